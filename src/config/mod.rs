@@ -1,0 +1,257 @@
+//! The hooks files of a user and a project: where they are, loading them, saving them.
+//!
+//! What is in a file is `file`'s to know, how one is written `save`'s.
+
+mod file;
+mod report;
+mod save;
+
+use std::borrow::Borrow;
+use std::path::{Path, PathBuf};
+
+use log::{debug, warn};
+
+use crate::hook::Hook;
+use crate::profile::AppProfile;
+use crate::registry::HookRegistry;
+
+pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
+
+use file::Loaded;
+
+/// Finds, loads and saves hooks.json.
+///
+/// A host loads its hooks with [`load_into`](HookConfig::load_into), which lets no slip of the pen
+/// switch a guard off:
+///
+/// ```
+/// use forge_hooks::{HookConfig, HookRegistry, TrustPolicy};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let project = folder.path();
+/// let config = HookConfig::default();
+/// # let config = config.with_config_home(project.join("config"));
+/// let registry = HookRegistry::new();
+/// let report = config.load_into(&registry, project, TrustPolicy::Everything);
+/// for problem in &report.problems {
+///     eprintln!("{problem}");
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// The other loading methods do what the specification says, and are for programs that show or edit
+/// hooks: what cannot be used is logged as a warning and left out.
+#[derive(Debug, Clone)]
+pub struct HookConfig {
+    profile: AppProfile,
+    config_home: Option<PathBuf>,
+    stand_ins: bool,
+}
+
+/// With the names of the specification.
+impl Default for HookConfig {
+    fn default() -> Self {
+        Self::new(AppProfile::default())
+    }
+}
+
+impl HookConfig {
+    /// For a host that goes by other names.
+    #[must_use]
+    pub fn new(profile: AppProfile) -> Self {
+        Self {
+            profile,
+            config_home: None,
+            stand_ins: true,
+        }
+    }
+
+    /// Sets the folder for the user's configuration. Default: `$XDG_CONFIG_HOME` if it is an
+    /// absolute path, else `.config` in the user's home, on every platform.
+    #[must_use]
+    pub fn with_config_home(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.config_home = Some(folder.into());
+        self
+    }
+
+    /// Says whether [`load_into`](HookConfig::load_into) registers a hook that always fails in the
+    /// place of what cannot be used; true unless this says otherwise. Without stand-ins, a guard
+    /// with a slip of the pen lets everything through, and the report is all there is to show it.
+    #[must_use]
+    pub fn with_stand_ins(mut self, stand_ins: bool) -> Self {
+        self.stand_ins = stand_ins;
+        self
+    }
+
+    /// The names that the host goes by.
+    #[must_use]
+    pub fn profile(&self) -> &AppProfile {
+        &self.profile
+    }
+
+    /// The user's file: the one that exists, else where it would be saved. None where the user has
+    /// no home.
+    #[must_use]
+    pub fn global_path(&self) -> Option<PathBuf> {
+        first_existing(self.global_candidates())
+    }
+
+    /// The project's file: the one that exists, else where it would be saved. None for a profile
+    /// without project files.
+    #[must_use]
+    pub fn project_path(&self, root: impl AsRef<Path>) -> Option<PathBuf> {
+        first_existing(self.project_candidates(root.as_ref()))
+    }
+
+    /// The hooks that there are without any file: none.
+    #[must_use]
+    pub fn default_hooks(&self) -> Vec<Hook> {
+        Vec::new()
+    }
+
+    /// The user's hooks. A missing file has none; of a broken one, what can be used is loaded, and
+    /// the rest is logged as a warning.
+    #[must_use]
+    pub fn load_global(&self) -> Vec<Hook> {
+        self.hooks_of(self.read_global())
+    }
+
+    /// The hooks of a project, whose working directories count from its root. Runs nothing; whoever
+    /// registers them has decided to trust the project.
+    #[must_use]
+    pub fn load_project(&self, root: impl AsRef<Path>) -> Vec<Hook> {
+        self.hooks_of(self.read_project(root.as_ref()))
+    }
+
+    /// The user's hooks, then the project's.
+    #[must_use]
+    pub fn load_all(&self, root: impl AsRef<Path>) -> Vec<Hook> {
+        let mut hooks = self.load_global();
+        hooks.extend(self.load_project(root));
+        hooks
+    }
+
+    /// Registers the user's hooks and then the project's, all at once, behind those that are
+    /// registered already.
+    ///
+    /// For an entry that cannot be used, a stand-in with the entry's pattern is registered, or with
+    /// `*` where that is unreadable, and for a file that cannot be used one with `*`. It always
+    /// fails, with the problem as its reason, and so blocks what the entry could have blocked,
+    /// until somebody mends it. An entry that says `"enabled": false` gets none.
+    pub fn load_into(
+        &self,
+        registry: &HookRegistry,
+        root: impl AsRef<Path>,
+        policy: TrustPolicy,
+    ) -> LoadReport {
+        // The one policy that there is.
+        let TrustPolicy::Everything = policy;
+        let mut report = LoadReport::default();
+        let mut hooks = Vec::new();
+        for loaded in [self.read_global(), self.read_project(root.as_ref())]
+            .into_iter()
+            .flatten()
+        {
+            loaded.problems.iter().for_each(log_problem);
+            report.add(&loaded);
+            hooks.extend(loaded.into_hooks(self.stand_ins));
+        }
+        registry.load_hooks(hooks);
+        report
+    }
+
+    /// Saves these as the user's hooks, in the file that exists, else in the first of the profile.
+    ///
+    /// The file is replaced in one step, so that nobody ever reads half of it, and keeps its mode,
+    /// the keys that this version does not know, and the entries that it cannot use. An entry that
+    /// is saved as it was loaded keeps its text. Of a file that cannot be read as JSON, a copy is
+    /// put beside it first (`hooks.json.broken`).
+    ///
+    /// # Errors
+    /// When the user has no home, when several of the profile's files exist, and when a file cannot
+    /// be read or written.
+    pub fn save_global<I>(&self, hooks: I) -> Result<(), ConfigError>
+    where
+        I: IntoIterator<Item: Borrow<Hook>>,
+    {
+        save::save(&self.global_candidates(), hooks)
+    }
+
+    /// Saves these as the project's hooks; see [`save_global`](HookConfig::save_global).
+    ///
+    /// # Errors
+    /// As with [`save_global`](HookConfig::save_global).
+    pub fn save_project<I>(&self, root: impl AsRef<Path>, hooks: I) -> Result<(), ConfigError>
+    where
+        I: IntoIterator<Item: Borrow<Hook>>,
+    {
+        save::save(&self.project_candidates(root.as_ref()), hooks)
+    }
+
+    fn hooks_of(&self, files: Vec<Loaded>) -> Vec<Hook> {
+        let mut hooks = Vec::new();
+        for loaded in files {
+            loaded.problems.iter().for_each(log_problem);
+            if loaded.is_unreadable() {
+                hooks.extend(self.default_hooks());
+            }
+            hooks.extend(loaded.into_hooks(false));
+        }
+        hooks
+    }
+
+    fn read_global(&self) -> Vec<Loaded> {
+        let candidates = self.global_candidates();
+        candidates
+            .iter()
+            .filter_map(|path| file::load(path, None))
+            .collect()
+    }
+
+    fn read_project(&self, root: &Path) -> Vec<Loaded> {
+        // An error means an empty path, or no current directory to count from.
+        let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+        let candidates = self.project_candidates(&root);
+        candidates
+            .iter()
+            .filter_map(|path| file::load(path, Some(&root)))
+            .collect()
+    }
+
+    fn global_candidates(&self) -> Vec<PathBuf> {
+        let Some(home) = self.config_home.clone().or_else(config_home) else {
+            debug!("no home folder, so no hooks of the user's");
+            return Vec::new();
+        };
+        self.profile
+            .global_files()
+            .iter()
+            .map(|file| home.join(file))
+            .collect()
+    }
+
+    fn project_candidates(&self, root: &Path) -> Vec<PathBuf> {
+        self.profile
+            .project_files()
+            .iter()
+            .map(|file| root.join(file))
+            .collect()
+    }
+}
+
+/// The XDG Base Directory Specification: a relative path is to be ignored.
+fn config_home() -> Option<PathBuf> {
+    let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+    named
+        .filter(|path| path.is_absolute())
+        .or_else(|| home::home_dir().map(|home| home.join(".config")))
+}
+
+fn first_existing(candidates: Vec<PathBuf>) -> Option<PathBuf> {
+    let existing = candidates.iter().find(|path| path.exists()).cloned();
+    existing.or_else(|| candidates.into_iter().next())
+}
+
+fn log_problem(problem: &Problem) {
+    warn!("{problem}");
+}

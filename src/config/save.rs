@@ -1,0 +1,176 @@
+//! Saving a hooks file, in one step and without losing what others wrote into it.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use log::warn;
+use serde_json::{Map, Value};
+
+use super::file::{self, FileError};
+use super::report::ConfigError;
+use crate::hook::Hook;
+
+/// So many copies of broken files are kept beside one; then somebody must have a look.
+const MOST_COPIES: usize = 100;
+
+/// Saves to the one of these files that exists, else to the first.
+pub(super) fn save<I>(candidates: &[PathBuf], hooks: I) -> Result<(), ConfigError>
+where
+    I: IntoIterator<Item: Borrow<Hook>>,
+{
+    let existing: Vec<&PathBuf> = candidates.iter().filter(|path| path.exists()).collect();
+    let path = match existing[..] {
+        [] => candidates.first().ok_or(ConfigError::NoPlace)?,
+        [only] => only,
+        _ => {
+            let paths = existing.into_iter().cloned().collect();
+            return Err(ConfigError::SeveralFiles { paths });
+        }
+    };
+    let content = with_hooks(present_content(path)?, hooks);
+    let write_error = |source| ConfigError::Write {
+        path: path.clone(),
+        source,
+    };
+    let text = serde_json::to_string_pretty(&content)
+        .map_err(io::Error::from)
+        .map_err(write_error)?;
+    replace(path, &(text + "\n")).map_err(write_error)
+}
+
+/// What is in the file now. Of a file that is no hooks file, a copy is put aside.
+fn present_content(path: &Path) -> Result<Map<String, Value>, ConfigError> {
+    let broken = match file::read(path) {
+        Ok(None) => return Ok(Map::new()),
+        Ok(Some(text)) => match file::parse(&text) {
+            Ok(content) => return Ok(content),
+            Err(error) => error,
+        },
+        Err(FileError::Io(source)) => {
+            return Err(ConfigError::Read {
+                path: path.to_owned(),
+                source,
+            });
+        }
+        Err(error @ FileError::NoFile(_)) => {
+            let source = io::Error::other(error.to_string());
+            return Err(ConfigError::Write {
+                path: path.to_owned(),
+                source,
+            });
+        }
+        Err(error) => error,
+    };
+    let copy = put_copy_aside(path).map_err(|source| ConfigError::Write {
+        path: path.to_owned(),
+        source,
+    })?;
+    warn!(
+        "{} {broken}; a copy is kept as {}",
+        path.display(),
+        copy.display()
+    );
+    Ok(Map::new())
+}
+
+fn put_copy_aside(path: &Path) -> io::Result<PathBuf> {
+    let names = (0..MOST_COPIES).map(|number| match number {
+        0 => ".broken".to_owned(),
+        _ => format!(".broken.{number}"),
+    });
+    for suffix in names {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        let copy = PathBuf::from(name);
+        match File::create_new(&copy) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            mut created => {
+                let created = created
+                    .as_mut()
+                    .map_err(|error| io::Error::from(error.kind()))?;
+                io::copy(&mut File::open(path)?, created)?;
+                created.sync_all()?;
+                return Ok(copy);
+            }
+        }
+    }
+    Err(io::Error::other(format!(
+        "{MOST_COPIES} copies of broken files lie beside it already"
+    )))
+}
+
+/// The content with these hooks in the place of those that it holds. An entry that says the same as
+/// a hook is kept as it was written, and an entry that is no hook is kept behind them.
+fn with_hooks<I>(mut content: Map<String, Value>, hooks: I) -> Map<String, Value>
+where
+    I: IntoIterator<Item: Borrow<Hook>>,
+{
+    let mut written: HashMap<String, Vec<Value>> = HashMap::new();
+    let mut unusable = Vec::new();
+    for entry in file::entries(&content) {
+        match Hook::from_json(entry) {
+            Ok(hook) => written
+                .entry(hook.to_json().to_string())
+                .or_default()
+                .push(entry.clone()),
+            Err(_) => unusable.push(entry.clone()),
+        }
+    }
+    let mut entries: Vec<Value> = hooks
+        .into_iter()
+        .map(|hook| hook.borrow().to_json())
+        .map(|entry| {
+            written
+                .get_mut(&entry.to_string())
+                .and_then(Vec::pop)
+                .unwrap_or(entry)
+        })
+        .collect();
+    entries.extend(unusable);
+    content.insert("hooks".to_owned(), Value::Array(entries));
+    content
+}
+
+/// Puts a text in the place of a file in one step: whoever reads it sees the old or the new one.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    // A link stays a link; what it leads to is replaced.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = target
+        .parent()
+        .ok_or_else(|| io::Error::other("it has no folder"))?;
+    fs::create_dir_all(folder)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".hooks").suffix(".json");
+    let kept = fs::metadata(&target)
+        .ok()
+        .map(|metadata| metadata.permissions());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // For a new file, what the user's umask leaves of it.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    if let Some(permissions) = kept {
+        file.as_file().set_permissions(permissions)?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(&target).map_err(|error| error.error)?;
+    sync_folder(folder);
+    Ok(())
+}
+
+/// Makes the change of name last through a loss of power. Some file systems cannot do this; the
+/// file has been replaced all the same.
+fn sync_folder(folder: &Path) {
+    #[cfg(unix)]
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+    #[cfg(not(unix))]
+    let _ = folder;
+}

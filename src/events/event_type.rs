@@ -1,0 +1,360 @@
+//! The names of events: the sixteen built-in ones and those a host defines for itself.
+//!
+//! Knows names only, nothing of what an event carries.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// What happened: one of the sixteen built-in events, or one that the host defined.
+///
+/// The text form is `category:action`, for example `tool:pre_execute`.
+///
+/// ```
+/// use forge_hooks::EventType;
+///
+/// let event: EventType = "tool:pre_execute".parse()?;
+/// assert_eq!(event, EventType::ToolPreExecute);
+/// assert_eq!((event.category(), event.action()), ("tool", "pre_execute"));
+/// assert!("tool:pre_exec".parse::<EventType>().is_err());
+/// # Ok::<(), forge_hooks::EventTypeError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EventType {
+    /// `tool:pre_execute`: before a tool runs. Can block.
+    ToolPreExecute,
+    /// `tool:post_execute`: after a tool has run.
+    ToolPostExecute,
+    /// `tool:error`: a tool failed.
+    ToolError,
+    /// `llm:pre_request`: before a request to a model. Can block.
+    LlmPreRequest,
+    /// `llm:post_response`: after a model's response.
+    LlmPostResponse,
+    /// `llm:stream_start`: a response begins to stream.
+    LlmStreamStart,
+    /// `llm:stream_end`: a streamed response has ended.
+    LlmStreamEnd,
+    /// `session:start`: a session begins.
+    SessionStart,
+    /// `session:end`: a session ends.
+    SessionEnd,
+    /// `session:message`: a message is added to a session.
+    SessionMessage,
+    /// `permission:check`: a permission is checked. Can block.
+    PermissionCheck,
+    /// `permission:prompt`: the user is asked for a permission. Can block.
+    PermissionPrompt,
+    /// `permission:granted`: a permission was granted.
+    PermissionGranted,
+    /// `permission:denied`: a permission was denied.
+    PermissionDenied,
+    /// `user:prompt_submit`: the user submits input. Can block.
+    UserPromptSubmit,
+    /// `user:interrupt`: the user interrupts, as with Ctrl-C.
+    UserInterrupt,
+    /// An event that the host defined with [`EventType::custom`]. Can block.
+    Custom(CustomEventType),
+}
+
+/// The checked name of an event that a host defined; made by [`EventType::custom`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CustomEventType(Arc<str>);
+
+impl CustomEventType {
+    /// The whole name, as in `game:level_loaded`.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Why a text is not the name of an event.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EventTypeError {
+    /// No built-in event has this name.
+    #[error("`{name}` is no known event{}", nearest.as_ref().map(|known| format!(", did you mean `{known}`?")).unwrap_or_default())]
+    Unknown {
+        /// What was given.
+        name: String,
+        /// The built-in event whose name is most like it, where one is.
+        nearest: Option<EventType>,
+    },
+    /// The name of a custom event is not `category:action` of lower-case letters, digits and `_`.
+    #[error(
+        "`{name}` is no valid name for a custom event: expected `category:action` of a-z, 0-9 and _"
+    )]
+    Malformed {
+        /// What was given.
+        name: String,
+    },
+    /// A custom event was to have the name of a built-in one.
+    #[error("`{name}` is a built-in event, not a custom one")]
+    BuiltIn {
+        /// What was given.
+        name: String,
+    },
+}
+
+impl EventType {
+    /// The sixteen built-in events, in the order of the specification (FR-1).
+    pub const BUILTIN: [Self; 16] = [
+        Self::ToolPreExecute,
+        Self::ToolPostExecute,
+        Self::ToolError,
+        Self::LlmPreRequest,
+        Self::LlmPostResponse,
+        Self::LlmStreamStart,
+        Self::LlmStreamEnd,
+        Self::SessionStart,
+        Self::SessionEnd,
+        Self::SessionMessage,
+        Self::PermissionCheck,
+        Self::PermissionPrompt,
+        Self::PermissionGranted,
+        Self::PermissionDenied,
+        Self::UserPromptSubmit,
+        Self::UserInterrupt,
+    ];
+
+    /// An event of the host's own, such as `game:level_loaded`.
+    ///
+    /// # Errors
+    /// When `name` is not `category:action` with both parts of `a-z`, `0-9` and `_`, or when it is
+    /// the name of a built-in event.
+    pub fn custom(name: impl AsRef<str>) -> Result<Self, EventTypeError> {
+        let name = name.as_ref();
+        let well_formed = |part: &str| {
+            !part.is_empty()
+                && part
+                    .bytes()
+                    .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        };
+        match name.split_once(':') {
+            Some((category, action)) if well_formed(category) && well_formed(action) => {}
+            _ => {
+                return Err(EventTypeError::Malformed {
+                    name: name.to_owned(),
+                });
+            }
+        }
+        if Self::builtin(name).is_some() {
+            return Err(EventTypeError::BuiltIn {
+                name: name.to_owned(),
+            });
+        }
+        Ok(Self::Custom(CustomEventType(name.into())))
+    }
+
+    /// The whole name, as in `tool:pre_execute`.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::ToolPreExecute => "tool:pre_execute",
+            Self::ToolPostExecute => "tool:post_execute",
+            Self::ToolError => "tool:error",
+            Self::LlmPreRequest => "llm:pre_request",
+            Self::LlmPostResponse => "llm:post_response",
+            Self::LlmStreamStart => "llm:stream_start",
+            Self::LlmStreamEnd => "llm:stream_end",
+            Self::SessionStart => "session:start",
+            Self::SessionEnd => "session:end",
+            Self::SessionMessage => "session:message",
+            Self::PermissionCheck => "permission:check",
+            Self::PermissionPrompt => "permission:prompt",
+            Self::PermissionGranted => "permission:granted",
+            Self::PermissionDenied => "permission:denied",
+            Self::UserPromptSubmit => "user:prompt_submit",
+            Self::UserInterrupt => "user:interrupt",
+            Self::Custom(custom) => custom.as_str(),
+        }
+    }
+
+    /// The part before the colon, as in `tool`.
+    #[must_use]
+    pub fn category(&self) -> &str {
+        self.parts().0
+    }
+
+    /// The part behind the colon, as in `pre_execute`.
+    #[must_use]
+    pub fn action(&self) -> &str {
+        self.parts().1
+    }
+
+    /// Whether hooks may stop what the host is about to do. True for `tool:pre_execute`,
+    /// `llm:pre_request`, `permission:check`, `permission:prompt`, `user:prompt_submit` and for
+    /// custom events; after the fact there is nothing left to stop.
+    #[must_use]
+    pub fn can_block(&self) -> bool {
+        matches!(
+            self,
+            Self::ToolPreExecute
+                | Self::LlmPreRequest
+                | Self::PermissionCheck
+                | Self::PermissionPrompt
+                | Self::UserPromptSubmit
+                | Self::Custom(_)
+        )
+    }
+
+    fn parts(&self) -> (&str, &str) {
+        let name = self.as_str();
+        // Every name holds a colon: the table above, and `custom`, see to it.
+        name.split_once(':').unwrap_or((name, ""))
+    }
+
+    fn builtin(name: &str) -> Option<Self> {
+        Self::BUILTIN
+            .into_iter()
+            .find(|known| known.as_str() == name)
+    }
+
+    /// The built-in event whose name is most like `name`, unless none is near enough to be meant.
+    pub(crate) fn nearest(name: &str) -> Option<Self> {
+        Self::BUILTIN
+            .into_iter()
+            .map(|known| (strsim::jaro_winkler(known.as_str(), name), known))
+            .filter(|(likeness, _)| *likeness > 0.85)
+            .max_by(|(a, _), (b, _)| a.total_cmp(b))
+            .map(|(_, known)| known)
+    }
+}
+
+/// Reads the name of a built-in event. A name that is unknown is an error and never a custom
+/// event, so that a slip of the pen is noticed.
+impl FromStr for EventType {
+    type Err = EventTypeError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::builtin(name).ok_or_else(|| EventTypeError::Unknown {
+            name: name.to_owned(),
+            nearest: Self::nearest(name),
+        })
+    }
+}
+
+impl fmt::Display for EventType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl AsRef<str> for EventType {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl Serialize for EventType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// Reads what was written: a built-in name, else the well-formed name of a custom event.
+impl<'de> Deserialize<'de> for EventType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::builtin(&name)
+            .map_or_else(|| Self::custom(&name), Ok)
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_builtin_name_reads_back_as_itself() {
+        for event in EventType::BUILTIN {
+            assert_eq!(event.as_str().parse::<EventType>().unwrap(), event);
+            assert_eq!(
+                format!("{}:{}", event.category(), event.action()),
+                event.to_string()
+            );
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_an_error_that_names_the_nearest() {
+        let cases = [
+            ("tool:pre_exec", Some("tool:pre_execute")),
+            ("tool:pre-execute", Some("tool:pre_execute")),
+            ("sesion:start", Some("session:start")),
+            ("game:level_loaded", None),
+            ("", None),
+        ];
+        for (given, expected) in cases {
+            let error = given.parse::<EventType>().unwrap_err();
+            let EventTypeError::Unknown { nearest, .. } = &error else {
+                panic!("{error:?}")
+            };
+            assert_eq!(nearest.as_ref().map(EventType::as_str), expected, "{given}");
+        }
+        let message = "tool:pre_exec"
+            .parse::<EventType>()
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            message,
+            "`tool:pre_exec` is no known event, did you mean `tool:pre_execute`?"
+        );
+    }
+
+    #[test]
+    fn custom_names_are_checked() {
+        assert_eq!(
+            EventType::custom("game:level_2").unwrap().as_str(),
+            "game:level_2"
+        );
+        for bad in [
+            "",
+            "game",
+            ":",
+            "game:",
+            ":loaded",
+            "Game:loaded",
+            "game:a:b",
+            "g me:x",
+            "gäme:x",
+        ] {
+            assert!(
+                matches!(
+                    EventType::custom(bad),
+                    Err(EventTypeError::Malformed { .. })
+                ),
+                "{bad}"
+            );
+        }
+        assert!(matches!(
+            EventType::custom("tool:error"),
+            Err(EventTypeError::BuiltIn { .. })
+        ));
+    }
+
+    #[test]
+    fn the_events_that_can_block_are_those_before_the_fact() {
+        let blocking: Vec<_> = EventType::BUILTIN
+            .into_iter()
+            .filter(EventType::can_block)
+            .collect();
+        let names: Vec<_> = blocking.iter().map(EventType::as_str).collect();
+        assert_eq!(
+            names,
+            [
+                "tool:pre_execute",
+                "llm:pre_request",
+                "permission:check",
+                "permission:prompt",
+                "user:prompt_submit"
+            ]
+        );
+        assert!(EventType::custom("game:save").unwrap().can_block());
+    }
+}

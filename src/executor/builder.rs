@@ -1,0 +1,131 @@
+//! The settings of an executor, and their defaults.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::pool::Pool;
+use super::run::Engine;
+use super::{HookExecutor, Shared};
+use crate::hook::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
+use crate::profile::AppProfile;
+use crate::protocol::Naming;
+use crate::registry::HookRegistry;
+
+/// Makes a [`HookExecutor`]. Building cannot fail: threads start when they are first needed.
+///
+/// ```
+/// use std::time::Duration;
+/// use forge_hooks::{AppProfile, HookExecutor};
+///
+/// let executor = HookExecutor::builder()
+///     .profile(AppProfile::new("mygame"))
+///     .default_timeout(Duration::from_secs(2))
+///     .build();
+/// assert!(executor.registry().is_empty());
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "nothing is made before `build`"]
+pub struct HookExecutorBuilder {
+    registry: Option<Arc<HookRegistry>>,
+    workers: usize,
+    queue_capacity: usize,
+    default_timeout: Duration,
+    working_dir: Option<PathBuf>,
+    kill_grace: Duration,
+    output_limit: usize,
+    profile: AppProfile,
+}
+
+impl Default for HookExecutorBuilder {
+    fn default() -> Self {
+        Self {
+            registry: None,
+            workers: 4,
+            queue_capacity: 1024,
+            default_timeout: DEFAULT_TIMEOUT,
+            working_dir: None,
+            kill_grace: Duration::from_millis(250),
+            output_limit: 1024 * 1024,
+            profile: AppProfile::default(),
+        }
+    }
+}
+
+impl HookExecutorBuilder {
+    /// The hooks to run. Default: a new, empty registry.
+    pub fn registry(mut self, registry: Arc<HookRegistry>) -> Self {
+        self.registry = Some(registry);
+        self
+    }
+
+    /// How many threads run submitted events at most. Default: 4. They wait for processes, so more
+    /// of them than processors may be of use. At least 1.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = workers.max(1);
+        self
+    }
+
+    /// How many submitted events may wait for a thread. Default: 1,024. At least 1.
+    pub fn queue_capacity(mut self, events: usize) -> Self {
+        self.queue_capacity = events.max(1);
+        self
+    }
+
+    /// The timeout of hooks that have none of their own. Default: 10 seconds. Kept within 1
+    /// millisecond and 1 day.
+    pub fn default_timeout(mut self, timeout: Duration) -> Self {
+        self.default_timeout = timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT);
+        self
+    }
+
+    /// Where hooks run that do not say so themselves and do not come from a project. Default: the
+    /// host's current directory at that time.
+    pub fn working_dir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.working_dir = Some(path.into());
+        self
+    }
+
+    /// The time between the request to a hook to end (`SIGTERM`) and its end by force (`SIGKILL`).
+    /// Default: 250 milliseconds. At most 1 day. On Windows, where there is no such request, it
+    /// has no meaning.
+    pub fn kill_grace(mut self, grace: Duration) -> Self {
+        self.kill_grace = grace.min(LONGEST_TIMEOUT);
+        self
+    }
+
+    /// How many bytes are kept of a hook's standard output, and of its standard error. Default: 1
+    /// MiB. Of more, the first and the last half of that are kept, and the result is marked.
+    pub fn output_limit(mut self, bytes: usize) -> Self {
+        self.output_limit = bytes;
+        self
+    }
+
+    /// The names that the host goes by. Default: those of the specification.
+    pub fn profile(mut self, profile: AppProfile) -> Self {
+        self.profile = profile;
+        self
+    }
+
+    /// Makes the executor.
+    #[must_use]
+    pub fn build(self) -> HookExecutor {
+        let engine = Arc::new(Engine {
+            naming: Naming::new(self.profile),
+            default_timeout: self.default_timeout,
+            // An error means an empty path, or no current directory to count from.
+            working_dir: self
+                .working_dir
+                .map(|path| std::path::absolute(&path).unwrap_or(path)),
+            kill_grace: self.kill_grace,
+            output_limit: self.output_limit,
+        });
+        HookExecutor {
+            shared: Arc::new(Shared {
+                registry: self.registry.unwrap_or_default(),
+                pool: Pool::new(Arc::clone(&engine), self.workers, self.queue_capacity),
+                engine,
+            }),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! A hook's command as a program with arguments.
+//!
+//! Knows the shells' own command lines. Values of an event are never pasted into a command: they
+//! reach it through its environment, so that none can be read as code.
+
+use std::ffi::OsString;
+
+use crate::hook::{HookCommand, Shell};
+use crate::process::Args;
+
+/// The program to start, by a name or a path, and its arguments; an error is for people.
+pub(super) fn command_line(
+    command: &HookCommand,
+    prefixes: &[String],
+) -> Result<(OsString, Args), String> {
+    match command {
+        HookCommand::Program(words) => {
+            let mut words = words.iter().map(OsString::from);
+            let program = words.next().unwrap_or_default();
+            Ok((program, Args::List(words.collect())))
+        }
+        HookCommand::Shell { text, shell } => match shell {
+            None if cfg!(windows) => cmd(text, prefixes),
+            Some(Shell::Cmd) => cmd(text, prefixes),
+            None => Ok(posix("/bin/sh", text)),
+            Some(Shell::Sh) if cfg!(unix) => Ok(posix("/bin/sh", text)),
+            Some(shell @ (Shell::Pwsh | Shell::PowerShell)) => {
+                let options = ["-NoProfile", "-NonInteractive", "-Command", text];
+                Ok((
+                    shell.as_str().into(),
+                    Args::List(options.map(Into::into).into()),
+                ))
+            }
+            Some(shell) => Ok(posix(shell.as_str(), text)),
+        },
+    }
+}
+
+fn posix(shell: &str, text: &str) -> (OsString, Args) {
+    // A text that begins like an option would be read as one.
+    let text = if text.starts_with(['-', '+']) {
+        format!(" {text}")
+    } else {
+        text.to_owned()
+    };
+    (shell.into(), Args::List(vec!["-c".into(), text.into()]))
+}
+
+#[cfg(unix)]
+fn cmd(_text: &str, _prefixes: &[String]) -> Result<(OsString, Args), String> {
+    Err("shell `cmd` is there on Windows alone".to_owned())
+}
+
+/// `/D`: no commands from the registry. `/V:ON`: `!NAME!` is a variable. `/S /C "..."`: of the
+/// command line only the outermost quotes are taken away.
+#[cfg(windows)]
+fn cmd(text: &str, prefixes: &[String]) -> Result<(OsString, Args), String> {
+    if text.contains(['\n', '\r']) {
+        return Err("a command for `cmd` is one line: it ends at the first line break".to_owned());
+    }
+    let upper = text.to_ascii_uppercase();
+    if let Some(prefix) = prefixes
+        .iter()
+        .find(|prefix| upper.contains(&format!("%{prefix}_")))
+    {
+        return Err(format!(
+            "`cmd` would run the value of `%{prefix}_...%` as code: write `!{prefix}_...!`"
+        ));
+    }
+    let program = crate::process::command_interpreter();
+    Ok((
+        program.into(),
+        Args::Verbatim(format!("/D /V:ON /S /C \"{text}\"").into()),
+    ))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::hook::Hook;
+
+    #[test]
+    fn a_command_becomes_a_shells_command_line() {
+        let hook = Hook::new("*", "-x y").unwrap();
+        for (hook, expected) in [
+            (hook.clone(), r#"("/bin/sh", List(["-c", " -x y"]))"#),
+            (
+                hook.clone().with_shell(Shell::Bash),
+                r#"("bash", List(["-c", " -x y"]))"#,
+            ),
+            (
+                hook.with_shell(Shell::Pwsh),
+                r#"("pwsh", List(["-NoProfile", "-NonInteractive", "-Command", "-x y"]))"#,
+            ),
+            (
+                Hook::program("*", ["a b", "-c"]).unwrap(),
+                r#"("a b", List(["-c"]))"#,
+            ),
+        ] {
+            let line = command_line(hook.command(), &[]).unwrap();
+            assert_eq!(format!("{line:?}"), expected);
+        }
+        let cmd = Hook::new("*", "dir").unwrap().with_shell(Shell::Cmd);
+        assert!(command_line(cmd.command(), &[]).is_err());
+    }
+}

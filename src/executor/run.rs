@@ -1,0 +1,262 @@
+//! One hook on one event: what it is given, its process, and its result.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use log::{debug, error, trace, warn};
+
+use super::command::command_line;
+use crate::events::HookEvent;
+use crate::hook::{Hook, Stdin};
+use crate::outcome::{FailureKind, HookResult};
+use crate::process::{self, Cancel, Captured, End, Finished, Spec, StartErrorKind};
+use crate::protocol::{EventVariables, Naming};
+
+/// The settings that a run depends on.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(super) naming: Naming,
+    pub(super) default_timeout: Duration,
+    pub(super) working_dir: Option<PathBuf>,
+    pub(super) kill_grace: Duration,
+    pub(super) output_limit: usize,
+}
+
+/// What all hooks of an event are given alike, made once.
+pub(super) struct EventInput {
+    variables: EventVariables,
+    json: OnceLock<String>,
+}
+
+impl EventInput {
+    pub(super) fn new(event: &HookEvent, naming: &Naming) -> Self {
+        Self {
+            variables: EventVariables::new(event, naming),
+            json: OnceLock::new(),
+        }
+    }
+
+    fn json(&self, event: &HookEvent) -> &[u8] {
+        self.json.get_or_init(|| event.to_json() + "\n").as_bytes()
+    }
+}
+
+/// A failure before there was a process, in words.
+type Unable = (FailureKind, String);
+
+impl Engine {
+    pub(super) fn run(
+        &self,
+        hook: &Arc<Hook>,
+        event: &HookEvent,
+        input: &EventInput,
+        cancel: Option<&Cancel>,
+    ) -> HookResult {
+        debug!("hook `{}` starts on {}", hook.label(), event.event_type);
+        let result = match self.try_run(hook, event, input, cancel) {
+            Ok(finished) => self.result(hook, finished),
+            Err((failure, error)) => HookResult::not_run(Arc::clone(hook), failure, error),
+        };
+        report(&result, event);
+        result
+    }
+
+    fn try_run(
+        &self,
+        hook: &Hook,
+        event: &HookEvent,
+        input: &EventInput,
+        cancel: Option<&Cancel>,
+    ) -> Result<Finished, Unable> {
+        if let Some(reason) = hook.refusal() {
+            return Err((FailureKind::Misconfigured, reason.to_owned()));
+        }
+        let working_dir = self.working_dir(hook).map_err(|error| {
+            (
+                FailureKind::NotFound,
+                format!("the current directory is not to be had: {error}"),
+            )
+        })?;
+        let env = input
+            .variables
+            .for_hook(
+                hook,
+                event.event_type.can_block(),
+                &working_dir.to_string_lossy(),
+                &self.naming,
+            )
+            .map_err(|error| (FailureKind::EventTooLarge, error.to_string()))?;
+        let (program, args) = command_line(hook.command(), self.naming.profile().env_prefixes())
+            .map_err(|error| (FailureKind::NotStarted, error))?;
+        Ok(process::run(&Spec {
+            program,
+            args,
+            env_remove: self.naming.inherited(),
+            env: &env,
+            working_dir,
+            stdin: (hook.stdin() == Stdin::Json).then(|| input.json(event)),
+            timeout: self.timeout(hook),
+            kill_grace: self.kill_grace,
+            output_limit: self.output_limit,
+            cancel,
+        }))
+    }
+
+    fn timeout(&self, hook: &Hook) -> Duration {
+        hook.own_timeout().unwrap_or(self.default_timeout)
+    }
+
+    /// The hook's own directory, counted from the base: its project's root, else the executor's
+    /// working directory, else the host's current one.
+    fn working_dir(&self, hook: &Hook) -> io::Result<PathBuf> {
+        let own = hook.working_dir();
+        if let Some(own) = own.filter(|path| path.is_absolute()) {
+            return Ok(own.to_owned());
+        }
+        let base = match hook.base_dir().or(self.working_dir.as_deref()) {
+            Some(base) => base.to_owned(),
+            None => std::env::current_dir()?,
+        };
+        Ok(own.map_or_else(|| base.clone(), |own| base.join(own)))
+    }
+
+    fn result(&self, hook: &Arc<Hook>, finished: Finished) -> HookResult {
+        let (exit_code, failed) = self.judge(hook, &finished.end);
+        let (failure, error) = failed.unzip();
+        let truncated = finished.stdout.omitted() + finished.stderr.omitted() > 0;
+        let (stdout, raw_stdout) = text(finished.stdout);
+        let (stderr, raw_stderr) = text(finished.stderr);
+        HookResult {
+            exit_code,
+            stdout,
+            stderr,
+            duration: finished.duration,
+            timed_out: failure == Some(FailureKind::TimedOut),
+            error,
+            failure,
+            signal: match finished.end {
+                End::Signaled(signal) => Some(signal),
+                _ => None,
+            },
+            pid: finished.pid,
+            truncated,
+            output_held_open: finished.output_held_open,
+            raw_stdout,
+            raw_stderr,
+            ..HookResult::new(Arc::clone(hook), exit_code)
+        }
+    }
+
+    /// The exit code, and the failure if it is one.
+    fn judge(&self, hook: &Hook, end: &End) -> (i32, Option<Unable>) {
+        use FailureKind as Kind;
+        let (code, kind, error) = match end {
+            End::Exited(0) => return (0, None),
+            End::Exited(code) if NOT_FOUND_CODES.contains(code) => (
+                *code,
+                Kind::NotFound,
+                format!("command not found (exit code {code})"),
+            ),
+            End::Exited(126) => (
+                126,
+                Kind::NotExecutable,
+                "command is not executable (exit code 126)".to_owned(),
+            ),
+            End::Exited(code) => (*code, Kind::Exit, format!("exited with code {code}")),
+            End::Signaled(signal) => (
+                128 + signal,
+                Kind::Signal,
+                format!("ended by signal {signal}"),
+            ),
+            End::TimedOut => (
+                -1,
+                Kind::TimedOut,
+                format!("timed out after {:?}", self.timeout(hook)),
+            ),
+            End::Cancelled => (-1, Kind::Cancelled, "cancelled while it ran".to_owned()),
+            End::StatusLost => (
+                -1,
+                Kind::StatusLost,
+                "exit status lost: the host reaps its children elsewhere, or ignores SIGCHLD"
+                    .to_owned(),
+            ),
+            End::NotStarted(start) => {
+                let kind = match start.kind {
+                    StartErrorKind::NotFound => Kind::NotFound,
+                    StartErrorKind::NotExecutable => Kind::NotExecutable,
+                    StartErrorKind::Other => Kind::NotStarted,
+                };
+                (-1, kind, start.message.clone())
+            }
+        };
+        (code, Some((kind, error)))
+    }
+}
+
+/// What a shell exits with when it does not find a command: POSIX, and `cmd`.
+const NOT_FOUND_CODES: &[i32] = if cfg!(windows) { &[127, 9009] } else { &[127] };
+
+/// Output as text, and as bytes where the text does not hold them all.
+fn text(captured: Captured) -> (String, Option<Vec<u8>>) {
+    let omitted = captured.omitted();
+    if omitted > 0 {
+        let (head, tail) = captured.into_parts();
+        let note = format!("\n[... {omitted} bytes left out ...]\n");
+        let shown = [&head[..], note.as_bytes(), &tail].concat();
+        let text = String::from_utf8_lossy(without_bom(&shown)).into_owned();
+        return (text, Some([head, tail].concat()));
+    }
+    match String::from_utf8(captured.into_bytes()) {
+        Ok(text) if !text.starts_with('\u{FEFF}') => (text, None),
+        Ok(text) => (
+            text['\u{FEFF}'.len_utf8()..].to_owned(),
+            Some(text.into_bytes()),
+        ),
+        Err(error) => {
+            let bytes = error.into_bytes();
+            (
+                String::from_utf8_lossy(without_bom(&bytes)).into_owned(),
+                Some(bytes),
+            )
+        }
+    }
+}
+
+fn without_bom(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(bytes)
+}
+
+/// Tells the log: what the hook wrote, and how it ended, the louder the worse.
+fn report(result: &HookResult, event: &HookEvent) {
+    let label = result.hook.label();
+    if !result.stdout.is_empty() {
+        trace!("hook `{label}` stdout: {}", result.stdout.trim_end());
+    }
+    if !result.stderr.trim().is_empty() {
+        warn!("hook `{label}` stderr: {}", result.stderr.trim_end());
+    }
+    let duration = result.duration;
+    debug!(
+        "hook `{label}` ended with exit code {} after {duration:?}",
+        result.exit_code
+    );
+    let Some(failure) = result.failure else {
+        return;
+    };
+    let place = result
+        .hook
+        .source()
+        .map(|source| format!(" of {source}"))
+        .unwrap_or_default();
+    let error = result.error.as_deref().unwrap_or_default();
+    let message = format!(
+        "hook `{label}`{place} failed on {}: {error}",
+        event.event_type
+    );
+    match failure {
+        FailureKind::Exit | FailureKind::Cancelled => warn!("{message}"),
+        _ => error!("{message}"),
+    }
+}

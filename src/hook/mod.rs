@@ -1,0 +1,434 @@
+//! A hook: which events it is for, what it runs, and how. A plain value.
+//!
+//! Does no I/O and does not know how a hook is run; its form in hooks.json is in `json`.
+
+mod json;
+mod parts;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::events::HookEvent;
+use crate::pattern::{EventPattern, PatternError};
+
+pub(crate) use json::{failure_policy_of, nearest_key};
+pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};
+
+/// A command of a user's, and the events it runs on.
+///
+/// ```
+/// use std::time::Duration;
+/// use forge_hooks::{Hook, HookEvent};
+///
+/// let hook = Hook::new("tool:pre_execute:bash", "./guard.sh")?
+///     .with_timeout(Duration::from_secs(5))
+///     .with_description("Guards the shell");
+/// assert!(hook.matches(&HookEvent::tool_pre_execute("bash", "ls")));
+/// assert_eq!(hook.to_json()["timeout"], 5.0);
+/// # Ok::<(), forge_hooks::HookError>(())
+/// ```
+///
+/// `Debug` shows the names of the variables in `env`, never their values.
+#[derive(Clone, PartialEq)]
+pub struct Hook {
+    pattern: EventPattern,
+    command: HookCommand,
+    timeout: Option<Duration>,
+    working_dir: Option<PathBuf>,
+    env: BTreeMap<String, String>,
+    enabled: bool,
+    name: Option<String>,
+    description: String,
+    on_failure: FailurePolicy,
+    stdin: Stdin,
+    reads: Reads,
+    /// Keys of hooks.json that this version does not know: kept for saving.
+    unknown: Map<String, Value>,
+    source: Option<HookSource>,
+    base_dir: Option<PathBuf>,
+    /// For a stand-in: why the hook in whose place it stands cannot run.
+    refusal: Option<Arc<str>>,
+}
+
+/// Why something is no hook.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HookError {
+    /// The event pattern is malformed.
+    #[error("{0}")]
+    Pattern(#[from] PatternError),
+    /// There is nothing to run.
+    #[error("the command is empty")]
+    EmptyCommand,
+    /// A key of the JSON form cannot be used.
+    #[error("`{key}`: {message}")]
+    Key {
+        /// The key, or the path to it, as in `env.PATH`.
+        key: String,
+        /// What was expected, and what was found.
+        message: String,
+    },
+    /// The JSON form is not an object.
+    #[error("expected an object with `event` and `command`, found {found}")]
+    NotAnObject {
+        /// What was found in its place.
+        found: &'static str,
+    },
+}
+
+/// The time a hook may take where neither it nor the executor says anything: 10 seconds.
+pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const SHORTEST_TIMEOUT: Duration = Duration::from_millis(1);
+pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Hook {
+    /// A hook that runs a command with the system's shell (`/bin/sh` on Unix, `cmd` on Windows).
+    ///
+    /// # Errors
+    /// When the pattern is malformed, or the command is empty or white space.
+    pub fn new(pattern: impl Into<String>, command: impl Into<String>) -> Result<Self, HookError> {
+        let text = command.into();
+        if text.trim().is_empty() {
+            return Err(HookError::EmptyCommand);
+        }
+        let pattern = EventPattern::new(pattern)?;
+        Ok(Self::with_parts(
+            pattern,
+            HookCommand::Shell { text, shell: None },
+        ))
+    }
+
+    /// A hook that runs a program with arguments, without a shell.
+    ///
+    /// # Errors
+    /// When the pattern is malformed, or there is no program.
+    pub fn program<I>(pattern: impl Into<String>, args: I) -> Result<Self, HookError>
+    where
+        I: IntoIterator<Item: Into<String>>,
+    {
+        let args: Vec<String> = args.into_iter().map(Into::into).collect();
+        if args.first().is_none_or(String::is_empty) {
+            return Err(HookError::EmptyCommand);
+        }
+        Ok(Self::with_parts(
+            EventPattern::new(pattern)?,
+            HookCommand::Program(args),
+        ))
+    }
+
+    fn with_parts(pattern: EventPattern, command: HookCommand) -> Self {
+        Self {
+            pattern,
+            command,
+            timeout: None,
+            working_dir: None,
+            env: BTreeMap::new(),
+            enabled: true,
+            name: None,
+            description: String::new(),
+            on_failure: FailurePolicy::default(),
+            stdin: Stdin::default(),
+            reads: Reads::default(),
+            unknown: Map::new(),
+            source: None,
+            base_dir: None,
+            refusal: None,
+        }
+    }
+
+    /// A hook that never runs and always fails, in the place of one that cannot be used.
+    pub(crate) fn stand_in(pattern: EventPattern, reason: &str, source: HookSource) -> Self {
+        let command = HookCommand::Shell {
+            text: String::new(),
+            shell: None,
+        };
+        Self {
+            refusal: Some(reason.into()),
+            description: format!("stands in for {source}, which cannot be used"),
+            source: Some(source),
+            ..Self::with_parts(pattern, command)
+        }
+    }
+
+    /// Sets the time that a run may take as a whole; kept within 1 millisecond and 1 day. A hook
+    /// without a timeout has the executor's.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT));
+        self
+    }
+
+    /// Sets where the command runs; a relative path counts from the project's root, else from the
+    /// executor's working directory.
+    #[must_use]
+    pub fn with_working_dir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.working_dir = Some(path.into());
+        self
+    }
+
+    /// Sets an environment variable of the command's; it wins over the event's.
+    #[must_use]
+    pub fn with_env(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env.insert(key.into(), value.into());
+        self
+    }
+
+    /// Says whether the hook runs at all.
+    #[must_use]
+    pub fn with_enabled(mut self, enabled: bool) -> Self {
+        self.enabled = enabled;
+        self
+    }
+
+    /// Sets a short name, by which the hook can be told from others.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Sets what the hook is for, in the words that people are shown when it blocks.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = description.into();
+        self
+    }
+
+    /// Says what a failure means; it blocks unless this says otherwise.
+    #[must_use]
+    pub fn with_on_failure(mut self, policy: FailurePolicy) -> Self {
+        self.on_failure = policy;
+        self
+    }
+
+    /// Says what the command finds on its standard input: the event as JSON, unless this says
+    /// otherwise.
+    #[must_use]
+    pub fn with_stdin(mut self, stdin: Stdin) -> Self {
+        self.stdin = stdin;
+        self
+    }
+
+    /// Says where the command looks for the event's values: in the environment, unless this says
+    /// otherwise.
+    #[must_use]
+    pub fn with_reads(mut self, reads: Reads) -> Self {
+        self.reads = reads;
+        self
+    }
+
+    /// Sets the shell that runs the command. Without effect on a hook made with
+    /// [`Hook::program`].
+    #[must_use]
+    pub fn with_shell(mut self, chosen: Shell) -> Self {
+        if let HookCommand::Shell { shell, .. } = &mut self.command {
+            *shell = Some(chosen);
+        }
+        self
+    }
+
+    pub(crate) fn with_source(mut self, source: HookSource) -> Self {
+        self.source = Some(source);
+        self
+    }
+
+    pub(crate) fn with_base_dir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.base_dir = Some(path.into());
+        self
+    }
+
+    /// Whether the hook is for this event. Does not ask whether it is enabled.
+    #[must_use]
+    pub fn matches(&self, event: &HookEvent) -> bool {
+        self.pattern.matches(event)
+    }
+
+    /// The pattern as it was given.
+    #[must_use]
+    pub fn event_pattern(&self) -> &str {
+        self.pattern.as_str()
+    }
+
+    /// The parsed pattern.
+    #[must_use]
+    pub fn pattern(&self) -> &EventPattern {
+        &self.pattern
+    }
+
+    /// What the hook runs.
+    #[must_use]
+    pub fn command(&self) -> &HookCommand {
+        &self.command
+    }
+
+    /// The time that a run may take: the hook's own, else 10 seconds. An executor with another
+    /// default uses that for a hook without one of its own, see [`Hook::own_timeout`].
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        self.timeout.unwrap_or(DEFAULT_TIMEOUT)
+    }
+
+    /// The hook's own timeout, where it has one.
+    #[must_use]
+    pub fn own_timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
+    /// Where the command runs, as it was given.
+    #[must_use]
+    pub fn working_dir(&self) -> Option<&Path> {
+        self.working_dir.as_deref()
+    }
+
+    /// The command's own environment variables.
+    #[must_use]
+    pub fn env(&self) -> &BTreeMap<String, String> {
+        &self.env
+    }
+
+    /// Whether the hook runs at all.
+    #[must_use]
+    pub fn enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// The short name, where there is one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// What the hook is for; empty where nobody said.
+    #[must_use]
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// What a failure means.
+    #[must_use]
+    pub fn on_failure(&self) -> FailurePolicy {
+        self.on_failure
+    }
+
+    /// What the command finds on its standard input.
+    #[must_use]
+    pub fn stdin(&self) -> Stdin {
+        self.stdin
+    }
+
+    /// Where the command looks for the event's values.
+    #[must_use]
+    pub fn reads(&self) -> Reads {
+        self.reads
+    }
+
+    /// The file that the hook comes from; none for one made by the host.
+    #[must_use]
+    pub fn source(&self) -> Option<&HookSource> {
+        self.source.as_ref()
+    }
+
+    /// The directory from which a relative working directory counts, where the hook brings one
+    /// along: its project's root.
+    #[must_use]
+    pub fn base_dir(&self) -> Option<&Path> {
+        self.base_dir.as_deref()
+    }
+
+    /// For a stand-in, why the entry in whose place it stands cannot be used; see
+    /// [`HookConfig::load_into`](crate::HookConfig::load_into).
+    #[must_use]
+    pub fn refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
+    }
+
+    /// The words by which people know this hook: its description, else its name, else its pattern.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        match (self.description(), self.name()) {
+            ("", Some(name)) => name,
+            ("", None) => self.event_pattern(),
+            (description, _) => description,
+        }
+    }
+}
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hook")
+            .field("event", &self.event_pattern())
+            .field("command", &self.command.to_string())
+            .field("timeout", &self.timeout)
+            .field("working_dir", &self.working_dir)
+            .field("env", &self.env.keys().collect::<Vec<_>>())
+            .field("enabled", &self.enabled)
+            .field("name", &self.name)
+            .field("description", &self.description)
+            .field("on_failure", &self.on_failure)
+            .field("source", &self.source)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_has_the_defaults_of_the_specification() {
+        let hook = Hook::new("tool:*", "true").unwrap();
+        assert_eq!(hook.timeout(), Duration::from_secs(10));
+        assert_eq!(hook.own_timeout(), None);
+        assert!(hook.enabled());
+        assert_eq!(hook.description(), "");
+        assert_eq!(hook.on_failure(), FailurePolicy::Block);
+    }
+
+    #[test]
+    fn a_timeout_is_kept_within_a_millisecond_and_a_day() {
+        let hook = Hook::new("*", "true").unwrap();
+        assert_eq!(
+            hook.clone().with_timeout(Duration::ZERO).timeout(),
+            SHORTEST_TIMEOUT
+        );
+        assert_eq!(hook.with_timeout(Duration::MAX).timeout(), LONGEST_TIMEOUT);
+    }
+
+    #[test]
+    fn nothing_to_run_is_an_error() {
+        assert_eq!(Hook::new("*", " \n").unwrap_err(), HookError::EmptyCommand);
+        let none: [&str; 0] = [];
+        assert_eq!(
+            Hook::program("*", none).unwrap_err(),
+            HookError::EmptyCommand
+        );
+        assert_eq!(
+            Hook::program("*", [""]).unwrap_err(),
+            HookError::EmptyCommand
+        );
+    }
+
+    #[test]
+    fn debug_shows_no_value_of_the_environment() {
+        let hook = Hook::new("*", "true").unwrap().with_env("TOKEN", "hunter2");
+        let shown = format!("{hook:?}");
+        assert!(
+            shown.contains("TOKEN") && !shown.contains("hunter2"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn the_label_is_the_description_the_name_or_the_pattern() {
+        let hook = Hook::new("session:*", "true").unwrap();
+        assert_eq!(hook.label(), "session:*");
+        let hook = hook.with_name("hello");
+        assert_eq!(hook.label(), "hello");
+        assert_eq!(hook.with_description("Says hello").label(), "Says hello");
+    }
+}

@@ -1,0 +1,158 @@
+//! The choices a hook can make, each with its name in hooks.json.
+//!
+//! Knows neither hooks nor how a choice is carried out.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Gives an enum its names in hooks.json: `as_str`, `ALL`, `Display`.
+macro_rules! named {
+    ($type:ident { $($variant:ident = $name:literal),+ $(,)? }) => {
+        impl $type {
+            /// Every value, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The name in hooks.json.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+    };
+}
+
+/// What the failure of a hook means for the operation that it guards (`on_failure`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum FailurePolicy {
+    /// It blocks: a guard that cannot run must not let everything through. The default.
+    #[default]
+    Block,
+    /// It is reported, and the chain goes on.
+    Continue,
+}
+
+named!(FailurePolicy { Block = "block", Continue = "continue" });
+
+/// What a hook finds on its standard input (`stdin`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Stdin {
+    /// The event as one line of JSON. The default.
+    #[default]
+    Json,
+    /// Nothing: the input has ended from the start.
+    None,
+}
+
+named!(Stdin { Json = "json", None = "none" });
+
+/// Where a hook looks for the event's values (`reads`). It matters for values that are too large
+/// for an environment variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Reads {
+    /// In the environment: a guard does not run when a value does not fit there. The default.
+    #[default]
+    Environment,
+    /// On standard input, where every value fits.
+    Stdin,
+}
+
+named!(Reads { Environment = "environment", Stdin = "stdin" });
+
+/// The shell that runs a hook's command (`shell`); without one, `/bin/sh` on Unix and `cmd` on
+/// Windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Shell {
+    /// `sh -c`
+    Sh,
+    /// `bash -c`
+    Bash,
+    /// `dash -c`
+    Dash,
+    /// `zsh -c`
+    Zsh,
+    /// `ksh -c`
+    Ksh,
+    /// `fish -c`
+    Fish,
+    /// PowerShell 7: `pwsh -NoProfile -NonInteractive -Command`
+    Pwsh,
+    /// Windows PowerShell, with the options of `pwsh`
+    PowerShell,
+    /// `cmd /D /S /C`, on Windows alone
+    Cmd,
+}
+
+named!(Shell {
+    Sh = "sh",
+    Bash = "bash",
+    Dash = "dash",
+    Zsh = "zsh",
+    Ksh = "ksh",
+    Fish = "fish",
+    Pwsh = "pwsh",
+    PowerShell = "powershell",
+    Cmd = "cmd",
+});
+
+/// What a hook runs.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HookCommand {
+    /// A text for a shell; without one, for the system's.
+    Shell {
+        /// The text.
+        text: String,
+        /// The shell.
+        shell: Option<Shell>,
+    },
+    /// A program and its arguments, run without a shell. Never empty.
+    Program(Vec<String>),
+}
+
+impl fmt::Display for HookCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shell { text, .. } => f.write_str(text),
+            Self::Program(args) => f.write_str(&args.join(" ")),
+        }
+    }
+}
+
+/// Where a hook was written down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HookSource {
+    /// The file.
+    pub path: PathBuf,
+    /// The place in its list `hooks`, counted from 0; none where it stands for the whole file.
+    pub index: Option<usize>,
+}
+
+impl HookSource {
+    pub(crate) fn new(path: impl Into<PathBuf>, index: Option<usize>) -> Self {
+        Self {
+            path: path.into(),
+            index,
+        }
+    }
+}
+
+impl fmt::Display for HookSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.path.display())?;
+        match self.index {
+            Some(index) => write!(f, ": hooks[{index}]"),
+            None => Ok(()),
+        }
+    }
+}

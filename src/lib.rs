@@ -1,0 +1,123 @@
+//! Let your users run shell commands when something happens in your program: they may watch,
+//! block, and never hang or crash it.
+//!
+//! A user writes a hook into `hooks.json`:
+//!
+//! ```json
+//! {"hooks": [{"event": "tool:pre_execute:bash", "command": "./guard.sh", "timeout": 5}]}
+//! ```
+//!
+//! and your program fires an event and obeys the outcome:
+//!
+//! ```
+//! use forge_hooks::{FireOptions, HookConfig, HookEvent, HookExecutor, HookRegistry, TrustPolicy};
+//! use serde_json::json;
+//!
+//! # let project = tempfile::tempdir()?;
+//! let executor = HookExecutor::global();
+//! let config = HookConfig::default();
+//! # let config = config.with_config_home(project.path());
+//! let report = config.load_into(executor.registry(), &project, TrustPolicy::Everything);
+//! for problem in &report.problems {
+//!     eprintln!("{problem}");
+//! }
+//!
+//! let event = HookEvent::tool_pre_execute("bash", json!({"command": "ls"}));
+//! match executor.execute(&event, FireOptions::default()).into_result() {
+//!     Ok(_) => println!("running ls"),
+//!     Err(blocked) => println!("{blocked}"),
+//! }
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! There is no async runtime. A blocking call runs the hooks on the thread that called; a program
+//! that must not wait, such as a game or a user interface, [submits](HookExecutor::submit) the
+//! event and polls a handle.
+//!
+//! # From the top
+//! - [`HookEvent`] is what happened, of one of sixteen kinds ([`EventType`]) or one of your own.
+//! - [`Hook`] is a command and the [`EventPattern`] of the events it is for. [`HookRegistry`] holds
+//!   them in order; [`HookConfig`] loads them from files.
+//! - [`HookExecutor`] runs them. [`Outcome`] says whether you may go on, [`HookResult`] what each
+//!   hook did, and [`HookBlockedError`] is the error to return when you may not.
+//!
+//! # Blocking what a hook objects to
+//! Ask [`Outcome::allowed`], or have [`Outcome::into_result`] make an error of it. A hook that exits
+//! with a code other than 0 blocks; so does one that times out, cannot be found or cannot be
+//! started, unless it says `"on_failure": "continue"`: a guard that cannot run must not let
+//! everything through. Only events before the fact can be blocked ([`EventType::can_block`]).
+//!
+//! # Never waiting
+//! [`HookExecutor::submit`] and [`fire_event`] never block, and hand out a [`HookHandle`] to poll.
+//!
+//! # Hooks and files by another name
+//! By default hooks find their event in variables with the prefixes `FORGE_` and `OPENCODE_`.
+//! [`AppProfile::new`] gives your program names of its own.
+//!
+//! # Ready-made hooks
+//! [`HOOK_TEMPLATES`] has some; [`templates`] makes them for another profile.
+//!
+//! # Seeing what happens
+//! The library logs through [`log`]: a hook's start and end at debug level, what it writes to
+//! standard error as a warning, to standard output at trace level, a failure as a warning, and a
+//! timeout or a hook that could not run as an error. It never configures a logger and never prints.
+//! What a hook writes is logged as it is: whoever turns trace on decides where that goes.
+//!
+//! # Platforms
+//! Linux, macOS and the BSDs, Windows. On Unix one loop waits for the pipes and, on Linux by a
+//! pidfd, for the end of a process; elsewhere in Unix and on Windows `wait-timeout` does. A killed
+//! hook takes along what it has started: its process group on Unix, its job on Windows. The document
+//! `docs/gotchas.md` in the repository tells what goes wrong with child processes, and what is done
+//! about it here.
+
+mod config;
+mod events;
+mod executor;
+mod hook;
+mod outcome;
+mod pattern;
+mod process;
+mod profile;
+mod protocol;
+mod registry;
+pub mod templates;
+
+pub use config::{ConfigError, HookConfig, LoadReport, Problem, Severity, TrustPolicy};
+pub use events::{CustomEventType, EventType, EventTypeError, HookEvent};
+pub use executor::{FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, SubmitError};
+pub use hook::{FailurePolicy, Hook, HookCommand, HookError, HookSource, Reads, Shell, Stdin};
+pub use outcome::{FailureKind, HookBlockedError, HookResult, Outcome};
+pub use pattern::{EventPattern, PatternError};
+pub use profile::AppProfile;
+pub use registry::{HookId, HookRegistry};
+pub use templates::HOOK_TEMPLATES;
+
+/// Fires an event on the [global executor](HookExecutor::global) and waits for its hooks; the first
+/// that does not continue keeps the rest from running.
+///
+/// ```
+/// use forge_hooks::{Hook, HookEvent, HookRegistry, fire_event_blocking};
+///
+/// HookRegistry::global().register(Hook::new("session:start", "echo welcome")?);
+/// let results = fire_event_blocking(&HookEvent::session_start("sess_1"));
+/// assert_eq!(results[0].stdout.trim(), "welcome");
+/// # Ok::<(), forge_hooks::HookError>(())
+/// ```
+#[must_use = "hooks may have blocked the operation"]
+pub fn fire_event_blocking(event: &HookEvent) -> Vec<HookResult> {
+    fire_event_blocking_with(event, FireOptions::default())
+}
+
+/// Fires an event on the [global executor](HookExecutor::global) and waits for its hooks.
+#[must_use = "hooks may have blocked the operation"]
+pub fn fire_event_blocking_with(event: &HookEvent, options: FireOptions) -> Vec<HookResult> {
+    HookExecutor::global().execute_hooks(event, options)
+}
+
+/// Fires an event on the [global executor](HookExecutor::global) without waiting for its hooks.
+///
+/// # Errors
+/// When the queue is full or no thread can be started; the error gives the event back.
+pub fn fire_event(event: HookEvent) -> Result<HookHandle, SubmitError> {
+    HookExecutor::global().submit(event, FireOptions::default())
+}

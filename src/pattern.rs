@@ -1,0 +1,340 @@
+//! Which events a hook is for: a pattern, parsed once, matched without allocating.
+//!
+//! Pure: knows the names of events, nothing of hooks.
+//!
+//! ```text
+//! pattern     = alternative { "," alternative }
+//! alternative = segment                             a glob over the whole name: `*`, `tool*`
+//!             | segment ":" segment                 category:action, whatever the tool
+//!             | segment ":" segment ":" segment     and the tool, whose name may hold colons
+//! segment     = glob { "|" glob }
+//! ```
+//!
+//! Within the brackets of a glob (`[a,b]`) a separator stands for itself.
+
+use std::fmt;
+use std::str::FromStr;
+
+use glob::Pattern;
+
+use crate::events::{EventType, HookEvent};
+
+/// A parsed event pattern.
+///
+/// ```
+/// use forge_hooks::{EventPattern, HookEvent};
+///
+/// let pattern: EventPattern = "tool:pre_execute:bash|write, session:*".parse()?;
+/// assert!(pattern.matches(&HookEvent::tool_pre_execute("bash", "ls")));
+/// assert!(!pattern.matches(&HookEvent::tool_pre_execute("read", "file")));
+/// assert!(pattern.matches(&HookEvent::session_start("sess_1")));
+/// # Ok::<(), forge_hooks::PatternError>(())
+/// ```
+#[derive(Clone)]
+pub struct EventPattern {
+    source: Box<str>,
+    alternatives: Box<[Alternative]>,
+}
+
+/// Why a text is no event pattern, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid event pattern `{pattern}` at column {column}: {message}")]
+pub struct PatternError {
+    pattern: String,
+    column: usize,
+    message: &'static str,
+}
+
+impl PatternError {
+    /// The place in the pattern, counted in characters from 1.
+    #[must_use]
+    pub fn column(&self) -> usize {
+        self.column
+    }
+}
+
+#[derive(Clone)]
+pub(crate) enum Alternative {
+    Whole(Segment),
+    Parts {
+        category: Segment,
+        action: Segment,
+        tool: Option<Segment>,
+    },
+}
+
+/// A part of a pattern. The first three are what nearly all patterns consist of, and need no glob.
+#[derive(Clone)]
+pub(crate) enum Segment {
+    Any,
+    Literal(Box<str>),
+    Glob(Pattern),
+    OneOf(Box<[Segment]>),
+}
+
+impl EventPattern {
+    /// Parses a pattern; the same as [`str::parse`].
+    ///
+    /// # Errors
+    /// When an alternative or a segment is empty, or a glob is malformed; the error says where.
+    pub fn new(pattern: impl Into<String>) -> Result<Self, PatternError> {
+        let source = pattern.into();
+        let mut alternatives = Vec::new();
+        for piece in split(Piece::whole(&source), ',') {
+            alternatives.push(Alternative::parse(piece.trim()).map_err(|(at, message)| {
+                let column = source[..at].chars().count() + 1;
+                PatternError {
+                    pattern: source.clone(),
+                    column,
+                    message,
+                }
+            })?);
+        }
+        Ok(Self {
+            source: source.into(),
+            alternatives: alternatives.into(),
+        })
+    }
+
+    /// The pattern as it was given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether this event is meant. Allocates nothing.
+    #[must_use]
+    pub fn matches(&self, event: &HookEvent) -> bool {
+        let tool = event.tool_name.as_deref();
+        self.alternatives.iter().any(|alternative| {
+            alternative.matches_type(&event.event_type) && alternative.matches_tool(tool)
+        })
+    }
+
+    /// Whether an event of this type is meant for some tool, or without one.
+    #[must_use]
+    pub fn matches_type(&self, event_type: &EventType) -> bool {
+        self.alternatives
+            .iter()
+            .any(|alternative| alternative.matches_type(event_type))
+    }
+
+    /// The name of the built-in event that was probably meant, for a pattern that matches none of
+    /// them: `Err(None)` where no name is near (a custom event, say).
+    pub(crate) fn check_known(&self) -> Result<(), Option<EventType>> {
+        if EventType::BUILTIN
+            .iter()
+            .any(|known| self.matches_type(known))
+        {
+            return Ok(());
+        }
+        let event_part = |text: &str| {
+            text.trim()
+                .splitn(3, ':')
+                .take(2)
+                .collect::<Vec<_>>()
+                .join(":")
+        };
+        Err(self
+            .source
+            .split(',')
+            .find_map(|text| EventType::nearest(&event_part(text))))
+    }
+
+    pub(crate) fn alternatives(&self) -> &[Alternative] {
+        &self.alternatives
+    }
+}
+
+type PlacedMessage = (usize, &'static str);
+
+impl Alternative {
+    fn parse(piece: Piece<'_>) -> Result<Self, PlacedMessage> {
+        let mut parts = split(piece, ':').into_iter();
+        let (first, second) = (parts.next(), parts.next());
+        let (Some(category), Some(action)) = (first, second) else {
+            return Segment::parse(piece).map(Self::Whole);
+        };
+        // The tool is all of the rest: names of tools may hold colons.
+        let tool = parts
+            .next()
+            .map(|third| piece.from(third.start))
+            .map(Segment::parse);
+        Ok(Self::Parts {
+            category: Segment::parse(category)?,
+            action: Segment::parse(action)?,
+            tool: tool.transpose()?,
+        })
+    }
+
+    pub(crate) fn matches_type(&self, event_type: &EventType) -> bool {
+        match self {
+            Self::Whole(name) => name.matches(event_type.as_str()),
+            Self::Parts {
+                category, action, ..
+            } => category.matches(event_type.category()) && action.matches(event_type.action()),
+        }
+    }
+
+    fn matches_tool(&self, name: Option<&str>) -> bool {
+        self.tool()
+            .is_none_or(|tool| name.is_some_and(|name| tool.matches(name)))
+    }
+
+    /// The tool segment; without one, the tool does not matter.
+    pub(crate) fn tool(&self) -> Option<&Segment> {
+        match self {
+            Self::Whole(_) => None,
+            Self::Parts { tool, .. } => tool.as_ref(),
+        }
+    }
+}
+
+impl Segment {
+    fn parse(piece: Piece<'_>) -> Result<Self, PlacedMessage> {
+        let mut globs = split(piece, '|')
+            .into_iter()
+            .map(Self::parse_glob)
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(match globs.pop() {
+            Some(only) if globs.is_empty() => only,
+            last => {
+                globs.extend(last);
+                Self::OneOf(globs.into())
+            }
+        })
+    }
+
+    fn parse_glob(piece: Piece<'_>) -> Result<Self, PlacedMessage> {
+        match piece.text {
+            "" => Err((piece.start, "something is missing here")),
+            "*" => Ok(Self::Any),
+            text if !text.contains(['*', '?', '[']) => Ok(Self::Literal(text.into())),
+            text => Pattern::new(text).map(Self::Glob).map_err(|error| {
+                // `glob` counts characters.
+                let offset = text
+                    .char_indices()
+                    .nth(error.pos)
+                    .map_or(text.len(), |(at, _)| at);
+                (piece.start + offset, error.msg)
+            }),
+        }
+    }
+
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Literal(literal) => **literal == *text,
+            Self::Glob(glob) => glob.matches(text),
+            Self::OneOf(segments) => segments.iter().any(|segment| segment.matches(text)),
+        }
+    }
+
+    /// The names that this matches, where it is nothing but a list of names.
+    pub(crate) fn literals(&self) -> Option<Vec<&str>> {
+        match self {
+            Self::Any | Self::Glob(_) => None,
+            Self::Literal(literal) => Some(vec![literal]),
+            Self::OneOf(segments) => {
+                let lists: Option<Vec<_>> = segments.iter().map(Self::literals).collect();
+                lists.map(|lists| lists.into_iter().flatten().collect())
+            }
+        }
+    }
+}
+
+/// A part of the pattern's text that knows where in it it began, in bytes.
+#[derive(Clone, Copy)]
+struct Piece<'a> {
+    text: &'a str,
+    start: usize,
+}
+
+impl<'a> Piece<'a> {
+    fn whole(text: &'a str) -> Self {
+        Self { text, start: 0 }
+    }
+
+    fn trim(self) -> Self {
+        let left = self.text.trim_start();
+        Self {
+            text: left.trim_end(),
+            start: self.start + (self.text.len() - left.len()),
+        }
+    }
+
+    /// The rest of this piece from a place in the whole pattern on.
+    fn from(self, start: usize) -> Self {
+        Self {
+            text: &self.text[start - self.start..],
+            start,
+        }
+    }
+}
+
+/// Splits at a separator, but not within a bracket that is closed.
+fn split(piece: Piece<'_>, separator: char) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let (mut start, mut resume) = (0, 0);
+    for (at, c) in piece.text.char_indices() {
+        if at < resume {
+            continue;
+        }
+        if c == '[' {
+            resume = bracket_end(piece.text, at);
+        } else if c == separator {
+            pieces.push(Piece {
+                text: &piece.text[start..at],
+                start: piece.start + start,
+            });
+            start = at + 1;
+        }
+    }
+    pieces.push(Piece {
+        text: &piece.text[start..],
+        start: piece.start + start,
+    });
+    pieces
+}
+
+/// Behind the bracket that opens at `open`; its own place if it is never closed. As in `glob`, a
+/// `]` that comes first, or first behind `!`, is one of the set.
+fn bracket_end(text: &str, open: usize) -> usize {
+    let set = &text[open + 1..];
+    let skipped = if set.starts_with('!') { 2 } else { 1 };
+    let first = set
+        .char_indices()
+        .nth(skipped)
+        .map_or(set.len(), |(at, _)| at);
+    set[first..]
+        .find(']')
+        .map_or(open, |close| open + 1 + first + close + 1)
+}
+
+impl FromStr for EventPattern {
+    type Err = PatternError;
+
+    fn from_str(pattern: &str) -> Result<Self, Self::Err> {
+        Self::new(pattern)
+    }
+}
+
+impl PartialEq for EventPattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source
+    }
+}
+
+impl Eq for EventPattern {}
+
+impl fmt::Display for EventPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.source)
+    }
+}
+
+impl fmt::Debug for EventPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("EventPattern").field(&self.source).finish()
+    }
+}

@@ -1,0 +1,166 @@
+//! Before the start: which file a program's name means. After a failed one: what was wrong, since
+//! the operating system says "no such file" for a missing directory, program and interpreter alike.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::{LARGEST_VARIABLE, Spec};
+
+/// Why a command could not be started; the message names what was at fault.
+#[derive(Debug)]
+pub(crate) struct StartError {
+    pub(crate) kind: StartErrorKind,
+    pub(crate) message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StartErrorKind {
+    NotFound,
+    NotExecutable,
+    Other,
+}
+
+/// The file that the program's name means: a name with a slash counts from the working directory,
+/// any other is looked for on the `PATH` that the program will have. A name that is not found
+/// stays as it is.
+///
+/// On Windows the name is left to the operating system's own rules (which know of `.exe`), as
+/// `Command` applies them: there the working directory is not searched.
+pub(super) fn find_program(spec: &Spec<'_>) -> OsString {
+    let name = &spec.program;
+    if cfg!(windows) {
+        return name.clone();
+    }
+    if name.as_encoded_bytes().contains(&b'/') {
+        return spec.working_dir.join(name).into_os_string();
+    }
+    let own = spec
+        .env
+        .iter()
+        .rev()
+        .find(|(variable, _)| variable == "PATH");
+    let path = own
+        .map(|(_, value)| value.into())
+        .or_else(|| std::env::var_os("PATH"));
+    find_on_path(
+        name,
+        &path.unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into()),
+    )
+}
+
+fn find_on_path(name: &OsStr, path: &OsStr) -> OsString {
+    // An empty entry means the current directory to a shell. It is passed over: what lies in a
+    // project must not take the place of a program.
+    let candidates: Vec<PathBuf> = std::env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .filter(|file| file.is_file())
+        .collect();
+    // As execvp: the first that may be executed; else the first, whose error then says why not.
+    let chosen = candidates
+        .iter()
+        .find(|file| is_executable(file))
+        .or(candidates.first());
+    chosen.map_or_else(|| name.to_owned(), |file| file.clone().into_os_string())
+}
+
+#[cfg(unix)]
+fn is_executable(file: &Path) -> bool {
+    rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+#[cfg(windows)]
+fn is_executable(file: &Path) -> bool {
+    file.is_file()
+}
+
+/// Puts the error of a failed start into words.
+pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> StartError {
+    use StartErrorKind::{NotExecutable, NotFound, Other};
+    let (dir, shown) = (spec.working_dir.display(), program.display());
+    let (kind, message) = match error.kind() {
+        _ if !spec.working_dir.exists() => (
+            NotFound,
+            format!("working directory `{dir}` does not exist"),
+        ),
+        _ if !spec.working_dir.is_dir() => (
+            NotFound,
+            format!("working directory `{dir}` is not a directory"),
+        ),
+        io::ErrorKind::NotFound => match interpreter(program) {
+            _ if !program.exists() => (NotFound, format!("program `{shown}` not found")),
+            Some(named) => (
+                NotFound,
+                format!("interpreter `{}` of `{shown}` not found", named.display()),
+            ),
+            None => (
+                NotFound,
+                format!("program `{shown}` needs a loader that was not found"),
+            ),
+        },
+        io::ErrorKind::PermissionDenied if program.is_dir() => {
+            (NotExecutable, format!("program `{shown}` is a directory"))
+        }
+        io::ErrorKind::PermissionDenied if program.exists() && !is_executable(program) => (
+            NotExecutable,
+            format!("program `{shown}` is not executable"),
+        ),
+        io::ErrorKind::PermissionDenied => (
+            NotExecutable,
+            format!("no permission to run `{shown}` in `{dir}`"),
+        ),
+        io::ErrorKind::ArgumentListTooLong => (Other, too_long(spec)),
+        _ if is_no_format(&error) => (
+            NotExecutable,
+            format!(
+                "program `{shown}` is no executable format: a script needs a first line like `#!/bin/sh`"
+            ),
+        ),
+        _ => (Other, format!("could not start `{shown}`: {error}")),
+    };
+    StartError { kind, message }
+}
+
+/// ENOEXEC, for which the standard library has no name.
+fn is_no_format(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    let number = libc::ENOEXEC;
+    #[cfg(windows)]
+    let number = windows_sys::Win32::Foundation::ERROR_BAD_EXE_FORMAT.cast_signed();
+    error.raw_os_error() == Some(number)
+}
+
+/// What a script names behind its `#!`.
+fn interpreter(script: &Path) -> Option<PathBuf> {
+    let mut start = [0; 256];
+    let length = std::fs::File::open(script).ok()?.read(&mut start).ok()?;
+    let line = start[..length]
+        .strip_prefix(b"#!")?
+        .split(|byte| *byte == b'\n')
+        .next()?;
+    let words = std::str::from_utf8(line).ok()?;
+    words.split_whitespace().next().map(PathBuf::from)
+}
+
+/// Names the variable or the argument that is too large by itself, else the whole.
+fn too_long(spec: &Spec<'_>) -> String {
+    let inherited = std::env::vars_os().map(|(name, value)| {
+        let length = name.len() + value.len() + 1;
+        (name.to_string_lossy().into_owned(), length)
+    });
+    let own = spec
+        .env
+        .iter()
+        .map(|(name, value)| (name.clone(), name.len() + value.len() + 1));
+    let variables: Vec<(String, usize)> = inherited.chain(own).collect();
+    if let Some((name, length)) = variables.iter().max_by_key(|(_, length)| *length)
+        && *length > LARGEST_VARIABLE
+    {
+        return format!(
+            "environment variable `{name}` is too large: {length} bytes, {LARGEST_VARIABLE} are possible"
+        );
+    }
+    let total: usize = variables.iter().map(|(_, length)| length).sum();
+    format!("the command and its environment ({total} bytes) are too large for the system")
+}

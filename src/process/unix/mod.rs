@@ -1,0 +1,389 @@
+//! The runner on Unix: one loop over the process's pipes and its end, under one deadline.
+//!
+//! The states of a run, and what leads from one to the next:
+//!
+//! ```text
+//! Running ── it ended, output still open ──> Lingering ── output ended, or 250 ms ──> over
+//!    │  └─── it ended, output too ──────────────────────────────────────────────────> over
+//!    └── deadline or cancelled: TERM, CONT ──> Ending ── nothing of the group left ─> over
+//!                                                └── grace over: KILL ──> Killed ───> over
+//! ```
+//!
+//! The process is reaped last, so that until then its group's number cannot be another's.
+
+mod child;
+mod input;
+
+use std::ffi::OsStr;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, Signal};
+
+use self::child::ChildWait;
+use self::input::Input;
+use super::{Args, Captured, End, Finished, LINGER, Spec};
+
+pub(crate) use self::child::process_is_gone;
+
+/// How often a cancellation is looked for where there is no pipe that would tell.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
+
+pub(super) fn run(spec: &Spec<'_>, program: &OsStr, started: Instant) -> io::Result<Finished> {
+    child::reap_leftovers();
+    let deadline = started + spec.timeout;
+    let (child, stdin) = spawn(spec, program, deadline)?;
+    Ok(Running::new(spec, child, stdin, deadline).run_to_the_end(started))
+}
+
+fn spawn<'a>(
+    spec: &Spec<'a>,
+    program: &OsStr,
+    deadline: Instant,
+) -> io::Result<(Child, Option<Input<'a>>)> {
+    use std::os::unix::process::CommandExt;
+
+    let mut command = Command::new(program);
+    let Args::List(args) = &spec.args;
+    command
+        .args(args)
+        .current_dir(&spec.working_dir)
+        .process_group(0);
+    for name in spec.env_remove {
+        command.env_remove(name);
+    }
+    command.envs(spec.env.iter().map(|(name, value)| (name, value)));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let _lock = child::lock_where_descriptors_leak();
+    let stdin = match spec.stdin {
+        None => {
+            command.stdin(Stdio::null());
+            None
+        }
+        Some(bytes) => {
+            let (reader, input) = Input::open(bytes)?;
+            command.stdin(reader);
+            input
+        }
+    };
+    // The command is dropped here, and its end of the standard input with it: the process must be
+    // the only one to hold it.
+    Ok((child::spawn_unless_busy(&mut command, deadline)?, stdin))
+}
+
+/// Why a run was ended before its own end.
+#[derive(Clone, Copy)]
+enum Cut {
+    TimedOut,
+    Cancelled,
+}
+
+#[derive(Clone, Copy)]
+enum Phase {
+    Running,
+    Lingering { until: Instant },
+    Ending { why: Cut, kill_at: Instant },
+    Killed { why: Cut, until: Instant },
+}
+
+struct Running<'a> {
+    spec: &'a Spec<'a>,
+    child: Child,
+    pid: Pid,
+    wait: ChildWait,
+    stdin: Option<Input<'a>>,
+    stdout: Pipe,
+    stderr: Pipe,
+    deadline: Instant,
+    phase: Phase,
+    /// The process has been seen to have ended; it is not reaped yet.
+    ended: bool,
+}
+
+/// One of the process's outputs; without a descriptor it is at its end.
+struct Pipe {
+    from: Option<OwnedFd>,
+    captured: Captured,
+}
+
+/// What a turn of the loop waits for.
+#[derive(Clone, Copy)]
+enum Source {
+    Stdin,
+    Stdout,
+    Stderr,
+    Exit,
+    Cancel,
+}
+
+impl<'a> Running<'a> {
+    fn new(
+        spec: &'a Spec<'a>,
+        mut child: Child,
+        stdin: Option<Input<'a>>,
+        deadline: Instant,
+    ) -> Self {
+        let pipe = |from: Option<OwnedFd>| Pipe {
+            from,
+            captured: Captured::with_limit(spec.output_limit),
+        };
+        let pid = Pid::from_child(&child);
+        Self {
+            spec,
+            pid,
+            wait: ChildWait::new(pid),
+            stdin,
+            stdout: pipe(child.stdout.take().map(Into::into)),
+            stderr: pipe(child.stderr.take().map(Into::into)),
+            child,
+            deadline,
+            phase: Phase::Running,
+            ended: false,
+        }
+    }
+
+    fn run_to_the_end(mut self, started: Instant) -> Finished {
+        while !self.is_over() {
+            let limit = self.limit();
+            if Instant::now() >= limit {
+                if !self.limit_reached() {
+                    break;
+                }
+            } else if self.only_the_end_is_awaited() {
+                self.ended = ChildWait::wait_slice(&mut self.child, limit);
+                self.heed_cancel();
+            } else {
+                self.turn(limit);
+            }
+        }
+        self.finish(started)
+    }
+
+    /// And no descriptor tells of it.
+    fn only_the_end_is_awaited(&self) -> bool {
+        self.phase_is_running()
+            && self.wait.pidfd().is_none()
+            && self.output_ended()
+            && self.stdin.is_none()
+    }
+
+    fn phase_is_running(&self) -> bool {
+        matches!(self.phase, Phase::Running)
+    }
+
+    fn output_ended(&self) -> bool {
+        self.stdout.from.is_none() && self.stderr.from.is_none()
+    }
+
+    fn is_over(&mut self) -> bool {
+        match self.phase {
+            Phase::Running | Phase::Lingering { .. } | Phase::Killed { .. } => {
+                self.ended && self.output_ended()
+            }
+            // What the process started may have been left by it, and have the grace too.
+            Phase::Ending { .. } => self.ended && child::group_is_gone(self.pid),
+        }
+    }
+
+    /// When the present phase is over at the latest.
+    fn limit(&self) -> Instant {
+        match self.phase {
+            Phase::Running => self.deadline,
+            Phase::Lingering { until } => until.min(self.deadline),
+            Phase::Ending { kill_at, .. } => kill_at,
+            Phase::Killed { until, .. } => until,
+        }
+    }
+
+    /// Goes on to the next phase, unless this was the last.
+    fn limit_reached(&mut self) -> bool {
+        match self.phase {
+            Phase::Running => {
+                // The very last chance: it may have ended while nobody looked.
+                self.ended = self.ended || child::has_ended(self.pid);
+                if !self.ended {
+                    self.begin_to_end(Cut::TimedOut);
+                }
+                !self.ended
+            }
+            Phase::Lingering { .. } | Phase::Killed { .. } => false,
+            Phase::Ending { why, .. } => {
+                child::signal_group(self.pid, Signal::KILL);
+                self.phase = Phase::Killed {
+                    why,
+                    until: Instant::now() + LINGER,
+                };
+                true
+            }
+        }
+    }
+
+    fn begin_to_end(&mut self, why: Cut) {
+        child::signal_group(self.pid, Signal::TERM);
+        // A stopped process heeds TERM only when it goes on.
+        child::signal_group(self.pid, Signal::CONT);
+        self.phase = Phase::Ending {
+            why,
+            kill_at: Instant::now() + self.spec.kill_grace,
+        };
+    }
+
+    fn heed_cancel(&mut self) {
+        let cancelled = self.spec.cancel.is_some_and(super::Cancel::is_requested);
+        if cancelled && !self.ended && self.phase_is_running() {
+            self.begin_to_end(Cut::Cancelled);
+        }
+    }
+
+    /// Waits until something can be done, or the limit, and does it.
+    fn turn(&mut self, limit: Instant) {
+        let ready = self.poll(limit);
+        for source in ready.into_iter().flatten() {
+            match source {
+                Source::Stdin => self.write_stdin(),
+                Source::Stdout => self.stdout.read(),
+                Source::Stderr => self.stderr.read(),
+                Source::Exit => self.ended = true,
+                Source::Cancel => {}
+            }
+        }
+        self.heed_cancel();
+        self.ended = self.ended || (self.wait.pidfd().is_none() && child::has_ended(self.pid));
+        if self.ended {
+            self.stdin = None;
+            if self.phase_is_running() && !self.output_ended() {
+                self.phase = Phase::Lingering {
+                    until: Instant::now() + LINGER,
+                };
+            }
+        }
+    }
+
+    fn write_stdin(&mut self) {
+        if self.stdin.as_mut().is_some_and(Input::write_some) {
+            self.stdin = None;
+        }
+    }
+
+    fn poll(&self, limit: Instant) -> [Option<Source>; 5] {
+        let mut ready = [None; 5];
+        let sources: Vec<(Source, BorrowedFd<'_>)> = self.sources().collect();
+        let mut fds: Vec<PollFd<'_>> = sources
+            .iter()
+            .map(|(source, fd)| {
+                let out = matches!(source, Source::Stdin);
+                PollFd::from_borrowed_fd(*fd, if out { PollFlags::OUT } else { PollFlags::IN })
+            })
+            .collect();
+        let longest = self.longest_turn();
+        let left = limit.saturating_duration_since(Instant::now()).min(longest);
+        // An error is EINTR or ENOMEM: the next turn tries again, and the limit holds.
+        let timeout = Timespec::try_from(left).ok();
+        if rustix::event::poll(&mut fds, timeout.as_ref()).is_ok() {
+            let readiness = sources
+                .iter()
+                .zip(&fds)
+                .filter(|(_, fd)| !fd.revents().is_empty());
+            for (place, ((source, _), _)) in ready.iter_mut().zip(readiness) {
+                *place = Some(*source);
+            }
+        }
+        ready
+    }
+
+    /// What is waited for. The end of the process comes last, so that what it wrote is read first.
+    fn sources(&self) -> impl Iterator<Item = (Source, BorrowedFd<'_>)> {
+        let cancel = if self.phase_is_running() {
+            self.spec.cancel
+        } else {
+            None
+        };
+        let pidfd = if self.ended { None } else { self.wait.pidfd() };
+        [
+            self.stdin
+                .as_ref()
+                .map(|input| (Source::Stdin, input.as_fd())),
+            self.stdout
+                .from
+                .as_ref()
+                .map(|fd| (Source::Stdout, fd.as_fd())),
+            self.stderr
+                .from
+                .as_ref()
+                .map(|fd| (Source::Stderr, fd.as_fd())),
+            cancel
+                .and_then(super::Cancel::wake)
+                .map(|fd| (Source::Cancel, fd)),
+            pidfd.map(|fd| (Source::Exit, fd)),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// How long a turn may take where something is to be looked at that no descriptor tells of.
+    fn longest_turn(&self) -> Duration {
+        let unheard = match self.phase {
+            Phase::Running => {
+                let cancel = self.spec.cancel.filter(|cancel| cancel.wake().is_none());
+                cancel.map(|_| CANCEL_INTERVAL)
+            }
+            // Whether the group is gone.
+            Phase::Ending { .. } => Some(child::GROUP_INTERVAL),
+            Phase::Lingering { .. } | Phase::Killed { .. } => None,
+        };
+        let exit = if self.ended {
+            None
+        } else {
+            self.wait.interval()
+        };
+        [unheard, exit]
+            .into_iter()
+            .flatten()
+            .min()
+            .unwrap_or(Duration::MAX)
+    }
+
+    fn finish(mut self, started: Instant) -> Finished {
+        let pid = self.child.id();
+        let output_held_open = self.ended && !self.output_ended();
+        let status = child::reap(self.child);
+        let end = match self.phase {
+            Phase::Ending {
+                why: Cut::TimedOut, ..
+            }
+            | Phase::Killed {
+                why: Cut::TimedOut, ..
+            } => End::TimedOut,
+            Phase::Ending { .. } | Phase::Killed { .. } => End::Cancelled,
+            Phase::Running | Phase::Lingering { .. } => status,
+        };
+        self.stdin = None;
+        Finished {
+            end,
+            stdout: self.stdout.captured,
+            stderr: self.stderr.captured,
+            pid: Some(pid),
+            duration: started.elapsed(),
+            output_held_open,
+        }
+    }
+}
+
+impl Pipe {
+    /// Reads what is there. Called when `poll` has said so, for otherwise it would wait: the
+    /// descriptor blocks, and nobody else reads from it.
+    fn read(&mut self) {
+        let Some(from) = &self.from else { return };
+        let mut buffer = [MaybeUninit::<u8>::uninit(); 32 * 1024];
+        match rustix::io::read(from, &mut buffer) {
+            Ok(([], _)) => self.from = None,
+            Ok((bytes, _)) => self.captured.push(bytes),
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+            Err(_) => self.from = None,
+        }
+    }
+}

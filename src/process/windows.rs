@@ -1,0 +1,216 @@
+//! The runner on Windows: `wait-timeout` for the end, a thread for each pipe, a job object for the
+//! tree.
+//!
+//! Pipes of this kind cannot be waited for together with a process, hence the threads. A process is
+//! put into its job right after its start; what it starts in the moment before is not in the job
+//! (docs/gotchas.md).
+
+use std::ffi::OsStr;
+use std::io::{self, Read, Write};
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::os::windows::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use wait_timeout::ChildExt;
+use windows_sys::Win32::Foundation::{CloseHandle, GetLastError};
+use windows_sys::Win32::System::JobObjects::{
+    AssignProcessToJobObject, CreateJobObjectW, TerminateJobObject,
+};
+use windows_sys::Win32::System::Threading::{
+    CREATE_NO_WINDOW, OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION,
+};
+
+use super::{Args, Cancel, Captured, End, Finished, LINGER, Spec};
+
+/// How often a cancellation is looked for.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
+
+pub(super) fn run(spec: &Spec<'_>, program: &OsStr, started: Instant) -> io::Result<Finished> {
+    let deadline = started + spec.timeout;
+    let job = Job::new()?;
+    let mut child = spawn(spec, program)?;
+    job.take_in(&child);
+    let pid = child.id();
+    if let (Some(mut stdin), Some(bytes)) = (child.stdin.take(), spec.stdin) {
+        let bytes = bytes.to_vec();
+        // Ends when all is written or the process has closed its end. A hook need not read.
+        spawn_thread(move || drop(stdin.write_all(&bytes)))?;
+    }
+    let stdout = Output::collect(child.stdout.take(), spec.output_limit)?;
+    let stderr = Output::collect(child.stderr.take(), spec.output_limit)?;
+    let end = wait(&mut child, spec, deadline, &job);
+    let until = Instant::now() + LINGER;
+    let ended = [stdout.wait_until(until), stderr.wait_until(until)];
+    Ok(Finished {
+        end,
+        stdout: stdout.take(),
+        stderr: stderr.take(),
+        pid: Some(pid),
+        duration: started.elapsed(),
+        output_held_open: ended.contains(&false),
+    })
+}
+
+fn spawn(spec: &Spec<'_>, program: &OsStr) -> io::Result<Child> {
+    let mut command = Command::new(program);
+    match &spec.args {
+        Args::List(args) => command.args(args),
+        Args::Verbatim(line) => command.raw_arg(line),
+    };
+    command
+        .current_dir(&spec.working_dir)
+        .creation_flags(CREATE_NO_WINDOW);
+    for name in spec.env_remove {
+        command.env_remove(name);
+    }
+    command.envs(spec.env.iter().map(|(name, value)| (name, value)));
+    command.stdin(if spec.stdin.is_some() {
+        Stdio::piped()
+    } else {
+        Stdio::null()
+    });
+    command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+}
+
+/// Waits for the end in slices, so that a cancellation is seen. There is no polite way to ask a
+/// process without a window to end, so that the grace has no use here.
+fn wait(child: &mut Child, spec: &Spec<'_>, deadline: Instant, job: &Job) -> End {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let slice = if spec.cancel.is_some() {
+            left.min(CANCEL_INTERVAL)
+        } else {
+            left
+        };
+        match child.wait_timeout(slice) {
+            Ok(Some(status)) => return status.code().map_or(End::StatusLost, End::Exited),
+            Ok(None) if spec.cancel.is_some_and(Cancel::is_requested) => {
+                job.terminate(child);
+                return End::Cancelled;
+            }
+            Ok(None) if left.is_zero() => {
+                job.terminate(child);
+                return End::TimedOut;
+            }
+            Ok(None) => {}
+            Err(_) => {
+                job.terminate(child);
+                return End::StatusLost;
+            }
+        }
+    }
+}
+
+fn spawn_thread(body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new()
+        .name("forge-hooks-pipe".into())
+        .spawn(body)
+        .map(drop)
+}
+
+/// What one pipe brings, collected by a thread that ends with the pipe.
+struct Output {
+    captured: Arc<Mutex<Captured>>,
+    ended: Receiver<()>,
+    limit: usize,
+}
+
+impl Output {
+    fn collect(pipe: Option<impl Read + Send + 'static>, limit: usize) -> io::Result<Self> {
+        let captured = Arc::new(Mutex::new(Captured::with_limit(limit)));
+        let (end, ended) = bounded(1);
+        let collected = Arc::clone(&captured);
+        if let Some(pipe) = pipe {
+            spawn_thread(move || read_all(pipe, &collected, end))?;
+        }
+        Ok(Self {
+            captured,
+            ended,
+            limit,
+        })
+    }
+
+    fn wait_until(&self, until: Instant) -> bool {
+        // The sender is dropped at the end: that is the message.
+        self.ended.recv_deadline(until) == Err(crossbeam_channel::RecvTimeoutError::Disconnected)
+    }
+
+    fn take(&self) -> Captured {
+        let mut captured = self.captured.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *captured, Captured::with_limit(self.limit))
+    }
+}
+
+fn read_all(mut pipe: impl Read, captured: &Mutex<Captured>, end: Sender<()>) {
+    let mut buffer = vec![0; 32 * 1024];
+    loop {
+        match pipe.read(&mut buffer) {
+            Ok(length) if length > 0 => {
+                captured
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(&buffer[..length]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(_) | Err(_) => break,
+        }
+    }
+    drop(end);
+}
+
+/// A job object: what is in it, and what that starts, can be ended together.
+struct Job(OwnedHandle);
+
+impl Job {
+    fn new() -> io::Result<Self> {
+        // SAFETY: both pointers may be null: default security, no name. The handle is owned by
+        // nobody else.
+        unsafe {
+            let handle = CreateJobObjectW(std::ptr::null(), std::ptr::null());
+            if handle.is_null() {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(Self(OwnedHandle::from_raw_handle(handle.cast())))
+        }
+    }
+
+    /// Without effect on a process that has ended already.
+    fn take_in(&self, child: &Child) {
+        // SAFETY: both handles are open for as long as they are borrowed.
+        unsafe {
+            AssignProcessToJobObject(self.0.as_raw_handle().cast(), child.as_raw_handle().cast());
+        }
+    }
+
+    /// Ends the tree. The child by its own handle too: it may not be in the job.
+    fn terminate(&self, child: &mut Child) {
+        // SAFETY: the handle is open for as long as it is borrowed.
+        unsafe {
+            TerminateJobObject(self.0.as_raw_handle().cast(), 1);
+        }
+        // An error is a process that has ended.
+        let _ = child.kill();
+        let _ = child.wait_timeout(LINGER);
+    }
+}
+
+/// Whether no process has this number any more.
+pub(crate) fn process_is_gone(pid: u32) -> bool {
+    const ERROR_INVALID_PARAMETER: u32 = 87;
+    // SAFETY: no pointers; the handle is closed here and given to nobody.
+    unsafe {
+        let handle = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, pid);
+        if handle.is_null() {
+            return GetLastError() == ERROR_INVALID_PARAMETER;
+        }
+        CloseHandle(handle);
+        false
+    }
+}

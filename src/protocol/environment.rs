@@ -1,0 +1,464 @@
+//! The event as environment variables: one rule, and its exceptions.
+//!
+//! Knows how a variable is named and whether it fits; not how a process is started.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use log::warn;
+use serde_json::Value;
+
+use super::spill::Spill;
+use crate::events::HookEvent;
+use crate::hook::{FailurePolicy, Hook, Reads};
+use crate::process::LARGEST_VARIABLE;
+use crate::profile::AppProfile;
+
+/// The variables of an event may take so many bytes all together, each prefix's copy counted. It
+/// leaves most of what the system gives to the user's own environment.
+const LARGEST_TOTAL: usize = 256 * 1024;
+
+/// The names that the engine sets itself. Data can never set one of these, nor a name that ends
+/// in `_FILE`.
+const RESERVED: [&str; 7] = [
+    "EVENT",
+    "TIMESTAMP",
+    "SESSION_ID",
+    "TOOL_NAME",
+    "WORKING_DIR",
+    "HOOK_CHAIN",
+    "HOOKS_DISABLE",
+];
+
+/// The data of the built-in events. No other key can take their names.
+const BUILTIN_DATA: [&str; 10] = [
+    "tool_args",
+    "tool_result",
+    "error",
+    "llm_model",
+    "llm_tokens",
+    "perm_level",
+    "perm_rule",
+    "message_count",
+    "content",
+    "role",
+];
+
+/// The names without prefix of FR-2.3, and whose values they have.
+const SHORT_NAMES: [(&str, &str); 4] = [
+    ("EVENT_TYPE", "EVENT"),
+    ("TOOL_NAME", "TOOL_NAME"),
+    ("TOOL_ARGS", "TOOL_ARGS"),
+    ("TOOL_RESULT", "TOOL_RESULT"),
+];
+
+impl HookEvent {
+    /// The event as a hook of the default profile finds it in its environment, but for
+    /// `WORKING_DIR`, which depends on the hook.
+    ///
+    /// Every key of [`data`](HookEvent::data) is a variable: its name in capitals behind the prefix
+    /// (`FORGE_` and `OPENCODE_`). Strings stand there as they are, anything else as JSON, and
+    /// `tool_args` and `tool_result` always as JSON. docs/protocol.md has the whole rule.
+    #[must_use]
+    pub fn to_env(&self) -> BTreeMap<String, String> {
+        self.to_env_for(&AppProfile::default())
+    }
+
+    /// The same with the names of another profile.
+    #[must_use]
+    pub fn to_env_for(&self, profile: &AppProfile) -> BTreeMap<String, String> {
+        let named = variables(self);
+        named
+            .iter()
+            .flat_map(|(name, value)| {
+                full_names(profile, name).map(move |full| (full, value.clone()))
+            })
+            .collect()
+    }
+}
+
+/// The variables of one event, each by its name without a prefix.
+fn variables(event: &HookEvent) -> Vec<(String, String)> {
+    let mut found = vec![
+        ("EVENT".to_owned(), event.event_type.to_string()),
+        (
+            "TIMESTAMP".to_owned(),
+            Value::from(event.timestamp).to_string(),
+        ),
+    ];
+    let mut add = |name: &str, value: &str| {
+        found.push((name.to_owned(), value.replace('\0', "\u{FFFD}")));
+    };
+    if let Some(id) = &event.session_id {
+        add("SESSION_ID", id);
+    }
+    if let Some(tool) = &event.tool_name {
+        add("TOOL_NAME", tool);
+    }
+    for (name, key) in names_of_data(event) {
+        let value = &event.data[key];
+        match value {
+            Value::String(text) if !matches!(key, "tool_args" | "tool_result") => add(&name, text),
+            _ => add(&name, &value.to_string()),
+        }
+    }
+    found
+}
+
+/// The names of an event's data, and the keys they come from. A key that cannot be a name, or that
+/// shares its name with another, is left out: which of two would win is nothing to rely on.
+fn names_of_data(event: &HookEvent) -> BTreeMap<String, &str> {
+    let mut names: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for key in event.data.keys() {
+        match name_of_key(key) {
+            Some(name) => names.entry(name).or_default().push(key),
+            None => {
+                warn!("event data `{key}` cannot be a variable, hooks find it only in the JSON")
+            }
+        }
+    }
+    names
+        .into_iter()
+        .filter_map(|(name, keys)| chosen_key(&name, &keys).map(|key| (name, key)))
+        .collect()
+}
+
+fn chosen_key<'a>(name: &str, keys: &[&'a str]) -> Option<&'a str> {
+    if let [only] = keys {
+        return Some(only);
+    }
+    warn!("event data {keys:?} would all be the variable `{name}`");
+    keys.iter().copied().find(|key| BUILTIN_DATA.contains(key))
+}
+
+/// The key in capitals, with `_` for what often separates words.
+fn name_of_key(key: &str) -> Option<String> {
+    let letter = |c: char| match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => Some(c.to_ascii_uppercase()),
+        '-' | '.' | ' ' => Some('_'),
+        _ => None,
+    };
+    let name: String = key.chars().map(letter).collect::<Option<_>>()?;
+    let free = !name.is_empty() && !RESERVED.contains(&&*name) && !name.ends_with("_FILE");
+    free.then_some(name)
+}
+
+/// The names that a variable has in a process: one for each prefix, and the short one.
+fn full_names<'a>(profile: &'a AppProfile, name: &'a str) -> impl Iterator<Item = String> + 'a {
+    let short = SHORT_NAMES
+        .iter()
+        .filter(move |(_, of)| profile.short_names() && *of == name)
+        .map(|(short, _)| (*short).to_owned());
+    prefixed(profile, name).chain(short)
+}
+
+fn prefixed<'a>(profile: &'a AppProfile, name: &'a str) -> impl Iterator<Item = String> + 'a {
+    profile
+        .env_prefixes()
+        .iter()
+        .map(move |prefix| format!("{prefix}_{name}"))
+}
+
+/// How variables are named for a host, and which of them it must not hand on.
+#[derive(Debug)]
+pub(crate) struct Naming {
+    profile: AppProfile,
+    inherited: Vec<String>,
+}
+
+impl Naming {
+    pub(crate) fn new(profile: AppProfile) -> Self {
+        let data = BUILTIN_DATA.iter().map(|key| key.to_ascii_uppercase());
+        let engine = [
+            "EVENT",
+            "TIMESTAMP",
+            "SESSION_ID",
+            "TOOL_NAME",
+            "WORKING_DIR",
+        ];
+        let names = data.chain(engine.map(str::to_owned));
+        let inherited = names
+            .flat_map(|name| [format!("{name}_FILE"), name])
+            .flat_map(|name| full_names(&profile, &name).collect::<Vec<_>>())
+            .filter(|name| std::env::var_os(name).is_some())
+            .collect();
+        Self { profile, inherited }
+    }
+
+    pub(crate) fn profile(&self) -> &AppProfile {
+        &self.profile
+    }
+
+    /// Variables of an event that the host itself found in its environment, being run by a hook.
+    pub(crate) fn inherited(&self) -> &[String] {
+        &self.inherited
+    }
+}
+
+/// The variables of one event for all its hooks.
+#[derive(Debug)]
+pub(crate) struct EventVariables {
+    /// By their full names.
+    fitting: Vec<(String, String)>,
+    /// By their names without a prefix.
+    too_large: Vec<(String, String)>,
+    spill: OnceLock<Result<Spill, String>>,
+}
+
+/// Why a hook cannot be given an event.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum VariablesError {
+    #[error(
+        "`{name}` is too large for an environment variable ({bytes} bytes), and the hook would not see it; a hook that reads its standard input instead says `\"reads\": \"stdin\"`"
+    )]
+    TooLarge { name: String, bytes: usize },
+    #[error("could not put the large value of `{name}` into a file: {cause}")]
+    NoSpill { name: String, cause: String },
+}
+
+impl EventVariables {
+    pub(crate) fn new(event: &HookEvent, naming: &Naming) -> Self {
+        let profile = &naming.profile;
+        let mut named = variables(event);
+        let size = |(name, value): &(String, String)| -> usize {
+            full_names(profile, name)
+                .map(|full| full.len() + value.len() + 2)
+                .sum()
+        };
+        let fits_alone = |(name, value): &(String, String)| {
+            full_names(profile, name).all(|full| full.len() + 1 + value.len() <= LARGEST_VARIABLE)
+        };
+        let mut too_large: Vec<_> = named
+            .extract_if(.., |variable| !fits_alone(variable))
+            .collect();
+        named.sort_by_key(size);
+        let mut total: usize = named.iter().map(size).sum();
+        while total > LARGEST_TOTAL
+            && let Some(largest) = named.pop()
+        {
+            total -= size(&largest);
+            too_large.push(largest);
+        }
+        let fitting = named
+            .into_iter()
+            .flat_map(|(name, value)| {
+                let full: Vec<_> = full_names(profile, &name).collect();
+                full.into_iter().map(move |full| (full, value.clone()))
+            })
+            .collect();
+        Self {
+            fitting,
+            too_large,
+            spill: OnceLock::new(),
+        }
+    }
+
+    /// All that a hook finds in its environment besides what it inherits, later entries over
+    /// earlier ones.
+    ///
+    /// # Errors
+    /// When a value is too large and the hook is a guard that would not see it, or when the value
+    /// cannot be put into a file.
+    pub(crate) fn for_hook(
+        &self,
+        hook: &Hook,
+        can_block: bool,
+        working_dir: &str,
+        naming: &Naming,
+    ) -> Result<Vec<(String, String)>, VariablesError> {
+        let files = self.files_for(hook, can_block, naming)?;
+        let directory = prefixed(&naming.profile, "WORKING_DIR")
+            .map(|name| (name, working_dir.replace('\0', "\u{FFFD}")));
+        let own = hook
+            .env()
+            .iter()
+            .filter(|(name, _)| !is_chain(&naming.profile, name));
+        Ok(self
+            .fitting
+            .iter()
+            .cloned()
+            .chain(directory)
+            .chain(files)
+            .chain(own.map(|(name, value)| (name.clone(), value.clone())))
+            .collect())
+    }
+
+    /// The variables that name files, for the values that do not fit.
+    fn files_for(
+        &self,
+        hook: &Hook,
+        can_block: bool,
+        naming: &Naming,
+    ) -> Result<Vec<(String, String)>, VariablesError> {
+        let Some((first, value)) = self.too_large.first() else {
+            return Ok(Vec::new());
+        };
+        let name = format!("{}_{first}", naming.profile.first_prefix());
+        let guards = can_block && hook.on_failure() == FailurePolicy::Block;
+        if guards && hook.reads() == Reads::Environment {
+            return Err(VariablesError::TooLarge {
+                name,
+                bytes: value.len(),
+            });
+        }
+        let write = || Spill::write(&self.too_large).map_err(|error| error.to_string());
+        let spill = self.spill.get_or_init(write).as_ref();
+        let spill = spill.map_err(|cause| VariablesError::NoSpill {
+            name,
+            cause: cause.clone(),
+        })?;
+        let variable = |(name, _): &(String, String)| {
+            let path = spill.path(name);
+            let names = prefixed(&naming.profile, &format!("{name}_FILE")).collect::<Vec<_>>();
+            names.into_iter().map(move |name| (name, path.clone()))
+        };
+        Ok(self.too_large.iter().flat_map(variable).collect())
+    }
+}
+
+/// The hooks above this one: not a hook's own to say.
+fn is_chain(profile: &AppProfile, name: &str) -> bool {
+    prefixed(profile, "HOOK_CHAIN").any(|chain| chain == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::EventType;
+    use serde_json::json;
+
+    fn naming() -> Naming {
+        Naming::new(AppProfile::new("x"))
+    }
+
+    fn environment(event: &HookEvent, hook: &Hook) -> BTreeMap<String, String> {
+        let naming = naming();
+        let can_block = event.event_type.can_block();
+        let variables = EventVariables::new(event, &naming);
+        variables
+            .for_hook(hook, can_block, "/tmp", &naming)
+            .unwrap()
+            .into_iter()
+            .collect()
+    }
+
+    #[test]
+    fn a_name_is_the_key_in_capitals() {
+        for (key, expected) in [
+            ("llm_model", Some("LLM_MODEL")),
+            ("a-b.c d", Some("A_B_C_D")),
+            ("2nd", Some("2ND")),
+            ("", None),
+            ("a=b", None),
+            ("schlüssel", None),
+            ("a\0", None),
+            ("tool_name", None),
+            ("hook_chain", None),
+            ("Working-Dir", None),
+            ("tool_args_file", None),
+            ("file", Some("FILE")),
+        ] {
+            assert_eq!(name_of_key(key).as_deref(), expected, "{key}");
+        }
+    }
+
+    #[test]
+    fn keys_of_one_name_are_left_out_but_for_the_built_in_one() {
+        let event = HookEvent::tool_pre_execute("bash", json!("ls"))
+            .with_data("TOOL-ARGS", "nothing to see here")
+            .with_data("a-b", 1)
+            .with_data("a_b", 2);
+        let env = event.to_env();
+        assert_eq!(env["FORGE_TOOL_ARGS"], "\"ls\"");
+        assert!(!env.contains_key("FORGE_A_B"));
+    }
+
+    #[test]
+    fn data_takes_no_name_of_the_engine_and_none_without_prefix() {
+        let event = HookEvent::new(EventType::SessionStart)
+            .with_data("event", "forged")
+            .with_data("session_id", "forged")
+            .with_data("path", "forged");
+        let env = event.to_env();
+        assert_eq!(env["FORGE_EVENT"], "session:start");
+        assert!(!env.contains_key("FORGE_SESSION_ID") && !env.contains_key("PATH"));
+        assert_eq!(env["FORGE_PATH"], "forged");
+    }
+
+    #[test]
+    fn the_hooks_own_variables_win_but_for_the_chain() {
+        let event = HookEvent::new(EventType::SessionStart);
+        let hook = Hook::new("*", "true")
+            .unwrap()
+            .with_env("X_EVENT", "mine")
+            .with_env("X_HOOK_CHAIN", "mine");
+        let env = environment(&event, &hook);
+        assert_eq!(env["X_EVENT"], "mine");
+        assert!(!env.contains_key("X_HOOK_CHAIN"));
+    }
+
+    #[test]
+    fn a_variable_fits_to_the_last_byte() {
+        let hook = Hook::new("*", "true").unwrap();
+        let room = LARGEST_VARIABLE - "X_CONTENT=".len();
+        let fits = HookEvent::user_prompt_submit("x".repeat(room));
+        assert_eq!(environment(&fits, &hook)["X_CONTENT"].len(), room);
+
+        let event = HookEvent::user_prompt_submit("x".repeat(room + 1));
+        let variables = EventVariables::new(&event, &naming());
+        let error = variables
+            .for_hook(&hook, true, "/tmp", &naming())
+            .unwrap_err();
+        assert_eq!(
+            error,
+            VariablesError::TooLarge {
+                name: "X_CONTENT".into(),
+                bytes: room + 1
+            }
+        );
+    }
+
+    #[test]
+    fn a_value_that_does_not_fit_is_in_a_file_for_all_but_guards() {
+        let content = "x".repeat(LARGEST_VARIABLE);
+        let event = HookEvent::user_prompt_submit(content.as_str());
+        let hook = Hook::new("*", "true").unwrap();
+        let env = environment(&event, &hook.clone().with_reads(Reads::Stdin));
+        assert!(!env.contains_key("X_CONTENT") && env.contains_key("X_CONTENT_FILE"));
+
+        let naming = naming();
+        let variables = EventVariables::new(&event, &naming);
+        let careless = hook.with_on_failure(FailurePolicy::Continue);
+        let env = variables
+            .for_hook(&careless, true, "/tmp", &naming)
+            .unwrap();
+        let path = &env
+            .iter()
+            .find(|(name, _)| name == "X_CONTENT_FILE")
+            .unwrap()
+            .1;
+        assert_eq!(std::fs::read_to_string(path).unwrap(), content);
+        drop(variables);
+        assert!(
+            !std::fs::exists(path).unwrap(),
+            "the file goes with the run"
+        );
+    }
+
+    #[test]
+    fn of_many_values_the_largest_make_room() {
+        let mut event = HookEvent::session_start("s");
+        for number in 0..24 {
+            event = event.with_data(format!("v{number}"), "x".repeat(30_000 + number));
+        }
+        let hook = Hook::new("*", "true").unwrap();
+        let env = environment(&event, &hook);
+        let total: usize = env
+            .iter()
+            .map(|(name, value)| name.len() + value.len() + 2)
+            .sum();
+        assert!(total < LARGEST_TOTAL + 2000, "{total}");
+        assert!(env.contains_key("X_V0") && !env.contains_key("X_V23"));
+        assert!(env.contains_key("X_V23_FILE") && !env.contains_key("X_V0_FILE"));
+    }
+}

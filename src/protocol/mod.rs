@@ -1,0 +1,9 @@
+//! What a hook is given, and how its answer is read.
+//!
+//! There is one protocol: the event in the environment and, as JSON, on standard input; the exit
+//! code as the answer. docs/protocol.md is its description for those who write hooks.
+
+mod environment;
+mod spill;
+
+pub(crate) use environment::{EventVariables, Naming};

@@ -1,0 +1,130 @@
+//! Files for values that are too large for an environment variable.
+//!
+//! One private folder an event, removed when its hooks have run. Should the process be killed
+//! before that, the next one to need such a folder removes it. The name of a folder says whose it
+//! is: the namespace of process numbers (containers may share a folder for temporary files) and the
+//! process.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+
+use tempfile::TempDir;
+
+use crate::process::process_is_gone;
+
+const PREFIX: &str = "forge-hooks";
+
+/// The folder of one event; removed when dropped.
+#[derive(Debug)]
+pub(super) struct Spill {
+    folder: TempDir,
+}
+
+impl Spill {
+    /// Writes each value to a file of its name.
+    pub(super) fn write(values: &[(String, String)]) -> io::Result<Self> {
+        static SWEEP: Once = Once::new();
+        let parent = std::env::temp_dir();
+        SWEEP.call_once(|| sweep(&parent));
+        Self::write_below(&parent, values)
+    }
+
+    fn write_below(parent: &Path, values: &[(String, String)]) -> io::Result<Self> {
+        let owner = format!("{PREFIX}-{}-{}-", namespace(), std::process::id());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(&owner);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(fs::Permissions::from_mode(0o700));
+        }
+        let spill = Self {
+            folder: builder.tempdir_in(parent)?,
+        };
+        for (name, value) in values {
+            fs::write(spill.folder.path().join(name), value)?;
+        }
+        Ok(spill)
+    }
+
+    /// The file of a value. The folder for temporary files is a text in the first place, being
+    /// read from a variable; where it is no Unicode, the hook cannot be told its name.
+    pub(super) fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).to_string_lossy().into_owned()
+    }
+}
+
+/// Removes what processes left behind that are gone. Another user's folders cannot be removed;
+/// that, and a race with another process that sweeps, is not worth a word.
+fn sweep(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if name.to_str().and_then(owner).is_some_and(process_is_gone) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// The process that a folder belongs to, if its number means anything here.
+fn owner(folder: &str) -> Option<u32> {
+    let mut parts = folder
+        .strip_prefix(PREFIX)?
+        .strip_prefix('-')?
+        .splitn(3, '-');
+    let ours = parts.next()? == namespace();
+    let process = parts.next()?.parse().ok()?;
+    parts.next()?;
+    ours.then_some(process)
+}
+
+/// The number of the namespace of process numbers; see pid_namespaces(7).
+fn namespace() -> String {
+    let link = fs::read_link("/proc/self/ns/pid").unwrap_or_else(|_| PathBuf::from("0"));
+    link.to_string_lossy()
+        .chars()
+        .filter(char::is_ascii_digit)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_removed_when_its_process_is_gone_and_not_before() {
+        let parent = tempfile::tempdir().unwrap();
+        let own = Spill::write_below(parent.path(), &[("A".into(), "b".into())]).unwrap();
+        // No system gives out this number: it is above the largest that Linux can be set to.
+        let left = parent
+            .path()
+            .join(format!("{PREFIX}-{}-2000000000-abc", namespace()));
+        let elsewhere = parent
+            .path()
+            .join(format!("{PREFIX}-1{}-2000000000-abc", namespace()));
+        let foreign = parent.path().join("forge-hooks-notes");
+        for folder in [&left, &elsewhere, &foreign] {
+            fs::create_dir(folder).unwrap();
+        }
+        sweep(parent.path());
+        assert!(!left.exists());
+        assert!(elsewhere.exists() && foreign.exists() && Path::new(&own.path("A")).exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_can_look_into_the_folder() {
+        use std::os::unix::fs::PermissionsExt;
+        let parent = tempfile::tempdir().unwrap();
+        let spill = Spill::write_below(parent.path(), &[]).unwrap();
+        let mode = fs::metadata(spill.folder.path())
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+}

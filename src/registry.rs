@@ -1,0 +1,379 @@
+//! The hooks of a host, in order, and found by event without looking at those that do not match.
+//!
+//! Runs nothing.
+//!
+//! Hooks are filed by event when they are registered: under each of the sixteen built-in events
+//! that they can match, and there under the tools they name. A custom event gets such a file when
+//! it is first looked up. So a lookup costs what its matches cost (and a test of each hook of that
+//! event whose tool is a glob), however many other hooks there are.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use log::{debug, warn};
+
+use crate::events::{EventType, HookEvent};
+use crate::hook::Hook;
+use crate::pattern::{Alternative, Segment};
+
+/// Names one registered hook, for [`HookRegistry::remove`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct HookId(u64);
+
+/// An ordered, thread-safe collection of hooks. All its methods take `&self`.
+///
+/// ```
+/// use forge_hooks::{Hook, HookEvent, HookRegistry};
+///
+/// let registry = HookRegistry::new();
+/// registry.register(Hook::new("tool:pre_execute", "echo 1")?);
+/// registry.register(Hook::new("tool:*", "echo 2")?);
+/// registry.register(Hook::new("llm:*", "echo 3")?);
+/// assert_eq!(registry.get_hooks(&HookEvent::tool_pre_execute("bash", "ls")).len(), 2);
+/// # Ok::<(), forge_hooks::HookError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct HookRegistry {
+    state: RwLock<State>,
+}
+
+/// So many custom events have a file of their own; past that, all such files are begun anew.
+const CUSTOM_EVENTS_FILED: usize = 1024;
+
+type Registered = (HookId, Arc<Hook>);
+
+#[derive(Debug)]
+struct State {
+    next: u64,
+    /// In registration order, which is the order of the ids.
+    hooks: Vec<Registered>,
+    filed: HashMap<EventType, File>,
+}
+
+/// The enabled hooks that one kind of event can concern, each in one of the three lists, each list
+/// in registration order.
+#[derive(Debug, Default)]
+struct File {
+    any_tool: Vec<Registered>,
+    by_tool: HashMap<Box<str>, Vec<Registered>>,
+    /// Those with a glob for a tool: asked at each lookup.
+    to_ask: Vec<Registered>,
+}
+
+impl HookRegistry {
+    /// An empty registry.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The registry that [`HookExecutor::global`](crate::HookExecutor::global) uses. It is empty
+    /// until the host fills it.
+    #[must_use]
+    pub fn global() -> &'static Arc<Self> {
+        static GLOBAL: LazyLock<Arc<HookRegistry>> = LazyLock::new(Default::default);
+        &GLOBAL
+    }
+
+    /// Adds a hook behind all others, in constant time.
+    ///
+    /// A pattern that matches no built-in event is taken for one of the host's own events; it is
+    /// logged, as a warning where it looks like a slip of the pen.
+    pub fn register(&self, hook: impl Into<Arc<Hook>>) -> HookId {
+        let hook = hook.into();
+        report_unknown_event(&hook);
+        self.write().add(hook)
+    }
+
+    /// Adds hooks in their order, all at once: an event sees none of them, or all.
+    pub fn load_hooks<I>(&self, hooks: I)
+    where
+        I: IntoIterator<Item: Into<Arc<Hook>>>,
+    {
+        let hooks: Vec<Arc<Hook>> = hooks.into_iter().map(Into::into).collect();
+        hooks.iter().for_each(|hook| report_unknown_event(hook));
+        let mut state = self.write();
+        for hook in hooks {
+            state.add(hook);
+        }
+    }
+
+    /// Removes all hooks whose pattern is exactly this text. Whether there were any.
+    pub fn unregister(&self, event_pattern: &str) -> bool {
+        self.write()
+            .remove_where(|_, hook| hook.event_pattern() == event_pattern)
+    }
+
+    /// Removes one hook. Whether it was there.
+    pub fn remove(&self, id: HookId) -> bool {
+        self.write().remove_where(|other, _| other == id)
+    }
+
+    /// Removes all hooks.
+    pub fn clear(&self) {
+        let mut state = self.write();
+        *state = State {
+            next: state.next,
+            ..State::default()
+        };
+    }
+
+    /// The enabled hooks for this event, in registration order.
+    #[must_use]
+    pub fn get_hooks(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
+        if let Some(found) = self.read().lookup(event) {
+            return found;
+        }
+        let mut state = self.write();
+        state.file(&event.event_type);
+        state.lookup(event).unwrap_or_default()
+    }
+
+    /// All hooks in registration order, disabled ones too.
+    #[must_use]
+    pub fn hooks(&self) -> Vec<Arc<Hook>> {
+        self.read()
+            .hooks
+            .iter()
+            .map(|(_, hook)| Arc::clone(hook))
+            .collect()
+    }
+
+    /// The number of hooks, disabled ones too.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.read().hooks.len()
+    }
+
+    /// Whether there are no hooks at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    // No code that can panic runs while the lock is held, but for the allocator's; what a panic
+    // there leaves behind is still a list of hooks.
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn add(&mut self, hook: Arc<Hook>) -> HookId {
+        let id = HookId(self.next);
+        self.next += 1;
+        for (event_type, file) in &mut self.filed {
+            file.add_if_meant(event_type, id, &hook);
+        }
+        self.hooks.push((id, hook));
+        id
+    }
+
+    fn remove_where(&mut self, gone: impl Fn(HookId, &Hook) -> bool) -> bool {
+        let before = self.hooks.len();
+        self.hooks.retain(|(id, hook)| !gone(*id, hook));
+        for file in self.filed.values_mut() {
+            file.remove_where(&gone);
+        }
+        self.hooks.len() < before
+    }
+
+    /// None for an event that has no file yet.
+    fn lookup(&self, event: &HookEvent) -> Option<Vec<Arc<Hook>>> {
+        self.filed
+            .get(&event.event_type)
+            .map(|file| file.lookup(event))
+    }
+
+    fn file(&mut self, event_type: &EventType) {
+        if self.filed.len() >= EventType::BUILTIN.len() + CUSTOM_EVENTS_FILED {
+            self.filed
+                .retain(|filed, _| !matches!(filed, EventType::Custom(_)));
+        }
+        let mut file = File::default();
+        for (id, hook) in &self.hooks {
+            file.add_if_meant(event_type, *id, hook);
+        }
+        self.filed.insert(event_type.clone(), file);
+    }
+}
+
+impl Default for State {
+    fn default() -> Self {
+        let filed = EventType::BUILTIN
+            .into_iter()
+            .map(|known| (known, File::default()))
+            .collect();
+        Self {
+            next: 0,
+            hooks: Vec::new(),
+            filed,
+        }
+    }
+}
+
+impl File {
+    fn add_if_meant(&mut self, event_type: &EventType, id: HookId, hook: &Arc<Hook>) {
+        if !hook.enabled() {
+            return;
+        }
+        let meant = |alternative: &&Alternative| alternative.matches_type(event_type);
+        let tools: Vec<_> = hook
+            .pattern()
+            .alternatives()
+            .iter()
+            .filter(meant)
+            .map(Alternative::tool)
+            .collect();
+        if tools.is_empty() {
+            return;
+        }
+        if tools.iter().any(Option::is_none) {
+            return self.any_tool.push((id, Arc::clone(hook)));
+        }
+        let names: Option<Vec<_>> = tools.into_iter().flatten().map(Segment::literals).collect();
+        let Some(names) = names else {
+            return self.to_ask.push((id, Arc::clone(hook)));
+        };
+        for name in names.into_iter().flatten().collect::<BTreeSet<_>>() {
+            self.by_tool
+                .entry(name.into())
+                .or_default()
+                .push((id, Arc::clone(hook)));
+        }
+    }
+
+    fn remove_where(&mut self, gone: &impl Fn(HookId, &Hook) -> bool) {
+        let stays = |(id, hook): &Registered| !gone(*id, hook);
+        self.any_tool.retain(stays);
+        self.to_ask.retain(stays);
+        self.by_tool.retain(|_, hooks| {
+            hooks.retain(stays);
+            !hooks.is_empty()
+        });
+    }
+
+    fn lookup(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
+        let named = event
+            .tool_name
+            .as_deref()
+            .and_then(|tool| self.by_tool.get(tool));
+        let asked = self.to_ask.iter().filter(|(_, hook)| hook.matches(event));
+        let mut found: Vec<&Registered> = self
+            .any_tool
+            .iter()
+            .chain(named.into_iter().flatten())
+            .chain(asked)
+            .collect();
+        found.sort_unstable_by_key(|(id, _)| *id);
+        found
+            .into_iter()
+            .map(|(_, hook)| Arc::clone(hook))
+            .collect()
+    }
+}
+
+fn report_unknown_event(hook: &Hook) {
+    let pattern = hook.event_pattern();
+    match hook.pattern().check_known() {
+        Ok(()) => {}
+        Err(Some(nearest)) => {
+            warn!("hook pattern `{pattern}` matches no built-in event, did you mean `{nearest}`?");
+        }
+        Err(None) => debug!("hook pattern `{pattern}` matches no built-in event"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn registry_of(patterns: &[&str]) -> HookRegistry {
+        let registry = HookRegistry::new();
+        registry.load_hooks(
+            patterns
+                .iter()
+                .map(|pattern| Hook::new(*pattern, "true").unwrap()),
+        );
+        registry
+    }
+
+    fn found(registry: &HookRegistry, event: &HookEvent) -> Vec<String> {
+        registry
+            .get_hooks(event)
+            .iter()
+            .map(|hook| hook.event_pattern().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn hooks_are_found_in_registration_order_wherever_they_are_filed() {
+        let patterns = [
+            "tool:*:b*",
+            "tool:pre_execute:bash",
+            "*",
+            "llm:*",
+            "tool:pre_execute:bash|read,tool:*:bash",
+            "tool:*",
+        ];
+        let registry = registry_of(&patterns);
+        let event = HookEvent::tool_pre_execute("bash", json!({}));
+        assert_eq!(
+            found(&registry, &event),
+            [
+                "tool:*:b*",
+                "tool:pre_execute:bash",
+                "*",
+                "tool:pre_execute:bash|read,tool:*:bash",
+                "tool:*"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_custom_event_finds_hooks_registered_before_and_after_its_first_lookup() {
+        let registry = registry_of(&["game:*", "*", "tool:*"]);
+        let event = HookEvent::new(EventType::custom("game:level_loaded").unwrap());
+        assert_eq!(found(&registry, &event), ["game:*", "*"]);
+        registry.register(Hook::new("game:level_loaded", "true").unwrap());
+        assert_eq!(
+            found(&registry, &event),
+            ["game:*", "*", "game:level_loaded"]
+        );
+        assert!(registry.unregister("*"));
+        assert_eq!(found(&registry, &event), ["game:*", "game:level_loaded"]);
+    }
+
+    #[test]
+    fn the_files_of_custom_events_do_not_grow_without_bound() {
+        let registry = registry_of(&["*"]);
+        for number in 0..CUSTOM_EVENTS_FILED * 2 + 10 {
+            let event = HookEvent::new(EventType::custom(format!("game:e{number}")).unwrap());
+            assert_eq!(registry.get_hooks(&event).len(), 1);
+        }
+        let bound = EventType::BUILTIN.len() + CUSTOM_EVENTS_FILED;
+        assert!(registry.read().filed.len() <= bound);
+        assert_eq!(found(&registry, &HookEvent::user_interrupt()), ["*"]);
+    }
+
+    #[test]
+    fn removing_leaves_nothing_behind_in_the_files() {
+        let registry = registry_of(&["tool:pre_execute:bash"]);
+        let id = registry.register(Hook::new("tool:*:b*", "true").unwrap());
+        assert!(registry.remove(id) && !registry.remove(id));
+        assert!(registry.unregister("tool:pre_execute:bash"));
+        assert!(!registry.unregister("tool:pre_execute:bash"));
+        let state = registry.read();
+        assert!(
+            state
+                .filed
+                .values()
+                .all(|file| file.by_tool.is_empty() && file.to_ask.is_empty())
+        );
+    }
+}

@@ -1,0 +1,165 @@
+//! Hooks that many want, ready to be registered or copied into hooks.json.
+//!
+//! Each does on Unix and on Windows what its description says; the commands are `sh`'s and `cmd`'s.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use crate::hook::{FailurePolicy, Hook, Stdin};
+use crate::profile::AppProfile;
+
+/// The templates for the default profile, by their names: `log_all`, `notify_session_start`,
+/// `git_auto_commit` and `block_sudo`.
+///
+/// ```
+/// use forge_hooks::{HOOK_TEMPLATES, HookRegistry};
+///
+/// let registry = HookRegistry::new();
+/// registry.register(HOOK_TEMPLATES["block_sudo"].clone());
+/// assert_eq!(registry.hooks()[0].event_pattern(), "tool:pre_execute:bash");
+/// ```
+pub static HOOK_TEMPLATES: LazyLock<BTreeMap<&'static str, Hook>> =
+    LazyLock::new(|| for_profile(&AppProfile::default()));
+
+/// The same templates for another profile: they read its variables and write to its folder.
+#[must_use]
+pub fn for_profile(profile: &AppProfile) -> BTreeMap<&'static str, Hook> {
+    let prefix = profile.first_prefix();
+    let folder = profile
+        .project_files()
+        .first()
+        .and_then(|file| file.parent());
+    let folder = folder.unwrap_or(Path::new(".hooks")).to_string_lossy();
+    let templates = [
+        (
+            "log_all",
+            "*",
+            log_all(prefix, &folder),
+            "Log all events to a file",
+        ),
+        (
+            "notify_session_start",
+            "session:start",
+            notify(profile.name()),
+            "Desktop notification on session start",
+        ),
+        (
+            "git_auto_commit",
+            "tool:post_execute:write",
+            git_auto_commit(prefix),
+            "Auto-commit on file writes",
+        ),
+        (
+            "block_sudo",
+            "tool:pre_execute:bash",
+            block_sudo(prefix),
+            "Block sudo commands in bash",
+        ),
+    ];
+    templates
+        .into_iter()
+        .filter_map(|(name, event, command, description)| {
+            // The patterns and commands above are well-formed, as a test shows.
+            let hook = Hook::new(event, command)
+                .ok()?
+                .with_name(name)
+                .with_description(description);
+            Some((name, with_manners(name, hook)))
+        })
+        .collect()
+}
+
+/// What is not the command: none but the guard may stop anything, or waits for the event's JSON.
+fn with_manners(name: &str, hook: Hook) -> Hook {
+    let hook = hook.with_stdin(Stdin::None);
+    match name {
+        "block_sudo" => hook,
+        "git_auto_commit" => hook
+            .with_on_failure(FailurePolicy::Continue)
+            .with_timeout(Duration::from_secs(30)),
+        _ => hook.with_on_failure(FailurePolicy::Continue),
+    }
+}
+
+/// Within single quotes of `sh`.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// One line an event, whatever the tool is called: a name with a line break must not forge another.
+fn log_all(prefix: &str, folder: &str) -> String {
+    if cfg!(windows) {
+        return format!(
+            "(if not exist \"!USERPROFILE!\\{folder}\\\" mkdir \"!USERPROFILE!\\{folder}\") & \
+             echo [!DATE! !TIME!] !{prefix}_EVENT! tool=!{prefix}_TOOL_NAME!>> \
+             \"!USERPROFILE!\\{folder}\\events.log\"",
+            folder = folder.replace('/', "\\"),
+        );
+    }
+    let folder = quoted(folder);
+    format!(
+        r#"dir="$HOME"/{folder}
+tool=${{{prefix}_TOOL_NAME:--}}
+case $tool in *[[:cntrl:]]*) tool='?' ;; esac
+mkdir -p "$dir" &&
+printf '[%s] %s tool=%s\n' "$(date +%Y-%m-%dT%H:%M:%S%z)" "${prefix}_EVENT" "$tool" >> "$dir/events.log""#
+    )
+}
+
+fn notify(program: &str) -> String {
+    if cfg!(windows) {
+        return "msg * /TIME:5 Session started".to_owned();
+    }
+    let program = quoted(program);
+    format!(
+        r#"if command -v notify-send >/dev/null; then
+    notify-send {program} 'Session started'
+else
+    osascript -e 'on run argv' -e 'display notification "Session started" with title item 1 of argv' -e 'end run' {program}
+fi"#
+    )
+}
+
+/// Commits only when everything could be added and something has changed; not at all outside of a
+/// repository.
+fn git_auto_commit(prefix: &str) -> String {
+    if cfg!(windows) {
+        return format!(
+            "git rev-parse --is-inside-work-tree >NUL 2>&1 || exit 0 & git add -A || exit 1 & \
+             git diff --cached --quiet && exit 0 & \
+             git commit --quiet -m \"Auto-save: !{prefix}_TOOL_NAME!\""
+        );
+    }
+    format!(
+        r#"git rev-parse --is-inside-work-tree >/dev/null 2>&1 || exit 0
+git add -A || exit
+git diff --cached --quiet
+case $? in
+    0) ;;
+    1) git commit --quiet -m "Auto-save: ${prefix}_TOOL_NAME" ;;
+    *) exit 1 ;;
+esac"#
+    )
+}
+
+/// Looks for `sudo` or `sudoedit` as a word of the JSON: what stands before a word there can be the
+/// second half of an escape, as in `\nsudo`. Not a sandbox: a command can be disguised.
+fn block_sudo(prefix: &str) -> String {
+    if cfg!(windows) {
+        return format!(
+            "echo !{prefix}_TOOL_ARGS!| findstr /I /R \"\\<sudo\\> \\<sudoedit\\>\" >NUL && \
+             (echo Blocked: sudo is not allowed& exit 1) || exit 0"
+        );
+    }
+    format!(
+        r#"printf '%s\n' "${prefix}_TOOL_ARGS" |
+    grep -Eq '(^|[^[:alnum:]_.-]|\\[bfnrt]|\\u[0-9a-f]{{4}})sudo(edit)?([^[:alnum:]_.-]|$)'
+case $? in
+    0) echo 'Blocked: sudo is not allowed'; exit 1 ;;
+    1) exit 0 ;;
+    *) echo 'Blocked: the command could not be searched for sudo'; exit 1 ;;
+esac"#
+    )
+}
