@@ -70,6 +70,19 @@
 //! `docs/gotchas.md` in the repository tells what goes wrong with child processes, and what is done
 //! about it here.
 
+#![warn(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr
+)]
+
+/// Has the examples of the README compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod config;
 mod events;
 mod executor;

@@ -146,6 +146,11 @@ impl EventPattern {
     }
 }
 
+/// So many bytes may a glob have. `glob` calls itself at each `*`, and goes through the rest of the
+/// name for each character: without a bound, a pattern could exhaust the stack, or the host's
+/// patience, on a long name of a tool.
+const LONGEST_GLOB: usize = 1000;
+
 type PlacedMessage = (usize, &'static str);
 
 impl Alternative {
@@ -210,6 +215,9 @@ impl Segment {
             "" => Err((piece.start, "something is missing here")),
             "*" => Ok(Self::Any),
             text if !text.contains(['*', '?', '[']) => Ok(Self::Literal(text.into())),
+            text if text.len() > LONGEST_GLOB => {
+                Err((piece.start, "a glob is at most 1000 bytes long"))
+            }
             text => Pattern::new(text).map(Self::Glob).map_err(|error| {
                 // `glob` counts characters.
                 let offset = text
@@ -276,12 +284,16 @@ impl<'a> Piece<'a> {
 fn split(piece: Piece<'_>, separator: char) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let (mut start, mut resume) = (0, 0);
+    // Behind a bracket that is never closed, none is: to look again and again would take a time
+    // that grows with the square of the length.
+    let mut may_close = true;
     for (at, c) in piece.text.char_indices() {
         if at < resume {
             continue;
         }
-        if c == '[' {
+        if c == '[' && may_close {
             resume = bracket_end(piece.text, at);
+            may_close = resume > at;
         } else if c == separator {
             pieces.push(Piece {
                 text: &piece.text[start..at],

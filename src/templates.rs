@@ -1,13 +1,14 @@
 //! Hooks that many want, ready to be registered or copied into hooks.json.
 //!
-//! Each does on Unix and on Windows what its description says; the commands are `sh`'s and `cmd`'s.
+//! Each does on Unix and on Windows what its description says; the commands are for `sh` and, on
+//! Windows, for `cmd` and PowerShell.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::hook::{FailurePolicy, Hook, Stdin};
+use crate::hook::{FailurePolicy, Hook, Shell, Stdin};
 use crate::profile::AppProfile;
 
 /// The templates for the default profile, by their names: `log_all`, `notify_session_start`,
@@ -75,6 +76,8 @@ pub fn for_profile(profile: &AppProfile) -> BTreeMap<&'static str, Hook> {
 fn with_manners(name: &str, hook: Hook) -> Hook {
     let hook = hook.with_stdin(Stdin::None);
     match name {
+        // `findstr` passes over long lines, and `cmd` expands no variables of ours before a pipe.
+        "block_sudo" if cfg!(windows) => hook.with_shell(Shell::PowerShell),
         "block_sudo" => hook,
         "git_auto_commit" => hook
             .with_on_failure(FailurePolicy::Continue)
@@ -149,8 +152,7 @@ esac"#
 fn block_sudo(prefix: &str) -> String {
     if cfg!(windows) {
         return format!(
-            "echo !{prefix}_TOOL_ARGS!| findstr /I /R \"\\<sudo\\> \\<sudoedit\\>\" >NUL && \
-             (echo Blocked: sudo is not allowed& exit 1) || exit 0"
+            r"if ($env:{prefix}_TOOL_ARGS -match '(^|[^\w.-]|\\[bfnrt]|\\u[0-9a-f]{{4}})sudo(edit)?([^\w.-]|$)') {{ 'Blocked: sudo is not allowed'; exit 1 }}"
         );
     }
     format!(

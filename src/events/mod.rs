@@ -39,7 +39,7 @@ pub struct HookEvent {
     #[serde(default = "now", deserialize_with = "timestamp_or_now")]
     pub timestamp: f64,
     /// What hooks are told besides; each key is an environment variable of theirs.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "data_or_none")]
     pub data: Map<String, Value>,
     /// The tool concerned, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,6 +63,13 @@ fn now() -> f64 {
 /// `null` is what a timestamp that is no number becomes when it is written.
 fn timestamp_or_now<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_else(now))
+}
+
+/// Other programs write `null` for what is not there.
+fn data_or_none<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Map<String, Value>, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 impl HookEvent {

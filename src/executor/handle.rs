@@ -246,3 +246,48 @@ impl HookHandle {
         Some(Outcome::new(self.event_type.clone(), results))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::outcome::FailureKind;
+
+    fn job() -> (Job, HookHandle) {
+        let hooks = ["a:b", "c:d"].map(|pattern| Arc::new(Hook::new(pattern, "true").unwrap()));
+        Job::new(
+            Arc::new(HookEvent::user_interrupt()),
+            hooks.into(),
+            FireOptions::default(),
+        )
+    }
+
+    fn failures(outcome: &Outcome) -> Vec<Option<FailureKind>> {
+        outcome.iter().map(|result| result.failure).collect()
+    }
+
+    #[test]
+    fn a_job_that_never_runs_is_answered_when_it_is_dropped() {
+        let (job, handle) = job();
+        assert!(!handle.is_finished());
+        drop(job);
+        assert!(handle.is_finished());
+        assert_eq!(failures(&handle.wait()), [Some(FailureKind::Cancelled); 2]);
+    }
+
+    #[test]
+    fn a_job_at_which_the_engine_panics_is_answered_for_the_hooks_that_are_left() {
+        let (mut job, handle) = job();
+        let panic = AssertUnwindSafe(move || {
+            job.answers
+                .give(HookResult::new(Arc::clone(&job.hooks[0]), 0));
+            panic!("as the engine would");
+        });
+        assert!(catch_unwind(panic).is_err());
+        assert_eq!(
+            failures(&handle.wait()),
+            [None, Some(FailureKind::Panicked)]
+        );
+    }
+}

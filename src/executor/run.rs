@@ -12,7 +12,7 @@ use crate::events::HookEvent;
 use crate::hook::{Hook, Stdin};
 use crate::outcome::{FailureKind, HookResult};
 use crate::process::{self, Cancel, Captured, End, Finished, Spec, StartErrorKind};
-use crate::protocol::{EventVariables, Naming};
+use crate::protocol::{EventVariables, Naming, VariablesError};
 
 /// The settings that a run depends on.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl Engine {
                 &working_dir.to_string_lossy(),
                 &self.naming,
             )
-            .map_err(|error| (FailureKind::EventTooLarge, error.to_string()))?;
+            .map_err(|error| (kind_of(&error), error.to_string()))?;
         let (program, args) = command_line(hook.command(), self.naming.profile().env_prefixes())
             .map_err(|error| (FailureKind::NotStarted, error))?;
         Ok(process::run(&Spec {
@@ -170,11 +170,11 @@ impl Engine {
                 Kind::Signal,
                 format!("ended by signal {signal}"),
             ),
-            End::TimedOut => (
-                -1,
-                Kind::TimedOut,
-                format!("timed out after {:?}", self.timeout(hook)),
-            ),
+            End::TimedOut { stopped } => {
+                let hint = if *stopped { STOPPED } else { "" };
+                let error = format!("timed out after {:?}{hint}", self.timeout(hook));
+                (-1, Kind::TimedOut, error)
+            }
             End::Cancelled => (-1, Kind::Cancelled, "cancelled while it ran".to_owned()),
             End::StatusLost => (
                 -1,
@@ -192,6 +192,16 @@ impl Engine {
             }
         };
         (code, Some((kind, error)))
+    }
+}
+
+/// The usual cause: `ssh` or `sudo` asking for a password.
+const STOPPED: &str = ", stopped: a hook that wants the terminal is stopped, for it has none";
+
+fn kind_of(error: &VariablesError) -> FailureKind {
+    match error {
+        VariablesError::TooLarge { .. } => FailureKind::EventTooLarge,
+        VariablesError::NoSpill { .. } | VariablesError::BadName { .. } => FailureKind::NotStarted,
     }
 }
 

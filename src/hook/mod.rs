@@ -60,7 +60,7 @@ pub struct Hook {
 #[non_exhaustive]
 pub enum HookError {
     /// The event pattern is malformed.
-    #[error("{0}")]
+    #[error(transparent)]
     Pattern(#[from] PatternError),
     /// There is nothing to run.
     #[error("the command is empty")]

@@ -16,7 +16,7 @@ mod unix;
 #[allow(unsafe_code)]
 mod windows;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ pub(crate) use start::{StartError, StartErrorKind};
 #[cfg(unix)]
 pub(crate) use unix::process_is_gone;
 #[cfg(windows)]
-pub(crate) use windows::process_is_gone;
+pub(crate) use windows::{command_interpreter, process_is_gone};
 
 /// How long the output of a process that has ended is waited for, where another process still
 /// holds it open; and how long a killed process may take to be gone.
@@ -54,7 +54,8 @@ pub(crate) struct Spec<'a> {
     pub(crate) stdin: Option<&'a [u8]>,
     /// For the whole run, from before the start to the last byte of output.
     pub(crate) timeout: Duration,
-    /// Between the request to end and the end by force.
+    /// Between the request to end and the end by force; there is no such request on Windows.
+    #[cfg_attr(windows, allow(dead_code))]
     pub(crate) kill_grace: Duration,
     /// Bytes of standard output, and of standard error, that are kept.
     pub(crate) output_limit: usize,
@@ -88,7 +89,10 @@ pub(crate) enum End {
     Exited(i32),
     #[cfg_attr(windows, allow(dead_code))]
     Signaled(i32),
-    TimedOut,
+    /// Whether it was stopped, and so could not have ended.
+    TimedOut {
+        stopped: bool,
+    },
     Cancelled,
     /// It ended, and somebody else has its exit status.
     StatusLost,
@@ -102,15 +106,16 @@ pub(crate) fn run(spec: &Spec<'_>) -> Finished {
     if spec.cancel.is_some_and(Cancel::is_requested) {
         return Finished::without_process(End::Cancelled, started);
     }
-    let program = start::find_program(spec);
-    #[cfg(unix)]
-    let finished = unix::run(spec, &program, started);
-    #[cfg(windows)]
-    let finished = windows::run(spec, &program, started);
-    finished.unwrap_or_else(|error| {
-        let error = start::explain(error, Path::new(&program), spec);
-        Finished::without_process(End::NotStarted(error), started)
-    })
+    let start = |program: &OsStr| {
+        #[cfg(unix)]
+        let finished = unix::run(spec, program, started);
+        #[cfg(windows)]
+        let finished = windows::run(spec, program, started);
+        finished.map_err(|error| start::explain(error, Path::new(program), spec))
+    };
+    start::find_program(spec)
+        .and_then(|program| start(&program))
+        .unwrap_or_else(|error| Finished::without_process(End::NotStarted(error), started))
 }
 
 impl Finished {

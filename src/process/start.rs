@@ -22,18 +22,17 @@ pub(crate) enum StartErrorKind {
 }
 
 /// The file that the program's name means: a name with a slash counts from the working directory,
-/// any other is looked for on the `PATH` that the program will have. A name that is not found
-/// stays as it is.
+/// any other is looked for on the `PATH` that the program will have.
 ///
 /// On Windows the name is left to the operating system's own rules (which know of `.exe`), as
 /// `Command` applies them: there the working directory is not searched.
-pub(super) fn find_program(spec: &Spec<'_>) -> OsString {
+pub(super) fn find_program(spec: &Spec<'_>) -> Result<OsString, StartError> {
     let name = &spec.program;
     if cfg!(windows) {
-        return name.clone();
+        return Ok(name.clone());
     }
     if name.as_encoded_bytes().contains(&b'/') {
-        return spec.working_dir.join(name).into_os_string();
+        return Ok(spec.working_dir.join(name).into_os_string());
     }
     let own = spec
         .env
@@ -43,13 +42,18 @@ pub(super) fn find_program(spec: &Spec<'_>) -> OsString {
     let path = own
         .map(|(_, value)| value.into())
         .or_else(|| std::env::var_os("PATH"));
+    // The name alone is never handed on: the system would search in its own way.
     find_on_path(
         name,
         &path.unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into()),
     )
+    .ok_or_else(|| StartError {
+        kind: StartErrorKind::NotFound,
+        message: format!("program `{}` not found", name.to_string_lossy()),
+    })
 }
 
-fn find_on_path(name: &OsStr, path: &OsStr) -> OsString {
+fn find_on_path(name: &OsStr, path: &OsStr) -> Option<OsString> {
     // An empty entry means the current directory to a shell. It is passed over: what lies in a
     // project must not take the place of a program.
     let candidates: Vec<PathBuf> = std::env::split_paths(path)
@@ -62,7 +66,7 @@ fn find_on_path(name: &OsStr, path: &OsStr) -> OsString {
         .iter()
         .find(|file| is_executable(file))
         .or(candidates.first());
-    chosen.map_or_else(|| name.to_owned(), |file| file.clone().into_os_string())
+    chosen.map(|file| file.clone().into_os_string())
 }
 
 #[cfg(unix)]

@@ -5,10 +5,12 @@
 //! put into its job right after its start; what it starts in the moment before is not in the job
 //! (docs/gotchas.md).
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
+use std::os::windows::ffi::OsStringExt;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::os::windows::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -20,6 +22,7 @@ use windows_sys::Win32::Foundation::{CloseHandle, GetLastError};
 use windows_sys::Win32::System::JobObjects::{
     AssignProcessToJobObject, CreateJobObjectW, TerminateJobObject,
 };
+use windows_sys::Win32::System::SystemInformation::GetSystemDirectoryW;
 use windows_sys::Win32::System::Threading::{
     CREATE_NO_WINDOW, OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION,
 };
@@ -67,6 +70,8 @@ fn spawn(spec: &Spec<'_>, program: &OsStr) -> io::Result<Child> {
     for name in spec.env_remove {
         command.env_remove(name);
     }
+    // `cmd` would look for a program in the project before it looks on the PATH.
+    command.env("NoDefaultCurrentDirectoryInExePath", "1");
     command.envs(spec.env.iter().map(|(name, value)| (name, value)));
     command.stdin(if spec.stdin.is_some() {
         Stdio::piped()
@@ -97,7 +102,7 @@ fn wait(child: &mut Child, spec: &Spec<'_>, deadline: Instant, job: &Job) -> End
             }
             Ok(None) if left.is_zero() => {
                 job.terminate(child);
-                return End::TimedOut;
+                return End::TimedOut { stopped: false };
             }
             Ok(None) => {}
             Err(_) => {
@@ -199,6 +204,17 @@ impl Job {
         let _ = child.kill();
         let _ = child.wait_timeout(LINGER);
     }
+}
+
+/// `cmd` from the system's own folder: neither a variable nor the working directory says what it is.
+pub(crate) fn command_interpreter() -> PathBuf {
+    let mut folder = [0_u16; 260];
+    let room = u32::try_from(folder.len()).unwrap_or(0);
+    // SAFETY: the buffer is valid for the length that is given.
+    let length = unsafe { GetSystemDirectoryW(folder.as_mut_ptr(), room) };
+    // More than there is room for would be the length that is wanted; it has never been.
+    let folder = &folder[..folder.len().min(length as usize)];
+    PathBuf::from(OsString::from_wide(folder)).join("cmd.exe")
 }
 
 /// Whether no process has this number any more.

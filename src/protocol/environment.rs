@@ -214,6 +214,8 @@ pub(crate) enum VariablesError {
     TooLarge { name: String, bytes: usize },
     #[error("could not put the large value of `{name}` into a file: {cause}")]
     NoSpill { name: String, cause: String },
+    #[error("`{name}` in the hook's `env` is no name of a variable")]
+    BadName { name: String },
 }
 
 impl EventVariables {
@@ -257,8 +259,8 @@ impl EventVariables {
     /// earlier ones.
     ///
     /// # Errors
-    /// When a value is too large and the hook is a guard that would not see it, or when the value
-    /// cannot be put into a file.
+    /// When a value is too large and the hook is a guard that would not see it, when the value
+    /// cannot be put into a file, and when the hook's own `env` cannot be an environment.
     pub(crate) fn for_hook(
         &self,
         hook: &Hook,
@@ -266,6 +268,10 @@ impl EventVariables {
         working_dir: &str,
         naming: &Naming,
     ) -> Result<Vec<(String, String)>, VariablesError> {
+        let is_bad = |name: &&String| name.is_empty() || name.contains(['=', '\0']);
+        if let Some(name) = hook.env().keys().find(is_bad) {
+            return Err(VariablesError::BadName { name: name.clone() });
+        }
         let files = self.files_for(hook, can_block, naming)?;
         let directory = prefixed(&naming.profile, "WORKING_DIR")
             .map(|name| (name, working_dir.replace('\0', "\u{FFFD}")));

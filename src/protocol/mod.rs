@@ -6,4 +6,4 @@
 mod environment;
 mod spill;
 
-pub(crate) use environment::{EventVariables, Naming};
+pub(crate) use environment::{EventVariables, Naming, VariablesError};

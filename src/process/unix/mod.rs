@@ -12,7 +12,11 @@
 //! The process is reaped last, so that until then its group's number cannot be another's.
 
 mod child;
+mod group;
 mod input;
+mod reap;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsStr;
 use std::io;
@@ -34,7 +38,7 @@ pub(crate) use self::child::process_is_gone;
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
 pub(super) fn run(spec: &Spec<'_>, program: &OsStr, started: Instant) -> io::Result<Finished> {
-    child::reap_leftovers();
+    reap::reap_leftovers();
     let deadline = started + spec.timeout;
     let (child, stdin) = spawn(spec, program, deadline)?;
     Ok(Running::new(spec, child, stdin, deadline).run_to_the_end(started))
@@ -78,7 +82,7 @@ fn spawn<'a>(
 /// Why a run was ended before its own end.
 #[derive(Clone, Copy)]
 enum Cut {
-    TimedOut,
+    TimedOut { stopped: bool },
     Cancelled,
 }
 
@@ -185,7 +189,7 @@ impl<'a> Running<'a> {
                 self.ended && self.output_ended()
             }
             // What the process started may have been left by it, and have the grace too.
-            Phase::Ending { .. } => self.ended && child::group_is_gone(self.pid),
+            Phase::Ending { .. } => self.ended && group::is_gone(self.pid),
         }
     }
 
@@ -193,9 +197,8 @@ impl<'a> Running<'a> {
     fn limit(&self) -> Instant {
         match self.phase {
             Phase::Running => self.deadline,
-            Phase::Lingering { until } => until.min(self.deadline),
             Phase::Ending { kill_at, .. } => kill_at,
-            Phase::Killed { until, .. } => until,
+            Phase::Lingering { until } | Phase::Killed { until, .. } => until,
         }
     }
 
@@ -206,13 +209,14 @@ impl<'a> Running<'a> {
                 // The very last chance: it may have ended while nobody looked.
                 self.ended = self.ended || child::has_ended(self.pid);
                 if !self.ended {
-                    self.begin_to_end(Cut::TimedOut);
+                    let stopped = group::is_stopped(self.pid);
+                    self.begin_to_end(Cut::TimedOut { stopped });
                 }
                 !self.ended
             }
             Phase::Lingering { .. } | Phase::Killed { .. } => false,
             Phase::Ending { why, .. } => {
-                child::signal_group(self.pid, Signal::KILL);
+                group::signal(self.pid, Signal::KILL);
                 self.phase = Phase::Killed {
                     why,
                     until: Instant::now() + LINGER,
@@ -223,9 +227,9 @@ impl<'a> Running<'a> {
     }
 
     fn begin_to_end(&mut self, why: Cut) {
-        child::signal_group(self.pid, Signal::TERM);
+        group::signal(self.pid, Signal::TERM);
         // A stopped process heeds TERM only when it goes on.
-        child::signal_group(self.pid, Signal::CONT);
+        group::signal(self.pid, Signal::CONT);
         self.phase = Phase::Ending {
             why,
             kill_at: Instant::now() + self.spec.kill_grace,
@@ -332,7 +336,7 @@ impl<'a> Running<'a> {
                 cancel.map(|_| CANCEL_INTERVAL)
             }
             // Whether the group is gone.
-            Phase::Ending { .. } => Some(child::GROUP_INTERVAL),
+            Phase::Ending { .. } => Some(group::LOOK_INTERVAL),
             Phase::Lingering { .. } | Phase::Killed { .. } => None,
         };
         let exit = if self.ended {
@@ -350,16 +354,13 @@ impl<'a> Running<'a> {
     fn finish(mut self, started: Instant) -> Finished {
         let pid = self.child.id();
         let output_held_open = self.ended && !self.output_ended();
-        let status = child::reap(self.child);
+        let status = reap::reap(self.child, self.wait.pidfd());
         let end = match self.phase {
-            Phase::Ending {
-                why: Cut::TimedOut, ..
-            }
-            | Phase::Killed {
-                why: Cut::TimedOut, ..
-            } => End::TimedOut,
-            Phase::Ending { .. } | Phase::Killed { .. } => End::Cancelled,
             Phase::Running | Phase::Lingering { .. } => status,
+            Phase::Ending { why, .. } | Phase::Killed { why, .. } => match why {
+                Cut::TimedOut { stopped } => End::TimedOut { stopped },
+                Cut::Cancelled => End::Cancelled,
+            },
         };
         self.stdin = None;
         Finished {

@@ -1,0 +1,95 @@
+//! Taking the exit status, also where somebody else has taken it, or where the process does not go.
+
+use std::os::fd::BorrowedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
+use std::sync::{Mutex, PoisonError};
+
+use crate::process::End;
+
+/// Processes that could not be reaped in time: killed, but held in the kernel (a dead network
+/// drive). They are tried again whenever another process is started.
+static LEFTOVERS: Mutex<Vec<Child>> = Mutex::new(Vec::new());
+
+pub(super) fn reap_leftovers() {
+    let mut leftovers = LEFTOVERS.lock().unwrap_or_else(PoisonError::into_inner);
+    leftovers.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
+}
+
+/// Takes the exit status, which ends the life of the process's number.
+pub(super) fn reap(mut child: Child, pidfd: Option<BorrowedFd<'_>>) -> End {
+    match child.try_wait() {
+        Ok(Some(status)) => end_of(status),
+        // Killed, and still held in the kernel.
+        Ok(None) => {
+            LEFTOVERS
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(child);
+            End::StatusLost
+        }
+        // Somebody else has reaped it.
+        Err(_) => pidfd
+            .and_then(status_in_kernel)
+            .map_or(End::StatusLost, end_of),
+    }
+}
+
+fn end_of(status: ExitStatus) -> End {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => End::Exited(code),
+        (None, Some(signal)) => End::Signaled(signal),
+        (None, None) => End::StatusLost,
+    }
+}
+
+/// Linux 6.15 and newer keeps the exit status of a process that has been reaped for whoever holds
+/// a pidfd of it (`PIDFD_GET_INFO`, `include/uapi/linux/pidfd.h`).
+#[cfg(target_os = "linux")]
+fn status_in_kernel(pidfd: BorrowedFd<'_>) -> Option<ExitStatus> {
+    use std::os::fd::AsRawFd;
+
+    /// `struct pidfd_info` in its first version.
+    #[repr(C)]
+    #[derive(Default)]
+    struct Info {
+        mask: u64,
+        cgroup: u64,
+        ids: [u32; 11],
+        exit_code: i32,
+    }
+    const SIZE: libc::c_ulong = 64;
+    const _: () = assert!(size_of::<Info>() as libc::c_ulong == SIZE);
+    /// `_IOWR(0xFF, 11, struct pidfd_info)` where the direction is in the two highest bits.
+    const PIDFD_GET_INFO: libc::c_ulong = 3 << 30 | SIZE << 16 | 0xFF << 8 | 11;
+    const PIDFD_INFO_EXIT: u64 = 1 << 3;
+    if cfg!(any(
+        target_arch = "mips",
+        target_arch = "mips64",
+        target_arch = "powerpc64"
+    )) {
+        return None;
+    }
+    // Between the moment in which a wait sees it gone and the one in which its status is kept.
+    for _ in 0..100 {
+        let mut info = Info {
+            mask: PIDFD_INFO_EXIT,
+            ..Info::default()
+        };
+        // SAFETY: the descriptor is open, and `info` is as large as the request says.
+        let answer = unsafe { libc::ioctl(pidfd.as_raw_fd(), PIDFD_GET_INFO as _, &raw mut info) };
+        if answer != 0 {
+            return None;
+        }
+        if info.mask & PIDFD_INFO_EXIT != 0 {
+            return Some(ExitStatus::from_raw(info.exit_code));
+        }
+        std::thread::yield_now();
+    }
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn status_in_kernel(_pidfd: BorrowedFd<'_>) -> Option<ExitStatus> {
+    None
+}

@@ -1,0 +1,108 @@
+//! Both ways of waiting for the end of a process, side by side, with real processes.
+
+use super::*;
+use crate::process::Cancel;
+
+fn spec<'a>(command: &str, timeout: Duration) -> Spec<'a> {
+    Spec {
+        program: "/bin/sh".into(),
+        args: Args::List(vec!["-c".into(), command.into()]),
+        env_remove: &[],
+        env: &[],
+        working_dir: "/".into(),
+        stdin: None,
+        timeout,
+        kill_grace: Duration::from_millis(200),
+        output_limit: 1000,
+        cancel: None,
+    }
+}
+
+/// Runs a command once with each way to wait for its end.
+fn both_ways(command: &str, timeout: Duration, stdin: &[u8]) -> [Finished; 2] {
+    let spec = Spec {
+        stdin: Some(stdin),
+        ..spec(command, timeout)
+    };
+    [false, true].map(|slices| run_in(&spec, slices))
+}
+
+fn run_in(spec: &Spec<'_>, slices: bool) -> Finished {
+    let started = Instant::now();
+    let deadline = started + spec.timeout;
+    let (child, input) = spawn(spec, spec.program.as_ref(), deadline).unwrap();
+    let mut running = Running::new(spec, child, input, deadline);
+    if slices {
+        running.wait = ChildWait::Slices;
+    }
+    running.run_to_the_end(started)
+}
+
+const LONG: Duration = Duration::from_secs(30);
+const SHORT: Duration = Duration::from_millis(100);
+
+#[test]
+fn both_ways_of_waiting_see_the_same_end() {
+    let large = vec![b'x'; 300_000];
+    for (command, expected) in [
+        ("exit 7", 7),
+        ("exec >&- 2>&-; sleep 0.05; exit 8", 8),
+        ("exec <&-; sleep 0.05; exit 9", 9),
+        ("sleep 0.05; test $(wc -c) = 300000 && exit 10", 10),
+        ("exec >&- 2>&-; sleep 0.05; cat >/dev/null; exit 11", 11),
+    ] {
+        for finished in both_ways(command, LONG, &large) {
+            assert!(
+                matches!(finished.end, End::Exited(code) if code == expected),
+                "{finished:?}"
+            );
+            assert!(!finished.output_held_open);
+        }
+    }
+}
+
+#[test]
+fn both_ways_of_waiting_keep_the_deadline() {
+    for command in [
+        "sleep 30",
+        "exec >&- 2>&-; sleep 30",
+        "trap '' TERM; sleep 30; sleep 30",
+    ] {
+        for finished in both_ways(command, SHORT, b"") {
+            assert!(matches!(finished.end, End::TimedOut { .. }), "{finished:?}");
+            assert!(finished.duration >= SHORT);
+        }
+    }
+}
+
+#[test]
+fn both_ways_of_waiting_leave_what_was_put_into_the_background() {
+    for finished in both_ways("sleep 1 & echo early", LONG, b"") {
+        assert!(matches!(finished.end, End::Exited(0)), "{finished:?}");
+        assert!(finished.output_held_open);
+        assert_eq!(finished.stdout.into_bytes(), b"early\n");
+    }
+}
+
+#[test]
+fn a_cancellation_is_seen_in_both_ways_of_waiting() {
+    for (slices, command) in [
+        (false, "sleep 30"),
+        (true, "sleep 30"),
+        (false, "exec >&- 2>&-; sleep 30"),
+        (true, "exec >&- 2>&-; sleep 30"),
+    ] {
+        let cancel = Cancel::default();
+        let spec = Spec {
+            cancel: Some(&cancel),
+            ..spec(command, LONG)
+        };
+        let finished = std::thread::scope(|scope| {
+            let run = scope.spawn(|| run_in(&spec, slices));
+            std::thread::sleep(Duration::from_millis(20));
+            cancel.request();
+            run.join().unwrap()
+        });
+        assert!(matches!(finished.end, End::Cancelled), "{finished:?}");
+    }
+}

@@ -1,0 +1,236 @@
+//! The public names: all that the specification lists can be imported, shared between threads and
+//! returned as an error; and a result says what the specification says of it.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forge_hooks::{
+    AppProfile, ConfigError, CustomEventType, EventPattern, EventType, EventTypeError, FailureKind,
+    FailurePolicy, FireOptions, HOOK_TEMPLATES, Hook, HookBlockedError, HookCommand, HookConfig,
+    HookError, HookEvent, HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookRegistry,
+    HookResult, HookSource, LoadReport, Outcome, PatternError, Problem, Reads, Severity, Shell,
+    Stdin, SubmitError, TrustPolicy, fire_event, fire_event_blocking, fire_event_blocking_with,
+};
+
+use crate::support::{World, blocking_event, hook};
+
+#[test]
+fn every_type_can_be_sent_to_and_shared_with_another_thread() {
+    fn shared<T: Send + Sync + 'static>() {}
+    shared::<AppProfile>();
+    shared::<ConfigError>();
+    shared::<CustomEventType>();
+    shared::<EventPattern>();
+    shared::<EventType>();
+    shared::<EventTypeError>();
+    shared::<FailureKind>();
+    shared::<FailurePolicy>();
+    shared::<FireOptions>();
+    shared::<Hook>();
+    shared::<HookBlockedError>();
+    shared::<HookCommand>();
+    shared::<HookConfig>();
+    shared::<HookError>();
+    shared::<HookEvent>();
+    shared::<HookExecutor>();
+    shared::<HookExecutorBuilder>();
+    shared::<HookHandle>();
+    shared::<HookId>();
+    shared::<HookRegistry>();
+    shared::<HookResult>();
+    shared::<HookSource>();
+    shared::<LoadReport>();
+    shared::<Outcome>();
+    shared::<PatternError>();
+    shared::<Problem>();
+    shared::<Reads>();
+    shared::<Severity>();
+    shared::<Shell>();
+    shared::<Stdin>();
+    shared::<SubmitError>();
+    shared::<TrustPolicy>();
+}
+
+/// Or a host could not derive `Debug` for a struct of its own that holds one.
+#[test]
+fn every_type_can_be_shown_in_a_hosts_own_debug() {
+    fn shown<T: std::fmt::Debug>() {}
+    shown::<FireOptions>();
+    shown::<Hook>();
+    shown::<HookConfig>();
+    shown::<HookEvent>();
+    shown::<HookExecutor>();
+    shown::<HookExecutorBuilder>();
+    shown::<HookHandle>();
+    shown::<HookRegistry>();
+    shown::<HookResult>();
+    shown::<LoadReport>();
+    shown::<Outcome>();
+    shown::<Problem>();
+    shown::<SubmitError>();
+    shown::<TrustPolicy>();
+}
+
+#[test]
+fn values_can_be_cloned_and_compared() {
+    fn value<T: Clone + PartialEq + std::fmt::Debug>() {}
+    value::<AppProfile>();
+    value::<EventPattern>();
+    value::<EventType>();
+    value::<FireOptions>();
+    value::<Hook>();
+    value::<HookEvent>();
+    value::<HookId>();
+    value::<HookResult>();
+    fn handle<T: Clone + std::fmt::Debug>() {}
+    handle::<HookExecutor>();
+    handle::<Outcome>();
+    handle::<HookBlockedError>();
+}
+
+#[test]
+fn every_error_can_travel_in_a_box() {
+    fn error<T: Error + Send + Sync + 'static>() {}
+    error::<ConfigError>();
+    error::<EventTypeError>();
+    error::<HookBlockedError>();
+    error::<HookError>();
+    error::<PatternError>();
+    error::<SubmitError>();
+
+    fn guarded() -> Result<(), Box<dyn Error + Send + Sync>> {
+        let refused = HookResult::new(Hook::new("tool:*", "./guard.sh")?, 1);
+        Err(HookBlockedError::new(refused))?
+    }
+    let error = guarded().unwrap_err();
+    let blocked = error.downcast_ref::<HookBlockedError>().unwrap();
+    assert_eq!(blocked.result.exit_code, 1);
+    assert_eq!(
+        error.to_string(),
+        "blocked by hook `tool:*`: exited with code 1"
+    );
+}
+
+#[test]
+fn an_error_does_not_say_twice_what_its_source_says() {
+    let error = Hook::new("tool:", "true").unwrap_err();
+    let inner = "tool:".parse::<EventPattern>().unwrap_err();
+    assert_eq!(error.to_string(), inner.to_string());
+    let mut source = error.source();
+    while let Some(cause) = source {
+        assert_ne!(cause.to_string(), error.to_string());
+        source = cause.source();
+    }
+}
+
+#[test]
+fn the_calls_of_the_specification_are_there() {
+    let _: fn(HookEvent) -> Result<HookHandle, SubmitError> = fire_event;
+    let _: fn(&HookEvent) -> Vec<HookResult> = fire_event_blocking;
+    let _: fn(&HookEvent, FireOptions) -> Vec<HookResult> = fire_event_blocking_with;
+    let _: fn() -> &'static Arc<HookRegistry> = HookRegistry::global;
+    let _: fn() -> &'static HookExecutor = HookExecutor::global;
+    assert!(HOOK_TEMPLATES.contains_key("log_all"));
+    let _ = HookConfig::default();
+}
+
+#[test]
+fn a_host_may_implement_nothing_and_name_everything_it_is_given() {
+    // What a host stores in its own structs.
+    struct Host {
+        executor: HookExecutor,
+        pending: Vec<HookHandle>,
+    }
+    let world = World::running(["exit 3"]);
+    let mut host = Host {
+        executor: world.executor.clone(),
+        pending: Vec::new(),
+    };
+    let event = Arc::new(blocking_event());
+    let handle = host
+        .executor
+        .submit(Arc::clone(&event), FireOptions::default())
+        .unwrap();
+    host.pending.push(handle);
+    let outcome: Outcome = host.pending.pop().unwrap().wait();
+    let blocked: HookBlockedError = outcome.into_result().unwrap_err();
+    assert_eq!(blocked.result.exit_code, 3);
+}
+
+fn result(exit_code: i32, stdout: &str) -> HookResult {
+    let mut result = HookResult::new(hook("test", "test"), exit_code);
+    result.stdout = stdout.to_owned();
+    result
+}
+
+#[test]
+fn exit_code_0_is_success_and_continues() {
+    let mut result = result(0, "Success!");
+    result.duration = Duration::from_millis(150);
+    assert!(result.success() && result.should_continue() && !result.timed_out);
+    assert_eq!(
+        (result.error.as_ref(), result.failure, result.reason()),
+        (None, None, None)
+    );
+}
+
+#[test]
+fn any_other_exit_code_is_a_failure_and_does_not_continue() {
+    for code in [1, 2, 127, 137, 255, -1, i32::MIN, i32::MAX] {
+        let result = result(code, "Blocked: dangerous command\n");
+        assert!(!result.success() && !result.should_continue() && !result.timed_out);
+        assert_eq!(result.failure, Some(FailureKind::Exit));
+        assert_eq!(result.reason(), Some("Blocked: dangerous command"));
+    }
+}
+
+#[test]
+fn a_timeout_is_a_failure_and_does_not_continue() {
+    // As a host's test may write it, down to fields that contradict each other.
+    for code in [-1, 0, 1] {
+        let mut result = result(code, "");
+        result.timed_out = true;
+        assert!(!result.success() && !result.should_continue());
+        result.failure = Some(FailureKind::TimedOut);
+        result.error = Some("Hook timed out after 10s".to_owned());
+        assert!(!result.success() && !result.should_continue());
+        assert_eq!(result.reason(), Some("Hook timed out after 10s"));
+    }
+}
+
+#[test]
+fn a_hook_may_say_that_its_failures_continue() {
+    let lenient = hook("test", "test").with_on_failure(FailurePolicy::Continue);
+    for failure in FailureKind::ALL {
+        let mut result = HookResult::new(lenient.clone(), 1);
+        result.failure = Some(*failure);
+        assert!(!result.success());
+        assert_eq!(
+            result.should_continue(),
+            *failure != FailureKind::Cancelled,
+            "{failure:?}"
+        );
+        result.hook = Arc::new(hook("test", "test"));
+        assert!(!result.should_continue(), "{failure:?}");
+    }
+}
+
+#[test]
+fn a_result_keeps_its_hook_and_can_be_changed_in_tests() {
+    let own = Arc::new(hook("session:*", "true").with_name("greeter"));
+    let mut result = HookResult::new(Arc::clone(&own), 0);
+    result.stderr = "note".to_owned();
+    assert!(Arc::ptr_eq(&result.hook, &own));
+    assert_eq!(result.clone(), result);
+    assert_eq!(
+        (result.stdout_bytes(), result.stderr_bytes()),
+        (&b""[..], &b"note"[..])
+    );
+    result.stdout = "token=hunter2".to_owned();
+    let shown = format!("{result:?}");
+    assert!(
+        shown.contains("greeter") && !shown.contains("hunter2"),
+        "{shown}"
+    );
+}

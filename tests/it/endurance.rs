@@ -1,0 +1,179 @@
+//! Much of everything: output, hooks in a row, threads at once. How much is taken from the
+//! environment, so that a person waits a second and a machine in the background a minute:
+//! `FORGE_HOOKS_TEST_SECONDS` and `FORGE_HOOKS_TEST_HOOKS`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use forge_hooks::{FailureKind, FireOptions, HookExecutor, HookRegistry};
+
+use crate::support::{custom, hook};
+
+fn from_environment<T: std::str::FromStr>(name: &str, otherwise: T) -> T {
+    std::env::var(name)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(otherwise)
+}
+
+/// Events of several kinds from many threads at once: some of their hooks end well, some fail, some
+/// time out, and some executors go before their hooks have run.
+#[test]
+fn every_event_of_many_threads_is_answered_exactly_once() {
+    const THREADS: usize = if cfg!(windows) { 8 } else { 64 };
+    let seconds = from_environment("FORGE_HOOKS_TEST_SECONDS", 1.0);
+    let end = Instant::now() + Duration::from_secs_f64(seconds);
+    let registry = Arc::new(HookRegistry::new());
+    registry.register(hook("crowd:*", "exit 0"));
+    registry.register(hook("crowd:fails", "exit 3"));
+    let slow = if cfg!(windows) {
+        "ping -n 30 127.0.0.1 >NUL"
+    } else {
+        "sleep 30"
+    };
+    registry.register(hook("crowd:hangs", slow).with_timeout(Duration::from_millis(30)));
+    let builder = HookExecutor::builder()
+        .registry(registry)
+        .kill_grace(Duration::from_millis(20));
+    let executor = builder.clone().build();
+    let answered = AtomicU64::new(0);
+    let one_event = |turn: usize| {
+        let (name, last) = match turn % 3 {
+            0 => ("crowd:passes", None),
+            1 => ("crowd:fails", Some(FailureKind::Exit)),
+            _ => ("crowd:hangs", Some(FailureKind::TimedOut)),
+        };
+        let (event, options) = (custom(name), FireOptions::default());
+        let (outcome, may_be_cancelled) = match turn % 4 {
+            0 => (executor.execute(&event, options), false),
+            1 => (executor.submit(event, options).unwrap().wait(), false),
+            2 => {
+                let mut handle = executor.submit(event, options).unwrap();
+                (handle.wait_timeout(Duration::MAX).unwrap(), false)
+            }
+            _ => {
+                let short_lived = builder.clone().build();
+                let handle = short_lived.submit(event, options).unwrap();
+                drop(short_lived);
+                (handle.wait(), true)
+            }
+        };
+        let hooks = if last.is_some() { 2 } else { 1 };
+        assert_eq!(outcome.len(), hooks, "{outcome:?}");
+        let failure = outcome[hooks - 1].failure;
+        let cancelled = may_be_cancelled && failure == Some(FailureKind::Cancelled);
+        assert!(failure == last || cancelled, "{outcome:?}");
+        answered.fetch_add(1, Ordering::Relaxed);
+    };
+    thread::scope(|scope| {
+        for number in 0..THREADS {
+            let one_event = &one_event;
+            scope.spawn(move || {
+                let mut turn = number;
+                while Instant::now() < end {
+                    one_event(turn);
+                    turn += 5;
+                }
+            });
+        }
+    });
+    assert!(answered.load(Ordering::Relaxed) >= THREADS as u64);
+}
+
+#[cfg(target_os = "linux")]
+mod on_linux {
+    use forge_hooks::{HookEvent, Reads};
+
+    use super::from_environment;
+    use crate::support::{World, alone, hook};
+    use forge_hooks::FireOptions;
+
+    /// A line of `/proc/self/status`, in KiB.
+    fn memory(line: &str) -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|text| text.starts_with(line)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn a_gibibyte_of_output_takes_no_more_memory_than_is_kept_of_it() {
+        if alone(
+            "endurance::on_linux::a_gibibyte_of_output_takes_no_more_memory_than_is_kept_of_it",
+        ) {
+            let world = World::new();
+            let much = hook("*", "head -c 1073741824 /dev/zero")
+                .with_timeout(std::time::Duration::from_secs(300));
+            assert!(world.one(hook("*", "head -c 10000 /dev/zero")).success());
+            let before = memory("VmRSS:");
+            let result = world.one(much);
+            assert!(result.success() && result.truncated, "{result:?}");
+            let (peak, after) = (memory("VmHWM:"), memory("VmRSS:"));
+            let grown = peak.max(after) - before;
+            assert!(
+                grown < 8 * 1024,
+                "{before} KiB before, {peak} at most, {after} after"
+            );
+        }
+    }
+
+    /// The processes whose parent is this one, zombies too.
+    fn children() -> usize {
+        let own = std::process::id();
+        let listed = std::fs::read_to_string(format!("/proc/self/task/{own}/children"));
+        listed.unwrap().split_whitespace().count()
+    }
+
+    fn spilled() -> usize {
+        let own = format!("-{}-", std::process::id());
+        let entries = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names
+            .filter(|name| name.starts_with("forge-hooks-") && name.contains(&own))
+            .count()
+    }
+
+    #[test]
+    fn nothing_is_left_behind_by_many_hooks() {
+        if !alone("endurance::on_linux::nothing_is_left_behind_by_many_hooks") {
+            return;
+        }
+        let entries = |path: &str| std::fs::read_dir(path).unwrap().count();
+        let state = || {
+            (
+                entries("/proc/self/fd"),
+                entries("/proc/self/task"),
+                children(),
+                spilled(),
+            )
+        };
+        let world = World::running(["cat >/dev/null", "exit 1", "(sleep 0.001) & exit 0"]);
+        world
+            .registry()
+            .register(hook("*", "wc -c").with_reads(Reads::Stdin));
+        let small = HookEvent::user_interrupt();
+        let large = HookEvent::user_prompt_submit("x".repeat(150_000));
+        let keep_going = FireOptions::default().stop_on_failure(false);
+        let fire = |turn: usize| {
+            let event = if turn.is_multiple_of(10) {
+                &large
+            } else {
+                &small
+            };
+            let outcome = world.executor.execute(event, keep_going);
+            let submitted = world
+                .executor
+                .submit(event.clone(), keep_going)
+                .unwrap()
+                .wait();
+            assert_eq!((outcome.len(), submitted.len()), (4, 4));
+        };
+        fire(0);
+        let before = state();
+        let hooks = from_environment("FORGE_HOOKS_TEST_HOOKS", 400);
+        (0..hooks / 8).for_each(fire);
+        assert_eq!(state(), before);
+        assert_eq!((before.2, before.3), (0, 0));
+    }
+}

@@ -1,0 +1,95 @@
+//! The examples, run as a newcomer would.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The program of an example. `cargo test` builds them; where only this test was built, it is built
+/// now.
+fn example(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let folder = test.parent().and_then(|deps| deps.parent()).unwrap();
+    let program = folder
+        .join("examples")
+        .join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    if !program.exists() {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let status = Command::new(cargo)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .args(["build", "--quiet", "--example", name, "--target-dir"])
+            .arg(folder.parent().unwrap())
+            .status();
+        assert!(status.unwrap().success());
+    }
+    program
+}
+
+fn output_of(name: &str, args: &[&str]) -> String {
+    let output = Command::new(example(name)).args(args).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .replace("\r\n", "\n")
+}
+
+/// Section 10 of the specification's wireframes.
+const COMPLETE: &str = "\
+============================================================
+Test 1: Normal bash command
+Pre-execute results: 2 hooks
+  tool:pre_execute: exit=0
+    stdout: >>> Executing: bash
+  tool:pre_execute:bash: exit=0
+<<< Completed: bash
+
+============================================================
+Test 2: Blocked sudo command
+Pre-execute results: 2 hooks
+  tool:pre_execute: exit=0
+    stdout: >>> Executing: bash
+  tool:pre_execute:bash: exit=1, continue=False
+    stdout: BLOCKED: sudo not allowed
+
+Operation blocked by 1 hook(s)!
+
+============================================================
+Test 3: Read operation (no blocking hooks)
+Pre-execute results: 1 hooks
+  tool:pre_execute: exit=0
+    stdout: >>> Executing: read
+
+============================================================
+Registered hooks:
+  [enabled] tool:pre_execute: Announce tool execution
+  [enabled] tool:pre_execute:bash: Block sudo commands
+  [enabled] tool:post_execute: Announce tool completion
+";
+
+#[test]
+fn complete_prints_what_the_specification_says() {
+    assert_eq!(output_of("complete", &[]), COMPLETE);
+}
+
+#[test]
+fn game_loop_plays_and_loses_no_event() {
+    let output = output_of("game_loop", &["0.2"]);
+    let events = output
+        .lines()
+        .find(|line| line.starts_with("events"))
+        .unwrap();
+    let numbers: Vec<u64> = events
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    let [fired, refused, finished] = numbers[..] else {
+        panic!("{events}")
+    };
+    assert!(fired > 0 && refused == 0 && finished == fired, "{output}");
+    assert!(
+        output.contains("is loaded") && output.contains("longest"),
+        "{output}"
+    );
+}

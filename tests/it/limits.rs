@@ -1,0 +1,211 @@
+//! Hosts that have run out of something: descriptors, processes, room for files, a terminal.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+
+use std::process::Command;
+use std::time::Duration;
+
+use forge_hooks::{FailureKind, FailurePolicy, FireOptions, HookEvent, HookResult, Reads};
+
+use crate::support::{World, alone, blocking_event, hook, run_alone};
+
+/// Sets a soft limit of this process, which must be the test's alone, and returns what it was.
+fn limit(resource: libc::__rlimit_resource_t, soft: libc::rlim_t) -> libc::rlim_t {
+    // SAFETY: the structure is valid for both calls.
+    #[allow(unsafe_code)]
+    unsafe {
+        let mut limits = std::mem::zeroed::<libc::rlimit>();
+        assert_eq!(libc::getrlimit(resource, &raw mut limits), 0);
+        let before = limits.rlim_cur;
+        limits.rlim_cur = soft;
+        assert_eq!(libc::setrlimit(resource, &raw const limits), 0);
+        before
+    }
+}
+
+/// A failure in the words of the system, that blocks.
+fn could_not_start(result: &HookResult, words: &str) {
+    assert_eq!(result.failure, Some(FailureKind::NotStarted), "{result:?}");
+    assert!(
+        result
+            .error
+            .as_ref()
+            .is_some_and(|error| error.contains(words)),
+        "{result:?}"
+    );
+    assert!(!result.should_continue());
+}
+
+#[test]
+fn without_descriptors_a_hook_fails_and_the_next_one_works_again() {
+    if alone("limits::without_descriptors_a_hook_fails_and_the_next_one_works_again") {
+        let world = World::running(["echo hello"]);
+        assert!(world.outcome(&blocking_event()).allowed());
+        let open = u64::try_from(std::fs::read_dir("/proc/self/fd").unwrap().count()).unwrap();
+        // From none at all to nearly enough: whatever step fails, it is told and nothing leaks.
+        for more in 0..12 {
+            let before = limit(libc::RLIMIT_NOFILE, open - 1 + more);
+            let result = world.fire(&blocking_event()).remove(0);
+            limit(libc::RLIMIT_NOFILE, before);
+            if !result.success() {
+                could_not_start(&result, "Too many open files");
+            }
+            assert!(
+                more > 2 || !result.success(),
+                "{more} more cannot be enough"
+            );
+        }
+        assert!(world.outcome(&blocking_event()).allowed());
+        let now = std::fs::read_dir("/proc/self/fd").unwrap().count();
+        assert_eq!(u64::try_from(now).unwrap(), open);
+    }
+}
+
+#[test]
+fn without_processes_a_hook_fails_and_the_next_one_works_again() {
+    if alone("limits::without_processes_a_hook_fails_and_the_next_one_works_again") {
+        let world = World::running(["echo hello"]);
+        // SAFETY: no memory is involved. Root is exempt from the limit, so be somebody else, who
+        // has no processes yet; if this is not root, so it remains.
+        #[allow(unsafe_code)]
+        unsafe {
+            libc::setgid(61_234);
+            libc::setuid(61_234);
+        }
+        let elsewhere = hook("*", "echo hello").with_working_dir("/");
+        assert!(world.one(elsewhere.clone()).success());
+        let before = limit(libc::RLIMIT_NPROC, 1);
+        could_not_start(
+            &world.one(elsewhere.clone()),
+            "Resource temporarily unavailable",
+        );
+        let event = HookEvent::user_interrupt();
+        let refused = world
+            .executor
+            .submit(event, FireOptions::default())
+            .unwrap_err();
+        assert!(
+            refused.to_string().starts_with("no thread can be started"),
+            "{refused}"
+        );
+        assert!(std::error::Error::source(&refused).is_some());
+        limit(libc::RLIMIT_NPROC, before);
+        assert!(world.one(elsewhere).success());
+        let handle = world
+            .executor
+            .submit(refused.into_event(), FireOptions::default());
+        assert!(handle.unwrap().wait()[0].success());
+    }
+}
+
+fn large() -> HookEvent {
+    HookEvent::user_prompt_submit("x".repeat(200_000))
+}
+
+/// A hook that is not blocked from running by a large value, and finds it in a file.
+fn finds_a_file(world: &World) -> HookResult {
+    let reader =
+        hook("*", "wc -c < \"$FORGE_CONTENT_FILE\"").with_on_failure(FailurePolicy::Continue);
+    world.registry().clear();
+    world.registry().register(reader);
+    world.fire(&large()).remove(0)
+}
+
+fn no_room(result: &HookResult) {
+    assert_eq!(result.failure, Some(FailureKind::NotStarted), "{result:?}");
+    let error = result.error.as_ref().unwrap();
+    let words = "could not put the large value of `FORGE_CONTENT` into a file: ";
+    assert!(error.starts_with(words), "{error}");
+}
+
+#[test]
+fn without_a_folder_for_temporary_files_a_large_value_is_named() {
+    let test = "limits::without_a_folder_for_temporary_files_a_large_value_is_named";
+    if std::env::var_os("TMPDIR").is_none_or(|folder| folder != "/dev/null") {
+        return run_alone(test, |command| command.env("TMPDIR", "/dev/null"));
+    }
+    let world = World::below("/var/tmp");
+    no_room(&finds_a_file(&world));
+    world.registry().clear();
+    world
+        .registry()
+        .register(hook("*", "wc -c").with_reads(Reads::Stdin));
+    no_room(&world.fire(&large()).remove(0));
+    assert!(
+        world.one(hook("*", "exit 0")).success(),
+        "small events work"
+    );
+}
+
+#[test]
+fn without_room_for_temporary_files_a_large_value_is_named_and_nothing_is_left() {
+    if alone("limits::without_room_for_temporary_files_a_large_value_is_named_and_nothing_is_left")
+    {
+        // SAFETY: no handler of ours.
+        #[allow(unsafe_code)]
+        unsafe {
+            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        }
+        let world = World::new();
+        let before = limit(libc::RLIMIT_FSIZE, 4096);
+        no_room(&finds_a_file(&world));
+        limit(libc::RLIMIT_FSIZE, before);
+        let own = format!("-{}-", std::process::id());
+        let left = std::fs::read_dir(std::env::temp_dir())
+            .unwrap()
+            .flatten()
+            .any(|entry| {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                name.starts_with("forge-hooks-") && name.contains(&own)
+            });
+        assert!(!left);
+        assert_eq!(finds_a_file(&world).stdout.trim(), "200000");
+    }
+}
+
+#[test]
+fn many_values_that_fit_alone_and_not_together_arrive_all_the_same() {
+    let world = World::new();
+    let mut event = HookEvent::session_start("s");
+    for number in 0..24 {
+        event = event.with_data(format!("v{number}"), "x".repeat(30 * 1024));
+    }
+    let sum = "for n in $(seq 0 23); do eval v=\\\"\\$FORGE_V$n\\\" f=\\\"\\${FORGE_V${n}_FILE:-/dev/null}\\\"; \
+               printf %s \"$v\"; cat \"$f\"; done | wc -c";
+    world.hook("*", sum);
+    let result = world.fire(&event).remove(0);
+    assert_eq!(
+        result.stdout.trim(),
+        (24 * 30 * 1024).to_string(),
+        "{}",
+        result.stderr
+    );
+}
+
+/// `script` gives it a terminal of its own; the hook is a group in the background there.
+#[test]
+fn a_hook_that_reads_the_terminal_is_stopped_and_its_error_says_so() {
+    let test = "limits::a_hook_that_reads_the_terminal_is_stopped_and_its_error_says_so";
+    let terminal = std::fs::File::open("/dev/tty").is_ok();
+    if std::env::var_os("FORGE_HOOKS_TEST_ALONE").is_none() {
+        let test_binary = std::env::current_exe().unwrap();
+        let line = format!("'{}' --exact {test} --nocapture", test_binary.display());
+        let mut command = Command::new("script");
+        command.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+        let output = command.env("FORGE_HOOKS_TEST_ALONE", "1").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && said.contains("1 passed"),
+            "{said}"
+        );
+        return;
+    }
+    assert!(terminal, "`script` has given it a terminal");
+    let reader = hook("*", "read -r line </dev/tty").with_timeout(Duration::from_millis(200));
+    let result = World::new().one(reader);
+    assert!(result.timed_out);
+    let error = result.error.unwrap();
+    assert!(
+        error.starts_with("timed out after 200ms, stopped: "),
+        "{error}"
+    );
+}

@@ -1,0 +1,245 @@
+//! Loading for a host: what cannot be used is reported, and blocks what it could have blocked.
+
+use std::path::Path;
+
+use forge_hooks::{FailureKind, HookConfig, HookEvent, LoadReport, Outcome, Severity, TrustPolicy};
+use serde_json::json;
+
+use crate::support::{World, blocking_event};
+
+const GLOBAL: &str = "config/src/forge/hooks.json";
+const PROJECT: &str = "project/.src/forge/hooks.json";
+
+fn config(world: &World) -> HookConfig {
+    HookConfig::default().with_config_home(world.path("config"))
+}
+
+fn load(world: &World) -> LoadReport {
+    let project = world.path("project");
+    config(world).load_into(world.registry(), project, TrustPolicy::Everything)
+}
+
+/// A world with this as the one entry of the user's file.
+fn with_entry(entry: &str) -> (World, LoadReport) {
+    let world = World::new();
+    world.write(GLOBAL, &format!("{{\"hooks\": [{entry}]}}"));
+    let report = load(&world);
+    (world, report)
+}
+
+fn bash() -> HookEvent {
+    blocking_event()
+}
+
+fn read() -> HookEvent {
+    HookEvent::tool_pre_execute("read", json!({}))
+}
+
+/// That it is blocked by a stand-in, whose reason holds these words.
+#[track_caller]
+fn blocked(outcome: &Outcome, words: &str) {
+    let result = outcome.blocked().expect("a result that blocks");
+    assert_eq!(result.failure, Some(FailureKind::Misconfigured));
+    assert_eq!((result.exit_code, result.pid), (-1, None));
+    assert!(
+        outcome.reason().unwrap().contains(words),
+        "{:?}",
+        outcome.reason()
+    );
+    assert_eq!(result.hook.refusal(), outcome.reason());
+}
+
+#[test]
+fn hooks_are_registered_in_order_behind_those_that_are_there() {
+    let world = World::new();
+    world.hook("*", "echo host");
+    world.write(
+        GLOBAL,
+        r#"{"hooks": [{"event": "*", "command": "echo global"}]}"#,
+    );
+    world.write(
+        PROJECT,
+        r#"{"hooks": [{"event": "*", "command": "echo project"}]}"#,
+    );
+    let report = load(&world);
+    assert!(report.is_ok() && report.problems.is_empty());
+    assert_eq!(report.loaded, 2);
+    assert_eq!(report.files, [world.path(GLOBAL), world.path(PROJECT)]);
+    let outcome = world.outcome(&bash());
+    let said: Vec<_> = outcome.iter().map(|result| result.stdout.trim()).collect();
+    assert_eq!(said, ["host", "global", "project"]);
+}
+
+#[test]
+fn without_files_there_is_nothing_to_report() {
+    let world = World::new();
+    let report = load(&world);
+    assert!(report.is_ok() && report.files.is_empty() && report.problems.is_empty());
+    assert!(world.registry().is_empty());
+}
+
+#[test]
+fn an_entry_that_cannot_be_used_blocks_what_it_could_have_blocked() {
+    let entry = r#"{"event": "tool:pre_execute:bash", "command": "exit 0", "timeout": "5"}"#;
+    let (world, report) = with_entry(entry);
+    blocked(
+        &world.outcome(&bash()),
+        "hooks[0]: `timeout`: expected a number of seconds",
+    );
+    blocked(
+        &world.outcome(&bash()),
+        &world.path(GLOBAL).display().to_string(),
+    );
+    assert!(world.outcome(&read()).allowed());
+    assert!(
+        world
+            .outcome(&HookEvent::user_prompt_submit("hello"))
+            .allowed()
+    );
+
+    assert!(!report.is_ok());
+    assert_eq!((report.loaded, report.problems.len()), (0, 1));
+    let problem = &report.problems[0];
+    assert_eq!(
+        (problem.severity, problem.index),
+        (Severity::Error, Some(0))
+    );
+    assert_eq!(
+        problem.to_string(),
+        format!(
+            "error: {}: hooks[0]: `timeout`: expected a number of seconds, found a string",
+            world.path(GLOBAL).display()
+        )
+    );
+}
+
+#[test]
+fn an_entry_whose_event_cannot_be_read_blocks_everything_that_can_be_blocked() {
+    for entry in [
+        r#"{"event": "tool:[", "command": "x"}"#,
+        r#"{"event": 5, "command": "x"}"#,
+        "7",
+        "null",
+    ] {
+        let (world, _) = with_entry(entry);
+        blocked(&world.outcome(&bash()), "hooks[0]: ");
+        blocked(
+            &world.outcome(&HookEvent::user_prompt_submit("hello")),
+            "hooks[0]: ",
+        );
+        assert!(world.outcome(&HookEvent::user_interrupt()).allowed());
+    }
+}
+
+#[test]
+fn what_a_bad_entry_says_legibly_is_taken_at_its_word() {
+    let (world, report) = with_entry(r#"{"event": "tool:[", "command": "x", "enabled": false}"#);
+    assert!(world.outcome(&bash()).is_empty() && !report.is_ok());
+
+    let may_fail = r#"{"event": "*", "command": "", "on_failure": "continue"}"#;
+    let (world, _) = with_entry(may_fail);
+    let outcome = world.outcome(&bash());
+    assert!(outcome.allowed() && !outcome[0].success());
+
+    let neither = r#"{"event": "*", "command": "x", "on_failure": "perhaps"}"#;
+    blocked(
+        &with_entry(neither).0.outcome(&bash()),
+        "`on_failure`: expected one of",
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_used_blocks_everything_that_can_be_blocked() {
+    let cases: [(&[u8], &str); 6] = [
+        (b"", "is not valid JSON: EOF while parsing"),
+        (
+            b"{\"hooks\": [}",
+            "is not valid JSON: expected value at line 1 column 12",
+        ),
+        (b"[]", "expected an object with a list `hooks`"),
+        (b"{\"hooks\": {}}", "`hooks`: expected a list"),
+        (b"{\"hooks\": []}\xFF", "is not UTF-8 from byte 13 on"),
+        (
+            b"// a comment\n{}",
+            "is not valid JSON: expected value at line 1 column 1",
+        ),
+    ];
+    for (content, words) in cases {
+        let world = World::new();
+        std::fs::write(world.write(GLOBAL, ""), content).unwrap();
+        let report = load(&world);
+        assert_eq!(
+            (world.registry().len(), report.problems.len()),
+            (1, 1),
+            "{words}"
+        );
+        assert_eq!(report.problems[0].index, None);
+        blocked(&world.outcome(&bash()), words);
+        blocked(&world.outcome(&read()), words);
+    }
+}
+
+#[test]
+fn a_bad_entry_costs_the_others_nothing() {
+    let world = World::new();
+    let good = |name: &str| format!(r#"{{"event": "session:*", "command": "echo {name}"}}"#);
+    let bad = r#"{"event": "tool:*", "comand": "x"}"#;
+    world.write(
+        GLOBAL,
+        &format!("{{\"hooks\": [{}, {bad}, {}]}}", good("1"), good("2")),
+    );
+    world.write(PROJECT, "nothing of the kind");
+    let report = load(&world);
+    assert_eq!(
+        (report.loaded, report.files.len(), report.problems.len()),
+        (2, 2, 2)
+    );
+    assert_eq!(world.registry().len(), 4);
+    let outcome = world.outcome(&HookEvent::session_start("s"));
+    let said: Vec<_> = outcome.iter().map(|result| result.stdout.trim()).collect();
+    assert_eq!(
+        said,
+        ["1", "2", ""],
+        "the stand-in of the project's file comes last"
+    );
+}
+
+#[test]
+fn a_host_may_ask_for_the_report_alone() {
+    let world = World::new();
+    world.write(GLOBAL, r#"{"hooks": [{"event": "*"}]}"#);
+    let config = config(&world).with_stand_ins(false);
+    let report = config.load_into(world.registry(), Path::new("none"), TrustPolicy::Everything);
+    assert!(!report.is_ok() && world.registry().is_empty());
+}
+
+#[test]
+fn unknown_keys_are_warnings_with_the_nearest_name() {
+    let world = World::new();
+    world.write(
+        GLOBAL,
+        r#"{"$schema": "x", "hook": [], "hooks": [{"event": "session:*", "command": "x", "timout": 5, "zebra": 1}]}"#,
+    );
+    let report = load(&world);
+    assert!(report.is_ok(), "a warning is no error");
+    assert_eq!(report.loaded, 1);
+    let told: Vec<_> = report
+        .problems
+        .iter()
+        .map(|problem| problem.message.as_str())
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "unknown key `hook`, did you mean `hooks`?",
+            "unknown key `timout`, did you mean `timeout`?",
+            "unknown key `zebra`",
+        ]
+    );
+    assert!(
+        report
+            .problems
+            .iter()
+            .all(|problem| problem.severity == Severity::Warning)
+    );
+}

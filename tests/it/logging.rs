@@ -1,0 +1,155 @@
+//! What the log is told, how loudly, and on which thread.
+
+use std::sync::{Mutex, Once};
+use std::thread::{self, ThreadId};
+
+use forge_hooks::{FailurePolicy, FireOptions, Hook, HookEvent};
+use log::{Level, LevelFilter, Log, Metadata, Record};
+
+use crate::support::{World, blocking_event, hook};
+
+/// Keeps every record of the library's; tests tell theirs by the words in them.
+struct Captured;
+
+static RECORDS: Mutex<Vec<(Level, ThreadId, String)>> = Mutex::new(Vec::new());
+
+impl Log for Captured {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("forge_hooks")
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        let message = record.args().to_string();
+        // What other tests make a hook write by the megabyte is not looked at.
+        if self.enabled(record.metadata()) && message.len() < 1000 {
+            let entry = (record.level(), thread::current().id(), message);
+            RECORDS.lock().unwrap().push(entry);
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+fn listen() {
+    static LISTEN: Once = Once::new();
+    LISTEN.call_once(|| {
+        log::set_logger(&Captured).unwrap();
+        log::set_max_level(LevelFilter::Trace);
+    });
+}
+
+fn told(words: &str) -> Vec<(Level, String)> {
+    let records = RECORDS.lock().unwrap();
+    let ours = records
+        .iter()
+        .filter(|(_, _, message)| message.contains(words));
+    ours.map(|(level, _, message)| (*level, message.clone()))
+        .collect()
+}
+
+fn run(hook: Hook) {
+    listen();
+    World::new().one(hook);
+}
+
+#[test]
+fn start_end_and_output_of_a_hook_are_logged() {
+    run(hook("*", "echo said&& echo whispered>&2").with_description("log-plain"));
+    let told = told("log-plain");
+    let expected = [
+        (Level::Debug, "hook `log-plain` starts on tool:pre_execute"),
+        (Level::Trace, "hook `log-plain` stdout: said"),
+        (Level::Warn, "hook `log-plain` stderr: whispered"),
+        (
+            Level::Debug,
+            "hook `log-plain` ended with exit code 0 after ",
+        ),
+    ];
+    assert_eq!(told.len(), expected.len(), "{told:?}");
+    for ((level, message), (expected_level, start)) in told.iter().zip(expected) {
+        assert_eq!(*level, expected_level);
+        assert!(message.starts_with(start), "{message}");
+    }
+}
+
+#[test]
+fn a_failure_is_a_warning_with_its_context() {
+    run(hook("*", "exit 3").with_description("log-fails"));
+    let message = "hook `log-fails` failed on tool:pre_execute: exited with code 3";
+    assert!(told("log-fails").contains(&(Level::Warn, message.to_owned())));
+}
+
+#[test]
+fn a_timeout_and_a_hook_that_could_not_run_are_errors() {
+    let slow = if cfg!(windows) {
+        "ping -n 30 127.0.0.1 >NUL"
+    } else {
+        "sleep 30"
+    };
+    let slow = hook("*", slow).with_timeout(std::time::Duration::from_millis(50));
+    run(slow.with_description("log-slow"));
+    run(Hook::program("*", ["./no-such"])
+        .unwrap()
+        .with_description("log-missing"));
+    for words in ["log-slow", "log-missing"] {
+        let told = told(words);
+        let failed = told
+            .iter()
+            .find(|(_, message)| message.contains("failed on"))
+            .unwrap();
+        assert_eq!(failed.0, Level::Error, "{failed:?}");
+    }
+}
+
+#[test]
+fn a_failure_that_may_be_is_told_too() {
+    let hook = hook("*", "exit 3").with_on_failure(FailurePolicy::Continue);
+    run(hook.with_description("log-may-fail"));
+    assert!(
+        told("log-may-fail")
+            .iter()
+            .any(|(level, _)| *level == Level::Warn)
+    );
+}
+
+#[test]
+fn a_pattern_that_looks_like_a_slip_of_the_pen_is_a_warning() {
+    listen();
+    let world = World::new();
+    world.hook("tool:pre_exec", "exit 0");
+    world.hook("zoo:log_test_fed", "exit 0");
+    assert_eq!(
+        told("`tool:pre_exec`"),
+        [(
+            Level::Warn,
+            "hook pattern `tool:pre_exec` matches no built-in event, did you mean `tool:pre_execute`?"
+                .to_owned()
+        )]
+    );
+    assert_eq!(told("zoo:log_test_fed")[0].0, Level::Debug);
+}
+
+#[test]
+fn a_blocking_call_runs_its_hooks_on_the_callers_thread_and_a_submitted_event_on_another() {
+    listen();
+    let world = World::new();
+    world
+        .registry()
+        .register(hook("*", "exit 0").with_description("log-thread"));
+    let threads = || {
+        let records = RECORDS.lock().unwrap();
+        let ours = records
+            .iter()
+            .filter(|(_, _, message)| message.contains("log-thread"));
+        ours.map(|(_, thread, _)| *thread).collect::<Vec<_>>()
+    };
+    world.fire(&blocking_event());
+    let here = thread::current().id();
+    assert!(threads().iter().all(|thread| *thread == here));
+    let count = threads().len();
+    let handle = world
+        .executor
+        .submit(HookEvent::user_interrupt(), FireOptions::default());
+    assert!(handle.unwrap().wait().allowed());
+    assert!(threads().len() > count && threads()[count..].iter().all(|thread| *thread != here));
+}

@@ -1,0 +1,627 @@
+//! Patterns: what they match, what is said of those that are malformed, and that neither a strange
+//! pattern nor a strange name of a tool can slow down or crash the host.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use forge_hooks::{EventPattern, EventType, Hook, HookEvent};
+use proptest::prelude::*;
+
+use crate::support::custom;
+
+/// Counts what each thread allocates, since other tests run beside.
+struct Counting;
+
+thread_local! {
+    // Neither lazily made nor dropped, so that the allocator may use it at any time.
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count() {
+    ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
+}
+
+// SAFETY: each method hands its arguments on to the system's allocator, whose contract is the same,
+// and returns what that returns. Counting neither allocates nor panics.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: see above.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: see above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: see above.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: see above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[track_caller]
+fn pattern(text: &str) -> EventPattern {
+    EventPattern::new(text).unwrap()
+}
+
+/// `category:action`, or `category:action tool`; known names and others.
+fn event(text: &str) -> HookEvent {
+    let (name, tool) = match text.split_once(' ') {
+        Some((name, tool)) => (name, Some(tool)),
+        None => (text, None),
+    };
+    let event = HookEvent::new(name.parse().or_else(|_| EventType::custom(name)).unwrap());
+    match tool {
+        Some(tool) => event.with_tool_name(tool),
+        None => event,
+    }
+}
+
+/// Events that the pattern matches, and events that it does not.
+#[track_caller]
+fn case(text: &str, matched: &[&str], others: &[&str]) {
+    let pattern = pattern(text);
+    for name in matched {
+        assert!(
+            pattern.matches(&event(name)),
+            "`{text}` should match `{name}`"
+        );
+    }
+    for name in others {
+        assert!(
+            !pattern.matches(&event(name)),
+            "`{text}` should not match `{name}`"
+        );
+    }
+}
+
+#[test]
+fn the_specifications_patterns_match_what_it_says() {
+    let pre_bash = "tool:pre_execute bash";
+    case(
+        "tool:pre_execute",
+        &["tool:pre_execute", pre_bash],
+        &["tool:post_execute bash"],
+    );
+    case(
+        "tool:*",
+        &[pre_bash, "tool:post_execute", "tool:error"],
+        &["llm:pre_request"],
+    );
+    case(
+        "tool:pre_execute:bash",
+        &[pre_bash],
+        &["tool:pre_execute read", "tool:error bash"],
+    );
+    case("tool:pre_execute:read", &[], &[pre_bash]);
+    case(
+        "tool:*:write",
+        &[
+            "tool:pre_execute write",
+            "tool:post_execute write",
+            "tool:error write",
+        ],
+        &["tool:error bash", "permission:check write"],
+    );
+    case(
+        "session:start,session:end",
+        &["session:start", "session:end"],
+        &["session:message", "user:interrupt"],
+    );
+    case(
+        "tool:pre_execute,tool:post_execute",
+        &[pre_bash, "tool:post_execute"],
+        &["tool:error"],
+    );
+    case("llm:*", &["llm:stream_start"], &[pre_bash]);
+    let all: Vec<_> = EventType::BUILTIN.iter().map(EventType::as_str).collect();
+    case("*", &all, &[]);
+    case("*", &[pre_bash, "game:saved", "game:saved map"], &[]);
+}
+
+#[test]
+fn a_hook_matches_as_its_pattern_does_whether_enabled_or_not() {
+    let hook = Hook::new("tool:*:bash", "true").unwrap();
+    let event = event("tool:error bash");
+    assert!(hook.matches(&event) && hook.with_enabled(false).matches(&event));
+}
+
+#[test]
+fn one_segment_is_a_glob_over_the_whole_name() {
+    case(
+        "tool*",
+        &["tool:error", "tool:error bash", "toolbox:opened"],
+        &["game:tool"],
+    );
+    case(
+        "*_execute",
+        &["tool:pre_execute", "game:_execute"],
+        &["tool:error", "tool:x y_execute"],
+    );
+    case("test", &[], &["test:test", "user:interrupt"]);
+    case("tool?error", &["tool:error"], &["tool:errors"]);
+    case("tool[:]error", &["tool:error bash"], &["tool:errors"]);
+    case(
+        "llm*|user*",
+        &["llm:stream_end", "user:interrupt"],
+        &["tool:error"],
+    );
+    case("*:*", &["tool:error", "game:saved map"], &[]);
+}
+
+#[test]
+fn two_segments_match_whatever_the_tool() {
+    case(
+        "tool:error",
+        &["tool:error", "tool:error bash", "tool:error a:b"],
+        &[],
+    );
+    case(
+        "*:error",
+        &["tool:error bash", "net:error"],
+        &["tool:errors", "error:x"],
+    );
+    case(
+        "session:start",
+        &["session:start", "session:start some_tool"],
+        &[],
+    );
+}
+
+#[test]
+fn a_tool_segment_needs_a_tool() {
+    case(
+        "tool:error:*",
+        &["tool:error bash", "tool:error "],
+        &["tool:error"],
+    );
+    case(
+        "tool:error:**",
+        &["tool:error bash", "tool:error a/b"],
+        &["tool:error"],
+    );
+    case(
+        "*:*:*",
+        &["tool:error bash", "game:saved map"],
+        &["tool:error", "game:saved"],
+    );
+    case("session:start:*", &[], &["session:start"]);
+}
+
+#[test]
+fn names_of_tools_may_hold_colons() {
+    case(
+        "tool:pre_execute:mcp:server:tool",
+        &["tool:pre_execute mcp:server:tool"],
+        &[
+            "tool:pre_execute mcp",
+            "tool:pre_execute mcp:server",
+            "tool:pre_execute tool",
+        ],
+    );
+    case(
+        "tool:pre_execute:mcp:*",
+        &["tool:pre_execute mcp:server:tool", "tool:pre_execute mcp:"],
+        &["tool:pre_execute mcp", "tool:pre_execute smcp:x"],
+    );
+    case(
+        "tool:*:mcp:*:read|bash",
+        &["tool:error mcp:x:read", "tool:error bash"],
+        &["tool:error mcp:x"],
+    );
+    case(
+        "tool:error::",
+        &["tool:error :"],
+        &["tool:error", "tool:error a"],
+    );
+}
+
+#[test]
+fn each_segment_may_have_alternatives() {
+    case(
+        "tool:pre_execute:bash|write",
+        &["tool:pre_execute bash", "tool:pre_execute write"],
+        &[
+            "tool:pre_execute read",
+            "tool:pre_execute bash|write",
+            "tool:pre_execute",
+        ],
+    );
+    case(
+        "tool|permission:*_execute|check:bash|mcp:*",
+        &[
+            "tool:pre_execute bash",
+            "permission:check mcp:a",
+            "tool:check bash",
+        ],
+        &[
+            "tool:error bash",
+            "permission:check read",
+            "user:check bash",
+        ],
+    );
+    case(
+        "tool:pre_execute|post_execute",
+        &["tool:post_execute", "tool:pre_execute x"],
+        &["tool:error"],
+    );
+}
+
+#[test]
+fn each_segment_is_a_glob() {
+    case("t?ol:*", &["tool:error", "twol:x"], &["tol:x", "toool:x"]);
+    case("[lt]*m:*", &["llm:stream_end", "tm:x"], &["tool:error"]);
+    case(
+        "[!lt]*:*",
+        &["user:interrupt"],
+        &["tool:error", "llm:stream_end"],
+    );
+    case(
+        "tool:p*_execute",
+        &["tool:pre_execute", "tool:post_execute"],
+        &["tool:error"],
+    );
+    case(
+        "tool:*:[a-c]*",
+        &["tool:error bash", "tool:error c"],
+        &["tool:error read", "tool:error B"],
+    );
+    case(
+        "tool:*:?",
+        &["tool:error x", "tool:error é", "tool:error 😀"],
+        &["tool:error xy"],
+    );
+    case(
+        "tool:*:*.rs",
+        &["tool:error a/b.rs", "tool:error .rs"],
+        &["tool:error rs"],
+    );
+    case("tool:*:[]]", &["tool:error ]"], &["tool:error ["]);
+    case("tool:*:[*]", &["tool:error *"], &["tool:error x"]);
+}
+
+#[test]
+fn letters_count_as_they_are() {
+    case("Tool:*", &[], &["tool:error"]);
+    case(
+        "tool:error:Bash",
+        &["tool:error Bash"],
+        &["tool:error bash"],
+    );
+    case(
+        "tool:error:größe_*",
+        &["tool:error größe_ändern"],
+        &["tool:error grosse_x"],
+    );
+    case(
+        "tool:error:[à-ü]*",
+        &["tool:error été"],
+        &["tool:error ete"],
+    );
+    case("tool:error:道具", &["tool:error 道具"], &["tool:error 道"]);
+}
+
+#[test]
+fn spaces_around_commas_do_not_count_and_others_do() {
+    case(
+        " session:start ,\tsession:end\n",
+        &["session:start", "session:end"],
+        &["session:message"],
+    );
+    case(
+        "tool:error: bash , llm:*",
+        &["tool:error  bash", "llm:stream_end"],
+        &["tool:error bash"],
+    );
+    case(
+        "tool:error:my tool",
+        &["tool:error my tool"],
+        &["tool:error my"],
+    );
+    case("tool: error", &[], &["tool:error"]);
+}
+
+#[test]
+fn within_brackets_a_separator_stands_for_itself() {
+    case(
+        "tool:error:[a,b]x",
+        &["tool:error ax", "tool:error ,x"],
+        &["tool:error x", "tool:error abx"],
+    );
+    case(
+        "tool:error:a[|:]b",
+        &["tool:error a|b", "tool:error a:b"],
+        &["tool:error a", "tool:error b"],
+    );
+    case(
+        "tool:error:[!,]",
+        &["tool:error a"],
+        &["tool:error ,", "tool:error"],
+    );
+    case(
+        "tool:error:[],]|b",
+        &["tool:error ]", "tool:error ,", "tool:error b"],
+        &["tool:error ],"],
+    );
+    case(
+        "tool:error:[!],],llm:*",
+        &["tool:error a", "llm:stream_end"],
+        &["tool:error ]"],
+    );
+    case(
+        "[t,l]*,user:*",
+        &["tool:error", "llm:stream_end", "user:interrupt"],
+        &["session:end"],
+    );
+}
+
+#[test]
+fn a_malformed_pattern_is_refused_with_the_place_of_the_mistake() {
+    #[track_caller]
+    fn case(text: &str, column: usize, complaint: &str) {
+        let error = EventPattern::new(text).unwrap_err();
+        assert_eq!(error.column(), column, "{error}");
+        let expected = format!("invalid event pattern `{text}` at column {column}: {complaint}");
+        assert!(error.to_string().starts_with(&expected), "{error}");
+        assert_eq!(text.parse::<EventPattern>().unwrap_err(), error);
+        assert_eq!(
+            Hook::new(text, "true").unwrap_err().to_string(),
+            error.to_string()
+        );
+    }
+    let missing = "something is missing here";
+    case("", 1, missing);
+    case("   ", 4, missing);
+    case(",", 1, missing);
+    case("tool:*,", 8, missing);
+    case("tool:*, ", 9, missing);
+    case("tool:*,,llm:*", 8, missing);
+    case(",tool:*", 1, missing);
+    case("tool:", 6, missing);
+    case(":error", 1, missing);
+    case("tool::bash", 6, missing);
+    case("tool:error:", 12, missing);
+    case("llm:*, tool:error:", 19, missing);
+    case("tool:error:|bash", 12, missing);
+    case("tool:error:bash|", 17, missing);
+    case("tool:a||b", 8, missing);
+    case("|", 1, missing);
+    case("größe:", 7, missing);
+    let range = "invalid range pattern";
+    case("tool:error:[ab", 12, range);
+    case("tool:error:a[", 13, range);
+    case("tool:error:[]", 12, range);
+    case("tool:error:[!]", 12, range);
+    case("llm:*, größe[:x", 13, range);
+    case("[tool:error", 1, range);
+    case("tool:error:***", 14, "wildcards are either");
+    case("tool:**x", 8, "recursive wildcards must form");
+    case("tool:error:x**", 12, "recursive wildcards must form");
+}
+
+#[test]
+fn a_pattern_is_shown_and_compared_as_it_was_given() {
+    let text = " tool:* ,llm:[a,b]*";
+    let spaced = pattern(text);
+    assert_eq!((spaced.as_str(), spaced.to_string().as_str()), (text, text));
+    assert_eq!(format!("{spaced:?}"), format!("EventPattern({text:?})"));
+    assert_eq!(spaced, text.parse().unwrap());
+    assert_ne!(pattern("tool:*"), pattern("tool:* "));
+}
+
+#[test]
+fn the_type_alone_can_be_asked_for() {
+    let pattern = pattern("tool:pre_execute:bash,session:*");
+    assert!(pattern.matches_type(&EventType::ToolPreExecute));
+    assert!(pattern.matches_type(&EventType::SessionEnd));
+    assert!(!pattern.matches_type(&EventType::ToolError));
+    assert!(!pattern.matches_type(&EventType::custom("tool:compiled").unwrap()));
+}
+
+#[test]
+fn matching_allocates_nothing() {
+    let patterns = [
+        "*",
+        "tool*",
+        "tool:pre_execute",
+        "tool:*_execute:bash|read|mcp:*",
+        "llm:*, session:[se]*, tool:pre_execute:[!x]*:*y?",
+        "tool:**:**",
+    ]
+    .map(pattern);
+    let events = [
+        event("tool:pre_execute mcp:server:my"),
+        event("session:start"),
+        event("game:saved größe"),
+    ];
+    let before = ALLOCATIONS.get();
+    assert!(before > 0, "the patterns themselves were counted");
+    let mut matches = 0;
+    for pattern in &patterns {
+        for event in &events {
+            matches += usize::from(pattern.matches(event));
+            matches += usize::from(pattern.matches_type(&event.event_type));
+        }
+    }
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert!(matches > 6);
+}
+
+/// Far more than any of these takes; what would not end by itself takes years.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[test]
+fn no_glob_and_no_name_of_a_tool_takes_long_to_match() {
+    #[track_caller]
+    fn case(text: &str, tool: &str, expected: bool) {
+        let event = HookEvent::tool_pre_execute(tool, "");
+        let start = Instant::now();
+        assert_eq!(pattern(text).matches(&event), expected);
+        assert!(start.elapsed() < PATIENCE, "took {:?}", start.elapsed());
+    }
+    let long = "a".repeat(300_000);
+    case("tool:*a*a*a*a*a*a*b", &long, false);
+    case("tool:*:*a*a*a*a*a*a*b", &long, false);
+    case("tool:*:*a*a*a*a*a*a*", &long, true);
+    case("tool:*:*?*?*?*?*?*?*[!a]", &long, false);
+    // One `*` after the other: as many as can be, each of which `glob` answers by calling itself.
+    case(&format!("tool:*:{}", "*a".repeat(500)), &long, true);
+    case(&format!("tool:*:{}b", "*a".repeat(499)), &long, false);
+    case(
+        &format!("tool:*:*{}b", "a".repeat(998)),
+        &long[..50_000],
+        false,
+    );
+    let folders = "a/".repeat(100_000);
+    case(
+        &format!("tool:*:{}b", "**/a/*/".repeat(100)),
+        &folders,
+        false,
+    );
+    case(&format!("tool:*:{}b", "**/".repeat(300)), &folders, false);
+}
+
+#[test]
+fn a_glob_that_could_exhaust_the_stack_is_refused() {
+    let error = EventPattern::new(format!("llm:*,tool:*:{}", "*a".repeat(501))).unwrap_err();
+    assert_eq!(error.column(), 14);
+    assert!(error.to_string().contains("at most 1000 bytes"));
+    let names: Vec<_> = (0..1000).map(|number| format!("tool_{number}")).collect();
+    let list = pattern(&format!("tool:*:{}|x*", names.join("|")));
+    assert!(list.matches(&event("tool:error tool_999")));
+    assert!(list.matches(&event("tool:error xyz")));
+    assert!(pattern(&format!("tool:*:{}", "n".repeat(2000))).matches_type(&EventType::ToolError));
+}
+
+#[test]
+fn no_pattern_takes_long_to_parse() {
+    #[track_caller]
+    fn case(text: &str) {
+        let start = Instant::now();
+        assert!(EventPattern::new(text).is_err());
+        assert!(start.elapsed() < PATIENCE, "took {:?}", start.elapsed());
+    }
+    // So many that a search for each one's end would take a minute.
+    case(&"[".repeat(1_000_000));
+    case(&"[a".repeat(500_000));
+    case(&"[!]".repeat(100_000));
+    case(&"*a".repeat(100_000));
+    case(&"[a],".repeat(100_000));
+    case(&":".repeat(100_000));
+}
+
+/// A text of what patterns are made of, more often than not a valid pattern.
+fn pattern_like() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "[a-c*?\\[\\]!:,|é \\-/.]{0,24}",
+        "(tool|t[io]ol|\\*|\\[a-z\\]\\*)(:(\\*|error|[ab*?é]{1,5}|\\[!?[a,:|\\]\\-]{1,4}\\])){0,3}",
+    ]
+}
+
+/// The pattern's meaning, without thought for speed; for names, `*`, `|`, `,` and `:` alone.
+fn means(pattern: &str, event: &HookEvent) -> bool {
+    fn star(glob: &[char], text: &[char]) -> bool {
+        match glob.split_first() {
+            None => text.is_empty(),
+            Some(('*', rest)) => (0..=text.len()).any(|skipped| star(rest, &text[skipped..])),
+            Some((c, rest)) => text.first() == Some(c) && star(rest, &text[1..]),
+        }
+    }
+    fn segment(globs: &str, text: &str) -> bool {
+        let text: Vec<char> = text.chars().collect();
+        globs
+            .split('|')
+            .any(|glob| star(&glob.chars().collect::<Vec<_>>(), &text))
+    }
+    pattern.split(',').any(|alternative| {
+        let parts: Vec<&str> = alternative.trim().splitn(3, ':').collect();
+        let event_type = &event.event_type;
+        match parts[..] {
+            [whole] => segment(whole, event_type.as_str()),
+            [category, action] => {
+                segment(category, event_type.category()) && segment(action, event_type.action())
+            }
+            [category, action, tool] => {
+                segment(category, event_type.category())
+                    && segment(action, event_type.action())
+                    && event
+                        .tool_name
+                        .as_ref()
+                        .is_some_and(|name| segment(tool, name))
+            }
+            _ => unreachable!("splitn gives one to three"),
+        }
+    })
+}
+
+/// Few letters, so that patterns and names meet.
+const SEGMENT: &str = "(a|b|\\*a|\\*b|a\\*b|\\*)[ab]{0,2}(\\|[ab]{0,1}\\*?[ab])?";
+
+fn simple_pattern() -> impl Strategy<Value = String> {
+    // The fourth belongs to the name of the tool.
+    let segments = prop::collection::vec(SEGMENT, 1..=4);
+    let alternative = segments.prop_map(|segments| segments.join(":"));
+    prop::collection::vec((alternative, "[ ]{0,2}"), 1..4).prop_map(|alternatives| {
+        let spaced: Vec<_> = alternatives
+            .iter()
+            .map(|(alternative, space)| format!("{space}{alternative}{space}"))
+            .collect();
+        spaced.join(",")
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn neither_parsing_nor_matching_panics(text in pattern_like(), tool in any::<String>()) {
+        match EventPattern::new(text.as_str()) {
+            Ok(pattern) => {
+                prop_assert_eq!(pattern.as_str(), text.as_str());
+                let tools = [tool.as_str(), "", "a", "a/b", "/", "é:b", "]", "a,b|c"];
+                for tool in tools {
+                    let event = HookEvent::tool_error(tool, "", "");
+                    if pattern.matches(&event) {
+                        prop_assert!(pattern.matches_type(&event.event_type));
+                    }
+                }
+                for event_type in EventType::BUILTIN {
+                    let _ = pattern.matches(&HookEvent::new(event_type));
+                }
+            }
+            Err(error) => {
+                prop_assert!((1..=text.chars().count() + 1).contains(&error.column()));
+                let place = format!("at column {}", error.column());
+                prop_assert!(error.to_string().contains(&place));
+            }
+        }
+    }
+
+    #[test]
+    fn matching_agrees_with_the_meaning_of_the_pattern(
+        text in simple_pattern(),
+        names in prop::collection::vec(("[ab]{1,3}:[ab]{1,3}", prop::option::of("[ab:]{0,4}")), 8),
+    ) {
+        let pattern = pattern(&text);
+        for (name, tool) in names {
+            let mut event = custom(&name);
+            event.tool_name = tool;
+            prop_assert_eq!(pattern.matches(&event), means(&text, &event), "{} on {:?}", text, event);
+        }
+    }
+}

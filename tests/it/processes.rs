@@ -1,0 +1,350 @@
+//! What a process can do to its host, and must not: a tree that lives on, output without end, input
+//! that nobody reads, programs that are none.
+#![cfg(unix)]
+
+use std::time::{Duration, Instant};
+
+use forge_hooks::{FailureKind, Hook, HookEvent, HookResult, Reads};
+
+use crate::support::{World, eventually, hook};
+
+const SHORT: Duration = Duration::from_millis(300);
+
+/// Whether a process lives whose command line holds this text, which no other test uses.
+#[cfg(target_os = "linux")]
+fn lives(mark: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    // A zombie has no command line.
+    processes
+        .filter_map(|process| std::fs::read(process.path().join("cmdline")).ok())
+        .any(|command_line| String::from_utf8_lossy(&command_line).contains(mark))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn lives(mark: &str) -> bool {
+    let listing = std::process::Command::new("ps")
+        .args(["-eo", "args="])
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&listing.stdout).contains(mark)
+}
+
+/// Runs a hook that outlives its deadline, and sees to it that nothing of it is left.
+#[track_caller]
+fn dies_with_its_tree(mark: &str, command: &str) -> HookResult {
+    let world = World::new();
+    let start = Instant::now();
+    let result = world.one(hook("*", &command.replace("MARK", mark)).with_timeout(SHORT));
+    assert!(result.timed_out, "{result:?}");
+    assert!(start.elapsed() >= SHORT);
+    assert!(
+        start.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        start.elapsed()
+    );
+    eventually("nothing of the tree is left", || !lives(mark));
+    result
+}
+
+#[test]
+fn a_hook_that_times_out_takes_its_whole_tree_along() {
+    dies_with_its_tree(
+        "31.4151",
+        "sh -c 'sh -c \"sleep MARK & sleep MARK\" & sleep MARK' & wait",
+    );
+}
+
+#[test]
+fn a_hook_that_ignores_the_request_to_end_is_forced() {
+    let result = dies_with_its_tree("31.4152", "trap '' TERM; while :; do sleep MARK; done");
+    assert!(
+        result.duration >= SHORT + Duration::from_millis(250),
+        "it had its grace"
+    );
+}
+
+#[test]
+fn a_stopped_hook_is_killed_all_the_same() {
+    dies_with_its_tree("31.4153", "(kill -STOP $$; sleep MARK)& sleep MARK");
+}
+
+#[test]
+fn children_that_outlive_their_parent_are_forced_after_the_grace() {
+    let command = "(trap '' TERM; while :; do sleep MARK; done) >/dev/null 2>&1 & sleep MARK";
+    let result = dies_with_its_tree("31.4154", command);
+    assert!(
+        result.duration >= SHORT + Duration::from_millis(250),
+        "they had their grace"
+    );
+}
+
+#[test]
+fn a_hook_may_use_its_grace_to_tidy_up() {
+    let result = dies_with_its_tree(
+        "31.4155",
+        "trap 'echo tidied; exit 0' TERM; sleep MARK & wait",
+    );
+    assert_eq!(result.stdout, "tidied\n");
+    assert_eq!(result.exit_code, -1, "it timed out, whatever it exits with");
+}
+
+#[test]
+fn a_hook_that_closes_its_output_and_goes_on_is_waited_for() {
+    dies_with_its_tree("31.4156", "exec >&- 2>&-; sleep MARK");
+    let world = World::new();
+    let result = world.one(hook("*", "exec >&- 2>&-; sleep 0.2; exit 7"));
+    assert_eq!(result.exit_code, 7);
+}
+
+#[test]
+fn a_process_in_the_background_does_not_hold_up_the_call_and_lives_on() {
+    let world = World::new();
+    let start = Instant::now();
+    let command = "(sleep 0.8; : > lives; echo late) & echo early";
+    let result = world.one(hook("*", command).with_timeout(Duration::from_secs(60)));
+    assert!(result.success() && result.output_held_open, "{result:?}");
+    assert_eq!(result.stdout, "early\n");
+    assert!(
+        start.elapsed() < Duration::from_millis(790),
+        "{:?}",
+        start.elapsed()
+    );
+    eventually("the background has done its work", || {
+        world.path("lives").exists()
+    });
+
+    let result = world.one(hook("*", "(sleep 0.1; echo late) & echo early"));
+    assert_eq!(result.stdout, "early\nlate\n", "what comes soon is read");
+    assert!(!result.output_held_open);
+}
+
+#[test]
+fn output_beyond_the_limit_keeps_its_head_and_its_tail() {
+    let world = World::with(|builder| builder.output_limit(1000));
+    let result = world.one(hook("*", "seq 100000; echo oops >&2"));
+    assert!(result.success() && result.truncated);
+    assert!(result.stdout.starts_with("1\n2\n3\n") && result.stdout.ends_with("\n99999\n100000\n"));
+    assert!(
+        result.stdout.contains("bytes left out"),
+        "{}",
+        result.stdout
+    );
+    assert_eq!(result.stdout_bytes().len(), 1000);
+    assert_eq!(result.stderr, "oops\n");
+    let result = world.one(hook("*", "echo all"));
+    assert!(!result.truncated);
+}
+
+#[test]
+fn output_without_end_ends_at_the_deadline() {
+    let result = dies_with_its_tree("31.4157", "yes 31.4157-MARK & yes MARK >&2");
+    assert!(result.truncated);
+    assert!(result.stdout.len() < 1_100_000 && result.stderr.len() < 1_100_000);
+}
+
+#[test]
+fn output_that_is_no_text_is_kept_as_bytes() {
+    #[track_caller]
+    fn case(printf: &str, text: &str, bytes: &[u8]) {
+        let result = World::new().one(hook("*", &format!("printf '{printf}'")));
+        assert_eq!(result.stdout, text);
+        assert_eq!(result.stdout_bytes(), bytes);
+    }
+    case("no newline", "no newline", b"no newline");
+    case("a\\000b", "a\0b", b"a\0b");
+    case("a\\377b", "a\u{FFFD}b", b"a\xFFb");
+    case("\\303", "\u{FFFD}", b"\xC3");
+    case("\\357\\273\\277{}", "{}", b"\xEF\xBB\xBF{}");
+    case("\\357\\273\\277\\377", "\u{FFFD}", b"\xEF\xBB\xBF\xFF");
+}
+
+/// An event of 8 MiB, for a hook that says it reads standard input.
+fn large() -> HookEvent {
+    HookEvent::user_prompt_submit("x".repeat(8 * 1024 * 1024))
+}
+
+fn given_much(command: &str) -> HookResult {
+    let world = World::new();
+    world
+        .registry()
+        .register(hook("*", command).with_reads(Reads::Stdin));
+    world.fire(&large()).remove(0)
+}
+
+#[test]
+fn a_large_event_arrives_whole() {
+    let result = given_much("wc -c");
+    let length = large().to_json().len() + 1;
+    let written: usize = result.stdout.trim().parse().unwrap();
+    // The timestamps may differ in their number of digits.
+    assert!(written.abs_diff(length) < 20, "{written} of {length}");
+}
+
+#[test]
+fn a_hook_need_not_read_a_large_event() {
+    for command in [
+        "exit 0",
+        "exec <&-; sleep 0.1",
+        "sleep 0.3",
+        "head -c 100 >/dev/null",
+        "yes | head -c 1000000; cat >/dev/null",
+        "cat | (sleep 0.1; cat) | tail -c 1 >/dev/null",
+    ] {
+        let result = given_much(command);
+        assert!(result.success(), "{command}: {result:?}");
+    }
+}
+
+#[test]
+fn a_hook_that_reads_nothing_of_a_large_event_is_killed_at_its_deadline() {
+    let world = World::new();
+    let sleeper = hook("*", "sleep 31.4158")
+        .with_reads(Reads::Stdin)
+        .with_timeout(SHORT);
+    world.registry().register(sleeper);
+    assert!(world.fire(&large()).remove(0).timed_out);
+    eventually("nothing is left", || !lives("31.4158"));
+}
+
+#[test]
+fn what_is_no_program_is_named_with_what_is_wrong() {
+    let world = World::new();
+    world.write("plain", "#!/bin/sh\necho hello\n");
+    world.script("lost", "#!/no/such/interpreter -x\n");
+    world.script("bare", "echo hello\n");
+    world.write("file", "");
+    let shown = |name: &str| world.path(name).display().to_string();
+
+    let case = |hook: Hook, kind: FailureKind, error: String| {
+        let result = world.one(hook);
+        assert_eq!(result.error, Some(error));
+        assert_eq!(result.failure, Some(kind));
+        assert_eq!(result.exit_code, -1);
+        assert_eq!(result.pid, None);
+    };
+    let program = |name: &str| Hook::program("*", [name]).unwrap();
+    use FailureKind::{NotExecutable, NotFound};
+    case(
+        program("./missing"),
+        NotFound,
+        format!("program `{}` not found", shown("./missing")),
+    );
+    case(
+        program("no-such-tool"),
+        NotFound,
+        "program `no-such-tool` not found".into(),
+    );
+    case(
+        program("./lost"),
+        NotFound,
+        format!(
+            "interpreter `/no/such/interpreter` of `{}` not found",
+            shown("./lost")
+        ),
+    );
+    case(
+        program("./plain"),
+        NotExecutable,
+        format!("program `{}` is not executable", shown("./plain")),
+    );
+    case(
+        program("./"),
+        NotExecutable,
+        format!("program `{}` is a directory", shown("./")),
+    );
+    case(
+        program("./bare"),
+        NotExecutable,
+        format!(
+            "program `{}` is no executable format: a script needs a first line like `#!/bin/sh`",
+            shown("./bare")
+        ),
+    );
+    let there = |dir: &str| hook("*", "true").with_working_dir(dir);
+    case(
+        there("no/where"),
+        NotFound,
+        format!("working directory `{}` does not exist", shown("no/where")),
+    );
+    case(
+        there("file"),
+        NotFound,
+        format!("working directory `{}` is not a directory", shown("file")),
+    );
+}
+
+#[test]
+fn what_the_shell_cannot_run_is_told_from_what_exits_by_itself() {
+    let world = World::new();
+    let result = world.one(hook("*", "no-such-command --really"));
+    assert_eq!(
+        (result.exit_code, result.failure),
+        (127, Some(FailureKind::NotFound))
+    );
+    assert_eq!(
+        result.error.as_deref(),
+        Some("command not found (exit code 127)")
+    );
+    world.write("plain", "#!/bin/sh\n");
+    let result = world.one(hook("*", "./plain"));
+    assert_eq!(
+        (result.exit_code, result.failure),
+        (126, Some(FailureKind::NotExecutable))
+    );
+}
+
+#[test]
+fn a_variable_that_is_too_large_is_named() {
+    let largest = 131_072 - "X=".len() - 1;
+    let with = |length: usize| hook("*", "true").with_env("X", "x".repeat(length));
+    let world = World::new();
+    assert!(world.one(with(largest)).success());
+    let result = world.one(with(largest + 1));
+    if cfg!(target_os = "linux") {
+        assert_eq!(
+            result.error.as_deref(),
+            Some("environment variable `X` is too large: 131072 bytes, 131071 are possible")
+        );
+        assert_eq!(result.failure, Some(FailureKind::NotStarted));
+    }
+    let mut many = hook("*", "true");
+    for number in 0..100 {
+        many = many.with_env(format!("X{number}"), "x".repeat(100_000));
+    }
+    let result = world.one(many);
+    assert_eq!(result.failure, Some(FailureKind::NotStarted));
+    assert!(result.error.unwrap().contains("too large for the system"));
+}
+
+#[test]
+fn a_signal_that_ends_a_hook_is_told() {
+    let world = World::new();
+    for (signal, name) in [(9, "KILL"), (15, "TERM"), (11, "SEGV")] {
+        let result = world.one(hook("*", &format!("kill -{name} $$")));
+        assert_eq!(
+            (result.exit_code, result.signal),
+            (128 + signal, Some(signal))
+        );
+        assert_eq!(result.error, Some(format!("ended by signal {signal}")));
+    }
+}
+
+#[test]
+fn a_script_that_was_written_a_moment_ago_runs() {
+    let world = World::new();
+    let program = Hook::program("*", ["./fresh"]).unwrap();
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let (world, program) = (&world, &program);
+            scope.spawn(move || {
+                for round in 0..25 {
+                    let folder = format!("{number}-{round}");
+                    world.script(&format!("{folder}/fresh"), "#!/bin/sh\nexit 0\n");
+                    let other = World::new();
+                    let result = other.one(program.clone().with_working_dir(world.path(&folder)));
+                    assert!(result.success(), "{result:?}");
+                }
+            });
+        }
+    });
+}

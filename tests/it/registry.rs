@@ -1,0 +1,438 @@
+//! The registry: which hooks it finds and in what order, also while others change it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use forge_hooks::{Hook, HookEvent, HookId, HookRegistry};
+use proptest::prelude::*;
+
+use crate::support::{blocking_event, custom, hook};
+
+fn registry_of(patterns: &[&str]) -> HookRegistry {
+    let registry = HookRegistry::new();
+    registry.load_hooks(patterns.iter().map(|pattern| hook(pattern, "true")));
+    registry
+}
+
+#[track_caller]
+fn assert_found(registry: &HookRegistry, event: &HookEvent, patterns: &[&str]) {
+    let found = registry.get_hooks(event);
+    let found: Vec<_> = found.iter().map(|hook| hook.event_pattern()).collect();
+    assert_eq!(found, patterns);
+}
+
+#[test]
+fn a_new_registry_is_empty() {
+    let registry = HookRegistry::new();
+    assert!(registry.is_empty() && registry.hooks().is_empty());
+    assert_found(&registry, &blocking_event(), &[]);
+    assert!(!registry.unregister("*"));
+    registry.clear();
+}
+
+#[test]
+fn a_registered_hook_is_there() {
+    let registry = registry_of(&["tool:pre_execute"]);
+    assert_eq!((registry.len(), registry.is_empty()), (1, false));
+}
+
+#[test]
+fn the_hooks_that_match_are_found_in_registration_order() {
+    let registry = registry_of(&["tool:pre_execute", "tool:*", "llm:pre_request"]);
+    assert_found(
+        &registry,
+        &blocking_event(),
+        &["tool:pre_execute", "tool:*"],
+    );
+    let patterns = [
+        "tool:*:b*",
+        "*:*:bash",
+        "*",
+        "tool:pre_execute:read",
+        "tool:*:read|bash",
+    ];
+    let registry = registry_of(&patterns);
+    let found = ["tool:*:b*", "*:*:bash", "*", "tool:*:read|bash"];
+    assert_found(&registry, &blocking_event(), &found);
+    registry.register(hook("tool:*:b*", "true"));
+    assert_found(
+        &registry,
+        &blocking_event(),
+        &[&found[..], &["tool:*:b*"]].concat(),
+    );
+}
+
+#[test]
+fn a_hook_is_found_once_however_often_its_pattern_matches() {
+    let pattern = "tool:*:bash,tool:pre_execute:bash|bash|b*,*,tool:*";
+    assert_found(&registry_of(&[pattern]), &blocking_event(), &[pattern]);
+    let pattern = "tool:*:bash,tool:pre_execute:bash|bash";
+    assert_found(&registry_of(&[pattern]), &blocking_event(), &[pattern]);
+}
+
+#[test]
+fn the_same_hook_may_be_registered_twice() {
+    let registry = HookRegistry::new();
+    let twice = Arc::new(hook("*", "true"));
+    let first = registry.register(Arc::clone(&twice));
+    let second = registry.register(Arc::clone(&twice));
+    assert_ne!(first, second);
+    let found = registry.get_hooks(&blocking_event());
+    assert!(found.len() == 2 && found.iter().all(|hook| Arc::ptr_eq(hook, &twice)));
+    assert!(registry.remove(first));
+    assert_eq!(registry.get_hooks(&blocking_event()).len(), 1);
+}
+
+#[test]
+fn a_disabled_hook_is_not_found_but_is_there() {
+    let registry = HookRegistry::new();
+    registry.register(hook("tool:pre_execute", "echo 1").with_enabled(false));
+    assert_found(&registry, &blocking_event(), &[]);
+    registry.register(hook("tool:pre_execute", "echo 2"));
+    let found = registry.get_hooks(&blocking_event());
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].command().to_string(), "echo 2");
+    assert_eq!((registry.len(), registry.hooks().len()), (2, 2));
+    assert!(registry.unregister("tool:pre_execute"));
+    assert!(registry.is_empty(), "the disabled one goes too");
+}
+
+#[test]
+fn unregister_removes_the_hooks_of_exactly_that_pattern() {
+    let patterns = [
+        "tool:pre_execute",
+        "tool:*",
+        "tool:pre_execute",
+        "tool:pre_execute:bash",
+    ];
+    let registry = registry_of(&patterns);
+    for other in ["", "tool", "tool:pre_*", "*", " tool:*", "tool:error"] {
+        assert!(!registry.unregister(other), "{other}");
+    }
+    assert_eq!(registry.len(), 4);
+    assert!(registry.unregister("tool:pre_execute"));
+    assert_found(
+        &registry,
+        &blocking_event(),
+        &["tool:*", "tool:pre_execute:bash"],
+    );
+    assert!(!registry.unregister("tool:pre_execute"));
+    assert!(registry.unregister("tool:*"));
+    assert_eq!(registry.len(), 1);
+}
+
+#[test]
+fn remove_removes_one_hook() {
+    let registry = HookRegistry::new();
+    let ids: Vec<_> = (0..3)
+        .map(|_| registry.register(hook("*", "true")))
+        .collect();
+    assert!(registry.remove(ids[1]) && !registry.remove(ids[1]));
+    assert_eq!(registry.get_hooks(&blocking_event()).len(), 2);
+    assert!(registry.remove(ids[2]) && registry.remove(ids[0]));
+    assert!(registry.is_empty());
+}
+
+#[test]
+fn clear_removes_all_and_no_id_is_given_twice() {
+    let registry = registry_of(&["*", "tool:*:bash", "tool:*:b*", "llm:*", "game:saved"]);
+    let old = registry.register(hook("*", "true"));
+    assert_eq!(registry.get_hooks(&custom("game:saved")).len(), 3);
+    registry.clear();
+    assert!(registry.is_empty());
+    for event in [
+        blocking_event(),
+        custom("game:saved"),
+        HookEvent::llm_stream_start("m"),
+    ] {
+        assert_found(&registry, &event, &[]);
+    }
+    let new = registry.register(hook("*", "true"));
+    assert!(new > old && !registry.remove(old));
+    assert_found(&registry, &blocking_event(), &["*"]);
+}
+
+#[test]
+fn a_lookup_is_not_changed_by_what_comes_after_it() {
+    let registry = registry_of(&["*", "tool:*"]);
+    let found = registry.get_hooks(&blocking_event());
+    registry.clear();
+    assert_eq!(found.len(), 2);
+}
+
+#[test]
+fn the_global_registry_is_the_same_for_all() {
+    let elsewhere = thread::spawn(HookRegistry::global).join().unwrap();
+    assert!(Arc::ptr_eq(HookRegistry::global(), elsewhere));
+}
+
+/// How long a test for races goes on.
+fn time_for_races() -> Duration {
+    let seconds = std::env::var("FORGE_HOOKS_TEST_SECONDS").ok();
+    let seconds = seconds.map_or(0.3, |text| text.parse().expect("a number of seconds"));
+    Duration::from_secs_f64(seconds)
+}
+
+/// Runs these at once, each again and again, telling it how often it has been run: until the time is
+/// over and enough has happened.
+fn race(bodies: &[&(dyn Fn(usize) + Sync)], enough: impl Fn() -> bool + Sync) {
+    let (start, time) = (Instant::now(), time_for_races());
+    let goes_on = || {
+        let patience = time + Duration::from_secs(60);
+        assert!(
+            start.elapsed() < patience,
+            "what the race is about never happened"
+        );
+        start.elapsed() < time || !enough()
+    };
+    thread::scope(|scope| {
+        for body in bodies {
+            let goes_on = &goes_on;
+            scope.spawn(move || (0..).take_while(|_| goes_on()).for_each(body));
+        }
+    });
+}
+
+const BATCH: usize = 7;
+
+#[test]
+fn an_event_sees_none_or_all_of_the_hooks_that_are_loaded_at_once() {
+    let registry = HookRegistry::new();
+    let batches_seen = AtomicUsize::new(0);
+    let load = |round: usize| {
+        // In all three kinds of list that the registry may keep.
+        let pattern = match round % 3 {
+            0 => format!("tool:*,x:y{round}"),
+            1 => format!("tool:*:bash,x:y{round}"),
+            _ => format!("tool:*:b*,x:y{round}"),
+        };
+        registry.load_hooks((0..BATCH).map(|_| hook(&pattern, "true")));
+        assert!(registry.unregister(&pattern));
+    };
+    let look = |_| {
+        let found = registry.get_hooks(&blocking_event());
+        let mut batches = HashMap::<&str, usize>::new();
+        for hook in &found {
+            *batches.entry(hook.event_pattern()).or_default() += 1;
+        }
+        batches_seen.fetch_add(batches.len(), Ordering::Relaxed);
+        assert!(batches.values().all(|hooks| *hooks == BATCH), "{batches:?}");
+        assert_eq!(registry.hooks().len() % BATCH, 0);
+        assert_eq!(registry.len() % BATCH, 0);
+    };
+    race(&[&load, &look, &look], || {
+        batches_seen.load(Ordering::Relaxed) > 0
+    });
+    assert!(registry.is_empty());
+}
+
+#[test]
+fn whatever_changes_meanwhile_a_lookup_is_in_order_and_holds_what_matches() {
+    let registry = HookRegistry::new();
+    let patterns = [
+        "*",
+        "tool:*",
+        "tool:pre_execute:bash",
+        "tool:*:b*",
+        "llm:*",
+        "game:*",
+        "tool:*:read",
+    ];
+    registry.register(hook("*", "true").with_name("first"));
+    let write = |writer: usize| {
+        let registry = &registry;
+        move |round: usize| {
+            let pattern = patterns[(round + writer) % patterns.len()];
+            let named = |number: usize| {
+                let name = format!("{writer} {number:09}");
+                hook(pattern, "true")
+                    .with_name(name)
+                    .with_enabled(number % 5 != 4)
+            };
+            let id = registry.register(named(round * 2));
+            registry.load_hooks([named(round * 2 + 1)]);
+            if round.is_multiple_of(3) {
+                // The other writer may have been faster.
+                registry.remove(id);
+                assert!(!registry.remove(id));
+            }
+            if round.is_multiple_of(4) && pattern != "*" {
+                registry.unregister(pattern);
+            }
+            if registry.len() > 300 {
+                registry.clear();
+                registry.register(hook("*", "true").with_name("first"));
+            }
+        }
+    };
+    let read = |round: usize| {
+        // Custom events without end, more than are kept.
+        let events = [
+            blocking_event(),
+            custom(&format!("game:e{round}")),
+            custom("game:e"),
+        ];
+        for event in events {
+            let found = registry.get_hooks(&event);
+            let mut last = HashMap::<&str, &str>::new();
+            for hook in &found {
+                assert!(hook.enabled() && hook.matches(&event), "{hook:?}");
+                if let Some((writer, number)) = hook.name().unwrap().split_once(' ') {
+                    let before = last.insert(writer, number);
+                    assert!(
+                        before.is_none_or(|before| before < number),
+                        "{before:?} {number}"
+                    );
+                }
+            }
+        }
+    };
+    race(&[&write(0), &write(1), &read, &read], || true);
+    for event in [
+        blocking_event(),
+        custom("game:e"),
+        HookEvent::user_interrupt(),
+    ] {
+        assert_same(
+            &registry.get_hooks(&event),
+            &naive(&registry.hooks(), &event),
+        );
+    }
+}
+
+fn naive(hooks: &[Arc<Hook>], event: &HookEvent) -> Vec<Arc<Hook>> {
+    let meant = |hook: &&Arc<Hook>| hook.enabled() && hook.matches(event);
+    hooks.iter().filter(meant).cloned().collect()
+}
+
+#[track_caller]
+fn assert_same(found: &[Arc<Hook>], expected: &[Arc<Hook>]) {
+    let pointers = |hooks: &[Arc<Hook>]| hooks.iter().map(Arc::as_ptr).collect::<Vec<_>>();
+    assert_eq!(
+        pointers(found),
+        pointers(expected),
+        "{found:#?}\n{expected:#?}"
+    );
+}
+
+#[derive(Debug, Clone)]
+enum Change {
+    Register(String, bool),
+    Load(Vec<(String, bool)>),
+    Unregister(String),
+    Remove(prop::sample::Index),
+    Clear,
+}
+
+fn pattern() -> impl Strategy<Value = String> {
+    let segment = |names: &'static [&'static str]| {
+        let one = prop::sample::select(names);
+        prop::collection::vec(one, 1..3).prop_map(|globs| globs.join("|"))
+    };
+    let category = segment(&["*", "tool", "t*l", "game", "[gt]*", "llm"]);
+    let action = segment(&["*", "pre_execute", "*_execute", "error", "saved", "s*"]);
+    let tool = segment(&["*", "bash", "read", "b*", "mcp:a:b", "mcp:*", "[!b]*", ""]);
+    let whole = prop::sample::select(&["*", "tool*", "*saved", "game:saved", "nothing"][..]);
+    let alternative = prop_oneof![
+        1 => whole.prop_map(str::to_owned),
+        3 => (category.clone(), action.clone()).prop_map(|(a, b)| format!("{a}:{b}")),
+        5 => (category, action, tool).prop_map(|(a, b, c)| format!("{a}:{b}:{c}")),
+    ];
+    let valid = |text: &String| text.parse::<forge_hooks::EventPattern>().is_ok();
+    prop::collection::vec(alternative, 1..4)
+        .prop_map(|alternatives| alternatives.join(","))
+        .prop_filter("an empty name of a tool", valid)
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let entry = || (pattern(), prop::bool::weighted(0.85));
+    let known = prop::sample::select(&["*", "tool:*", "tool:pre_execute:bash", "game:saved"][..]);
+    prop_oneof![
+        8 => entry().prop_map(|(pattern, enabled)| Change::Register(pattern, enabled)),
+        3 => known.clone().prop_map(|pattern| Change::Register(pattern.to_owned(), true)),
+        2 => prop::collection::vec(entry(), 0..5).prop_map(Change::Load),
+        2 => known.prop_map(|pattern| Change::Unregister(pattern.to_owned())),
+        3 => any::<prop::sample::Index>().prop_map(Change::Remove),
+        1 => Just(Change::Clear),
+    ]
+}
+
+fn events() -> Vec<HookEvent> {
+    let tools = ["bash", "read", "mcp:a:b", ""];
+    let of_tools = tools.into_iter().flat_map(|tool| {
+        [
+            HookEvent::tool_pre_execute(tool, ""),
+            HookEvent::tool_error(tool, "", ""),
+            custom("tool:saved").with_tool_name(tool),
+        ]
+    });
+    let others = [
+        HookEvent::new(forge_hooks::EventType::ToolPreExecute),
+        HookEvent::llm_stream_start("m"),
+        custom("game:saved"),
+        custom("game:saved").with_tool_name("bash"),
+    ];
+    of_tools.chain(others).collect()
+}
+
+/// What the registry should hold: each hook, and its id where that was told.
+type Model = Vec<(Option<HookId>, Arc<Hook>)>;
+
+fn apply(change: Change, registry: &HookRegistry, model: &mut Model) {
+    let made = |pattern: &str, enabled| Arc::new(hook(pattern, "true").with_enabled(enabled));
+    match change {
+        Change::Register(pattern, enabled) => {
+            let hook = made(&pattern, enabled);
+            model.push((Some(registry.register(Arc::clone(&hook))), hook));
+        }
+        Change::Load(entries) => {
+            let hooks: Vec<_> = entries
+                .iter()
+                .map(|(pattern, enabled)| made(pattern, *enabled))
+                .collect();
+            registry.load_hooks(hooks.iter().cloned());
+            model.extend(hooks.into_iter().map(|hook| (None, hook)));
+        }
+        Change::Unregister(pattern) => {
+            let before = model.len();
+            model.retain(|(_, hook)| hook.event_pattern() != pattern);
+            assert_eq!(registry.unregister(&pattern), model.len() < before);
+        }
+        Change::Remove(index) => {
+            let ids: Vec<_> = model.iter().filter_map(|(id, _)| *id).collect();
+            if !ids.is_empty() {
+                let id = *index.get(&ids);
+                model.retain(|(other, _)| *other != Some(id));
+                assert!(registry.remove(id) && !registry.remove(id));
+            }
+        }
+        Change::Clear => {
+            registry.clear();
+            model.clear();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_lookup_finds_what_looking_at_every_hook_finds(
+        changes in prop::collection::vec(change(), 1..30),
+    ) {
+        let (registry, mut model) = (HookRegistry::new(), Vec::new());
+        let events = events();
+        for change in changes {
+            apply(change, &registry, &mut model);
+            let hooks: Vec<_> = model.iter().map(|(_, hook)| Arc::clone(hook)).collect();
+            assert_same(&registry.hooks(), &hooks);
+            prop_assert_eq!(registry.len(), hooks.len());
+            for event in &events {
+                assert_same(&registry.get_hooks(event), &naive(&hooks, event));
+            }
+        }
+    }
+}

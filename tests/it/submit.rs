@@ -1,0 +1,220 @@
+//! Firing an event without waiting: the handle, the queue, the end of the executor.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use forge_hooks::{
+    FailureKind, FireOptions, HookEvent, HookExecutor, HookHandle, HookRegistry, HookResult,
+    SubmitError,
+};
+
+use crate::support::{World, blocking_event, custom, eventually, hook};
+
+#[cfg(not(windows))]
+const LONG: &str = "sleep 30";
+#[cfg(windows)]
+const LONG: &str = "ping -n 30 127.0.0.1 >NUL";
+
+fn submit(world: &World, event: HookEvent) -> HookHandle {
+    world
+        .executor
+        .submit(event, FireOptions::default())
+        .unwrap()
+}
+
+#[test]
+fn waiting_gives_the_outcome() {
+    let world = World::running(["echo 1", "exit 3", "echo never"]);
+    let outcome = submit(&world, blocking_event()).wait();
+    assert_eq!(outcome.len(), 2);
+    assert!(!outcome.allowed());
+    assert_eq!(outcome.event_type(), &blocking_event().event_type);
+}
+
+#[test]
+fn polling_gives_the_outcome_once() {
+    let world = World::running(["echo 1", "exit 3"]);
+    let mut handle = submit(&world, blocking_event());
+    let mut outcome = None;
+    eventually("the hooks have ended", || {
+        outcome = handle.try_wait();
+        outcome.is_some()
+    });
+    assert_eq!(outcome.unwrap().len(), 2);
+    assert!(handle.is_finished());
+    assert!(handle.try_wait().is_none());
+    assert!(handle.wait_timeout(Duration::from_secs(60)).is_none());
+    let again = handle.wait();
+    assert!(!again.allowed(), "what is blocked stays blocked");
+    assert_eq!(again.len(), 1);
+}
+
+#[test]
+fn a_handle_is_finished_when_its_outcome_is_there() {
+    let world = World::running(["echo 1"]);
+    let mut handle = submit(&world, blocking_event());
+    eventually("the handle is finished", || handle.is_finished());
+    assert!(handle.try_wait().is_some());
+}
+
+#[test]
+fn waiting_with_a_limit_gives_up_and_can_be_tried_again() {
+    let world = World::running([LONG]);
+    let mut handle = submit(&world, blocking_event());
+    let start = Instant::now();
+    assert!(handle.wait_timeout(Duration::from_millis(50)).is_none());
+    assert!(start.elapsed() >= Duration::from_millis(50));
+    assert!(!handle.is_finished() && handle.try_wait().is_none());
+    drop(world);
+    let outcome = handle.wait_timeout(Duration::MAX).unwrap();
+    assert_eq!(outcome[0].failure, Some(FailureKind::Cancelled));
+}
+
+#[test]
+fn an_event_without_hooks_is_finished_from_the_start() {
+    let world = World::new();
+    let mut handle = submit(&world, blocking_event());
+    assert!(handle.is_finished());
+    assert!(handle.try_wait().unwrap().is_empty());
+    assert!(submit(&world, blocking_event()).wait().allowed());
+    let outcome = submit(&world, blocking_event()).wait_timeout(Duration::ZERO);
+    assert!(outcome.unwrap().is_empty());
+}
+
+#[test]
+fn the_hooks_are_those_of_the_moment_of_submission() {
+    let world = World::with(|builder| builder.workers(1));
+    world.hook("*", "echo old");
+    let handle = submit(&world, blocking_event());
+    world.registry().clear();
+    assert_eq!(handle.wait()[0].stdout.trim(), "old");
+}
+
+#[test]
+fn a_full_queue_gives_the_event_back() {
+    let world = World::with(|builder| builder.workers(1).queue_capacity(2));
+    world.hook("*", LONG);
+    let mut taken = vec![submit(&world, custom("queue:first"))];
+    let refused = loop {
+        let event = Arc::new(custom("queue:more"));
+        match world
+            .executor
+            .submit(Arc::clone(&event), FireOptions::default())
+        {
+            Ok(handle) => taken.push(handle),
+            Err(error) => break (event, error),
+        }
+        assert!(taken.len() <= 3, "one runs, two wait");
+    };
+    let (event, error) = refused;
+    assert!(matches!(&error, SubmitError::Busy(_)));
+    assert_eq!(error.to_string(), "queue is full, queue:more was not taken");
+    assert!(Arc::ptr_eq(&error.into_event(), &event));
+    drop(world);
+    for handle in taken {
+        assert!(!handle.wait().allowed());
+    }
+}
+
+#[test]
+fn events_run_side_by_side_on_as_many_threads_as_there_may_be() {
+    let world = World::with(|builder| builder.workers(3));
+    // Each waits for the other two: with fewer threads none would end well.
+    #[cfg(unix)]
+    let meet =
+        r#": > "$FORGE_NAME"; until test -e a && test -e b && test -e c; do sleep 0.01; done"#;
+    #[cfg(windows)]
+    let meet =
+        "echo.>!FORGE_NAME!& for /L %i in (1,0,2) do @if exist a if exist b if exist c exit 0";
+    world.hook("*", meet);
+    let handles = ["a", "b", "c"].map(|name| submit(&world, custom("x:y").with_data("name", name)));
+    for handle in handles {
+        assert!(handle.wait()[0].success());
+    }
+}
+
+#[test]
+fn one_thread_is_enough_for_everything() {
+    let world = World::with(|builder| builder.workers(1));
+    world.hook("*", "echo hello");
+    let handles: Vec<_> = (0..20).map(|_| submit(&world, blocking_event())).collect();
+    for handle in handles {
+        assert_eq!(handle.wait()[0].stdout.trim(), "hello");
+    }
+}
+
+#[test]
+fn dropping_a_handle_lets_the_hooks_finish() {
+    let world = World::running(["echo done>done"]);
+    drop(submit(&world, blocking_event()));
+    eventually("the hook has run", || world.path("done").exists());
+}
+
+#[test]
+fn the_end_of_the_executor_answers_everybody_and_waits_for_nobody() {
+    let world = World::with(|builder| builder.workers(2));
+    world.hook("*", LONG);
+    world.hook("*", "echo second");
+    let mut handles: Vec<_> = (0..10).map(|_| submit(&world, blocking_event())).collect();
+    let start = Instant::now();
+    drop(world);
+    let dropped = start.elapsed();
+    assert!(dropped < Duration::from_secs(5), "{dropped:?}");
+    for handle in &mut handles {
+        let outcome = handle
+            .wait_timeout(Duration::from_secs(20))
+            .expect("an answer");
+        assert_eq!(outcome.len(), 2);
+        let cancelled = |result: &HookResult| result.failure == Some(FailureKind::Cancelled);
+        assert!(outcome.iter().all(cancelled), "{outcome:?}");
+        assert!(!outcome.allowed());
+    }
+}
+
+#[test]
+fn a_clone_keeps_the_executor_alive() {
+    let world = World::running(["echo hello"]);
+    let clone = world.executor.clone();
+    let handle = submit(&world, blocking_event());
+    drop(world.executor.clone());
+    assert!(handle.wait().allowed());
+    let keeps = clone
+        .submit(blocking_event(), FireOptions::default())
+        .unwrap();
+    assert_eq!(keeps.wait().len(), 1);
+}
+
+#[test]
+fn every_event_of_many_threads_is_answered_exactly_once() {
+    let registry = Arc::new(HookRegistry::new());
+    registry.register(hook("*", "echo hello"));
+    let executor = HookExecutor::builder()
+        .registry(registry)
+        .workers(3)
+        .build();
+    let answered: HashSet<u32> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|number| {
+                let executor = &executor;
+                scope.spawn(move || {
+                    let mut pids = Vec::new();
+                    for round in 0..5 {
+                        let event = custom("many:threads").with_data("id", number * 10 + round);
+                        let handle = executor.submit(event, FireOptions::default()).unwrap();
+                        let outcome = handle.wait();
+                        assert_eq!(outcome.len(), 1);
+                        pids.extend(outcome[0].pid);
+                    }
+                    pids
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    assert_eq!(answered.len(), 40);
+}

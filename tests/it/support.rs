@@ -1,0 +1,174 @@
+//! What the scenarios share: a world of their own, with a folder and a registry, and waiting for a
+//! condition.
+
+use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::process::Command;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use forge_hooks::{
+    EventType, FireOptions, Hook, HookEvent, HookExecutor, HookExecutorBuilder, HookRegistry,
+    HookResult, Outcome,
+};
+use tempfile::TempDir;
+
+/// A folder and a registry that no other test knows of, and an executor that works there.
+pub(crate) struct World {
+    /// Dropped first: what it still runs must not miss its folder.
+    pub(crate) executor: HookExecutor,
+    folder: TempDir,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::with(|builder| builder)
+    }
+
+    /// With settings of its own.
+    pub(crate) fn with(settings: impl FnOnce(HookExecutorBuilder) -> HookExecutorBuilder) -> Self {
+        Self::in_folder(tempfile::tempdir().unwrap(), settings)
+    }
+
+    /// With its folder somewhere else than temporary files are.
+    #[cfg(unix)]
+    pub(crate) fn below(parent: &str) -> Self {
+        Self::in_folder(tempfile::tempdir_in(parent).unwrap(), |builder| builder)
+    }
+
+    fn in_folder(
+        folder: TempDir,
+        settings: impl FnOnce(HookExecutorBuilder) -> HookExecutorBuilder,
+    ) -> Self {
+        let builder = HookExecutor::builder().working_dir(folder.path());
+        Self {
+            executor: settings(builder).build(),
+            folder,
+        }
+    }
+
+    /// With these commands as hooks for all events, in this order.
+    pub(crate) fn running<const N: usize>(commands: [&str; N]) -> Self {
+        let world = Self::new();
+        for command in commands {
+            world.hook("*", command);
+        }
+        world
+    }
+
+    pub(crate) fn registry(&self) -> &Arc<HookRegistry> {
+        self.executor.registry()
+    }
+
+    pub(crate) fn hook(&self, pattern: &str, command: &str) {
+        self.registry().register(hook(pattern, command));
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// A file that can be run.
+    #[cfg(unix)]
+    pub(crate) fn script(&self, name: &str, text: &str) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.write(name, text);
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        path
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    pub(crate) fn fire(&self, event: &HookEvent) -> Vec<HookResult> {
+        self.executor.execute_hooks(event, FireOptions::default())
+    }
+
+    pub(crate) fn outcome(&self, event: &HookEvent) -> Outcome {
+        self.executor.execute(event, FireOptions::default())
+    }
+
+    /// Fires an event that can block at the one hook, and returns its result.
+    pub(crate) fn one(&self, hook: Hook) -> HookResult {
+        self.registry().clear();
+        self.registry().register(hook);
+        let mut results = self.fire(&blocking_event());
+        assert_eq!(results.len(), 1);
+        results.remove(0)
+    }
+}
+
+pub(crate) fn hook(pattern: &str, command: &str) -> Hook {
+    Hook::new(pattern, command).unwrap()
+}
+
+/// An event that can block: `tool:pre_execute` of `bash`.
+pub(crate) fn blocking_event() -> HookEvent {
+    HookEvent::tool_pre_execute("bash", serde_json::json!({"command": "ls"}))
+}
+
+/// An event of the host's own.
+pub(crate) fn custom(name: &str) -> HookEvent {
+    HookEvent::new(EventType::custom(name).unwrap())
+}
+
+/// Waits for a condition, and fails when it has not come true within ten seconds.
+#[track_caller]
+pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !condition() {
+        assert!(
+            Instant::now() < deadline,
+            "still not so after ten seconds: {what}"
+        );
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+const ALONE: &str = "FORGE_HOOKS_TEST_ALONE";
+
+/// Whether this test has the process for itself, as one must that looks at what belongs to the whole
+/// process. If not, it is run again in a process of its own, and has been when this returns.
+#[cfg(unix)]
+#[track_caller]
+pub(crate) fn alone(test: &str) -> bool {
+    let is_alone = std::env::var_os(ALONE).is_some();
+    if !is_alone {
+        run_alone(test, |command| command);
+    }
+    is_alone
+}
+
+/// Runs a test in a process of its own, with what is set here.
+#[cfg(unix)]
+#[track_caller]
+pub(crate) fn run_alone(test: &str, set: impl FnOnce(&mut Command) -> &mut Command) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", test, "--nocapture"])
+        .env(ALONE, "1");
+    let output = set(&mut command).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(
+        said.contains("1 passed"),
+        "no test is called {test}: {said}"
+    );
+}

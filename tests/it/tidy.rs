@@ -1,0 +1,190 @@
+//! The house: who imports whom, how long a file is, where `unsafe` stands, what every file says of
+//! itself. Read from the source text.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The table of ARCHITECTURE.md: a module and what it may import of ours.
+const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("profile", &[]),
+    ("process", &[]),
+    ("events", &[]),
+    ("pattern", &["events"]),
+    ("hook", &["events", "pattern"]),
+    ("registry", &["events", "hook", "pattern"]),
+    ("outcome", &["events", "hook"]),
+    (
+        "protocol",
+        &["events", "profile", "hook", "outcome", "process"],
+    ),
+    (
+        "executor",
+        &[
+            "events", "profile", "hook", "registry", "outcome", "protocol", "process",
+        ],
+    ),
+    (
+        "config",
+        &[
+            "events",
+            "pattern",
+            "profile",
+            "hook",
+            "templates",
+            "protocol",
+            "registry",
+        ],
+    ),
+    ("templates", &["hook", "profile"]),
+];
+
+const LONGEST_FILE: usize = 600;
+
+struct Source {
+    path: PathBuf,
+    /// The module directly below the crate.
+    module: String,
+    text: String,
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut folders = vec![root.clone()];
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let relative = path.strip_prefix(&root).unwrap();
+            let first = Path::new(relative.iter().next().unwrap())
+                .file_stem()
+                .unwrap();
+            let module = first.to_str().unwrap().to_owned();
+            let text = std::fs::read_to_string(&path).unwrap();
+            sources.push(Source {
+                path: relative.to_owned(),
+                module,
+                text,
+            });
+        }
+    }
+    assert!(sources.len() > 20, "the sources are found");
+    sources
+}
+
+/// The text without comments; documentation may speak of whom it likes.
+fn code(text: &str) -> String {
+    text.lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The modules that a text imports or names: what follows `crate::`, also in a list in braces.
+fn imports(text: &str) -> BTreeSet<String> {
+    let word = |text: &str| -> String {
+        text.trim_start()
+            .chars()
+            .take_while(|c| c.is_ascii_lowercase() || *c == '_')
+            .collect()
+    };
+    let mut found = BTreeSet::new();
+    for rest in code(text).split("crate::").skip(1) {
+        if let Some(list) = rest.strip_prefix('{') {
+            found.extend(list.split('}').next().unwrap().split(',').map(word));
+        } else {
+            found.insert(word(rest));
+        }
+    }
+    found.remove("");
+    found
+}
+
+#[test]
+fn imports_are_read_from_all_their_forms() {
+    let text = "use crate::{events::X, hook}; // crate::pattern\nfn f() { crate::process::run() }";
+    let expected = ["events", "hook", "process"].map(str::to_owned);
+    assert_eq!(imports(text), BTreeSet::from(expected));
+}
+
+#[test]
+fn nobody_imports_whom_they_may_not() {
+    let allowed: BTreeMap<_, _> = MAY_IMPORT.iter().copied().collect();
+    for source in sources().iter().filter(|source| source.module != "lib") {
+        let allowed = allowed.get(source.module.as_str());
+        let allowed = allowed.unwrap_or_else(|| panic!("{} has no row", source.module));
+        for import in imports(&source.text) {
+            let fine = import == source.module || allowed.contains(&import.as_str());
+            assert!(fine, "{}: may not import `{import}`", source.path.display());
+        }
+    }
+}
+
+#[test]
+fn architecture_shows_the_same_table() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    for (module, imports) in MAY_IMPORT {
+        let imports = if imports.is_empty() {
+            "nothing of ours".into()
+        } else {
+            imports.join(", ")
+        };
+        let row = format!("| {module} | {imports} |");
+        assert!(page.contains(&row), "ARCHITECTURE.md lacks {row}");
+    }
+}
+
+#[test]
+fn unsafe_stands_in_process_alone_and_says_why() {
+    for source in sources() {
+        let lines: Vec<&str> = source.text.lines().collect();
+        let place = source.path.display();
+        for (number, line) in lines.iter().enumerate() {
+            let code = line.split("//").next().unwrap();
+            if !["unsafe {", "unsafe fn", "unsafe impl"]
+                .iter()
+                .any(|form| code.contains(form))
+            {
+                continue;
+            }
+            assert_eq!(source.module, "process", "{place}:{}", number + 1);
+            let above = &lines[number.saturating_sub(6)..number];
+            assert!(
+                above.iter().any(|line| line.contains("SAFETY:")),
+                "{place}:{}",
+                number + 1
+            );
+        }
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is_for_and_is_short_enough_to_be_read() {
+    for source in sources() {
+        let place = source.path.display();
+        assert!(
+            source.text.starts_with("//! "),
+            "{place} has no opening comment"
+        );
+        let length = source.text.lines().count();
+        assert!(length <= LONGEST_FILE, "{place} has {length} lines");
+    }
+}
+
+#[test]
+fn the_library_prints_nothing_and_leaves_nothing_for_later() {
+    let markers = ["TODO", "FIXME", "todo!(", "unimplemented!(", "dbg!("];
+    for source in sources() {
+        let code = code(&source.text);
+        let printing = ["print!(", "println!("]
+            .iter()
+            .any(|form| code.contains(form));
+        assert!(!printing, "{} prints", source.path.display());
+        let marked = markers.iter().find(|marker| source.text.contains(*marker));
+        assert_eq!(marked, None, "{}", source.path.display());
+    }
+}
