@@ -188,3 +188,26 @@ fn the_library_prints_nothing_and_leaves_nothing_for_later() {
         assert_eq!(marked, None, "{}", source.path.display());
     }
 }
+
+/// A test is named by its module and its name; the name alone is looked for.
+#[test]
+fn every_test_named_in_contributing_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
+    let mut tests: String = sources().into_iter().map(|source| source.text).collect();
+    for entry in std::fs::read_dir(root.join("tests/it")).unwrap() {
+        tests += &std::fs::read_to_string(entry.unwrap().path()).unwrap();
+    }
+    let named: Vec<_> = page
+        .split('`')
+        .filter(|text| text.contains("::") && !text.contains(' '))
+        .filter_map(|text| text.rsplit("::").next())
+        .collect();
+    assert!(named.len() > 100, "the table is found");
+    for name in named {
+        assert!(
+            tests.contains(&format!("fn {name}(")),
+            "there is no test {name}"
+        );
+    }
+}
