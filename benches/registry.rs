@@ -1,9 +1,9 @@
 //! Does a lookup cost more the more other hooks there are?
 //!
-//! Ten hooks for one event, among 10, 1,000 and 100,000 that are for other events or for other tools
-//! of the same event. The registries are asked turn by turn, so that whatever else the machine does
-//! concerns all alike. Fails when a lookup among 100,000 takes more than three times as long as one
-//! among 10.
+//! Ten hooks for one event, among 10, 1,000 and 100,000 that are for other events or for other
+//! tools of the same event. The registries are asked turn by turn, so that whatever else the
+//! machine does concerns all alike. Fails when a lookup among 100,000 takes more than three times
+//! as long as one among 10.
 
 use std::hint::black_box;
 use std::process::ExitCode;

@@ -223,19 +223,11 @@ impl HookConfig {
             debug!("no home folder, so no hooks of the user's");
             return Vec::new();
         };
-        self.profile
-            .global_files()
-            .iter()
-            .map(|file| home.join(file))
-            .collect()
+        below(&home, self.profile.global_files())
     }
 
     fn project_candidates(&self, root: &Path) -> Vec<PathBuf> {
-        self.profile
-            .project_files()
-            .iter()
-            .map(|file| root.join(file))
-            .collect()
+        below(root, self.profile.project_files())
     }
 }
 
@@ -245,6 +237,14 @@ fn config_home() -> Option<PathBuf> {
     named
         .filter(|path| path.is_absolute())
         .or_else(|| home::home_dir().map(|home| home.join(".config")))
+}
+
+/// With the system's own separators, for people to see.
+fn below(folder: &Path, files: &[PathBuf]) -> Vec<PathBuf> {
+    files
+        .iter()
+        .map(|file| folder.join(file).components().collect())
+        .collect()
 }
 
 fn first_existing(candidates: Vec<PathBuf>) -> Option<PathBuf> {

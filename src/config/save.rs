@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use log::warn;
 use serde_json::{Map, Value};
+use tempfile::NamedTempFile;
 
 use super::file::{self, FileError};
 use super::report::ConfigError;
@@ -159,8 +161,23 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
         file.as_file().set_permissions(permissions)?;
     }
     file.as_file().sync_all()?;
-    file.persist(&target).map_err(|error| error.error)?;
+    put_in_place(file, &target)?;
     sync_folder(folder);
+    Ok(())
+}
+
+/// Windows refuses to replace a file in the moment in which somebody reads it: that passes.
+fn put_in_place(mut file: NamedTempFile, target: &Path) -> io::Result<()> {
+    let tries = if cfg!(windows) { 50 } else { 1 };
+    for left in (0..tries).rev() {
+        match file.persist(target) {
+            Err(refused) if left > 0 && refused.error.kind() == io::ErrorKind::PermissionDenied => {
+                file = refused.file;
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            done => return done.map(drop).map_err(|refused| refused.error),
+        }
+    }
     Ok(())
 }
 

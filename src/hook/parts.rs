@@ -105,7 +105,7 @@ named!(Shell {
 });
 
 /// What a hook runs.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HookCommand {
     /// A text for a shell; without one, for the system's.

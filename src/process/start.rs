@@ -32,7 +32,9 @@ pub(super) fn find_program(spec: &Spec<'_>) -> Result<OsString, StartError> {
         return Ok(name.clone());
     }
     if name.as_encoded_bytes().contains(&b'/') {
-        return Ok(spec.working_dir.join(name).into_os_string());
+        // Without `./`, for people to see.
+        let path: PathBuf = spec.working_dir.join(name).components().collect();
+        return Ok(path.into_os_string());
     }
     let own = spec
         .env

@@ -30,7 +30,7 @@ const RESERVED: [&str; 7] = [
     "HOOKS_DISABLE",
 ];
 
-/// The data of the built-in events. No other key can take their names.
+/// The data of the built-in events. No other key can take their names: a guard relies on them.
 const BUILTIN_DATA: [&str; 10] = [
     "tool_args",
     "tool_result",
@@ -112,23 +112,17 @@ fn names_of_data(event: &HookEvent) -> BTreeMap<String, &str> {
     for key in event.data.keys() {
         match name_of_key(key) {
             Some(name) => names.entry(name).or_default().push(key),
-            None => {
-                warn!("event data `{key}` cannot be a variable, hooks find it only in the JSON")
-            }
+            None => warn!("event data `{key}` is no variable: hooks find it in the JSON alone"),
         }
     }
-    names
-        .into_iter()
-        .filter_map(|(name, keys)| chosen_key(&name, &keys).map(|key| (name, key)))
-        .collect()
-}
-
-fn chosen_key<'a>(name: &str, keys: &[&'a str]) -> Option<&'a str> {
-    if let [only] = keys {
-        return Some(only);
-    }
-    warn!("event data {keys:?} would all be the variable `{name}`");
-    keys.iter().copied().find(|key| BUILTIN_DATA.contains(key))
+    let sole_key = |(name, keys): (String, Vec<_>)| match keys[..] {
+        [only] => Some((name, only)),
+        _ => {
+            warn!("event data {keys:?} would all be `{name}`: hooks find them in the JSON alone");
+            None
+        }
+    };
+    names.into_iter().filter_map(sole_key).collect()
 }
 
 /// The key in capitals, with `_` for what often separates words.
@@ -139,8 +133,15 @@ fn name_of_key(key: &str) -> Option<String> {
         _ => None,
     };
     let name: String = key.chars().map(letter).collect::<Option<_>>()?;
-    let free = !name.is_empty() && !RESERVED.contains(&&*name) && !name.ends_with("_FILE");
+    let taken = RESERVED.contains(&&*name) || is_of_builtin(&name) && !BUILTIN_DATA.contains(&key);
+    let free = !name.is_empty() && !name.ends_with("_FILE") && !taken;
     free.then_some(name)
+}
+
+fn is_of_builtin(name: &str) -> bool {
+    BUILTIN_DATA
+        .iter()
+        .any(|key| key.eq_ignore_ascii_case(name))
 }
 
 /// The names that a variable has in a process: one for each prefix, and the short one.
@@ -361,6 +362,9 @@ mod tests {
             ("tool_name", None),
             ("hook_chain", None),
             ("Working-Dir", None),
+            ("tool_args", Some("TOOL_ARGS")),
+            ("TOOL-ARGS", None),
+            ("Tool_Args", None),
             ("tool_args_file", None),
             ("file", Some("FILE")),
         ] {

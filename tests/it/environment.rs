@@ -271,7 +271,7 @@ proptest! {
             prop_assert_eq!(environment.get(&format!("OPENCODE_{short}")), Some(value));
         }
         prop_assert_eq!(&environment["FORGE_EVENT"], "tool:pre_execute");
-        let clean = |text: &Option<String>| text.as_ref().map(|text| text.replace('\0', "\u{FFFD}"));
+        let clean = |text: &Option<String>| Some(text.as_ref()?.replace('\0', "\u{FFFD}"));
         prop_assert_eq!(environment.get("FORGE_TOOL_NAME").cloned(), clean(&event.tool_name));
         prop_assert_eq!(environment.get("FORGE_SESSION_ID").cloned(), clean(&event.session_id));
     }
@@ -507,7 +507,8 @@ mod in_a_process {
     #[test]
     fn no_value_is_run_as_code() {
         let world = World::new();
-        let show = "printf '%s\\0' \"$FORGE_CONTENT\" \"$FORGE_TOOL_NAME\" \"$FORGE_SESSION_ID\" \"$FORGE_TOOL_ARGS\"";
+        let show = "printf '%s\\0' \"$FORGE_CONTENT\" \"$FORGE_TOOL_NAME\" \
+                    \"$FORGE_SESSION_ID\" \"$FORGE_TOOL_ARGS\"";
         for evil in [
             "$(touch pwned)",
             "`touch pwned`",
@@ -536,11 +537,19 @@ mod in_a_process {
 
     proptest! {
         // Each is a process.
-        #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            cases: 24,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
 
         #[test]
         fn any_value_arrives_unchanged(
-            value in prop_oneof![any::<String>(), "[ -~\n]{0,80}", "[$`'\"\\\\(){};|&<>*?!#~\n\t ]{0,80}"],
+            value in prop_oneof![
+                any::<String>(),
+                "[ -~\n]{0,80}",
+                "[$`'\"\\\\(){};|&<>*?!#~\n\t ]{0,80}",
+            ],
         ) {
             let world = World::new();
             let event = HookEvent::session_message("s", "user", value.as_str());
@@ -747,20 +756,32 @@ mod in_a_process {
 
     #[test]
     fn of_many_values_some_are_in_files_and_none_is_lost() {
+        const VALUES: usize = 120;
         let world = World::new();
         let mut event = HookEvent::session_end("s");
-        for number in 0..20 {
-            event = event.with_data(format!("v{number}"), "x".repeat(20_000 + number));
+        // More than any system takes in all, with both prefixes.
+        for number in 0..VALUES {
+            event = event.with_data(format!("v{number}"), "x".repeat(40_000 + number));
         }
-        let command = "for n in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do
+        let command = "n=0; while test $n -lt 120; do
                 eval value=\\$FORGE_V$n file=\\$FORGE_V${n}_FILE
-                if test -n \"$file\"; then wc -c <\"$file\"; else echo ${#value}; fi
+                if test -n \"$file\"; then echo file $(wc -c <\"$file\")
+                else echo value ${#value}; fi
+                n=$((n+1))
             done";
         let shown = said(&world, hook("*", command), &event);
-        let sizes: Vec<usize> = shown
+        let places: Vec<(&str, usize)> = shown
             .lines()
-            .map(|line| line.trim().parse().unwrap())
+            .map(|line| line.split_once(' ').unwrap())
+            .map(|(place, size)| (place, size.parse().unwrap()))
             .collect();
-        assert_eq!(sizes, (20_000..20_020).collect::<Vec<_>>());
+        let sizes: Vec<_> = places.iter().map(|(_, size)| *size).collect();
+        assert_eq!(sizes, (40_000..40_000 + VALUES).collect::<Vec<_>>());
+        let in_variables = places.iter().filter(|(place, _)| *place == "value");
+        let total: usize = in_variables.map(|(_, size)| size * 2).sum();
+        assert!(
+            (200_000..=256 * 1024).contains(&total),
+            "{total} bytes are in variables"
+        );
     }
 }

@@ -217,7 +217,8 @@ fn read(text: &str) -> HookEvent {
 fn reading_an_event_needs_only_its_type() {
     for text in [
         r#"{"type": "session:end"}"#,
-        r#"{"type": "session:end", "timestamp": null, "data": null, "tool_name": null, "session_id": null}"#,
+        r#"{"type": "session:end", "timestamp": null, "data": null,
+            "tool_name": null, "session_id": null}"#,
     ] {
         let before = seconds_now();
         let event = read(text);

@@ -231,6 +231,13 @@ mod shells {
     }
 
     #[test]
+    fn a_program_finds_its_working_directory_in_pwd() {
+        let world = World::new();
+        let result = world.one(Hook::program("*", ["printenv", "PWD"]).unwrap());
+        assert_eq!(result.stdout.trim_end(), world.folder().to_str().unwrap());
+    }
+
+    #[test]
     fn a_command_that_begins_with_a_dash_is_no_option() {
         let world = World::new();
         let result = world.one(hook("*", "-x; echo on"));

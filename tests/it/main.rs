@@ -20,3 +20,4 @@ mod submit;
 mod support;
 mod templates;
 mod tidy;
+mod windows;

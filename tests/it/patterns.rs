@@ -621,7 +621,8 @@ proptest! {
         for (name, tool) in names {
             let mut event = custom(&name);
             event.tool_name = tool;
-            prop_assert_eq!(pattern.matches(&event), means(&text, &event), "{} on {:?}", text, event);
+            let expected = means(&text, &event);
+            prop_assert_eq!(pattern.matches(&event), expected, "{} on {:?}", text, event);
         }
     }
 }

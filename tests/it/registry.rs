@@ -52,6 +52,8 @@ fn the_hooks_that_match_are_found_in_registration_order() {
         "*:*:bash",
         "*",
         "tool:pre_execute:read",
+        "tool:pre_execute:r*",
+        "tool:error:b*",
         "tool:*:read|bash",
     ];
     let registry = registry_of(&patterns);
@@ -176,8 +178,8 @@ fn time_for_races() -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// Runs these at once, each again and again, telling it how often it has been run: until the time is
-/// over and enough has happened.
+/// Runs these at once, each again and again, telling it how often it has been run: until the time
+/// is over and enough has happened.
 fn race(bodies: &[&(dyn Fn(usize) + Sync)], enough: impl Fn() -> bool + Sync) {
     let (start, time) = (Instant::now(), time_for_races());
     let goes_on = || {

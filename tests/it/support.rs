@@ -70,7 +70,8 @@ impl World {
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        // As the system writes it: with its own separators.
+        self.folder.path().join(name).components().collect()
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {

@@ -57,6 +57,8 @@ fn spawn<'a>(
         .args(args)
         .current_dir(&spec.working_dir)
         .process_group(0);
+    // A shell sets it by itself; another program would find the host's.
+    command.env("PWD", &spec.working_dir);
     for name in spec.env_remove {
         command.env_remove(name);
     }

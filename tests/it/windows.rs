@@ -1,0 +1,105 @@
+//! What is different on Windows: `cmd` and how it reads a command, and the job that ends a tree.
+#![cfg(windows)]
+
+use std::time::{Duration, Instant};
+
+use forge_hooks::{FailureKind, Hook, HookEvent, HookResult};
+use serde_json::json;
+
+use crate::support::{World, hook};
+
+fn fired(world: &World, hook: Hook, tool: &str) -> HookResult {
+    world.registry().clear();
+    world.registry().register(hook);
+    world
+        .fire(&HookEvent::tool_pre_execute(tool, json!({})))
+        .remove(0)
+}
+
+#[test]
+fn a_variable_is_its_value_whatever_is_in_it() {
+    let world = World::new();
+    for tool in [
+        "bash",
+        "a & echo b",
+        "a | b",
+        "a > forged",
+        "\"a\" ^ (b)",
+        "a && exit 9",
+    ] {
+        let result = fired(&world, hook("*", "echo [!FORGE_TOOL_NAME!]"), tool);
+        assert_eq!(
+            (result.stdout.trim_end(), result.exit_code),
+            (&*format!("[{tool}]"), 0)
+        );
+    }
+    assert!(!world.path("forged").exists());
+}
+
+#[test]
+fn a_command_that_would_run_a_value_as_code_is_refused() {
+    let world = World::new();
+    for command in ["echo %FORGE_TOOL_NAME%", "echo %opencode_tool_name:a=b%"] {
+        let result = fired(&world, hook("*", command), "bash");
+        assert_eq!(result.failure, Some(FailureKind::NotStarted));
+        let error = result.error.as_ref().unwrap();
+        assert!(
+            error.contains("!FORGE_...!") || error.contains("!OPENCODE_...!"),
+            "{error}"
+        );
+        assert!(!result.should_continue());
+    }
+    assert!(
+        fired(&world, hook("*", "echo %OS%"), "bash").success(),
+        "others may be pasted"
+    );
+}
+
+#[test]
+fn a_command_that_cmd_would_read_only_half_of_is_refused() {
+    let result = fired(&World::new(), hook("*", "echo one\necho two"), "bash");
+    assert_eq!(result.failure, Some(FailureKind::NotStarted));
+    assert!(result.error.unwrap().contains("one line"));
+}
+
+#[test]
+fn quotes_reach_a_command_as_they_are() {
+    let world = World::new();
+    world.write("a b/c.txt", "found");
+    let result = fired(&world, hook("*", r#"type "a b\c.txt""#), "bash");
+    assert_eq!(result.stdout, "found", "{}", result.stderr);
+    let result = fired(&world, hook("*", r#""cmd" /C echo "x""#), "bash");
+    assert_eq!(result.stdout.trim_end(), "\"x\"", "{}", result.stderr);
+}
+
+#[test]
+fn a_hook_that_times_out_takes_its_tree_along() {
+    let world = World::new();
+    let late = "cmd /C \"ping -n 3 127.0.0.1 >NUL & echo late>late\" & ping -n 30 127.0.0.1 >NUL";
+    let result = fired(
+        &world,
+        hook("*", late).with_timeout(Duration::from_millis(500)),
+        "bash",
+    );
+    assert!(
+        result.timed_out && result.duration < Duration::from_secs(10),
+        "{result:?}"
+    );
+    // Nothing tells that a file will not be written: only time does.
+    let end = Instant::now() + Duration::from_secs(4);
+    while Instant::now() < end {
+        assert!(!world.path("late").exists(), "the tree lives on");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_large_event_arrives_whole_and_need_not_be_read() {
+    let world = World::new();
+    let event = HookEvent::session_message("s", "user", "x".repeat(1024 * 1024));
+    world.hook("*", "exit 0");
+    world.hook("*", "find \"session:message\" >NUL & exit 0");
+    for result in world.fire(&event) {
+        assert!(result.success(), "{result:?} {}", result.stderr);
+    }
+}
