@@ -30,6 +30,7 @@ use rustix::process::{Pid, Signal};
 
 use self::child::ChildWait;
 use self::input::Input;
+use self::reap::Leader;
 use super::{Args, Captured, End, Finished, LINGER, Spec};
 
 pub(crate) use self::child::process_is_gone;
@@ -98,7 +99,7 @@ enum Phase {
 
 struct Running<'a> {
     spec: &'a Spec<'a>,
-    child: Child,
+    leader: Leader,
     pid: Pid,
     wait: ChildWait,
     stdin: Option<Input<'a>>,
@@ -145,7 +146,7 @@ impl<'a> Running<'a> {
             stdin,
             stdout: pipe(child.stdout.take().map(Into::into)),
             stderr: pipe(child.stderr.take().map(Into::into)),
-            child,
+            leader: Leader::new(child),
             deadline,
             phase: Phase::Running,
             ended: false,
@@ -160,7 +161,8 @@ impl<'a> Running<'a> {
                     break;
                 }
             } else if self.only_the_end_is_awaited() {
-                self.ended = ChildWait::wait_slice(&mut self.child, limit);
+                let child = self.leader.child();
+                self.ended = child.is_none_or(|child| ChildWait::wait_slice(child, limit));
                 self.heed_cancel();
             } else {
                 self.turn(limit);
@@ -209,12 +211,13 @@ impl<'a> Running<'a> {
         match self.phase {
             Phase::Running => {
                 // The very last chance: it may have ended while nobody looked.
-                self.ended = self.ended || child::has_ended(self.pid);
-                if !self.ended {
+                if child::has_ended(self.pid) {
+                    self.note_end();
+                } else {
                     let stopped = group::is_stopped(self.pid);
                     self.begin_to_end(Cut::TimedOut { stopped });
                 }
-                !self.ended
+                true
             }
             Phase::Lingering { .. } | Phase::Killed { .. } => false,
             Phase::Ending { why, .. } => {
@@ -248,24 +251,30 @@ impl<'a> Running<'a> {
     /// Waits until something can be done, or the limit, and does it.
     fn turn(&mut self, limit: Instant) {
         let ready = self.poll(limit);
+        let mut ended = self.wait.pidfd().is_none() && child::has_ended(self.pid);
         for source in ready.into_iter().flatten() {
             match source {
                 Source::Stdin => self.write_stdin(),
                 Source::Stdout => self.stdout.read(),
                 Source::Stderr => self.stderr.read(),
-                Source::Exit => self.ended = true,
+                Source::Exit => ended = true,
                 Source::Cancel => {}
             }
         }
+        if ended {
+            self.note_end();
+        }
         self.heed_cancel();
-        self.ended = self.ended || (self.wait.pidfd().is_none() && child::has_ended(self.pid));
-        if self.ended {
-            self.stdin = None;
-            if self.phase_is_running() && !self.output_ended() {
-                self.phase = Phase::Lingering {
-                    until: Instant::now() + LINGER,
-                };
-            }
+    }
+
+    /// The process has ended. What it has written may still be in the pipes, and others may write.
+    fn note_end(&mut self) {
+        self.ended = true;
+        self.stdin = None;
+        if self.phase_is_running() && !self.output_ended() {
+            self.phase = Phase::Lingering {
+                until: Instant::now() + LINGER,
+            };
         }
     }
 
@@ -354,9 +363,9 @@ impl<'a> Running<'a> {
     }
 
     fn finish(mut self, started: Instant) -> Finished {
-        let pid = self.child.id();
+        let pid = self.pid.as_raw_nonzero().get().unsigned_abs();
         let output_held_open = self.ended && !self.output_ended();
-        let status = reap::reap(self.child, self.wait.pidfd());
+        let status = self.leader.reap(self.wait.pidfd());
         let end = match self.phase {
             Phase::Running | Phase::Lingering { .. } => status,
             Phase::Ending { why, .. } | Phase::Killed { why, .. } => match why {

@@ -5,6 +5,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::sync::{Mutex, PoisonError};
 
+use rustix::process::{Pid, Signal};
+
+use super::group;
 use crate::process::End;
 
 /// Processes that could not be reaped in time: killed, but held in the kernel (a dead network
@@ -16,23 +19,53 @@ pub(super) fn reap_leftovers() {
     leftovers.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
 }
 
-/// Takes the exit status, which ends the life of the process's number.
-pub(super) fn reap(mut child: Child, pidfd: Option<BorrowedFd<'_>>) -> End {
-    match child.try_wait() {
-        Ok(Some(status)) => end_of(status),
-        // Killed, and still held in the kernel.
-        Ok(None) => {
-            LEFTOVERS
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(child);
-            End::StatusLost
-        }
-        // Somebody else has reaped it.
-        Err(_) => pidfd
-            .and_then(status_in_kernel)
-            .map_or(End::StatusLost, end_of),
+/// The process that a run has started, until it is reaped. Should the run panic before that, it is
+/// killed with its group.
+pub(super) struct Leader(Option<Child>);
+
+impl Leader {
+    pub(super) fn new(child: Child) -> Self {
+        Self(Some(child))
     }
+
+    pub(super) fn child(&mut self) -> Option<&mut Child> {
+        self.0.as_mut()
+    }
+
+    /// Takes the exit status, which ends the life of the process's number.
+    pub(super) fn reap(mut self, pidfd: Option<BorrowedFd<'_>>) -> End {
+        let Some(mut child) = self.0.take() else {
+            return End::StatusLost;
+        };
+        match child.try_wait() {
+            Ok(Some(status)) => end_of(status),
+            // Killed, and still held in the kernel.
+            Ok(None) => {
+                leave_over(child);
+                End::StatusLost
+            }
+            // Somebody else has reaped it.
+            Err(_) => pidfd
+                .and_then(status_in_kernel)
+                .map_or(End::StatusLost, end_of),
+        }
+    }
+}
+
+impl Drop for Leader {
+    fn drop(&mut self) {
+        if let Some(child) = self.0.take() {
+            group::signal(Pid::from_child(&child), Signal::KILL);
+            leave_over(child);
+        }
+    }
+}
+
+fn leave_over(child: Child) {
+    LEFTOVERS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(child);
 }
 
 fn end_of(status: ExitStatus) -> End {

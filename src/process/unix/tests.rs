@@ -106,3 +106,16 @@ fn a_cancellation_is_seen_in_both_ways_of_waiting() {
         assert!(matches!(finished.end, End::Cancelled), "{finished:?}");
     }
 }
+
+#[test]
+fn a_run_that_is_given_up_takes_its_process_along() {
+    let spec = spec("sleep 30", LONG);
+    let (child, input) = spawn(&spec, spec.program.as_ref(), Instant::now() + LONG).unwrap();
+    let pid = child.id();
+    drop(Running::new(&spec, child, input, Instant::now() + LONG));
+    let patience = Instant::now() + Duration::from_secs(10);
+    while !process_is_gone(pid) {
+        assert!(Instant::now() < patience, "it lives on");
+        reap::reap_leftovers();
+    }
+}
