@@ -3,7 +3,7 @@
 use std::sync::{Mutex, Once};
 use std::thread::{self, ThreadId};
 
-use forge_hooks::{FailurePolicy, FireOptions, Hook, HookEvent};
+use forge_hooks::{FailurePolicy, FireOptions, Hook, HookConfig, HookEvent};
 use log::{Level, LevelFilter, Log, Metadata, Record};
 
 use crate::support::{World, blocking_event, hook};
@@ -110,6 +110,19 @@ fn a_failure_that_may_be_is_told_too() {
             .iter()
             .any(|(level, _)| *level == Level::Warn)
     );
+}
+
+#[test]
+fn what_cannot_be_used_of_a_file_is_a_warning() {
+    listen();
+    let world = World::new();
+    let config = HookConfig::default().with_config_home(world.folder());
+    let path = world.write("src/forge/hooks.json", "{\"log-corrupted\": ");
+    assert!(config.load_global().is_empty());
+    let told = told(&path.display().to_string());
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0].0, Level::Warn);
+    assert!(told[0].1.contains("is not valid JSON"), "{told:?}");
 }
 
 #[test]

@@ -62,6 +62,13 @@ fn a_command_that_cmd_would_read_only_half_of_is_refused() {
     assert!(result.error.unwrap().contains("one line"));
 }
 
+/// Wine's `cmd` does not heed the variable, so only that it is set can be shown there.
+#[test]
+fn cmd_is_told_not_to_search_the_working_directory() {
+    let echo = hook("*", "echo [!NoDefaultCurrentDirectoryInExePath!]");
+    assert_eq!(fired(&World::new(), echo, "bash").stdout.trim_end(), "[1]");
+}
+
 #[test]
 fn quotes_reach_a_command_as_they_are() {
     let world = World::new();
