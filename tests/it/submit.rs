@@ -67,7 +67,7 @@ fn waiting_with_a_limit_gives_up_and_can_be_tried_again() {
     assert!(handle.wait_timeout(Duration::from_millis(50)).is_none());
     assert!(start.elapsed() >= Duration::from_millis(50));
     assert!(!handle.is_finished() && handle.try_wait().is_none());
-    drop(world);
+    let _folder = world.drop_executor();
     let outcome = handle.wait_timeout(Duration::MAX).unwrap();
     assert_eq!(outcome[0].failure, Some(FailureKind::Cancelled));
 }
@@ -159,7 +159,7 @@ fn the_end_of_the_executor_answers_everybody_and_waits_for_nobody() {
     world.hook("*", "echo second");
     let mut handles: Vec<_> = (0..10).map(|_| submit(&world, blocking_event())).collect();
     let start = Instant::now();
-    drop(world);
+    let _folder = world.drop_executor();
     let dropped = start.elapsed();
     assert!(dropped < Duration::from_secs(5), "{dropped:?}");
     for handle in &mut handles {

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 /// A folder and a registry that no other test knows of, and an executor that works there.
 pub(crate) struct World {
-    /// Dropped first: what it still runs must not miss its folder.
+    /// Dropped before the folder.
     pub(crate) executor: HookExecutor,
     folder: TempDir,
 }
@@ -55,6 +55,11 @@ impl World {
             world.hook("*", command);
         }
         world
+    }
+
+    /// Drops the executor, and nothing else: what it still starts must not miss its folder.
+    pub(crate) fn drop_executor(self) -> TempDir {
+        self.folder
     }
 
     pub(crate) fn registry(&self) -> &Arc<HookRegistry> {
