@@ -44,6 +44,8 @@ pub(super) enum FileError {
     NoObject,
     #[error("`hooks`: expected a list")]
     NoList,
+    #[error("has no list `hooks`, and an unknown key `{0}`")]
+    OtherKey(String),
 }
 
 /// Loads a file; None where there is none. Relative paths in it count from `base_dir`.
@@ -54,7 +56,8 @@ pub(super) fn load(path: &Path, base_dir: Option<&Path>) -> Option<Loaded> {
         problems: Vec::new(),
         unreadable: false,
     };
-    match read(path).and_then(|text| text.as_deref().map(parse).transpose()) {
+    let content = read(path).and_then(|text| text.as_deref().map(parse).transpose());
+    match content.and_then(has_hooks_or_nothing) {
         Ok(None) => return None,
         Ok(Some(content)) => {
             loaded.note_unknown_keys(&content);
@@ -104,6 +107,28 @@ pub(super) fn parse(text: &str) -> Result<Map<String, Value>, FileError> {
         None | Some(Value::Array(_)) => Ok(content),
         Some(_) => Err(FileError::NoList),
     }
+}
+
+/// A file without `hooks` and with another key is one whose `hooks` was mistyped, as far as anybody
+/// can tell: it must not pass for one that has none.
+fn has_hooks_or_nothing(
+    content: Option<Map<String, Value>>,
+) -> Result<Option<Map<String, Value>>, FileError> {
+    let without_hooks = content
+        .as_ref()
+        .filter(|content| !content.contains_key("hooks"));
+    match without_hooks.and_then(|content| unknown_keys(content).next()) {
+        Some(key) => Err(FileError::OtherKey(key.to_owned())),
+        None => Ok(content),
+    }
+}
+
+fn unknown_keys(content: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let is_known = |key: &&str| ["hooks", "$schema"].contains(key);
+    content
+        .keys()
+        .map(String::as_str)
+        .filter(move |key| !is_known(key))
 }
 
 /// The entries of a file that `parse` has found fit.
@@ -182,10 +207,7 @@ impl Loaded {
     }
 
     fn note_unknown_keys(&mut self, content: &Map<String, Value>) {
-        for key in content
-            .keys()
-            .filter(|key| !["hooks", "$schema"].contains(&key.as_str()))
-        {
+        for key in unknown_keys(content) {
             let near = strsim::jaro_winkler(key, "hooks") > 0.8;
             self.problem(
                 Severity::Warning,

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::spill::Spill;
 use crate::events::HookEvent;
-use crate::hook::{FailurePolicy, Hook, Reads};
+use crate::hook::{FailurePolicy, Hook, Reads, Stdin};
 use crate::process::LARGEST_VARIABLE;
 use crate::profile::AppProfile;
 
@@ -302,7 +302,8 @@ impl EventVariables {
         };
         let name = format!("{}_{first}", naming.profile.first_prefix());
         let guards = can_block && hook.on_failure() == FailurePolicy::Block;
-        if guards && hook.reads() == Reads::Environment {
+        let sees_input = hook.reads() == Reads::Stdin && hook.stdin() == Stdin::Json;
+        if guards && !sees_input {
             return Err(VariablesError::TooLarge {
                 name,
                 bytes: value.len(),
@@ -416,6 +417,12 @@ mod tests {
 
         let event = HookEvent::user_prompt_submit("x".repeat(room + 1));
         let variables = EventVariables::new(&event, &naming());
+        // Whoever says that it reads its input must have one.
+        let blind = hook
+            .clone()
+            .with_reads(Reads::Stdin)
+            .with_stdin(Stdin::None);
+        assert!(variables.for_hook(&blind, true, "/tmp", &naming()).is_err());
         let error = variables
             .for_hook(&hook, true, "/tmp", &naming())
             .unwrap_err();

@@ -150,7 +150,7 @@ fn what_a_bad_entry_says_legibly_is_taken_at_its_word() {
 
 #[test]
 fn a_file_that_cannot_be_used_blocks_everything_that_can_be_blocked() {
-    let cases: [(&[u8], &str); 6] = [
+    let cases: [(&[u8], &str); 7] = [
         (b"", "is not valid JSON: EOF while parsing"),
         (
             b"{\"hooks\": [}",
@@ -158,6 +158,10 @@ fn a_file_that_cannot_be_used_blocks_everything_that_can_be_blocked() {
         ),
         (b"[]", "expected an object with a list `hooks`"),
         (b"{\"hooks\": {}}", "`hooks`: expected a list"),
+        (
+            b"{\"hook\": []}",
+            "has no list `hooks`, and an unknown key `hook`",
+        ),
         (b"{\"hooks\": []}\xFF", "is not UTF-8 from byte 13 on"),
         (
             b"// a comment\n{}",
@@ -176,6 +180,17 @@ fn a_file_that_cannot_be_used_blocks_everything_that_can_be_blocked() {
         assert_eq!(report.problems[0].index, None);
         blocked(&world.outcome(&bash()), words);
         blocked(&world.outcome(&read()), words);
+    }
+}
+
+#[test]
+fn a_file_that_says_nothing_has_no_hooks() {
+    for content in ["{}", "{\"$schema\": \"x\"}", "{\"hooks\": []}"] {
+        let world = World::new();
+        world.write(GLOBAL, content);
+        let report = load(&world);
+        assert!(report.problems.is_empty() && world.registry().is_empty());
+        assert_eq!(report.files, [world.path(GLOBAL)]);
     }
 }
 
