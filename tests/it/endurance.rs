@@ -87,7 +87,7 @@ mod on_linux {
     use forge_hooks::{HookEvent, Reads};
 
     use super::from_environment;
-    use crate::support::{World, alone, eventually, hook};
+    use crate::support::{World, alone, eventually, hook, warm_up};
     use forge_hooks::FireOptions;
 
     /// A line of `/proc/self/status`, in KiB.
@@ -169,6 +169,7 @@ mod on_linux {
                 .wait();
             assert_eq!((outcome.len(), submitted.len()), (4, 4));
         };
+        warm_up();
         let files = state().0;
         fire(0);
         // The thread of the pool answers before it tidies up.
