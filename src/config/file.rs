@@ -73,7 +73,7 @@ pub(super) fn load(path: &Path, base_dir: Option<&Path>) -> Option<Loaded> {
 /// The text of a file; None where there is none.
 pub(super) fn read(path: &Path) -> Result<Option<String>, FileError> {
     let metadata = match path.metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if is_missing(&error) => return Ok(None),
         metadata => metadata?,
     };
     // Asked before it is opened: to open a pipe may take for ever.
@@ -96,6 +96,12 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, FileError> {
         text.drain(..'\u{FEFF}'.len_utf8());
     }
     Ok(Some(text))
+}
+
+/// Below something that is no folder there are no files either; Windows makes no difference.
+fn is_missing(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
 }
 
 /// The object that a file consists of; its `hooks`, where there are any, are a list.

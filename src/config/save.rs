@@ -87,13 +87,13 @@ fn put_copy_aside(path: &Path) -> io::Result<PathBuf> {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
         let copy = PathBuf::from(name);
-        match File::create_new(&copy) {
+        match create_private(&copy) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-            mut created => {
-                let created = created
-                    .as_mut()
-                    .map_err(|error| io::Error::from(error.kind()))?;
-                io::copy(&mut File::open(path)?, created)?;
+            created => {
+                let mut created = created?;
+                let mut broken = File::open(path)?;
+                io::copy(&mut broken, &mut created)?;
+                created.set_permissions(broken.metadata()?.permissions())?;
                 created.sync_all()?;
                 return Ok(copy);
             }
@@ -102,6 +102,15 @@ fn put_copy_aside(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other(format!(
         "{MOST_COPIES} copies of broken files lie beside it already"
     )))
+}
+
+/// A new file that nobody else can read, until it is given a mode: there may be secrets in it.
+fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// The content with these hooks in the place of those that it holds. An entry that says the same as
@@ -150,9 +159,9 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
         .ok()
         .map(|metadata| metadata.permissions());
     #[cfg(unix)]
-    {
+    if kept.is_none() {
         use std::os::unix::fs::PermissionsExt;
-        // For a new file, what the user's umask leaves of it.
+        // For a new file, what the user's umask leaves of it. Another is private until it is whole.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let mut file = builder.tempfile_in(folder)?;

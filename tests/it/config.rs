@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use forge_hooks::{
-    AppProfile, ConfigError, FireOptions, Hook, HookConfig, HookEvent, HookExecutor,
+    AppProfile, ConfigError, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, HookExecutor,
+    Reads, Shell, Stdin, TrustPolicy,
 };
 use proptest::prelude::*;
+use proptest::sample::select;
 use serde_json::{Value, json};
 
 use crate::support::{World, hook};
@@ -137,6 +139,37 @@ fn what_is_no_file_or_too_large_a_one_is_not_read() {
     ));
 }
 
+#[test]
+fn a_file_of_16_mib_is_read_and_a_larger_one_is_not() {
+    let world = World::new();
+    let config = config(&world);
+    let text = file_of(&["1"]);
+    let largest = text.clone() + &" ".repeat(16 * 1024 * 1024 - text.len());
+    world.write(FORGE, &largest);
+    assert_eq!(commands(&config.load_global()), ["1"]);
+    let path = world.write(FORGE, &(largest + " "));
+    assert!(config.load_global().is_empty());
+    config.save_global([hook("*", "2")]).unwrap();
+    let copy = path.with_file_name("hooks.json.broken");
+    assert_eq!(copy.metadata().unwrap().len(), 16 * 1024 * 1024 + 1);
+    assert_eq!(commands(&config.load_global()), ["2"]);
+}
+
+#[test]
+fn a_file_where_a_folder_would_be_is_a_missing_hooks_file() {
+    let world = World::new();
+    let config = config(&world);
+    world.write("config/src", "");
+    world.write("project/.src", "");
+    let report = config.load_into(
+        world.registry(),
+        world.path("project"),
+        TrustPolicy::Everything,
+    );
+    assert!(report.files.is_empty(), "{report:?}");
+    assert!(report.is_ok() && world.registry().is_empty());
+}
+
 #[cfg(unix)]
 #[test]
 fn a_pipe_in_the_place_of_a_file_does_not_hold_up_the_host() {
@@ -174,6 +207,33 @@ fn a_projects_hooks_run_in_its_root() {
         );
     }
     assert_eq!(results.len(), 2);
+}
+
+#[test]
+fn only_a_projects_hooks_bring_along_where_their_paths_count_from() {
+    let world = World::new();
+    world.write(FORGE, &file_of(&["1"]));
+    world.write("project/.src/forge/hooks.json", &file_of(&["2"]));
+    let project = world.path("project");
+    let hooks = config(&world).load_all(&project);
+    let bases: Vec<_> = hooks.iter().map(Hook::base_dir).collect();
+    assert_eq!(bases, [None, Some(project.as_path())]);
+}
+
+/// Or the hooks would run elsewhere once the host has changed its directory.
+#[cfg(unix)]
+#[test]
+fn a_relative_project_is_one_below_the_directory_in_which_it_was_loaded() {
+    let world = World::new();
+    world.write("project/.src/forge/hooks.json", &file_of(&["1"]));
+    let up = std::env::current_dir().unwrap().components().count() - 1;
+    let project = world.path("project").canonicalize().unwrap();
+    let relative = Path::new(&"../".repeat(up)).join(project.strip_prefix("/").unwrap());
+    let hooks = config(&world).load_project(&relative);
+    let base = hooks[0].base_dir().unwrap();
+    assert!(relative.is_relative() && base.is_absolute());
+    assert_eq!(base.canonicalize().unwrap(), project);
+    assert!(hooks[0].source().unwrap().path.is_absolute());
 }
 
 #[test]
@@ -243,18 +303,66 @@ fn saving_keeps_what_this_version_does_not_know_and_what_it_cannot_use() {
 fn a_corrupted_file_is_kept_aside_when_it_is_saved_over() {
     let world = World::new();
     let config = config(&world);
-    for (broken, copy) in [
-        ("{\"hooks\": [", "hooks.json.broken"),
-        ("[]", "hooks.json.broken.1"),
-    ] {
-        let path = world.write(FORGE, broken);
-        config.save_global([hook("*", "1")]).unwrap();
-        assert_eq!(
-            std::fs::read_to_string(path.with_file_name(copy)).unwrap(),
-            broken
+    let path = world.write(FORGE, "");
+    let cases: [(&[u8], &str); 4] = [
+        (b"{\"hooks\": [", "hooks.json.broken"),
+        (b"[]", "hooks.json.broken.1"),
+        (b"{\"hooks\": {}}", "hooks.json.broken.2"),
+        (b"{\"hooks\": []}\xFF", "hooks.json.broken.3"),
+    ];
+    for (broken, copy) in cases {
+        std::fs::write(&path, broken).unwrap();
+        assert!(config.load_global().is_empty(), "{copy}");
+        assert!(
+            !path.with_file_name(copy).exists(),
+            "loading changes nothing"
         );
+        config.save_global([hook("*", "1")]).unwrap();
+        assert_eq!(std::fs::read(path.with_file_name(copy)).unwrap(), broken);
         assert_eq!(commands(&config.load_global()), ["1"]);
     }
+}
+
+/// There may be a token in a hook's `env`.
+#[cfg(unix)]
+#[test]
+fn the_copy_of_a_broken_file_is_as_private_as_the_file() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let world = World::new();
+    for (mode, copy) in [(0o600, "hooks.json.broken"), (0o664, "hooks.json.broken.1")] {
+        let path = world.write(FORGE, "{\"hooks\": [");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+        config(&world).save_global([hook("*", "1")]).unwrap();
+        for name in ["hooks.json", copy] {
+            let metadata = path.with_file_name(name).metadata().unwrap();
+            assert_eq!(metadata.permissions().mode() & 0o777, mode, "{name}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_private_file_is_never_open_to_others_while_it_is_saved() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let world = World::new();
+    let config = config(&world);
+    let path = world.write(FORGE, &file_of(&[]));
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+    let secret = hook("*", "1").with_env("TOKEN", "x".repeat(1_000_000));
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| (0..10).for_each(|_| config.save_global([&secret]).unwrap()));
+        while !writer.is_finished() {
+            for entry in path.parent().unwrap().read_dir().unwrap() {
+                // One that is in its place by now is no longer found under its first name.
+                let Ok(metadata) = entry.unwrap().metadata() else {
+                    continue;
+                };
+                assert_eq!(metadata.permissions().mode() & 0o077, 0);
+            }
+        }
+    });
 }
 
 #[test]
@@ -304,6 +412,44 @@ fn saving_keeps_the_mode_and_the_link() {
     assert_eq!(mode & 0o777, 0o640);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_new_file_has_the_mode_of_any_new_file() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let world = World::new();
+    config(&world).save_global([hook("*", "1")]).unwrap();
+    let mode = |path: PathBuf| path.metadata().unwrap().permissions().mode();
+    assert_eq!(mode(world.path(FORGE)), mode(world.write("other", "")));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_written_to_keeps_the_old_file_whole() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let world = World::new();
+    let config = config(&world);
+    for text in [file_of(&["1"]), "{".to_owned()] {
+        let path = world.write(FORGE, &text);
+        let folder = path.parent().unwrap();
+        std::fs::set_permissions(folder, PermissionsExt::from_mode(0o555)).unwrap();
+        // Modes mean nothing to root.
+        let any_mode_will_do = std::fs::File::create(folder.join("probe")).is_ok();
+        let saved = config.save_global([hook("*", "2")]);
+        let left = folder.read_dir().unwrap().count();
+        std::fs::set_permissions(folder, PermissionsExt::from_mode(0o755)).unwrap();
+        if any_mode_will_do {
+            return;
+        }
+        assert!(
+            matches!(&saved, Err(ConfigError::Write { path: named, .. }) if *named == path),
+            "{text}: {saved:?}"
+        );
+        assert_eq!((world.read(FORGE), left), (text, 1));
+    }
+}
+
 #[test]
 fn nobody_ever_reads_half_a_file() {
     let world = World::new();
@@ -316,7 +462,13 @@ fn nobody_ever_reads_half_a_file() {
                 let hooks: Vec<_> = (0..=number * 50)
                     .map(|index| hook("*", &index.to_string()))
                     .collect();
-                scope.spawn(move || (0..15).for_each(|_| config.save_global(&hooks).unwrap()))
+                scope.spawn(move || {
+                    for _ in 0..15 {
+                        let saved = config.save_global(&hooks);
+                        // Windows refuses a replacement too, if somebody reads all the time.
+                        assert!(saved.is_ok() || cfg!(windows), "{saved:?}");
+                    }
+                })
             })
             .collect();
         while !writers.iter().all(thread::ScopedJoinHandle::is_finished) {
@@ -334,16 +486,34 @@ fn nobody_ever_reads_half_a_file() {
 
 fn any_hook() -> impl Strategy<Value = Hook> {
     let text = "[^\\x00]{1,12}";
+    let choices = (
+        proptest::option::of(select(Shell::ALL)),
+        select(FailurePolicy::ALL),
+        select(Stdin::ALL),
+        select(Reads::ALL),
+    );
     let optional = (
         proptest::option::of(1_u32..86_400_000),
         proptest::option::of(text),
         proptest::collection::btree_map("[A-Z_]{1,5}", "[^\\x00]{0,8}", 0..3),
         any::<bool>(),
     );
-    ("[a-z*]{1,4}:[a-z*]{1,4}", text, optional).prop_filter_map(
+    let args = proptest::option::of(proptest::collection::vec(text, 1..3));
+    ("[a-z*]{1,4}:[a-z*]{1,4}", text, args, optional, choices).prop_filter_map(
         "a hook",
-        |(event, command, (timeout, words, env, enabled))| {
-            let hook = Hook::new(event, command).ok()?.with_enabled(enabled);
+        |(event, command, args, (timeout, words, env, enabled), choices)| {
+            let hook = match args {
+                Some(args) => Hook::program(event, args),
+                None => Hook::new(event, command),
+            };
+            let (shell, on_failure, stdin, reads) = choices;
+            let hook = hook
+                .ok()?
+                .with_enabled(enabled)
+                .with_on_failure(on_failure)
+                .with_stdin(stdin)
+                .with_reads(reads);
+            let hook = shell.into_iter().fold(hook, Hook::with_shell);
             let hook = env
                 .into_iter()
                 .fold(hook, |hook, (key, value)| hook.with_env(key, value));
@@ -359,6 +529,21 @@ fn any_hook() -> impl Strategy<Value = Hook> {
     )
 }
 
+/// But for where it comes from. JSON alone would not show what both of them leave out.
+fn is_the_same(one: &Hook, other: &Hook) -> bool {
+    one.event_pattern() == other.event_pattern()
+        && one.command() == other.command()
+        && one.own_timeout() == other.own_timeout()
+        && one.working_dir() == other.working_dir()
+        && one.env() == other.env()
+        && one.enabled() == other.enabled()
+        && one.name() == other.name()
+        && one.description() == other.description()
+        && one.on_failure() == other.on_failure()
+        && one.stdin() == other.stdin()
+        && one.reads() == other.reads()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -369,8 +554,12 @@ proptest! {
         let world = World::new();
         let config = config(&world);
         config.save_global(&hooks).unwrap();
-        let loaded: Vec<Value> = config.load_global().iter().map(Hook::to_json).collect();
-        prop_assert_eq!(&loaded, &hooks.iter().map(Hook::to_json).collect::<Vec<_>>());
+        let loaded = config.load_global();
+        prop_assert_eq!(loaded.len(), hooks.len());
+        for (loaded, saved) in loaded.iter().zip(&hooks) {
+            prop_assert_eq!(loaded.to_json(), saved.to_json());
+            prop_assert!(is_the_same(loaded, saved), "{:?} {:?}", loaded, saved);
+        }
         let before = world.read(FORGE);
         config.save_global(config.load_global()).unwrap();
         prop_assert_eq!(world.read(FORGE), before);

@@ -141,6 +141,10 @@ fn what_a_bad_entry_says_legibly_is_taken_at_its_word() {
     let outcome = world.outcome(&bash());
     assert!(outcome.allowed() && !outcome[0].success());
 
+    let may_fail = r#"{"event": "tool:[", "command": "x", "on_failure": "continue"}"#;
+    let (world, _) = with_entry(may_fail);
+    assert!(world.outcome(&bash()).allowed() && world.registry().len() == 1);
+
     let neither = r#"{"event": "*", "command": "x", "on_failure": "perhaps"}"#;
     blocked(
         &with_entry(neither).0.outcome(&bash()),
@@ -181,6 +185,86 @@ fn a_file_that_cannot_be_used_blocks_everything_that_can_be_blocked() {
         blocked(&world.outcome(&bash()), words);
         blocked(&world.outcome(&read()), words);
     }
+}
+
+/// That what lies at the place of the user's file blocks everything, for this reason.
+#[track_caller]
+fn case(put: impl FnOnce(&Path), words: &str) {
+    let world = World::new();
+    let path = world.path(GLOBAL);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    put(&path);
+    let report = load(&world);
+    assert_eq!((world.registry().len(), report.loaded), (1, 0), "{words}");
+    assert_eq!(report.files, [path.as_path()]);
+    let told = report.problems[0].to_string();
+    let expected = format!("error: {}: {words}", path.display());
+    assert!(told.starts_with(&expected), "{told}");
+    blocked(&world.outcome(&bash()), words);
+    blocked(&world.outcome(&read()), words);
+    assert!(world.outcome(&HookEvent::user_interrupt()).allowed());
+}
+
+#[test]
+fn what_is_no_file_or_too_large_a_one_blocks_and_says_which() {
+    case(
+        |path| std::fs::create_dir(path).unwrap(),
+        "is a folder, expected a file",
+    );
+    case(
+        |path| {
+            let file = std::fs::File::create(path).unwrap();
+            file.set_len(16 * 1024 * 1024 + 1).unwrap();
+        },
+        "is larger than 16 MiB",
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_opened_blocks_and_is_not_waited_for() {
+    case(
+        |path| {
+            let made = std::process::Command::new("mkfifo").arg(path).status();
+            assert!(made.unwrap().success());
+        },
+        "is something special, expected a file",
+    );
+    case(
+        |path| std::os::unix::fs::symlink(path, path).unwrap(),
+        "could not be read: ",
+    );
+}
+
+#[test]
+fn a_broken_file_of_the_projects_does_not_cost_the_users_hooks() {
+    let world = World::new();
+    world.write(
+        GLOBAL,
+        r#"{"hooks": [{"event": "tool:*", "command": "echo global"}]}"#,
+    );
+    world.write(PROJECT, "{");
+    let report = load(&world);
+    assert_eq!(report.files, [world.path(GLOBAL), world.path(PROJECT)]);
+    assert_eq!((report.loaded, report.problems.len()), (1, 1));
+    assert_eq!(report.problems[0].path, world.path(PROJECT));
+    let outcome = world.outcome(&bash());
+    assert_eq!((outcome[0].stdout.trim(), outcome.len()), ("global", 2));
+    blocked(&outcome, &world.path(PROJECT).display().to_string());
+}
+
+#[test]
+fn every_alternative_of_a_legible_event_is_blocked_and_nothing_else() {
+    let (world, _) = with_entry(r#"{"event": "tool:pre_execute:bash|sh, llm:*", "args": []}"#);
+    let shell = HookEvent::tool_pre_execute("sh", json!({}));
+    for event in [bash(), shell, HookEvent::llm_pre_request("m", 1)] {
+        blocked(&world.outcome(&event), "hooks[0]: the command is empty");
+    }
+    for event in [read(), HookEvent::user_prompt_submit("hello")] {
+        assert!(world.outcome(&event).is_empty());
+    }
+    let afterwards = world.outcome(&HookEvent::llm_post_response("m", 1));
+    assert!(afterwards.allowed() && afterwards.len() == 1);
 }
 
 #[test]
@@ -226,6 +310,8 @@ fn a_host_may_ask_for_the_report_alone() {
     let config = config(&world).with_stand_ins(false);
     let report = config.load_into(world.registry(), Path::new("none"), TrustPolicy::Everything);
     assert!(!report.is_ok() && world.registry().is_empty());
+    assert_eq!(report.problems[0].message, "`command`: is missing");
+    assert!(world.outcome(&bash()).allowed());
 }
 
 #[test]
@@ -256,5 +342,14 @@ fn unknown_keys_are_warnings_with_the_nearest_name() {
             .problems
             .iter()
             .all(|problem| problem.severity == Severity::Warning)
+    );
+    let path = world.path(GLOBAL);
+    assert_eq!(
+        report.problems[0].to_string(),
+        format!("warning: {}: {}", path.display(), told[0])
+    );
+    assert_eq!(
+        report.problems[2].to_string(),
+        format!("warning: {}: hooks[0]: {}", path.display(), told[2])
     );
 }

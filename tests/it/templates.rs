@@ -114,6 +114,18 @@ mod at_work {
         );
     }
 
+    #[test]
+    fn block_sudo_of_another_profile_guards_under_its_names() {
+        let profile = AppProfile::new("mygame");
+        let world = World::with(|builder| builder.profile(profile.clone()));
+        let guard = &templates::for_profile(&profile)["block_sudo"];
+        for (command, passes) in [("ls", true), ("sudo ls", false)] {
+            let event = HookEvent::tool_pre_execute("bash", json!({ "command": command }));
+            let result = run(&world, guard.clone(), &event);
+            assert_eq!(result.should_continue(), passes, "{command}");
+        }
+    }
+
     fn sudo(command: &str) -> HookResult {
         let event = HookEvent::tool_pre_execute("bash", json!({ "command": command }));
         run(&World::new(), template("block_sudo"), &event)
@@ -179,9 +191,41 @@ mod at_work {
         assert!(!result.should_continue());
     }
 
-    /// With nothing of the machine's own settings.
+    /// Whoever runs these tests from a hook of git's own has them set, to a repository of theirs.
+    const OUTER: [&str; 3] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"];
+
+    const IDENTITY: [(&str, &str); 4] = [
+        ("GIT_AUTHOR_NAME", "Me"),
+        ("GIT_AUTHOR_EMAIL", "me@here"),
+        ("GIT_COMMITTER_NAME", "Me"),
+        ("GIT_COMMITTER_EMAIL", "me@here"),
+    ];
+
+    /// The template, with nothing of the machine's own settings, not even a repository around the
+    /// temporary files.
+    fn auto_commit(world: &World, change: impl FnOnce(&mut serde_json::Value)) -> Hook {
+        let mut entry = template("git_auto_commit").to_json();
+        let command = entry["command"].as_str().unwrap().to_owned();
+        entry["command"] = format!("unset {}\n{command}", OUTER.join(" ")).into();
+        change(&mut entry);
+        let above = world.folder().parent().unwrap().to_str().unwrap();
+        let home = world.path("no home");
+        Hook::from_json(&entry)
+            .unwrap()
+            .with_env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .with_env("GIT_CONFIG_SYSTEM", "/dev/null")
+            .with_env("GIT_CEILING_DIRECTORIES", above)
+            .with_env("XDG_CONFIG_HOME", home.to_str().unwrap())
+            .with_env("HOME", home.to_str().unwrap())
+            .with_env("LC_ALL", "C")
+    }
+
     fn git(folder: &Path, args: &[&str]) -> String {
-        let output = Command::new("git")
+        let mut command = Command::new("git");
+        OUTER.iter().for_each(|name| {
+            command.env_remove(name);
+        });
+        let output = command
             .current_dir(folder)
             .args(args)
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -197,16 +241,13 @@ mod at_work {
     }
 
     fn commit(world: &World) -> HookResult {
-        let hook = template("git_auto_commit")
-            .with_env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .with_env("GIT_CONFIG_SYSTEM", "/dev/null");
-        let hook = ["GIT_AUTHOR", "GIT_COMMITTER"]
+        run(world, identified(auto_commit(world, |_| ())), &written())
+    }
+
+    fn identified(hook: Hook) -> Hook {
+        IDENTITY
             .iter()
-            .fold(hook, |hook, who| {
-                hook.with_env(format!("{who}_NAME"), "Me")
-                    .with_env(format!("{who}_EMAIL"), "me@here")
-            });
-        run(world, hook, &written())
+            .fold(hook, |hook, (key, value)| hook.with_env(*key, *value))
     }
 
     fn written() -> HookEvent {
@@ -270,6 +311,57 @@ mod at_work {
         assert_eq!(commits(&world), 0);
     }
 
+    /// As above the commit would be refused anyway, here it would not.
+    #[test]
+    fn git_auto_commit_does_not_commit_half_of_what_there_is() {
+        let world = repository();
+        world.write("file", "1");
+        git(world.folder(), &["add", "file"]);
+        std::fs::create_dir(world.path("inner")).unwrap();
+        git(&world.path("inner"), &["init", "--quiet"]);
+        let result = commit(&world);
+        assert_eq!(result.failure, Some(FailureKind::Exit), "{}", result.stderr);
+        assert!(result.should_continue() && result.stderr.contains("inner"));
+        assert_eq!(commits(&world), 0);
+    }
+
+    #[test]
+    fn git_auto_commit_names_the_tool_whatever_it_is_called() {
+        let world = repository();
+        world.write("file", "1");
+        let any = auto_commit(&world, |entry| entry["event"] = json!("*"));
+        let tool = "edit \"$(touch forged)\" `x`; 'it'";
+        let event = HookEvent::tool_post_execute(tool, json!({}), json!({}));
+        let result = run(&world, identified(any), &event);
+        assert!(result.success(), "{}", result.stderr);
+        assert_eq!(
+            git(world.folder(), &["log", "--format=%s"]),
+            format!("Auto-save: {tool}\n")
+        );
+        assert!(!world.path("forged").exists());
+    }
+
+    #[test]
+    fn git_auto_commit_without_an_identity_fails_and_stops_nothing() {
+        let world = repository();
+        world.write("file", "1");
+        git(world.folder(), &["config", "user.useConfigOnly", "true"]);
+        let anonymous = auto_commit(&world, |entry| {
+            let command = entry["command"].as_str().unwrap();
+            let names = IDENTITY.map(|(name, _)| name).join(" ");
+            entry["command"] = format!("unset EMAIL {names}\n{command}").into();
+        });
+        let result = run(&world, anonymous, &written());
+        assert_eq!(result.failure, Some(FailureKind::Exit), "{}", result.stderr);
+        assert!(result.should_continue());
+        assert!(
+            result.reason().unwrap().contains("tell me who you are"),
+            "{}",
+            result.stderr
+        );
+        assert_eq!(commits(&world), 0);
+    }
+
     #[test]
     fn a_commit_that_git_refuses_is_told_and_stops_nothing() {
         let world = repository();
@@ -291,6 +383,20 @@ mod at_work {
         let notify = template("notify_session_start").with_env("PATH", path);
         assert!(run(&world, notify, &HookEvent::session_start("s")).success());
         assert_eq!(world.read("said"), "forge|Session started|");
+    }
+
+    #[test]
+    fn without_notify_send_notify_session_start_asks_osascript() {
+        let world = World::new();
+        world.script("bin/osascript", "#!/bin/sh\nprintf '%s|' \"$@\" > said\n");
+        let path = world.path("bin");
+        let notify = template("notify_session_start").with_env("PATH", path.to_str().unwrap());
+        assert!(run(&world, notify, &HookEvent::session_start("s")).success());
+        assert_eq!(
+            world.read("said"),
+            "-e|on run argv|-e|display notification \"Session started\" with title item 1 of argv|\
+             -e|end run|forge|"
+        );
     }
 
     #[test]
