@@ -66,9 +66,10 @@ impl HookExecutorBuilder {
         self
     }
 
-    /// How many submitted events may wait for a thread. Default: 1,024. At least 1.
+    /// How many submitted events may wait for a thread. Default: 1,024. Kept within 1 and 100,000:
+    /// there is a place for each from the start.
     pub fn queue_capacity(mut self, events: usize) -> Self {
-        self.queue_capacity = events.max(1);
+        self.queue_capacity = events.clamp(1, 100_000);
         self
     }
 

@@ -24,6 +24,7 @@ pub(super) struct Job {
     options: FireOptions,
     cancel: Arc<Cancel>,
     answers: Answers,
+    started: bool,
 }
 
 /// Where the results go. The channel has room for all of them, so that sending never waits.
@@ -60,6 +61,7 @@ impl Job {
                 options,
                 cancel: Arc::default(),
                 answers,
+                started: false,
             },
             handle,
         )
@@ -70,11 +72,13 @@ impl Job {
     }
 
     /// The event of a job that no queue would take; nobody waits for its results.
-    pub(super) fn take_back(self) -> Arc<HookEvent> {
+    pub(super) fn take_back(mut self) -> Arc<HookEvent> {
+        self.hooks.clear();
         Arc::clone(&self.event)
     }
 
     pub(super) fn run(mut self, engine: &Engine) {
+        self.started = true;
         let (answers, cancel) = (&mut self.answers, Some(&*self.cancel));
         let mut answer = |result| answers.give(result);
         chain::run(
@@ -95,7 +99,8 @@ impl Drop for Job {
             return;
         }
         let unanswered = self.hooks.get(self.answers.given..).unwrap_or_default();
-        let result = if thread::panicking() {
+        // A job that waits is dropped by its host, which may have a panic of its own.
+        let result = if self.started && thread::panicking() {
             chain::panicked
         } else {
             chain::never_ran
@@ -279,6 +284,7 @@ mod tests {
     #[test]
     fn a_job_at_which_the_engine_panics_is_answered_for_the_hooks_that_are_left() {
         let (mut job, handle) = job();
+        job.started = true;
         let panic = AssertUnwindSafe(move || {
             job.answers
                 .give(HookResult::new(Arc::clone(&job.hooks[0]), 0));

@@ -31,17 +31,12 @@ impl Cancel {
     }
 
     pub(crate) fn request(&self) {
-        // In this order: a run makes the pipe first and looks at the flag then, so that one of the
+        // In this order: `wake` makes the pipe first and looks at the flag then, so that one of the
         // two is always seen.
         self.requested.store(true, Ordering::SeqCst);
         #[cfg(unix)]
         if let Some(Some(pipe)) = self.pipe.get() {
-            drop(
-                pipe.writer
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .take(),
-            );
+            pipe.close();
         }
     }
 
@@ -56,9 +51,18 @@ impl Cancel {
                 writer: Mutex::new(Some(writer)),
             })
         };
-        self.pipe
-            .get_or_init(make)
-            .as_ref()
-            .map(|pipe| pipe.reader.as_fd())
+        let pipe = self.pipe.get_or_init(make).as_ref()?;
+        if self.is_requested() {
+            pipe.close();
+        }
+        Some(pipe.reader.as_fd())
+    }
+}
+
+#[cfg(unix)]
+impl Pipe {
+    fn close(&self) {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(writer.take());
     }
 }

@@ -33,10 +33,18 @@ use super::{Args, Cancel, Captured, End, Finished, LINGER, Spec};
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
 pub(super) fn run(spec: &Spec<'_>, program: &OsStr, started: Instant) -> io::Result<Finished> {
-    let deadline = started + spec.timeout;
     let job = Job::new()?;
     let mut child = spawn(spec, program)?;
     job.take_in(&child);
+    let finished = attend(&mut child, &job, spec, started);
+    if finished.is_err() {
+        // No thread for a pipe: it must not run on unattended.
+        job.terminate(&mut child);
+    }
+    finished
+}
+
+fn attend(child: &mut Child, job: &Job, spec: &Spec<'_>, started: Instant) -> io::Result<Finished> {
     let pid = child.id();
     if let (Some(mut stdin), Some(bytes)) = (child.stdin.take(), spec.stdin) {
         let bytes = bytes.to_vec();
@@ -45,7 +53,7 @@ pub(super) fn run(spec: &Spec<'_>, program: &OsStr, started: Instant) -> io::Res
     }
     let stdout = Output::collect(child.stdout.take(), spec.output_limit)?;
     let stderr = Output::collect(child.stderr.take(), spec.output_limit)?;
-    let end = wait(&mut child, spec, deadline, &job);
+    let end = wait(child, spec, started + spec.timeout, job);
     let until = Instant::now() + LINGER;
     let ended = [stdout.wait_until(until), stderr.wait_until(until)];
     Ok(Finished {

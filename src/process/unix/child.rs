@@ -57,10 +57,12 @@ impl ChildWait {
         let left = limit
             .saturating_duration_since(Instant::now())
             .min(EXIT_INTERVAL * 2);
-        if sigchld_can_be_handled() {
-            // An error is a process that somebody else has reaped.
-            return !matches!(child.wait_timeout(left), Ok(None));
+        if sigchld_can_be_handled()
+            && let Ok(status) = child.wait_timeout(left)
+        {
+            return status.is_some();
         }
+        // Without it, as where it has no descriptor for itself.
         let pid = Pid::from_child(child);
         if has_ended(pid) {
             return true;

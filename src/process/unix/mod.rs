@@ -5,8 +5,9 @@
 //! ```text
 //! Running ── it ended, output still open ──> Lingering ── output ended, or 250 ms ──> over
 //!    │  └─── it ended, output too ──────────────────────────────────────────────────> over
-//!    └── deadline or cancelled: TERM, CONT ──> Ending ── nothing of the group left ─> over
-//!                                                └── grace over: KILL ──> Killed ───> over
+//!    └── deadline or cancelled: TERM, CONT ──> Ending
+//!          grace over, or nothing of the group left: KILL ──> Killed ── output ended ─> over
+//!                                                               └── 250 ms ──────────> over
 //! ```
 //!
 //! The process is reaped last, so that until then its group's number cannot be another's.
@@ -192,8 +193,13 @@ impl<'a> Running<'a> {
             Phase::Running | Phase::Lingering { .. } | Phase::Killed { .. } => {
                 self.ended && self.output_ended()
             }
-            // What the process started may have been left by it, and have the grace too.
-            Phase::Ending { .. } => self.ended && group::is_gone(self.pid),
+            // What the process started may have been left by it, and have the grace too. Once all
+            // are gone, only what they have written is left to be read.
+            Phase::Ending { .. } if self.ended && group::is_gone(self.pid) => {
+                self.force();
+                self.output_ended()
+            }
+            Phase::Ending { .. } => false,
         }
     }
 
@@ -220,14 +226,19 @@ impl<'a> Running<'a> {
                 true
             }
             Phase::Lingering { .. } | Phase::Killed { .. } => false,
-            Phase::Ending { why, .. } => {
-                group::signal(self.pid, Signal::KILL);
-                self.phase = Phase::Killed {
-                    why,
-                    until: Instant::now() + LINGER,
-                };
+            Phase::Ending { .. } => {
+                self.force();
                 true
             }
+        }
+    }
+
+    /// The end of the grace. Harmless where nobody is left: the leader keeps the group's number.
+    fn force(&mut self) {
+        if let Phase::Ending { why, .. } = self.phase {
+            group::signal(self.pid, Signal::KILL);
+            let until = Instant::now() + LINGER;
+            self.phase = Phase::Killed { why, until };
         }
     }
 
@@ -365,7 +376,8 @@ impl<'a> Running<'a> {
     fn finish(mut self, started: Instant) -> Finished {
         let pid = self.pid.as_raw_nonzero().get().unsigned_abs();
         let output_held_open = self.ended && !self.output_ended();
-        let status = self.leader.reap(self.wait.pidfd());
+        let patience = if self.ended { LINGER } else { Duration::ZERO };
+        let status = self.leader.reap(self.wait.pidfd(), patience);
         let end = match self.phase {
             Phase::Running | Phase::Lingering { .. } => status,
             Phase::Ending { why, .. } | Phase::Killed { why, .. } => match why {

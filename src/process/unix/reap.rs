@@ -4,6 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
@@ -32,22 +33,29 @@ impl Leader {
         self.0.as_mut()
     }
 
-    /// Takes the exit status, which ends the life of the process's number.
-    pub(super) fn reap(mut self, pidfd: Option<BorrowedFd<'_>>) -> End {
+    /// Takes the exit status, which ends the life of the process's number. One that has ended can
+    /// take a moment to be had, as when the host is traced: the tracer has it first.
+    pub(super) fn reap(mut self, pidfd: Option<BorrowedFd<'_>>, patience: Duration) -> End {
         let Some(mut child) = self.0.take() else {
             return End::StatusLost;
         };
-        match child.try_wait() {
-            Ok(Some(status)) => end_of(status),
-            // Killed, and still held in the kernel.
-            Ok(None) => {
-                leave_over(child);
-                End::StatusLost
+        let until = Instant::now() + patience;
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) => return end_of(status),
+                Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
+                // Killed, and still held in the kernel.
+                Ok(None) => {
+                    leave_over(child);
+                    return End::StatusLost;
+                }
+                // Somebody else has reaped it.
+                Err(_) => {
+                    return pidfd
+                        .and_then(status_in_kernel)
+                        .map_or(End::StatusLost, end_of);
+                }
             }
-            // Somebody else has reaped it.
-            Err(_) => pidfd
-                .and_then(status_in_kernel)
-                .map_or(End::StatusLost, end_of),
         }
     }
 }

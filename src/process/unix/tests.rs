@@ -119,3 +119,18 @@ fn a_run_that_is_given_up_takes_its_process_along() {
         reap::reap_leftovers();
     }
 }
+
+#[test]
+fn a_cancellation_between_start_and_wait_is_seen() {
+    let cancel = Cancel::default();
+    let spec = Spec {
+        cancel: Some(&cancel),
+        ..spec("sleep 30", LONG)
+    };
+    let started = Instant::now();
+    let (child, input) = spawn(&spec, spec.program.as_ref(), started + LONG).unwrap();
+    cancel.request();
+    let finished = Running::new(&spec, child, input, started + LONG).run_to_the_end(started);
+    assert!(matches!(finished.end, End::Cancelled), "{finished:?}");
+    assert!(finished.duration < LONG / 2);
+}
