@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 /// user's configuration folder, and the same below `.src` in a project.
 ///
 /// ```
+/// use std::path::Path;
 /// use forge_hooks::AppProfile;
 ///
 /// let profile = AppProfile::new("mygame");
 /// assert_eq!(profile.env_prefixes(), ["MYGAME"]);
-/// assert_eq!(profile.global_files()[0].to_str(), Some("mygame/hooks.json"));
-/// assert_eq!(profile.project_files()[0].to_str(), Some(".mygame/hooks.json"));
+/// assert_eq!(profile.global_files(), [Path::new("mygame/hooks.json")]);
+/// assert_eq!(profile.project_files(), [Path::new(".mygame/hooks.json")]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppProfile {

@@ -34,13 +34,13 @@ use run::Engine;
 /// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor, HookRegistry};
 ///
 /// let registry = Arc::new(HookRegistry::new());
-/// registry.register(Hook::new("tool:pre_execute", "echo not today; exit 1")?);
+/// registry.register(Hook::new("tool:pre_execute", "exit 1")?);
 /// let executor = HookExecutor::new(registry);
 ///
 /// let event = HookEvent::tool_pre_execute("bash", "ls");
 /// let outcome = executor.execute(&event, FireOptions::default());
 /// assert!(!outcome.allowed());
-/// assert_eq!(outcome.reason(), Some("not today"));
+/// assert_eq!(outcome.reason(), Some("exited with code 1"));
 /// # Ok::<(), forge_hooks::HookError>(())
 /// ```
 ///

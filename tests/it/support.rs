@@ -144,6 +144,7 @@ pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
+#[cfg(unix)]
 const ALONE: &str = "FORGE_HOOKS_TEST_ALONE";
 
 /// Whether this test has the process for itself, as one must that looks at what belongs to the whole
