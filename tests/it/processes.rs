@@ -91,8 +91,9 @@ fn a_hook_may_use_its_grace_to_tidy_up() {
 #[test]
 fn the_last_words_of_a_killed_hook_are_read_to_the_end() {
     let command = "trap 'head -c 65536 /dev/zero; exit 3' TERM; while :; do sleep 0.05; done";
+    let patient = World::with(|builder| builder.kill_grace(Duration::from_secs(10)));
     for _ in 0..5 {
-        let result = World::new().one(hook("*", command).with_timeout(Duration::from_millis(100)));
+        let result = patient.one(hook("*", command).with_timeout(Duration::from_millis(100)));
         assert!(result.timed_out);
         assert_eq!(result.stdout_bytes().len(), 65_536);
         assert!(!result.output_held_open);
