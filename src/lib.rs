@@ -83,6 +83,8 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+use std::time::Duration;
+
 mod config;
 mod events;
 mod executor;
@@ -97,7 +99,10 @@ pub mod templates;
 
 pub use config::{ConfigError, HookConfig, LoadReport, Problem, Severity, TrustPolicy};
 pub use events::{CustomEventType, EventType, EventTypeError, HookEvent};
-pub use executor::{FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, SubmitError};
+pub use executor::{
+    CancelToken, DropReason, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, HookRun,
+    HookUpdate, Observer, ShutdownReport, SubmitError,
+};
 pub use hook::{FailurePolicy, Hook, HookCommand, HookError, HookSource, Reads, Shell, Stdin};
 pub use outcome::{FailureKind, HookBlockedError, HookResult, Outcome};
 pub use pattern::{EventPattern, PatternError};
@@ -133,4 +138,21 @@ pub fn fire_event_blocking_with(event: &HookEvent, options: FireOptions) -> Vec<
 /// When the queue is full or no thread can be started; the error gives the event back.
 pub fn fire_event(event: HookEvent) -> Result<HookHandle, SubmitError> {
     HookExecutor::global().submit(event, FireOptions::default())
+}
+
+/// [Shuts down](HookExecutor::shutdown) the [global executor](HookExecutor::global): waits until the
+/// deadline, counted from now, for what was submitted. To be called at the end of `main`, so that
+/// what was fired last is not lost. Without effect where the global executor has not been used.
+///
+/// ```
+/// use std::time::Duration;
+/// use forge_hooks::{HookEvent, fire_event};
+///
+/// let _ = fire_event(HookEvent::session_end("sess_1"))?;
+/// let report = forge_hooks::shutdown(Duration::from_secs(5));
+/// assert!(report.is_complete());
+/// # Ok::<(), forge_hooks::SubmitError>(())
+/// ```
+pub fn shutdown(deadline: Duration) -> ShutdownReport {
+    HookExecutor::shutdown_global(deadline)
 }

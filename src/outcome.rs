@@ -37,7 +37,11 @@ pub enum FailureKind {
     StatusLost,
     /// The engine itself failed. Please report it.
     Panicked,
-    /// It was stopped, or never came to its turn, because its executor is gone.
+    /// It is running already: by what it runs it has started this host, whose event would run it
+    /// again. Or eight hooks are running, each started by what the one before it runs.
+    Circular,
+    /// It was stopped, or never came to its turn, because the host cancelled it or its executor is
+    /// gone; [`HookResult::started`] tells which.
     Cancelled,
 }
 
@@ -54,6 +58,7 @@ impl FailureKind {
         Self::Misconfigured,
         Self::StatusLost,
         Self::Panicked,
+        Self::Circular,
         Self::Cancelled,
     ];
 
@@ -85,6 +90,8 @@ pub struct HookResult {
     pub stderr: String,
     /// From before the start to the end, without time spent in a queue.
     pub duration: Duration,
+    /// How long its event waited for a thread; zero for a blocking call.
+    pub queued: Duration,
     /// Whether it was killed at its deadline.
     pub timed_out: bool,
     /// The failure in words.
@@ -117,6 +124,7 @@ impl HookResult {
             stdout: String::new(),
             stderr: String::new(),
             duration: Duration::ZERO,
+            queued: Duration::ZERO,
             timed_out: false,
             error: failed.then(|| format!("exited with code {exit_code}")),
             failure: failed.then_some(FailureKind::Exit),
@@ -143,6 +151,13 @@ impl HookResult {
     #[must_use]
     pub fn success(&self) -> bool {
         self.exit_code == 0 && !self.timed_out && self.failure.is_none()
+    }
+
+    /// Whether there was a process: of a hook that was cancelled, or failed in another way, whether
+    /// it had begun.
+    #[must_use]
+    pub fn started(&self) -> bool {
+        self.pid.is_some()
     }
 
     /// Whether the operation, and the chain of hooks, may go on: the table in docs/protocol.md.

@@ -4,8 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::pool::Pool;
+use super::background;
+use super::observer::{Observer, Observers};
+use super::pool::{Limits, Pool};
 use super::run::Engine;
+use super::shutdown::Closing;
 use super::{HookExecutor, Shared};
 use crate::hook::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 use crate::profile::AppProfile;
@@ -35,6 +38,7 @@ pub struct HookExecutorBuilder {
     kill_grace: Duration,
     output_limit: usize,
     profile: AppProfile,
+    observers: Observers,
 }
 
 impl Default for HookExecutorBuilder {
@@ -48,6 +52,7 @@ impl Default for HookExecutorBuilder {
             kill_grace: Duration::from_millis(250),
             output_limit: 1024 * 1024,
             profile: AppProfile::default(),
+            observers: Observers::default(),
         }
     }
 }
@@ -60,14 +65,15 @@ impl HookExecutorBuilder {
     }
 
     /// How many threads run submitted events at most. Default: 4. They wait for processes, so more
-    /// of them than processors may be of use. At least 1.
+    /// of them than processors may be of use. Kept within 1 and 1,000. Where there are several, one
+    /// of them is kept for events that can block, so that a guard never waits for a slow log.
     pub fn workers(mut self, workers: usize) -> Self {
-        self.workers = workers.max(1);
+        self.workers = workers.clamp(1, 1000);
         self
     }
 
-    /// How many submitted events may wait for a thread. Default: 1,024. Kept within 1 and 100,000:
-    /// there is a place for each from the start.
+    /// How many submitted events may wait for a thread, and as many hooks in the background.
+    /// Default: 1,024. Kept within 1 and 100,000.
     pub fn queue_capacity(mut self, events: usize) -> Self {
         self.queue_capacity = events.clamp(1, 100_000);
         self
@@ -108,9 +114,16 @@ impl HookExecutorBuilder {
         self
     }
 
+    /// Adds someone who watches. Observers are called in the order in which they were added.
+    pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
+        self.observers.add(observer);
+        self
+    }
+
     /// Makes the executor.
     #[must_use]
     pub fn build(self) -> HookExecutor {
+        let capacity = self.queue_capacity;
         let engine = Arc::new(Engine {
             naming: Naming::new(self.profile),
             default_timeout: self.default_timeout,
@@ -120,11 +133,28 @@ impl HookExecutorBuilder {
                 .map(|path| std::path::absolute(&path).unwrap_or(path)),
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
+            observers: self.observers,
+            pool: Pool::new(
+                "forge-hooks",
+                Limits {
+                    threads: self.workers,
+                    others: (self.workers - 1).max(1),
+                    capacity,
+                },
+            ),
+            background: Pool::new(
+                "forge-hooks-bg",
+                Limits {
+                    threads: background::AT_ONCE,
+                    others: background::AT_ONCE,
+                    capacity,
+                },
+            ),
+            closing: Closing::default(),
         });
         HookExecutor {
             shared: Arc::new(Shared {
                 registry: self.registry.unwrap_or_default(),
-                pool: Pool::new(Arc::clone(&engine), self.workers, self.queue_capacity),
                 engine,
             }),
         }

@@ -1,53 +1,91 @@
-//! The hooks of one event, one after the other: their order, and where the chain stops.
+//! The hooks of one event: their order, and where the chain stops.
 //!
 //! Does not know on which thread it is.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use log::error;
 
-use super::FireOptions;
-use super::run::{Engine, EventInput};
-use crate::events::HookEvent;
+use super::firing::Firing;
+use super::observer::DropReason;
+use super::options::FireOptions;
+use super::run::Engine;
+use super::{background, parallel};
 use crate::hook::Hook;
 use crate::outcome::{FailureKind, HookResult};
-use crate::process::Cancel;
 
-/// Runs the hooks and hands each result over as it comes. Once cancelled, every hook that has not
-/// run has a result that says so.
+/// Runs the hooks and hands each result over as it comes, in their order. Hooks in the background
+/// are started in their turn, and have none. Once cancelled, every hook that has not run has a
+/// result that says so.
 pub(super) fn run(
-    engine: &Engine,
-    event: &HookEvent,
+    engine: &Arc<Engine>,
+    firing: Firing<'_>,
     hooks: &[Arc<Hook>],
     options: FireOptions,
-    cancel: Option<&Cancel>,
     answer: &mut dyn FnMut(HookResult),
 ) {
-    let is_cancelled = || cancel.is_some_and(Cancel::is_requested);
-    let input = EventInput::new(event, &engine.naming);
+    if options.parallel && hooks.len() > 1 {
+        let in_background = hooks.iter().filter(|hook| hook.background());
+        in_background.for_each(|hook| start_in_background(engine, &firing, hook));
+        let others = hooks.iter().filter(|hook| !hook.background());
+        parallel::run(engine, firing, others.cloned().collect(), answer);
+    } else {
+        one_by_one(engine, &firing, hooks, options, answer);
+    }
+}
+
+fn one_by_one(
+    engine: &Arc<Engine>,
+    firing: &Firing<'_>,
+    hooks: &[Arc<Hook>],
+    options: FireOptions,
+    answer: &mut dyn FnMut(HookResult),
+) {
     for hook in hooks {
-        if is_cancelled() {
-            answer(never_ran(hook));
+        if hook.background() {
+            start_in_background(engine, firing, hook);
             continue;
         }
-        let run = AssertUnwindSafe(|| engine.run(hook, event, &input, cancel));
-        let result = catch_unwind(run).unwrap_or_else(|_| panicked(hook));
+        let result = run_unless_cancelled(engine, firing, hook);
         let stops = options.stop_on_failure && !result.should_continue();
         answer(result);
-        if stops && !is_cancelled() {
+        if stops && !firing.is_cancelled() {
             break;
         }
     }
 }
 
+pub(super) fn run_unless_cancelled(
+    engine: &Engine,
+    firing: &Firing<'_>,
+    hook: &Arc<Hook>,
+) -> HookResult {
+    if firing.is_cancelled() {
+        engine
+            .observers
+            .dropped(&firing.run_of(hook), DropReason::Cancelled);
+        return never_ran(hook, firing.queued);
+    }
+    engine.run(firing, hook)
+}
+
+fn start_in_background(engine: &Arc<Engine>, firing: &Firing<'_>, hook: &Arc<Hook>) {
+    if firing.is_cancelled() {
+        engine
+            .observers
+            .dropped(&firing.run_of(hook), DropReason::Cancelled);
+    } else {
+        background::start(engine, firing.event.to_shared(), hook);
+    }
+}
+
 /// For a hook whose event was cancelled before its turn.
-pub(super) fn never_ran(hook: &Arc<Hook>) -> HookResult {
-    HookResult::not_run(
-        Arc::clone(hook),
-        FailureKind::Cancelled,
-        "cancelled before its turn",
-    )
+pub(super) fn never_ran(hook: &Arc<Hook>, queued: Duration) -> HookResult {
+    let error = DropReason::Cancelled.to_string();
+    let mut result = HookResult::not_run(Arc::clone(hook), FailureKind::Cancelled, error);
+    result.queued = queued;
+    result
 }
 
 /// For a hook at which the engine failed. The panic itself has been reported by its hook.

@@ -1,137 +1,26 @@
-//! A submitted event: the job that a thread runs, and the handle by which its results are had.
+//! What a host holds of an event that it has submitted.
 //!
-//! Every hook of a job is answered, whatever becomes of the job: what has not been answered when it
-//! is dropped, is then.
+//! On a thread of a pool, whoever looks at an event that still waits has it run out of its turn:
+//! the threads that it waits for may be waiting for this one.
 
+use std::convert::Infallible;
+use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
 
-use super::run::Engine;
-use super::{FireOptions, chain};
-use crate::events::{EventType, HookEvent};
-use crate::hook::Hook;
+use super::job::{JobEnd, Progress};
+use super::pool::{Pool, on_pool_thread};
+use super::queue::Ticket;
+use crate::events::EventType;
 use crate::outcome::{HookResult, Outcome};
 use crate::process::Cancel;
 
-/// The hooks of one event, on their way.
-pub(super) struct Job {
-    event: Arc<HookEvent>,
-    hooks: Vec<Arc<Hook>>,
-    options: FireOptions,
-    cancel: Arc<Cancel>,
-    answers: Answers,
-    started: bool,
-}
-
-/// Where the results go. The channel has room for all of them, so that sending never waits.
-struct Answers {
-    sender: Option<Sender<HookResult>>,
-    given: usize,
-    finished: Arc<AtomicBool>,
-}
-
-impl Job {
-    pub(super) fn new(
-        event: Arc<HookEvent>,
-        hooks: Vec<Arc<Hook>>,
-        options: FireOptions,
-    ) -> (Self, HookHandle) {
-        let (sender, receiver) = bounded(hooks.len());
-        let finished = Arc::new(AtomicBool::new(false));
-        let handle = HookHandle {
-            event_type: event.event_type.clone(),
-            receiver,
-            results: Vec::new(),
-            state: State::Running,
-            finished: Arc::clone(&finished),
-        };
-        let answers = Answers {
-            sender: Some(sender),
-            given: 0,
-            finished,
-        };
-        (
-            Self {
-                event,
-                hooks,
-                options,
-                cancel: Arc::default(),
-                answers,
-                started: false,
-            },
-            handle,
-        )
-    }
-
-    pub(super) fn cancel(&self) -> Arc<Cancel> {
-        Arc::clone(&self.cancel)
-    }
-
-    /// The event of a job that no queue would take; nobody waits for its results.
-    pub(super) fn take_back(mut self) -> Arc<HookEvent> {
-        self.hooks.clear();
-        Arc::clone(&self.event)
-    }
-
-    pub(super) fn run(mut self, engine: &Engine) {
-        self.started = true;
-        let (answers, cancel) = (&mut self.answers, Some(&*self.cancel));
-        let mut answer = |result| answers.give(result);
-        chain::run(
-            engine,
-            &self.event,
-            &self.hooks,
-            self.options,
-            cancel,
-            &mut answer,
-        );
-        self.answers.close();
-    }
-}
-
-impl Drop for Job {
-    fn drop(&mut self) {
-        if self.answers.sender.is_none() {
-            return;
-        }
-        let unanswered = self.hooks.get(self.answers.given..).unwrap_or_default();
-        // A job that waits is dropped by its host, which may have a panic of its own.
-        let result = if self.started && thread::panicking() {
-            chain::panicked
-        } else {
-            chain::never_ran
-        };
-        for hook in unanswered {
-            self.answers.give(result(hook));
-        }
-        self.answers.close();
-    }
-}
-
-impl Answers {
-    fn give(&mut self, result: HookResult) {
-        self.given += 1;
-        if let Some(sender) = &self.sender {
-            // An error is a handle that was dropped: nobody wants to know.
-            let _ = sender.try_send(result);
-        }
-    }
-
-    /// Nothing more will come. In this order: whoever sees the flag finds the channel at its end.
-    fn close(&mut self) {
-        if self.sender.take().is_some() {
-            self.finished.store(true, Ordering::SeqCst);
-        }
-    }
-}
-
 /// An event whose hooks are running, or waiting to.
 ///
-/// Dropping it changes nothing: the hooks go on to their end, and their results are lost.
+/// Dropping it changes nothing: the hooks go on to their end, and their results are lost. Say
+/// [`cancel_on_drop`](HookHandle::cancel_on_drop) for the other choice.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -152,35 +41,56 @@ impl Answers {
 /// assert_eq!(outcome[0].stdout.trim(), "hello");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 #[must_use = "hooks may have blocked the operation: wait for the outcome"]
 pub struct HookHandle {
     event_type: EventType,
-    receiver: Receiver<HookResult>,
-    results: Vec<HookResult>,
+    /// None for an event without hooks.
+    job: Option<Submitted>,
     state: State,
-    finished: Arc<AtomicBool>,
+    cancels_on_drop: bool,
 }
 
-#[derive(Debug, PartialEq, Eq)]
 enum State {
     Running,
-    /// All results are here.
-    Complete,
-    /// The outcome has been handed out.
-    Given,
+    /// The outcome has been handed out; these results of it do not continue.
+    Given(Vec<HookResult>),
+}
+
+/// A job, seen from outside.
+#[derive(Clone)]
+struct Submitted {
+    cancel: Arc<Cancel>,
+    progress: Arc<Progress>,
+    done: Receiver<Infallible>,
+    pool: Pool,
+    ticket: Ticket,
 }
 
 impl HookHandle {
+    pub(super) fn new(event_type: EventType, end: JobEnd, pool: Pool, ticket: Ticket) -> Self {
+        let job = Submitted::new(end, pool, ticket);
+        Self::with_job(event_type, Some(job))
+    }
+
     /// For an event without hooks.
     pub(super) fn finished(event_type: EventType) -> Self {
+        Self::with_job(event_type, None)
+    }
+
+    fn with_job(event_type: EventType, job: Option<Submitted>) -> Self {
         Self {
             event_type,
-            receiver: crossbeam_channel::never(),
-            results: Vec::new(),
-            state: State::Complete,
-            finished: Arc::new(AtomicBool::new(true)),
+            job,
+            state: State::Running,
+            cancels_on_drop: false,
         }
+    }
+
+    /// Has the event [cancelled](HookHandle::cancel) when this handle is dropped before the outcome
+    /// has been handed out. [`into_receiver`](HookHandle::into_receiver) takes it back.
+    pub fn cancel_on_drop(mut self) -> Self {
+        self.cancels_on_drop = true;
+        self
     }
 
     /// Waits for the hooks to end: as long as they wait for their turn, and then no longer than the
@@ -189,111 +99,214 @@ impl HookHandle {
     /// After [`try_wait`](HookHandle::try_wait) or [`wait_timeout`](HookHandle::wait_timeout) has
     /// given the outcome out, this one holds only the results that do not continue, so that what is
     /// blocked stays so.
+    ///
+    /// On a thread of a pool (in an [`Observer`](crate::Observer) or a callback) hooks that have not
+    /// started yet are run here and now, out of their turn.
     pub fn wait(mut self) -> Outcome {
-        if self.state == State::Running {
-            self.results.extend(self.receiver.iter());
+        if let Some(job) = &self.job {
+            job.wait();
         }
-        Outcome::new(self.event_type, self.results)
+        let outcome = self.outcome();
+        outcome.unwrap_or_else(|| {
+            let results = match &mut self.state {
+                State::Given(blocking) => std::mem::take(blocking),
+                State::Running => Vec::new(),
+            };
+            Outcome::new(self.event_type.clone(), results)
+        })
     }
 
     /// The outcome, once, when the hooks have ended. Never blocks; meant to be called once a frame.
     #[must_use]
     pub fn try_wait(&mut self) -> Option<Outcome> {
-        while self.state == State::Running {
-            match self.receiver.try_recv() {
-                Ok(result) => self.results.push(result),
-                Err(TryRecvError::Empty) => return None,
-                Err(TryRecvError::Disconnected) => self.state = State::Complete,
-            }
+        if self.is_finished() {
+            return self.outcome();
         }
-        self.give()
+        if let Some(job) = &self.job {
+            // The next look tries again.
+            job.starts_before_it_is_waited_for();
+        }
+        None
     }
 
     /// The outcome, once, when the hooks end within this time.
     #[must_use]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Outcome> {
-        // A time that is too far away to be told is as good as none: hooks have deadlines.
-        let deadline = Instant::now().checked_add(timeout);
-        while self.state == State::Running {
-            let next = match deadline {
-                Some(deadline) => self.receiver.recv_deadline(deadline),
-                None => self
-                    .receiver
-                    .recv()
-                    .map_err(|_| RecvTimeoutError::Disconnected),
-            };
-            match next {
-                Ok(result) => self.results.push(result),
-                Err(RecvTimeoutError::Timeout) => return None,
-                Err(RecvTimeoutError::Disconnected) => self.state = State::Complete,
-            }
+        match &self.job {
+            Some(job) if !job.wait_timeout(timeout) => None,
+            _ => self.outcome(),
         }
-        self.give()
     }
 
     /// Whether the hooks have ended: then the other methods do not wait.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.finished.load(Ordering::SeqCst)
+        let job = self.job.as_ref();
+        job.is_none_or(|job| job.progress.is_finished())
     }
 
-    fn give(&mut self) -> Option<Outcome> {
-        if self.state == State::Given {
+    /// Ends it early, and does not wait for that. The hook that runs is asked to end, with all it
+    /// has started, and forced after the [grace](crate::HookExecutorBuilder::kill_grace); those
+    /// behind it do not run. Each has a result that fails as
+    /// [`Cancelled`](crate::FailureKind::Cancelled), and
+    /// [`HookResult::started`] tells one from the other; hooks that had ended keep theirs. An event
+    /// that can block is blocked, and hooks in the background that were started go on.
+    ///
+    /// Without effect once the hooks have ended.
+    pub fn cancel(&self) {
+        if let Some(job) = &self.job {
+            job.cancel();
+        }
+    }
+
+    /// Something that can cancel the event, from any thread, after this handle has been given away.
+    #[must_use]
+    pub fn cancel_token(&self) -> CancelToken {
+        CancelToken(self.job.clone())
+    }
+
+    /// The results as they come, in the order of registration; the channel is at its end when the
+    /// last has come. It can be waited for beside others in
+    /// [`crossbeam_channel::select!`](https://docs.rs/crossbeam-channel/latest/crossbeam_channel/macro.select.html).
+    /// What has been handed out already does not come again.
+    ///
+    /// Whoever fires an event that can block must look at each
+    /// [`should_continue`](HookResult::should_continue). Dropping the receiver lets the hooks
+    /// finish.
+    #[must_use = "hooks may have blocked the operation"]
+    pub fn into_receiver(mut self) -> Receiver<HookResult> {
+        match self.job.take() {
+            Some(job) => {
+                if !job.starts_before_it_is_waited_for() {
+                    job.pool.run_here(job.ticket);
+                }
+                job.progress.redirect()
+            }
+            // Its sender is gone: it is at its end.
+            None => crossbeam_channel::bounded(0).1,
+        }
+    }
+
+    /// Of hooks that have ended: once.
+    fn outcome(&mut self) -> Option<Outcome> {
+        if matches!(self.state, State::Given(_)) {
             return None;
         }
-        self.state = State::Given;
-        let results = std::mem::take(&mut self.results);
-        self.results = results
-            .iter()
-            .filter(|result| !result.should_continue())
-            .cloned()
-            .collect();
+        let job = self.job.as_ref();
+        let results = job.map(|job| job.progress.take()).unwrap_or_default();
+        let blocking = results.iter().filter(|result| !result.should_continue());
+        self.state = State::Given(blocking.cloned().collect());
         Some(Outcome::new(self.event_type.clone(), results))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::panic::{AssertUnwindSafe, catch_unwind};
+impl Drop for HookHandle {
+    fn drop(&mut self) {
+        let Some(job) = self.job.take() else { return };
+        job.progress.forget();
+        if self.cancels_on_drop {
+            job.cancel();
+        }
+    }
+}
 
-    use super::*;
-    use crate::outcome::FailureKind;
-
-    fn job() -> (Job, HookHandle) {
-        let hooks = ["a:b", "c:d"].map(|pattern| Arc::new(Hook::new(pattern, "true").unwrap()));
-        Job::new(
-            Arc::new(HookEvent::user_interrupt()),
-            hooks.into(),
-            FireOptions::default(),
-        )
+impl Submitted {
+    fn new(end: JobEnd, pool: Pool, ticket: Ticket) -> Self {
+        Self {
+            cancel: end.cancel,
+            progress: end.progress,
+            done: end.done,
+            pool,
+            ticket,
+        }
     }
 
-    fn failures(outcome: &Outcome) -> Vec<Option<FailureKind>> {
-        outcome.iter().map(|result| result.failure).collect()
+    fn wait(&self) {
+        if on_pool_thread() {
+            self.pool.run_here(self.ticket);
+        }
+        // Nothing is ever sent: an error is the end.
+        let _ = self.done.recv();
     }
 
-    #[test]
-    fn a_job_that_never_runs_is_answered_when_it_is_dropped() {
-        let (job, handle) = job();
-        assert!(!handle.is_finished());
-        drop(job);
-        assert!(handle.is_finished());
-        assert_eq!(failures(&handle.wait()), [Some(FailureKind::Cancelled); 2]);
+    /// On a thread of a pool, has it begin on another, if it has not; false when that is not to be
+    /// had now.
+    fn starts_before_it_is_waited_for(&self) -> bool {
+        !on_pool_thread() || self.progress.is_finished() || self.pool.run_aside(self.ticket)
     }
 
-    #[test]
-    fn a_job_at_which_the_engine_panics_is_answered_for_the_hooks_that_are_left() {
-        let (mut job, handle) = job();
-        job.started = true;
-        let panic = AssertUnwindSafe(move || {
-            job.answers
-                .give(HookResult::new(Arc::clone(&job.hooks[0]), 0));
-            panic!("as the engine would");
-        });
-        assert!(catch_unwind(panic).is_err());
-        assert_eq!(
-            failures(&handle.wait()),
-            [None, Some(FailureKind::Panicked)]
-        );
+    /// Whether it has ended within this time.
+    fn wait_timeout(&self, timeout: Duration) -> bool {
+        // A time that is too far away to be told is as good as none: hooks have deadlines.
+        let deadline = Instant::now().checked_add(timeout);
+        while !self.starts_before_it_is_waited_for() {
+            let next_try = Instant::now() + Duration::from_millis(5);
+            let until = deadline.map_or(next_try, |deadline| deadline.min(next_try));
+            if self.ends_before(Some(until)) {
+                return true;
+            }
+            if Some(until) == deadline {
+                return false;
+            }
+        }
+        self.ends_before(deadline)
+    }
+
+    fn ends_before(&self, deadline: Option<Instant>) -> bool {
+        // Nothing is ever sent: what is received is the end, or that it is too late.
+        self.progress.is_finished()
+            || match deadline {
+                Some(deadline) => {
+                    self.done.recv_deadline(deadline) == Err(RecvTimeoutError::Disconnected)
+                }
+                None => self.done.recv().is_err(),
+            }
+    }
+
+    fn cancel(&self) {
+        self.cancel.request();
+        self.pool.withdraw(self.ticket);
+    }
+}
+
+/// Cancels a submitted event, from any thread; see [`HookHandle::cancel`]. Dropping it changes
+/// nothing.
+#[derive(Clone)]
+pub struct CancelToken(Option<Submitted>);
+
+impl CancelToken {
+    pub(super) fn new(end: JobEnd, pool: Pool, ticket: Ticket) -> Self {
+        Self(Some(Submitted::new(end, pool, ticket)))
+    }
+
+    /// The same as [`HookHandle::cancel`].
+    pub fn cancel(&self) {
+        if let Some(job) = &self.0 {
+            job.cancel();
+        }
+    }
+
+    /// Whether the hooks have ended.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        let job = self.0.as_ref();
+        job.is_none_or(|job| job.progress.is_finished())
+    }
+}
+
+impl fmt::Debug for HookHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HookHandle")
+            .field("event_type", &self.event_type)
+            .field("is_finished", &self.is_finished())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for CancelToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CancelToken")
+            .field("is_finished", &self.is_finished())
+            .finish_non_exhaustive()
     }
 }

@@ -2,25 +2,42 @@
 //!
 //! Talks to nobody but its caller and the log; reads no files.
 
+mod background;
 mod builder;
 mod chain;
 mod command;
+mod error;
+mod firing;
 mod handle;
+mod job;
+mod observer;
+mod options;
+mod parallel;
 mod pool;
+mod queue;
 mod run;
+mod shutdown;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use crate::events::HookEvent;
+use crate::hook::Hook;
 use crate::outcome::{HookResult, Outcome};
 use crate::registry::HookRegistry;
 
 pub use builder::HookExecutorBuilder;
-pub use handle::HookHandle;
-pub use pool::SubmitError;
+pub use error::SubmitError;
+pub use handle::{CancelToken, HookHandle};
+pub use job::HookUpdate;
+pub use observer::{DropReason, HookRun, Observer};
+pub use options::FireOptions;
+pub use shutdown::ShutdownReport;
 
-use pool::Pool;
+use firing::{Fired, Firing};
+use job::{Callback, FireJob, JobEnd};
+use queue::Ticket;
 use run::Engine;
 
 /// Runs hooks, one after the other in the order of their registration.
@@ -49,8 +66,8 @@ use run::Engine;
 /// are running on the pool are ended by their threads (first asked, after
 /// [`kill_grace`](HookExecutorBuilder::kill_grace) forced). A host that returns from `main` right
 /// after that may leave hooks behind, for its threads end with it; the same holds for the
-/// [global](HookExecutor::global) executor, which is never dropped. Wait for the handles that
-/// matter.
+/// [global](HookExecutor::global) executor, which is never dropped. Call
+/// [`shutdown`](HookExecutor::shutdown) before, and nothing is lost or left.
 #[derive(Clone)]
 pub struct HookExecutor {
     shared: Arc<Shared>,
@@ -59,31 +76,12 @@ pub struct HookExecutor {
 struct Shared {
     registry: Arc<HookRegistry>,
     engine: Arc<Engine>,
-    pool: Pool,
 }
 
-/// How an event is fired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-#[must_use]
-pub struct FireOptions {
-    pub(crate) stop_on_failure: bool,
-}
-
-impl Default for FireOptions {
-    fn default() -> Self {
-        Self {
-            stop_on_failure: true,
-        }
-    }
-}
-
-impl FireOptions {
-    /// Whether the first hook that does not continue keeps those after it from running; true
-    /// unless this says otherwise (FR-4.2).
-    pub const fn stop_on_failure(mut self, stop: bool) -> Self {
-        self.stop_on_failure = stop;
-        self
+/// Not that of the engine: what is submitted keeps it until it has come to its end.
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.engine.cut();
     }
 }
 
@@ -144,8 +142,11 @@ impl HookExecutor {
         let hooks = self.shared.registry.get_hooks(event);
         let mut results = Vec::with_capacity(hooks.len());
         if !hooks.is_empty() {
-            let mut add = |result| results.push(result);
-            chain::run(&self.shared.engine, event, &hooks, options, None, &mut add);
+            let engine = &self.shared.engine;
+            let firing = Firing::new(Fired::Lent(event), &engine.naming);
+            chain::run(engine, firing, &hooks, options, &mut |result| {
+                results.push(result)
+            });
         }
         results
     }
@@ -153,19 +154,105 @@ impl HookExecutor {
     /// Has the hooks for this event run on the pool. Never blocks; starts a thread of the pool
     /// when none is free. The hooks are those that are registered now.
     ///
+    /// Events that can block go ahead of those that cannot. Among these, the events of one session
+    /// run one after the other, see [`FireOptions::ordered_by`]; all others run side by side.
+    ///
     /// # Errors
-    /// When the queue is full, or no thread can be started; the error gives the event back.
+    /// When the queue is full, no thread can be started, or the executor has been shut down; the
+    /// error gives the event back.
     pub fn submit(
         &self,
         event: impl Into<Arc<HookEvent>>,
         options: FireOptions,
     ) -> Result<HookHandle, SubmitError> {
         let event = event.into();
+        let event_type = event.event_type.clone();
         let hooks = self.shared.registry.get_hooks(&event);
         if hooks.is_empty() {
-            return Ok(HookHandle::finished(event.event_type.clone()));
+            return Ok(HookHandle::finished(event_type));
         }
-        self.shared.pool.submit(event, hooks, options)
+        let (end, ticket) = self.submit_job(event, hooks, options, None)?;
+        let pool = self.shared.engine.pool.clone();
+        Ok(HookHandle::new(event_type, end, pool, ticket))
+    }
+
+    /// The same with a callback in place of a handle: for a host with an event loop of its own,
+    /// that would be woken by it. It is called for each result as it comes, in the order of
+    /// registration, and once at the end.
+    ///
+    /// It is called on a thread of the pool, and hooks wait for it, so that it had better do little;
+    /// on the thread that cancels the event, or drops the executor, when the event still waits for
+    /// its turn. A panic in it is caught and logged, and it is not called again.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor, HookUpdate};
+    ///
+    /// let executor = HookExecutor::builder().build();
+    /// executor.registry().register(Hook::new("session:start", "echo hello")?);
+    /// let (sender, mailbox) = mpsc::channel();
+    /// executor.submit_with(HookEvent::session_start("s1"), FireOptions::default(), move |update| {
+    ///     if let HookUpdate::Done(outcome) = update {
+    ///         let _ = sender.send(outcome);
+    ///     }
+    /// })?;
+    /// assert!(mailbox.recv()?.allowed());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The same as [`submit`](HookExecutor::submit); the callback is not called then.
+    pub fn submit_with(
+        &self,
+        event: impl Into<Arc<HookEvent>>,
+        options: FireOptions,
+        callback: impl FnMut(HookUpdate<'_>) + Send + 'static,
+    ) -> Result<CancelToken, SubmitError> {
+        let event = event.into();
+        let hooks = self.shared.registry.get_hooks(&event);
+        let (end, ticket) = self.submit_job(event, hooks, options, Some(Box::new(callback)))?;
+        Ok(CancelToken::new(
+            end,
+            self.shared.engine.pool.clone(),
+            ticket,
+        ))
+    }
+
+    fn submit_job(
+        &self,
+        event: Arc<HookEvent>,
+        hooks: Vec<Arc<Hook>>,
+        options: FireOptions,
+        callback: Option<Callback>,
+    ) -> Result<(JobEnd, Ticket), SubmitError> {
+        let engine = &self.shared.engine;
+        let place = options.place_of(&event);
+        let given = Arc::clone(&event);
+        let (job, end) = FireJob::new(Arc::clone(engine), event, hooks, options, callback);
+        match engine.pool.submit(place, Box::new(job)) {
+            Ok(ticket) => Ok((end, ticket)),
+            Err(refusal) => Err(SubmitError::new(given, refusal)),
+        }
+    }
+
+    /// Ends the pool in order: takes nothing more, lets what was submitted come to its end, and at
+    /// the deadline, counted from now, ends what is still running as if it were cancelled. Returns
+    /// as soon as all is done; at the latest, after the deadline, the
+    /// [grace](HookExecutorBuilder::kill_grace) and a second.
+    ///
+    /// For all clones alike. Blocking calls still work, without help from the pool and without
+    /// hooks in the background; those that are under way in other threads are not waited for.
+    /// On a thread of the pool, in an observer say, it would wait for itself until the deadline.
+    pub fn shutdown(&self, deadline: Duration) -> ShutdownReport {
+        self.shared.engine.shut_down(deadline)
+    }
+
+    /// [`shutdown`](HookExecutor::shutdown) of the global executor, which is not made for that.
+    pub(crate) fn shutdown_global(deadline: Duration) -> ShutdownReport {
+        let executor = GLOBAL.get();
+        executor.map_or_else(ShutdownReport::default, |executor| {
+            executor.shutdown(deadline)
+        })
     }
 }
 

@@ -1,20 +1,27 @@
 //! One hook on one event: what it is given, its process, and its result.
 
+use std::cell::Cell;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use log::{debug, error, trace, warn};
 
+use super::chain;
 use super::command::command_line;
+use super::firing::Firing;
+use super::observer::Observers;
+use super::pool::Pool;
+use super::shutdown::Closing;
 use crate::events::HookEvent;
 use crate::hook::{Hook, Stdin};
 use crate::outcome::{FailureKind, HookResult};
-use crate::process::{self, Cancel, Captured, End, Finished, Spec, StartErrorKind};
-use crate::protocol::{EventVariables, Naming, VariablesError};
+use crate::process::{self, Captured, End, Finished, Spec, StartErrorKind};
+use crate::protocol::{Naming, VariablesError};
 
-/// The settings that a run depends on.
+/// What every run depends on: the settings, who watches, and the threads.
 #[derive(Debug)]
 pub(crate) struct Engine {
     pub(super) naming: Naming,
@@ -22,68 +29,57 @@ pub(crate) struct Engine {
     pub(super) working_dir: Option<PathBuf>,
     pub(super) kill_grace: Duration,
     pub(super) output_limit: usize,
-}
-
-/// What all hooks of an event are given alike, made once.
-pub(super) struct EventInput {
-    variables: EventVariables,
-    json: OnceLock<String>,
-}
-
-impl EventInput {
-    pub(super) fn new(event: &HookEvent, naming: &Naming) -> Self {
-        Self {
-            variables: EventVariables::new(event, naming),
-            json: OnceLock::new(),
-        }
-    }
-
-    fn json(&self, event: &HookEvent) -> &[u8] {
-        self.json.get_or_init(|| event.to_json() + "\n").as_bytes()
-    }
+    pub(super) observers: Observers,
+    pub(super) pool: Pool,
+    /// For hooks that nobody waits for.
+    pub(super) background: Pool,
+    pub(super) closing: Closing,
 }
 
 /// A failure before there was a process, in words.
 type Unable = (FailureKind, String);
 
 impl Engine {
-    pub(super) fn run(
-        &self,
-        hook: &Arc<Hook>,
-        event: &HookEvent,
-        input: &EventInput,
-        cancel: Option<&Cancel>,
-    ) -> HookResult {
-        debug!("hook `{}` starts on {}", hook.label(), event.event_type);
-        let result = match self.try_run(hook, event, input, cancel) {
-            Ok(finished) => self.result(hook, finished),
-            Err((failure, error)) => HookResult::not_run(Arc::clone(hook), failure, error),
-        };
-        report(&result, event);
+    /// A panic of the engine's own becomes a result.
+    pub(super) fn run(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
+        let nested = Nested::enter();
+        let run = firing.run_of(hook);
+        self.observers.start(&run);
+        let attempt = AssertUnwindSafe(|| self.attempt(firing, hook, nested.above));
+        let mut result = catch_unwind(attempt).unwrap_or_else(|_| chain::panicked(hook));
+        result.queued = firing.queued;
+        self.observers.finish(&run, &result);
         result
     }
 
-    fn try_run(
-        &self,
-        hook: &Hook,
-        event: &HookEvent,
-        input: &EventInput,
-        cancel: Option<&Cancel>,
-    ) -> Result<Finished, Unable> {
+    fn attempt(&self, firing: &Firing<'_>, hook: &Arc<Hook>, above: usize) -> HookResult {
+        let event_type = &firing.event.event_type;
+        debug!("hook `{}` starts on {event_type}", hook.label());
+        let result = match self.try_run(firing, hook, above) {
+            Ok(finished) => self.result(hook, finished),
+            Err((failure, error)) => HookResult::not_run(Arc::clone(hook), failure, error),
+        };
+        report(&result, &firing.event);
+        result
+    }
+
+    fn try_run(&self, firing: &Firing<'_>, hook: &Hook, above: usize) -> Result<Finished, Unable> {
         if let Some(reason) = hook.refusal() {
             return Err((FailureKind::Misconfigured, reason.to_owned()));
         }
+        let circular = self.naming.chain().check(hook, above);
+        circular.map_err(|error| (FailureKind::Circular, error.to_string()))?;
         let working_dir = self.working_dir(hook).map_err(|error| {
             (
                 FailureKind::NotFound,
                 format!("the current directory is not to be had: {error}"),
             )
         })?;
-        let env = input
+        let env = firing
             .variables
             .for_hook(
                 hook,
-                event.event_type.can_block(),
+                firing.event.event_type.can_block(),
                 &working_dir.to_string_lossy(),
                 &self.naming,
             )
@@ -96,11 +92,11 @@ impl Engine {
             env_remove: self.naming.inherited(),
             env: &env,
             working_dir,
-            stdin: (hook.stdin() == Stdin::Json).then(|| input.json(event)),
+            stdin: (hook.stdin() == Stdin::Json).then(|| firing.json()),
             timeout: self.timeout(hook),
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
-            cancel,
+            cancel: firing.cancel.as_deref(),
         }))
     }
 
@@ -192,6 +188,30 @@ impl Engine {
             }
         };
         (code, Some((kind, error)))
+    }
+}
+
+thread_local! {
+    /// Hooks that are being run on this thread, one by the observer of the other.
+    static NESTED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A hook that is being run on this thread.
+struct Nested {
+    above: usize,
+}
+
+impl Nested {
+    fn enter() -> Self {
+        let above = NESTED.get();
+        NESTED.set(above + 1);
+        Self { above }
+    }
+}
+
+impl Drop for Nested {
+    fn drop(&mut self) {
+        NESTED.set(self.above);
     }
 }
 

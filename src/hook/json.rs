@@ -13,7 +13,7 @@ use super::{
 };
 
 /// The keys of an entry, in the order in which they are written.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "event",
     "command",
     "args",
@@ -27,6 +27,7 @@ const KEYS: [&str; 13] = [
     "on_failure",
     "stdin",
     "reads",
+    "background",
 ];
 
 /// The key that was probably meant by one that is unknown.
@@ -69,7 +70,7 @@ impl Hook {
     }
 
     /// The keys that an entry may go without, each with its value where it is not the default.
-    fn optional_keys(&self) -> [(&'static str, Option<Value>); 9] {
+    fn optional_keys(&self) -> [(&'static str, Option<Value>); 10] {
         fn unless_default<T: Default + PartialEq>(value: T, name: &str) -> Option<Value> {
             (value != T::default()).then(|| json!(name))
         }
@@ -96,6 +97,7 @@ impl Hook {
             ),
             ("stdin", unless_default(self.stdin, self.stdin.as_str())),
             ("reads", unless_default(self.reads, self.reads.as_str())),
+            ("background", self.background.then(|| json!(true))),
         ]
     }
 
@@ -127,6 +129,7 @@ impl Hook {
         .unwrap_or_default();
         hook.stdin = choice(entry, "stdin", Stdin::ALL, Stdin::as_str)?.unwrap_or_default();
         hook.reads = choice(entry, "reads", Reads::ALL, Reads::as_str)?.unwrap_or_default();
+        hook.background = switch(entry, "background")?.unwrap_or(false);
         let is_unknown = |key: &str| !KEYS.contains(&key);
         hook.unknown = entry
             .iter()
@@ -142,12 +145,22 @@ impl Hook {
     }
 }
 
-/// What an entry that is otherwise unusable says of its failures, if that is legible.
+/// What the failure of an entry that is otherwise unusable would mean, as far as it is legible: one
+/// in the background could not have blocked.
 pub(crate) fn failure_policy_of(entry: &Value) -> FailurePolicy {
-    let entry = entry.as_object();
-    let all = FailurePolicy::ALL;
-    let policy = entry.map(|entry| choice(entry, "on_failure", all, FailurePolicy::as_str));
-    policy.and_then(Result::ok).flatten().unwrap_or_default()
+    let Some(entry) = entry.as_object() else {
+        return FailurePolicy::default();
+    };
+    if let Ok(Some(true)) = switch(entry, "background") {
+        return FailurePolicy::Continue;
+    }
+    let policy = choice(
+        entry,
+        "on_failure",
+        FailurePolicy::ALL,
+        FailurePolicy::as_str,
+    );
+    policy.ok().flatten().unwrap_or_default()
 }
 
 fn key_error(key: impl Into<String>, message: impl Into<String>) -> HookError {
@@ -335,7 +348,7 @@ mod tests {
             json!({"event": "tool:pre_execute", "command": "echo hello", "timeout": 5.0, "description": "Test hook"}),
             json!({"event": "*", "args": ["guard", "--all"], "enabled": false, "stdin": "none"}),
             json!({"event": "*", "command": "x", "shell": "bash", "timeout": 0.1, "working_dir": "a b",
-                "env": {"A": "1", "B": ""}, "name": "n", "on_failure": "continue", "reads": "stdin",
+                "env": {"A": "1", "B": ""}, "name": "n", "on_failure": "continue", "reads": "stdin", "background": true,
                 "comment": ["kept", {"as": "is"}]}),
         ] {
             let hook = Hook::from_json(&entry).unwrap();

@@ -47,6 +47,7 @@ pub struct Hook {
     on_failure: FailurePolicy,
     stdin: Stdin,
     reads: Reads,
+    background: bool,
     /// Keys of hooks.json that this version does not know: kept for saving.
     unknown: Map<String, Value>,
     source: Option<HookSource>,
@@ -134,6 +135,7 @@ impl Hook {
             on_failure: FailurePolicy::default(),
             stdin: Stdin::default(),
             reads: Reads::default(),
+            background: false,
             unknown: Map::new(),
             source: None,
             base_dir: None,
@@ -219,6 +221,16 @@ impl Hook {
     #[must_use]
     pub fn with_reads(mut self, reads: Reads) -> Self {
         self.reads = reads;
+        self
+    }
+
+    /// Says whether the hook is only started, in its turn, and not waited for. It never blocks, and
+    /// the outcome holds no result of it: an [`Observer`](crate::Observer) and the log see one. At
+    /// most 16 such hooks of an executor run at once, others wait for their turn; its timeout
+    /// holds for it too.
+    #[must_use]
+    pub fn with_background(mut self, background: bool) -> Self {
+        self.background = background;
         self
     }
 
@@ -327,6 +339,12 @@ impl Hook {
         self.reads
     }
 
+    /// Whether the hook is only started, and not waited for.
+    #[must_use]
+    pub fn background(&self) -> bool {
+        self.background
+    }
+
     /// The file that the hook comes from; none for one made by the host.
     #[must_use]
     pub fn source(&self) -> Option<&HookSource> {
@@ -370,6 +388,7 @@ impl fmt::Debug for Hook {
             .field("name", &self.name)
             .field("description", &self.description)
             .field("on_failure", &self.on_failure)
+            .field("background", &self.background)
             .field("source", &self.source)
             .finish_non_exhaustive()
     }

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use log::warn;
 use serde_json::Value;
 
+use super::circular::HookChain;
 use super::spill::Spill;
 use crate::events::HookEvent;
 use crate::hook::{FailurePolicy, Hook, Reads, Stdin};
@@ -165,6 +166,7 @@ fn prefixed<'a>(profile: &'a AppProfile, name: &'a str) -> impl Iterator<Item = 
 pub(crate) struct Naming {
     profile: AppProfile,
     inherited: Vec<String>,
+    chain: HookChain,
 }
 
 impl Naming {
@@ -183,11 +185,20 @@ impl Naming {
             .flat_map(|name| full_names(&profile, &name).collect::<Vec<_>>())
             .filter(|name| std::env::var_os(name).is_some())
             .collect();
-        Self { profile, inherited }
+        Self {
+            chain: HookChain::inherited(&profile),
+            profile,
+            inherited,
+        }
     }
 
     pub(crate) fn profile(&self) -> &AppProfile {
         &self.profile
+    }
+
+    /// The hooks that are running above this host.
+    pub(crate) fn chain(&self) -> &HookChain {
+        &self.chain
     }
 
     /// Variables of an event that the host itself found in its environment, being run by a hook.
@@ -276,10 +287,9 @@ impl EventVariables {
         let files = self.files_for(hook, can_block, naming)?;
         let directory = prefixed(&naming.profile, "WORKING_DIR")
             .map(|name| (name, working_dir.replace('\0', "\u{FFFD}")));
-        let own = hook
-            .env()
-            .iter()
-            .filter(|(name, _)| !is_chain(&naming.profile, name));
+        let own = hook.env().iter();
+        // The hook's own variables win, except over this one.
+        let chain = naming.chain.variables(hook, &naming.profile);
         Ok(self
             .fitting
             .iter()
@@ -287,6 +297,7 @@ impl EventVariables {
             .chain(directory)
             .chain(files)
             .chain(own.map(|(name, value)| (name.clone(), value.clone())))
+            .chain(chain)
             .collect())
     }
 
@@ -321,161 +332,5 @@ impl EventVariables {
             names.into_iter().map(move |name| (name, path.clone()))
         };
         Ok(self.too_large.iter().flat_map(variable).collect())
-    }
-}
-
-/// The hooks above this one: not a hook's own to say.
-fn is_chain(profile: &AppProfile, name: &str) -> bool {
-    prefixed(profile, "HOOK_CHAIN").any(|chain| chain == name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::events::EventType;
-    use serde_json::json;
-
-    fn naming() -> Naming {
-        Naming::new(AppProfile::new("x"))
-    }
-
-    fn environment(event: &HookEvent, hook: &Hook) -> BTreeMap<String, String> {
-        let naming = naming();
-        let can_block = event.event_type.can_block();
-        let variables = EventVariables::new(event, &naming);
-        variables
-            .for_hook(hook, can_block, "/tmp", &naming)
-            .unwrap()
-            .into_iter()
-            .collect()
-    }
-
-    #[test]
-    fn a_name_is_the_key_in_capitals() {
-        for (key, expected) in [
-            ("llm_model", Some("LLM_MODEL")),
-            ("a-b.c d", Some("A_B_C_D")),
-            ("2nd", Some("2ND")),
-            ("", None),
-            ("a=b", None),
-            ("schlüssel", None),
-            ("a\0", None),
-            ("tool_name", None),
-            ("hook_chain", None),
-            ("Working-Dir", None),
-            ("tool_args", Some("TOOL_ARGS")),
-            ("TOOL-ARGS", None),
-            ("Tool_Args", None),
-            ("tool_args_file", None),
-            ("file", Some("FILE")),
-        ] {
-            assert_eq!(name_of_key(key).as_deref(), expected, "{key}");
-        }
-    }
-
-    #[test]
-    fn keys_of_one_name_are_left_out_but_for_the_built_in_one() {
-        let event = HookEvent::tool_pre_execute("bash", json!("ls"))
-            .with_data("TOOL-ARGS", "nothing to see here")
-            .with_data("a-b", 1)
-            .with_data("a_b", 2);
-        let env = event.to_env();
-        assert_eq!(env["FORGE_TOOL_ARGS"], "\"ls\"");
-        assert!(!env.contains_key("FORGE_A_B"));
-    }
-
-    #[test]
-    fn data_takes_no_name_of_the_engine_and_none_without_prefix() {
-        let event = HookEvent::new(EventType::SessionStart)
-            .with_data("event", "forged")
-            .with_data("session_id", "forged")
-            .with_data("path", "forged");
-        let env = event.to_env();
-        assert_eq!(env["FORGE_EVENT"], "session:start");
-        assert!(!env.contains_key("FORGE_SESSION_ID") && !env.contains_key("PATH"));
-        assert_eq!(env["FORGE_PATH"], "forged");
-    }
-
-    #[test]
-    fn the_hooks_own_variables_win_but_for_the_chain() {
-        let event = HookEvent::new(EventType::SessionStart);
-        let hook = Hook::new("*", "true")
-            .unwrap()
-            .with_env("X_EVENT", "mine")
-            .with_env("X_HOOK_CHAIN", "mine");
-        let env = environment(&event, &hook);
-        assert_eq!(env["X_EVENT"], "mine");
-        assert!(!env.contains_key("X_HOOK_CHAIN"));
-    }
-
-    #[test]
-    fn a_variable_fits_to_the_last_byte() {
-        let hook = Hook::new("*", "true").unwrap();
-        let room = LARGEST_VARIABLE - "X_CONTENT=".len();
-        let fits = HookEvent::user_prompt_submit("x".repeat(room));
-        assert_eq!(environment(&fits, &hook)["X_CONTENT"].len(), room);
-
-        let event = HookEvent::user_prompt_submit("x".repeat(room + 1));
-        let variables = EventVariables::new(&event, &naming());
-        // Whoever says that it reads its input must have one.
-        let blind = hook
-            .clone()
-            .with_reads(Reads::Stdin)
-            .with_stdin(Stdin::None);
-        assert!(variables.for_hook(&blind, true, "/tmp", &naming()).is_err());
-        let error = variables
-            .for_hook(&hook, true, "/tmp", &naming())
-            .unwrap_err();
-        assert_eq!(
-            error,
-            VariablesError::TooLarge {
-                name: "X_CONTENT".into(),
-                bytes: room + 1
-            }
-        );
-    }
-
-    #[test]
-    fn a_value_that_does_not_fit_is_in_a_file_for_all_but_guards() {
-        let content = "x".repeat(LARGEST_VARIABLE);
-        let event = HookEvent::user_prompt_submit(content.as_str());
-        let hook = Hook::new("*", "true").unwrap();
-        let env = environment(&event, &hook.clone().with_reads(Reads::Stdin));
-        assert!(!env.contains_key("X_CONTENT") && env.contains_key("X_CONTENT_FILE"));
-
-        let naming = naming();
-        let variables = EventVariables::new(&event, &naming);
-        let careless = hook.with_on_failure(FailurePolicy::Continue);
-        let env = variables
-            .for_hook(&careless, true, "/tmp", &naming)
-            .unwrap();
-        let path = &env
-            .iter()
-            .find(|(name, _)| name == "X_CONTENT_FILE")
-            .unwrap()
-            .1;
-        assert_eq!(std::fs::read_to_string(path).unwrap(), content);
-        drop(variables);
-        assert!(
-            !std::fs::exists(path).unwrap(),
-            "the file goes with the run"
-        );
-    }
-
-    #[test]
-    fn of_many_values_the_largest_make_room() {
-        let mut event = HookEvent::session_start("s");
-        for number in 0..24 {
-            event = event.with_data(format!("v{number}"), "x".repeat(30_000 + number));
-        }
-        let hook = Hook::new("*", "true").unwrap();
-        let env = environment(&event, &hook);
-        let total: usize = env
-            .iter()
-            .map(|(name, value)| name.len() + value.len() + 2)
-            .sum();
-        assert!(total < LARGEST_TOTAL + 2000, "{total}");
-        assert!(env.contains_key("X_V0") && !env.contains_key("X_V23"));
-        assert!(env.contains_key("X_V23_FILE") && !env.contains_key("X_V0_FILE"));
     }
 }

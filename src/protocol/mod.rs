@@ -3,6 +3,7 @@
 //! There is one protocol: the event in the environment and, as JSON, on standard input; the exit
 //! code as the answer. docs/protocol.md is its description for those who write hooks.
 
+mod circular;
 mod environment;
 mod spill;
 

@@ -11,7 +11,7 @@ use forge_hooks::{FailureKind, FireOptions, HookExecutor, HookRegistry};
 
 use crate::support::{custom, hook};
 
-fn from_environment<T: std::str::FromStr>(name: &str, otherwise: T) -> T {
+pub(crate) fn from_environment<T: std::str::FromStr>(name: &str, otherwise: T) -> T {
     std::env::var(name)
         .ok()
         .and_then(|text| text.parse().ok())

@@ -2,6 +2,8 @@
 
 mod api;
 mod blocking;
+mod cancel;
+mod circular;
 mod config;
 mod endurance;
 mod environment;
@@ -12,10 +14,15 @@ mod hosts;
 mod limits;
 mod load_into;
 mod logging;
+mod observers;
+mod order;
+mod parallel;
 mod patterns;
 mod processes;
 mod protocol_page;
 mod registry;
+mod schedules;
+mod shutdown;
 mod submit;
 mod support;
 mod templates;

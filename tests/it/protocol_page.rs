@@ -24,7 +24,10 @@ fn cause(failure: FailureKind) -> &'static str {
         FailureKind::Misconfigured => "its entry in hooks.json, or the file, cannot be used",
         FailureKind::StatusLost => "exit status lost (the host reaps its children itself)",
         FailureKind::Panicked => "panic in the engine",
-        FailureKind::Cancelled => "cancelled while running or before its turn, executor gone",
+        FailureKind::Circular => "circular, or eight hooks deep, see [Circles](#circles)",
+        FailureKind::Cancelled => {
+            "cancelled while running or before its turn, by the program or at its end"
+        }
         _ => panic!("the page knows nothing of {failure:?}"),
     }
 }

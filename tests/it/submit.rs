@@ -2,32 +2,20 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use forge_hooks::{
-    FailureKind, FireOptions, HookEvent, HookExecutor, HookHandle, HookRegistry, HookResult,
-    SubmitError,
+    FailureKind, FireOptions, HookExecutor, HookRegistry, HookResult, HookUpdate, SubmitError,
 };
 
-use crate::support::{World, blocking_event, custom, eventually, hook};
-
-#[cfg(not(windows))]
-const LONG: &str = "sleep 30";
-#[cfg(windows)]
-const LONG: &str = "ping -n 30 127.0.0.1 >NUL";
-
-fn submit(world: &World, event: HookEvent) -> HookHandle {
-    world
-        .executor
-        .submit(event, FireOptions::default())
-        .unwrap()
-}
+use crate::support::{LONG, World, blocking_event, custom, eventually, hook, meets};
 
 #[test]
 fn waiting_gives_the_outcome() {
     let world = World::running(["echo 1", "exit 3", "echo never"]);
-    let outcome = submit(&world, blocking_event()).wait();
+    let outcome = world.submit(blocking_event()).wait();
     assert_eq!(outcome.len(), 2);
     assert!(!outcome.allowed());
     assert_eq!(outcome.event_type(), &blocking_event().event_type);
@@ -36,7 +24,7 @@ fn waiting_gives_the_outcome() {
 #[test]
 fn polling_gives_the_outcome_once() {
     let world = World::running(["echo 1", "exit 3"]);
-    let mut handle = submit(&world, blocking_event());
+    let mut handle = world.submit(blocking_event());
     let mut outcome = None;
     eventually("the hooks have ended", || {
         outcome = handle.try_wait();
@@ -54,7 +42,7 @@ fn polling_gives_the_outcome_once() {
 #[test]
 fn a_handle_is_finished_when_its_outcome_is_there() {
     let world = World::running(["echo 1"]);
-    let mut handle = submit(&world, blocking_event());
+    let mut handle = world.submit(blocking_event());
     eventually("the handle is finished", || handle.is_finished());
     assert!(handle.try_wait().is_some());
 }
@@ -62,7 +50,7 @@ fn a_handle_is_finished_when_its_outcome_is_there() {
 #[test]
 fn waiting_with_a_limit_gives_up_and_can_be_tried_again() {
     let world = World::running([LONG]);
-    let mut handle = submit(&world, blocking_event());
+    let mut handle = world.submit(blocking_event());
     let start = Instant::now();
     assert!(handle.wait_timeout(Duration::from_millis(50)).is_none());
     assert!(start.elapsed() >= Duration::from_millis(50));
@@ -73,13 +61,158 @@ fn waiting_with_a_limit_gives_up_and_can_be_tried_again() {
 }
 
 #[test]
+fn results_come_as_they_are_there() {
+    let world = World::running(["echo 1"]);
+    world.hook("*", &meets("second", "go"));
+    let mut handle = world.submit(blocking_event());
+    world.await_file("second");
+    assert!(handle.try_wait().is_none(), "the outcome is all or nothing");
+    let results = handle.into_receiver();
+    let first = results.recv_timeout(Duration::from_secs(10)).unwrap();
+    assert_eq!(first.stdout.trim(), "1");
+    assert!(results.try_recv().is_err());
+    world.write("go", "");
+    assert!(results.recv().unwrap().success());
+    assert!(results.recv().is_err(), "the channel is at its end");
+}
+
+#[test]
+fn several_handles_are_waited_for_at_once() {
+    let world = World::new();
+    world.hook("fast:*", "echo fast");
+    world.hook("slow:*", &meets("slow", "go"));
+    let slow = world.submit(custom("slow:one")).into_receiver();
+    let fast = world.submit(custom("fast:one")).into_receiver();
+    let said = crossbeam_channel::select! {
+        recv(slow) -> result => result.unwrap().stdout,
+        recv(fast) -> result => result.unwrap().stdout,
+        default(Duration::from_secs(10)) => panic!("nothing came"),
+    };
+    assert_eq!(said.trim(), "fast");
+    world.write("go", "");
+    assert_eq!(slow.iter().count(), 1);
+    assert!(
+        world
+            .submit(custom("no:hooks"))
+            .into_receiver()
+            .recv()
+            .is_err()
+    );
+}
+
+#[test]
+fn what_was_handed_out_does_not_come_again_by_the_channel() {
+    let world = World::running(["echo 1"]);
+    let mut handle = world.submit(blocking_event());
+    assert!(handle.wait_timeout(Duration::MAX).is_some());
+    assert!(handle.into_receiver().recv().is_err());
+}
+
+#[test]
+fn a_callback_is_told_of_each_result_and_of_the_end() {
+    let world = World::running(["echo 1", "exit 3"]);
+    let (sender, told) = crossbeam_channel::unbounded();
+    let callback = move |update: HookUpdate<'_>| {
+        let text = match update {
+            HookUpdate::Result(result) => format!("exit code {}", result.exit_code),
+            HookUpdate::Done(outcome) => format!("{} results", outcome.len()),
+            _ => unreachable!(),
+        };
+        let _ = sender.send((text, thread::current().name().map(str::to_owned)));
+    };
+    let token = world
+        .executor
+        .submit_with(blocking_event(), FireOptions::default(), callback)
+        .unwrap();
+    let told: Vec<_> = told.iter().collect();
+    let texts: Vec<_> = told.iter().map(|(text, _)| &**text).collect();
+    assert_eq!(texts, ["exit code 0", "exit code 3", "2 results"]);
+    let on_the_pool = |name: &Option<String>| name.as_ref().unwrap().starts_with("forge-hooks");
+    assert!(told.iter().all(|(_, name)| on_the_pool(name)), "{told:?}");
+    eventually("it is finished", || token.is_finished());
+}
+
+#[test]
+fn a_callback_for_an_event_without_hooks_is_told_of_the_end_on_the_pool() {
+    let world = World::new();
+    let (sender, told) = crossbeam_channel::unbounded();
+    let caller = thread::current().id();
+    let callback = move |update: HookUpdate<'_>| {
+        assert!(matches!(update, HookUpdate::Done(outcome) if outcome.is_empty()));
+        sender.send(thread::current().id()).unwrap();
+    };
+    let options = FireOptions::default();
+    let token = world
+        .executor
+        .submit_with(blocking_event(), options, callback);
+    assert_ne!(told.recv().unwrap(), caller);
+    drop(token);
+}
+
+#[test]
+fn a_callback_that_panics_is_not_called_again_and_harms_nobody() {
+    let world = World::with(|builder| builder.workers(1));
+    world.hook("*", "echo 1");
+    world.hook("*", "echo done>>done");
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let callback = move |_: HookUpdate<'_>| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        panic!("the host's own");
+    };
+    let options = FireOptions::default();
+    let token = world
+        .executor
+        .submit_with(blocking_event(), options, callback)
+        .unwrap();
+    assert_eq!(
+        world.submit(blocking_event()).wait().len(),
+        2,
+        "the pool goes on"
+    );
+    eventually("it is finished", || token.is_finished());
+    assert_eq!(calls.load(Ordering::SeqCst), 1);
+    assert_eq!(
+        world.read("done").lines().count(),
+        2,
+        "and so does the chain"
+    );
+}
+
+#[test]
+fn time_in_the_queue_is_told_apart_from_the_run() {
+    let world = World::with(|builder| builder.workers(1));
+    world.hook("first:*", &meets("first", "go"));
+    world.hook("second:*", "exit 0");
+    let first = world.submit(custom("first:one"));
+    world.await_file("first");
+    let start = Instant::now();
+    let second = world.submit(custom("second:one"));
+    thread::sleep(Duration::from_millis(100));
+    world.write("go", "");
+    let result = &second.wait()[0];
+    let whole = start.elapsed();
+    assert!(
+        result.queued >= Duration::from_millis(100),
+        "{:?}",
+        result.queued
+    );
+    assert!(result.queued + result.duration <= whole, "{result:?}");
+    assert!(first.wait()[0].queued < result.queued);
+    assert_eq!(
+        world.outcome(&custom("second:one"))[0].queued,
+        Duration::ZERO
+    );
+}
+
+#[test]
 fn an_event_without_hooks_is_finished_from_the_start() {
     let world = World::new();
-    let mut handle = submit(&world, blocking_event());
+    let mut handle = world.submit(blocking_event());
     assert!(handle.is_finished());
     assert!(handle.try_wait().unwrap().is_empty());
-    assert!(submit(&world, blocking_event()).wait().allowed());
-    let outcome = submit(&world, blocking_event()).wait_timeout(Duration::ZERO);
+    assert!(world.submit(blocking_event()).wait().allowed());
+    let outcome = world.submit(blocking_event()).wait_timeout(Duration::ZERO);
     assert!(outcome.unwrap().is_empty());
 }
 
@@ -87,7 +220,7 @@ fn an_event_without_hooks_is_finished_from_the_start() {
 fn the_hooks_are_those_of_the_moment_of_submission() {
     let world = World::with(|builder| builder.workers(1));
     world.hook("*", "echo old");
-    let handle = submit(&world, blocking_event());
+    let handle = world.submit(blocking_event());
     world.registry().clear();
     assert_eq!(handle.wait()[0].stdout.trim(), "old");
 }
@@ -96,7 +229,7 @@ fn the_hooks_are_those_of_the_moment_of_submission() {
 fn a_full_queue_gives_the_event_back() {
     let world = World::with(|builder| builder.workers(1).queue_capacity(2));
     world.hook("*", LONG);
-    let mut taken = vec![submit(&world, custom("queue:first"))];
+    let mut taken = vec![world.submit(custom("queue:first"))];
     let refused = loop {
         let event = Arc::new(custom("queue:more"));
         match world
@@ -129,7 +262,7 @@ fn events_run_side_by_side_on_as_many_threads_as_there_may_be() {
     let meet =
         "echo.>!FORGE_NAME!& for /L %i in (1,0,2) do @if exist a if exist b if exist c exit 0";
     world.hook("*", meet);
-    let handles = ["a", "b", "c"].map(|name| submit(&world, custom("x:y").with_data("name", name)));
+    let handles = ["a", "b", "c"].map(|name| world.submit(custom("x:y").with_data("name", name)));
     for handle in handles {
         assert!(handle.wait()[0].success());
     }
@@ -139,7 +272,7 @@ fn events_run_side_by_side_on_as_many_threads_as_there_may_be() {
 fn one_thread_is_enough_for_everything() {
     let world = World::with(|builder| builder.workers(1));
     world.hook("*", "echo hello");
-    let handles: Vec<_> = (0..20).map(|_| submit(&world, blocking_event())).collect();
+    let handles: Vec<_> = (0..20).map(|_| world.submit(blocking_event())).collect();
     for handle in handles {
         assert_eq!(handle.wait()[0].stdout.trim(), "hello");
     }
@@ -148,7 +281,7 @@ fn one_thread_is_enough_for_everything() {
 #[test]
 fn dropping_a_handle_lets_the_hooks_finish() {
     let world = World::running(["echo done>done"]);
-    drop(submit(&world, blocking_event()));
+    drop(world.submit(blocking_event()));
     eventually("the hook has run", || world.path("done").exists());
 }
 
@@ -157,7 +290,7 @@ fn the_end_of_the_executor_answers_everybody_and_waits_for_nobody() {
     let world = World::with(|builder| builder.workers(2));
     world.hook("*", LONG);
     world.hook("*", "echo second");
-    let mut handles: Vec<_> = (0..10).map(|_| submit(&world, blocking_event())).collect();
+    let mut handles: Vec<_> = (0..10).map(|_| world.submit(blocking_event())).collect();
     let start = Instant::now();
     let _folder = world.drop_executor();
     let dropped = start.elapsed();
@@ -177,7 +310,7 @@ fn the_end_of_the_executor_answers_everybody_and_waits_for_nobody() {
 fn a_clone_keeps_the_executor_alive() {
     let world = World::running(["echo hello"]);
     let clone = world.executor.clone();
-    let handle = submit(&world, blocking_event());
+    let handle = world.submit(blocking_event());
     drop(world.executor.clone());
     assert!(handle.wait().allowed());
     let keeps = clone

@@ -2,15 +2,14 @@
 //! condition.
 
 use std::path::{Path, PathBuf};
-#[cfg(unix)]
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use forge_hooks::{
-    EventType, FireOptions, Hook, HookEvent, HookExecutor, HookExecutorBuilder, HookRegistry,
-    HookResult, Outcome,
+    DropReason, EventType, FireOptions, Hook, HookEvent, HookExecutor, HookExecutorBuilder,
+    HookHandle, HookRegistry, HookResult, HookRun, Observer, Outcome,
 };
 use tempfile::TempDir;
 
@@ -107,6 +106,17 @@ impl World {
         self.executor.execute(event, FireOptions::default())
     }
 
+    /// With the default options.
+    pub(crate) fn submit(&self, event: HookEvent) -> HookHandle {
+        self.executor.submit(event, FireOptions::default()).unwrap()
+    }
+
+    /// Waits until a hook has written this file.
+    #[track_caller]
+    pub(crate) fn await_file(&self, name: &str) {
+        eventually(name, || self.path(name).exists());
+    }
+
     /// Fires an event that can block at the one hook, and returns its result.
     pub(crate) fn one(&self, hook: Hook) -> HookResult {
         self.registry().clear();
@@ -144,12 +154,67 @@ pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-#[cfg(unix)]
+/// A command that takes longer than any test.
+pub(crate) const LONG: &str = if cfg!(windows) {
+    "ping -n 60 127.0.0.1 >NUL"
+} else {
+    "sleep 60"
+};
+
+/// A command that says it is there by writing a file, and goes on when there is another: both in the
+/// folder of its world.
+pub(crate) fn meets(writes: &str, waits_for: &str) -> String {
+    if cfg!(windows) {
+        format!("echo.>{writes}& for /L %i in (1,0,2) do @if exist {waits_for} exit 0")
+    } else {
+        format!(": >{writes}; until test -e {waits_for}; do sleep 0.01; done")
+    }
+}
+
+/// Notes what an observer is told, as in `start session:end log`: the event, and the label of the
+/// hook.
+#[derive(Default)]
+pub(crate) struct Notes(Mutex<Vec<String>>);
+
+impl Notes {
+    pub(crate) fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+
+    pub(crate) fn count(&self, beginning: &str) -> usize {
+        let notes = self.0.lock().unwrap();
+        let with = notes.iter().filter(|note| note.starts_with(beginning));
+        with.count()
+    }
+
+    pub(crate) fn add(&self, note: impl Into<String>) {
+        self.0.lock().unwrap().push(note.into());
+    }
+
+    fn note(&self, what: &str, run: &HookRun<'_>) {
+        let event = &run.event.event_type;
+        self.add(format!("{what} {event} {}", run.hook.label()));
+    }
+}
+
+impl Observer for Notes {
+    fn on_start(&self, run: &HookRun<'_>) {
+        self.note("start", run);
+    }
+
+    fn on_finish(&self, run: &HookRun<'_>, _result: &HookResult) {
+        self.note("finish", run);
+    }
+
+    fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
+        self.note(&format!("drop ({reason})"), run);
+    }
+}
+
 const ALONE: &str = "FORGE_HOOKS_TEST_ALONE";
 
 /// Whether this test has the process for itself, as one must that looks at what belongs to the whole
 /// process. If not, it is run again in a process of its own, and has been when this returns.
-#[cfg(unix)]
 #[track_caller]
 pub(crate) fn alone(test: &str) -> bool {
     let is_alone = std::env::var_os(ALONE).is_some();
@@ -168,7 +233,6 @@ pub(crate) fn warm_up() {
 }
 
 /// Runs a test in a process of its own, with what is set here.
-#[cfg(unix)]
 #[track_caller]
 pub(crate) fn run_alone(test: &str, set: impl FnOnce(&mut Command) -> &mut Command) {
     let mut command = Command::new(std::env::current_exe().unwrap());

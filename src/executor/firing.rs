@@ -1,0 +1,87 @@
+//! One event on its way through its hooks: what all of them are given alike.
+//!
+//! Knows nothing of threads.
+
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use super::observer::HookRun;
+use crate::events::HookEvent;
+use crate::hook::Hook;
+use crate::process::Cancel;
+use crate::protocol::{EventVariables, Naming};
+
+/// An event, lent by a caller who waits, or shared.
+pub(super) enum Fired<'a> {
+    Lent(&'a HookEvent),
+    Shared(Arc<HookEvent>),
+}
+
+impl Deref for Fired<'_> {
+    type Target = HookEvent;
+
+    fn deref(&self) -> &HookEvent {
+        match self {
+            Self::Lent(event) => event,
+            Self::Shared(event) => event,
+        }
+    }
+}
+
+impl Fired<'_> {
+    /// For a hook that nobody waits for.
+    pub(super) fn to_shared(&self) -> Arc<HookEvent> {
+        match self {
+            Self::Lent(event) => Arc::new((*event).clone()),
+            Self::Shared(event) => Arc::clone(event),
+        }
+    }
+}
+
+pub(super) struct Firing<'a> {
+    pub(super) event: Fired<'a>,
+    pub(super) variables: EventVariables,
+    json: OnceLock<String>,
+    pub(super) cancel: Option<Arc<Cancel>>,
+    /// How long the event has waited for a thread.
+    pub(super) queued: Duration,
+}
+
+impl<'a> Firing<'a> {
+    /// An event that does not wait and that nobody cancels.
+    pub(super) fn new(event: Fired<'a>, naming: &Naming) -> Self {
+        Self {
+            variables: EventVariables::new(&event, naming),
+            event,
+            json: OnceLock::new(),
+            cancel: None,
+            queued: Duration::ZERO,
+        }
+    }
+
+    /// For several threads.
+    pub(super) fn into_shared(self, cancel: Arc<Cancel>) -> Firing<'static> {
+        Firing {
+            event: Fired::Shared(self.event.to_shared()),
+            variables: self.variables,
+            json: self.json,
+            cancel: Some(cancel),
+            queued: self.queued,
+        }
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancel.as_deref().is_some_and(Cancel::is_requested)
+    }
+
+    /// What a hook finds on its standard input.
+    pub(super) fn json(&self) -> &[u8] {
+        let make = || self.event.to_json() + "\n";
+        self.json.get_or_init(make).as_bytes()
+    }
+
+    pub(super) fn run_of<'b>(&'b self, hook: &'b Arc<Hook>) -> HookRun<'b> {
+        HookRun::new(&self.event, hook, self.queued)
+    }
+}

@@ -1,0 +1,184 @@
+//! Those who watch: told of each hook that starts, ends, or is dropped.
+//!
+//! A panic of theirs stays here. Knows nothing of how a hook is run.
+
+use std::cell::Cell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use log::{debug, error};
+
+use crate::events::HookEvent;
+use crate::hook::Hook;
+use crate::outcome::HookResult;
+
+/// Watches an executor's hooks, also those in the background, which have no result in an
+/// [`Outcome`](crate::Outcome). See [`HookExecutorBuilder::observer`].
+///
+/// It is called on the thread that runs the hook, or drops it, and the hook waits for it: whoever
+/// has more to do than to take a note hands it to another thread. A panic is caught, and logged as
+/// an error; it changes nothing for the hook, nor for other observers. (A host that is built with
+/// `panic = "abort"` ends all the same.)
+///
+/// It may fire events itself. Nothing is locked meanwhile, and a handle that is waited for on a
+/// thread of the pool has its hooks run there and then, so that even one worker is enough. Hooks
+/// that are run by an observer of hooks that are run by an observer, and so on, end at the eighth,
+/// which fails as [`Circular`](crate::FailureKind::Circular). An observer that keeps a
+/// [`HookExecutor`](crate::HookExecutor) keeps it from being dropped.
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use std::sync::Arc;
+/// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor, HookResult, HookRun, Observer};
+///
+/// #[derive(Default)]
+/// struct Failures(AtomicUsize);
+///
+/// impl Observer for Failures {
+///     fn on_finish(&self, _run: &HookRun<'_>, result: &HookResult) {
+///         if !result.success() {
+///             self.0.fetch_add(1, Ordering::Relaxed);
+///         }
+///     }
+/// }
+///
+/// let failures = Arc::new(Failures::default());
+/// let executor = HookExecutor::builder().observer(Arc::clone(&failures)).build();
+/// executor.registry().register(Hook::new("session:start", "exit 3")?);
+/// let outcome = executor.execute(&HookEvent::session_start("s1"), FireOptions::default());
+/// assert!(outcome.allowed(), "what has happened cannot be blocked");
+/// assert_eq!(failures.0.load(Ordering::Relaxed), 1);
+/// # Ok::<(), forge_hooks::HookError>(())
+/// ```
+///
+/// [`HookExecutorBuilder::observer`]: crate::HookExecutorBuilder::observer
+pub trait Observer: Send + Sync {
+    /// A hook is about to run. Always followed by [`on_finish`](Observer::on_finish).
+    fn on_start(&self, run: &HookRun<'_>) {
+        let _ = run;
+    }
+
+    /// A hook has ended, or could not run.
+    fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
+        let _ = (run, result);
+    }
+
+    /// A hook for an event that was fired will not run. Not called for hooks that a failed one
+    /// before them has kept from running, which the outcome shows; nor for a drop that an observer
+    /// causes while it is told of one, which is only logged.
+    fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
+        let _ = (run, reason);
+    }
+}
+
+/// For an observer that is shared with the host.
+impl<T: Observer + ?Sized> Observer for Arc<T> {
+    fn on_start(&self, run: &HookRun<'_>) {
+        (**self).on_start(run);
+    }
+
+    fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
+        (**self).on_finish(run, result);
+    }
+
+    fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
+        (**self).on_drop(run, reason);
+    }
+}
+
+/// One hook on one event, as an [`Observer`] sees it.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct HookRun<'a> {
+    /// What happened.
+    pub event: &'a HookEvent,
+    /// The hook. Whether nobody waits for it, it says itself: [`Hook::background`].
+    pub hook: &'a Arc<Hook>,
+    /// How long the event, or a hook in the background, has waited for a thread; zero for a
+    /// blocking call.
+    pub queued: Duration,
+}
+
+impl<'a> HookRun<'a> {
+    pub(super) fn new(event: &'a HookEvent, hook: &'a Arc<Hook>, queued: Duration) -> Self {
+        Self {
+            event,
+            hook,
+            queued,
+        }
+    }
+}
+
+/// Why a hook does not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DropReason {
+    /// Its event was cancelled before its turn, or its executor is gone.
+    Cancelled,
+    /// So much was waiting that the queue was full. The host may fire the event again.
+    Busy,
+    /// The pool has no thread, and the system gives it none.
+    NoThread,
+    /// The executor has been shut down.
+    ShutDown,
+}
+
+impl fmt::Display for DropReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Cancelled => "cancelled before its turn",
+            Self::Busy => "the queue is full",
+            Self::NoThread => "no thread can be started",
+            Self::ShutDown => "the executor has been shut down",
+        })
+    }
+}
+
+thread_local! {
+    /// An observer is being told of a drop on this thread.
+    static DROPPING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// All observers of an executor.
+#[derive(Clone, Default)]
+pub(super) struct Observers(Vec<Arc<dyn Observer>>);
+
+impl Observers {
+    pub(super) fn add(&mut self, observer: impl Observer + 'static) {
+        self.0.push(Arc::new(observer));
+    }
+
+    pub(super) fn start(&self, run: &HookRun<'_>) {
+        self.tell(|observer| observer.on_start(run));
+    }
+
+    pub(super) fn finish(&self, run: &HookRun<'_>, result: &HookResult) {
+        self.tell(|observer| observer.on_finish(run, result));
+    }
+
+    pub(super) fn dropped(&self, run: &HookRun<'_>, reason: DropReason) {
+        let (label, event) = (run.hook.label(), &run.event.event_type);
+        debug!("hook `{label}` does not run on {event}: {reason}");
+        // One that fires an event when it is told of a drop, on a full queue, would never end.
+        if !DROPPING.replace(true) {
+            self.tell(|observer| observer.on_drop(run, reason));
+            DROPPING.set(false);
+        }
+    }
+
+    fn tell(&self, what: impl Fn(&dyn Observer)) {
+        for observer in &self.0 {
+            if catch_unwind(AssertUnwindSafe(|| what(&**observer))).is_err() {
+                error!("an observer of the hooks panicked");
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Observers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} observers", self.0.len())
+    }
+}

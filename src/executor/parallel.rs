@@ -1,0 +1,135 @@
+//! The hooks of one event all at once.
+//!
+//! The thread that has them to run takes one after the other, and so do threads of the pool that
+//! are free. So it never waits for a thread, only for hooks that are running.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crossbeam_channel::{Sender, bounded};
+
+use super::chain;
+use super::firing::Firing;
+use super::observer::DropReason;
+use super::pool::Job;
+use super::queue::Place;
+use super::run::Engine;
+use crate::hook::Hook;
+use crate::outcome::HookResult;
+use crate::process::Cancel;
+
+/// Runs the hooks, whatever fails, and hands the results over in the order of the hooks.
+pub(super) fn run(
+    engine: &Arc<Engine>,
+    firing: Firing<'_>,
+    hooks: Vec<Arc<Hook>>,
+    answer: &mut dyn FnMut(HookResult),
+) {
+    let count = hooks.len();
+    let place = Place {
+        guard: firing.event.event_type.can_block(),
+        lane: None,
+    };
+    let (sender, results) = bounded(count);
+    let cancel = firing.cancel.clone().unwrap_or_default();
+    let work = Arc::new(Work {
+        engine: Arc::clone(engine),
+        firing: firing.into_shared(Arc::clone(&cancel)),
+        cancel,
+        hooks,
+        next: AtomicUsize::new(0),
+        results: sender,
+    });
+    for _ in 1..count.min(engine.pool.threads() + 1) {
+        // Without help this thread does everything itself.
+        if engine
+            .pool
+            .submit(place, Box::new(Help(Arc::clone(&work))))
+            .is_err()
+        {
+            break;
+        }
+    }
+    let mut in_order = InOrder::new(count, answer);
+    while work.do_one() {
+        results
+            .try_iter()
+            .for_each(|(index, result)| in_order.add(index, result));
+    }
+    // What is left has been begun by another thread, and has a deadline.
+    while !in_order.is_complete()
+        && let Ok((index, result)) = results.recv()
+    {
+        in_order.add(index, result);
+    }
+}
+
+struct Work {
+    engine: Arc<Engine>,
+    firing: Firing<'static>,
+    cancel: Arc<Cancel>,
+    hooks: Vec<Arc<Hook>>,
+    /// The first that nobody has begun.
+    next: AtomicUsize,
+    /// With room for all.
+    results: Sender<(usize, HookResult)>,
+}
+
+impl Work {
+    /// Whether there was one to do.
+    fn do_one(&self) -> bool {
+        let index = self.next.fetch_add(1, Ordering::Relaxed);
+        let Some(hook) = self.hooks.get(index) else {
+            return false;
+        };
+        let result = chain::run_unless_cancelled(&self.engine, &self.firing, hook);
+        let _ = self.results.try_send((index, result));
+        true
+    }
+}
+
+/// A thread of the pool, lending a hand. Nothing is lost without it.
+struct Help(Arc<Work>);
+
+impl Job for Help {
+    fn cancel(&self) -> Arc<Cancel> {
+        Arc::clone(&self.0.cancel)
+    }
+
+    fn run(self: Box<Self>) {
+        while self.0.do_one() {}
+    }
+
+    fn abandon(self: Box<Self>) {}
+
+    fn refuse(self: Box<Self>, _reason: DropReason) {}
+}
+
+/// Results as they come, handed over in the order of their hooks.
+struct InOrder<'a> {
+    waiting: Vec<Option<HookResult>>,
+    next: usize,
+    answer: &'a mut dyn FnMut(HookResult),
+}
+
+impl<'a> InOrder<'a> {
+    fn new(count: usize, answer: &'a mut dyn FnMut(HookResult)) -> Self {
+        Self {
+            waiting: vec![None; count],
+            next: 0,
+            answer,
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.next == self.waiting.len()
+    }
+
+    fn add(&mut self, index: usize, result: HookResult) {
+        self.waiting[index] = Some(result);
+        while let Some(result) = self.waiting.get_mut(self.next).and_then(Option::take) {
+            (self.answer)(result);
+            self.next += 1;
+        }
+    }
+}

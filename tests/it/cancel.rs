@@ -1,0 +1,184 @@
+//! Ending a submitted event early.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use forge_hooks::{FailureKind, FireOptions, HookResult, HookUpdate};
+
+use crate::support::{LONG, Notes, World, blocking_event, custom, eventually, meets};
+
+fn cancelled(result: &HookResult) -> bool {
+    result.failure == Some(FailureKind::Cancelled) && !result.should_continue()
+}
+
+#[test]
+fn cancelling_ends_the_hook_that_runs_and_skips_the_rest() {
+    let world = World::running(["echo first", &meets("second", "never"), "echo>third"]);
+    let handle = world.submit(blocking_event());
+    world.await_file("second");
+    handle.cancel();
+    let outcome = handle.wait();
+    assert!(!outcome.allowed());
+    let [first, second, third] = &*outcome else {
+        panic!("{outcome:?}");
+    };
+    assert!(first.success() && first.started());
+    assert!(cancelled(second) && second.started());
+    assert_eq!(second.error.as_deref(), Some("cancelled while it ran"));
+    assert!(cancelled(third) && !third.started());
+    assert_eq!(third.error.as_deref(), Some("cancelled before its turn"));
+    assert!(!world.path("third").exists());
+}
+
+/// With a grace of a minute, an end in seconds is one by the signal, given at once.
+#[cfg(unix)]
+#[test]
+fn a_cancelled_hook_is_asked_to_end_at_once_with_all_it_has_started() {
+    let world = World::with(|builder| builder.kill_grace(Duration::from_secs(60)));
+    world.hook(
+        "*",
+        "sh -c 'trap \"echo child>>ended; exit\" TERM; : >child; while :; do sleep 0.01; done' &
+         trap 'echo hook>>ended; wait; exit' TERM
+         : >hook; while :; do sleep 0.01; done",
+    );
+    let handle = world.submit(blocking_event());
+    world.await_file("hook");
+    world.await_file("child");
+    let start = Instant::now();
+    handle.cancel();
+    let outcome = handle.wait();
+    assert!(
+        start.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        start.elapsed()
+    );
+    assert!(cancelled(&outcome[0]));
+    let ended = world.read("ended");
+    assert!(ended.contains("child") && ended.contains("hook"), "{ended}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_hook_that_does_not_heed_is_forced_after_the_grace() {
+    let grace = Duration::from_millis(100);
+    let world = World::with(|builder| builder.kill_grace(grace));
+    world.hook("*", "trap '' TERM; : >deaf; while :; do sleep 0.01; done");
+    let handle = world.submit(blocking_event());
+    world.await_file("deaf");
+    let start = Instant::now();
+    handle.cancel();
+    assert!(start.elapsed() < grace, "whoever cancels does not wait");
+    assert!(cancelled(&handle.wait()[0]));
+    assert!(start.elapsed() >= grace);
+}
+
+#[test]
+fn an_event_that_waits_is_answered_at_once_and_gives_its_place_back() {
+    let notes = Arc::new(Notes::default());
+    let world = World::with(|builder| {
+        let builder = builder.observer(Arc::clone(&notes));
+        builder.workers(1).queue_capacity(1)
+    });
+    world.hook("first:*", &meets("first", "go"));
+    world.hook("second:*", "echo>second");
+    let first = world.submit(custom("first:one"));
+    world.await_file("first");
+    for _ in 0..3 {
+        let second = world.submit(custom("second:one"));
+        let refused = world
+            .executor
+            .submit(custom("second:one"), FireOptions::default());
+        assert!(refused.is_err(), "there is room for one");
+        second.cancel();
+        assert!(second.is_finished(), "nobody runs it, nobody is waited for");
+        let outcome = second.wait();
+        assert!(cancelled(&outcome[0]) && !outcome[0].started());
+    }
+    world.write("go", "");
+    assert!(first.wait().allowed(), "the other event goes on");
+    assert!(!world.path("second").exists());
+    assert_eq!(
+        notes.count("drop (cancelled before its turn) second:one"),
+        3
+    );
+    assert_eq!(notes.count("drop (the queue is full) second:one"), 3);
+    assert_eq!(notes.count("start second:one"), 0);
+}
+
+#[test]
+fn cancelling_what_has_ended_changes_nothing() {
+    let world = World::running(["echo 1"]);
+    let mut handle = world.submit(blocking_event());
+    let outcome = handle.wait_timeout(Duration::MAX).unwrap();
+    handle.cancel();
+    assert!(outcome.allowed() && handle.wait().allowed());
+    world.submit(custom("no:hooks")).cancel();
+    let without_hooks = World::new().submit(custom("no:hooks"));
+    without_hooks.cancel();
+    assert!(without_hooks.wait().allowed());
+}
+
+#[test]
+fn a_handle_may_cancel_when_it_is_dropped() {
+    let notes = Arc::new(Notes::default());
+    let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
+    world.hook("*", &meets("started", "never"));
+    let handle = world.submit(blocking_event()).cancel_on_drop();
+    world.await_file("started");
+    drop(handle);
+    eventually("the hook has ended", || notes.count("finish") == 1);
+}
+
+#[test]
+fn a_token_cancels_from_another_thread_what_has_been_given_away() {
+    let world = World::running([&meets("started", "never"), "echo never"]);
+    let handle = world.submit(blocking_event()).cancel_on_drop();
+    let token = handle.cancel_token();
+    let results = handle.into_receiver();
+    world.await_file("started");
+    assert!(
+        !token.is_finished(),
+        "the receiver keeps it from being dropped"
+    );
+    thread::scope(|scope| {
+        scope.spawn(|| token.cancel());
+        assert_eq!(results.iter().filter(cancelled).count(), 2);
+    });
+    eventually("it is finished", || token.is_finished());
+}
+
+#[test]
+fn a_callback_is_told_of_the_end_also_when_it_never_began() {
+    let world = World::with(|builder| builder.workers(1));
+    world.hook("*", LONG);
+    let _first = world.submit(blocking_event()).cancel_on_drop();
+    let (sender, told) = crossbeam_channel::unbounded();
+    let callback = move |update: HookUpdate<'_>| {
+        if let HookUpdate::Done(outcome) = update {
+            sender.send(outcome.allowed()).unwrap();
+        }
+    };
+    let options = FireOptions::default();
+    let token = world
+        .executor
+        .submit_with(blocking_event(), options, callback);
+    token.unwrap().cancel();
+    assert_eq!(told.iter().collect::<Vec<_>>(), [false]);
+}
+
+#[test]
+fn what_is_cancelled_before_a_thread_has_it_never_runs() {
+    let world = World::running(["echo ran>>ran"]);
+    for _ in 0..50 {
+        let handle = world.submit(blocking_event());
+        handle.cancel();
+        let outcome = handle.wait();
+        assert_eq!(outcome.len(), 1);
+        // It may have been quicker.
+        assert!(
+            cancelled(&outcome[0]) || outcome[0].success(),
+            "{outcome:?}"
+        );
+    }
+}

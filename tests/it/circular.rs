@@ -1,0 +1,137 @@
+//! Hooks that run the program that runs them: through real processes, which are this test binary
+//! again.
+
+use std::process::Command;
+
+use forge_hooks::{AppProfile, Hook};
+
+use crate::support::{World, custom, hook};
+
+/// Says to a process of this binary that it is a host, and what it is to do: an event, then hooks,
+/// each as `PATTERN COMMAND`.
+const HOST: &str = "FORGE_HOOKS_TEST_HOST";
+
+/// Where a host in a hook notes what it has seen.
+const LOG: &str = "FORGE_HOOKS_TEST_LOG";
+
+/// No test of its own: the host, when it is run by a hook of the tests below.
+#[test]
+fn a_host() {
+    let Ok(told) = std::env::var(HOST) else {
+        return;
+    };
+    let mut lines = told.lines();
+    let event = lines.next().unwrap();
+    let world = World::new();
+    for line in lines {
+        let (pattern, command) = line.split_once(' ').unwrap();
+        world.registry().register(as_hook(pattern, command));
+    }
+    for result in world.fire(&custom(event)) {
+        let line = format!("{event} {:?}\n", result.failure);
+        let log = std::env::var(LOG).unwrap();
+        append(&log, &line);
+    }
+}
+
+fn append(path: &str, line: &str) {
+    use std::io::Write;
+    let mut file = std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)
+        .unwrap();
+    file.write_all(line.as_bytes()).unwrap();
+}
+
+/// `host EVENT` runs the host again with the same hooks and another event, anything else a shell.
+fn as_hook(pattern: &str, command: &str) -> Hook {
+    let Some(event) = command.strip_prefix("host ") else {
+        return hook(pattern, command);
+    };
+    let binary = std::env::current_exe().unwrap();
+    let hooks = std::env::var(HOST).unwrap();
+    let hooks = hooks.split_once('\n').unwrap().1;
+    let args = [
+        binary.to_str().unwrap(),
+        "--exact",
+        "circular::a_host",
+        "--nocapture",
+    ];
+    Hook::program(pattern, args)
+        .unwrap()
+        .with_env(HOST, format!("{event}\n{hooks}"))
+}
+
+/// Runs a host, and tells what the hosts in it have seen, the innermost first.
+fn run(told: &str, chain: Option<&str>) -> Vec<String> {
+    let world = World::new();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "circular::a_host", "--nocapture"])
+        .env(HOST, told)
+        .env(LOG, world.path("log"))
+        .env_remove("FORGE_HOOK_CHAIN");
+    if let Some(chain) = chain {
+        command.env("OPENCODE_HOOK_CHAIN", chain);
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    world.read("log").lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_hook_that_fires_its_own_event_is_run_once() {
+    let seen = run("a:b\na:b host a:b", None);
+    assert_eq!(seen, ["a:b Some(Circular)", "a:b None"]);
+}
+
+#[test]
+fn a_circle_of_several_events_is_found() {
+    let seen = run(
+        "a:b\na:b host c:d\nc:d host e:f\ne:f host a:b\na:b exit 0",
+        None,
+    );
+    let expected = [
+        "a:b Some(Circular)",
+        "e:f None",
+        "c:d None",
+        "a:b None",
+        "a:b None",
+    ];
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn another_hook_on_the_same_event_is_no_circle() {
+    let seen = run("a:b\na:b host c:d\nc:d exit 0", None);
+    assert_eq!(seen, ["c:d None", "a:b None"]);
+}
+
+#[test]
+fn no_ninth_hook_runs_below_eight_others() {
+    let seen = run("a:b\na:b exit 0", Some("1:2:3:4:5:6:7"));
+    assert_eq!(seen, ["a:b None"]);
+    let seen = run("a:b\na:b exit 0", Some("1:2:3:4:5:6:7:8"));
+    assert_eq!(seen, ["a:b Some(Circular)"]);
+}
+
+#[test]
+fn every_hook_is_given_the_chain_under_all_names_and_cannot_say_otherwise() {
+    let world = World::with(|builder| {
+        builder.profile(AppProfile::new("one").with_env_prefixes(["ONE", "TWO"]))
+    });
+    let show = if cfg!(windows) {
+        "echo !ONE_HOOK_CHAIN! !TWO_HOOK_CHAIN!"
+    } else {
+        r#"echo "$ONE_HOOK_CHAIN $TWO_HOOK_CHAIN""#
+    };
+    let chain = |hook: Hook| world.one(hook).stdout.trim().to_owned();
+    let plain = chain(hook("*", show));
+    let (one, two) = plain.split_once(' ').unwrap();
+    assert!(one == two && one.len() == 16, "{plain}");
+    let forged = chain(hook("*", show).with_env("TWO_HOOK_CHAIN", "none"));
+    let (one, two) = forged.split_once(' ').unwrap();
+    assert!(one == two && one != "none", "{forged}");
+    assert_ne!(plain, forged, "another definition, another fingerprint");
+}

@@ -1,0 +1,308 @@
+//! Those who watch, and what they may do meanwhile: panic, and fire events of their own.
+
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use forge_hooks::{
+    DropReason, FailureKind, FireOptions, HookEvent, HookExecutor, HookHandle, HookResult, HookRun,
+    HookUpdate, Observer, Outcome,
+};
+
+use crate::support::{LONG, Notes, World, blocking_event, custom, eventually, hook};
+
+#[test]
+fn an_observer_is_told_of_start_and_end_in_their_order() {
+    let notes = Arc::new(Notes::default());
+    let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
+    for (name, command) in [
+        ("one", "echo 1"),
+        ("two", "exit 3"),
+        ("three", "echo never"),
+    ] {
+        world
+            .registry()
+            .register(hook("*", command).with_name(name));
+    }
+    assert!(!world.outcome(&blocking_event()).allowed());
+    let expected = [
+        "start tool:pre_execute one",
+        "finish tool:pre_execute one",
+        "start tool:pre_execute two",
+        "finish tool:pre_execute two",
+    ];
+    assert_eq!(notes.all(), expected);
+    assert!(!world.submit(blocking_event()).wait().allowed());
+    assert_eq!(notes.all()[4..], expected);
+}
+
+/// What an observer finds in its arguments.
+#[derive(Default)]
+struct Details(Mutex<Vec<(HookEvent, Duration, Option<HookResult>)>>);
+
+impl Observer for Details {
+    fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
+        let details = (run.event.clone(), run.queued, Some(result.clone()));
+        self.0.lock().unwrap().push(details);
+    }
+}
+
+#[test]
+fn an_observer_sees_the_event_the_hook_and_the_result_as_the_host_does() {
+    let details = Arc::new(Details::default());
+    let world = World::with(|builder| builder.observer(Arc::clone(&details)));
+    world.hook("*", "echo said&& exit 3");
+    world
+        .registry()
+        .register(hook("*", "/no/such/program/at/all"));
+    let event = blocking_event().with_session_id("s1");
+    let options = FireOptions::default().stop_on_failure(false);
+    let handle = world.executor.submit(event.clone(), options).unwrap();
+    let outcome = handle.wait();
+    let seen = details.0.lock().unwrap();
+    let expected: Vec<_> = outcome
+        .iter()
+        .map(|result| (event.clone(), result.queued, Some(result.clone())))
+        .collect();
+    assert_eq!(*seen, expected);
+    assert_eq!(seen.len(), 2);
+}
+
+struct Panics;
+
+impl Observer for Panics {
+    fn on_start(&self, _run: &HookRun<'_>) {
+        panic!("on_start");
+    }
+
+    fn on_finish(&self, _run: &HookRun<'_>, _result: &HookResult) {
+        panic!("on_finish");
+    }
+
+    fn on_drop(&self, _run: &HookRun<'_>, _reason: DropReason) {
+        panic!("on_drop");
+    }
+}
+
+#[test]
+fn an_observer_that_panics_harms_neither_hooks_nor_other_observers() {
+    let notes = Arc::new(Notes::default());
+    let world = World::with(|builder| {
+        builder
+            .observer(Panics)
+            .observer(Arc::clone(&notes))
+            .workers(1)
+    });
+    world.hook("*", "echo 1");
+    assert_eq!(world.outcome(&blocking_event())[0].stdout.trim(), "1");
+    for _ in 0..3 {
+        assert!(world.submit(blocking_event()).wait().allowed());
+    }
+    assert_eq!((notes.count("start"), notes.count("finish")), (4, 4));
+    world.hook("slow:*", LONG);
+    let _slow = world.submit(custom("slow:one")).cancel_on_drop();
+    world.submit(blocking_event()).cancel();
+    assert_eq!(notes.count("drop"), 1);
+}
+
+/// Fires an event for each hook on `outer:*`, and waits for it in one of many ways.
+struct Nests {
+    executor: OnceLock<HookExecutor>,
+    wait: fn(HookHandle) -> Outcome,
+    session: Option<&'static str>,
+    outcomes: Mutex<Vec<Outcome>>,
+}
+
+impl Nests {
+    fn new(wait: fn(HookHandle) -> Outcome, session: Option<&'static str>) -> Arc<Self> {
+        Arc::new(Self {
+            executor: OnceLock::new(),
+            wait,
+            session,
+            outcomes: Mutex::default(),
+        })
+    }
+
+    fn nest(&self) {
+        let event = event("session:message", self.session);
+        let executor = self.executor.get().unwrap();
+        let handle = executor.submit(event, FireOptions::default()).unwrap();
+        let outcome = (self.wait)(handle);
+        self.outcomes.lock().unwrap().push(outcome);
+    }
+}
+
+fn event(name: &str, session: Option<&str>) -> HookEvent {
+    let event = HookEvent::new(name.parse().unwrap());
+    session.into_iter().fold(event, HookEvent::with_session_id)
+}
+
+impl Observer for Nests {
+    fn on_start(&self, run: &HookRun<'_>) {
+        if run.event.event_type.as_str() == "session:start" {
+            self.nest();
+        }
+    }
+}
+
+fn wait_a_long_time(mut handle: HookHandle) -> Outcome {
+    handle
+        .wait_timeout(Duration::from_secs(20))
+        .expect("an outcome")
+}
+
+fn poll(mut handle: HookHandle) -> Outcome {
+    let mut outcome = None;
+    eventually("the outcome is there", || {
+        outcome = handle.try_wait();
+        outcome.is_some()
+    });
+    outcome.unwrap()
+}
+
+fn receive(handle: HookHandle) -> Outcome {
+    let results = handle.into_receiver();
+    let result = results.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert!(result.success() && results.recv().is_err());
+    World::new().outcome(&blocking_event())
+}
+
+/// With one worker, and it is the one that waits; with others of its session before it in the queue,
+/// and these wait for the worker; from two threads for each other.
+#[test]
+fn whoever_waits_on_a_thread_of_the_pool_is_never_waiting_for_itself() {
+    for workers in [1, 2] {
+        for session in [None, Some("s1")] {
+            for wait in [HookHandle::wait, wait_a_long_time, poll, receive] {
+                let nests = Nests::new(wait, session);
+                let world =
+                    World::with(|builder| builder.observer(Arc::clone(&nests)).workers(workers));
+                assert!(nests.executor.set(world.executor.clone()).is_ok());
+                world.hook("session:*", "exit 0");
+                let handles: Vec<_> = (0..6)
+                    .map(|_| world.submit(event("session:start", session)))
+                    .collect();
+                for mut handle in handles {
+                    let outcome = handle.wait_timeout(Duration::from_secs(30));
+                    assert!(outcome.expect("no deadlock")[0].success());
+                }
+                assert_eq!(nests.outcomes.lock().unwrap().len(), 6);
+            }
+        }
+    }
+}
+
+#[test]
+fn two_executors_may_wait_for_each_other() {
+    let nests = [(); 2].map(|()| Nests::new(HookHandle::wait, Some("s1")));
+    let worlds = nests.each_ref().map(|nests| {
+        let world = World::with(|builder| builder.observer(Arc::clone(nests)).workers(1));
+        world.hook("session:*", "exit 0");
+        world
+    });
+    for (index, nests) in nests.iter().enumerate() {
+        assert!(
+            nests
+                .executor
+                .set(worlds[1 - index].executor.clone())
+                .is_ok()
+        );
+    }
+    let handles: Vec<_> = (0..6)
+        .map(|number| worlds[number % 2].submit(event("session:start", Some("s1"))))
+        .collect();
+    for mut handle in handles {
+        let outcome = handle.wait_timeout(Duration::from_secs(30));
+        assert!(outcome.expect("no deadlock")[0].success());
+    }
+}
+
+#[test]
+fn a_callback_may_fire_and_wait() {
+    let world = World::with(|builder| builder.workers(1));
+    world.hook("*", "exit 0");
+    let executor = world.executor.clone();
+    let (sender, told) = crossbeam_channel::unbounded();
+    let callback = move |update: HookUpdate<'_>| {
+        if let HookUpdate::Result(_) = update {
+            let blocking = executor.execute(&custom("in:callback"), FireOptions::default());
+            let submitted = executor.submit(custom("in:callback"), FireOptions::default());
+            sender
+                .send(blocking.allowed() && submitted.unwrap().wait().allowed())
+                .unwrap();
+        }
+    };
+    let options = FireOptions::default();
+    let token = world
+        .executor
+        .submit_with(blocking_event(), options, callback);
+    assert!(told.recv_timeout(Duration::from_secs(20)).unwrap());
+    drop(token);
+}
+
+/// Fires an event for each hook that ends, on which the same hook runs, which ends.
+#[derive(Default)]
+struct Endless {
+    executor: OnceLock<HookExecutor>,
+    failures: Mutex<Vec<Option<FailureKind>>>,
+}
+
+impl Observer for Endless {
+    fn on_finish(&self, _run: &HookRun<'_>, result: &HookResult) {
+        self.failures.lock().unwrap().push(result.failure);
+        if result.failure.is_none() {
+            let executor = self.executor.get().unwrap();
+            let _ = executor.execute(&blocking_event(), FireOptions::default());
+        }
+    }
+}
+
+#[test]
+fn an_observer_that_runs_its_own_hook_ends_at_the_eighth() {
+    let endless = Arc::new(Endless::default());
+    let world = World::with(|builder| builder.observer(Arc::clone(&endless)));
+    assert!(endless.executor.set(world.executor.clone()).is_ok());
+    world.hook("*", "exit 0");
+    assert!(world.outcome(&blocking_event()).allowed());
+    let mut failures = endless.failures.lock().unwrap();
+    assert_eq!(failures.pop(), Some(Some(FailureKind::Circular)));
+    assert_eq!(*failures, [None; 8]);
+}
+
+/// Fires an event for each that is dropped.
+#[derive(Default)]
+struct Stubborn {
+    executor: OnceLock<HookExecutor>,
+    drops: Notes,
+}
+
+impl Observer for Stubborn {
+    fn on_drop(&self, _run: &HookRun<'_>, reason: DropReason) {
+        self.drops.add(reason.to_string());
+        let executor = self.executor.get().unwrap();
+        assert!(
+            executor
+                .submit(blocking_event(), FireOptions::default())
+                .is_err()
+        );
+    }
+}
+
+#[test]
+fn an_observer_that_fires_on_a_full_queue_is_told_of_one_drop_not_of_its_own() {
+    let stubborn = Arc::new(Stubborn::default());
+    let world = World::with(|builder| {
+        let builder = builder.observer(Arc::clone(&stubborn));
+        builder.workers(1).queue_capacity(1)
+    });
+    assert!(stubborn.executor.set(world.executor.clone()).is_ok());
+    world.hook("*", LONG);
+    let mut taken = Vec::new();
+    while let Ok(handle) = world
+        .executor
+        .submit(blocking_event(), FireOptions::default())
+    {
+        taken.push(handle.cancel_on_drop());
+    }
+    assert_eq!(stubborn.drops.all(), ["the queue is full"]);
+    assert!(!world.executor.shutdown(Duration::ZERO).is_complete());
+}

@@ -1,0 +1,133 @@
+//! Which submitted event waits for which: order within a key, guards ahead, everything else side by
+//! side.
+
+use forge_hooks::{FireOptions, HookEvent};
+
+use crate::support::{LONG, World, custom, hook, meets};
+
+fn message(session: &str, text: &str) -> HookEvent {
+    HookEvent::session_message(session, "user", text)
+}
+
+/// Appends the content of a message to a file.
+const LOG: &str = if cfg!(windows) {
+    "echo !FORGE_CONTENT!>>log"
+} else {
+    // The later, the faster: without an order they would come the other way round.
+    r#"sleep "0.0$((9 - FORGE_CONTENT))"; echo "$FORGE_CONTENT" >>log"#
+};
+
+fn numbers(text: &str) -> Vec<u32> {
+    text.lines()
+        .map(|line| line.trim().parse().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_sessions_log_is_in_the_order_of_its_events() {
+    let world = World::new();
+    world.hook("session:message", LOG);
+    let handles: Vec<_> = (0..10)
+        .map(|number| world.submit(message("s1", &number.to_string())))
+        .collect();
+    handles
+        .into_iter()
+        .for_each(|handle| assert!(handle.wait()[0].success()));
+    assert_eq!(numbers(&world.read("log")), (0..10).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_shares_a_key_waits_for_its_turn_and_nothing_else_does() {
+    let world = World::new();
+    world.hook("slow:*", &meets("slow", "go"));
+    world.hook("fast:*", "echo fast>>fast");
+    let on = |key: &'static str| FireOptions::default().ordered_by(key);
+    let submit = |event, options| world.executor.submit(event, options).unwrap();
+    let slow = submit(custom("slow:one"), on("a"));
+    let mut behind = submit(custom("fast:one"), on("a"));
+    world.await_file("slow");
+    assert!(submit(custom("fast:two"), on("b")).wait().allowed());
+    assert!(
+        submit(custom("fast:three"), FireOptions::default())
+            .wait()
+            .allowed()
+    );
+    assert!(behind.try_wait().is_none());
+    assert_eq!(world.read("fast").lines().count(), 2);
+    world.write("go", "");
+    assert!(slow.wait().allowed() && behind.wait().allowed());
+}
+
+#[test]
+fn a_lane_goes_on_when_what_was_next_is_cancelled() {
+    let world = World::with(|builder| builder.workers(2));
+    world.hook("slow:*", &meets("slow", "go"));
+    world.hook("fast:*", "echo fast");
+    let options = FireOptions::default().ordered_by(7);
+    let submit = |event| world.executor.submit(event, options).unwrap();
+    let slow = submit(custom("slow:one"));
+    world.await_file("slow");
+    let behind = [(); 3].map(|()| submit(custom("fast:one")));
+    behind[0].cancel();
+    behind[2].cancel();
+    slow.cancel();
+    let allowed = behind.map(|handle| handle.wait().allowed());
+    assert_eq!(allowed, [false, true, false]);
+}
+
+#[test]
+fn without_an_order_a_sessions_events_run_side_by_side() {
+    let world = World::new();
+    world.hook("session:message:*, session:message", &meets("a", "b"));
+    world.hook("session:end", &meets("b", "a"));
+    let options = FireOptions::default().unordered();
+    let submit = |event| world.executor.submit(event, options).unwrap();
+    let both = [
+        submit(message("s1", "0")),
+        submit(HookEvent::session_end("s1")),
+    ];
+    for handle in both {
+        assert!(handle.wait()[0].success());
+    }
+}
+
+#[test]
+fn a_worker_is_kept_for_guards() {
+    let world = World::with(|builder| builder.workers(2));
+    world.hook("session:message", LONG);
+    world.hook("tool:pre_execute", "exit 0");
+    let loggers: Vec<_> = (0..10)
+        .map(|number| {
+            world
+                .submit(message(&number.to_string(), "slow"))
+                .cancel_on_drop()
+        })
+        .collect();
+    for _ in 0..3 {
+        let guard = HookEvent::tool_pre_execute("bash", "ls").with_session_id("0");
+        assert!(world.submit(guard).wait().allowed());
+    }
+    assert!(loggers.iter().all(|logger| !logger.is_finished()));
+}
+
+#[test]
+fn a_guard_goes_ahead_in_the_queue() {
+    let world = World::with(|builder| builder.workers(1));
+    world
+        .registry()
+        .register(hook("first:*", &meets("first", "go")));
+    world.hook("session:message", "echo message>>log");
+    world.hook("tool:pre_execute", "echo guard>>log");
+    let first = world.submit(custom("first:one"));
+    world.await_file("first");
+    let loggers = ["s1", "s2"].map(|session| world.submit(message(session, "hello")));
+    let guard = world.submit(HookEvent::tool_pre_execute("bash", "ls").with_session_id("s1"));
+    world.write("go", "");
+    assert!(first.wait().allowed() && guard.wait().allowed());
+    for logger in loggers {
+        assert!(logger.wait()[0].success());
+    }
+    let log = world.read("log");
+    let log: Vec<_> = log.lines().map(str::trim).collect();
+    assert_eq!(log, ["guard", "message", "message"]);
+}

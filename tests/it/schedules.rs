@@ -1,0 +1,405 @@
+//! The pool and the handles under schedules drawn by lot: several threads submit, wait, cancel, drop
+//! and shut down, in every way there is, while observers dawdle, fire and wait themselves. Whatever
+//! the schedule, every event is answered once, in order, on no more threads than there may be, and
+//! nobody waits for ever.
+//!
+//! The hooks fail before there would be a process, so that thousands of events fit into a second.
+//! `FORGE_HOOKS_TEST_SECONDS` says how long; a failure names its seed, and `FORGE_HOOKS_TEST_SEED`
+//! plays that round again (as far as the system's scheduler does).
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use forge_hooks::{
+    CancelToken, DropReason, FireOptions, Hook, HookEvent, HookExecutor, HookHandle, HookResult,
+    HookRun, HookUpdate, Observer, SubmitError,
+};
+
+use crate::endurance::from_environment;
+use crate::support::{custom, eventually, hook};
+
+/// Hooks of every event that are waited for, and one in the background.
+const WAITED_FOR: usize = 3;
+
+/// Longer than any round takes on the slowest machine.
+const FOR_EVER: Duration = Duration::from_secs(60);
+
+/// Marsaglia's xorshift: what is drawn depends on the seed alone.
+struct Lot(u64);
+
+impl Lot {
+    fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+
+    fn one_in(&mut self, limit: u64) -> bool {
+        self.below(limit) == 0
+    }
+}
+
+/// One round's observer, and what it has seen.
+#[derive(Default)]
+struct Witness {
+    executor: OnceLock<HookExecutor>,
+    /// By event: hooks that have ended or been dropped.
+    seen: Mutex<HashMap<u64, usize>>,
+    /// Of each lane and submitting thread, the events in the order of their starts.
+    starts: Mutex<HashMap<(u64, u64), Vec<u64>>>,
+    running: AtomicUsize,
+    most_running: AtomicUsize,
+    /// A panic of an observer's is caught, and would go unnoticed.
+    failures: Mutex<Vec<&'static str>>,
+    nests: bool,
+    seed: u64,
+    draws: AtomicU64,
+}
+
+fn number(event: &HookEvent, key: &str) -> Option<u64> {
+    event.data.get(key)?.as_u64()
+}
+
+impl Witness {
+    fn saw(&self, run: &HookRun<'_>) {
+        let id = number(run.event, "id").unwrap();
+        *self.seen.lock().unwrap().entry(id).or_default() += 1;
+    }
+
+    fn draw(&self, limit: u64) -> u64 {
+        let draws = self.draws.fetch_add(1, Ordering::Relaxed);
+        Lot::new(self.seed.wrapping_add(draws)).below(limit)
+    }
+
+    fn dawdle(&self) {
+        match self.draw(20) {
+            0 => thread::sleep(Duration::from_micros(200)),
+            1..8 => thread::yield_now(),
+            _ => {}
+        }
+    }
+
+    /// An event from a thread that runs hooks, waited for in one way or the other.
+    fn nest(&self, outer: &HookEvent) {
+        let draw = |limit| self.draw(limit);
+        let outermost = outer.data.contains_key("lane");
+        if !self.nests || !outermost || draw(10) > 0 {
+            return;
+        }
+        let event = custom("nested:one").with_data("id", number(outer, "id").unwrap() + NESTED);
+        let options = FireOptions::new().stop_on_failure(false);
+        let options = if draw(2) == 0 {
+            options.ordered_by(draw(3))
+        } else {
+            options
+        };
+        let Ok(mut handle) = self.executor.get().unwrap().submit(event, options) else {
+            return;
+        };
+        let results = match draw(3) {
+            0 => handle.wait().len(),
+            1 => handle
+                .wait_timeout(FOR_EVER)
+                .map_or(0, |outcome| outcome.len()),
+            _ => handle.into_receiver().iter().count(),
+        };
+        if results != WAITED_FOR {
+            self.failures
+                .lock()
+                .unwrap()
+                .push("a nested event was not answered");
+        }
+    }
+}
+
+/// Added to the number of an event for the one that is fired because of it.
+const NESTED: u64 = 1 << 40;
+
+impl Observer for Witness {
+    fn on_start(&self, run: &HookRun<'_>) {
+        if run.hook.background() {
+            return self.dawdle();
+        }
+        let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most_running.fetch_max(running, Ordering::SeqCst);
+        let is_first = run.hook.name() == Some("0");
+        if let Some(lane) = number(run.event, "lane").filter(|_| is_first) {
+            let by = number(run.event, "by").unwrap();
+            let id = number(run.event, "id").unwrap();
+            self.starts
+                .lock()
+                .unwrap()
+                .entry((lane, by))
+                .or_default()
+                .push(id);
+        }
+        self.dawdle();
+        self.nest(run.event);
+    }
+
+    fn on_finish(&self, run: &HookRun<'_>, _result: &HookResult) {
+        self.dawdle();
+        if !run.hook.background() {
+            self.running.fetch_sub(1, Ordering::SeqCst);
+        }
+        self.saw(run);
+    }
+
+    fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
+        // The host has what was refused back; of the others, each is heard of once.
+        if reason == DropReason::Cancelled || run.hook.background() {
+            self.saw(run);
+        }
+    }
+}
+
+/// One thread of the host: what it has submitted and not finished with.
+struct Actor<'a> {
+    number: u64,
+    lot: Lot,
+    executor: &'a HookExecutor,
+    next: u64,
+    handles: Vec<HookHandle>,
+    tokens: Vec<(CancelToken, Arc<Heard>)>,
+    taken: Vec<u64>,
+}
+
+/// What a callback has heard.
+#[derive(Default)]
+struct Heard {
+    results: AtomicUsize,
+    ends: AtomicUsize,
+}
+
+impl Actor<'_> {
+    fn act(&mut self) {
+        match self.lot.below(12) {
+            0..5 => self.submit(),
+            5 => self.submit_with_callback(),
+            6 => self.with_some_handle(|handle| drop(handle.cancel_on_drop())),
+            7 => self.with_some_handle(drop),
+            8 => self.with_some_handle(|handle| assert_eq!(handle.wait().len(), WAITED_FOR)),
+            9 => self.with_some_handle(|handle| {
+                let token = handle.cancel_token();
+                let results = handle.into_receiver();
+                token.cancel();
+                assert_eq!(results.iter().count(), WAITED_FOR);
+            }),
+            10 => {
+                let Some(handle) = self.handles.last_mut() else {
+                    return;
+                };
+                if let Some(outcome) = handle.wait_timeout(Duration::from_micros(50)) {
+                    assert_eq!(outcome.len(), WAITED_FOR);
+                    self.handles.pop();
+                }
+            }
+            _ => match self.lot.one_in(2) {
+                true => self.handles.iter().for_each(HookHandle::cancel),
+                false => self.tokens.iter().for_each(|(token, _)| token.cancel()),
+            },
+        }
+    }
+
+    fn event(&mut self) -> (HookEvent, FireOptions) {
+        let id = (self.number << 32) + self.next;
+        self.next += 1;
+        let mut options = FireOptions::new().stop_on_failure(false);
+        let event = if self.lot.one_in(3) {
+            custom("by:lot")
+        } else {
+            HookEvent::session_message("s", "user", "hello")
+        };
+        let lane = self.lot.below(4);
+        options = match lane {
+            0 => options.unordered(),
+            key => options.ordered_by(key),
+        };
+        if self.lot.one_in(4) {
+            options = options.parallel();
+        }
+        let event = event.with_data("id", id).with_data("by", self.number);
+        (event.with_data("lane", lane), options)
+    }
+
+    fn submit(&mut self) {
+        let (event, options) = self.event();
+        let id = number(&event, "id").unwrap();
+        match self.executor.submit(event, options) {
+            Ok(handle) => {
+                self.handles.push(handle);
+                self.taken.push(id);
+            }
+            Err(SubmitError::Busy(_) | SubmitError::ShutDown(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn submit_with_callback(&mut self) {
+        let (event, options) = self.event();
+        let id = number(&event, "id").unwrap();
+        let heard = Arc::new(Heard::default());
+        let hears = Arc::clone(&heard);
+        let callback = move |update: HookUpdate<'_>| match update {
+            HookUpdate::Result(_) => drop(hears.results.fetch_add(1, Ordering::SeqCst)),
+            HookUpdate::Done(outcome) => {
+                assert_eq!(outcome.len(), WAITED_FOR);
+                hears.ends.fetch_add(1, Ordering::SeqCst);
+            }
+            _ => unreachable!(),
+        };
+        if let Ok(token) = self.executor.submit_with(event, options, callback) {
+            self.tokens.push((token, heard));
+            self.taken.push(id);
+        }
+    }
+
+    fn with_some_handle(&mut self, act: impl FnOnce(HookHandle)) {
+        if !self.handles.is_empty() {
+            let index = self.lot.below(self.handles.len() as u64) as usize;
+            act(self.handles.swap_remove(index));
+        }
+    }
+
+    /// Waits for all that is left, and gives back what was taken.
+    fn finish(self) -> Vec<u64> {
+        for mut handle in self.handles {
+            let outcome = handle.wait_timeout(FOR_EVER).expect("no deadlock");
+            assert_eq!(outcome.len(), WAITED_FOR);
+        }
+        for (token, heard) in self.tokens {
+            eventually("the callback's event is finished", || token.is_finished());
+            assert_eq!(heard.results.load(Ordering::SeqCst), WAITED_FOR);
+            assert_eq!(heard.ends.load(Ordering::SeqCst), 1);
+        }
+        self.taken
+    }
+}
+
+/// Fails at once, without a process, and lets the chain go on.
+fn instant(name: &str) -> Hook {
+    let hook = hook("*", "x").with_env("no=name", "").with_name(name);
+    hook.with_description("unlogged").with_enabled(true)
+}
+
+fn round(seed: u64) {
+    let mut lot = Lot::new(seed);
+    let witness = Arc::new(Witness {
+        nests: lot.one_in(2),
+        seed,
+        ..Witness::default()
+    });
+    let workers = 1 + lot.below(4) as usize;
+    let executor = HookExecutor::builder()
+        .workers(workers)
+        .queue_capacity(1 + lot.below(40) as usize)
+        .observer(Arc::clone(&witness))
+        .build();
+    assert!(witness.executor.set(executor.clone()).is_ok());
+    for name in ["0", "1", "2"] {
+        executor.registry().register(instant(name));
+    }
+    let with_background = lot.one_in(3);
+    if with_background {
+        executor
+            .registry()
+            .register(instant("b").with_background(true));
+    }
+    let steps = 10 + lot.below(60);
+    let ends_early = lot
+        .one_in(3)
+        .then(|| Duration::from_micros(lot.below(3000)));
+    let taken: Vec<u64> = thread::scope(|scope| {
+        let actors: Vec<_> = (0..3)
+            .map(|number| {
+                let executor = &executor;
+                scope.spawn(move || {
+                    let mut actor = Actor {
+                        number,
+                        lot: Lot::new(seed ^ (number << 48)),
+                        executor,
+                        next: 0,
+                        handles: Vec::new(),
+                        tokens: Vec::new(),
+                        taken: Vec::new(),
+                    };
+                    (0..steps).for_each(|_| actor.act());
+                    actor.finish()
+                })
+            })
+            .collect();
+        if let Some(after) = ends_early {
+            thread::sleep(after);
+            let report = executor.shutdown(after);
+            assert_eq!(report.stuck_threads, 0);
+        }
+        actors
+            .into_iter()
+            .flat_map(|actor| actor.join().unwrap())
+            .collect()
+    });
+    let report = executor.shutdown(FOR_EVER);
+    // After a first end, what was cancelled at that moment may be told of late.
+    assert!(report.is_complete() || ends_early.is_some(), "{report:?}");
+    assert_eq!(report.stuck_threads, 0);
+    judge(&witness, &taken, workers, with_background);
+}
+
+fn judge(witness: &Witness, taken: &[u64], workers: usize, with_background: bool) {
+    assert!(
+        witness.failures.lock().unwrap().is_empty(),
+        "{:?}",
+        witness.failures
+    );
+    let seen = witness.seen.lock().unwrap();
+    for id in taken {
+        let times = seen.get(id).copied().unwrap_or_default();
+        // A hook in the background is not heard of where a cancelled event was not reached.
+        let may_be = WAITED_FOR..=WAITED_FOR + usize::from(with_background);
+        assert!(
+            may_be.contains(&times),
+            "event {id}: {times} hooks ended or dropped"
+        );
+    }
+    for ((lane, by), ids) in &*witness.starts.lock().unwrap() {
+        assert!(
+            *lane == 0 || ids.is_sorted(),
+            "lane {lane} of {by}: {ids:?}"
+        );
+    }
+    let most = witness.most_running.load(Ordering::SeqCst);
+    assert!(
+        witness.nests || most <= workers,
+        "{most} at once on {workers} workers"
+    );
+}
+
+#[test]
+fn whatever_the_schedule_every_event_is_answered_once_and_in_order() {
+    if let Ok(seed) = std::env::var("FORGE_HOOKS_TEST_SEED") {
+        return round(seed.parse().unwrap());
+    }
+    let seconds = from_environment("FORGE_HOOKS_TEST_SECONDS", 1.0);
+    let end = Instant::now() + Duration::from_secs_f64(seconds);
+    let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let mut seed = clock.unwrap().as_nanos() as u64;
+    let mut rounds = 0;
+    while Instant::now() < end || rounds == 0 {
+        seed = seed.wrapping_add(1);
+        let played = thread::Builder::new()
+            .spawn(move || round(seed))
+            .unwrap()
+            .join();
+        assert!(played.is_ok(), "FORGE_HOOKS_TEST_SEED={seed}");
+        rounds += 1;
+    }
+    println!("{rounds} rounds");
+}

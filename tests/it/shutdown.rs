@@ -1,0 +1,241 @@
+//! The orderly end of an executor.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use forge_hooks::{
+    FireOptions, HookEvent, HookRegistry, HookResult, HookRun, Observer, ShutdownReport,
+    SubmitError, fire_event,
+};
+
+use crate::support::{LONG, Notes, World, alone, blocking_event, custom, eventually, hook, meets};
+
+const LATER: Duration = Duration::from_secs(30);
+
+#[test]
+fn what_was_fired_last_is_not_lost() {
+    let world = World::with(|builder| builder.workers(1));
+    world.hook("session:*", "echo x>>log");
+    for _ in 0..5 {
+        drop(world.submit(HookEvent::session_message("s1", "user", "hello")));
+    }
+    drop(world.submit(HookEvent::session_end("s1")));
+    let report = world.executor.shutdown(LATER);
+    assert!(report.is_complete(), "{report:?}");
+    assert_eq!(report.finished, 6);
+    assert_eq!(world.read("log").lines().count(), 6);
+}
+
+#[test]
+fn the_global_executor_can_be_shut_down() {
+    if !alone("shutdown::the_global_executor_can_be_shut_down") {
+        return;
+    }
+    let world = World::new();
+    let log = world.path("log");
+    assert_eq!(
+        forge_hooks::shutdown(LATER),
+        ShutdownReport::default(),
+        "there is none yet"
+    );
+    let end = hook("session:end", "echo end>log").with_working_dir(world.folder());
+    HookRegistry::global().register(end);
+    drop(fire_event(HookEvent::session_end("s1")).unwrap());
+    let report = forge_hooks::shutdown(LATER);
+    assert!(report.is_complete() && report.finished == 1, "{report:?}");
+    assert!(log.exists());
+    let late = fire_event(HookEvent::session_end("s1")).unwrap_err();
+    assert_eq!(
+        late.to_string(),
+        "executor has been shut down, session:end was not taken"
+    );
+}
+
+#[test]
+fn at_the_deadline_the_rest_is_cut_and_told_of() {
+    let world = World::with(|builder| builder.workers(1));
+    let named = |name: &str, command: &str| hook("*", command).with_name(name);
+    world.registry().register(named("quick", "exit 0"));
+    world
+        .registry()
+        .register(named("slow", &meets("slow", "never")));
+    world.registry().register(named("behind", "exit 0"));
+    let first = world.submit(blocking_event());
+    let second = world.submit(blocking_event());
+    world.await_file("slow");
+    let start = Instant::now();
+    let report = world.executor.shutdown(Duration::from_millis(50));
+    assert!(start.elapsed() >= Duration::from_millis(50));
+    let names = |hooks: &[Arc<forge_hooks::Hook>]| -> Vec<String> {
+        hooks.iter().map(|hook| hook.label().to_owned()).collect()
+    };
+    assert!(!report.is_complete());
+    assert_eq!(names(&report.cut), ["slow"]);
+    let mut never_started = names(&report.never_started);
+    never_started.sort_unstable();
+    assert_eq!(never_started, ["behind", "behind", "quick", "slow"]);
+    assert_eq!((report.finished, report.stuck_threads), (0, 0));
+    for handle in [first, second] {
+        assert!(handle.is_finished() && !handle.wait().allowed());
+    }
+}
+
+#[test]
+fn what_the_host_has_cancelled_is_not_reported_as_cut() {
+    let world = World::with(|builder| builder.workers(1));
+    world.hook("*", &meets("started", "never"));
+    let running = world.submit(blocking_event());
+    world.await_file("started");
+    let waiting = world.submit(blocking_event());
+    let report = thread::scope(|scope| {
+        let end = scope.spawn(|| world.executor.shutdown(LATER));
+        let takes_no_more = || match world.executor.submit(custom("x:y"), FireOptions::new()) {
+            Ok(handle) => {
+                handle.cancel();
+                false
+            }
+            Err(_) => true,
+        };
+        eventually("it takes no more", takes_no_more);
+        waiting.cancel();
+        running.cancel();
+        end.join().unwrap()
+    });
+    assert_eq!(report, ShutdownReport::default());
+}
+
+#[test]
+fn after_the_end_nothing_is_taken_and_blocking_calls_still_work() {
+    let notes = Arc::new(Notes::default());
+    let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
+    world
+        .registry()
+        .register(hook("*", "exit 0").with_background(true));
+    world.hook("*", "exit 3");
+    assert!(world.executor.shutdown(LATER).is_complete());
+    let event = Arc::new(blocking_event());
+    let refused = world
+        .executor
+        .submit(Arc::clone(&event), FireOptions::default());
+    let error = refused.unwrap_err();
+    assert!(matches!(error, SubmitError::ShutDown(_)));
+    assert!(Arc::ptr_eq(error.event(), &event));
+    assert_eq!(notes.count("drop (the executor has been shut down)"), 2);
+    let outcome = world.outcome(&blocking_event());
+    assert_eq!(
+        outcome[0].exit_code, 3,
+        "a guard is not switched off by this"
+    );
+    assert_eq!(notes.count("drop (the executor has been shut down)"), 3);
+    assert!(
+        world.executor.shutdown(LATER).is_complete(),
+        "a second time is no harm"
+    );
+}
+
+#[test]
+fn hooks_in_the_background_come_to_their_end_too() {
+    let world = World::new();
+    let late = hook("*", &(meets("started", "go") + "; echo x>done")).with_background(true);
+    world.registry().register(late);
+    drop(world.submit(blocking_event()));
+    let report = thread::scope(|scope| {
+        scope.spawn(|| {
+            world.await_file("started");
+            world.write("go", "");
+        });
+        world.executor.shutdown(LATER)
+    });
+    assert!(report.is_complete() && report.finished == 1, "{report:?}");
+    let world = World::new();
+    world
+        .registry()
+        .register(hook("*", LONG).with_background(true));
+    assert!(world.outcome(&blocking_event()).is_empty());
+    let report = world.executor.shutdown(Duration::ZERO);
+    assert_eq!(
+        report.cut.len() + report.never_started.len(),
+        1,
+        "{report:?}"
+    );
+}
+
+#[test]
+fn two_may_shut_it_down_at_once() {
+    let world = World::running(["echo x>>log"]);
+    for _ in 0..10 {
+        drop(world.submit(blocking_event()));
+    }
+    let finished: usize = thread::scope(|scope| {
+        let both = [(); 2].map(|()| scope.spawn(|| world.executor.shutdown(LATER)));
+        both.into_iter()
+            .map(|thread| thread.join().unwrap())
+            .inspect(|report| assert!(report.is_complete(), "{report:?}"))
+            .map(|report| report.finished)
+            .sum()
+    });
+    assert_eq!(finished, 10);
+    assert_eq!(world.read("log").lines().count(), 10);
+}
+
+/// Does not return before it may.
+#[derive(Default)]
+struct Hangs {
+    entered: AtomicBool,
+    may_go: AtomicBool,
+}
+
+impl Observer for Hangs {
+    fn on_finish(&self, _run: &HookRun<'_>, _result: &HookResult) {
+        self.entered.store(true, Ordering::SeqCst);
+        eventually("it may go", || self.may_go.load(Ordering::SeqCst));
+    }
+}
+
+#[test]
+fn an_observer_that_hangs_does_not_hang_the_end() {
+    let hangs = Arc::new(Hangs::default());
+    let world = World::with(|builder| {
+        let builder = builder.observer(Arc::clone(&hangs));
+        builder.kill_grace(Duration::from_millis(10))
+    });
+    world.hook("*", "exit 0");
+    let handle = world.submit(custom("x:y"));
+    eventually("it hangs", || hangs.entered.load(Ordering::SeqCst));
+    let report = world.executor.shutdown(Duration::ZERO);
+    assert_eq!(report.stuck_threads, 1);
+    hangs.may_go.store(true, Ordering::SeqCst);
+    assert_eq!(handle.wait().len(), 1);
+}
+
+/// In a process of its own: other tests have threads too.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_thread_is_left() {
+    if !alone("shutdown::no_thread_is_left") {
+        return;
+    }
+    let threads = || {
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+        let names = tasks.map(|task| std::fs::read_to_string(task.unwrap().path().join("comm")));
+        names
+            .flatten()
+            .filter(|name| name.starts_with("forge-hooks"))
+            .count()
+    };
+    let world = World::running(["exit 0"]);
+    world
+        .registry()
+        .register(hook("*", "exit 0").with_background(true));
+    let handles = [(); 8].map(|()| world.submit(blocking_event()));
+    assert!(threads() > 0);
+    assert!(world.executor.shutdown(LATER).is_complete());
+    eventually("they are gone", || threads() == 0);
+    assert!(handles.iter().all(|handle| handle.is_finished()));
+    let world = World::running([LONG]);
+    drop(world.submit(blocking_event()));
+    let _folder = world.drop_executor();
+    eventually("they are gone after a drop too", || threads() == 0);
+}
