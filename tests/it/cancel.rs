@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+#[cfg(unix)]
+use std::time::Instant;
 
 use forge_hooks::{FailureKind, FireOptions, HookResult, HookUpdate};
 

@@ -165,8 +165,10 @@ fn hooks_in_the_background_come_to_their_end_too() {
 #[test]
 fn two_may_shut_it_down_at_once() {
     let world = World::running(["echo x>>log"]);
+    // In order: on Windows two cannot write to a file at once.
+    let options = FireOptions::new().ordered_by("log");
     for _ in 0..10 {
-        drop(world.submit(blocking_event()));
+        drop(world.executor.submit(blocking_event(), options).unwrap());
     }
     let finished: usize = thread::scope(|scope| {
         let both = [(); 2].map(|()| scope.spawn(|| world.executor.shutdown(LATER)));

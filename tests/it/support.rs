@@ -165,7 +165,12 @@ pub(crate) const LONG: &str = if cfg!(windows) {
 /// folder of its world.
 pub(crate) fn meets(writes: &str, waits_for: &str) -> String {
     if cfg!(windows) {
-        format!("echo.>{writes}& for /L %i in (1,0,2) do @if exist {waits_for} exit 0")
+        // Wine pauses for a second between two looks; for `cmd` the pause belongs to the `if`, so
+        // that it looks without one. Parentheses, which would say it plainly, Wine's does not heed.
+        format!(
+            "echo.>{writes}& for /L %i in (1,0,2) do \
+             @if exist {waits_for} exit 0 & ping -n 2 127.0.0.1 >NUL"
+        )
     } else {
         format!(": >{writes}; until test -e {waits_for}; do sleep 0.01; done")
     }
