@@ -48,7 +48,13 @@
 //! everything through. Only events before the fact can be blocked ([`EventType::can_block`]).
 //!
 //! # Never waiting
-//! [`HookExecutor::submit`] and [`fire_event`] never block, and hand out a [`HookHandle`] to poll.
+//! [`HookExecutor::submit`] and [`fire_event`] never block, and hand out a [`HookHandle`] to poll, to
+//! wait for, to receive from or to cancel; [`HookExecutor::submit_with`] calls back.
+//! [`FireOptions`] says what runs in which order. At its end the program calls [`shutdown`], or what
+//! was fired last is lost.
+//!
+//! # Watching
+//! An [`Observer`] is told of each hook that starts, ends or is dropped.
 //!
 //! # Hooks and files by another name
 //! By default hooks find their event in variables with the prefixes `FORGE_` and `OPENCODE_`.

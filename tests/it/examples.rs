@@ -74,22 +74,31 @@ fn complete_prints_what_the_specification_says() {
 }
 
 #[test]
-fn game_loop_plays_and_loses_no_event() {
-    let output = output_of("game_loop", &["0.2"]);
-    let events = output
-        .lines()
-        .find(|line| line.starts_with("events"))
-        .unwrap();
-    let numbers: Vec<u64> = events
-        .split(|c: char| !c.is_ascii_digit())
-        .filter_map(|word| word.parse().ok())
-        .collect();
-    let [fired, refused, finished] = numbers[..] else {
-        panic!("{events}")
+fn game_loop_plays_with_and_without_hooks_and_accounts_for_every_event() {
+    let output = output_of("game_loop", &["0.5"]);
+    let numbers = |name: &str| -> [u64; 2] {
+        let line = output
+            .lines()
+            .find(|line| line.trim_start().starts_with(name));
+        let line = line.unwrap_or_else(|| panic!("no line {name}: {output}"));
+        let words: Vec<_> = line.split_whitespace().rev().take(2).collect();
+        [words[1], words[0]].map(|word| word.parse().unwrap())
     };
-    assert!(fired > 0 && refused == 0 && finished == fired, "{output}");
-    assert!(
-        output.contains("is loaded") && output.contains("longest"),
-        "{output}"
+    let fired = numbers("events fired");
+    let [finished, refused, dropped] = ["finished", "refused", "dropped"].map(numbers);
+    for pass in 0..2 {
+        assert!(fired[pass] > 0);
+        let accounted = finished[pass] + refused[pass] + dropped[pass];
+        // What ended between the last look and the end is in none of the three.
+        assert!(
+            (accounted..=accounted + 4).contains(&fired[pass]),
+            "{output}"
+        );
+    }
+    assert_eq!(
+        finished[0], fired[0],
+        "without hooks each is finished at once: {output}"
     );
+    assert!(dropped[1] > 0, "slow hooks do not keep up: {output}");
+    assert!(output.contains("longest frame"), "{output}");
 }
