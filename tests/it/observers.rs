@@ -8,7 +8,7 @@ use forge_hooks::{
     HookUpdate, Observer, Outcome,
 };
 
-use crate::support::{LONG, Notes, World, blocking_event, custom, eventually, hook};
+use crate::support::{LONG, Notes, World, blocking_event, custom, eventually, hook, meets};
 
 #[test]
 fn an_observer_is_told_of_start_and_end_in_their_order() {
@@ -305,4 +305,46 @@ fn an_observer_that_fires_on_a_full_queue_is_told_of_one_drop_not_of_its_own() {
     }
     assert_eq!(stubborn.drops.all(), ["the queue is full"]);
     assert!(!world.executor.shutdown(Duration::ZERO).is_complete());
+}
+
+/// Fires an event in a lane for the outer one, and does not wait for it.
+#[derive(Default)]
+struct Hands {
+    executor: OnceLock<HookExecutor>,
+    results: Mutex<Option<crossbeam_channel::Receiver<HookResult>>>,
+}
+
+impl Observer for Hands {
+    fn on_start(&self, run: &HookRun<'_>) {
+        if run.event.event_type.as_str() == "outer:one" {
+            let executor = self.executor.get().unwrap();
+            let lane = FireOptions::new().ordered_by("lane");
+            let handle = executor.submit(custom("inner:one"), lane).unwrap();
+            *self.results.lock().unwrap() = Some(handle.into_receiver());
+        }
+    }
+}
+
+#[test]
+fn what_waits_behind_an_event_that_ran_out_of_its_turn_goes_on() {
+    let hands = Arc::new(Hands::default());
+    let world = World::with(|builder| builder.observer(Arc::clone(&hands)).workers(1));
+    assert!(hands.executor.set(world.executor.clone()).is_ok());
+    world.hook("outer:*", "exit 0");
+    world.hook("inner:*", &meets("inner", "go"));
+    world.hook("behind:*", "exit 0");
+    let outer = world.submit(custom("outer:one"));
+    world.await_file("inner");
+    let lane = FireOptions::new().ordered_by("lane");
+    let mut behind = world.executor.submit(custom("behind:one"), lane).unwrap();
+    assert!(outer.wait().allowed());
+    assert!(
+        behind.try_wait().is_none(),
+        "the one before it is still running"
+    );
+    world.write("go", "");
+    let outcome = behind.wait_timeout(Duration::from_secs(20));
+    assert!(outcome.expect("its turn").allowed());
+    let inner = hands.results.lock().unwrap().take().unwrap();
+    assert!(inner.iter().all(|result| result.success()));
 }
