@@ -186,7 +186,6 @@ impl Pool {
             return;
         };
         state.running.insert(ticket.number, item.cancel());
-        state.close_when_done();
         drop(state);
         run_caught(item);
         self.lock().running.remove(&ticket.number);
@@ -260,7 +259,8 @@ impl Pool {
         }
     }
 
-    /// The lane goes on, if it is one and somebody waits in it.
+    /// Something that was taken out of its turn has ended: its lane goes on, if it held one and
+    /// somebody waits in it.
     fn leave(&self, lane: Option<u64>) {
         let mut state = self.lock();
         let goes_on = lane.is_some_and(|lane| state.queue.leave(lane));
