@@ -241,3 +241,37 @@ fn no_thread_is_left() {
     let _folder = world.drop_executor();
     eventually("they are gone after a drop too", || threads() == 0);
 }
+
+/// Fires a long hook for each event, and waits for it.
+struct Waits {
+    executor: std::sync::OnceLock<forge_hooks::HookExecutor>,
+}
+
+impl Observer for Waits {
+    fn on_start(&self, run: &HookRun<'_>) {
+        if run.event.event_type.as_str() == "outer:one" {
+            let executor = self.executor.get().unwrap();
+            let inner = executor.submit(custom("inner:one"), FireOptions::default());
+            assert!(!inner.unwrap().wait().allowed());
+        }
+    }
+}
+
+#[test]
+fn what_runs_out_of_its_turn_is_cut_too() {
+    let waits = Arc::new(Waits {
+        executor: std::sync::OnceLock::new(),
+    });
+    let world = World::with(|builder| builder.observer(Arc::clone(&waits)));
+    assert!(waits.executor.set(world.executor.clone()).is_ok());
+    world.hook("outer:*", "exit 0");
+    world
+        .registry()
+        .register(hook("inner:*", &meets("inner", "never")).with_name("inner"));
+    let outer = world.submit(custom("outer:one"));
+    world.await_file("inner");
+    let report = world.executor.shutdown(Duration::ZERO);
+    let inner = report.cut.iter().filter(|hook| hook.label() == "inner");
+    assert_eq!((inner.count(), report.stuck_threads), (1, 0), "{report:?}");
+    assert!(outer.is_finished());
+}
