@@ -232,7 +232,8 @@ fn no_thread_is_left() {
         .registry()
         .register(hook("*", "exit 0").with_background(true));
     let handles = [(); 8].map(|()| world.submit(blocking_event()));
-    assert!(threads() > 0);
+    // A thread gives itself its name.
+    eventually("there are some", || threads() > 0);
     assert!(world.executor.shutdown(LATER).is_complete());
     eventually("they are gone", || threads() == 0);
     assert!(handles.iter().all(|handle| handle.is_finished()));
