@@ -352,6 +352,18 @@ mod tests {
     }
 
     #[test]
+    fn results_that_nobody_wants_are_not_kept() {
+        let (mut job, end) = job(None);
+        let hook = Arc::clone(&job.hooks[0]);
+        let held = Arc::strong_count(&hook);
+        job.answers.give(HookResult::new(Arc::clone(&hook), 0));
+        assert_eq!(Arc::strong_count(&hook), held + 1);
+        end.progress.forget();
+        job.answers.give(HookResult::new(Arc::clone(&hook), 0));
+        assert_eq!(Arc::strong_count(&hook), held);
+    }
+
+    #[test]
     fn results_that_came_before_the_channel_are_its_first() {
         let (mut job, end) = job(None);
         let result =

@@ -124,7 +124,11 @@ fn cancelling_what_has_ended_changes_nothing() {
 #[test]
 fn a_handle_may_cancel_when_it_is_dropped() {
     let notes = Arc::new(Notes::default());
-    let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
+    // Its deadline is not what ends it.
+    let world = World::with(|builder| {
+        let builder = builder.observer(Arc::clone(&notes));
+        builder.default_timeout(Duration::from_secs(600))
+    });
     world.hook("*", &meets("started", "never"));
     let handle = world.submit(blocking_event()).cancel_on_drop();
     world.await_file("started");
