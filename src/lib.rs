@@ -109,7 +109,9 @@ pub use executor::{
     CancelToken, DropReason, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, HookRun,
     HookUpdate, Observer, ShutdownReport, SubmitError,
 };
-pub use hook::{FailurePolicy, Hook, HookCommand, HookError, HookSource, Reads, Shell, Stdin};
+pub use hook::{
+    FailurePolicy, Hook, HookCommand, HookError, HookSource, KeyError, Reads, Shell, Stdin,
+};
 pub use outcome::{FailureKind, HookBlockedError, HookResult, Outcome};
 pub use pattern::{EventPattern, PatternError};
 pub use profile::AppProfile;

@@ -2,7 +2,13 @@
 //!
 //! What is in a file is `file`'s to know, how one is written `save`'s.
 
+mod content;
 mod file;
+mod lint;
+#[cfg(unix)]
+mod ownership;
+mod place;
+mod render;
 mod report;
 mod save;
 
@@ -17,7 +23,7 @@ use crate::registry::HookRegistry;
 
 pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
 
-use file::Loaded;
+use content::Loaded;
 
 /// Finds, loads and saves hooks.json.
 ///
@@ -152,11 +158,27 @@ impl HookConfig {
             .into_iter()
             .flatten()
         {
-            loaded.problems.iter().for_each(log_problem);
+            loaded.problems().for_each(log_problem);
             report.add(&loaded);
             hooks.extend(loaded.into_hooks(self.stand_ins));
         }
         registry.load_hooks(hooks);
+        report
+    }
+
+    /// Looks a file over without registering anything: the same problems as
+    /// [`load_into`](HookConfig::load_into) would find in it, for a program that shows them.
+    /// Relative working directories are not looked for, since it is not known what they count from.
+    pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
+        let path = path.as_ref();
+        let mut report = LoadReport::default();
+        match content::load(path, None, &self.profile) {
+            Some(loaded) => report.add(&loaded),
+            None => {
+                let missing = Problem::new(Severity::Error, path, "does not exist");
+                report.problems.push(missing);
+            }
+        }
         report
     }
 
@@ -191,7 +213,7 @@ impl HookConfig {
     fn hooks_of(&self, files: Vec<Loaded>) -> Vec<Hook> {
         let mut hooks = Vec::new();
         for loaded in files {
-            loaded.problems.iter().for_each(log_problem);
+            loaded.problems().for_each(log_problem);
             if loaded.is_unreadable() {
                 hooks.extend(self.default_hooks());
             }
@@ -204,7 +226,7 @@ impl HookConfig {
         let candidates = self.global_candidates();
         candidates
             .iter()
-            .filter_map(|path| file::load(path, None))
+            .filter_map(|path| content::load(path, None, &self.profile))
             .collect()
     }
 
@@ -214,7 +236,7 @@ impl HookConfig {
         let candidates = self.project_candidates(&root);
         candidates
             .iter()
-            .filter_map(|path| file::load(path, Some(&root)))
+            .filter_map(|path| content::load(path, Some(&root), &self.profile))
             .collect()
     }
 

@@ -1,10 +1,12 @@
-//! What loading and saving have to say.
+//! What there is to say of hooks files: problems, each with its place.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::file::Loaded;
+use serde_json::{Value, json};
+
+use super::content::Loaded;
 
 /// Which hooks may run. A required argument of [`HookConfig::load_into`], so that nobody trusts a
 /// repository without having said so.
@@ -18,16 +20,18 @@ pub enum TrustPolicy {
     Everything,
 }
 
-/// What [`HookConfig::load_into`](crate::HookConfig::load_into) found.
+/// What [`HookConfig::load_into`](crate::HookConfig::load_into) and
+/// [`HookConfig::check`](crate::HookConfig::check) found.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 #[must_use = "problems in the user's files are told here, for the host to show"]
 pub struct LoadReport {
     /// The files that exist, in the order in which they were read.
     pub files: Vec<PathBuf>,
-    /// How many hooks were loaded, stand-ins not counted.
+    /// How many hooks can be used, stand-ins not counted.
     pub loaded: usize,
-    /// What is wrong with the files, in their order.
+    /// What is wrong with the files, in their order; of one file no more than 1,000, and one more
+    /// that tells how many there are besides.
     pub problems: Vec<Problem>,
 }
 
@@ -40,10 +44,32 @@ impl LoadReport {
             .all(|problem| problem.severity != Severity::Error)
     }
 
+    /// All problems as the Rust compiler would draw them, with colours for a terminal or without.
+    /// Empty when there are none.
+    #[must_use]
+    pub fn render(&self, colours: bool) -> String {
+        let drawn = self.problems.iter().map(|problem| problem.render(colours));
+        drawn.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The report for programs: `{"files": [...], "loaded": 3, "problems": [...]}`, each problem
+    /// with `severity`, `file`, `index`, `key`, `line`, `column`, `message`, `expected`, `found`,
+    /// `suggestion` and `help`, `null` where there is none.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let files: Vec<_> = self
+            .files
+            .iter()
+            .map(|path| path.to_string_lossy())
+            .collect();
+        let problems: Vec<_> = self.problems.iter().map(Problem::to_json).collect();
+        json!({"files": files, "loaded": self.loaded, "problems": problems})
+    }
+
     pub(super) fn add(&mut self, file: &Loaded) {
         self.files.push(file.path().to_owned());
         self.loaded += file.usable();
-        self.problems.extend(file.problems.iter().cloned());
+        self.problems.extend(file.problems().cloned());
     }
 }
 
@@ -67,7 +93,8 @@ impl fmt::Display for Severity {
 }
 
 /// One thing that is wrong with a hooks file. `Display` is one line:
-/// `error: /home/me/.config/src/forge/hooks.json: hooks[2]: ...`.
+/// `error: /home/me/.config/src/forge/hooks.json:7:18: hooks[2].timeout: expected ...`;
+/// [`render`](Problem::render) shows the line in the file too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
@@ -77,33 +104,124 @@ pub struct Problem {
     pub path: PathBuf,
     /// The place in its list `hooks`, counted from 0; none where it is the file as a whole.
     pub index: Option<usize>,
-    /// What is wrong, and what is expected.
+    /// The way to it in the file, as in `hooks[2].timeout`; none for the file as a whole.
+    pub key: Option<String>,
+    /// The line, counted from 1; none where it is no place in a text.
+    pub line: Option<usize>,
+    /// The column in characters, counted from 1.
+    pub column: Option<usize>,
+    /// What is wrong, in words: also what was expected and what was found.
     pub message: String,
+    /// What was expected, where it can be said.
+    pub expected: Option<String>,
+    /// What was found in its place.
+    pub found: Option<String>,
+    /// The name that was probably meant.
+    pub suggestion: Option<String>,
+    /// How it is mended, where the message does not say it.
+    pub help: Option<String>,
+    pub(super) excerpt: Option<Excerpt>,
+}
+
+/// A part of the line in which a problem is, and in it the bytes that are the problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Excerpt {
+    pub(super) text: String,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Otherwise columns in it are not those of the line.
+    pub(super) begins_the_line: bool,
 }
 
 impl Problem {
-    pub(super) fn new(
-        severity: Severity,
-        path: &Path,
-        index: Option<usize>,
-        message: impl Into<String>,
-    ) -> Self {
+    /// Of a file as a whole.
+    pub(super) fn new(severity: Severity, path: &Path, message: impl Into<String>) -> Self {
         Self {
             severity,
             path: path.to_owned(),
-            index,
+            index: None,
+            key: None,
+            line: None,
+            column: None,
             message: message.into(),
+            expected: None,
+            found: None,
+            suggestion: None,
+            help: None,
+            excerpt: None,
         }
     }
+
+    /// The problem as the Rust compiler would draw it, with colours for a terminal or without.
+    #[must_use]
+    pub fn render(&self, colours: bool) -> String {
+        super::render::render(self, colours)
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "severity": self.severity.to_string(),
+            "file": self.path.to_string_lossy(),
+            "index": self.index,
+            "key": self.key,
+            "line": self.line,
+            "column": self.column,
+            "message": self.message,
+            "expected": self.expected,
+            "found": self.found,
+            "suggestion": self.suggestion,
+            "help": self.help,
+        })
+    }
+
+    /// With nothing left in its words that a terminal would take for a command, or show in another
+    /// order: a hooks file may come with a repository that was cloned a minute ago.
+    pub(super) fn made_printable(mut self) -> Self {
+        let texts = [
+            Some(&mut self.message),
+            self.key.as_mut(),
+            self.expected.as_mut(),
+            self.found.as_mut(),
+            self.suggestion.as_mut(),
+            self.help.as_mut(),
+        ];
+        for text in texts.into_iter().flatten() {
+            if text.contains(is_unprintable) {
+                *text = text.replace(is_unprintable, "\u{FFFD}");
+            }
+        }
+        self
+    }
+
+    /// The place and the message, without how bad it is.
+    pub(super) fn reason(&self) -> String {
+        let path = self.path.to_string_lossy();
+        let mut reason = format!("{}:", path.replace(is_unprintable, "\u{FFFD}"));
+        if let (Some(line), Some(column)) = (self.line, self.column) {
+            reason += &format!("{line}:{column}:");
+        }
+        if let Some(key) = &self.key {
+            reason += &format!(" {key}:");
+        }
+        reason += &format!(" {}", self.message);
+        if let Some(name) = &self.suggestion {
+            reason += &format!(", did you mean `{name}`?");
+        }
+        if let Some(help) = &self.help {
+            reason += &format!(" ({help})");
+        }
+        reason
+    }
+}
+
+/// Control characters, and those that turn the direction of a text.
+fn is_unprintable(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: ", self.severity, self.path.display())?;
-        if let Some(index) = self.index {
-            write!(f, "hooks[{index}]: ")?;
-        }
-        f.write_str(&self.message)
+        write!(f, "{}: {}", self.severity, self.reason())
     }
 }
 

@@ -23,7 +23,9 @@ pub(super) fn save<I>(candidates: &[PathBuf], hooks: I) -> Result<(), ConfigErro
 where
     I: IntoIterator<Item: Borrow<Hook>>,
 {
-    let existing: Vec<&PathBuf> = candidates.iter().filter(|path| path.exists()).collect();
+    // A link that leads nowhere is a place that somebody has chosen.
+    let is_there = |path: &&PathBuf| path.symlink_metadata().is_ok();
+    let existing: Vec<&PathBuf> = candidates.iter().filter(is_there).collect();
     let path = match existing[..] {
         [] => candidates.first().ok_or(ConfigError::NoPlace)?,
         [only] => only,
@@ -45,12 +47,13 @@ where
 
 /// What is in the file now. Of a file that is no hooks file, a copy is put aside.
 fn present_content(path: &Path) -> Result<Map<String, Value>, ConfigError> {
-    let broken = match file::read(path) {
+    let broken = match file::read_for_saving(path) {
         Ok(None) => return Ok(Map::new()),
         Ok(Some(text)) => match file::parse(&text) {
             Ok(content) => return Ok(content),
             Err(error) => error,
         },
+        Err(FileError::Dangling) => return Ok(Map::new()),
         Err(FileError::Io(source)) => {
             return Err(ConfigError::Read {
                 path: path.to_owned(),
@@ -147,8 +150,7 @@ where
 
 /// Puts a text in the place of a file in one step: whoever reads it sees the old or the new one.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // A link stays a link; what it leads to is replaced.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let target = end_of_links(path)?;
     let folder = target
         .parent()
         .ok_or_else(|| io::Error::other("it has no folder"))?;
@@ -173,6 +175,21 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     put_in_place(file, &target)?;
     sync_folder(folder);
     Ok(())
+}
+
+/// A link stays a link; what it leads to is replaced, also where there is nothing yet.
+fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+    // As many as Linux follows (path_resolution(7)).
+    const MOST_LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&path) {
+            // A relative one counts from the folder that it lies in.
+            Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many links"))
 }
 
 /// Windows refuses to replace a file in the moment in which somebody reads it: that passes.

@@ -2,44 +2,14 @@
 //!
 //! Knows one entry, nothing of the file around it.
 
-use std::time::Duration;
-
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::{
-    EventPattern, FailurePolicy, Hook, HookCommand, HookError, LONGEST_TIMEOUT, Reads, Shell, Stdin,
+use super::keys::{
+    Entry, KEYS, choice, command, environment, kind, require, switch, text, timeout,
 };
-
-/// The keys of an entry, in the order in which they are written.
-const KEYS: [&str; 14] = [
-    "event",
-    "command",
-    "args",
-    "shell",
-    "timeout",
-    "working_dir",
-    "env",
-    "enabled",
-    "name",
-    "description",
-    "on_failure",
-    "stdin",
-    "reads",
-    "background",
-];
-
-/// The key that was probably meant by one that is unknown.
-pub(crate) fn nearest_key(unknown: &str) -> Option<&'static str> {
-    KEYS.into_iter()
-        .map(|key| (strsim::jaro_winkler(key, unknown), key))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, key)| key)
-}
-
-type Entry = Map<String, Value>;
+use super::{EventPattern, FailurePolicy, Hook, HookCommand, HookError, Reads, Stdin};
 
 impl Hook {
     /// The hook as an entry of hooks.json. What is default is left out; keys that were read and
@@ -107,36 +77,54 @@ impl Hook {
     /// When a key is missing or its value cannot be used; the error names the key, what was
     /// expected and what was found. Unknown keys are no error: they are kept.
     pub fn from_json(value: &Value) -> Result<Self, HookError> {
+        // There is one at least: that is what it is an error for.
+        let first = |errors: Vec<HookError>| errors.into_iter().next();
+        Self::read(value).map_err(|errors| first(errors).unwrap_or(HookError::EmptyCommand))
+    }
+
+    /// The same with all that is wrong.
+    pub(crate) fn read(value: &Value) -> Result<Self, Vec<HookError>> {
         let Value::Object(entry) = value else {
-            return Err(HookError::NotAnObject { found: kind(value) });
+            return Err(vec![HookError::NotAnObject { found: kind(value) }]);
         };
-        let pattern = EventPattern::new(require(text(entry, "event")?, "event")?)?;
-        let mut hook = Self::with_parts(pattern, command(entry)?);
-        if let Some(timeout) = timeout(entry)? {
-            hook = hook.with_timeout(timeout);
-        }
-        hook.working_dir = text(entry, "working_dir")?.map(Into::into);
-        hook.env = environment(entry)?;
-        hook.enabled = switch(entry, "enabled")?.unwrap_or(true);
-        hook.name = text(entry, "name")?.map(str::to_owned);
-        hook.description = text(entry, "description")?.unwrap_or_default().to_owned();
-        hook.on_failure = choice(
+        let mut errors = Vec::new();
+        let pattern = noted(&mut errors, pattern(entry));
+        let command = noted(&mut errors, command(entry));
+        let working_dir = noted(&mut errors, text(entry, "working_dir")).flatten();
+        let name = noted(&mut errors, text(entry, "name")).flatten();
+        let description = noted(&mut errors, text(entry, "description")).flatten();
+        let enabled = noted(&mut errors, switch(entry, "enabled")).flatten();
+        let on_failure = choice(
             entry,
             "on_failure",
             FailurePolicy::ALL,
             FailurePolicy::as_str,
-        )?
-        .unwrap_or_default();
-        hook.stdin = choice(entry, "stdin", Stdin::ALL, Stdin::as_str)?.unwrap_or_default();
-        hook.reads = choice(entry, "reads", Reads::ALL, Reads::as_str)?.unwrap_or_default();
-        hook.background = switch(entry, "background")?.unwrap_or(false);
-        let is_unknown = |key: &str| !KEYS.contains(&key);
-        hook.unknown = entry
-            .iter()
-            .filter(|(key, _)| is_unknown(key))
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect();
-        Ok(hook)
+        );
+        let stdin = choice(entry, "stdin", Stdin::ALL, Stdin::as_str);
+        let reads = choice(entry, "reads", Reads::ALL, Reads::as_str);
+        let background = noted(&mut errors, switch(entry, "background")).flatten();
+        let optional = Self {
+            timeout: noted(&mut errors, timeout(entry)).flatten(),
+            working_dir: working_dir.map(Into::into),
+            env: noted(&mut errors, environment(entry)).unwrap_or_default(),
+            enabled: enabled.unwrap_or(true),
+            name: name.map(str::to_owned),
+            description: description.unwrap_or_default().to_owned(),
+            on_failure: noted(&mut errors, on_failure).flatten().unwrap_or_default(),
+            stdin: noted(&mut errors, stdin).flatten().unwrap_or_default(),
+            reads: noted(&mut errors, reads).flatten().unwrap_or_default(),
+            background: background.unwrap_or(false),
+            unknown: unknown(entry),
+            ..match (pattern, command) {
+                (Some(pattern), Some(command)) => Self::with_parts(pattern, command),
+                _ => return Err(errors),
+            }
+        };
+        if errors.is_empty() {
+            Ok(optional)
+        } else {
+            Err(errors)
+        }
     }
 
     /// The keys of the entry that this version does not know.
@@ -145,183 +133,20 @@ impl Hook {
     }
 }
 
-/// What the failure of an entry that is otherwise unusable would mean, as far as it is legible: one
-/// in the background could not have blocked.
-pub(crate) fn failure_policy_of(entry: &Value) -> FailurePolicy {
-    let Some(entry) = entry.as_object() else {
-        return FailurePolicy::default();
-    };
-    if let Ok(Some(true)) = switch(entry, "background") {
-        return FailurePolicy::Continue;
-    }
-    let policy = choice(
-        entry,
-        "on_failure",
-        FailurePolicy::ALL,
-        FailurePolicy::as_str,
-    );
-    policy.ok().flatten().unwrap_or_default()
+/// What is right; what is wrong is noted.
+fn noted<T>(errors: &mut Vec<HookError>, read: Result<T, HookError>) -> Option<T> {
+    read.map_err(|error| errors.push(error)).ok()
 }
 
-fn key_error(key: impl Into<String>, message: impl Into<String>) -> HookError {
-    HookError::Key {
-        key: key.into(),
-        message: message.into(),
-    }
+fn pattern(entry: &Entry) -> Result<EventPattern, HookError> {
+    Ok(EventPattern::new(require(text(entry, "event")?, "event")?)?)
 }
 
-fn wrong_type(key: impl Into<String>, expected: &str, found: &Value) -> HookError {
-    key_error(key, format!("expected {expected}, found {}", kind(found)))
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
-}
-
-/// The value of a key. `null` is a key that is not there: other programs write it so.
-fn get<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
-    entry.get(key).filter(|value| !value.is_null())
-}
-
-fn require<T>(value: Option<T>, key: &str) -> Result<T, HookError> {
-    value.ok_or_else(|| key_error(key, "is missing"))
-}
-
-/// A string for the operating system, so without NUL.
-fn text<'a>(entry: &'a Entry, key: &str) -> Result<Option<&'a str>, HookError> {
-    match get(entry, key) {
-        None => Ok(None),
-        Some(Value::String(text)) => without_nul(text, key).map(Some),
-        Some(other) => Err(wrong_type(key, "a string", other)),
-    }
-}
-
-fn without_nul<'a>(text: &'a str, key: &str) -> Result<&'a str, HookError> {
-    if text.contains('\0') {
-        return Err(key_error(
-            key,
-            "expected a string without the character NUL",
-        ));
-    }
-    Ok(text)
-}
-
-fn switch(entry: &Entry, key: &str) -> Result<Option<bool>, HookError> {
-    match get(entry, key) {
-        None => Ok(None),
-        Some(Value::Bool(value)) => Ok(Some(*value)),
-        Some(other) => Err(wrong_type(key, "true or false", other)),
-    }
-}
-
-fn choice<T: Copy>(
-    entry: &Entry,
-    key: &str,
-    all: &[T],
-    name: impl Fn(T) -> &'static str,
-) -> Result<Option<T>, HookError> {
-    let Some(given) = text(entry, key)? else {
-        return Ok(None);
-    };
-    match all.iter().copied().find(|value| name(*value) == given) {
-        Some(value) => Ok(Some(value)),
-        None => {
-            let names: Vec<_> = all
-                .iter()
-                .map(|value| format!("`{}`", name(*value)))
-                .collect();
-            Err(key_error(
-                key,
-                format!("expected one of {}, found `{given}`", names.join(", ")),
-            ))
-        }
-    }
-}
-
-fn command(entry: &Entry) -> Result<HookCommand, HookError> {
-    let shell = choice(entry, "shell", Shell::ALL, Shell::as_str)?;
-    match (text(entry, "command")?, get(entry, "args")) {
-        (Some(_), Some(_)) => Err(key_error("args", "cannot stand beside `command`")),
-        (None, None) => Err(key_error("command", "is missing")),
-        (Some(text), None) if text.trim().is_empty() => Err(HookError::EmptyCommand),
-        (Some(text), None) => Ok(HookCommand::Shell {
-            text: text.to_owned(),
-            shell,
-        }),
-        (None, Some(_)) if shell.is_some() => Err(key_error(
-            "shell",
-            "has no meaning beside `args`, which run without a shell",
-        )),
-        (None, Some(args)) => program(args),
-    }
-}
-
-fn program(args: &Value) -> Result<HookCommand, HookError> {
-    let Value::Array(items) = args else {
-        return Err(wrong_type("args", "a list of strings", args));
-    };
-    let args = items
-        .iter()
-        .enumerate()
-        .map(|(index, item)| match item {
-            Value::String(text) => without_nul(text, &format!("args[{index}]")).map(str::to_owned),
-            other => Err(wrong_type(format!("args[{index}]"), "a string", other)),
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    if args.first().is_none_or(String::is_empty) {
-        return Err(HookError::EmptyCommand);
-    }
-    Ok(HookCommand::Program(args))
-}
-
-fn timeout(entry: &Entry) -> Result<Option<Duration>, HookError> {
-    let seconds = match get(entry, "timeout") {
-        None => return Ok(None),
-        Some(Value::Number(number)) => number.as_f64().unwrap_or(f64::NAN),
-        Some(other) => return Err(wrong_type("timeout", "a number of seconds", other)),
-    };
-    if seconds > 0.0 && seconds <= LONGEST_TIMEOUT.as_secs_f64() {
-        return Ok(Some(Duration::from_secs_f64(seconds)));
-    }
-    let milliseconds = if seconds >= 1000.0 {
-        " (it is in seconds)"
-    } else {
-        ""
-    };
-    let message =
-        format!("expected seconds above 0 and up to 86400, found {seconds}{milliseconds}");
-    Err(key_error("timeout", message))
-}
-
-fn environment(entry: &Entry) -> Result<std::collections::BTreeMap<String, String>, HookError> {
-    let Some(value) = get(entry, "env") else {
-        return Ok(Default::default());
-    };
-    let Value::Object(variables) = value else {
-        return Err(wrong_type("env", "an object of strings", value));
-    };
-    variables
-        .iter()
-        .map(|(name, value)| {
-            let key = format!("env.{name}");
-            if name.is_empty() || name.contains(['=', '\0']) {
-                return Err(key_error(
-                    key,
-                    "expected the name of a variable: not empty, without `=`",
-                ));
-            }
-            match value {
-                Value::String(text) => Ok((name.clone(), without_nul(text, &key)?.to_owned())),
-                other => Err(wrong_type(key, "a string", other)),
-            }
-        })
+fn unknown(entry: &Entry) -> Entry {
+    let is_unknown = |key: &str| !KEYS.contains(&key);
+    let unknown = entry.iter().filter(|(key, _)| is_unknown(key));
+    unknown
+        .map(|(key, value)| (key.clone(), value.clone()))
         .collect()
 }
 
@@ -388,7 +213,7 @@ mod tests {
         );
         case(
             json!({"event": "*", "command": "a\0b"}),
-            "`command`: expected a string without the character NUL",
+            "`command`: expected a string without the character NUL, found one with it",
         );
         case(
             json!({"event": "*", "args": "x"}),
@@ -429,12 +254,26 @@ mod tests {
         );
         case(
             json!({"event": "*", "command": "x", "env": {"A=B": "1"}}),
-            "`env.A=B`: expected the name of a variable: not empty, without `=`",
+            "`env.A=B`: expected the name of a variable, not empty and without `=`, found `A=B`",
         );
         case(
             json!({"event": "*", "command": "x", "on_failure": "blok"}),
             "`on_failure`: expected one of `block`, `continue`, found `blok`",
         );
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_told_at_once() {
+        let entry = json!({"event": "a:", "command": 1, "timeout": 0, "on_failure": "blok", "env": {"A": 1}});
+        let errors = Hook::read(&entry).unwrap_err();
+        assert_eq!(errors.len(), 5, "{errors:?}");
+        assert_eq!(Hook::from_json(&entry).unwrap_err(), errors[0]);
+        let HookError::Key(error) = &errors[4] else {
+            panic!("{errors:?}")
+        };
+        assert_eq!(error.key, "on_failure");
+        assert_eq!(error.suggestion.as_deref(), Some("block"));
+        assert_eq!(error.found.as_deref(), Some("`blok`"));
     }
 
     #[test]
@@ -454,7 +293,7 @@ mod tests {
             ("workingDir", Some("working_dir")),
             ("zebra", None),
         ] {
-            assert_eq!(nearest_key(given), expected);
+            assert_eq!(crate::hook::nearest_key(given), expected);
         }
     }
 }

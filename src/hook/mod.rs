@@ -3,6 +3,7 @@
 //! Does no I/O and does not know how a hook is run; its form in hooks.json is in `json`.
 
 mod json;
+mod keys;
 mod parts;
 
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ use serde_json::{Map, Value};
 use crate::events::HookEvent;
 use crate::pattern::{EventPattern, PatternError};
 
-pub(crate) use json::{failure_policy_of, nearest_key};
+pub(crate) use keys::{failure_policy_of, is_key, nearest_key};
 pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};
 
 /// A command of a user's, and the events it runs on.
@@ -67,19 +68,31 @@ pub enum HookError {
     #[error("the command is empty")]
     EmptyCommand,
     /// A key of the JSON form cannot be used.
-    #[error("`{key}`: {message}")]
-    Key {
-        /// The key, or the path to it, as in `env.PATH`.
-        key: String,
-        /// What was expected, and what was found.
-        message: String,
-    },
+    #[error(transparent)]
+    Key(Box<KeyError>),
     /// The JSON form is not an object.
     #[error("expected an object with `event` and `command`, found {found}")]
     NotAnObject {
         /// What was found in its place.
         found: &'static str,
     },
+}
+
+/// What is wrong with one key of a hook in hooks.json.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{key}`: {message}")]
+#[non_exhaustive]
+pub struct KeyError {
+    /// The key, or the path to it, as in `env.PATH` and `args[1]`.
+    pub key: String,
+    /// What is wrong, in words: also what was expected and what was found.
+    pub message: String,
+    /// What was expected, where it can be said.
+    pub expected: Option<String>,
+    /// What was found in its place.
+    pub found: Option<String>,
+    /// What was probably meant.
+    pub suggestion: Option<String>,
 }
 
 /// The time a hook may take where neither it nor the executor says anything: 10 seconds.

@@ -572,3 +572,22 @@ proptest! {
         let _ = config(&world).load_global();
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn saving_through_a_link_that_leads_nowhere_makes_what_it_leads_to() {
+    let world = World::new();
+    let link = world.path(FORGE);
+    std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+    let target = world.path("dotfiles/hooks.json");
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    let told = config(&world).load_global();
+    assert!(told.is_empty());
+    config(&world).save_global([hook("*", "1")]).unwrap();
+    assert!(
+        link.symlink_metadata().unwrap().is_symlink(),
+        "the link is still one"
+    );
+    assert_eq!(commands(&config(&world).load_global()), ["1"]);
+    assert!(target.exists());
+}

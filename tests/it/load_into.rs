@@ -84,7 +84,7 @@ fn an_entry_that_cannot_be_used_blocks_what_it_could_have_blocked() {
     let (world, report) = with_entry(entry);
     blocked(
         &world.outcome(&bash()),
-        "hooks[0]: `timeout`: expected a number of seconds",
+        "hooks[0].timeout: expected a number of seconds",
     );
     blocked(
         &world.outcome(&bash()),
@@ -107,7 +107,7 @@ fn an_entry_that_cannot_be_used_blocks_what_it_could_have_blocked() {
     assert_eq!(
         problem.to_string(),
         format!(
-            "error: {}: hooks[0]: `timeout`: expected a number of seconds, found a string",
+            "error: {}:1:79: hooks[0].timeout: expected a number of seconds, found a string",
             world.path(GLOBAL).display()
         )
     );
@@ -122,10 +122,10 @@ fn an_entry_whose_event_cannot_be_read_blocks_everything_that_can_be_blocked() {
         "null",
     ] {
         let (world, _) = with_entry(entry);
-        blocked(&world.outcome(&bash()), "hooks[0]: ");
+        blocked(&world.outcome(&bash()), "hooks[0]");
         blocked(
             &world.outcome(&HookEvent::user_prompt_submit("hello")),
-            "hooks[0]: ",
+            "hooks[0]",
         );
         assert!(world.outcome(&HookEvent::user_interrupt()).allowed());
     }
@@ -148,7 +148,7 @@ fn what_a_bad_entry_says_legibly_is_taken_at_its_word() {
     let neither = r#"{"event": "*", "command": "x", "on_failure": "perhaps"}"#;
     blocked(
         &with_entry(neither).0.outcome(&bash()),
-        "`on_failure`: expected one of",
+        "hooks[0].on_failure: expected one of",
     );
 }
 
@@ -158,7 +158,7 @@ fn a_file_that_cannot_be_used_blocks_everything_that_can_be_blocked() {
         (b"", "is not valid JSON: EOF while parsing"),
         (
             b"{\"hooks\": [}",
-            "is not valid JSON: expected value at line 1 column 12",
+            ":1:12: is not valid JSON: expected value",
         ),
         (b"[]", "expected an object with a list `hooks`"),
         (b"{\"hooks\": {}}", "`hooks`: expected a list"),
@@ -166,10 +166,10 @@ fn a_file_that_cannot_be_used_blocks_everything_that_can_be_blocked() {
             b"{\"hook\": []}",
             "has no list `hooks`, and an unknown key `hook`",
         ),
-        (b"{\"hooks\": []}\xFF", "is not UTF-8 from byte 13 on"),
+        (b"{\"hooks\": []}\xFF", ":1:14: is not UTF-8"),
         (
             b"// a comment\n{}",
-            "is not valid JSON: expected value at line 1 column 1",
+            ":1:1: is not valid JSON: expected value (JSON has no comments",
         ),
     ];
     for (content, words) in cases {
@@ -258,7 +258,10 @@ fn every_alternative_of_a_legible_event_is_blocked_and_nothing_else() {
     let (world, _) = with_entry(r#"{"event": "tool:pre_execute:bash|sh, llm:*", "args": []}"#);
     let shell = HookEvent::tool_pre_execute("sh", json!({}));
     for event in [bash(), shell, HookEvent::llm_pre_request("m", 1)] {
-        blocked(&world.outcome(&event), "hooks[0]: the command is empty");
+        blocked(
+            &world.outcome(&event),
+            "hooks[0].args: the command is empty",
+        );
     }
     for event in [read(), HookEvent::user_prompt_submit("hello")] {
         assert!(world.outcome(&event).is_empty());
@@ -310,7 +313,11 @@ fn a_host_may_ask_for_the_report_alone() {
     let config = config(&world).with_stand_ins(false);
     let report = config.load_into(world.registry(), Path::new("none"), TrustPolicy::Everything);
     assert!(!report.is_ok() && world.registry().is_empty());
-    assert_eq!(report.problems[0].message, "`command`: is missing");
+    let problem = report.problems[0].to_string();
+    assert!(
+        problem.ends_with("hooks[0].command: is missing"),
+        "{problem}"
+    );
     assert!(world.outcome(&bash()).allowed());
 }
 
@@ -324,32 +331,149 @@ fn unknown_keys_are_warnings_with_the_nearest_name() {
     let report = load(&world);
     assert!(report.is_ok(), "a warning is no error");
     assert_eq!(report.loaded, 1);
-    let told: Vec<_> = report
-        .problems
-        .iter()
-        .map(|problem| problem.message.as_str())
-        .collect();
-    assert_eq!(
-        told,
-        [
-            "unknown key `hook`, did you mean `hooks`?",
-            "unknown key `timout`, did you mean `timeout`?",
-            "unknown key `zebra`",
-        ]
-    );
     assert!(
         report
             .problems
             .iter()
             .all(|problem| problem.severity == Severity::Warning)
     );
+    let told: Vec<_> = report
+        .problems
+        .iter()
+        .map(|problem| problem.to_string())
+        .collect();
     let path = world.path(GLOBAL);
+    let path = path.display();
     assert_eq!(
-        report.problems[0].to_string(),
-        format!("warning: {}: {}", path.display(), told[0])
+        told,
+        [
+            format!("warning: {path}:1:18: hook: unknown key `hook`, did you mean `hooks`?"),
+            format!(
+                "warning: {path}:1:79: hooks[0].timout: unknown key `timout`, did you mean `timeout`?"
+            ),
+            format!("warning: {path}:1:92: hooks[0].zebra: unknown key `zebra`"),
+        ]
     );
-    assert_eq!(
-        report.problems[2].to_string(),
-        format!("warning: {}: hooks[0]: {}", path.display(), told[2])
-    );
+}
+
+/// Files that somebody else could have written.
+#[cfg(unix)]
+mod modes {
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+    use super::*;
+
+    const GOOD: &str = r#"{"hooks": [{"event": "*", "command": "echo ran"}]}"#;
+
+    fn mode(path: &Path, mode: u32) {
+        set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[track_caller]
+    fn refused(world: &World, words: &str) {
+        let report = load(world);
+        assert!(!report.is_ok() && report.loaded == 0, "{report:?}");
+        assert!(
+            report.problems[0].message.contains(words),
+            "{}",
+            report.problems[0]
+        );
+        blocked(&world.outcome(&bash()), words);
+        assert!(
+            config(world).load_global().is_empty()
+                && config(world).load_project(world.path("project")).is_empty()
+        );
+    }
+
+    #[test]
+    fn what_anybody_may_write_does_not_run() {
+        for file in [GLOBAL, PROJECT] {
+            let world = World::new();
+            let path = world.write(file, GOOD);
+            mode(&path, 0o646);
+            refused(
+                &world,
+                &format!("may be written by anybody; `chmod o-w {}`", path.display()),
+            );
+            let checked = config(&world).check(&path);
+            assert!(!checked.is_ok());
+        }
+    }
+
+    #[test]
+    fn what_lies_where_anybody_may_put_another_does_not_run() {
+        let world = World::new();
+        let path = world.write(GLOBAL, GOOD);
+        let folder = path.parent().unwrap();
+        mode(folder, 0o777);
+        refused(
+            &world,
+            &format!("anybody may write; `chmod o-w {}`", folder.display()),
+        );
+        mode(folder, 0o1777);
+        world.registry().clear();
+        assert!(
+            load(&world).problems.is_empty(),
+            "in a sticky folder nobody can"
+        );
+    }
+
+    #[test]
+    fn what_a_link_leads_to_is_looked_at_and_so_is_the_links_own_folder() {
+        let world = World::new();
+        let target = world.write("elsewhere/hooks.json", GOOD);
+        let link = world.write(GLOBAL, "");
+        std::fs::remove_file(&link).unwrap();
+        symlink(&target, &link).unwrap();
+        assert!(load(&world).problems.is_empty());
+        mode(&target, 0o666);
+        world.registry().clear();
+        refused(&world, "may be written by anybody");
+        mode(&target, 0o644);
+        for folder in [target.parent().unwrap(), link.parent().unwrap()] {
+            world.registry().clear();
+            mode(folder, 0o777);
+            refused(&world, "lies in a folder to which anybody may write");
+            mode(folder, 0o755);
+        }
+    }
+
+    #[test]
+    fn what_belongs_to_another_does_not_run() {
+        let world = World::new();
+        let path = world.write(GLOBAL, GOOD);
+        // Only root can give a file away.
+        if chown(&path, Some(4242), None).is_ok() {
+            refused(&world, "belongs to user 4242");
+        }
+    }
+
+    #[test]
+    fn what_a_group_may_write_runs_and_is_warned_of() {
+        let world = World::new();
+        mode(&world.write(GLOBAL, GOOD), 0o664);
+        let report = load(&world);
+        assert!(report.is_ok() && report.loaded == 1);
+        let told = report.problems[0].to_string();
+        assert!(
+            told.starts_with("warning: ") && told.contains("may be written by its group"),
+            "{told}"
+        );
+        assert_eq!(world.outcome(&bash())[0].stdout.trim(), "ran");
+    }
+
+    #[test]
+    fn what_is_to_be_copied_from_a_message_is_one_word() {
+        let world = World::new();
+        let path = world.write("it's mine/.src/forge/hooks.json", GOOD);
+        mode(&path, 0o666);
+        let project = path.ancestors().nth(3).unwrap();
+        let report = config(&world).load_into(world.registry(), project, TrustPolicy::Everything);
+        let told = &report.problems[0].message;
+        assert!(
+            told.contains(r"/it'\''s mine/.src/forge/hooks.json'`"),
+            "{told}"
+        );
+    }
 }

@@ -5,6 +5,7 @@ mod blocking;
 mod cancel;
 mod circular;
 mod config;
+mod diagnostics;
 mod endurance;
 mod environment;
 mod events;

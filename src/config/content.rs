@@ -1,0 +1,426 @@
+//! A hooks file taken apart, entry by entry, so that a bad one does not cost the others, and what is
+//! wrong with each is told with its place.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::file::{self, FileError};
+use super::lint::{self, Finding};
+use super::place::{Lines, Located, Member};
+use super::report::{Excerpt, Problem, Severity};
+use crate::hook::{Hook, HookError, HookSource, nearest_key};
+use crate::pattern::EventPattern;
+use crate::profile::AppProfile;
+
+/// So many problems of a file are told; somebody who sees them has enough to do.
+const MOST_PROBLEMS: usize = 1000;
+
+/// So much of a line is shown around a problem, in bytes: a whole file may be one line.
+const LONGEST_EXCERPT: usize = 160;
+
+/// A file that exists, as far as it can be used.
+pub(super) struct Loaded {
+    path: PathBuf,
+    entries: Vec<Entry>,
+    problems: Vec<Problem>,
+    untold: usize,
+    unreadable: bool,
+}
+
+enum Entry {
+    Usable(Hook),
+    StandIn(Hook),
+}
+
+/// Loads a file; None where there is none. Relative paths in it count from `base_dir`.
+pub(super) fn load(path: &Path, base_dir: Option<&Path>, profile: &AppProfile) -> Option<Loaded> {
+    let mut loaded = Loaded {
+        path: path.to_owned(),
+        entries: Vec::new(),
+        problems: Vec::new(),
+        untold: 0,
+        unreadable: false,
+    };
+    match file::read(path) {
+        Ok(None) => return None,
+        Ok(Some(file::Text { text, warning })) => {
+            if let Some(words) = warning {
+                loaded.tell(Problem::new(Severity::Warning, path, words));
+            }
+            let reader = Reader {
+                lines: Lines::of(&text),
+                text: &text,
+                base_dir,
+                profile,
+                loaded: &mut loaded,
+            };
+            reader.read();
+        }
+        Err(error) => {
+            let mut problem = Problem::new(Severity::Error, path, error.to_string());
+            if let FileError::NotUtf8 { place, .. } = error {
+                (problem.line, problem.column) = (Some(place.line), Some(place.column));
+            }
+            loaded.give_up(problem);
+        }
+    }
+    loaded.tell_how_many_more();
+    Some(loaded)
+}
+
+impl Loaded {
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.problems.iter()
+    }
+
+    /// How many of its hooks can be used.
+    pub(super) fn usable(&self) -> usize {
+        let usable = |entry: &&Entry| matches!(entry, Entry::Usable(_));
+        self.entries.iter().filter(usable).count()
+    }
+
+    /// Whether nothing of it can be used.
+    pub(super) fn is_unreadable(&self) -> bool {
+        self.unreadable
+    }
+
+    pub(super) fn into_hooks(self, stand_ins: bool) -> impl Iterator<Item = Hook> {
+        self.entries
+            .into_iter()
+            .filter_map(move |entry| match entry {
+                Entry::Usable(hook) => Some(hook),
+                Entry::StandIn(hook) => stand_ins.then_some(hook),
+            })
+    }
+
+    /// Nothing of the file can be used.
+    fn give_up(&mut self, problem: Problem) {
+        self.unreadable = true;
+        self.entries.clear();
+        let problem = problem.made_printable();
+        self.stand_in(&Value::Null, &problem, HookSource::new(&self.path, None));
+        self.tell(problem);
+    }
+
+    fn tell(&mut self, problem: Problem) {
+        if self.problems.len() < MOST_PROBLEMS {
+            self.problems.push(problem.made_printable());
+        } else {
+            self.untold += 1;
+        }
+    }
+
+    fn tell_how_many_more(&mut self) {
+        if self.untold > 0 {
+            let words = format!("{} more problems, not shown", self.untold);
+            // What is not shown may be errors.
+            self.problems
+                .push(Problem::new(Severity::Error, &self.path, words));
+        }
+    }
+
+    /// A hook that always fails, in the place of an entry that cannot be used; for what it says
+    /// legibly, it is taken at its word. None for an entry that is switched off.
+    fn stand_in(&mut self, entry: &Value, problem: &Problem, source: HookSource) {
+        if entry.get("enabled") == Some(&Value::Bool(false)) {
+            return;
+        }
+        let given = entry.get("event").and_then(Value::as_str);
+        let pattern = given.and_then(|text| EventPattern::new(text).ok());
+        let Some(pattern) = pattern.or_else(|| EventPattern::new("*").ok()) else {
+            return;
+        };
+        let policy = crate::hook::failure_policy_of(entry);
+        let hook = Hook::stand_in(pattern, &problem.reason(), source).with_on_failure(policy);
+        self.entries.push(Entry::StandIn(hook));
+    }
+}
+
+/// A text on its way to be hooks.
+struct Reader<'a> {
+    text: &'a str,
+    lines: Lines<'a>,
+    base_dir: Option<&'a Path>,
+    profile: &'a AppProfile,
+    loaded: &'a mut Loaded,
+}
+
+impl<'a> Reader<'a> {
+    fn read(mut self) {
+        if let Err((error, span)) = self.try_read() {
+            let mut problem = self.problem_at(Severity::Error, span, error.to_string());
+            problem.help = self.help_for(&error);
+            self.loaded.give_up(problem);
+        }
+    }
+
+    fn try_read(&mut self) -> Result<(), (FileError, Range<usize>)> {
+        let whole = Located::whole(self.text).map_err(|error| self.not_json(error))?;
+        let beginning = first_of(whole);
+        let members = whole
+            .members()
+            .ok_or((FileError::NoObject, beginning.clone()))?;
+        let (hooks, others): (Vec<_>, Vec<_>) =
+            members.iter().partition(|member| member.key == "hooks");
+        let unknown: Vec<_> = others
+            .into_iter()
+            .filter(|member| member.key != "$schema")
+            .collect();
+        match (&hooks[..], &unknown[..]) {
+            // A file without `hooks` and with another key is one whose `hooks` was mistyped, as
+            // far as anybody can tell: it must not pass for one that has none.
+            ([], [first, ..]) => {
+                let key = first.key.to_string();
+                return Err((FileError::OtherKey(key), first.key_span.clone()));
+            }
+            ([_, second, ..], _) => return Err((FileError::TwoLists, second.key_span.clone())),
+            _ => {}
+        }
+        for member in unknown {
+            let near = strsim::jaro_winkler(&member.key, "hooks") > 0.8;
+            self.unknown_key(member, None, near.then_some("hooks"));
+        }
+        for member in hooks {
+            let not_a_list = || (FileError::NoList, member.value.span());
+            for (index, entry) in member.value.items().ok_or_else(not_a_list)?.enumerate() {
+                self.entry(index, entry);
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, index: usize, entry: Located<'a>) {
+        let value: Value = match serde_json::from_str(entry.text()) {
+            Ok(value) => value,
+            Err(error) => {
+                let (error, span) = self.not_json_in(error, entry);
+                let problem =
+                    self.problem_in(Severity::Error, span, Some(index), "", error.to_string());
+                return self.unusable(vec![problem], index, &Value::Null);
+            }
+        };
+        let members = entry.members().unwrap_or_default();
+        let mut errors = self.keys_that_come_twice(index, &members, "");
+        if let Some(env) = members.iter().find(|member| member.key == "env") {
+            let variables = env.value.members().unwrap_or_default();
+            errors.extend(self.keys_that_come_twice(index, &variables, "env."));
+        }
+        match Hook::read(&value) {
+            Ok(hook) if errors.is_empty() => self.usable(index, hook, entry, &members),
+            Ok(_) => self.unusable(errors, index, &value),
+            Err(found) => {
+                errors.extend(
+                    found
+                        .iter()
+                        .map(|error| self.hook_error(index, entry, error)),
+                );
+                self.unusable(errors, index, &value);
+            }
+        }
+    }
+
+    fn usable(&mut self, index: usize, hook: Hook, entry: Located<'a>, members: &[Member<'a>]) {
+        for key in hook.unknown_keys() {
+            if let Some(member) = members.iter().find(|member| member.key == key) {
+                self.unknown_key(member, Some(index), nearest_key(key));
+            }
+        }
+        let hook = hook.with_source(HookSource::new(&self.loaded.path, Some(index)));
+        let hook = self.base_dir.into_iter().fold(hook, Hook::with_base_dir);
+        for finding in lint::lint(&hook, self.profile) {
+            let Finding {
+                key,
+                message,
+                suggestion,
+                help,
+            } = finding;
+            let span = span_of(entry, key);
+            let mut problem = self.problem_in(Severity::Warning, span, Some(index), key, message);
+            (problem.suggestion, problem.help) = (suggestion, help);
+            self.loaded.tell(problem);
+        }
+        self.loaded.entries.push(Entry::Usable(hook));
+    }
+
+    fn unusable(&mut self, problems: Vec<Problem>, index: usize, entry: &Value) {
+        let problems: Vec<_> = problems.into_iter().map(Problem::made_printable).collect();
+        if let Some(first) = problems.first() {
+            let source = HookSource::new(&self.loaded.path, Some(index));
+            self.loaded.stand_in(entry, first, source);
+        }
+        problems
+            .into_iter()
+            .for_each(|problem| self.loaded.tell(problem));
+    }
+
+    /// Of two values, who reads the file may mean the one and this program take the other. Notes
+    /// that are no keys of ours may come as often as they like.
+    fn keys_that_come_twice(
+        &self,
+        index: usize,
+        members: &[Member<'a>],
+        prefix: &str,
+    ) -> Vec<Problem> {
+        let mut seen = HashSet::new();
+        let twice = members.iter().filter(|member| !seen.insert(&*member.key));
+        let ours = twice.filter(|member| !prefix.is_empty() || crate::hook::is_key(&member.key));
+        ours.map(|member| {
+            let key = format!("{prefix}{}", member.key);
+            let (span, words) = (member.key_span.clone(), "the key comes twice");
+            self.problem_in(Severity::Error, span, Some(index), &key, words.to_owned())
+        })
+        .collect()
+    }
+
+    fn unknown_key(&mut self, member: &Member<'a>, index: Option<usize>, nearest: Option<&str>) {
+        let message = format!("unknown key `{}`", member.key);
+        let span = member.key_span.clone();
+        let mut problem = self.problem_in(Severity::Warning, span, index, &member.key, message);
+        problem.suggestion = nearest.map(str::to_owned);
+        self.loaded.tell(problem);
+    }
+
+    fn hook_error(&self, index: usize, entry: Located<'a>, error: &HookError) -> Problem {
+        let is_program = entry
+            .members()
+            .is_some_and(|all| all.iter().any(|it| it.key == "args"));
+        let (key, message) = match error {
+            HookError::Key(error) => (&*error.key, error.message.clone()),
+            HookError::Pattern(_) => ("event", error.to_string()),
+            HookError::EmptyCommand if is_program => ("args", error.to_string()),
+            HookError::EmptyCommand => ("command", error.to_string()),
+            HookError::NotAnObject { .. } => ("", error.to_string()),
+        };
+        let span = span_of(entry, key);
+        let mut problem = self.problem_in(Severity::Error, span, Some(index), key, message);
+        if let HookError::Key(error) = error {
+            problem.expected.clone_from(&error.expected);
+            problem.found.clone_from(&error.found);
+            problem.suggestion.clone_from(&error.suggestion);
+        }
+        problem
+    }
+
+    /// A problem of an entry, or of a key in it.
+    fn problem_in(
+        &self,
+        severity: Severity,
+        span: Range<usize>,
+        index: Option<usize>,
+        key: &str,
+        message: String,
+    ) -> Problem {
+        let mut problem = self.problem_at(severity, span, message);
+        problem.index = index;
+        let separator = if key.is_empty() { "" } else { "." };
+        problem.key = Some(match index {
+            Some(index) => format!("hooks[{index}]{separator}{key}"),
+            None => key.to_owned(),
+        });
+        problem
+    }
+
+    fn problem_at(&self, severity: Severity, span: Range<usize>, message: String) -> Problem {
+        let place = self.lines.place(span.start);
+        let mut problem = Problem::new(severity, &self.loaded.path, message);
+        (problem.line, problem.column) = (Some(place.line), Some(place.column));
+        problem.excerpt = Some(self.excerpt(span));
+        problem
+    }
+
+    fn excerpt(&self, span: Range<usize>) -> Excerpt {
+        let (line, start) = self.lines.line(span.start);
+        let at = (span.start - start).min(line.len());
+        let end = (span.end - start).clamp(at, line.len());
+        let from = match line.len() {
+            0..=LONGEST_EXCERPT => 0,
+            _ => floor(line, at.saturating_sub(LONGEST_EXCERPT / 4)),
+        };
+        let to = floor(line, (from + LONGEST_EXCERPT).min(line.len()));
+        Excerpt {
+            text: line[from..to].to_owned(),
+            start: at - from,
+            end: floor(line, end.min(to)) - from,
+            begins_the_line: from == 0,
+        }
+    }
+
+    fn not_json(&self, error: serde_json::Error) -> (FileError, Range<usize>) {
+        let offset = self.lines.offset(error.line(), error.column());
+        (FileError::NotJson(error), offset..offset)
+    }
+
+    /// An entry whose text is JSON only at first sight: half of a surrogate pair, say.
+    fn not_json_in(
+        &self,
+        error: serde_json::Error,
+        entry: Located<'a>,
+    ) -> (FileError, Range<usize>) {
+        let lines = Lines::of(entry.text());
+        let offset = entry.span().start + lines.offset(error.line(), error.column());
+        (FileError::NotJson(error), offset..offset)
+    }
+
+    /// What people often do that is not JSON.
+    fn help_for(&self, error: &FileError) -> Option<String> {
+        let FileError::NotJson(error) = error else {
+            return None;
+        };
+        let offset = self.lines.offset(error.line(), error.column());
+        let help = match self.text[offset..].chars().next() {
+            Some('/' | '#') => {
+                "JSON has no comments; a key of your own, as in \"comment\": \"...\", is kept"
+            }
+            Some('\'') => "JSON has its strings in double quotes",
+            Some('}' | ']') if self.text[..offset].trim_end().ends_with(',') => {
+                "there is no comma behind the last of a list"
+            }
+            _ => return None,
+        };
+        Some(help.to_owned())
+    }
+}
+
+/// Where an object or a list begins, for what is missing in it.
+fn first_of(value: Located<'_>) -> Range<usize> {
+    let start = value.span().start;
+    start..start + value.text().chars().next().map_or(0, char::len_utf8)
+}
+
+/// The value of a key of an entry, as in `timeout`, `env.PATH`, `args[1]`; the beginning of the
+/// entry where there is none.
+fn span_of(entry: Located<'_>, key: &str) -> Range<usize> {
+    find(entry, key).unwrap_or_else(|| first_of(entry))
+}
+
+fn find(entry: Located<'_>, key: &str) -> Option<Range<usize>> {
+    if let Some(name) = key.strip_prefix("env.") {
+        return Some(value_of(value_of(entry, "env")?, name)?.span());
+    }
+    if let Some(index) = key.strip_prefix("args[") {
+        let index = index.trim_end_matches(']').parse().ok()?;
+        return Some(value_of(entry, "args")?.items()?.nth(index)?.span());
+    }
+    Some(value_of(entry, key)?.span())
+}
+
+fn value_of<'a>(object: Located<'a>, key: &str) -> Option<Located<'a>> {
+    let members = object.members()?.into_iter();
+    let mut with_key = members.filter(|member| member.key == key);
+    with_key.next_back().map(|member| member.value)
+}
+
+/// The end of the last whole character up to here.
+fn floor(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}

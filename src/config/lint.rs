@@ -1,0 +1,273 @@
+//! What is wrong with a hook that can be used, as far as it can be seen without running it.
+//!
+//! Knows just so much of the shell's language as it takes to tell what is quoted. Everything here
+//! is a warning: the shell has the last word.
+
+use crate::hook::{Hook, HookCommand, Shell};
+use crate::profile::AppProfile;
+
+/// A warning about one key of a hook.
+pub(super) struct Finding {
+    pub(super) key: &'static str,
+    pub(super) message: String,
+    pub(super) suggestion: Option<String>,
+    pub(super) help: Option<String>,
+}
+
+impl Finding {
+    fn new(key: &'static str, message: String) -> Self {
+        Self {
+            key,
+            message,
+            suggestion: None,
+            help: None,
+        }
+    }
+
+    fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+pub(super) fn lint(hook: &Hook, profile: &AppProfile) -> Vec<Finding> {
+    let mut found = Vec::new();
+    found.extend(unknown_event(hook));
+    found.extend(missing_working_dir(hook));
+    if let HookCommand::Shell { text, shell } = hook.command() {
+        let is_posix = !matches!(shell, Some(Shell::Pwsh | Shell::PowerShell | Shell::Cmd));
+        let is_plain = matches!(shell, None | Some(Shell::Sh | Shell::Dash));
+        if is_posix && (shell.is_some() || cfg!(not(windows))) {
+            found.extend(quoted_variable(text, profile));
+            found.extend(bash_only(text).filter(|_| is_plain));
+        }
+    }
+    found
+}
+
+/// A pattern may be for an event of the host's own; but not one that is a slip of the pen away from
+/// a built-in one.
+fn unknown_event(hook: &Hook) -> Option<Finding> {
+    let nearest = hook.pattern().check_known().err().flatten()?;
+    let message = format!("`{}` matches no built-in event", hook.event_pattern());
+    let mut finding = Finding::new("event", message);
+    finding.suggestion = Some(nearest.to_string());
+    Some(finding)
+}
+
+/// One that counts from a base that is not known here is not looked for.
+fn missing_working_dir(hook: &Hook) -> Option<Finding> {
+    let own = hook.working_dir()?;
+    let path = match hook.base_dir() {
+        Some(base) => base.join(own),
+        None if own.is_absolute() => own.to_owned(),
+        None => return None,
+    };
+    let missing = !path.is_dir();
+    missing.then(|| Finding::new("working_dir", format!("`{}` is no folder", path.display())))
+}
+
+/// Within single quotes the shell leaves it as it is, unless another shell reads it again.
+fn quoted_variable(command: &str, profile: &AppProfile) -> Option<Finding> {
+    let words = words(command);
+    let quoted = words.iter().enumerate().flat_map(|(index, word)| {
+        let before = index.checked_sub(1).map(|before| &*words[before].text);
+        let is_read_again = before.is_some_and(reads_its_argument_again);
+        word.single_quoted.iter().filter(move |_| !is_read_again)
+    });
+    let name = quoted
+        .flat_map(|text| variables(text))
+        .find(|name| is_ours(name, profile))?;
+    let message = format!("`${name}` in single quotes is not replaced by its value");
+    Some(Finding::new("command", message).with_help(format!("write \"${name}\", in double quotes")))
+}
+
+/// `sh -c`, `bash -lc`, and what else takes shell code, or a list of names, for an argument.
+fn reads_its_argument_again(word: &str) -> bool {
+    let is_option = word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
+    is_option || ["eval", "trap", "envsubst"].contains(&word)
+}
+
+fn variables(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split('$').skip(1).map(|rest| {
+        let name = rest.trim_start_matches('{').chars();
+        name.take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+            .collect()
+    })
+}
+
+fn is_ours(name: &str, profile: &AppProfile) -> bool {
+    let of_prefix = |prefix: &String| {
+        let rest = name.strip_prefix(prefix.as_str());
+        rest.is_some_and(|rest| rest.starts_with('_') && rest.len() > 1)
+    };
+    let short = ["EVENT_TYPE", "TOOL_NAME", "TOOL_ARGS", "TOOL_RESULT"];
+    profile.env_prefixes().iter().any(of_prefix) || profile.short_names() && short.contains(&name)
+}
+
+/// What `/bin/sh` does not know where it is not bash: on Debian, Ubuntu, Alpine and the BSDs.
+fn bash_only(command: &str) -> Option<Finding> {
+    let words = words(command);
+    let is_command = |index: usize| {
+        let before = index.checked_sub(1).map(|before| &*words[before].text);
+        let openers = [
+            "if", "then", "else", "elif", "while", "until", "do", "!", "{",
+        ];
+        before.is_none_or(|word| {
+            openers.contains(&word) || word.ends_with(['\n', ';', '&', '|', '('])
+        })
+    };
+    let construct = words.iter().enumerate().find_map(|(index, word)| {
+        let text = &*word.text;
+        let is_bare = word.single_quoted.is_empty() && !word.quoted;
+        let known = match text {
+            "[[" | "source" if is_bare && is_command(index) => Some(text),
+            _ if word.bare.contains("<<<") => Some("<<<"),
+            _ if word.bare.contains("<(") => Some("<(...)"),
+            _ => None,
+        };
+        known.or_else(|| {
+            variables(text)
+                .any(|name| name == "PIPESTATUS")
+                .then_some("PIPESTATUS")
+        })
+    })?;
+    let message = format!("`{construct}` is bash's, and this command runs in /bin/sh");
+    Some(Finding::new("command", message).with_help("say \"shell\": \"bash\""))
+}
+
+/// A word of a command, as far as it matters here.
+#[derive(Default)]
+struct Word {
+    /// Without its quotes.
+    text: String,
+    /// What of it stands in no quotes.
+    bare: String,
+    single_quoted: Vec<String>,
+    /// Something of it stands in quotes.
+    quoted: bool,
+}
+
+/// The words of a command; an operator ends the word that it follows and stays with it, and so does
+/// the end of a line.
+fn words(command: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut word = Word::default();
+    let mut chars = command.chars();
+    let mut in_double_quotes = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => word.text.extend(chars.next()),
+            '\'' if !in_double_quotes => {
+                let quoted: String = chars.by_ref().take_while(|c| *c != '\'').collect();
+                word.text.push_str(&quoted);
+                word.single_quoted.push(quoted);
+            }
+            '"' => {
+                in_double_quotes = !in_double_quotes;
+                word.quoted = true;
+            }
+            _ if in_double_quotes => word.text.push(c),
+            ' ' | '\t' => end(&mut words, &mut word),
+            '\n' | ';' | '&' | '|' => {
+                // It belongs to the word before it, where there is one.
+                let last = if word.text.is_empty() {
+                    words.last_mut()
+                } else {
+                    None
+                };
+                last.unwrap_or(&mut word).text.push(c);
+                end(&mut words, &mut word);
+            }
+            _ => {
+                word.text.push(c);
+                word.bare.push(c);
+            }
+        }
+    }
+    end(&mut words, &mut word);
+    words
+}
+
+fn end(words: &mut Vec<Word>, word: &mut Word) {
+    if !word.text.is_empty() || !word.single_quoted.is_empty() {
+        words.push(std::mem::take(word));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(command: &str) -> Vec<String> {
+        let hook = Hook::new("session:start", command).unwrap();
+        let found = lint(&hook, &AppProfile::default());
+        found.into_iter().map(|finding| finding.message).collect()
+    }
+
+    #[cfg(not(windows))]
+    #[test]
+    fn a_variable_in_single_quotes_is_told() {
+        for command in [
+            "echo '$FORGE_TOOL_NAME'",
+            "grep -q 'x' f; echo it\\'s '${OPENCODE_EVENT}'",
+            "echo \"it's\" '$TOOL_ARGS'",
+            "notify 'ran $FORGE_TOOL_NAME' now",
+        ] {
+            let found = findings(command);
+            assert!(
+                found.len() == 1 && found[0].contains("in single quotes"),
+                "{command}: {found:?}"
+            );
+        }
+        for command in [
+            "echo \"'$FORGE_TOOL_NAME'\"",
+            "sh -c 'echo \"$FORGE_TOOL_NAME\"'",
+            "bash -ec 'echo $FORGE_TOOL_NAME'",
+            "trap 'echo $FORGE_EVENT' EXIT",
+            "awk '{print $1}' | grep '$FORGERY' '$FORGE_' '$HOME'",
+            "echo '\"' \"$FORGE_EVENT\" '\"'",
+            "echo \\' \"$FORGE_EVENT\"",
+        ] {
+            assert!(
+                findings(command).is_empty(),
+                "{command}: {:?}",
+                findings(command)
+            );
+        }
+    }
+
+    #[cfg(not(windows))]
+    #[test]
+    fn what_only_bash_knows_is_told_unless_bash_runs_it() {
+        for (command, construct) in [
+            ("[[ -f x ]] && echo y", "[["),
+            ("if [[ $FORGE_EVENT == a* ]]; then exit 1; fi", "[["),
+            ("cd a\nsource env.sh", "source"),
+            ("true; source env.sh", "source"),
+            ("cat <<<\"$FORGE_EVENT\"", "<<<"),
+            ("diff <(ls a) b", "<(...)"),
+            ("a | b; exit \"${PIPESTATUS[0]}\"", "PIPESTATUS"),
+        ] {
+            let found = findings(command);
+            let expected = format!("`{construct}` is bash's, and this command runs in /bin/sh");
+            assert_eq!(found, [expected], "{command}");
+            let bash = Hook::new("*", command).unwrap().with_shell(Shell::Bash);
+            assert!(lint(&bash, &AppProfile::default()).is_empty(), "{command}");
+        }
+        for command in [
+            "grep '[[' f",
+            "echo source of evil",
+            "cat <<EOF\n$FORGE_EVENT\nEOF",
+            "grep -e \"[[\" \"<(\"",
+            "[ -f x ] && . ./env.sh",
+            "echo [[:alpha:]]",
+        ] {
+            assert!(
+                findings(command).is_empty(),
+                "{command}: {:?}",
+                findings(command)
+            );
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Problems for people, as the Rust compiler draws them.
+
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
+
+use super::report::{Problem, Severity};
+
+pub(super) fn render(problem: &Problem, colours: bool) -> String {
+    let level = match problem.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = match &problem.key {
+        Some(key) => format!("{key}: {}", problem.message),
+        None => problem.message.clone(),
+    };
+    let path = problem.path.to_string_lossy();
+    let mut place = Origin::path(path.clone());
+    if let (Some(line), Some(column)) = (problem.line, problem.column) {
+        place = place.line(line).char_column(column);
+    }
+    let group = level.primary_title(title);
+    let mut group = match (&problem.excerpt, problem.line) {
+        (Some(excerpt), Some(line)) => {
+            let label = problem
+                .expected
+                .as_ref()
+                .map(|expected| format!("expected {expected}"));
+            let mark = AnnotationKind::Primary.span(excerpt.start..excerpt.end);
+            let snippet = Snippet::source(&excerpt.text)
+                .line_start(line)
+                .annotation(mark.label(label));
+            if excerpt.begins_the_line {
+                group.element(snippet.path(path))
+            } else {
+                group.element(place).element(snippet)
+            }
+        }
+        _ => group.element(place),
+    };
+    let meant = problem.suggestion.as_ref();
+    for help in meant
+        .map(|name| format!("did you mean `{name}`?"))
+        .iter()
+        .chain(&problem.help)
+    {
+        group = group.element(Level::HELP.message(help.clone()));
+    }
+    let renderer = if colours {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
+    renderer.render(&[group]) + "\n"
+}

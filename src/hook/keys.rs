@@ -1,0 +1,253 @@
+//! The keys of an entry of hooks.json, each read strictly: what is expected, and what was found.
+//!
+//! Knows one key at a time, nothing of the hook that they make.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::{FailurePolicy, HookCommand, HookError, KeyError, LONGEST_TIMEOUT, Shell};
+
+pub(super) type Entry = Map<String, Value>;
+
+/// The keys of an entry, in the order in which they are written.
+pub(super) const KEYS: [&str; 14] = [
+    "event",
+    "command",
+    "args",
+    "shell",
+    "timeout",
+    "working_dir",
+    "env",
+    "enabled",
+    "name",
+    "description",
+    "on_failure",
+    "stdin",
+    "reads",
+    "background",
+];
+
+/// Whether an entry may have this key.
+pub(crate) fn is_key(key: &str) -> bool {
+    KEYS.contains(&key)
+}
+
+/// The key that was probably meant by one that is unknown.
+pub(crate) fn nearest_key(unknown: &str) -> Option<&'static str> {
+    nearest(unknown, KEYS.into_iter())
+}
+
+fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    names
+        .map(|name| (strsim::jaro_winkler(name, given), name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, name)| name)
+}
+
+/// What the failure of an entry that is otherwise unusable would mean, as far as it is legible: one
+/// in the background could not have blocked.
+pub(crate) fn failure_policy_of(entry: &Value) -> FailurePolicy {
+    let Some(entry) = entry.as_object() else {
+        return FailurePolicy::default();
+    };
+    if let Ok(Some(true)) = switch(entry, "background") {
+        return FailurePolicy::Continue;
+    }
+    let policy = choice(
+        entry,
+        "on_failure",
+        FailurePolicy::ALL,
+        FailurePolicy::as_str,
+    );
+    policy.ok().flatten().unwrap_or_default()
+}
+
+fn key_error(key: impl Into<String>, message: impl Into<String>) -> HookError {
+    HookError::Key(Box::new(KeyError {
+        key: key.into(),
+        message: message.into(),
+        expected: None,
+        found: None,
+        suggestion: None,
+    }))
+}
+
+fn unexpected(
+    key: impl Into<String>,
+    expected: impl Into<String>,
+    found: impl Into<String>,
+) -> HookError {
+    let (expected, found) = (expected.into(), found.into());
+    HookError::Key(Box::new(KeyError {
+        key: key.into(),
+        message: format!("expected {expected}, found {found}"),
+        expected: Some(expected),
+        found: Some(found),
+        suggestion: None,
+    }))
+}
+
+fn wrong_type(key: impl Into<String>, expected: &str, found: &Value) -> HookError {
+    unexpected(key, expected, kind(found))
+}
+
+pub(super) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// The value of a key. `null` is a key that is not there: other programs write it so.
+fn get<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
+    entry.get(key).filter(|value| !value.is_null())
+}
+
+pub(super) fn require<T>(value: Option<T>, key: &str) -> Result<T, HookError> {
+    value.ok_or_else(|| key_error(key, "is missing"))
+}
+
+/// A string for the operating system, so without NUL.
+pub(super) fn text<'a>(entry: &'a Entry, key: &str) -> Result<Option<&'a str>, HookError> {
+    match get(entry, key) {
+        None => Ok(None),
+        Some(Value::String(text)) => without_nul(text, key).map(Some),
+        Some(other) => Err(wrong_type(key, "a string", other)),
+    }
+}
+
+fn without_nul<'a>(text: &'a str, key: &str) -> Result<&'a str, HookError> {
+    if text.contains('\0') {
+        return Err(unexpected(
+            key,
+            "a string without the character NUL",
+            "one with it",
+        ));
+    }
+    Ok(text)
+}
+
+pub(super) fn switch(entry: &Entry, key: &str) -> Result<Option<bool>, HookError> {
+    match get(entry, key) {
+        None => Ok(None),
+        Some(Value::Bool(value)) => Ok(Some(*value)),
+        Some(other) => Err(wrong_type(key, "true or false", other)),
+    }
+}
+
+pub(super) fn choice<T: Copy>(
+    entry: &Entry,
+    key: &str,
+    all: &[T],
+    name: impl Fn(T) -> &'static str,
+) -> Result<Option<T>, HookError> {
+    let Some(given) = text(entry, key)? else {
+        return Ok(None);
+    };
+    match all.iter().copied().find(|value| name(*value) == given) {
+        Some(value) => Ok(Some(value)),
+        None => Err(no_choice(key, given, all.iter().map(|value| name(*value)))),
+    }
+}
+
+fn no_choice<'a>(
+    key: &str,
+    given: &str,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> HookError {
+    let quoted: Vec<_> = names.clone().map(|name| format!("`{name}`")).collect();
+    let expected = format!("one of {}", quoted.join(", "));
+    let mut error = unexpected(key, expected, format!("`{given}`"));
+    if let HookError::Key(error) = &mut error {
+        error.suggestion = nearest(given, names).map(str::to_owned);
+    }
+    error
+}
+
+pub(super) fn command(entry: &Entry) -> Result<HookCommand, HookError> {
+    let shell = choice(entry, "shell", Shell::ALL, Shell::as_str)?;
+    match (text(entry, "command")?, get(entry, "args")) {
+        (Some(_), Some(_)) => Err(key_error("args", "cannot stand beside `command`")),
+        (None, None) => Err(key_error("command", "is missing")),
+        (Some(text), None) if text.trim().is_empty() => Err(HookError::EmptyCommand),
+        (Some(text), None) => Ok(HookCommand::Shell {
+            text: text.to_owned(),
+            shell,
+        }),
+        (None, Some(_)) if shell.is_some() => Err(key_error(
+            "shell",
+            "has no meaning beside `args`, which run without a shell",
+        )),
+        (None, Some(args)) => program(args),
+    }
+}
+
+fn program(args: &Value) -> Result<HookCommand, HookError> {
+    let Value::Array(items) = args else {
+        return Err(wrong_type("args", "a list of strings", args));
+    };
+    let args = items
+        .iter()
+        .enumerate()
+        .map(|(index, item)| match item {
+            Value::String(text) => without_nul(text, &format!("args[{index}]")).map(str::to_owned),
+            other => Err(wrong_type(format!("args[{index}]"), "a string", other)),
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    if args.first().is_none_or(String::is_empty) {
+        return Err(HookError::EmptyCommand);
+    }
+    Ok(HookCommand::Program(args))
+}
+
+pub(super) fn timeout(entry: &Entry) -> Result<Option<Duration>, HookError> {
+    let seconds = match get(entry, "timeout") {
+        None => return Ok(None),
+        Some(Value::Number(number)) => number.as_f64().unwrap_or(f64::NAN),
+        Some(other) => return Err(wrong_type("timeout", "a number of seconds", other)),
+    };
+    if seconds > 0.0 && seconds <= LONGEST_TIMEOUT.as_secs_f64() {
+        return Ok(Some(Duration::from_secs_f64(seconds)));
+    }
+    let milliseconds = if seconds >= 1000.0 {
+        " (it is in seconds)"
+    } else {
+        ""
+    };
+    let found = format!("{seconds}{milliseconds}");
+    Err(unexpected(
+        "timeout",
+        "seconds above 0 and up to 86400",
+        found,
+    ))
+}
+
+pub(super) fn environment(entry: &Entry) -> Result<BTreeMap<String, String>, HookError> {
+    let Some(value) = get(entry, "env") else {
+        return Ok(Default::default());
+    };
+    let Value::Object(variables) = value else {
+        return Err(wrong_type("env", "an object of strings", value));
+    };
+    variables
+        .iter()
+        .map(|(name, value)| {
+            let key = format!("env.{name}");
+            if name.is_empty() || name.contains(['=', '\0']) {
+                let expected = "the name of a variable, not empty and without `=`";
+                return Err(unexpected(key, expected, format!("`{name}`")));
+            }
+            match value {
+                Value::String(text) => Ok((name.clone(), without_nul(text, &key)?.to_owned())),
+                other => Err(wrong_type(key, "a string", other)),
+            }
+        })
+        .collect()
+}

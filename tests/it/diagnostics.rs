@@ -1,0 +1,328 @@
+//! What is told of a hooks file: each slip with its place, what was expected, and what was meant.
+
+use forge_hooks::{HookConfig, LoadReport, Severity};
+
+use crate::support::World;
+
+fn check(text: impl AsRef<[u8]>) -> (World, LoadReport) {
+    let world = World::new();
+    let path = world.write("hooks.json", "");
+    std::fs::write(&path, text).unwrap();
+    let report = HookConfig::default().check(path);
+    (world, report)
+}
+
+/// The problems without the name of the file, each on a line.
+fn problems(text: impl AsRef<[u8]>) -> Vec<String> {
+    let (world, report) = check(text);
+    let path = world.path("hooks.json").display().to_string();
+    let told = report
+        .problems
+        .iter()
+        .map(|problem| problem.to_string().replace(&path, "FILE"));
+    told.collect()
+}
+
+/// Of a file with this one entry, on its third line.
+fn of_entry(entry: &str) -> Vec<String> {
+    problems(format!("{{\n  \"hooks\": [\n    {entry}\n  ]\n}}\n"))
+}
+
+#[test]
+fn a_good_file_has_no_problems() {
+    let (world, report) = check(
+        r#"{"$schema": "x", "hooks": [{"event": "tool:*", "command": "x", "timeout": 0.5},
+            {"event": "zoo:animal_fed", "args": ["feed", "$FORGE_EVENT"]}]}"#,
+    );
+    assert!(report.problems.is_empty() && report.is_ok(), "{report:?}");
+    assert_eq!(
+        (report.loaded, &report.files[..]),
+        (2, &[world.path("hooks.json")][..])
+    );
+    assert_eq!(report.render(true), "");
+}
+
+#[test]
+fn every_slip_in_an_entry_is_told_with_its_place() {
+    for (entry, expected) in [
+        (
+            "7",
+            "error: FILE:3:5: hooks[0]: expected an object with `event` and `command`, found a number",
+        ),
+        (
+            r#"{"command": "x"}"#,
+            "error: FILE:3:5: hooks[0].event: is missing",
+        ),
+        (
+            r#"{"event": "*"}"#,
+            "error: FILE:3:5: hooks[0].command: is missing",
+        ),
+        (
+            r#"{"event": ["*"], "command": "x"}"#,
+            "error: FILE:3:15: hooks[0].event: expected a string, found a list",
+        ),
+        (
+            r#"{"event": "tool:", "command": "x"}"#,
+            "error: FILE:3:15: hooks[0].event: invalid event pattern `tool:` at column 6: something is missing here",
+        ),
+        (
+            r#"{"event": "tool:pre_exec", "command": "x"}"#,
+            "warning: FILE:3:15: hooks[0].event: `tool:pre_exec` matches no built-in event, did you mean `tool:pre_execute`?",
+        ),
+        (
+            r#"{"event": "*", "command": "  "}"#,
+            "error: FILE:3:31: hooks[0].command: the command is empty",
+        ),
+        (
+            r#"{"event": "*", "args": ["a", 1]}"#,
+            "error: FILE:3:34: hooks[0].args[1]: expected a string, found a number",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "timeout": 5000000}"#,
+            "error: FILE:3:47: hooks[0].timeout: expected seconds above 0 and up to 86400, found 5000000 (it is in seconds)",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "on_failure": "blok"}"#,
+            "error: FILE:3:50: hooks[0].on_failure: expected one of `block`, `continue`, found `blok`, did you mean `block`?",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "env": {"A": "1", "B": 2}}"#,
+            "error: FILE:3:59: hooks[0].env.B: expected a string, found a number",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "timout": 5}"#,
+            "warning: FILE:3:36: hooks[0].timout: unknown key `timout`, did you mean `timeout`?",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "command": "y"}"#,
+            "error: FILE:3:36: hooks[0].command: the key comes twice",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "env": {"A": "1", "A": "2"}}"#,
+            "error: FILE:3:54: hooks[0].env.A: the key comes twice",
+        ),
+        (
+            r#"{"event": "*", "command": "\ud800"}"#,
+            "error: FILE:3:38: hooks[0]: is not valid JSON: unexpected end of hex escape",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "working_dir": "/no/such/folder"}"#,
+            "warning: FILE:3:51: hooks[0].working_dir: `/no/such/folder` is no folder",
+        ),
+    ] {
+        if cfg!(windows) && entry.contains("/no/such") {
+            continue;
+        }
+        assert_eq!(of_entry(entry), [expected], "{entry}");
+    }
+}
+
+#[cfg(not(windows))]
+#[test]
+fn a_command_that_does_not_mean_what_it_says_is_told() {
+    assert_eq!(
+        of_entry(r#"{"event": "*", "command": "echo '$FORGE_TOOL_NAME'"}"#),
+        [
+            "warning: FILE:3:31: hooks[0].command: `$FORGE_TOOL_NAME` in single quotes is not replaced by its \
+          value (write \"$FORGE_TOOL_NAME\", in double quotes)"
+        ]
+    );
+    assert_eq!(
+        of_entry(r#"{"event": "*", "command": "[[ -f x ]]"}"#),
+        [
+            "warning: FILE:3:31: hooks[0].command: `[[` is bash's, and this command runs in /bin/sh \
+          (say \"shell\": \"bash\")"
+        ]
+    );
+}
+
+#[test]
+fn all_slips_of_all_entries_are_told_at_once() {
+    let text = r#"{"hooks": [
+        {"event": "*", "command": "x", "timeout": "5", "enabled": 1},
+        {"event": "*", "command": "y"},
+        {"event": 1, "command": 2}
+    ]}"#;
+    let told = problems(text);
+    let places: Vec<_> = told
+        .iter()
+        .map(|line| line.split(": ").nth(2).unwrap())
+        .collect();
+    let expected = [
+        "hooks[0].enabled",
+        "hooks[0].timeout",
+        "hooks[2].event",
+        "hooks[2].command",
+    ];
+    assert_eq!(places, expected, "{told:?}");
+    assert_eq!(check(text).1.loaded, 1);
+}
+
+#[test]
+fn what_is_wrong_with_a_file_as_a_whole_is_told_with_its_place() {
+    for (text, expected) in [
+        (
+            &b""[..],
+            "error: FILE:1:1: is not valid JSON: EOF while parsing a value",
+        ),
+        (
+            b"{\n  \"hooks\": [\n    {\"event\": \"*\" \"command\": \"x\"}\n",
+            "error: FILE:3:19: is not valid JSON: expected `,` or `}`",
+        ),
+        (
+            b"{\"hooks\": [\n  {},\n]}",
+            "error: FILE:3:1: is not valid JSON: expected value (there is no comma behind the last of a list)",
+        ),
+        (
+            b"{\n  // why\n  \"hooks\": []}",
+            "error: FILE:2:3: is not valid JSON: key must be a string (JSON has no comments; a key of your own, \
+             as in \"comment\": \"...\", is kept)",
+        ),
+        (
+            b"{'hooks': []}",
+            "error: FILE:1:2: is not valid JSON: key must be a string (JSON has its strings in double quotes)",
+        ),
+        (
+            b"[]",
+            "error: FILE:1:1: expected an object with a list `hooks`",
+        ),
+        (
+            b"{\"hooks\": 7}",
+            "error: FILE:1:11: `hooks`: expected a list",
+        ),
+        (
+            b"{\"hooks\": [],\n \"hooks\": []}",
+            "error: FILE:2:2: `hooks` comes twice",
+        ),
+        (
+            b"{\"hook\": []}",
+            "error: FILE:1:2: has no list `hooks`, and an unknown key `hook`",
+        ),
+        (b"{\n\"a\": \"\xFF\"}", "error: FILE:2:7: is not UTF-8"),
+        (
+            b"\xFF\xFE{\0}\0",
+            "error: FILE:1:1: is not UTF-8, but UTF-16 it seems: save it as UTF-8",
+        ),
+    ] {
+        assert_eq!(
+            problems(text),
+            [expected],
+            "{}",
+            String::from_utf8_lossy(text)
+        );
+    }
+    let world = World::new();
+    let missing = HookConfig::default().check(world.path("none.json"));
+    assert!(
+        missing.problems[0]
+            .to_string()
+            .ends_with("none.json: does not exist")
+    );
+    assert!(!missing.is_ok());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_is_no_missing_file() {
+    let world = World::new();
+    let link = world.path("hooks.json");
+    std::os::unix::fs::symlink("gone.json", &link).unwrap();
+    let report = HookConfig::default().check(&link);
+    let told = report.problems[0].to_string();
+    assert!(
+        told.ends_with("hooks.json: does not exist, though a link leads to it"),
+        "{told}"
+    );
+}
+
+#[test]
+fn problems_are_drawn_as_the_compiler_draws_them() {
+    let (world, report) = check(
+        "{\n  \"hooks\": [\n    {\"event\": \"*\", \"command\": \"x\", \"timout\": 5},\n    \
+         {\"event\": \"*\", \"command\": \"x\", \"timeout\": \"5\"}\n  ]\n}\n",
+    );
+    let drawn = report.render(false);
+    let path = world.path("hooks.json").display().to_string();
+    let expected = "\
+warning: hooks[0].timout: unknown key `timout`
+ --> FILE:3:36
+  |
+3 |     {\"event\": \"*\", \"command\": \"x\", \"timout\": 5},
+  |                                    ^^^^^^^^
+  |
+  = help: did you mean `timeout`?
+
+error: hooks[1].timeout: expected a number of seconds, found a string
+ --> FILE:4:47
+  |
+4 |     {\"event\": \"*\", \"command\": \"x\", \"timeout\": \"5\"}
+  |                                               ^^^ expected a number of seconds
+";
+    assert_eq!(drawn.replace(&path, "FILE"), expected, "{drawn}");
+    assert!(report.render(true).contains("\u{1b}["));
+}
+
+#[test]
+fn of_a_line_without_end_a_part_is_drawn() {
+    let entry = r#"{"event":"*","command":"x","timeout":"5"}"#;
+    let good = r#"{"event":"*","command":"ä"}"#;
+    let text = format!("{{\"hooks\":[{}{entry}]}}", format!("{good},").repeat(1000));
+    let (_world, report) = check(&text);
+    let drawn = report.render(false);
+    assert!(drawn.len() < 1000, "{drawn}");
+    assert!(drawn.contains("\"timeout\":\"5\""), "{drawn}");
+    assert_eq!(report.problems[0].column, Some(10 + 28 * 1000 + 38));
+}
+
+#[test]
+fn a_report_for_programs_has_everything_in_its_place() {
+    let (world, report) =
+        check(r#"{"hooks": [{"event": "*", "command": "x", "on_failure": "blok"}]}"#);
+    let path = world.path("hooks.json");
+    let expected = serde_json::json!({
+        "files": [path.to_string_lossy()],
+        "loaded": 0,
+        "problems": [{
+            "severity": "error",
+            "file": path.to_string_lossy(),
+            "index": 0,
+            "key": "hooks[0].on_failure",
+            "line": 1,
+            "column": 57,
+            "message": "expected one of `block`, `continue`, found `blok`",
+            "expected": "one of `block`, `continue`",
+            "found": "`blok`",
+            "suggestion": "block",
+            "help": null,
+        }],
+    });
+    assert_eq!(report.to_json(), expected);
+}
+
+/// A file may come with a repository, and what is said of it goes to a terminal.
+#[test]
+fn nothing_in_a_file_reaches_a_terminal_as_a_command_to_it() {
+    let (_world, report) = check(
+        r#"{"\u001b[2Jhook": 1, "hooks": [{"event": "\u001b]0;x\u0007", "command": "x", "on_failure": "\u001b[1m"}]}"#,
+    );
+    assert_eq!(report.problems.len(), 2, "{report:?}");
+    for text in [
+        report.render(false),
+        report
+            .problems
+            .iter()
+            .map(|it| it.to_string() + "\n")
+            .collect(),
+    ] {
+        assert!(!text.contains(['\u{1b}', '\u{7}']), "{text:?}");
+    }
+}
+
+#[test]
+fn of_very_many_problems_some_are_told() {
+    let text = format!("{{\"hooks\": [{}7]}}", "7,".repeat(2999));
+    let (_world, report) = check(text);
+    assert_eq!(report.problems.len(), 1001);
+    let last = report.problems.last().unwrap();
+    assert!(last.message.starts_with("2000 more problems") && last.severity == Severity::Error);
+}
