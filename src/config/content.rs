@@ -28,6 +28,8 @@ pub(super) struct Loaded {
     problems: Vec<Problem>,
     untold: usize,
     unreadable: bool,
+    /// The names of hooks, of any file, that are not to run: the user's to say.
+    disable: Vec<String>,
 }
 
 enum Entry {
@@ -43,6 +45,7 @@ pub(super) fn load(path: &Path, base_dir: Option<&Path>, profile: &AppProfile) -
         problems: Vec::new(),
         untold: 0,
         unreadable: false,
+        disable: Vec::new(),
     };
     match file::read(path) {
         Ok(None) => return None,
@@ -78,6 +81,10 @@ impl Loaded {
 
     pub(super) fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.problems.iter()
+    }
+
+    pub(super) fn disable(&self) -> &[String] {
+        &self.disable
     }
 
     /// How many of its hooks can be used.
@@ -139,6 +146,8 @@ impl Loaded {
         };
         let policy = crate::hook::failure_policy_of(entry);
         let hook = Hook::stand_in(pattern, &problem.reason(), source).with_on_failure(policy);
+        let name = entry.get("name").and_then(Value::as_str);
+        let hook = name.into_iter().fold(hook, Hook::with_name);
         self.entries.push(Entry::StandIn(hook));
     }
 }
@@ -169,10 +178,14 @@ impl<'a> Reader<'a> {
             .ok_or((FileError::NoObject, beginning.clone()))?;
         let (hooks, others): (Vec<_>, Vec<_>) =
             members.iter().partition(|member| member.key == "hooks");
+        let (disable, others): (Vec<_>, Vec<_>) = others
+            .into_iter()
+            .partition(|member| member.key == "disable");
         let unknown: Vec<_> = others
             .into_iter()
             .filter(|member| member.key != "$schema")
             .collect();
+        disable.into_iter().for_each(|member| self.disable(member));
         match (&hooks[..], &unknown[..]) {
             // A file without `hooks` and with another key is one whose `hooks` was mistyped, as
             // far as anybody can tell: it must not pass for one that has none.
@@ -194,6 +207,22 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What cannot be read here leaves hooks on.
+    fn disable(&mut self, member: &Member<'a>) {
+        let names = serde_json::from_str::<Vec<String>>(member.value.text());
+        let (severity, message) = match names {
+            _ if self.base_dir.is_some() => (
+                Severity::Warning,
+                "a project's file cannot disable hooks, the user's can",
+            ),
+            Err(_) => (Severity::Error, "expected a list of names of hooks"),
+            Ok(names) => return self.loaded.disable.extend(names),
+        };
+        let span = member.value.span();
+        let problem = self.problem_in(severity, span, None, "disable", message.to_owned());
+        self.loaded.tell(problem);
     }
 
     fn entry(&mut self, index: usize, entry: Located<'a>) {

@@ -13,9 +13,10 @@ mod report;
 mod save;
 
 use std::borrow::Borrow;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use log::{debug, warn};
+use log::{debug, info, warn};
 
 use crate::hook::Hook;
 use crate::profile::AppProfile;
@@ -144,6 +145,9 @@ impl HookConfig {
     /// `*` where that is unreadable, and for a file that cannot be used one with `*`. It always
     /// fails, with the problem as its reason, and so blocks what the entry could have blocked,
     /// until somebody mends it. An entry that says `"enabled": false` gets none.
+    ///
+    /// A hook whose name the user's file lists in `"disable"` is not registered, wherever it comes
+    /// from. (The other loading methods give it, for programs that edit hooks.)
     pub fn load_into(
         &self,
         registry: &HookRegistry,
@@ -154,13 +158,24 @@ impl HookConfig {
         let TrustPolicy::Everything = policy;
         let mut report = LoadReport::default();
         let mut hooks = Vec::new();
-        for loaded in [self.read_global(), self.read_project(root.as_ref())]
-            .into_iter()
-            .flatten()
-        {
+        let mut files = self.read_global();
+        files.extend(self.read_project(root.as_ref()));
+        let disable: HashSet<String> = files.iter().flat_map(Loaded::disable).cloned().collect();
+        for loaded in files {
             loaded.problems().for_each(log_problem);
             report.add(&loaded);
-            hooks.extend(loaded.into_hooks(self.stand_ins));
+            for hook in loaded.into_hooks(self.stand_ins) {
+                match hook.name().filter(|name| disable.contains(*name)) {
+                    Some(name) => report.disabled.push(name.to_owned()),
+                    None => hooks.push(hook),
+                }
+            }
+        }
+        if !report.disabled.is_empty() {
+            info!(
+                "hooks disabled by the user's file: {}",
+                report.disabled.join(", ")
+            );
         }
         registry.load_hooks(hooks);
         report

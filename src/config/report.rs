@@ -30,6 +30,8 @@ pub struct LoadReport {
     pub files: Vec<PathBuf>,
     /// How many hooks can be used, stand-ins not counted.
     pub loaded: usize,
+    /// The names of those that are not registered because the user's file disables them.
+    pub disabled: Vec<String>,
     /// What is wrong with the files, in their order; of one file no more than 1,000, and one more
     /// that tells how many there are besides.
     pub problems: Vec<Problem>,
@@ -52,7 +54,7 @@ impl LoadReport {
         drawn.collect::<Vec<_>>().join("\n")
     }
 
-    /// The report for programs: `{"files": [...], "loaded": 3, "problems": [...]}`, each problem
+    /// The report for programs: `{"files": [...], "loaded": 3, "disabled": [...], "problems": [...]}`, each problem
     /// with `severity`, `file`, `index`, `key`, `line`, `column`, `message`, `expected`, `found`,
     /// `suggestion` and `help`, `null` where there is none.
     #[must_use]
@@ -63,7 +65,12 @@ impl LoadReport {
             .map(|path| path.to_string_lossy())
             .collect();
         let problems: Vec<_> = self.problems.iter().map(Problem::to_json).collect();
-        json!({"files": files, "loaded": self.loaded, "problems": problems})
+        json!({
+            "files": files,
+            "loaded": self.loaded,
+            "disabled": self.disabled,
+            "problems": problems,
+        })
     }
 
     pub(super) fn add(&mut self, file: &Loaded) {

@@ -39,6 +39,7 @@ pub struct HookExecutorBuilder {
     output_limit: usize,
     profile: AppProfile,
     observers: Observers,
+    allow_disable: bool,
 }
 
 impl Default for HookExecutorBuilder {
@@ -53,6 +54,7 @@ impl Default for HookExecutorBuilder {
             output_limit: 1024 * 1024,
             profile: AppProfile::default(),
             observers: Observers::default(),
+            allow_disable: true,
         }
     }
 }
@@ -114,6 +116,14 @@ impl HookExecutorBuilder {
         self
     }
 
+    /// Whether a person may turn all hooks off by setting `PREFIX_HOOKS_DISABLE=1` in the environment
+    /// of the host (`FORGE_HOOKS_DISABLE` for the default profile). True unless this says otherwise: a
+    /// host whose guards must not be turned off says false. See [`HookExecutor::disabled_by`].
+    pub fn allow_disable(mut self, allow: bool) -> Self {
+        self.allow_disable = allow;
+        self
+    }
+
     /// Adds someone who watches. Observers are called in the order in which they were added.
     pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
         self.observers.add(observer);
@@ -125,6 +135,7 @@ impl HookExecutorBuilder {
     pub fn build(self) -> HookExecutor {
         let capacity = self.queue_capacity;
         let engine = Arc::new(Engine {
+            allow_disable: self.allow_disable,
             naming: Naming::new(self.profile),
             default_timeout: self.default_timeout,
             // An error means an empty path, or no current directory to count from.

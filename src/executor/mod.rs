@@ -22,6 +22,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use log::{Level, log};
+
 use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::outcome::{HookResult, Outcome};
@@ -125,6 +127,35 @@ impl HookExecutor {
         &self.shared.registry
     }
 
+    /// The variable by which a person has turned all hooks off, if one has and the host lets them
+    /// ([`allow_disable`](HookExecutorBuilder::allow_disable)): for a host that shows it. It was
+    /// looked for when the executor was made. Every event that would have had hooks is logged, as a
+    /// warning where they could have blocked it.
+    #[must_use]
+    pub fn disabled_by(&self) -> Option<&str> {
+        let engine = &self.shared.engine;
+        let variable = engine.naming.disabled_by();
+        variable.filter(|_| engine.allow_disable)
+    }
+
+    fn hooks_for(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
+        let hooks = self.shared.registry.get_hooks(event);
+        let (Some(variable), false) = (self.disabled_by(), hooks.is_empty()) else {
+            return hooks;
+        };
+        let (name, count) = (&event.event_type, hooks.len());
+        let level = if name.can_block() {
+            Level::Warn
+        } else {
+            Level::Debug
+        };
+        log!(
+            level,
+            "{count} hooks on {name} do not run: `{variable}` is set"
+        );
+        Vec::new()
+    }
+
     /// Runs the hooks for this event on this thread, and returns when they have ended. Takes no
     /// longer than the sum of their timeouts, and for each that is killed the grace and 250 ms.
     ///
@@ -139,7 +170,7 @@ impl HookExecutor {
     /// [`should_continue`](HookResult::should_continue); [`Outcome`] does that by itself.
     #[must_use = "hooks may have blocked the operation"]
     pub fn execute_hooks(&self, event: &HookEvent, options: FireOptions) -> Vec<HookResult> {
-        let hooks = self.shared.registry.get_hooks(event);
+        let hooks = self.hooks_for(event);
         let mut results = Vec::with_capacity(hooks.len());
         if !hooks.is_empty() {
             let engine = &self.shared.engine;
@@ -167,7 +198,7 @@ impl HookExecutor {
     ) -> Result<HookHandle, SubmitError> {
         let event = event.into();
         let event_type = event.event_type.clone();
-        let hooks = self.shared.registry.get_hooks(&event);
+        let hooks = self.hooks_for(&event);
         if hooks.is_empty() {
             return Ok(HookHandle::finished(event_type));
         }
@@ -209,7 +240,7 @@ impl HookExecutor {
         callback: impl FnMut(HookUpdate<'_>) + Send + 'static,
     ) -> Result<CancelToken, SubmitError> {
         let event = event.into();
-        let hooks = self.shared.registry.get_hooks(&event);
+        let hooks = self.hooks_for(&event);
         let (end, ticket) = self.submit_job(event, hooks, options, Some(Box::new(callback)))?;
         Ok(CancelToken::new(
             end,

@@ -25,6 +25,7 @@ use crate::protocol::{Naming, VariablesError};
 #[derive(Debug)]
 pub(crate) struct Engine {
     pub(super) naming: Naming,
+    pub(super) allow_disable: bool,
     pub(super) default_timeout: Duration,
     pub(super) working_dir: Option<PathBuf>,
     pub(super) kill_grace: Duration,

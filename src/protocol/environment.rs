@@ -167,6 +167,7 @@ pub(crate) struct Naming {
     profile: AppProfile,
     inherited: Vec<String>,
     chain: HookChain,
+    disabled_by: Option<String>,
 }
 
 impl Naming {
@@ -187,6 +188,7 @@ impl Naming {
             .collect();
         Self {
             chain: HookChain::inherited(&profile),
+            disabled_by: disabling_variable(&profile),
             profile,
             inherited,
         }
@@ -201,10 +203,30 @@ impl Naming {
         &self.chain
     }
 
+    /// The variable by which a person has turned all hooks off.
+    pub(crate) fn disabled_by(&self) -> Option<&str> {
+        self.disabled_by.as_deref()
+    }
+
     /// Variables of an event that the host itself found in its environment, being run by a hook.
     pub(crate) fn inherited(&self) -> &[String] {
         &self.inherited
     }
+}
+
+fn disabling_variable(profile: &AppProfile) -> Option<String> {
+    let is_on = |name: &String| {
+        let value = std::env::var(name).unwrap_or_default();
+        match &*value.to_ascii_lowercase() {
+            "1" | "true" | "yes" | "on" => true,
+            "" | "0" | "false" | "no" | "off" => false,
+            _ => {
+                warn!("`{name}` is neither 1 nor 0: hooks are not turned off by it");
+                false
+            }
+        }
+    };
+    prefixed(profile, "HOOKS_DISABLE").find(is_on)
 }
 
 /// The variables of one event for all its hooks.

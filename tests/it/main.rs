@@ -6,6 +6,7 @@ mod cancel;
 mod circular;
 mod config;
 mod diagnostics;
+mod disabling;
 mod endurance;
 mod environment;
 mod events;

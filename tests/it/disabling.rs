@@ -1,0 +1,136 @@
+//! Hooks that a person has turned off: all of them, or some by their names.
+
+use std::process::Command;
+
+use forge_hooks::{AppProfile, FireOptions, HookConfig, HookExecutor, LoadReport, TrustPolicy};
+
+use crate::support::{World, blocking_event};
+
+const GLOBAL: &str = "config/src/forge/hooks.json";
+const PROJECT: &str = "project/.src/forge/hooks.json";
+
+fn load(world: &World) -> LoadReport {
+    let config = HookConfig::default().with_config_home(world.path("config"));
+    config.load_into(
+        world.registry(),
+        world.path("project"),
+        TrustPolicy::Everything,
+    )
+}
+
+#[test]
+fn the_users_file_turns_hooks_off_by_name_wherever_they_come_from() {
+    let world = World::new();
+    world.write(
+        GLOBAL,
+        r#"{"disable": ["mine", "theirs", "broken", "of another project"],
+            "hooks": [{"event": "*", "command": "exit 1", "name": "mine"}]}"#,
+    );
+    world.write(
+        PROJECT,
+        r#"{"hooks": [
+            {"event": "*", "command": "exit 2", "name": "theirs"},
+            {"event": "*", "command": "", "name": "broken"},
+            {"event": "*", "command": "echo stays", "name": "stays"},
+            {"event": "*", "command": "echo nameless"}]}"#,
+    );
+    let report = load(&world);
+    assert_eq!(report.disabled, ["mine", "theirs", "broken"]);
+    let outcome = world.outcome(&blocking_event());
+    let said: Vec<_> = outcome.iter().map(|result| result.stdout.trim()).collect();
+    assert_eq!(said, ["stays", "nameless"]);
+    let config = HookConfig::default().with_config_home(world.path("config"));
+    assert_eq!(
+        config.load_project(world.path("project")).len(),
+        3,
+        "who edits them sees all"
+    );
+}
+
+#[test]
+fn a_projects_file_turns_nothing_off() {
+    let world = World::new();
+    world.write(
+        GLOBAL,
+        r#"{"hooks": [{"event": "*", "command": "exit 1", "name": "guard"}]}"#,
+    );
+    world.write(PROJECT, r#"{"disable": ["guard"], "hooks": []}"#);
+    let report = load(&world);
+    assert!(!world.outcome(&blocking_event()).allowed() && report.disabled.is_empty());
+    let told = report.problems[0].to_string();
+    assert!(
+        told.ends_with("disable: a project's file cannot disable hooks, the user's can"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_list_of_names_that_cannot_be_read_turns_nothing_off() {
+    let world = World::new();
+    world.write(
+        GLOBAL,
+        r#"{"disable": "guard", "hooks": [{"event": "*", "command": "exit 1", "name": "guard"}]}"#,
+    );
+    let report = load(&world);
+    assert!(!world.outcome(&blocking_event()).allowed() && !report.is_ok());
+    assert!(
+        report.problems[0]
+            .to_string()
+            .ends_with("disable: expected a list of names of hooks")
+    );
+}
+
+/// Runs a test in a process of its own with this variable; whether this is that process.
+#[track_caller]
+fn with_variable(test: &str, name: &str, value: &str) -> bool {
+    const INNER: &str = "FORGE_HOOKS_TEST_DISABLING";
+    if std::env::var_os(INNER).is_some() {
+        return true;
+    }
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .envs([(INNER, "1"), (name, value)])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{output:?}"
+    );
+    false
+}
+
+#[test]
+fn a_variable_turns_all_hooks_off_unless_the_host_says_otherwise() {
+    let test = "disabling::a_variable_turns_all_hooks_off_unless_the_host_says_otherwise";
+    if !with_variable(test, "OPENCODE_HOOKS_DISABLE", "1") {
+        return;
+    }
+    let world = World::running(["exit 1"]);
+    assert_eq!(world.executor.disabled_by(), Some("OPENCODE_HOOKS_DISABLE"));
+    assert!(world.outcome(&blocking_event()).is_empty());
+    assert!(world.submit(blocking_event()).wait().is_empty());
+
+    let strict = HookExecutor::builder()
+        .registry(world.registry().clone())
+        .allow_disable(false)
+        .build();
+    assert_eq!(strict.disabled_by(), None);
+    let outcome = strict.execute(&blocking_event(), FireOptions::default());
+    assert!(!outcome.allowed());
+
+    let of_another = HookExecutor::builder()
+        .profile(AppProfile::new("mygame"))
+        .build();
+    assert_eq!(of_another.disabled_by(), None);
+}
+
+#[test]
+fn a_variable_that_says_no_turns_nothing_off() {
+    let test = "disabling::a_variable_that_says_no_turns_nothing_off";
+    if with_variable(test, "FORGE_HOOKS_DISABLE", "0") {
+        let world = World::running(["exit 1"]);
+        assert!(world.executor.disabled_by().is_none());
+        assert!(!world.outcome(&blocking_event()).allowed());
+    }
+}
