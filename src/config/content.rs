@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
             .partition(|member| member.key == "disable");
         let unknown: Vec<_> = others
             .into_iter()
-            .filter(|member| member.key != "$schema")
+            .filter(|member| member.key != "$schema" && !is_note(&member.key))
             .collect();
         disable.into_iter().for_each(|member| self.disable(member));
         match (&hooks[..], &unknown[..]) {
@@ -309,6 +309,9 @@ impl<'a> Reader<'a> {
     }
 
     fn unknown_key(&mut self, member: &Member<'a>, index: Option<usize>, nearest: Option<&str>) {
+        if is_note(&member.key) {
+            return;
+        }
         let message = format!("unknown key `{}`", member.key);
         let span = member.key_span.clone();
         let mut problem = self.problem_in(Severity::Warning, span, index, &member.key, message);
@@ -405,7 +408,7 @@ impl<'a> Reader<'a> {
         let offset = self.lines.offset(error.line(), error.column());
         let help = match self.text[offset..].chars().next() {
             Some('/' | '#') => {
-                "JSON has no comments; a key of your own, as in \"comment\": \"...\", is kept"
+                "JSON has no comments; write \"comment\": \"...\", or a key that begins with `_`"
             }
             Some('\'') => "JSON has its strings in double quotes",
             Some('}' | ']') if self.text[..offset].trim_end().ends_with(',') => {
@@ -415,6 +418,11 @@ impl<'a> Reader<'a> {
         };
         Some(help.to_owned())
     }
+}
+
+/// A key for people: JSON has no comments.
+fn is_note(key: &str) -> bool {
+    key == "comment" || key.starts_with('_') || key.starts_with("//")
 }
 
 /// Where an object or a list begins, for what is missing in it.

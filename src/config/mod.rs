@@ -11,12 +11,14 @@ mod place;
 mod render;
 mod report;
 mod save;
+mod schema;
 
 use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use log::{debug, info, warn};
+use serde_json::Value;
 
 use crate::hook::Hook;
 use crate::profile::AppProfile;
@@ -195,6 +197,13 @@ impl HookConfig {
             }
         }
         report
+    }
+
+    /// The JSON Schema of hooks.json (draft 2020-12), for editors. The repository has it as
+    /// `hooks.schema.json`; a file that names it in `"$schema"` keeps that when it is saved.
+    #[must_use]
+    pub fn json_schema() -> Value {
+        schema::schema()
     }
 
     /// Saves these as the user's hooks, in the file that exists, else in the first of the profile.

@@ -12,7 +12,7 @@ use super::{FailurePolicy, HookCommand, HookError, KeyError, LONGEST_TIMEOUT, Sh
 pub(super) type Entry = Map<String, Value>;
 
 /// The keys of an entry, in the order in which they are written.
-pub(super) const KEYS: [&str; 14] = [
+pub(crate) const KEYS: [&str; 14] = [
     "event",
     "command",
     "args",

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use crate::events::HookEvent;
 use crate::pattern::{EventPattern, PatternError};
 
-pub(crate) use keys::{failure_policy_of, is_key, nearest_key};
+pub(crate) use keys::{KEYS, failure_policy_of, is_key, nearest_key};
 pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};
 
 /// A command of a user's, and the events it runs on.

@@ -31,7 +31,7 @@ fn of_entry(entry: &str) -> Vec<String> {
 #[test]
 fn a_good_file_has_no_problems() {
     let (world, report) = check(
-        r#"{"$schema": "x", "hooks": [{"event": "tool:*", "command": "x", "timeout": 0.5},
+        r#"{"$schema": "x", "_": "a note", "hooks": [{"comment": 1, "//": "why", "event": "tool:*", "command": "x", "timeout": 0.5},
             {"event": "zoo:animal_fed", "args": ["feed", "$FORGE_EVENT"]}]}"#,
     );
     assert!(report.problems.is_empty() && report.is_ok(), "{report:?}");
@@ -175,8 +175,8 @@ fn what_is_wrong_with_a_file_as_a_whole_is_told_with_its_place() {
         ),
         (
             b"{\n  // why\n  \"hooks\": []}",
-            "error: FILE:2:3: is not valid JSON: key must be a string (JSON has no comments; a key of your own, \
-             as in \"comment\": \"...\", is kept)",
+            "error: FILE:2:3: is not valid JSON: key must be a string (JSON has no comments; write \"comment\": \"...\", \
+             or a key that begins with `_`)",
         ),
         (
             b"{'hooks': []}",

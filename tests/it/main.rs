@@ -24,6 +24,7 @@ mod processes;
 mod protocol_page;
 mod registry;
 mod schedules;
+mod schema;
 mod shutdown;
 mod submit;
 mod support;

@@ -1,0 +1,142 @@
+//! The JSON Schema of hooks.json, for editors.
+//!
+//! Made from the same names and bounds as the reader of the file, so that the two cannot differ.
+
+use serde_json::{Map, Value, json};
+
+use crate::events::EventType;
+use crate::hook::{FailurePolicy, KEYS, LONGEST_TIMEOUT, Reads, Shell, Stdin};
+
+/// The schema of a whole file.
+pub(super) fn schema() -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "hooks.json",
+        "description": "Shell commands that a program runs when something happens in it.",
+        "type": "object",
+        "properties": {
+            "$schema": {"type": "string"},
+            "hooks": {
+                "description": "The hooks, in the order in which they run.",
+                "type": "array",
+                "items": hook(),
+            },
+            "disable": {
+                "description": "Names of hooks, also of projects, that are not to run. In the user's file alone.",
+                "type": "array",
+                "items": {"type": "string"},
+            },
+        },
+        "patternProperties": {NOTES: {}},
+        "additionalProperties": false,
+    })
+}
+
+/// Keys for people.
+const NOTES: &str = "^(comment$|_|//)";
+
+fn hook() -> Value {
+    let properties: Map<String, Value> = KEYS
+        .iter()
+        .map(|key| ((*key).to_owned(), property(key)))
+        .collect();
+    json!({
+        "type": "object",
+        "properties": properties,
+        "patternProperties": {NOTES: {}},
+        "additionalProperties": false,
+        "required": ["event"],
+        "oneOf": [{"required": ["command"]}, {"required": ["args"]}],
+        "dependentSchemas": {"shell": {"required": ["command"]}},
+    })
+}
+
+fn property(key: &str) -> Value {
+    let text = |description: &str| json!({"description": description, "type": "string"});
+    match key {
+        "event" => json!({
+            "description": "The events it is for: category:action, category:action:tool, globs, alternatives with |, patterns with commas.",
+            "type": "string",
+            "minLength": 1,
+            "examples": EventType::BUILTIN.iter().map(EventType::as_str).collect::<Vec<_>>(),
+        }),
+        "command" => json!({
+            "description": "A text for the shell. Values of the event are in its environment.",
+            "type": "string",
+            "pattern": "\\S",
+        }),
+        "args" => json!({
+            "description": "A program and its arguments, run without a shell.",
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": 1,
+        }),
+        "shell" => choice(
+            "The shell that runs the command.",
+            Shell::ALL.iter().map(|it| it.as_str()),
+            None,
+        ),
+        "timeout" => json!({
+            "description": "Seconds for the whole run, fractions too; without it, the program's default.",
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "maximum": LONGEST_TIMEOUT.as_secs(),
+        }),
+        "working_dir" => text("Where it runs; a relative path counts from the project's root."),
+        "env" => json!({
+            "description": "Environment variables of its own.",
+            "type": "object",
+            "propertyNames": {"pattern": "^[^=]+$"},
+            "additionalProperties": {"type": "string"},
+        }),
+        "enabled" => switch("Whether it runs at all.", true),
+        "name" => text("A short name, by which it can be told from others and disabled."),
+        "description" => text("What it is for, shown when it blocks."),
+        "on_failure" => choice(
+            "What a failure means for the operation that it guards.",
+            FailurePolicy::ALL.iter().map(|it| it.as_str()),
+            Some(FailurePolicy::default().as_str()),
+        ),
+        "stdin" => choice(
+            "What it finds on its standard input.",
+            Stdin::ALL.iter().map(|it| it.as_str()),
+            Some(Stdin::default().as_str()),
+        ),
+        "reads" => choice(
+            "Where it looks for the event's values; matters for large ones.",
+            Reads::ALL.iter().map(|it| it.as_str()),
+            Some(Reads::default().as_str()),
+        ),
+        "background" => switch("Whether it is only started and not waited for.", false),
+        // A test sees that there is none.
+        _ => json!({}),
+    }
+}
+
+fn choice<'a>(
+    description: &str,
+    names: impl Iterator<Item = &'a str>,
+    default: Option<&str>,
+) -> Value {
+    let mut schema = json!({"description": description, "enum": names.collect::<Vec<_>>()});
+    if let Some(default) = default {
+        schema["default"] = json!(default);
+    }
+    schema
+}
+
+fn switch(description: &str, default: bool) -> Value {
+    json!({"description": description, "type": "boolean", "default": default})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_described() {
+        for key in KEYS {
+            assert!(property(key).get("description").is_some(), "{key}");
+        }
+    }
+}
