@@ -23,6 +23,7 @@ mod patterns;
 mod processes;
 mod protocol_page;
 mod registry;
+mod saving;
 mod schedules;
 mod schema;
 mod shutdown;
