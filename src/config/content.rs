@@ -1,9 +1,11 @@
 //! A hooks file taken apart, entry by entry, so that a bad one does not cost the others, and what is
 //! wrong with each is told with its place.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -23,7 +25,7 @@ const LONGEST_EXCERPT: usize = 160;
 
 /// A file that exists, as far as it can be used.
 pub(super) struct Loaded {
-    path: PathBuf,
+    path: Arc<Path>,
     entries: Vec<Entry>,
     problems: Vec<Problem>,
     untold: usize,
@@ -33,14 +35,14 @@ pub(super) struct Loaded {
 }
 
 enum Entry {
-    Usable(Hook),
-    StandIn(Hook),
+    Usable(Arc<Hook>),
+    StandIn(Arc<Hook>),
 }
 
 /// Loads a file; None where there is none. Relative paths in it count from `base_dir`.
 pub(super) fn load(path: &Path, base_dir: Option<&Path>, profile: &AppProfile) -> Option<Loaded> {
     let mut loaded = Loaded {
-        path: path.to_owned(),
+        path: path.into(),
         entries: Vec::new(),
         problems: Vec::new(),
         untold: 0,
@@ -54,7 +56,7 @@ pub(super) fn load(path: &Path, base_dir: Option<&Path>, profile: &AppProfile) -
                 loaded.tell(Problem::new(Severity::Warning, path, words));
             }
             let reader = Reader {
-                lines: Lines::of(&text),
+                lines: OnceCell::new(),
                 text: &text,
                 base_dir,
                 profile,
@@ -87,6 +89,10 @@ impl Loaded {
         &self.disable
     }
 
+    fn source(&self, index: Option<usize>) -> HookSource {
+        HookSource::new(Arc::clone(&self.path), index)
+    }
+
     /// How many of its hooks can be used.
     pub(super) fn usable(&self) -> usize {
         let usable = |entry: &&Entry| matches!(entry, Entry::Usable(_));
@@ -98,7 +104,7 @@ impl Loaded {
         self.unreadable
     }
 
-    pub(super) fn into_hooks(self, stand_ins: bool) -> impl Iterator<Item = Hook> {
+    pub(super) fn into_hooks(self, stand_ins: bool) -> impl Iterator<Item = Arc<Hook>> {
         self.entries
             .into_iter()
             .filter_map(move |entry| match entry {
@@ -112,7 +118,7 @@ impl Loaded {
         self.unreadable = true;
         self.entries.clear();
         let problem = problem.made_printable();
-        self.stand_in(&Value::Null, &problem, HookSource::new(&self.path, None));
+        self.stand_in(&Value::Null, &problem, self.source(None));
         self.tell(problem);
     }
 
@@ -148,14 +154,15 @@ impl Loaded {
         let hook = Hook::stand_in(pattern, &problem.reason(), source).with_on_failure(policy);
         let name = entry.get("name").and_then(Value::as_str);
         let hook = name.into_iter().fold(hook, Hook::with_name);
-        self.entries.push(Entry::StandIn(hook));
+        self.entries.push(Entry::StandIn(Arc::new(hook)));
     }
 }
 
 /// A text on its way to be hooks.
 struct Reader<'a> {
     text: &'a str,
-    lines: Lines<'a>,
+    /// For those who ask: a good file has nobody who does.
+    lines: OnceCell<Lines<'a>>,
     base_dir: Option<&'a Path>,
     profile: &'a AppProfile,
     loaded: &'a mut Loaded,
@@ -202,7 +209,9 @@ impl<'a> Reader<'a> {
         }
         for member in hooks {
             let not_a_list = || (FileError::NoList, member.value.span());
-            for (index, entry) in member.value.items().ok_or_else(not_a_list)?.enumerate() {
+            let entries = member.value.items().ok_or_else(not_a_list)?;
+            self.loaded.entries.reserve(entries.len());
+            for (index, entry) in entries.enumerate() {
                 self.entry(index, entry);
             }
         }
@@ -261,7 +270,7 @@ impl<'a> Reader<'a> {
                 self.unknown_key(member, Some(index), nearest_key(key));
             }
         }
-        let hook = hook.with_source(HookSource::new(&self.loaded.path, Some(index)));
+        let hook = hook.with_source(self.loaded.source(Some(index)));
         let hook = self.base_dir.into_iter().fold(hook, Hook::with_base_dir);
         for finding in lint::lint(&hook, self.profile) {
             let Finding {
@@ -275,13 +284,13 @@ impl<'a> Reader<'a> {
             (problem.suggestion, problem.help) = (suggestion, help);
             self.loaded.tell(problem);
         }
-        self.loaded.entries.push(Entry::Usable(hook));
+        self.loaded.entries.push(Entry::Usable(Arc::new(hook)));
     }
 
     fn unusable(&mut self, problems: Vec<Problem>, index: usize, entry: &Value) {
         let problems: Vec<_> = problems.into_iter().map(Problem::made_printable).collect();
         if let Some(first) = problems.first() {
-            let source = HookSource::new(&self.loaded.path, Some(index));
+            let source = self.loaded.source(Some(index));
             self.loaded.stand_in(entry, first, source);
         }
         problems
@@ -360,15 +369,19 @@ impl<'a> Reader<'a> {
     }
 
     fn problem_at(&self, severity: Severity, span: Range<usize>, message: String) -> Problem {
-        let place = self.lines.place(span.start);
+        let place = self.lines().place(span.start);
         let mut problem = Problem::new(severity, &self.loaded.path, message);
         (problem.line, problem.column) = (Some(place.line), Some(place.column));
         problem.excerpt = Some(self.excerpt(span));
         problem
     }
 
+    fn lines(&self) -> &Lines<'a> {
+        self.lines.get_or_init(|| Lines::of(self.text))
+    }
+
     fn excerpt(&self, span: Range<usize>) -> Excerpt {
-        let (line, start) = self.lines.line(span.start);
+        let (line, start) = self.lines().line(span.start);
         let at = (span.start - start).min(line.len());
         let end = (span.end - start).clamp(at, line.len());
         let from = match line.len() {
@@ -385,7 +398,7 @@ impl<'a> Reader<'a> {
     }
 
     fn not_json(&self, error: serde_json::Error) -> (FileError, Range<usize>) {
-        let offset = self.lines.offset(error.line(), error.column());
+        let offset = self.lines().offset(error.line(), error.column());
         (FileError::NotJson(error), offset..offset)
     }
 
@@ -405,7 +418,7 @@ impl<'a> Reader<'a> {
         let FileError::NotJson(error) = error else {
             return None;
         };
-        let offset = self.lines.offset(error.line(), error.column());
+        let offset = self.lines().offset(error.line(), error.column());
         let help = match self.text[offset..].chars().next() {
             Some('/' | '#') => {
                 "JSON has no comments; write \"comment\": \"...\", or a key that begins with `_`"

@@ -86,7 +86,8 @@ fn open_and_read(path: &Path) -> Result<Option<(File, String)>, FileError> {
         metadata => metadata?,
     };
     check_kind(&metadata)?;
-    let mut bytes = Vec::new();
+    let size = metadata.len().min(LARGEST_FILE + 1);
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
     let file = File::open(path)?;
     (&file).take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST_FILE {

@@ -16,6 +16,7 @@ mod schema;
 use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use log::{debug, info, warn};
 use serde_json::Value;
@@ -241,7 +242,7 @@ impl HookConfig {
             if loaded.is_unreadable() {
                 hooks.extend(self.default_hooks());
             }
-            hooks.extend(loaded.into_hooks(false));
+            hooks.extend(loaded.into_hooks(false).map(Arc::unwrap_or_clone));
         }
         hooks
     }

@@ -3,7 +3,8 @@
 //! Knows neither hooks nor how a choice is carried out.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 
 /// Gives an enum its names in hooks.json: `as_str`, `ALL`, `Display`.
 macro_rules! named {
@@ -132,18 +133,15 @@ impl fmt::Display for HookCommand {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookSource {
-    /// The file.
-    pub path: PathBuf,
+    /// The file. Its hooks share it.
+    pub path: Arc<Path>,
     /// The place in its list `hooks`, counted from 0; none where it stands for the whole file.
     pub index: Option<usize>,
 }
 
 impl HookSource {
-    pub(crate) fn new(path: impl Into<PathBuf>, index: Option<usize>) -> Self {
-        Self {
-            path: path.into(),
-            index,
-        }
+    pub(crate) fn new(path: Arc<Path>, index: Option<usize>) -> Self {
+        Self { path, index }
     }
 }
 

@@ -53,7 +53,7 @@ fn the_users_hooks_and_the_projects_are_loaded_under_both_names_in_order() {
     let hooks = config.load_global();
     let source = hooks[1].source().unwrap();
     assert_eq!(
-        (source.path.as_path(), source.index),
+        (&*source.path, source.index),
         (world.path(FORGE).as_path(), Some(1))
     );
 }
