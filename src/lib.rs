@@ -56,6 +56,11 @@
 //! # Watching
 //! An [`Observer`] is told of each hook that starts, ends or is dropped.
 //!
+//! # Whose hooks run
+//! A project's hooks come with the project. With [`TrustPolicy::Approved`] they run only as a person
+//! has approved them, see [`TrustStore`]; with [`TrustPolicy::Everything`] they run because they are
+//! there.
+//!
 //! # Hooks and files by another name
 //! By default hooks find their event in variables with the prefixes `FORGE_` and `OPENCODE_`.
 //! [`AppProfile::new`] gives your program names of its own.
@@ -94,6 +99,7 @@ use std::time::Duration;
 mod config;
 mod events;
 mod executor;
+mod files;
 mod hook;
 mod outcome;
 mod pattern;
@@ -102,6 +108,7 @@ mod profile;
 mod protocol;
 mod registry;
 pub mod templates;
+mod trust;
 
 pub use config::{ConfigError, HookConfig, LoadReport, Problem, Severity, TrustPolicy};
 pub use events::{CustomEventType, EventType, EventTypeError, HookEvent};
@@ -110,13 +117,15 @@ pub use executor::{
     HookUpdate, Observer, ShutdownReport, SubmitError,
 };
 pub use hook::{
-    FailurePolicy, Hook, HookCommand, HookError, HookSource, KeyError, Reads, Shell, Stdin,
+    FailurePolicy, Gate, GateVerdict, Hook, HookCommand, HookError, HookSource, KeyError, Reads,
+    Shell, Stdin,
 };
-pub use outcome::{FailureKind, HookBlockedError, HookResult, Outcome};
+pub use outcome::{FailureKind, HookBlockedError, HookResult, Outcome, SkipReason};
 pub use pattern::{EventPattern, PatternError};
 pub use profile::AppProfile;
 pub use registry::{HookId, HookRegistry};
 pub use templates::HOOK_TEMPLATES;
+pub use trust::{Approval, Approved, HookTrust, TrustError, TrustStore};
 
 /// Fires an event on the [global executor](HookExecutor::global) and waits for its hooks; the first
 /// that does not continue keeps the rest from running.

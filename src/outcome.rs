@@ -40,6 +40,9 @@ pub enum FailureKind {
     /// It is running already: by what it runs it has started this host, whose event would run it
     /// again. Or eight hooks are running, each started by what the one before it runs.
     Circular,
+    /// It was approved, and is not any more what was approved: see
+    /// [`TrustStore`](crate::TrustStore).
+    ApprovalLost,
     /// It was stopped, or never came to its turn, because the host cancelled it or its executor is
     /// gone; [`HookResult::started`] tells which.
     Cancelled,
@@ -59,19 +62,29 @@ impl FailureKind {
         Self::StatusLost,
         Self::Panicked,
         Self::Circular,
+        Self::ApprovalLost,
         Self::Cancelled,
     ];
 
-    /// Whether the operation may go on in spite of this failure. One rule for all causes, with the
-    /// one exception of a hook that was cancelled: nobody can say what it would have answered, and
-    /// whoever cancelled it does not want to go on.
+    /// Whether the operation may go on in spite of this failure. One rule for all causes, with two
+    /// exceptions. Of a hook that was cancelled nobody can say what it would have answered, and
+    /// whoever cancelled it does not want to go on. And of one that has been changed since it was
+    /// approved, what it says of its failures is no more to be trusted than the rest.
     #[must_use]
     pub fn continues_under(self, policy: FailurePolicy) -> bool {
         match self {
-            Self::Cancelled => false,
+            Self::Cancelled | Self::ApprovalLost => false,
             _ => policy == FailurePolicy::Continue,
         }
     }
+}
+
+/// Why a hook was not run although it was for the event, and nothing failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// It comes from a project, and nobody has approved it: see [`TrustStore`](crate::TrustStore).
+    NotApproved,
 }
 
 /// What came back from one hook.
@@ -94,10 +107,12 @@ pub struct HookResult {
     pub queued: Duration,
     /// Whether it was killed at its deadline.
     pub timed_out: bool,
-    /// The failure in words.
+    /// The failure in words, or why it was skipped.
     pub error: Option<String>,
     /// The failure.
     pub failure: Option<FailureKind>,
+    /// Why it was not run, where that is no failure; the operation goes on.
+    pub skipped: Option<SkipReason>,
     /// The signal that ended it (Unix).
     pub signal: Option<i32>,
     /// The process, while it ran; none when it could not start.
@@ -128,6 +143,7 @@ impl HookResult {
             timed_out: false,
             error: failed.then(|| format!("exited with code {exit_code}")),
             failure: failed.then_some(FailureKind::Exit),
+            skipped: None,
             signal: None,
             pid: None,
             truncated: false,
@@ -143,6 +159,16 @@ impl HookResult {
             failure: Some(failure),
             error: Some(error.into()),
             timed_out: failure == FailureKind::TimedOut,
+            ..Self::new(hook, -1)
+        }
+    }
+
+    /// A hook that was not run, and lets the operation go on.
+    pub(crate) fn skipped(hook: Arc<Hook>, reason: SkipReason, words: impl Into<String>) -> Self {
+        Self {
+            failure: None,
+            error: Some(words.into()),
+            skipped: Some(reason),
             ..Self::new(hook, -1)
         }
     }
@@ -163,7 +189,7 @@ impl HookResult {
     /// Whether the operation, and the chain of hooks, may go on: the table in docs/protocol.md.
     #[must_use]
     pub fn should_continue(&self) -> bool {
-        if self.success() {
+        if self.success() || self.skipped.is_some() {
             return true;
         }
         // A result that a host's test made by hand may carry a code and no failure.
@@ -177,7 +203,7 @@ impl HookResult {
     /// not. None when it did not fail.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
-        if self.success() {
+        if self.success() || self.skipped.is_some() {
             return None;
         }
         let said = [self.stdout.trim(), self.stderr.trim()];

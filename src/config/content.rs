@@ -93,6 +93,37 @@ impl Loaded {
         HookSource::new(Arc::clone(&self.path), index)
     }
 
+    pub(super) fn hooks(&self) -> impl Iterator<Item = &Hook> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Usable(hook) => Some(&**hook),
+            Entry::StandIn(_) => None,
+        })
+    }
+
+    /// Has each hook that can be used go through this.
+    pub(super) fn change_hooks(&mut self, mut change: impl FnMut(Hook) -> Hook) {
+        for entry in &mut self.entries {
+            if let Entry::Usable(hook) = entry {
+                *hook = Arc::new(change(Hook::clone(hook)));
+            }
+        }
+    }
+
+    /// What cannot be used stands for nothing.
+    pub(super) fn drop_stand_ins(&mut self) {
+        self.entries
+            .retain(|entry| matches!(entry, Entry::Usable(_)));
+    }
+
+    /// Of the hook that has this source.
+    pub(super) fn tell_of(&mut self, severity: Severity, hook: &Hook, words: &str) {
+        let index = hook.source().and_then(|source| source.index);
+        let mut problem = Problem::new(severity, &self.path, words);
+        problem.index = index;
+        problem.key = index.map(|index| format!("hooks[{index}]"));
+        self.tell(problem);
+    }
+
     /// How many of its hooks can be used.
     pub(super) fn usable(&self) -> usize {
         let usable = |entry: &&Entry| matches!(entry, Entry::Usable(_));
@@ -122,7 +153,7 @@ impl Loaded {
         self.tell(problem);
     }
 
-    fn tell(&mut self, problem: Problem) {
+    pub(super) fn tell(&mut self, problem: Problem) {
         if self.problems.len() < MOST_PROBLEMS {
             self.problems.push(problem.made_printable());
         } else {
@@ -454,9 +485,9 @@ fn find(entry: Located<'_>, key: &str) -> Option<Range<usize>> {
     if let Some(name) = key.strip_prefix("env.") {
         return Some(value_of(value_of(entry, "env")?, name)?.span());
     }
-    if let Some(index) = key.strip_prefix("args[") {
+    if let Some((list, index)) = key.split_once('[') {
         let index = index.trim_end_matches(']').parse().ok()?;
-        return Some(value_of(entry, "args")?.items()?.nth(index)?.span());
+        return Some(value_of(entry, list)?.items()?.nth(index)?.span());
     }
     Some(value_of(entry, key)?.span())
 }

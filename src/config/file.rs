@@ -59,7 +59,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Text>, FileError> {
         return Ok(None);
     };
     #[cfg(unix)]
-    let warning = super::ownership::check(path, &file.metadata()?).map_err(FileError::Unsafe)?;
+    let warning = crate::files::check(path, &file.metadata()?).map_err(FileError::Unsafe)?;
     #[cfg(not(unix))]
     let warning = {
         drop(file);

@@ -1,9 +1,8 @@
 //! What is wrong with a hook that can be used, as far as it can be seen without running it.
 //!
-//! Knows just so much of the shell's language as it takes to tell what is quoted. Everything here
-//! is a warning: the shell has the last word.
+//! Everything here is a warning: the shell has the last word.
 
-use crate::hook::{Hook, HookCommand, Shell};
+use crate::hook::{Hook, HookCommand, Shell, words};
 use crate::profile::AppProfile;
 
 /// A warning about one key of a hook.
@@ -134,65 +133,6 @@ fn bash_only(command: &str) -> Option<Finding> {
     })?;
     let message = format!("`{construct}` is bash's, and this command runs in /bin/sh");
     Some(Finding::new("command", message).with_help("say \"shell\": \"bash\""))
-}
-
-/// A word of a command, as far as it matters here.
-#[derive(Default)]
-struct Word {
-    /// Without its quotes.
-    text: String,
-    /// What of it stands in no quotes.
-    bare: String,
-    single_quoted: Vec<String>,
-    /// Something of it stands in quotes.
-    quoted: bool,
-}
-
-/// The words of a command; an operator ends the word that it follows and stays with it, and so does
-/// the end of a line.
-fn words(command: &str) -> Vec<Word> {
-    let mut words = Vec::new();
-    let mut word = Word::default();
-    let mut chars = command.chars();
-    let mut in_double_quotes = false;
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => word.text.extend(chars.next()),
-            '\'' if !in_double_quotes => {
-                let quoted: String = chars.by_ref().take_while(|c| *c != '\'').collect();
-                word.text.push_str(&quoted);
-                word.single_quoted.push(quoted);
-            }
-            '"' => {
-                in_double_quotes = !in_double_quotes;
-                word.quoted = true;
-            }
-            _ if in_double_quotes => word.text.push(c),
-            ' ' | '\t' => end(&mut words, &mut word),
-            '\n' | ';' | '&' | '|' => {
-                // It belongs to the word before it, where there is one.
-                let last = if word.text.is_empty() {
-                    words.last_mut()
-                } else {
-                    None
-                };
-                last.unwrap_or(&mut word).text.push(c);
-                end(&mut words, &mut word);
-            }
-            _ => {
-                word.text.push(c);
-                word.bare.push(c);
-            }
-        }
-    }
-    end(&mut words, &mut word);
-    words
-}
-
-fn end(words: &mut Vec<Word>, word: &mut Word) {
-    if !word.text.is_empty() || !word.single_quoted.is_empty() {
-        words.push(std::mem::take(word));
-    }
 }
 
 #[cfg(test)]

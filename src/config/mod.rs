@@ -2,11 +2,10 @@
 //!
 //! What is in a file is `file`'s to know, how one is written `save`'s.
 
+mod admission;
 mod content;
 mod file;
 mod lint;
-#[cfg(unix)]
-mod ownership;
 mod place;
 mod render;
 mod report;
@@ -24,6 +23,7 @@ use serde_json::Value;
 use crate::hook::Hook;
 use crate::profile::AppProfile;
 use crate::registry::HookRegistry;
+use crate::trust::TrustStore;
 
 pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
 
@@ -149,6 +149,9 @@ impl HookConfig {
     /// fails, with the problem as its reason, and so blocks what the entry could have blocked,
     /// until somebody mends it. An entry that says `"enabled": false` gets none.
     ///
+    /// Under [`TrustPolicy::Approved`], a project's hooks run only as they were approved; a file of a
+    /// project of which nothing was ever approved gets no stand-ins either.
+    ///
     /// A hook whose name the user's file lists in `"disable"` is not registered, wherever it comes
     /// from. (The other loading methods give it, for programs that edit hooks.)
     pub fn load_into(
@@ -157,23 +160,31 @@ impl HookConfig {
         root: impl AsRef<Path>,
         policy: TrustPolicy,
     ) -> LoadReport {
-        // The one policy that there is.
-        let TrustPolicy::Everything = policy;
+        let root = root.as_ref();
+        let mut files = self.read_project(root);
+        let vanished = admission::admit(&mut files, root, &policy);
+        files.splice(0..0, self.read_global());
+
         let mut report = LoadReport::default();
-        let mut hooks = Vec::new();
-        let mut files = self.read_global();
-        files.extend(self.read_project(root.as_ref()));
         let disable: HashSet<String> = files.iter().flat_map(Loaded::disable).cloned().collect();
+        let mut hooks: Vec<Arc<Hook>> = Vec::new();
         for loaded in files {
             loaded.problems().for_each(log_problem);
             report.add(&loaded);
-            for hook in loaded.into_hooks(self.stand_ins) {
-                match hook.name().filter(|name| disable.contains(*name)) {
-                    Some(name) => report.disabled.push(name.to_owned()),
-                    None => hooks.push(hook),
-                }
-            }
+            hooks.extend(loaded.into_hooks(self.stand_ins));
         }
+        for hook in vanished {
+            let path = self.project_path(root).unwrap_or_else(|| root.to_owned());
+            let problem = admission::problem_of(&hook, &path);
+            log_problem(&problem);
+            report.problems.push(problem);
+            hooks.push(Arc::new(hook));
+        }
+        hooks.retain(|hook| {
+            let disabled = hook.name().filter(|name| disable.contains(*name));
+            report.disabled.extend(disabled.map(str::to_owned));
+            disabled.is_none()
+        });
         if !report.disabled.is_empty() {
             info!(
                 "hooks disabled by the user's file: {}",
@@ -182,6 +193,14 @@ impl HookConfig {
         }
         registry.load_hooks(hooks);
         report
+    }
+
+    /// Where the user keeps what they have approved: `trust.json` beside their hooks file. None where
+    /// the user has no home, or the profile no such files.
+    #[must_use]
+    pub fn trust_store(&self) -> Option<TrustStore> {
+        let beside = self.global_candidates().into_iter().next()?;
+        Some(TrustStore::new(beside.with_file_name("trust.json")))
     }
 
     /// Looks a file over without registering anything: the same problems as

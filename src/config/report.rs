@@ -7,17 +7,21 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::content::Loaded;
+use crate::trust::TrustStore;
 
 /// Which hooks may run. A required argument of [`HookConfig::load_into`], so that nobody trusts a
 /// repository without having said so.
 ///
 /// [`HookConfig::load_into`]: crate::HookConfig::load_into
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrustPolicy {
     /// All of them, those of the project too: a repository that was cloned a minute ago can bring
     /// along hooks of its own.
     Everything,
+    /// The user's, and of the project's those that are approved in this store. The others are
+    /// skipped, or fail if they were approved once: see [`TrustStore`].
+    Approved(TrustStore),
 }
 
 /// What [`HookConfig::load_into`](crate::HookConfig::load_into) and

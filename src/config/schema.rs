@@ -107,6 +107,11 @@ fn property(key: &str) -> Value {
             Reads::ALL.iter().map(|it| it.as_str()),
             Some(Reads::default().as_str()),
         ),
+        "inputs" => json!({
+            "description": "Files and folders that the command depends on without naming them; an approval covers them.",
+            "type": "array",
+            "items": {"type": "string"},
+        }),
         "background" => switch("Whether it is only started and not waited for.", false),
         // A test sees that there is none.
         _ => json!({}),

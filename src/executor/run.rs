@@ -16,8 +16,8 @@ use super::observer::Observers;
 use super::pool::Pool;
 use super::shutdown::Closing;
 use crate::events::HookEvent;
-use crate::hook::{Hook, Stdin};
-use crate::outcome::{FailureKind, HookResult};
+use crate::hook::{GateVerdict, Hook, Stdin};
+use crate::outcome::{FailureKind, HookResult, SkipReason};
 use crate::process::{self, Captured, End, Finished, Spec, StartErrorKind};
 use crate::protocol::{Naming, VariablesError};
 
@@ -56,9 +56,19 @@ impl Engine {
     fn attempt(&self, firing: &Firing<'_>, hook: &Arc<Hook>, above: usize) -> HookResult {
         let event_type = &firing.event.event_type;
         debug!("hook `{}` starts on {event_type}", hook.label());
-        let result = match self.try_run(firing, hook, above) {
-            Ok(finished) => self.result(hook, finished),
-            Err((failure, error)) => HookResult::not_run(Arc::clone(hook), failure, error),
+        let not_run = |failure, error| HookResult::not_run(Arc::clone(hook), failure, error);
+        let result = match hook
+            .gate()
+            .map_or(GateVerdict::Run, |gate| gate.check(hook))
+        {
+            GateVerdict::ApprovalLost(why) => not_run(FailureKind::ApprovalLost, why),
+            GateVerdict::NotApproved(why) => {
+                HookResult::skipped(Arc::clone(hook), SkipReason::NotApproved, why)
+            }
+            GateVerdict::Run => match self.try_run(firing, hook, above) {
+                Ok(finished) => self.result(hook, finished),
+                Err((failure, error)) => not_run(failure, error),
+            },
         };
         report(&result, &firing.event);
         result
@@ -273,21 +283,24 @@ fn report(result: &HookResult, event: &HookEvent) {
         "hook `{label}` ended with exit code {} after {duration:?}",
         result.exit_code
     );
-    let Some(failure) = result.failure else {
-        return;
-    };
-    let place = result
-        .hook
-        .source()
+    if result.failure.is_some() || result.skipped.is_some() {
+        report_trouble(result, event);
+    }
+}
+
+fn report_trouble(result: &HookResult, event: &HookEvent) {
+    let source = result.hook.source();
+    let place = source
         .map(|source| format!(" of {source}"))
         .unwrap_or_default();
+    let hook = format!("hook `{}`{place}", result.hook.label());
     let error = result.error.as_deref().unwrap_or_default();
-    let message = format!(
-        "hook `{label}`{place} failed on {}: {error}",
-        event.event_type
-    );
-    match failure {
-        FailureKind::Exit | FailureKind::Cancelled => warn!("{message}"),
-        _ => error!("{message}"),
+    let event_type = &event.event_type;
+    match result.failure {
+        None => warn!("{hook} is skipped on {event_type}: {error}"),
+        Some(FailureKind::Exit | FailureKind::Cancelled) => {
+            warn!("{hook} failed on {event_type}: {error}");
+        }
+        Some(_) => error!("{hook} failed on {event_type}: {error}"),
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::keys::{
-    Entry, KEYS, choice, command, environment, kind, require, switch, text, timeout,
+    Entry, KEYS, choice, command, environment, kind, list, require, switch, text, timeout,
 };
 use super::{EventPattern, FailurePolicy, Hook, HookCommand, HookError, Reads, Stdin};
 
@@ -40,7 +40,7 @@ impl Hook {
     }
 
     /// The keys that an entry may go without, each with its value where it is not the default.
-    fn optional_keys(&self) -> [(&'static str, Option<Value>); 10] {
+    fn optional_keys(&self) -> [(&'static str, Option<Value>); 11] {
         fn unless_default<T: Default + PartialEq>(value: T, name: &str) -> Option<Value> {
             (value != T::default()).then(|| json!(name))
         }
@@ -67,6 +67,10 @@ impl Hook {
             ),
             ("stdin", unless_default(self.stdin, self.stdin.as_str())),
             ("reads", unless_default(self.reads, self.reads.as_str())),
+            (
+                "inputs",
+                (!self.inputs.is_empty()).then(|| json!(self.inputs)),
+            ),
             ("background", self.background.then(|| json!(true))),
         ]
     }
@@ -114,6 +118,7 @@ impl Hook {
             stdin: noted(&mut errors, stdin).flatten().unwrap_or_default(),
             reads: noted(&mut errors, reads).flatten().unwrap_or_default(),
             background: background.unwrap_or(false),
+            inputs: noted(&mut errors, list(entry, "inputs")).unwrap_or_default(),
             unknown: unknown(entry),
             ..match (pattern, command) {
                 (Some(pattern), Some(command)) => Self::with_parts(pattern, command),
@@ -173,7 +178,7 @@ mod tests {
             json!({"event": "tool:pre_execute", "command": "echo hello", "timeout": 5.0, "description": "Test hook"}),
             json!({"event": "*", "args": ["guard", "--all"], "enabled": false, "stdin": "none"}),
             json!({"event": "*", "command": "x", "shell": "bash", "timeout": 0.1, "working_dir": "a b",
-                "env": {"A": "1", "B": ""}, "name": "n", "on_failure": "continue", "reads": "stdin", "background": true,
+                "env": {"A": "1", "B": ""}, "name": "n", "on_failure": "continue", "reads": "stdin", "background": true, "inputs": ["a"],
                 "comment": ["kept", {"as": "is"}]}),
         ] {
             let hook = Hook::from_json(&entry).unwrap();

@@ -12,7 +12,7 @@ use super::{FailurePolicy, HookCommand, HookError, KeyError, LONGEST_TIMEOUT, Sh
 pub(super) type Entry = Map<String, Value>;
 
 /// The keys of an entry, in the order in which they are written.
-pub(crate) const KEYS: [&str; 14] = [
+pub(crate) const KEYS: [&str; 15] = [
     "event",
     "command",
     "args",
@@ -26,6 +26,7 @@ pub(crate) const KEYS: [&str; 14] = [
     "on_failure",
     "stdin",
     "reads",
+    "inputs",
     "background",
 ];
 
@@ -185,26 +186,32 @@ pub(super) fn command(entry: &Entry) -> Result<HookCommand, HookError> {
             "shell",
             "has no meaning beside `args`, which run without a shell",
         )),
-        (None, Some(args)) => program(args),
+        (None, Some(_)) => program(entry),
     }
 }
 
-fn program(args: &Value) -> Result<HookCommand, HookError> {
-    let Value::Array(items) = args else {
-        return Err(wrong_type("args", "a list of strings", args));
-    };
-    let args = items
-        .iter()
-        .enumerate()
-        .map(|(index, item)| match item {
-            Value::String(text) => without_nul(text, &format!("args[{index}]")).map(str::to_owned),
-            other => Err(wrong_type(format!("args[{index}]"), "a string", other)),
-        })
-        .collect::<Result<Vec<_>, _>>()?;
+fn program(entry: &Entry) -> Result<HookCommand, HookError> {
+    let args = list(entry, "args")?;
     if args.first().is_none_or(String::is_empty) {
         return Err(HookError::EmptyCommand);
     }
     Ok(HookCommand::Program(args))
+}
+
+/// A list of strings.
+pub(super) fn list(entry: &Entry, key: &str) -> Result<Vec<String>, HookError> {
+    let expected = "a list of strings";
+    let Some(value) = get(entry, key) else {
+        return Ok(Vec::new());
+    };
+    let Value::Array(items) = value else {
+        return Err(wrong_type(key, expected, value));
+    };
+    let item = |(index, item): (usize, &Value)| match item {
+        Value::String(text) => without_nul(text, &format!("{key}[{index}]")).map(str::to_owned),
+        other => Err(wrong_type(format!("{key}[{index}]"), "a string", other)),
+    };
+    items.iter().enumerate().map(item).collect()
 }
 
 pub(super) fn timeout(entry: &Entry) -> Result<Option<Duration>, HookError> {

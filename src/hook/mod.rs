@@ -2,9 +2,11 @@
 //!
 //! Does no I/O and does not know how a hook is run; its form in hooks.json is in `json`.
 
+mod gate;
 mod json;
 mod keys;
 mod parts;
+mod words;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,8 +19,11 @@ use serde_json::{Map, Value};
 use crate::events::HookEvent;
 use crate::pattern::{EventPattern, PatternError};
 
+use gate::GateRef;
+pub use gate::{Gate, GateVerdict};
 pub(crate) use keys::{KEYS, failure_policy_of, is_key, nearest_key};
 pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};
+pub(crate) use words::words;
 
 /// A command of a user's, and the events it runs on.
 ///
@@ -49,12 +54,14 @@ pub struct Hook {
     stdin: Stdin,
     reads: Reads,
     background: bool,
+    inputs: Vec<String>,
     /// Keys of hooks.json that this version does not know: kept for saving.
     unknown: Map<String, Value>,
     source: Option<HookSource>,
     base_dir: Option<PathBuf>,
     /// For a stand-in: why the hook in whose place it stands cannot run.
     refusal: Option<Arc<str>>,
+    gate: Option<GateRef>,
 }
 
 /// Why something is no hook.
@@ -149,10 +156,12 @@ impl Hook {
             stdin: Stdin::default(),
             reads: Reads::default(),
             background: false,
+            inputs: Vec::new(),
             unknown: Map::new(),
             source: None,
             base_dir: None,
             refusal: None,
+            gate: None,
         }
     }
 
@@ -244,6 +253,21 @@ impl Hook {
     #[must_use]
     pub fn with_background(mut self, background: bool) -> Self {
         self.background = background;
+        self
+    }
+
+    /// Names files and folders, below the project's root, that the command depends on without naming
+    /// them: an approval of the hook covers them too, see [`TrustStore`](crate::TrustStore).
+    #[must_use]
+    pub fn with_inputs<I: IntoIterator<Item: Into<String>>>(mut self, inputs: I) -> Self {
+        self.inputs = inputs.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Has the executor ask before each run whether the hook may.
+    #[must_use]
+    pub fn with_gate(mut self, gate: Arc<dyn Gate>) -> Self {
+        self.gate = Some(GateRef(gate));
         self
     }
 
@@ -356,6 +380,18 @@ impl Hook {
     #[must_use]
     pub fn background(&self) -> bool {
         self.background
+    }
+
+    /// What the command depends on without naming it.
+    #[must_use]
+    pub fn inputs(&self) -> &[String] {
+        &self.inputs
+    }
+
+    /// Who is asked before each run, if anybody is.
+    #[must_use]
+    pub fn gate(&self) -> Option<&Arc<dyn Gate>> {
+        self.gate.as_ref().map(|gate| &gate.0)
     }
 
     /// The file that the hook comes from; none for one made by the host.

@@ -31,4 +31,5 @@ mod submit;
 mod support;
 mod templates;
 mod tidy;
+mod trust;
 mod windows;

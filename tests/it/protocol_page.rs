@@ -25,6 +25,9 @@ fn cause(failure: FailureKind) -> &'static str {
         FailureKind::StatusLost => "exit status lost (the host reaps its children itself)",
         FailureKind::Panicked => "panic in the engine",
         FailureKind::Circular => "circular, or eight hooks deep, see [Circles](#circles)",
+        FailureKind::ApprovalLost => {
+            "approved once, and changed or gone from its file since, see [Approval](#approval)"
+        }
         FailureKind::Cancelled => {
             "cancelled while running or before its turn, by the program or at its end"
         }
@@ -52,7 +55,8 @@ fn table() -> String {
     let rows = FailureKind::ALL
         .iter()
         .map(|failure| row(cause(*failure), Some(*failure)));
-    head.to_owned() + &row("exit code 0", None) + &rows.collect::<String>()
+    let skipped = "| from a project and never approved: it does not run | none, `skipped: NotApproved` | true | true |\n";
+    head.to_owned() + &row("exit code 0", None) + &rows.collect::<String>() + skipped
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("profile", &[]),
     ("process", &[]),
+    ("files", &[]),
     ("events", &[]),
     ("pattern", &["events"]),
     ("hook", &["events", "pattern"]),
@@ -33,8 +34,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "templates",
             "protocol",
             "registry",
+            "trust",
+            "files",
         ],
     ),
+    ("trust", &["hook", "profile", "files"]),
     ("templates", &["hook", "profile"]),
 ];
 

@@ -1,4 +1,4 @@
-//! Who could have written a hooks file: what is in it runs with the user's rights.
+//! Who could have written a file: what is in it runs with the user's rights.
 //!
 //! Unix alone. On Windows a file belongs to whom the folder belongs, and there are no bits to ask.
 
@@ -12,11 +12,11 @@ const GROUP_WRITES: u32 = 0o020;
 const STICKY: u32 = 0o1000;
 
 /// What is to be said of a file that may be used.
-pub(super) type Warning = Option<String>;
+pub(crate) type Warning = Option<String>;
 
 /// That nobody but the user and root could have written the file, or put another in its place; an
 /// error says how that is mended. That a group could have is a warning: an umask of 002 is common.
-pub(super) fn check(path: &Path, metadata: &Metadata) -> Result<Warning, String> {
+pub(crate) fn check(path: &Path, metadata: &Metadata) -> Result<Warning, String> {
     let me = rustix::process::geteuid().as_raw();
     let owner = metadata.uid();
     if owner != me && owner != 0 {

@@ -1,0 +1,69 @@
+//! Which of a project's hooks may run, where a person has to approve them.
+
+use std::path::Path;
+
+use super::content::Loaded;
+use super::report::{Problem, Severity, TrustPolicy};
+use crate::hook::Hook;
+use crate::trust::{HookTrust, Judged, TrustError};
+
+/// Gives the hooks of a project's files their gates. Returns what was approved and is gone, be it
+/// with its file: each fails, and says so.
+pub(super) fn admit(files: &mut [Loaded], root: &Path, policy: &TrustPolicy) -> Vec<Hook> {
+    let TrustPolicy::Approved(store) = policy else {
+        return Vec::new();
+    };
+    match store.judged(root) {
+        Ok(judged) => judge(files, &judged),
+        // A project that is not there has no files either.
+        Err(TrustError::Root { .. }) => Vec::new(),
+        Err(error) => {
+            lose_all(files, &error);
+            Vec::new()
+        }
+    }
+}
+
+fn judge(files: &mut [Loaded], judged: &Judged) -> Vec<Hook> {
+    // A clone must not block its host by what is wrong in it.
+    if !judged.knows_project() {
+        files.iter_mut().for_each(Loaded::drop_stand_ins);
+    }
+    for file in &mut *files {
+        let mut told: Vec<(Severity, Hook, String)> = Vec::new();
+        file.change_hooks(|hook| {
+            let (hook, trust) = judged.judge(hook);
+            match trust {
+                HookTrust::Approved => {}
+                HookTrust::NotApproved => {
+                    let words = "has not been approved, and is skipped".to_owned();
+                    told.push((Severity::Warning, hook.clone(), words));
+                }
+                HookTrust::Lost(why) => told.push((Severity::Error, hook.clone(), why)),
+            }
+            hook
+        });
+        for (severity, hook, words) in told {
+            file.tell_of(severity, &hook, &words);
+        }
+    }
+    judged.vanished(files.iter().flat_map(Loaded::hooks))
+}
+
+/// What cannot be read may have approved them all, or none.
+fn lose_all(files: &mut [Loaded], error: &TrustError) {
+    for file in files {
+        file.change_hooks(|hook| Judged::lose(hook, &error.to_string()));
+        let problem = Problem::new(Severity::Error, file.path(), error.to_string());
+        file.tell(problem);
+    }
+}
+
+/// What is to be said of a hook that is gone from the project's file.
+pub(super) fn problem_of(vanished: &Hook, path: &Path) -> Problem {
+    let words = format!(
+        "`{}` was approved, and is not there any more as it was",
+        vanished.label()
+    );
+    Problem::new(Severity::Error, path, words)
+}

@@ -1,0 +1,173 @@
+//! The files of a project that a hook's command names, as far as that can be told by reading it.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+use crate::hook::{Hook, HookCommand, words};
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Named {
+    /// Below the root, with `/` between folders.
+    pub(super) files: BTreeSet<String>,
+    /// Words that seem to name files, and that only the shell could tell.
+    pub(super) unresolved: Vec<String>,
+}
+
+/// What a hook of the project at this root names; the root has no links in it.
+pub(super) fn named(root: &Path, hook: &Hook) -> Named {
+    let mut named = Named::default();
+    let folder = root.join(hook.working_dir().unwrap_or(Path::new("")));
+    let words: Vec<String> = match hook.command() {
+        HookCommand::Program(args) => args.clone(),
+        HookCommand::Shell { text, .. } => {
+            let words = words(text).into_iter().map(|word| word.text);
+            words.flat_map(|word| pieces(&folder, &word)).collect()
+        }
+    };
+    for word in &words {
+        named.add(root, &folder, word);
+    }
+    for input in hook.inputs() {
+        match below(root, &root.join(input)) {
+            Some(file) => drop(named.files.insert(file)),
+            None => named
+                .unresolved
+                .push(format!("{input}: not within the project")),
+        }
+    }
+    named
+}
+
+/// A word without what the shell puts beside it: redirections, the ends of commands, and the code
+/// of an inner shell, which has words of its own. A word that is a file as it stands is left whole.
+fn pieces(folder: &Path, word: &str) -> Vec<String> {
+    if folder.join(word).is_file() {
+        return vec![word.to_owned()];
+    }
+    let separators = |c: char| "<>;&|()\n\"'`".contains(c) || c.is_whitespace();
+    word.split(separators).map(str::to_owned).collect()
+}
+
+impl Named {
+    fn add(&mut self, root: &Path, folder: &Path, word: &str) {
+        // The value of an option, or of a variable.
+        let word = word.split_once('=').map_or(word, |(_, value)| value);
+        let is_path = word.contains('/') || word.contains(std::path::MAIN_SEPARATOR);
+        if word.is_empty() || word.starts_with('-') || word.chars().all(|c| "./\\".contains(c)) {
+            return;
+        }
+        if word.contains(['$', '*', '?', '[', '~', '{']) {
+            if is_path {
+                self.unresolved.push(word.to_owned());
+            }
+            return;
+        }
+        let path = folder.join(word);
+        let Some(file) = below(root, &path) else {
+            return;
+        };
+        if path.is_dir() {
+            if is_path {
+                self.unresolved
+                    .push(format!("{word}: a folder; name it in `inputs` to cover it"));
+            }
+            return;
+        }
+        // A word with a dot or a slash that is no file now may be one tomorrow.
+        if is_path || word.contains('.') || path.exists() {
+            self.files.insert(file);
+        }
+    }
+}
+
+/// The name of a path below the root, if it lies there: by its words, and, where a link leads out of
+/// the project or into it, by where it is.
+fn below(root: &Path, path: &Path) -> Option<String> {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    let inside = |path: &Path| path.strip_prefix(root).ok().map(Path::to_owned);
+    let found = inside(&plain).or_else(|| inside(&path.canonicalize().ok()?))?;
+    let parts = found.iter().map(|part| part.to_str());
+    let name = parts.collect::<Option<Vec<_>>>()?.join("/");
+    (!name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_command_names_the_files_that_are_words_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for file in [
+            "guard.sh",
+            "tools/check.py",
+            "Makefile",
+            "sub/own.sh",
+            "it's here.sh",
+        ] {
+            std::fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            std::fs::write(root.join(file), "x").unwrap();
+        }
+        #[track_caller]
+        fn case(root: &Path, command: &str, files: &[&str], unresolved: &[&str]) {
+            let hook = Hook::new("*", command).unwrap();
+            let named = named(root, &hook);
+            assert_eq!(named.files.iter().collect::<Vec<_>>(), files, "{command}");
+            assert_eq!(named.unresolved, unresolved, "{command}");
+        }
+        case(&root, "./guard.sh --strict", &["guard.sh"], &[]);
+        case(&root, "python3 tools/check.py", &["tools/check.py"], &[]);
+        case(
+            &root,
+            "sh -c 'exec ./guard.sh; tools/check.py'",
+            &["guard.sh", "tools/check.py"],
+            &[],
+        );
+        case(&root, "cat <guard.sh >/dev/null", &["guard.sh"], &[]);
+        case(
+            &root,
+            "guard --config=tools/check.py",
+            &["tools/check.py"],
+            &[],
+        );
+        case(&root, "make -f Makefile && echo done", &["Makefile"], &[]);
+        case(&root, "tools/../guard.sh", &["guard.sh"], &[]);
+        case(&root, "./missing.sh", &["missing.sh"], &[]);
+        case(&root, "sh later.sh; echo hello", &["later.sh"], &[]);
+        case(&root, "sh \"it's here.sh\" x", &["it's here.sh"], &[]);
+        case(&root, "/usr/bin/true ../outside.sh", &[], &[]);
+        case(
+            &root,
+            &format!("{}/guard.sh", root.display()),
+            &["guard.sh"],
+            &[],
+        );
+        case(&root, "\"$PWD/guard.sh\"", &[], &["$PWD/guard.sh"]);
+        case(&root, "cat tools/*.py", &[], &["tools/*.py"]);
+        case(
+            &root,
+            "ls ./tools . tools",
+            &[],
+            &["./tools: a folder; name it in `inputs` to cover it"],
+        );
+        let own = Hook::program("*", ["./own.sh", "$x"])
+            .unwrap()
+            .with_working_dir("sub");
+        let own = own.with_inputs(["tools", "../x"]);
+        let named = named(&root, &own);
+        assert_eq!(
+            named.files.into_iter().collect::<Vec<_>>(),
+            ["sub/own.sh", "tools"]
+        );
+        assert_eq!(named.unresolved, ["../x: not within the project"]);
+    }
+}
