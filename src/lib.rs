@@ -111,6 +111,8 @@ pub mod templates;
 mod trust;
 
 pub use config::{ConfigError, HookConfig, LoadReport, Problem, Severity, TrustPolicy};
+#[cfg(feature = "watch")]
+pub use config::{HookWatcher, WatchError};
 pub use events::{CustomEventType, EventType, EventTypeError, HookEvent};
 pub use executor::{
     CancelToken, DropReason, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, HookRun,

@@ -7,7 +7,7 @@
 //! it is first looked up. So a lookup costs what its matches cost (and a test of each hook of that
 //! event whose tool is a glob), however many other hooks there are.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use log::{debug, warn};
@@ -96,6 +96,15 @@ impl HookRegistry {
         for hook in hooks {
             state.add(hook);
         }
+    }
+
+    /// Puts hooks in the place of others, all at once: an event sees the old ones, or the new. They
+    /// come behind all that are registered by now.
+    #[cfg_attr(not(feature = "watch"), allow(dead_code))]
+    pub(crate) fn replace(&self, old: &HashSet<HookId>, new: Vec<Arc<Hook>>) -> HashSet<HookId> {
+        let mut state = self.write();
+        state.remove_where(|id, _| old.contains(&id));
+        new.into_iter().map(|hook| state.add(hook)).collect()
     }
 
     /// Removes all hooks whose pattern is exactly this text. Whether there were any.

@@ -130,6 +130,12 @@ impl Loaded {
         self.entries.iter().filter(usable).count()
     }
 
+    /// Whether something in it cannot be used as it is written.
+    pub(super) fn is_broken(&self) -> bool {
+        let is_stand_in = |entry: &Entry| matches!(entry, Entry::StandIn(_));
+        self.unreadable || self.entries.iter().any(is_stand_in)
+    }
+
     /// Whether nothing of it can be used.
     pub(super) fn is_unreadable(&self) -> bool {
         self.unreadable

@@ -37,6 +37,7 @@ pub(super) enum FileError {
     #[error("has no list `hooks`, and an unknown key `{0}`")]
     OtherKey(String),
     #[error("{0}")]
+    #[cfg(unix)]
     Unsafe(String),
 }
 

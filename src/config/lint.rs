@@ -136,6 +136,7 @@ fn bash_only(command: &str) -> Option<Finding> {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
@@ -145,7 +146,6 @@ mod tests {
         found.into_iter().map(|finding| finding.message).collect()
     }
 
-    #[cfg(not(windows))]
     #[test]
     fn a_variable_in_single_quotes_is_told() {
         for command in [
@@ -177,7 +177,6 @@ mod tests {
         }
     }
 
-    #[cfg(not(windows))]
     #[test]
     fn what_only_bash_knows_is_told_unless_bash_runs_it() {
         for (command, construct) in [

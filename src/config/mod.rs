@@ -11,6 +11,8 @@ mod render;
 mod report;
 mod save;
 mod schema;
+#[cfg(feature = "watch")]
+mod watch;
 
 use std::borrow::Borrow;
 use std::collections::HashSet;
@@ -26,6 +28,8 @@ use crate::registry::HookRegistry;
 use crate::trust::TrustStore;
 
 pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
+#[cfg(feature = "watch")]
+pub use watch::{HookWatcher, WatchError};
 
 use content::Loaded;
 
@@ -160,12 +164,19 @@ impl HookConfig {
         root: impl AsRef<Path>,
         policy: TrustPolicy,
     ) -> LoadReport {
-        let root = root.as_ref();
+        let found = self.find(root.as_ref(), &policy);
+        registry.load_hooks(found.hooks);
+        found.report
+    }
+
+    /// What `load_into` registers, and what it reports.
+    fn find(&self, root: &Path, policy: &TrustPolicy) -> Found {
         let mut files = self.read_project(root);
-        let vanished = admission::admit(&mut files, root, &policy);
+        let vanished = admission::admit(&mut files, root, policy);
         files.splice(0..0, self.read_global());
 
         let mut report = LoadReport::default();
+        let is_broken = files.iter().any(Loaded::is_broken);
         let disable: HashSet<String> = files.iter().flat_map(Loaded::disable).cloned().collect();
         let mut hooks: Vec<Arc<Hook>> = Vec::new();
         for loaded in files {
@@ -186,13 +197,14 @@ impl HookConfig {
             disabled.is_none()
         });
         if !report.disabled.is_empty() {
-            info!(
-                "hooks disabled by the user's file: {}",
-                report.disabled.join(", ")
-            );
+            let names = report.disabled.join(", ");
+            info!("hooks disabled by the user's file: {names}");
         }
-        registry.load_hooks(hooks);
-        report
+        Found {
+            report,
+            hooks,
+            is_broken,
+        }
     }
 
     /// Where the user keeps what they have approved: `trust.json` beside their hooks file. None where
@@ -295,6 +307,15 @@ impl HookConfig {
     fn project_candidates(&self, root: &Path) -> Vec<PathBuf> {
         below(root, self.profile.project_files())
     }
+}
+
+/// The hooks of the user's and a project's files, before they are registered.
+struct Found {
+    report: LoadReport,
+    hooks: Vec<Arc<Hook>>,
+    /// Something in them cannot be used as it is written.
+    #[cfg_attr(not(feature = "watch"), allow(dead_code))]
+    is_broken: bool,
 }
 
 /// The XDG Base Directory Specification: a relative path is to be ignored.

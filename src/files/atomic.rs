@@ -1,7 +1,7 @@
 //! Replacing a file in one step: whoever reads it, and whoever is killed meanwhile, finds the old one
 //! or the new one, whole.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -82,7 +82,7 @@ fn put_in_place(mut file: NamedTempFile, target: &Path) -> io::Result<()> {
 /// file has been replaced all the same.
 fn sync_folder(folder: &Path) {
     #[cfg(unix)]
-    if let Ok(folder) = File::open(folder) {
+    if let Ok(folder) = fs::File::open(folder) {
         let _ = folder.sync_all();
     }
     #[cfg(not(unix))]

@@ -98,11 +98,10 @@ fn below(root: &Path, path: &Path) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
-    #[cfg(unix)]
     #[test]
     fn a_command_names_the_files_that_are_words_of_it() {
         let folder = tempfile::tempdir().unwrap();

@@ -73,7 +73,10 @@ fn run(told: &str, chain: Option<&str>) -> Vec<String> {
         .env(LOG, world.path("log"))
         .env_remove("FORGE_HOOK_CHAIN");
     if let Some(chain) = chain {
-        command.env("OPENCODE_HOOK_CHAIN", chain);
+        // The other name is known to a program that runs in between, and knows one name alone.
+        command
+            .env("OPENCODE_HOOK_CHAIN", chain)
+            .env("FORGE_HOOK_CHAIN", "1");
     }
     let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");

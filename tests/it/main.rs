@@ -32,4 +32,5 @@ mod support;
 mod templates;
 mod tidy;
 mod trust;
+mod watching;
 mod windows;

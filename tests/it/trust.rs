@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use forge_hooks::{
-    Approval, FailureKind, HookConfig, HookEvent, HookTrust, LoadReport, Outcome, Severity,
-    SkipReason, TrustError, TrustPolicy, TrustStore,
+    Approval, FailureKind, FireOptions, HookConfig, HookEvent, HookTrust, LoadReport, Outcome,
+    Severity, SkipReason, TrustError, TrustPolicy, TrustStore,
 };
 
 use crate::support::{World, blocking_event};
@@ -55,8 +55,10 @@ impl Project {
             .load_into(self.world.registry(), self.root(), policy)
     }
 
+    /// All hooks on the guard's event, whatever fails.
     fn guard(&self) -> Outcome {
-        self.world.outcome(&blocking_event())
+        let options = FireOptions::new().stop_on_failure(false);
+        self.world.executor.execute(&blocking_event(), options)
     }
 
     /// Loaded anew, the guard's event is blocked for this reason.

@@ -1,0 +1,166 @@
+//! Hooks that are loaded anew when their files change.
+#![cfg(feature = "watch")]
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use forge_hooks::{Approval, HookConfig, HookRegistry, HookWatcher, TrustPolicy};
+use serde_json::json;
+
+use crate::config::{FORGE, config, file_of};
+use crate::support::{World, custom, eventually, hook};
+
+const PROJECT: &str = "project/.src/forge/hooks.json";
+
+fn watch(world: &World) -> HookWatcher {
+    let registry = Arc::clone(world.registry());
+    let root = world.path("project");
+    config(world)
+        .watch(registry, root, TrustPolicy::Everything)
+        .unwrap()
+}
+
+fn commands(registry: &HookRegistry) -> Vec<String> {
+    registry
+        .hooks()
+        .iter()
+        .map(|hook| hook.command().to_string())
+        .collect()
+}
+
+#[track_caller]
+fn become_(world: &World, expected: &[&str]) {
+    eventually(&format!("the hooks are {expected:?}"), || {
+        commands(world.registry()) == expected
+    });
+}
+
+#[test]
+fn a_file_that_changes_is_loaded_anew() {
+    let world = World::new();
+    world.hook("*", "host");
+    world.write(FORGE, &file_of(&["one"]));
+    let watcher = watch(&world);
+    assert_eq!(watcher.report().loaded, 1);
+    assert_eq!(commands(world.registry()), ["host", "one"]);
+    world.write(FORGE, &file_of(&["two", "three"]));
+    become_(&world, &["host", "two", "three"]);
+    // One that was read when half of it was written may have come before.
+    eventually("it is told", || {
+        watcher.reports().try_iter().any(|report| report.is_ok())
+    });
+    config(&world).save_global([hook("*", "saved")]).unwrap();
+    become_(&world, &["host", "saved"]);
+}
+
+#[test]
+fn a_file_may_appear_and_vanish_with_its_folders() {
+    let world = World::new();
+    std::fs::create_dir(world.path("project")).unwrap();
+    let watcher = watch(&world);
+    for _ in 0..2 {
+        world.write(PROJECT, &file_of(&["project"]));
+        become_(&world, &["project"]);
+        world.write(FORGE, &file_of(&["global"]));
+        become_(&world, &["global", "project"]);
+        std::fs::remove_dir_all(world.path("project/.src")).unwrap();
+        become_(&world, &["global"]);
+        std::fs::remove_file(world.path(FORGE)).unwrap();
+        become_(&world, &[]);
+    }
+    drop(watcher);
+}
+
+#[test]
+fn a_file_that_breaks_keeps_the_last_good_hooks() {
+    let world = World::new();
+    world.write(FORGE, &file_of(&["good"]));
+    let watcher = watch(&world);
+    for broken in ["{", r#"{"hooks": [{"event": "*"}]}"#] {
+        world.write(FORGE, broken);
+        eventually("it is told", || {
+            watcher.reports().try_iter().any(|report| !report.is_ok())
+        });
+        assert_eq!(commands(world.registry()), ["good"]);
+    }
+    world.write(FORGE, &file_of(&["mended"]));
+    become_(&world, &["mended"]);
+}
+
+#[test]
+fn nothing_is_watched_when_the_watcher_is_gone() {
+    let world = World::new();
+    world.write(FORGE, &file_of(&["one"]));
+    let watcher = watch(&world);
+    let reports = watcher.reports().clone();
+    drop(watcher);
+    eventually("its thread has ended", || {
+        matches!(
+            reports.try_recv(),
+            Err(crossbeam_channel::TryRecvError::Disconnected)
+        )
+    });
+    world.write(FORGE, &file_of(&["two"]));
+    assert_eq!(commands(world.registry()), ["one"]);
+}
+
+#[test]
+fn an_event_sees_the_old_hooks_or_the_new_ones() {
+    let world = World::new();
+    let set = |name: &str| file_of(&[name; 50]);
+    world.write(FORGE, &set("a"));
+    let _watcher = watch(&world);
+    let done = AtomicBool::new(false);
+    let sets = thread::scope(|scope| {
+        let looks = scope.spawn(|| {
+            let mut sets = HashSet::new();
+            while !done.load(Ordering::SeqCst) {
+                let hooks = world.registry().get_hooks(&custom("x:y"));
+                let names: Vec<_> = hooks
+                    .iter()
+                    .map(|hook| hook.command().to_string())
+                    .collect();
+                sets.insert(names);
+            }
+            sets
+        });
+        for name in ["b", "c", "d"] {
+            config(&world)
+                .save_global((0..50).map(|_| hook("*", name)))
+                .unwrap();
+            become_(&world, &[name; 50]);
+        }
+        done.store(true, Ordering::SeqCst);
+        looks.join().unwrap()
+    });
+    assert!(sets.len() >= 2);
+    assert!(
+        sets.iter()
+            .all(|set| set.len() == 50 && set.iter().all(|name| *name == set[0])),
+        "{sets:?}"
+    );
+}
+
+#[test]
+fn an_approval_takes_effect_without_a_change_of_the_file() {
+    let world = World::new();
+    let hooks = json!({"hooks": [{"event": "*", "command": "echo ran"}]});
+    world.write(PROJECT, &hooks.to_string());
+    let config: HookConfig = config(&world);
+    let store = config.trust_store().unwrap();
+    let policy = TrustPolicy::Approved(store.clone());
+    let root = world.path("project");
+    let _watcher = config
+        .watch(Arc::clone(world.registry()), &root, policy)
+        .unwrap();
+    let runs = || world.outcome(&custom("x:y"))[0].stdout.trim() == "ran";
+    assert!(!runs());
+    store
+        .approve(&Approval::of(&root, config.load_project(&root)).unwrap())
+        .unwrap();
+    eventually("it runs", runs);
+    assert!(store.revoke(&root).unwrap());
+    eventually("it does not run", || !runs());
+}
