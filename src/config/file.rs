@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::place::{Lines, Place};
+use super::place::{Lines, Located, Place};
 
 /// No hooks file is larger: what is, is something else.
 const LARGEST_FILE: u64 = 16 * 1024 * 1024;
@@ -136,6 +136,14 @@ pub(super) fn parse(text: &str) -> Result<Map<String, Value>, FileError> {
     let Value::Object(content) = serde_json::from_str(text).map_err(FileError::NotJson)? else {
         return Err(FileError::NoObject);
     };
+    let members = Located::whole(text).ok().and_then(Located::members);
+    let lists = members
+        .iter()
+        .flatten()
+        .filter(|member| member.key == "hooks");
+    if lists.count() > 1 {
+        return Err(FileError::TwoLists);
+    }
     match content.get("hooks") {
         None | Some(Value::Array(_)) => Ok(content),
         Some(_) => Err(FileError::NoList),

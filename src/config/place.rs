@@ -4,6 +4,7 @@
 //! than its entries do. Knows nothing of hooks.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -57,6 +58,18 @@ impl<'a> Located<'a> {
             }
         };
         Some(found.into_iter().map(member).collect())
+    }
+
+    /// Of an object, whether a key comes twice in it, or in an object right below it.
+    pub(super) fn has_a_key_twice(self) -> bool {
+        let members = self.members().unwrap_or_default();
+        self.repeats_a_key() || members.iter().any(|member| member.value.repeats_a_key())
+    }
+
+    fn repeats_a_key(self) -> bool {
+        let members = self.members().unwrap_or_default();
+        let keys: HashSet<&str> = members.iter().map(|member| &*member.key).collect();
+        keys.len() < members.len()
     }
 
     /// Of a list all items; None for anything else.

@@ -1,7 +1,8 @@
 //! Saving a hooks file, in one step and without losing what others wrote into it.
 
 use std::borrow::Borrow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use log::warn;
 use serde_json::{Map, Value};
 
 use super::file::{self, FileError};
+use super::place::Located;
 use super::report::ConfigError;
 use crate::files::{self, NewFile};
 use crate::hook::Hook;
@@ -33,7 +35,15 @@ where
             return Err(ConfigError::SeveralFiles { paths });
         }
     };
-    let content = with_hooks(present_content(path)?, hooks);
+    let present = present_content(path)?;
+    let content = with_hooks(&present, hooks);
+    // What says the same stays as it was written, to the last space.
+    if content == present.content {
+        return Ok(());
+    }
+    if !present.with_keys_twice.is_empty() {
+        warn_and_put_aside(path, &"has hooks in which a key comes twice")?;
+    }
     let write_error = |source| ConfigError::Write {
         path: path.clone(),
         source,
@@ -44,15 +54,20 @@ where
     files::replace(path, &(text + "\n"), NewFile::AsUsual).map_err(write_error)
 }
 
+/// What is in a file.
+#[derive(Default)]
+struct Present {
+    content: Map<String, Value>,
+    /// The places of entries in which a key comes twice: they cannot be used, nor written again as
+    /// they are.
+    with_keys_twice: HashSet<usize>,
+}
+
 /// What is in the file now. Of a file that is no hooks file, a copy is put aside.
-fn present_content(path: &Path) -> Result<Map<String, Value>, ConfigError> {
-    let broken = match file::read_for_saving(path) {
-        Ok(None) => return Ok(Map::new()),
-        Ok(Some(text)) => match file::parse(&text) {
-            Ok(content) => return Ok(content),
-            Err(error) => error,
-        },
-        Err(FileError::Dangling) => return Ok(Map::new()),
+fn present_content(path: &Path) -> Result<Present, ConfigError> {
+    let text = match file::read_for_saving(path) {
+        Ok(None) | Err(FileError::Dangling) => return Ok(Present::default()),
+        Ok(Some(text)) => text,
         Err(FileError::Io(source)) => {
             return Err(ConfigError::Read {
                 path: path.to_owned(),
@@ -66,18 +81,39 @@ fn present_content(path: &Path) -> Result<Map<String, Value>, ConfigError> {
                 source,
             });
         }
-        Err(error) => error,
+        Err(error) => return warn_and_put_aside(path, &error).map(|()| Present::default()),
     };
+    let content = match file::parse(&text) {
+        Ok(content) => content,
+        Err(error) => return warn_and_put_aside(path, &error).map(|()| Present::default()),
+    };
+    Ok(Present {
+        content,
+        with_keys_twice: entries_with_keys_twice(&text),
+    })
+}
+
+fn entries_with_keys_twice(text: &str) -> HashSet<usize> {
+    let members = Located::whole(text).ok().and_then(Located::members);
+    let lists = members
+        .into_iter()
+        .flatten()
+        .filter(|member| member.key == "hooks");
+    let entries = lists.filter_map(|member| member.value.items()).flatten();
+    let twice = entries
+        .enumerate()
+        .filter(|(_, entry)| entry.has_a_key_twice());
+    twice.map(|(index, _)| index).collect()
+}
+
+fn warn_and_put_aside(path: &Path, why: &dyn fmt::Display) -> Result<(), ConfigError> {
     let copy = put_copy_aside(path).map_err(|source| ConfigError::Write {
         path: path.to_owned(),
         source,
     })?;
-    warn!(
-        "{} {broken}; a copy is kept as {}",
-        path.display(),
-        copy.display()
-    );
-    Ok(Map::new())
+    let (path, copy) = (path.display(), copy.display());
+    warn!("{path} {why}; a copy is kept as {copy}");
+    Ok(())
 }
 
 fn put_copy_aside(path: &Path) -> io::Result<PathBuf> {
@@ -116,33 +152,38 @@ fn create_private(path: &Path) -> io::Result<File> {
 }
 
 /// The content with these hooks in the place of those that it holds. An entry that says the same as
-/// a hook is kept as it was written, and an entry that is no hook is kept behind them.
-fn with_hooks<I>(mut content: Map<String, Value>, hooks: I) -> Map<String, Value>
+/// a hook is kept as it was written, and an entry that is no hook where it was, as far as the list
+/// still goes there.
+fn with_hooks<I>(present: &Present, hooks: I) -> Map<String, Value>
 where
     I: IntoIterator<Item: Borrow<Hook>>,
 {
-    let mut written: HashMap<String, Vec<Value>> = HashMap::new();
+    let mut written: HashMap<String, VecDeque<&Value>> = HashMap::new();
     let mut unusable = Vec::new();
-    for entry in file::entries(&content) {
+    for (index, entry) in file::entries(&present.content).iter().enumerate() {
         match Hook::from_json(entry) {
-            Ok(hook) => written
-                .entry(hook.to_json().to_string())
-                .or_default()
-                .push(entry.clone()),
-            Err(_) => unusable.push(entry.clone()),
+            Ok(hook) if !present.with_keys_twice.contains(&index) => {
+                let same = written.entry(hook.to_json().to_string()).or_default();
+                same.push_back(entry);
+            }
+            _ => unusable.push((index, entry)),
         }
     }
     let mut entries: Vec<Value> = hooks
         .into_iter()
         .map(|hook| hook.borrow().to_json())
         .map(|entry| {
-            written
-                .get_mut(&entry.to_string())
-                .and_then(Vec::pop)
+            let as_written = written.get_mut(&entry.to_string());
+            as_written
+                .and_then(VecDeque::pop_front)
+                .cloned()
                 .unwrap_or(entry)
         })
         .collect();
-    entries.extend(unusable);
+    for (index, entry) in unusable {
+        entries.insert(index.min(entries.len()), entry.clone());
+    }
+    let mut content = present.content.clone();
     content.insert("hooks".to_owned(), Value::Array(entries));
     content
 }

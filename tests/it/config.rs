@@ -236,7 +236,7 @@ fn a_relative_project_is_one_below_the_directory_in_which_it_was_loaded() {
 }
 
 /// JSON of the kind that a hooks file is, with slips of every kind.
-fn nearly_a_file() -> impl Strategy<Value = String> {
+pub(crate) fn nearly_a_file() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         select(
             &[

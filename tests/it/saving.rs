@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use crate::config::{FORGE, OPENCODE, commands, config, file_of};
+use crate::config::{FORGE, OPENCODE, commands, config, file_of, nearly_a_file};
 use crate::endurance::from_environment;
 use crate::support::{World, eventually, hook};
 
@@ -65,9 +65,9 @@ fn saving_keeps_what_this_version_does_not_know_and_what_it_cannot_use() {
         "$schema": "https://example.com/hooks.schema.json",
         "hooks": [
             {"timeout": 10.0, "enabled": true, "command": "1", "event": "*", "later": {"z": 1, "a": 2}},
+            {"event": "*", "comand": "lost?"},
             {"event": "*", "command": "2", "description": "changed"},
             {"event": "tool:*", "command": "3"},
-            {"event": "*", "comand": "lost?"},
         ],
         "later": [1],
     });
@@ -76,6 +76,31 @@ fn saving_keeps_what_this_version_does_not_know_and_what_it_cannot_use() {
         expected.to_string(),
         "to the order of the keys"
     );
+}
+
+/// Written again, it would lose one of the two.
+#[test]
+fn a_key_that_comes_twice_is_not_lost() {
+    let world = World::new();
+    let config = config(&world);
+    let entry = r#"{"event": "*", "command": "guard", "env": {"A": "1", "A": "2"}}"#;
+    let text = format!(r#"{{"hooks": [{entry}, {{"event": "*", "command": "1"}}]}}"#);
+    let path = world.write(FORGE, &text);
+    let copy = path.with_file_name("hooks.json.broken");
+    config.save_global(config.load_global()).unwrap();
+    assert_eq!((world.read(FORGE), copy.exists()), (text.clone(), false));
+    config.save_global([hook("*", "2")]).unwrap();
+    assert_eq!(std::fs::read_to_string(copy).unwrap(), text);
+    let saved: Value = serde_json::from_str(&world.read(FORGE)).unwrap();
+    assert_eq!(saved["hooks"][0]["command"], "guard");
+    assert_eq!(saved["hooks"][1]["command"], "2");
+
+    world.write(
+        FORGE,
+        r#"{"hooks": [{"event": "*", "command": "guard"}], "hooks": []}"#,
+    );
+    config.save_global([hook("*", "2")]).unwrap();
+    assert!(path.with_file_name("hooks.json.broken.1").exists());
 }
 
 #[test]
@@ -321,6 +346,20 @@ fn is_the_same(one: &Hook, other: &Hook) -> bool {
         && one.on_failure() == other.on_failure()
         && one.stdin() == other.stdin()
         && one.reads() == other.reads()
+}
+
+proptest! {
+    #[test]
+    fn what_is_loaded_and_saved_is_as_it_was_to_the_last_byte(text in nearly_a_file()) {
+        let world = World::new();
+        let path = world.write(FORGE, &text);
+        let is_hooks_file = serde_json::from_str::<Value>(&text)
+            .is_ok_and(|file| file.get("hooks").is_some_and(Value::is_array));
+        if is_hooks_file {
+            config(&world).save_global(config(&world).load_global()).unwrap();
+            prop_assert_eq!(std::fs::read_to_string(path).unwrap(), text);
+        }
+    }
 }
 
 proptest! {
