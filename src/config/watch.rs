@@ -94,18 +94,20 @@ impl HookConfig {
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         let (stop, stopped) = bounded(0);
         let (sender, reports) = bounded(MOST_REPORTS);
-        let (first, found) = bounded(1);
-        let config = self.clone();
-        let work = move || {
-            let mut watching = Watching::new(config, registry, root, policy, sender);
-            // Watched before they are read, so that no change is missed.
-            watching.follow();
-            let _ = first.send(watching.load_first());
-            watching.run(&stopped);
-        };
+        let mut watching = Watching::new(self.clone(), registry, root, policy, sender);
         let name = thread::Builder::new().name("forge-hooks-watch".to_owned());
+        // It begins when there is something to compare with: the hooks are loaded on this thread,
+        // which waits for nobody, least of all for the system to begin to watch.
+        let (begin, begins) = bounded::<Watching>(1);
+        let work = move || {
+            begins
+                .into_iter()
+                .for_each(|watching| watching.run(&stopped))
+        };
         name.spawn(work).map_err(|source| WatchError { source })?;
-        let report = found.recv().unwrap_or_default();
+        let report = watching.load_first();
+        // There is room, and the thread waits for it.
+        let _ = begin.try_send(watching);
         Ok(HookWatcher {
             report,
             reports,
@@ -117,6 +119,13 @@ impl HookConfig {
 /// So many events wait while the files are being read.
 const MOST_EVENTS: usize = 1024;
 
+fn await_quiet<T>(events: &Receiver<T>) {
+    let end = Instant::now() + LONGEST_UNREST;
+    while Instant::now() < end
+        && !matches!(events.recv_timeout(QUIET), Err(RecvTimeoutError::Timeout))
+    {}
+}
+
 struct Watching {
     config: HookConfig,
     registry: Arc<HookRegistry>,
@@ -126,7 +135,6 @@ struct Watching {
     reports: Sender<LoadReport>,
     /// None where the system cannot tell of changes.
     watcher: Option<RecommendedWatcher>,
-    events: Receiver<notify::Result<notify::Event>>,
     watched: HashSet<PathBuf>,
     seen: Vec<Stamp>,
 }
@@ -142,14 +150,6 @@ impl Watching {
         policy: TrustPolicy,
         reports: Sender<LoadReport>,
     ) -> Self {
-        let (sender, events) = bounded(MOST_EVENTS);
-        let tell = move |event| {
-            // Full: there is enough to look at the files for.
-            let _ = sender.try_send(event);
-        };
-        let watcher = notify::recommended_watcher(tell);
-        let watcher =
-            watcher.inspect_err(|error| warn!("changes of hooks files are not told: {error}"));
         Self {
             config,
             registry,
@@ -157,45 +157,47 @@ impl Watching {
             policy,
             registered: HashSet::new(),
             reports,
-            watcher: watcher.ok(),
-            events,
+            watcher: None,
             watched: HashSet::new(),
             seen: Vec::new(),
         }
     }
 
     fn load_first(&mut self) -> LoadReport {
+        // Before they are read, so that no change is missed.
         self.seen = self.stamps();
         let Found { report, hooks, .. } = self.config.find(&self.root, &self.policy);
         self.registered = self.registry.replace(&self.registered, hooks);
         report
     }
 
-    fn run(&mut self, stopped: &Receiver<()>) {
+    fn run(mut self, stopped: &Receiver<()>) {
+        let (sender, events) = bounded(MOST_EVENTS);
+        // Where there is no watcher, nothing is heard; the end of the channel would be heard at once.
+        let _kept = sender.clone();
+        let tell = move |event| {
+            // Full: there is enough to look at the files for.
+            let _ = sender.try_send(event);
+        };
+        let watcher = notify::recommended_watcher(tell);
+        let watcher =
+            watcher.inspect_err(|error| warn!("changes of hooks files are not told: {error}"));
+        self.watcher = watcher.ok();
+        let mut told = false;
         loop {
-            let told = crossbeam_channel::select! {
-                recv(stopped) -> _ => return,
-                recv(self.events) -> event => event.is_ok_and(|event| self.concerns(&event)),
-                default(LOOK_INTERVAL) => false,
-            };
-            if told {
-                self.await_quiet();
-            }
             self.follow();
             if told || self.stamps() != self.seen {
                 self.load_anew();
             }
+            told = crossbeam_channel::select! {
+                recv(stopped) -> _ => return,
+                recv(events) -> event => event.is_ok_and(|event| self.concerns(&event)),
+                default(LOOK_INTERVAL) => false,
+            };
+            if told {
+                await_quiet(&events);
+            }
         }
-    }
-
-    fn await_quiet(&self) {
-        let end = Instant::now() + LONGEST_UNREST;
-        while Instant::now() < end
-            && !matches!(
-                self.events.recv_timeout(QUIET),
-                Err(RecvTimeoutError::Timeout)
-            )
-        {}
     }
 
     fn load_anew(&mut self) {
