@@ -15,8 +15,8 @@ pub(super) fn admit(files: &mut [Loaded], root: &Path, policy: &TrustPolicy) -> 
     };
     match store.judged(root) {
         Ok(judged) => judge(files, &judged),
-        // A project that is not there has no files either.
-        Err(TrustError::Root { .. }) => Vec::new(),
+        // An approval is bound to a place: without one that can be told, there is none.
+        Err(TrustError::Root { .. }) => judge(files, &Judged::nothing(root)),
         Err(error) => {
             lose_all(files, &error);
             Vec::new()

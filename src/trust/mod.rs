@@ -161,6 +161,14 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
+    /// Of a project of which nothing can have been approved.
+    pub(crate) fn nothing(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            approved: Vec::new(),
+        }
+    }
+
     /// Whether anything of the project was ever approved.
     pub(crate) fn knows_project(&self) -> bool {
         !self.approved.is_empty()

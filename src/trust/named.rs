@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use crate::hook::{Hook, HookCommand, words};
+use crate::hook::{Hook, HookCommand, Shell, words};
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Named {
@@ -19,11 +19,19 @@ pub(super) fn named(root: &Path, hook: &Hook) -> Named {
     let folder = root.join(hook.working_dir().unwrap_or(Path::new("")));
     let words: Vec<String> = match hook.command() {
         HookCommand::Program(args) => args.clone(),
-        HookCommand::Shell { text, .. } => {
-            let words = words(text).into_iter().map(|word| word.text);
-            words.flat_map(|word| pieces(&folder, &word)).collect()
-        }
+        HookCommand::Shell { text, shell } => words_of(text, *shell),
     };
+    let words: Vec<String> = words
+        .iter()
+        .flat_map(|word| pieces(&folder, word))
+        .collect();
+    if words
+        .iter()
+        .any(|word| ["cd", "pushd", "chdir"].contains(&&**word))
+    {
+        let words = "cd: what is named behind it may lie elsewhere; name it in `inputs`";
+        named.unresolved.push(words.to_owned());
+    }
     for word in &words {
         named.add(root, &folder, word);
     }
@@ -36,6 +44,17 @@ pub(super) fn named(root: &Path, hook: &Hook) -> Named {
         }
     }
     named
+}
+
+fn words_of(text: &str, shell: Option<Shell>) -> Vec<String> {
+    let is_windows_shell = match shell {
+        Some(shell) => matches!(shell, Shell::Cmd | Shell::Pwsh | Shell::PowerShell),
+        None => cfg!(windows),
+    };
+    // There it stands between folders, and takes no meaning away.
+    let slashes = is_windows_shell.then(|| text.replace('\\', "/"));
+    let text = slashes.as_deref().unwrap_or(text);
+    words(text).into_iter().map(|word| word.text).collect()
 }
 
 /// A word without what the shell puts beside it: redirections, the ends of commands, and the code
@@ -157,6 +176,27 @@ mod tests {
             "ls ./tools . tools",
             &[],
             &["./tools: a folder; name it in `inputs` to cover it"],
+        );
+        case(
+            &root,
+            "cd sub && ./own.sh",
+            &["own.sh"],
+            &["cd: what is named behind it may lie elsewhere; name it in `inputs`"],
+        );
+        let inner = Hook::program("*", ["sh", "-c", "exec ./guard.sh --x"]).unwrap();
+        assert_eq!(
+            named(&root, &inner).files.into_iter().collect::<Vec<_>>(),
+            ["guard.sh"]
+        );
+        let backslash = Hook::new("*", r"tools\check.py")
+            .unwrap()
+            .with_shell(Shell::Cmd);
+        assert_eq!(
+            named(&root, &backslash)
+                .files
+                .into_iter()
+                .collect::<Vec<_>>(),
+            ["tools/check.py"]
         );
         let own = Hook::program("*", ["./own.sh", "$x"])
             .unwrap()

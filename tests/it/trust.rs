@@ -471,3 +471,32 @@ fn a_project_that_is_not_there_is_told() {
             .all(|problem| problem.severity != Severity::Error)
     );
 }
+
+/// Its place cannot be written down, so that nothing in it can be approved; it must not run for that.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_project_with_a_name_that_is_no_unicode_is_never_approved() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let project = Project::new();
+    let name = std::ffi::OsStr::from_bytes(b"pro\xFFject");
+    let odd = project.world.folder().join(name);
+    std::fs::rename(project.root(), &odd).unwrap();
+    let hooks = project.config().load_project(&odd);
+    assert_eq!(hooks.len(), 2);
+    assert!(matches!(
+        Approval::of(&odd, hooks),
+        Err(TrustError::Root { .. })
+    ));
+    let policy = TrustPolicy::Approved(project.store());
+    let report = project
+        .config()
+        .load_into(project.world.registry(), &odd, policy);
+    assert_eq!(report.problems.len(), 2);
+    assert!(
+        project
+            .guard()
+            .iter()
+            .all(|result| result.skipped.is_some())
+    );
+}
