@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forge_hooks::{
-    AppProfile, ConfigError, CustomEventType, EventPattern, EventType, EventTypeError, FailureKind,
-    FailurePolicy, FireOptions, HOOK_TEMPLATES, Hook, HookBlockedError, HookCommand, HookConfig,
-    HookError, HookEvent, HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookRegistry,
-    HookResult, HookSource, LoadReport, Outcome, PatternError, Problem, Reads, Severity, Shell,
-    Stdin, SubmitError, TrustPolicy, fire_event, fire_event_blocking, fire_event_blocking_with,
+    AppProfile, Approval, Approved, CancelToken, ConfigError, CustomEventType, DropReason,
+    EventPattern, EventType, EventTypeError, FailureKind, FailurePolicy, FireOptions, GateVerdict,
+    HOOK_TEMPLATES, Hook, HookBlockedError, HookCommand, HookConfig, HookError, HookEvent,
+    HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookRegistry, HookResult, HookSource,
+    HookTrust, KeyError, LoadReport, Outcome, PatternError, Problem, Reads, Severity, Shell,
+    ShutdownReport, SkipReason, Stdin, SubmitError, TrustError, TrustPolicy, TrustStore,
+    fire_event, fire_event_blocking, fire_event_blocking_with,
 };
 
 use crate::support::{World, blocking_event, hook};
@@ -19,14 +21,19 @@ use crate::support::{World, blocking_event, hook};
 fn every_type_can_be_sent_to_and_shared_with_another_thread() {
     fn shared<T: Send + Sync + 'static>() {}
     shared::<AppProfile>();
+    shared::<Approval>();
+    shared::<Approved>();
+    shared::<CancelToken>();
     shared::<ConfigError>();
     shared::<CustomEventType>();
+    shared::<DropReason>();
     shared::<EventPattern>();
     shared::<EventType>();
     shared::<EventTypeError>();
     shared::<FailureKind>();
     shared::<FailurePolicy>();
     shared::<FireOptions>();
+    shared::<GateVerdict>();
     shared::<Hook>();
     shared::<HookBlockedError>();
     shared::<HookCommand>();
@@ -40,6 +47,8 @@ fn every_type_can_be_sent_to_and_shared_with_another_thread() {
     shared::<HookRegistry>();
     shared::<HookResult>();
     shared::<HookSource>();
+    shared::<HookTrust>();
+    shared::<KeyError>();
     shared::<LoadReport>();
     shared::<Outcome>();
     shared::<PatternError>();
@@ -47,9 +56,13 @@ fn every_type_can_be_sent_to_and_shared_with_another_thread() {
     shared::<Reads>();
     shared::<Severity>();
     shared::<Shell>();
+    shared::<ShutdownReport>();
+    shared::<SkipReason>();
     shared::<Stdin>();
     shared::<SubmitError>();
+    shared::<TrustError>();
     shared::<TrustPolicy>();
+    shared::<TrustStore>();
 }
 
 /// Or a host could not derive `Debug` for a struct of its own that holds one.
@@ -96,8 +109,10 @@ fn every_error_can_travel_in_a_box() {
     error::<EventTypeError>();
     error::<HookBlockedError>();
     error::<HookError>();
+    error::<KeyError>();
     error::<PatternError>();
     error::<SubmitError>();
+    error::<TrustError>();
 
     fn guarded() -> Result<(), Box<dyn Error + Send + Sync>> {
         let refused = HookResult::new(Hook::new("tool:*", "./guard.sh")?, 1);
