@@ -486,6 +486,21 @@ fn two_who_save_at_once_never_tear_the_file() {
     }
 }
 
+/// For this process alone. A write beyond it is an error, not a signal.
+#[cfg(unix)]
+fn largest_file(bytes: libc::rlim_t) {
+    let limit = libc::rlimit {
+        rlim_cur: bytes,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: plain calls; the struct is initialised.
+    #[allow(unsafe_code)]
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit), 0);
+    }
+}
+
 /// As on a full disk: the system takes no more than a part of it.
 #[cfg(unix)]
 #[test]
@@ -495,17 +510,11 @@ fn where_there_is_no_room_the_old_file_stays() {
     }
     let world = World::new();
     config(&world).save_global([hook("*", "old")]).unwrap();
-    // SAFETY: plain calls for this process alone; the struct is initialised.
-    #[allow(unsafe_code)]
-    unsafe {
-        let limit = libc::rlimit {
-            rlim_cur: 4096,
-            rlim_max: libc::RLIM_INFINITY,
-        };
-        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-        assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit), 0);
-    }
-    let refused = config(&world).save_global(many("new")).unwrap_err();
+    largest_file(4096);
+    let refused = config(&world).save_global(many("new"));
+    // What measures coverage writes at the end.
+    largest_file(libc::RLIM_INFINITY);
+    let refused = refused.unwrap_err();
     assert!(matches!(&refused, ConfigError::Write { path, .. } if *path == world.path(FORGE)));
     assert_eq!(commands(&config(&world).load_global()), ["old"]);
     let left = std::fs::read_dir(world.path(FORGE).parent().unwrap()).unwrap();
