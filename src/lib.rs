@@ -122,7 +122,9 @@ pub use hook::{
     FailurePolicy, Gate, GateVerdict, Hook, HookCommand, HookError, HookSource, KeyError, Reads,
     Shell, Stdin,
 };
-pub use outcome::{FailureKind, HookBlockedError, HookResult, Outcome, SkipReason};
+pub use outcome::{
+    Decision, FailureKind, HookBlockedError, HookOutput, HookResult, Outcome, SkipReason,
+};
 pub use pattern::{EventPattern, PatternError};
 pub use profile::AppProfile;
 pub use registry::{HookId, HookRegistry};

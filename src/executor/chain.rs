@@ -20,11 +20,12 @@ use crate::outcome::{FailureKind, HookResult};
 /// result that says so.
 pub(super) fn run(
     engine: &Arc<Engine>,
-    firing: Firing<'_>,
+    mut firing: Firing<'_>,
     hooks: &[Arc<Hook>],
     options: FireOptions,
     answer: &mut dyn FnMut(HookResult),
 ) {
+    firing.handles_ask = options.handles_ask;
     if options.parallel && hooks.len() > 1 {
         let in_background = hooks.iter().filter(|hook| hook.background());
         in_background.for_each(|hook| start_in_background(engine, &firing, hook));

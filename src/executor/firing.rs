@@ -46,6 +46,8 @@ pub(super) struct Firing<'a> {
     pub(super) cancel: Option<Arc<Cancel>>,
     /// How long the event has waited for a thread.
     pub(super) queued: Duration,
+    /// Whether the host asks its user where a hook wants it to.
+    pub(super) handles_ask: bool,
 }
 
 impl<'a> Firing<'a> {
@@ -57,6 +59,7 @@ impl<'a> Firing<'a> {
             json: OnceLock::new(),
             cancel: None,
             queued: Duration::ZERO,
+            handles_ask: false,
         }
     }
 
@@ -68,6 +71,7 @@ impl<'a> Firing<'a> {
             json: self.json,
             cancel: Some(cancel),
             queued: self.queued,
+            handles_ask: self.handles_ask,
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Talks to nobody but its caller and the log; reads no files.
 
+mod answer;
 mod background;
 mod builder;
 mod chain;

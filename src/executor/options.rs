@@ -20,6 +20,7 @@ use crate::events::HookEvent;
 pub struct FireOptions {
     pub(super) stop_on_failure: bool,
     pub(super) parallel: bool,
+    pub(super) handles_ask: bool,
     order: Order,
 }
 
@@ -46,6 +47,7 @@ impl FireOptions {
         Self {
             stop_on_failure: true,
             parallel: false,
+            handles_ask: false,
             order: Order::BySession,
         }
     }
@@ -62,6 +64,14 @@ impl FireOptions {
     /// still come in the order of registration.
     pub const fn parallel(mut self) -> Self {
         self.parallel = true;
+        self
+    }
+
+    /// Says that the host asks its user where a hook answers `ask`: it looks at
+    /// [`Outcome::asks`](crate::Outcome::asks) before it goes on. Otherwise such a hook blocks, for
+    /// nobody would be asked.
+    pub const fn handles_ask(mut self) -> Self {
+        self.handles_ask = true;
         self
     }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use log::{debug, error, trace, warn};
 
+use super::answer::{self, without_bom};
 use super::chain;
 use super::command::command_line;
 use super::firing::Firing;
@@ -66,7 +67,7 @@ impl Engine {
                 HookResult::skipped(Arc::clone(hook), SkipReason::NotApproved, why)
             }
             GateVerdict::Run => match self.try_run(firing, hook, above) {
-                Ok(finished) => self.result(hook, finished),
+                Ok(finished) => self.result(firing, hook, finished),
                 Err((failure, error)) => not_run(failure, error),
             },
         };
@@ -129,13 +130,14 @@ impl Engine {
         Ok(own.map_or_else(|| base.clone(), |own| base.join(own)))
     }
 
-    fn result(&self, hook: &Arc<Hook>, finished: Finished) -> HookResult {
+    fn result(&self, firing: &Firing<'_>, hook: &Arc<Hook>, finished: Finished) -> HookResult {
         let (exit_code, failed) = self.judge(hook, &finished.end);
         let (failure, error) = failed.unzip();
-        let truncated = finished.stdout.omitted() + finished.stderr.omitted() > 0;
+        let stdout_cut = finished.stdout.omitted() > 0;
+        let truncated = stdout_cut || finished.stderr.omitted() > 0;
         let (stdout, raw_stdout) = text(finished.stdout);
         let (stderr, raw_stderr) = text(finished.stderr);
-        HookResult {
+        let result = HookResult {
             exit_code,
             stdout,
             stderr,
@@ -152,8 +154,10 @@ impl Engine {
             output_held_open: finished.output_held_open,
             raw_stdout,
             raw_stderr,
+            ask_handled: firing.handles_ask,
             ..HookResult::new(Arc::clone(hook), exit_code)
-        }
+        };
+        answer::taken(result, stdout_cut, &firing.event.event_type)
     }
 
     /// The exit code, and the failure if it is one.
@@ -263,10 +267,6 @@ fn text(captured: Captured) -> (String, Option<Vec<u8>>) {
             )
         }
     }
-}
-
-fn without_bom(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(bytes)
 }
 
 /// Tells the log: what the hook wrote, and how it ended, the louder the worse.

@@ -1,10 +1,12 @@
 //! What a hook is given, and how its answer is read.
 //!
 //! There is one protocol: the event in the environment and, as JSON, on standard input; the exit
-//! code as the answer. docs/protocol.md is its description for those who write hooks.
+//! code, and JSON on standard output, as the answer. docs/protocol.md is its description for those who write hooks.
 
 mod circular;
 mod environment;
+mod native;
 mod spill;
 
 pub(crate) use environment::{EventVariables, Naming, VariablesError};
+pub(crate) use native::{Answer, is_answer, read as read_answer};

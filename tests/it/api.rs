@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forge_hooks::{
-    AppProfile, Approval, Approved, CancelToken, ConfigError, CustomEventType, DropReason,
-    EventPattern, EventType, EventTypeError, FailureKind, FailurePolicy, FireOptions, GateVerdict,
-    HOOK_TEMPLATES, Hook, HookBlockedError, HookCommand, HookConfig, HookError, HookEvent,
-    HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookRegistry, HookResult, HookSource,
-    HookTrust, KeyError, LoadReport, Outcome, PatternError, Problem, Reads, Severity, Shell,
-    ShutdownReport, SkipReason, Stdin, SubmitError, TrustError, TrustPolicy, TrustStore,
-    fire_event, fire_event_blocking, fire_event_blocking_with,
+    AppProfile, Approval, Approved, CancelToken, ConfigError, CustomEventType, Decision,
+    DropReason, EventPattern, EventType, EventTypeError, FailureKind, FailurePolicy, FireOptions,
+    GateVerdict, HOOK_TEMPLATES, Hook, HookBlockedError, HookCommand, HookConfig, HookError,
+    HookEvent, HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookOutput, HookRegistry,
+    HookResult, HookSource, HookTrust, KeyError, LoadReport, Outcome, PatternError, Problem, Reads,
+    Severity, Shell, ShutdownReport, SkipReason, Stdin, SubmitError, TrustError, TrustPolicy,
+    TrustStore, fire_event, fire_event_blocking, fire_event_blocking_with,
 };
 
 use crate::support::{World, blocking_event, hook};
@@ -26,6 +26,7 @@ fn every_type_can_be_sent_to_and_shared_with_another_thread() {
     shared::<CancelToken>();
     shared::<ConfigError>();
     shared::<CustomEventType>();
+    shared::<Decision>();
     shared::<DropReason>();
     shared::<EventPattern>();
     shared::<EventType>();
@@ -44,6 +45,7 @@ fn every_type_can_be_sent_to_and_shared_with_another_thread() {
     shared::<HookExecutorBuilder>();
     shared::<HookHandle>();
     shared::<HookId>();
+    shared::<HookOutput>();
     shared::<HookRegistry>();
     shared::<HookResult>();
     shared::<HookSource>();

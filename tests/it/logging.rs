@@ -168,3 +168,43 @@ fn a_blocking_call_runs_its_hooks_on_the_callers_thread_and_a_submitted_event_on
     assert!(handle.unwrap().wait().allowed());
     assert!(threads().len() > count && threads()[count..].iter().all(|thread| *thread != here));
 }
+
+#[test]
+fn a_slip_of_the_pen_in_an_answer_is_a_warning_with_the_key_that_was_meant() {
+    let slips = [
+        ("descision", "decision"),
+        ("Decision", "decision"),
+        ("updated_input", "updatedInput"),
+        ("systemmessage", "systemMessage"),
+    ];
+    for (slip, meant) in slips {
+        let label = format!("log-slip-{slip}");
+        let world = World::new();
+        let says = world.says(&format!("{{\"{slip}\": \"block\"}}"));
+        listen();
+        assert!(
+            world
+                .one(hook("*", &says).with_description(&label))
+                .success()
+        );
+        let line = format!(
+            "hook `{label}` answers with `{slip}`, which means nothing: is `{meant}` meant?"
+        );
+        assert_eq!(told(&line), [(Level::Warn, line.clone())], "{slip}");
+    }
+    assert!(told("answers with `type`").is_empty());
+}
+
+#[test]
+fn an_answer_after_the_fact_that_cannot_be_used_is_a_warning() {
+    let world = World::new();
+    let says = world.says("{ hello }");
+    listen();
+    world
+        .registry()
+        .register(hook("*", &says).with_description("log-text"));
+    assert!(world.fire(&HookEvent::user_interrupt())[0].success());
+    let told = told("what hook `log-text` writes on user:interrupt is taken for text: ");
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].0, Level::Warn);
+}

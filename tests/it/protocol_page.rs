@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use forge_hooks::{FailureKind, FailurePolicy, HookResult};
+use forge_hooks::{Decision, FailureKind, FailurePolicy, HookOutput, HookResult};
 
 use crate::support::hook;
 
@@ -22,6 +22,10 @@ fn cause(failure: FailureKind) -> &'static str {
         FailureKind::NotStarted => "the system could not start it",
         FailureKind::EventTooLarge => "a value of the event does not fit into its variable",
         FailureKind::Misconfigured => "its entry in hooks.json, or the file, cannot be used",
+        FailureKind::InvalidAnswer => {
+            "its standard output begins with `{` and is no whole valid answer, see \
+             [JSON](#json); where the event cannot be blocked it is text"
+        }
         FailureKind::StatusLost => "exit status lost (the host reaps its children itself)",
         FailureKind::Panicked => "panic in the engine",
         FailureKind::Circular => "circular, or eight hooks deep, see [Circles](#circles)",
@@ -35,13 +39,8 @@ fn cause(failure: FailureKind) -> &'static str {
     }
 }
 
-fn row(cause: &str, failure: Option<FailureKind>) -> String {
-    let continues = |policy| {
-        let mut result = HookResult::new(hook("*", "x").with_on_failure(policy), 0);
-        result.failure = failure;
-        result.should_continue()
-    };
-    let name = failure.map_or_else(|| "none".to_owned(), |failure| format!("`{failure:?}`"));
+fn row(cause: &str, name: &str, result: impl Fn(FailurePolicy) -> HookResult) -> String {
+    let continues = |policy| result(policy).should_continue();
     let (block, go_on) = (
         continues(FailurePolicy::Block),
         continues(FailurePolicy::Continue),
@@ -49,14 +48,43 @@ fn row(cause: &str, failure: Option<FailureKind>) -> String {
     format!("| {cause} | {name} | {block} | {go_on} |\n")
 }
 
+fn ended(policy: FailurePolicy) -> HookResult {
+    HookResult::new(hook("*", "x").with_on_failure(policy), 0)
+}
+
+fn answered(decision: Decision) -> impl Fn(FailurePolicy) -> HookResult {
+    move |policy| {
+        let mut output = HookOutput::default();
+        output.decision = Some(decision);
+        ended(policy).with_output(output)
+    }
+}
+
 fn table() -> String {
     let head = "| what happened | `failure` | `should_continue` | with `on_failure: continue` |\n\
                 |---|---|---|---|\n";
-    let rows = FailureKind::ALL
-        .iter()
-        .map(|failure| row(cause(*failure), Some(*failure)));
+    let answers = [
+        row("exit code 0, no answer or `allow`", "none", ended),
+        row(
+            "answer `block`, or `continue: false`, whatever the exit code or signal",
+            "none",
+            answered(Decision::Block),
+        ),
+        row(
+            "answer `ask`, and exit code 0; true where the program asks its user",
+            "none",
+            answered(Decision::Ask),
+        ),
+    ];
+    let failures = FailureKind::ALL.iter().map(|failure| {
+        row(cause(*failure), &format!("`{failure:?}`"), |policy| {
+            let mut result = ended(policy);
+            result.failure = Some(*failure);
+            result
+        })
+    });
     let skipped = "| from a project and never approved: it does not run | none, `skipped: NotApproved` | true | true |\n";
-    head.to_owned() + &row("exit code 0", None) + &rows.collect::<String>() + skipped
+    head.to_owned() + &answers.concat() + &failures.collect::<String>() + skipped
 }
 
 #[test]

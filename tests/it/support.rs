@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -109,6 +110,15 @@ impl World {
     /// With the default options.
     pub(crate) fn submit(&self, event: HookEvent) -> HookHandle {
         self.executor.submit(event, FireOptions::default()).unwrap()
+    }
+
+    /// A command that writes this to its standard output, byte for byte.
+    pub(crate) fn says(&self, text: &str) -> String {
+        static SAID: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("said-{}", SAID.fetch_add(1, Ordering::Relaxed));
+        self.write(&name, text);
+        let print = if cfg!(windows) { "type" } else { "cat" };
+        format!("{print} {name}")
     }
 
     /// Waits until a hook has written this file.

@@ -1,0 +1,232 @@
+//! What came back: the result of one hook, and of all hooks of an event.
+//!
+//! Knows what blocks which event, not how a hook is run.
+
+mod failure;
+mod output;
+mod result;
+
+use std::ops::Deref;
+
+use serde_json::{Map, Value};
+
+use crate::events::EventType;
+
+pub use failure::{FailureKind, SkipReason};
+pub use output::{Decision, HookOutput};
+pub use result::HookResult;
+
+/// What came back from all hooks of an event, in the order of their registration. Derefs to the
+/// results.
+#[derive(Debug, Clone)]
+#[must_use = "hooks may have blocked the operation: ask `allowed` or `into_result`"]
+pub struct Outcome {
+    event_type: EventType,
+    results: Vec<HookResult>,
+}
+
+impl Outcome {
+    pub(crate) fn new(event_type: EventType, results: Vec<HookResult>) -> Self {
+        Self {
+            event_type,
+            results,
+        }
+    }
+
+    /// Whether the host may do what it is about to do; where it has said that it
+    /// [handles](crate::FireOptions::handles_ask) questions, unless one is [asked](Outcome::asks).
+    /// Always true for an event that cannot block
+    /// ([`EventType::can_block`]): what has happened cannot be stopped any more.
+    #[must_use]
+    pub fn allowed(&self) -> bool {
+        self.blocked().is_none()
+    }
+
+    /// The first result that blocks, where one does.
+    #[must_use]
+    pub fn blocked(&self) -> Option<&HookResult> {
+        self.blocking_index().map(|index| &self.results[index])
+    }
+
+    /// The first result that wants the host's user asked before the operation goes on; none when the
+    /// operation is blocked, or the event cannot block. A host that has not said that it
+    /// [handles](crate::FireOptions::handles_ask) these finds them among the blocked.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor};
+    ///
+    /// let executor = HookExecutor::builder().build();
+    /// let command = r#"echo '{"decision": "ask", "reason": "it is late"}'"#;
+    /// executor.registry().register(Hook::new("tool:pre_execute", command)?);
+    /// let event = HookEvent::tool_pre_execute("bash", "make deploy");
+    ///
+    /// let outcome = executor.execute(&event, FireOptions::default());
+    /// assert!(!outcome.allowed() && outcome.asks().is_none());
+    ///
+    /// let outcome = executor.execute(&event, FireOptions::default().handles_ask());
+    /// let question = outcome.asks().and_then(|result| result.reason());
+    /// assert_eq!(question, Some("it is late"));
+    /// # }
+    /// # Ok::<(), forge_hooks::HookError>(())
+    /// ```
+    #[must_use]
+    pub fn asks(&self) -> Option<&HookResult> {
+        if !self.event_type.can_block() || !self.allowed() {
+            return None;
+        }
+        let mut results = self.results.iter();
+        results.find(|result| result.decision() == Decision::Ask)
+    }
+
+    /// Whether a hook wants the host to stop its whole turn, not only this operation; the event need
+    /// not be one that can block.
+    #[must_use]
+    pub fn stops_turn(&self) -> bool {
+        self.outputs().any(|output| output.stops_turn)
+    }
+
+    /// Why a hook wants that, in its words.
+    #[must_use]
+    pub fn stop_reason(&self) -> Option<&str> {
+        let mut stops = self.outputs().filter(|output| output.stops_turn);
+        stops.find_map(|output| output.stop_reason.as_deref().or(output.reason.as_deref()))
+    }
+
+    /// What hooks want to be shown to the user, in their order.
+    #[must_use]
+    pub fn system_messages(&self) -> Vec<&str> {
+        let messages = self.outputs();
+        messages
+            .filter_map(|output| output.system_message.as_deref())
+            .collect()
+    }
+
+    /// What hooks have for the model, in their order, with a newline between two.
+    #[must_use]
+    pub fn additional_context(&self) -> Option<String> {
+        let contexts: Vec<&str> = self
+            .outputs()
+            .filter_map(|output| output.additional_context.as_deref())
+            .collect();
+        (!contexts.is_empty()).then(|| {
+            contexts.join(
+                "
+",
+            )
+        })
+    }
+
+    /// What hooks would have in the place of values of the tool's input: composed of what all that
+    /// have succeeded say, key by key, a later one outranking those before it. They have seen
+    /// the event as it was, not each other's changes. None when the operation is blocked.
+    ///
+    /// It is the host that decides whether to follow. Whoever does fires the changed event once
+    /// more, so that no change passes a guard unseen;
+    /// [`ToolCall::apply_updates`](crate::ToolCall::apply_updates) does both.
+    #[must_use]
+    pub fn updated_input(&self) -> Option<Map<String, Value>> {
+        if !self.allowed() {
+            return None;
+        }
+        let succeeded = self.results.iter().filter(|result| result.success());
+        let changes = succeeded
+            .filter_map(HookResult::output)
+            .filter_map(|output| output.updated_input.clone());
+        changes.reduce(|mut all, later| {
+            all.extend(later);
+            all
+        })
+    }
+
+    fn outputs(&self) -> impl Iterator<Item = &HookOutput> {
+        self.results.iter().filter_map(HookResult::output)
+    }
+
+    /// Why the operation is blocked; none when it is not.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        self.blocked().and_then(HookResult::reason)
+    }
+
+    /// The outcome itself when the operation is allowed.
+    ///
+    /// # Errors
+    /// With the result that blocks when it is not.
+    pub fn into_result(mut self) -> Result<Self, HookBlockedError> {
+        match self.blocking_index() {
+            Some(index) => Err(HookBlockedError::new(self.results.swap_remove(index))),
+            None => Ok(self),
+        }
+    }
+
+    /// The results alone.
+    #[must_use]
+    pub fn into_results(self) -> Vec<HookResult> {
+        self.results
+    }
+
+    /// The kind of event that the hooks were run for.
+    #[must_use]
+    pub fn event_type(&self) -> &EventType {
+        &self.event_type
+    }
+
+    fn blocking_index(&self) -> Option<usize> {
+        if !self.event_type.can_block() {
+            return None;
+        }
+        self.results
+            .iter()
+            .position(|result| !result.should_continue())
+    }
+}
+
+impl Deref for Outcome {
+    type Target = [HookResult];
+
+    fn deref(&self) -> &[HookResult] {
+        &self.results
+    }
+}
+
+impl IntoIterator for Outcome {
+    type Item = HookResult;
+    type IntoIter = std::vec::IntoIter<HookResult>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.results.into_iter()
+    }
+}
+
+/// A hook has blocked what the host was about to do.
+///
+/// The message holds the words by which the hook is known and the reason it gave:
+///
+/// ```
+/// use forge_hooks::{Hook, HookBlockedError, HookResult};
+///
+/// let hook = Hook::new("tool:pre_execute:bash", "./guard.sh")?.with_description("Guards the shell");
+/// let mut result = HookResult::new(hook, 1);
+/// result.stdout = "sudo is not allowed\n".into();
+/// let error = HookBlockedError::new(result);
+/// assert_eq!(error.to_string(), "blocked by hook `Guards the shell`: sudo is not allowed");
+/// # Ok::<(), forge_hooks::HookError>(())
+/// ```
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("blocked by hook `{}`: {}", result.hook.label(), result.reason().unwrap_or("no reason given"))]
+#[non_exhaustive]
+pub struct HookBlockedError {
+    /// The result of the hook that blocked.
+    pub result: Box<HookResult>,
+}
+
+impl HookBlockedError {
+    /// An error for this result.
+    #[must_use]
+    pub fn new(result: HookResult) -> Self {
+        Self {
+            result: Box::new(result),
+        }
+    }
+}

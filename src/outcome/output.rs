@@ -1,0 +1,102 @@
+//! What a hook answers besides its exit code.
+//!
+//! Knows what an answer means, not how it is written: that is `protocol`.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+/// What a hook, or a chain of them, says of the operation. The later ones in this list outrank those
+/// before them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Decision {
+    /// It may go on.
+    Allow,
+    /// The host's user is to be asked.
+    Ask,
+    /// It may not.
+    Block,
+}
+
+impl Decision {
+    /// As it is written in an answer: `allow`, `ask`, `block`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Block => "block",
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// What a hook has answered as JSON on its standard output; docs/protocol.md has the keys. Nothing
+/// in it is required, and most hooks answer nothing.
+///
+/// `Debug` shows which parts there are, never their text: it may hold secrets.
+#[derive(Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct HookOutput {
+    /// What it says of the operation; the exit code, where it says nothing.
+    pub decision: Option<Decision>,
+    /// Why, for the user and the model.
+    pub reason: Option<String>,
+    /// Whether it wants the host to stop its whole turn, not only this operation.
+    pub stops_turn: bool,
+    /// Why it wants that, for the user.
+    pub stop_reason: Option<String>,
+    /// To be shown to the user.
+    pub system_message: Option<String>,
+    /// For the model.
+    pub additional_context: Option<String>,
+    /// What it would have in the place of values of the tool's input (FR-4.1), key by key.
+    pub updated_input: Option<Map<String, Value>>,
+}
+
+impl HookOutput {
+    /// Who stops the turn stops the operation too.
+    pub(super) fn verdict(&self) -> Decision {
+        let decision = self.decision.unwrap_or(Decision::Allow);
+        if self.stops_turn {
+            Decision::Block
+        } else {
+            decision
+        }
+    }
+
+    /// The words for what it objects to. Those with which it allows are no objection, whatever its
+    /// exit code.
+    pub(super) fn objection(&self) -> Option<&str> {
+        let (reason, stop) = (self.reason.as_deref(), self.stop_reason.as_deref());
+        match self.decision {
+            Some(Decision::Block) => reason.or(stop),
+            _ if self.stops_turn => stop.or(reason),
+            Some(Decision::Allow) => None,
+            Some(Decision::Ask) | None => reason,
+        }
+    }
+}
+
+impl fmt::Debug for HookOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys = self.updated_input.as_ref();
+        f.debug_struct("HookOutput")
+            .field("decision", &self.decision)
+            .field("reason", &self.reason.is_some())
+            .field("stops_turn", &self.stops_turn)
+            .field("stop_reason", &self.stop_reason.is_some())
+            .field("system_message", &self.system_message.is_some())
+            .field("additional_context", &self.additional_context.is_some())
+            .field(
+                "updated_input",
+                &keys.map(|keys| keys.keys().collect::<Vec<_>>()),
+            )
+            .finish()
+    }
+}

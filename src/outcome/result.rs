@@ -1,0 +1,245 @@
+//! The result of one hook, and the rule of what it means for the operation.
+//!
+//! Knows the table of what blocks (docs/protocol.md), not how a hook is run.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::failure::{FailureKind, SkipReason};
+use super::output::{Decision, HookOutput};
+use crate::hook::Hook;
+
+/// What came back from one hook.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub struct HookResult {
+    /// The hook.
+    pub hook: Arc<Hook>,
+    /// The exit code of its process; 128 + n when signal n ended it; -1 when there is none,
+    /// because it could not start, timed out or was cancelled.
+    pub exit_code: i32,
+    /// What it wrote to its standard output, as text: bytes that are no UTF-8 are replaced. When it
+    /// was more than the executor's limit, the middle is left out and said so in its place.
+    pub stdout: String,
+    /// The same of its standard error.
+    pub stderr: String,
+    /// From before the start to the end, without time spent in a queue.
+    pub duration: Duration,
+    /// How long its event waited for a thread; zero for a blocking call.
+    pub queued: Duration,
+    /// Whether it was killed at its deadline.
+    pub timed_out: bool,
+    /// The failure in words, or why it was skipped.
+    pub error: Option<String>,
+    /// The failure.
+    pub failure: Option<FailureKind>,
+    /// Why it was not run, where that is no failure; the operation goes on.
+    pub skipped: Option<SkipReason>,
+    /// The signal that ended it (Unix).
+    pub signal: Option<i32>,
+    /// The process, while it ran; none when it could not start.
+    pub pid: Option<u32>,
+    /// Whether `stdout` or `stderr` is not all that was written.
+    pub truncated: bool,
+    /// Whether a process that the hook left behind still held its output open when it ended, so
+    /// that what that process writes from then on is lost.
+    pub output_held_open: bool,
+    /// Boxed, for most hooks answer nothing.
+    pub(crate) output: Option<Box<HookOutput>>,
+    /// Whether the host has said that it asks its user where a hook wants it to.
+    pub(crate) ask_handled: bool,
+    /// What was written, where it is not what `stdout` holds.
+    pub(crate) raw_stdout: Option<Vec<u8>>,
+    pub(crate) raw_stderr: Option<Vec<u8>>,
+}
+
+impl HookResult {
+    /// A result as it comes from a hook that ended with this exit code and wrote nothing: for the
+    /// tests of a host.
+    #[must_use]
+    pub fn new(hook: impl Into<Arc<Hook>>, exit_code: i32) -> Self {
+        let failed = exit_code != 0;
+        Self {
+            hook: hook.into(),
+            exit_code,
+            stdout: String::new(),
+            stderr: String::new(),
+            duration: Duration::ZERO,
+            queued: Duration::ZERO,
+            timed_out: false,
+            error: failed.then(|| format!("exited with code {exit_code}")),
+            failure: failed.then_some(FailureKind::Exit),
+            skipped: None,
+            signal: None,
+            pid: None,
+            truncated: false,
+            output_held_open: false,
+            output: None,
+            ask_handled: false,
+            raw_stdout: None,
+            raw_stderr: None,
+        }
+    }
+
+    /// A result without a run.
+    pub(crate) fn not_run(hook: Arc<Hook>, failure: FailureKind, error: impl Into<String>) -> Self {
+        Self {
+            failure: Some(failure),
+            error: Some(error.into()),
+            timed_out: failure == FailureKind::TimedOut,
+            ..Self::new(hook, -1)
+        }
+    }
+
+    /// A hook that was not run, and lets the operation go on.
+    pub(crate) fn skipped(hook: Arc<Hook>, reason: SkipReason, words: impl Into<String>) -> Self {
+        Self {
+            failure: None,
+            error: Some(words.into()),
+            skipped: Some(reason),
+            ..Self::new(hook, -1)
+        }
+    }
+
+    /// Whether it ended with exit code 0 and nothing failed. It may have answered `block` all the
+    /// same: what that means for the operation says [`should_continue`](HookResult::should_continue).
+    #[must_use]
+    pub fn success(&self) -> bool {
+        self.exit_code == 0 && !self.timed_out && self.failure.is_none()
+    }
+
+    /// Whether there was a process: of a hook that was cancelled, or failed in another way, whether
+    /// it had begun.
+    #[must_use]
+    pub fn started(&self) -> bool {
+        self.pid.is_some()
+    }
+
+    /// The same result with this answer, as if the hook had written it. An answer that blocks takes
+    /// the place of the exit code's or signal's failure: it blocks also where that would be
+    /// forgiven. For the tests of a host; from the engine it comes by itself.
+    ///
+    /// ```
+    /// use forge_hooks::{Decision, Hook, HookOutput, HookResult};
+    ///
+    /// let mut output = HookOutput::default();
+    /// output.decision = Some(Decision::Block);
+    /// output.reason = Some("not on a Friday".into());
+    /// let result = HookResult::new(Hook::new("tool:pre_execute", "./guard.sh")?, 0).with_output(output);
+    /// assert!(result.success() && !result.should_continue());
+    /// assert_eq!(result.reason(), Some("not on a Friday"));
+    /// # Ok::<(), forge_hooks::HookError>(())
+    /// ```
+    #[must_use]
+    pub fn with_output(mut self, output: HookOutput) -> Self {
+        if output.verdict() == Decision::Block && self.came_to_its_end() {
+            self.failure = None;
+            self.error = None;
+        }
+        self.output = Some(Box::new(output));
+        self
+    }
+
+    /// Whether it ended by itself, with whatever code or signal.
+    pub(crate) fn came_to_its_end(&self) -> bool {
+        use FailureKind::{Exit, NotExecutable, NotFound, Signal};
+        matches!(
+            self.failure,
+            None | Some(Exit | Signal | NotFound | NotExecutable)
+        )
+    }
+
+    /// What it answered besides its exit code; none when it wrote no answer, or no whole one, or did
+    /// not come to its own end.
+    #[must_use]
+    pub fn output(&self) -> Option<&HookOutput> {
+        self.output.as_deref()
+    }
+
+    /// What it comes to, with the hook's exit code, answer and policy taken together: the table in
+    /// docs/protocol.md. A hook that was skipped, or has failed and is forgiven, allows.
+    #[must_use]
+    pub fn decision(&self) -> Decision {
+        let forgiven = |failure: FailureKind| {
+            if failure.continues_under(self.hook.on_failure()) {
+                Decision::Allow
+            } else {
+                Decision::Block
+            }
+        };
+        let answered = self.output().map_or(Decision::Allow, HookOutput::verdict);
+        match self.failure {
+            Some(failure) => forgiven(failure),
+            None if self.skipped.is_some() => Decision::Allow,
+            None if answered == Decision::Block => Decision::Block,
+            // A result that a host's test made by hand may carry a code and no failure.
+            None if !self.success() => forgiven(FailureKind::Exit),
+            None => answered,
+        }
+    }
+
+    /// Whether the operation, and the chain of hooks, may go on. A hook that wants the user asked
+    /// lets it go on only where the host has said that it asks:
+    /// [`FireOptions::handles_ask`](crate::FireOptions::handles_ask).
+    #[must_use]
+    pub fn should_continue(&self) -> bool {
+        match self.decision() {
+            Decision::Allow => true,
+            Decision::Ask => self.ask_handled,
+            Decision::Block => false,
+        }
+    }
+
+    /// Why the hook failed, blocks or wants the user asked, for the user and the model: what it
+    /// answered as its reason, else what it said on its standard output, else on its standard error;
+    /// for a hook that did not come to its own end, why it did not. None when it did none of these.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        let error = self.error.as_deref();
+        match self.failure {
+            None if self.decision() == Decision::Allow => None,
+            None | Some(FailureKind::Exit) => self.own_words().or(error),
+            Some(_) => error.or_else(|| self.own_words()),
+        }
+    }
+
+    fn own_words(&self) -> Option<&str> {
+        let answered = self.output().and_then(HookOutput::objection);
+        let said = [self.stdout.trim(), self.stderr.trim()];
+        let said = said
+            .into_iter()
+            .find(|text| !text.is_empty() && !text.starts_with('{'));
+        answered.or(said)
+    }
+
+    /// The standard output as bytes, as they were written; the middle is missing when it was more
+    /// than the limit.
+    #[must_use]
+    pub fn stdout_bytes(&self) -> &[u8] {
+        self.raw_stdout.as_deref().unwrap_or(self.stdout.as_bytes())
+    }
+
+    /// The standard error as bytes.
+    #[must_use]
+    pub fn stderr_bytes(&self) -> &[u8] {
+        self.raw_stderr.as_deref().unwrap_or(self.stderr.as_bytes())
+    }
+}
+
+/// Shows how much was written, never what: it may hold secrets.
+impl fmt::Debug for HookResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HookResult")
+            .field("hook", &self.hook.label())
+            .field("exit_code", &self.exit_code)
+            .field("stdout", &format_args!("{} bytes", self.stdout.len()))
+            .field("stderr", &format_args!("{} bytes", self.stderr.len()))
+            .field("duration", &self.duration)
+            .field("error", &self.error)
+            .field("failure", &self.failure)
+            .field("decision", &self.decision())
+            .field("pid", &self.pid)
+            .finish_non_exhaustive()
+    }
+}

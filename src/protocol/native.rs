@@ -1,0 +1,189 @@
+//! How an answer is written: one JSON object on standard output.
+//!
+//! Knows the keys of docs/protocol.md, in their own place and as other tools nest them. What an
+//! answer means, it does not know.
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+use crate::outcome::{Decision, HookOutput};
+
+/// An answer, and the keys in it that look like slips of the pen, each with the key that was meant.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) output: HookOutput,
+    pub(crate) misspelt: Vec<(String, &'static str)>,
+}
+
+/// Whether this wants to be an answer; what does not is text.
+pub(crate) fn is_answer(stdout: &[u8]) -> bool {
+    stdout.trim_ascii_start().first() == Some(&b'{')
+}
+
+/// Reads what [`is_answer`].
+pub(crate) fn read(stdout: &[u8]) -> Result<Answer, serde_json::Error> {
+    let wire: Wire = serde_json::from_slice(stdout)?;
+    Ok(wire.into_answer())
+}
+
+/// Reading a `Value` by hand would be as short, but this tells the column of what is wrong, and does
+/// not take a key twice.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Wire {
+    #[serde(default, deserialize_with = "decision")]
+    #[serde(alias = "permissionDecision")]
+    decision: Option<Decision>,
+    #[serde(alias = "permissionDecisionReason")]
+    reason: Option<String>,
+    r#continue: Option<bool>,
+    stop_reason: Option<String>,
+    system_message: Option<String>,
+    additional_context: Option<String>,
+    updated_input: Option<Map<String, Value>>,
+    hook_specific_output: Option<Specific>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Specific {
+    #[serde(default, deserialize_with = "decision")]
+    permission_decision: Option<Decision>,
+    permission_decision_reason: Option<String>,
+    updated_input: Option<Map<String, Value>>,
+    additional_context: Option<String>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
+}
+
+const KEYS: &[&str] = &[
+    "decision",
+    "reason",
+    "continue",
+    "stopReason",
+    "systemMessage",
+    "additionalContext",
+    "updatedInput",
+    "hookSpecificOutput",
+];
+
+const SPECIFIC_KEYS: &[&str] = &[
+    "permissionDecision",
+    "permissionDecisionReason",
+    "updatedInput",
+    "additionalContext",
+];
+
+fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decision>, D::Error> {
+    let Some(word) = Option::<String>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    Ok(Some(match word.as_str() {
+        "allow" | "approve" => Decision::Allow,
+        "ask" => Decision::Ask,
+        "block" | "deny" => Decision::Block,
+        _ => {
+            let expected = "expected `allow`, `block` or `ask`";
+            let message = format!("unknown decision `{word}`, {expected}");
+            return Err(D::Error::custom(message));
+        }
+    }))
+}
+
+impl Wire {
+    fn into_answer(self) -> Answer {
+        let nested = self.hook_specific_output.unwrap_or_default();
+        let mut misspelt = slips(&self.others, KEYS);
+        misspelt.extend(slips(&nested.others, SPECIFIC_KEYS));
+        // Who says it in both places means the stricter of the two, and the reason beside it.
+        let inner_counts = nested.permission_decision > self.decision;
+        let (reason, other) = if inner_counts {
+            (nested.permission_decision_reason, self.reason)
+        } else {
+            (self.reason, nested.permission_decision_reason)
+        };
+        let output = HookOutput {
+            decision: self.decision.max(nested.permission_decision),
+            reason: said(reason).or(said(other)),
+            stops_turn: self.r#continue == Some(false),
+            stop_reason: said(self.stop_reason),
+            system_message: said(self.system_message),
+            additional_context: both(
+                said(self.additional_context),
+                said(nested.additional_context),
+            ),
+            updated_input: merged(self.updated_input, nested.updated_input),
+        };
+        Answer { output, misspelt }
+    }
+}
+
+/// Blank words say nothing.
+fn said(words: Option<String>) -> Option<String> {
+    words.filter(|words| !words.trim().is_empty())
+}
+
+fn both(first: Option<String>, second: Option<String>) -> Option<String> {
+    match (first, second) {
+        (Some(first), Some(second)) => Some(first + "\n" + &second),
+        (first, second) => first.or(second),
+    }
+}
+
+fn merged(
+    first: Option<Map<String, Value>>,
+    second: Option<Map<String, Value>>,
+) -> Option<Map<String, Value>> {
+    match (first, second) {
+        (Some(mut first), Some(second)) => {
+            first.extend(second);
+            Some(first)
+        }
+        (first, second) => first.or(second),
+    }
+}
+
+/// Other tools' keys mean nothing here and are no slips; `descision` is one, and nobody else would
+/// ever tell.
+fn slips(others: &Map<String, Value>, known: &[&'static str]) -> Vec<(String, &'static str)> {
+    let slip = |key: &String| {
+        let near =
+            |name: &&&str| strsim::jaro_winkler(&name.to_lowercase(), &key.to_lowercase()) > 0.9;
+        known.iter().find(near).map(|name| (key.clone(), *name))
+    };
+    others.keys().filter_map(slip).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    proptest! {
+        #[test]
+        fn no_beginning_of_an_answer_is_one(
+            reason in ".*", decision in prop_oneof!["allow", "ask", "block"], at in any::<prop::sample::Index>()
+        ) {
+            let whole = json!({"decision": decision, "reason": reason, "updatedInput": {"a": [1]}}).to_string();
+            prop_assert!(is_answer(whole.as_bytes()) && read(whole.as_bytes()).is_ok());
+            prop_assert!(read(&whole.as_bytes()[..at.index(whole.len())]).is_err());
+        }
+
+        #[test]
+        fn whatever_a_hook_writes_is_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut written = b"{".to_vec();
+            written.extend(bytes);
+            let _ = read(&written);
+            prop_assert!(is_answer(&written));
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_no_unicode_is_none() {
+        assert!(read(b"{\"reason\": \"\xff\"}").is_err());
+    }
+}

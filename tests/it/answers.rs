@@ -1,0 +1,389 @@
+//! What a hook answers on its standard output: how it is read, and what the answers of a chain come to.
+
+use forge_hooks::{
+    Decision, FailureKind, FireOptions, HookEvent, HookExecutor, HookOutput, Outcome,
+};
+use serde_json::{Value, json};
+
+use crate::support::{World, blocking_event, hook};
+
+impl World {
+    /// A hook for all events that answers so.
+    fn answering(&self, answer: impl ToString) {
+        self.hook("*", &self.says(&answer.to_string()));
+    }
+}
+
+#[track_caller]
+fn read(answer: impl ToString) -> HookOutput {
+    let world = World::new();
+    let result = world.one(hook("*", &world.says(&answer.to_string())));
+    assert_eq!(result.failure, None, "{:?}", result.error);
+    result.output().expect("an answer").clone()
+}
+
+#[test]
+fn every_key_is_read() {
+    let output = read(json!({
+        "decision": "ask", "reason": "why", "continue": true, "stopReason": "enough",
+        "systemMessage": "for the user", "additionalContext": "for the model",
+        "updatedInput": {"command": "ls -l", "n": 1},
+    }));
+    assert_eq!(output.decision, Some(Decision::Ask));
+    assert_eq!(output.reason.as_deref(), Some("why"));
+    assert!(!output.stops_turn);
+    assert_eq!(output.stop_reason.as_deref(), Some("enough"));
+    assert_eq!(output.system_message.as_deref(), Some("for the user"));
+    assert_eq!(output.additional_context.as_deref(), Some("for the model"));
+    let input = Value::Object(output.updated_input.unwrap());
+    assert_eq!(input, json!({"command": "ls -l", "n": 1}));
+    assert_eq!(read("{}"), HookOutput::default());
+}
+
+#[test]
+fn what_is_null_or_blank_or_unknown_says_nothing() {
+    let nothing = [
+        json!({"decision": null, "reason": null, "continue": null, "updatedInput": null}),
+        json!({"reason": " ", "stopReason": "", "systemMessage": "\n", "additionalContext": ""}),
+        json!({"hookSpecificOutput": null}),
+        json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": null}}),
+        json!({"suppressOutput": true, "type": "tool:pre_execute", "data": {"decision": "block"}}),
+    ];
+    for answer in nothing {
+        assert_eq!(read(&answer), HookOutput::default(), "{answer}");
+    }
+}
+
+#[test]
+fn the_synonyms_of_other_tools_are_understood() {
+    let cases = [
+        (json!({"decision": "approve"}), Decision::Allow),
+        (json!({"decision": "deny"}), Decision::Block),
+        (json!({"permissionDecision": "deny"}), Decision::Block),
+        (
+            json!({"hookSpecificOutput": {"permissionDecision": "deny"}}),
+            Decision::Block,
+        ),
+        (
+            json!({"hookSpecificOutput": {"permissionDecision": "ask"}}),
+            Decision::Ask,
+        ),
+        // The stricter of two.
+        (
+            json!({"decision": "block", "hookSpecificOutput": {"permissionDecision": "allow"}}),
+            Decision::Block,
+        ),
+        (
+            json!({"decision": "approve", "hookSpecificOutput": {"permissionDecision": "ask"}}),
+            Decision::Ask,
+        ),
+    ];
+    for (answer, decision) in cases {
+        assert_eq!(read(&answer).decision, Some(decision), "{answer}");
+    }
+}
+
+#[test]
+fn what_stands_in_both_places_adds_up() {
+    let output = read(json!({
+        "decision": "approve", "reason": "outer", "additionalContext": "one",
+        "updatedInput": {"a": 1, "b": 1},
+        "hookSpecificOutput": {
+            "permissionDecision": "deny", "permissionDecisionReason": "inner",
+            "additionalContext": "two", "updatedInput": {"b": 2},
+        },
+    }));
+    assert_eq!(output.reason.as_deref(), Some("inner"));
+    assert_eq!(output.additional_context.as_deref(), Some("one\ntwo"));
+    assert_eq!(json!(output.updated_input), json!({"a": 1, "b": 2}));
+    let output =
+        read(json!({"reason": "outer", "hookSpecificOutput": {"permissionDecision": "deny"}}));
+    assert_eq!(output.reason.as_deref(), Some("outer"));
+}
+
+#[test]
+fn space_and_a_byte_order_mark_before_an_answer_are_nothing() {
+    for text in [
+        "\n  {\"decision\": \"block\"}\n\n",
+        "\u{FEFF}{\"decision\": \"block\"}\r\n",
+    ] {
+        assert_eq!(read(text).decision, Some(Decision::Block), "{text:?}");
+    }
+}
+
+#[test]
+fn half_an_answer_is_none_and_blocks() {
+    let world = World::new();
+    let cases = [
+        (r#"{"decision": "block""#, "EOF"),
+        (
+            r#"{"decision": "blok"}"#,
+            "unknown decision `blok`, expected `allow`, `block` or `ask`",
+        ),
+        (r#"{"decision": "Block"}"#, "unknown decision `Block`"),
+        (r#"{"decision": true}"#, "invalid type: boolean `true`"),
+        (
+            r#"{"decision": "block", "decision": "allow"}"#,
+            "duplicate field `decision`",
+        ),
+        (
+            r#"{"decision": "allow", "permissionDecision": "deny"}"#,
+            "duplicate field",
+        ),
+        (r#"{"continue": "false"}"#, "expected a boolean"),
+        (r#"{"updatedInput": ["ls"]}"#, "expected a map"),
+        (r#"{"reason": 1}"#, "expected a string"),
+        (
+            r#"{"hookSpecificOutput": {"permissionDecision": "never"}}"#,
+            "unknown decision `never`",
+        ),
+        (
+            "{\"decision\": \"allow\"}\n{\"decision\": \"block\"}\n",
+            "trailing characters at line 2",
+        ),
+        ("{\"decision\": \"allow\"} done", "trailing characters"),
+        ("{ echo hello; }", "key must be a string"),
+    ];
+    for (text, why) in cases {
+        let result = world.one(hook("*", &world.says(text)));
+        assert_eq!(result.failure, Some(FailureKind::InvalidAnswer), "{text}");
+        let error = result.error.as_deref().unwrap();
+        assert!(
+            error.contains(why) && error.starts_with("its answer cannot be used: "),
+            "{error}"
+        );
+        assert!(!result.should_continue() && result.output().is_none());
+        assert_eq!(result.reason(), Some(error));
+    }
+    let deep = format!(
+        "{{\"updatedInput\": {}1{}}}",
+        "{\"a\":".repeat(10_000),
+        "}".repeat(10_000)
+    );
+    let result = world.one(hook("*", &world.says(&deep)));
+    assert_eq!(result.failure, Some(FailureKind::InvalidAnswer));
+}
+
+#[test]
+fn what_does_not_begin_with_a_brace_is_text() {
+    let world = World::new();
+    for text in [
+        "[1]",
+        "\"{}\"",
+        "checked {\"decision\": \"block\"}",
+        "null",
+        "",
+    ] {
+        let result = world.one(hook("*", &world.says(text)));
+        assert!(
+            result.should_continue() && result.output().is_none(),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn an_answer_that_was_cut_is_none() {
+    let world = World::with(|builder| builder.output_limit(64));
+    let long = json!({"decision": "allow", "reason": "x".repeat(100)});
+    let result = world.one(hook("*", &world.says(&long.to_string())));
+    assert_eq!(result.failure, Some(FailureKind::InvalidAnswer));
+    assert!(result.error.unwrap().contains("longer than what is kept"));
+    // What the other output was cut of is no part of the answer.
+    let noisy = format!(
+        "{} >&2 & {}",
+        world.says(&"x".repeat(100)),
+        world.says("{}")
+    );
+    let noisy = if cfg!(windows) {
+        noisy
+    } else {
+        noisy.replace('&', ";").replace(">;2", ">&2")
+    };
+    let result = world.one(hook("*", &noisy));
+    assert!(result.truncated && result.output().is_some(), "{result:?}");
+}
+
+#[test]
+fn a_hook_that_does_not_come_to_its_end_has_not_answered() {
+    use crate::support::LONG;
+    let world = World::new();
+    let says = world.says(r#"{"decision": "allow", "systemMessage": "hello"}"#);
+    let and = if cfg!(windows) { "&" } else { ";" };
+    let slow = hook("*", &format!("{says}{and} {LONG}"));
+    let result = world.one(slow.with_timeout(std::time::Duration::from_millis(300)));
+    assert_eq!(result.failure, Some(FailureKind::TimedOut));
+    assert!(result.stdout.contains("hello") && result.output().is_none());
+}
+
+#[test]
+fn the_reason_is_the_one_of_the_answer() {
+    let world = World::new();
+    let and = if cfg!(windows) { "&" } else { ";" };
+    let cases = [
+        (json!({"decision": "block", "reason": "no"}), 0, Some("no")),
+        (
+            json!({"decision": "block", "stopReason": "stop"}),
+            0,
+            Some("stop"),
+        ),
+        (json!({"decision": "block"}), 0, Some("aside")),
+        (
+            json!({"continue": false, "stopReason": "stop", "reason": "no"}),
+            0,
+            Some("stop"),
+        ),
+        (
+            json!({"decision": "ask", "reason": "sure?"}),
+            0,
+            Some("sure?"),
+        ),
+        (json!({"decision": "allow", "reason": "fine"}), 0, None),
+        (json!({"reason": "no"}), 1, Some("no")),
+        (
+            json!({"decision": "allow", "reason": "fine"}),
+            1,
+            Some("aside"),
+        ),
+        (json!({"systemMessage": "hello"}), 0, None),
+    ];
+    for (answer, code, reason) in cases {
+        let says = world.says(&answer.to_string());
+        let command = format!("echo aside>&2{and} {says}{and} exit {code}");
+        let result = world.one(hook("*", &command));
+        assert_eq!(result.reason(), reason, "{answer} {code}");
+    }
+}
+
+#[test]
+fn block_outranks_ask_and_ask_allow() {
+    let [allow, ask, block] =
+        ["allow", "ask", "block"].map(|decision| json!({"decision": decision}));
+    let cases = [
+        (vec![&allow, &allow], Decision::Allow),
+        (vec![&allow, &ask, &allow], Decision::Ask),
+        (vec![&ask, &block], Decision::Block),
+        (vec![&block, &ask, &allow], Decision::Block),
+    ];
+    let options = FireOptions::default().handles_ask();
+    for (answers, expected) in cases {
+        for options in [options, options.stop_on_failure(false), options.parallel()] {
+            let world = World::new();
+            answers.iter().for_each(|answer| world.answering(answer));
+            let outcome = world.executor.execute(&blocking_event(), options);
+            let blocked = outcome.blocked().map(|_| Decision::Block);
+            let asks = outcome.asks().map(|_| Decision::Ask);
+            let decision = blocked.or(asks).unwrap_or(Decision::Allow);
+            assert_eq!(decision, expected, "{answers:?} {options:?}");
+            assert_eq!(outcome.allowed(), expected != Decision::Block);
+        }
+    }
+}
+
+fn asking() -> World {
+    let world = World::new();
+    world.answering(json!({"decision": "ask", "reason": "sure?"}));
+    world.answering("{}");
+    world
+}
+
+#[test]
+fn a_question_blocks_where_nobody_asks_and_stops_the_chain() {
+    let outcome = asking().outcome(&blocking_event());
+    assert_eq!(outcome.len(), 1);
+    assert!(!outcome.allowed() && outcome.asks().is_none());
+    let error = outcome.into_result().unwrap_err();
+    assert_eq!(error.result.decision(), Decision::Ask);
+    assert!(error.to_string().ends_with(": sure?"), "{error}");
+}
+
+#[test]
+fn a_question_is_handed_to_a_host_that_asks() {
+    let executor = &asking().executor;
+    let options = FireOptions::default().handles_ask();
+    let submitted = executor.submit(blocking_event(), options).unwrap();
+    for outcome in [
+        executor.execute(&blocking_event(), options),
+        submitted.wait(),
+    ] {
+        assert_eq!(outcome.len(), 2, "those behind it may still block");
+        assert!(outcome.allowed() && outcome[0].should_continue());
+        assert_eq!(outcome.asks().unwrap().reason(), Some("sure?"));
+        assert!(outcome.into_result().is_ok());
+    }
+    let after_the_fact = executor.execute(&HookEvent::user_interrupt(), options);
+    assert!(after_the_fact.asks().is_none());
+}
+
+#[test]
+fn a_chains_changes_are_composed_key_by_key() {
+    let world = World::new();
+    world.answering(json!({"updatedInput": {"command": "ls -l", "cwd": "/tmp"}}));
+    world.answering("plain words");
+    world.answering(json!({"updatedInput": {"command": "ls -la", "nested": {"a": 1}}}));
+    let and = if cfg!(windows) { "&" } else { ";" };
+    let failed = world
+        .says(&json!({"updatedInput": {"command": "rm"}, "additionalContext": "c"}).to_string());
+    let forgiven = forge_hooks::FailurePolicy::Continue;
+    world
+        .registry()
+        .register(hook("*", &format!("{failed}{and} exit 1")).with_on_failure(forgiven));
+    let outcome = world.outcome(&blocking_event());
+    let expected = json!({"command": "ls -la", "cwd": "/tmp", "nested": {"a": 1}});
+    assert_eq!(json!(outcome.updated_input()), expected);
+    assert_eq!(outcome.additional_context().as_deref(), Some("c"));
+
+    world.answering(json!({"decision": "block"}));
+    let outcome = world.outcome(&blocking_event());
+    assert_eq!(outcome.updated_input(), None, "nothing is to be run");
+}
+
+#[test]
+fn messages_and_context_come_in_the_order_of_the_hooks() {
+    let world = World::new();
+    world.answering(json!({"systemMessage": "one", "additionalContext": "first"}));
+    world.answering(json!({"systemMessage": "two", "additionalContext": "second"}));
+    let event = HookEvent::session_start("s1");
+    for options in [FireOptions::default(), FireOptions::default().parallel()] {
+        let outcome = world.executor.execute(&event, options);
+        assert_eq!(outcome.system_messages(), ["one", "two"]);
+        assert_eq!(
+            outcome.additional_context().as_deref(),
+            Some("first\nsecond")
+        );
+        assert!(!outcome.stops_turn() && outcome.stop_reason().is_none());
+    }
+}
+
+#[test]
+fn a_turn_is_stopped_also_after_the_fact() {
+    let world = World::new();
+    world.answering(json!({"continue": false, "stopReason": "the budget is spent"}));
+    world.answering("{}");
+    let event = HookEvent::tool_post_execute("bash", "ls", "");
+    let outcome: Outcome = world.outcome(&event);
+    assert_eq!(outcome.len(), 1, "nothing behind it runs");
+    assert!(outcome.allowed() && outcome.stops_turn());
+    assert_eq!(outcome.stop_reason(), Some("the budget is spent"));
+    assert!(!world.outcome(&blocking_event()).allowed());
+}
+
+#[test]
+fn debug_shows_what_there_is_and_no_text() {
+    let output = read(json!({
+        "decision": "block", "reason": "hunter2", "updatedInput": {"command": "hunter2"},
+    }));
+    let shown = format!("{output:?}");
+    assert!(
+        !shown.contains("hunter2") && shown.contains("Block") && shown.contains("command"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn an_executor_that_asks_nothing_has_no_answer() {
+    let executor = HookExecutor::builder().build();
+    let outcome = executor.execute(&blocking_event(), FireOptions::default());
+    assert!(outcome.allowed() && outcome.asks().is_none() && outcome.updated_input().is_none());
+    assert!(outcome.system_messages().is_empty() && outcome.additional_context().is_none());
+}
