@@ -101,6 +101,7 @@ mod events;
 mod executor;
 mod files;
 mod hook;
+mod lifecycle;
 mod outcome;
 mod pattern;
 mod process;
@@ -121,6 +122,10 @@ pub use executor::{
 pub use hook::{
     FailurePolicy, Gate, GateVerdict, Hook, HookCommand, HookError, HookSource, KeyError, Reads,
     Shell, Stdin,
+};
+pub use lifecycle::{
+    Lifecycle, LlmCall, LlmRequest, LlmStream, Permission, PermissionRequest, Question, Session,
+    ToolCall, ToolRun,
 };
 pub use outcome::{
     Decision, FailureKind, HookBlockedError, HookOutput, HookResult, Outcome, SkipReason,

@@ -26,6 +26,7 @@ pub(super) fn run(
     answer: &mut dyn FnMut(HookResult),
 ) {
     firing.handles_ask = options.handles_ask;
+    firing.skips_background = options.skips_background;
     if options.parallel && hooks.len() > 1 {
         let in_background = hooks.iter().filter(|hook| hook.background());
         in_background.for_each(|hook| start_in_background(engine, &firing, hook));
@@ -72,6 +73,9 @@ pub(super) fn run_unless_cancelled(
 }
 
 fn start_in_background(engine: &Arc<Engine>, firing: &Firing<'_>, hook: &Arc<Hook>) {
+    if firing.skips_background {
+        return;
+    }
     if firing.is_cancelled() {
         engine
             .observers

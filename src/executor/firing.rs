@@ -48,6 +48,8 @@ pub(super) struct Firing<'a> {
     pub(super) queued: Duration,
     /// Whether the host asks its user where a hook wants it to.
     pub(super) handles_ask: bool,
+    /// Whether hooks in the background are left out.
+    pub(super) skips_background: bool,
 }
 
 impl<'a> Firing<'a> {
@@ -60,6 +62,7 @@ impl<'a> Firing<'a> {
             cancel: None,
             queued: Duration::ZERO,
             handles_ask: false,
+            skips_background: false,
         }
     }
 
@@ -72,6 +75,7 @@ impl<'a> Firing<'a> {
             cancel: Some(cancel),
             queued: self.queued,
             handles_ask: self.handles_ask,
+            skips_background: self.skips_background,
         }
     }
 

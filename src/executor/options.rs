@@ -21,6 +21,7 @@ pub struct FireOptions {
     pub(super) stop_on_failure: bool,
     pub(super) parallel: bool,
     pub(super) handles_ask: bool,
+    pub(super) skips_background: bool,
     order: Order,
 }
 
@@ -48,6 +49,7 @@ impl FireOptions {
             stop_on_failure: true,
             parallel: false,
             handles_ask: false,
+            skips_background: false,
             order: Order::BySession,
         }
     }
@@ -72,6 +74,12 @@ impl FireOptions {
     /// nobody would be asked.
     pub const fn handles_ask(mut self) -> Self {
         self.handles_ask = true;
+        self
+    }
+
+    /// Leaves hooks in the background out: for an event that they have been told of already.
+    pub(crate) const fn without_background(mut self) -> Self {
+        self.skips_background = true;
         self
     }
 

@@ -14,6 +14,7 @@ mod events;
 mod examples;
 mod execution;
 mod hosts;
+mod lifecycle;
 mod limits;
 mod load_into;
 mod logging;

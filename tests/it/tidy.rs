@@ -40,6 +40,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     ("trust", &["hook", "profile", "files"]),
     ("templates", &["hook", "profile"]),
+    ("lifecycle", &["events", "executor", "outcome"]),
 ];
 
 const LONGEST_FILE: usize = 600;

@@ -1,0 +1,159 @@
+//! A call of a model: the request, the stream of the answer, the answer.
+
+use std::fmt;
+
+use super::{Ask, Lifecycle, Question, options, settled};
+use crate::events::HookEvent;
+use crate::outcome::{HookBlockedError, Outcome};
+
+/// A request to a model that is about to be sent; see [`Lifecycle::llm`].
+///
+/// ```
+/// use forge_hooks::{HookExecutor, Lifecycle};
+///
+/// let hooks = Lifecycle::new(HookExecutor::builder().build());
+/// let call = hooks.llm("large", 12).begin()?;
+/// let mut stream = call.stream();
+/// for chunk in ["Hello", ", ", "world"] {
+///     print!("{chunk}");
+///     stream.add_tokens(1);
+/// }
+/// let tokens = stream.tokens();
+/// stream.end();
+/// call.finish(tokens);
+/// # Ok::<(), forge_hooks::HookBlockedError>(())
+/// ```
+#[must_use = "nothing is fired before `begin`"]
+pub struct LlmRequest<'a> {
+    lifecycle: &'a Lifecycle,
+    model: String,
+    message_count: u64,
+    ask: Option<Ask<'a>>,
+}
+
+impl<'a> LlmRequest<'a> {
+    pub(super) fn new(lifecycle: &'a Lifecycle, model: String, message_count: u64) -> Self {
+        Self {
+            lifecycle,
+            model,
+            message_count,
+            ask: None,
+        }
+    }
+
+    /// Whom to ask where a hook answers `ask`; true lets the request be sent. Without it such a hook
+    /// blocks it.
+    pub fn on_ask(mut self, ask: impl FnOnce(&Question<'_>) -> bool + 'a) -> Self {
+        self.ask = Some(Box::new(ask));
+        self
+    }
+
+    /// Fires `llm:pre_request`. If nobody objects, the host sends its request.
+    ///
+    /// # Errors
+    /// When a hook blocks the request, or the user does who is asked.
+    pub fn begin(self) -> Result<LlmCall<'a>, HookBlockedError> {
+        let event = HookEvent::llm_pre_request(&self.model, self.message_count);
+        let event = self.lifecycle.of_session(event);
+        let outcome = self.lifecycle.ask_leave(&event, options(self.ask.as_ref()));
+        Ok(LlmCall {
+            before: settled(&event, outcome, self.ask)?,
+            lifecycle: self.lifecycle,
+            model: self.model,
+        })
+    }
+}
+
+impl fmt::Debug for LlmRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LlmRequest")
+            .field("model", &self.model)
+            .field("message_count", &self.message_count)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A request to a model that may be sent, or has been. Dropped without
+/// [`finish`](LlmCall::finish), there was no answer, and nothing more is fired.
+#[derive(Debug)]
+#[must_use = "`finish` fires the end of the call"]
+pub struct LlmCall<'a> {
+    lifecycle: &'a Lifecycle,
+    model: String,
+    before: Outcome,
+}
+
+impl LlmCall<'_> {
+    /// What hooks have said before the request.
+    pub fn before(&self) -> &Outcome {
+        &self.before
+    }
+
+    /// The answer begins to come, piece by piece: fires `llm:stream_start`.
+    pub fn stream(&self) -> LlmStream<'_> {
+        let event = HookEvent::llm_stream_start(&self.model);
+        let started = self.lifecycle.tell(event);
+        LlmStream {
+            call: self,
+            started,
+            tokens: 0,
+            ended: false,
+        }
+    }
+
+    /// The answer is whole: fires `llm:post_response` with the number of its tokens. Returns what
+    /// hooks have said; none where nobody waits for that.
+    pub fn finish(self, tokens: u64) -> Option<Outcome> {
+        let event = HookEvent::llm_post_response(&self.model, tokens);
+        self.lifecycle.tell(event)
+    }
+}
+
+/// An answer that comes piece by piece. Its end is told once, with the tokens that have come: also
+/// when it is dropped before, by an error or a panic.
+#[derive(Debug)]
+#[must_use = "a stream that is dropped at once has ended"]
+pub struct LlmStream<'a> {
+    call: &'a LlmCall<'a>,
+    started: Option<Outcome>,
+    tokens: u64,
+    ended: bool,
+}
+
+impl LlmStream<'_> {
+    /// What hooks have said of its start; none where nobody waits for that.
+    pub fn started(&self) -> Option<&Outcome> {
+        self.started.as_ref()
+    }
+
+    /// So many tokens more have come.
+    pub fn add_tokens(&mut self, count: u64) {
+        self.tokens = self.tokens.saturating_add(count);
+    }
+
+    /// The tokens that have come.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
+    /// Fires `llm:stream_end`. Returns what hooks have said; none where nobody waits for that.
+    pub fn end(mut self) -> Option<Outcome> {
+        self.tell_end()
+    }
+
+    fn tell_end(&mut self) -> Option<Outcome> {
+        if std::mem::replace(&mut self.ended, true) {
+            return None;
+        }
+        let event = HookEvent::llm_stream_end(&self.call.model, self.tokens);
+        self.call.lifecycle.tell(event)
+    }
+}
+
+impl Drop for LlmStream<'_> {
+    fn drop(&mut self) {
+        // Nobody is left who could look at what the hooks say.
+        let _ = self.tell_end();
+    }
+}

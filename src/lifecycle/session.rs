@@ -1,0 +1,86 @@
+//! A session: its start, its messages, and its one end.
+
+use super::Lifecycle;
+use crate::events::HookEvent;
+use crate::outcome::Outcome;
+
+/// A session that has begun; see [`Lifecycle::session`]. Its end is told once: by
+/// [`end`](Session::end), or when it is dropped, also by a panic.
+///
+/// Where the [`Lifecycle`] waits for hooks after the fact, dropping it takes as long as those of
+/// `session:end`.
+///
+/// ```
+/// use forge_hooks::{HookExecutor, Lifecycle};
+///
+/// let hooks = Lifecycle::new(HookExecutor::builder().build()).without_waiting();
+/// let session = hooks.session("sess_1");
+/// session.message("user", "hello");
+/// let call = session.lifecycle().tool("ls", "{}").run(|_| Ok::<_, String>("src"));
+/// assert!(call.is_ok());
+/// session.end();
+/// ```
+#[derive(Debug)]
+#[must_use = "a session that is dropped at once has ended"]
+pub struct Session {
+    lifecycle: Lifecycle,
+    id: String,
+    started: Option<Outcome>,
+    ended: bool,
+}
+
+impl Session {
+    pub(super) fn start(lifecycle: Lifecycle, id: String) -> Self {
+        let lifecycle = lifecycle.with_session_id(&id);
+        Self {
+            started: lifecycle.tell(HookEvent::session_start(&id)),
+            lifecycle,
+            id,
+            ended: false,
+        }
+    }
+
+    /// What is called in this session is called through this: its events carry the session's id.
+    #[must_use]
+    pub fn lifecycle(&self) -> &Lifecycle {
+        &self.lifecycle
+    }
+
+    /// The session's id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// What hooks have said of its start, context for the model above all; none where nobody waits
+    /// for that.
+    pub fn started(&self) -> Option<&Outcome> {
+        self.started.as_ref()
+    }
+
+    /// A message has come or gone: fires `session:message`. Returns what hooks have said; none where
+    /// nobody waits for that.
+    pub fn message(&self, role: impl Into<String>, content: impl Into<String>) -> Option<Outcome> {
+        let event = HookEvent::session_message(&self.id, role, content);
+        self.lifecycle.tell(event)
+    }
+
+    /// Fires `session:end`. Returns what hooks have said; none where nobody waits for that.
+    pub fn end(mut self) -> Option<Outcome> {
+        self.tell_end()
+    }
+
+    fn tell_end(&mut self) -> Option<Outcome> {
+        if std::mem::replace(&mut self.ended, true) {
+            return None;
+        }
+        self.lifecycle.tell(HookEvent::session_end(&self.id))
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Nobody is left who could look at what the hooks say.
+        let _ = self.tell_end();
+    }
+}
