@@ -12,7 +12,7 @@ use crate::protocol::{Answer, is_answer, read_answer};
 /// that standard output was longer than what is kept of it.
 pub(super) fn taken(result: HookResult, cut: bool, event_type: &EventType) -> HookResult {
     let written = without_bom(result.stdout_bytes());
-    if !result.started() || !result.came_to_its_end() || !is_answer(written) {
+    if !result.came_to_its_end() || !is_answer(written) {
         return result;
     }
     let answer = if cut {

@@ -93,7 +93,7 @@ impl<'a> ToolCall<'a> {
         self.args = changed;
         let event = self.event();
         let options = options.without_background();
-        let again = self.lifecycle.ask_leave(&event, options).into_result()?;
+        let again = self.lifecycle.ask_leave(&event, options);
         if self.changed_by(&again).is_some() {
             let name = &self.name;
             warn!(

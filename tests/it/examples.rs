@@ -102,3 +102,33 @@ fn game_loop_plays_with_and_without_hooks_and_accounts_for_every_event() {
     assert!(dropped[1] > 0, "slow hooks do not keep up: {output}");
     assert!(output.contains("longest frame"), "{output}");
 }
+
+const TOOL_EXECUTOR: &str = r#"> write {"path":"notes.txt","text":"buy milk"}
+  changed to {"path":"out/notes.txt","text":"buy milk"}
+  for the user: written below out/
+  written
+> read {"path":"out/notes.txt"}
+  buy milk
+  for the model: notes are drafts
+> bash {"command":"echo hello"}
+  hello
+> bash {"command":"sudo reboot"}
+  blocked by hook `Block sudo`: sudo is not allowed
+> bash {"command":"rm -r out"}
+  may it? it deletes files
+  the user says no
+  blocked by hook `Ask before rm`: it deletes files
+> read {"path":"missing.txt"}
+  failed: entity not found
+
+audit.log:
+tool:post_execute write
+tool:post_execute read
+tool:post_execute bash
+tool:error read
+"#;
+
+#[test]
+fn tool_executor_blocks_changes_questions_and_audits() {
+    assert_eq!(output_of("tool_executor", &[]), TOOL_EXECUTOR);
+}

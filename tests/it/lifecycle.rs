@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use forge_hooks::{
-    Decision, FailureKind, HookEvent, HookResult, HookRun, Lifecycle, Observer, Permission,
+    Decision, FailureKind, FailurePolicy, HookEvent, HookResult, HookRun, Lifecycle, Observer,
+    Permission,
 };
 use serde_json::{Value, json};
 
@@ -593,6 +594,19 @@ fn a_hook_grants_what_the_host_would_ask_for_where_it_may() {
         denied.check.blocked().unwrap().failure,
         Some(FailureKind::Exit)
     );
+}
+
+#[test]
+#[cfg(unix)]
+fn a_hook_that_fails_grants_nothing() {
+    let host = Host::with([]);
+    let says = host.world.says(r#"{"decision": "allow"}"#);
+    let failing = hook("permission:check", &format!("{says}; exit 1"));
+    let forgiven = failing.with_on_failure(FailurePolicy::Continue);
+    host.world.registry().register(forgiven);
+    let hooks = host.lifecycle();
+    let request = hooks.permission("ls", "read").hooks_may_grant();
+    assert!(!request.decide(|_| false).granted);
 }
 
 #[test]
