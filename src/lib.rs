@@ -47,6 +47,17 @@
 //! started, unless it says `"on_failure": "continue"`: a guard that cannot run must not let
 //! everything through. Only events before the fact can be blocked ([`EventType::can_block`]).
 //!
+//! # What a hook answers
+//! Besides its exit code, a hook may answer with one JSON object on its standard output: block or
+//! ask with a reason, tell the model or the user something, stop the turn, change the input.
+//! [`Outcome`] adds up what all of them say: [`asks`](Outcome::asks),
+//! [`updated_input`](Outcome::updated_input), [`additional_context`](Outcome::additional_context),
+//! [`system_messages`](Outcome::system_messages), [`stops_turn`](Outcome::stops_turn).
+//!
+//! # Around a tool, a model call, a session
+//! [`Lifecycle`] fires the events before and after what your program does, in the right order, also
+//! when it fails or panics, and applies what hooks change after the guards have seen it.
+//!
 //! # Never waiting
 //! [`HookExecutor::submit`] and [`fire_event`] never block, and hand out a [`HookHandle`] to poll, to
 //! wait for, to receive from or to cancel; [`HookExecutor::submit_with`] calls back.

@@ -10,9 +10,10 @@ use forge_hooks::{
     DropReason, EventPattern, EventType, EventTypeError, FailureKind, FailurePolicy, FireOptions,
     GateVerdict, HOOK_TEMPLATES, Hook, HookBlockedError, HookCommand, HookConfig, HookError,
     HookEvent, HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookOutput, HookRegistry,
-    HookResult, HookSource, HookTrust, KeyError, LoadReport, Outcome, PatternError, Problem, Reads,
-    Severity, Shell, ShutdownReport, SkipReason, Stdin, SubmitError, TrustError, TrustPolicy,
-    TrustStore, fire_event, fire_event_blocking, fire_event_blocking_with,
+    HookResult, HookSource, HookTrust, KeyError, Lifecycle, LlmCall, LlmStream, LoadReport,
+    Outcome, PatternError, Permission, PermissionRequest, Problem, Reads, Session, Severity, Shell,
+    ShutdownReport, SkipReason, Stdin, SubmitError, ToolRun, TrustError, TrustPolicy, TrustStore,
+    fire_event, fire_event_blocking, fire_event_blocking_with,
 };
 
 use crate::support::{World, blocking_event, hook};
@@ -51,17 +52,24 @@ fn every_type_can_be_sent_to_and_shared_with_another_thread() {
     shared::<HookSource>();
     shared::<HookTrust>();
     shared::<KeyError>();
+    shared::<Lifecycle>();
+    shared::<LlmCall<'_>>();
+    shared::<LlmStream<'_>>();
     shared::<LoadReport>();
     shared::<Outcome>();
     shared::<PatternError>();
+    shared::<Permission>();
+    shared::<PermissionRequest<'_>>();
     shared::<Problem>();
     shared::<Reads>();
+    shared::<Session>();
     shared::<Severity>();
     shared::<Shell>();
     shared::<ShutdownReport>();
     shared::<SkipReason>();
     shared::<Stdin>();
     shared::<SubmitError>();
+    shared::<ToolRun<(), String>>();
     shared::<TrustError>();
     shared::<TrustPolicy>();
     shared::<TrustStore>();
