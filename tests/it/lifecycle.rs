@@ -6,12 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use forge_hooks::{
-    Decision, FailureKind, FailurePolicy, HookEvent, HookResult, HookRun, Lifecycle, Observer,
-    Permission,
+    Decision, FailureKind, HookEvent, HookResult, HookRun, Lifecycle, Observer, Permission,
 };
 use serde_json::{Value, json};
 
-use crate::support::{World, hook, meets};
+use crate::support::{World, meets};
 
 /// Keeps the events for which a hook has ended.
 #[derive(Default)]
@@ -194,49 +193,6 @@ fn changes_are_applied_where_the_host_wants_them() {
 }
 
 #[test]
-#[cfg(unix)]
-fn a_change_passes_the_guards_before_it_is_applied() {
-    let host = Host::with([]);
-    let world = &host.world;
-    world.hook(
-        "tool:pre_execute",
-        r#"case $FORGE_TOOL_ARGS in *sudo*) echo no sudo; exit 1;; esac"#,
-    );
-    let change = json!({"updatedInput": {"command": "sudo ls"}});
-    world.hook("tool:pre_execute", &world.says(&change.to_string()));
-    let hooks = host.lifecycle();
-    let call = hooks.tool("bash", json!({"command": "ls"})).apply_updates();
-    let blocked = call
-        .run(|_| -> Result<(), String> { panic!("it is called") })
-        .unwrap_err();
-    assert_eq!(blocked.result.reason(), Some("no sudo"));
-}
-
-#[test]
-#[cfg(unix)]
-fn what_a_hook_would_change_for_ever_is_changed_once_and_nobody_in_the_background_is_told_twice() {
-    let host = Host::with([]);
-    let world = &host.world;
-    let longer = r#"n=$(printf %s "$FORGE_TOOL_ARGS" | tr -dc 0-9)
-        echo "{\"updatedInput\": {\"n\": $((n + 1))}}""#;
-    world.hook("tool:pre_execute", longer);
-    world
-        .registry()
-        .register(hook("tool:pre_execute", "echo told >>background").with_background(true));
-    let hooks = host.lifecycle();
-    let run = hooks.tool("count", json!({"n": 1})).apply_updates();
-    let run = run.run(|args| Ok::<_, String>(args["n"].clone())).unwrap();
-    assert_eq!(run.result.unwrap(), 2);
-    assert!(
-        world
-            .executor
-            .shutdown(Duration::from_secs(10))
-            .is_complete()
-    );
-    assert_eq!(world.read("background"), "told\n");
-}
-
-#[test]
 fn changes_of_what_is_no_object_or_that_change_nothing_are_none() {
     let host = Host::with([(
         "tool:pre_execute",
@@ -279,29 +235,6 @@ fn a_question_of_a_hooks_goes_to_the_host() {
     }
     let nobody = hooks.tool("bash", "ls").run(works).unwrap_err();
     assert_eq!(nobody.result.reason(), Some("sure?"));
-}
-
-#[test]
-#[cfg(unix)]
-fn a_question_is_asked_once_of_the_changed_call() {
-    let host = Host::with([
-        (
-            "tool:pre_execute",
-            json!({"updatedInput": {"command": "rm -i a"}}),
-        ),
-        ("tool:pre_execute", json!({"decision": "ask"})),
-    ]);
-    let mut asked = Vec::new();
-    let hooks = host.lifecycle();
-    let call = hooks
-        .tool("bash", json!({"command": "rm a"}))
-        .apply_updates();
-    let run = call.on_ask(|question| {
-        asked.push(question.event.data["tool_args"]["command"].clone());
-        true
-    });
-    assert!(run.run(works).unwrap().result.is_ok());
-    assert_eq!(asked, ["rm -i a"]);
 }
 
 #[test]
@@ -597,19 +530,6 @@ fn a_hook_grants_what_the_host_would_ask_for_where_it_may() {
 }
 
 #[test]
-#[cfg(unix)]
-fn a_hook_that_fails_grants_nothing() {
-    let host = Host::with([]);
-    let says = host.world.says(r#"{"decision": "allow"}"#);
-    let failing = hook("permission:check", &format!("{says}; exit 1"));
-    let forgiven = failing.with_on_failure(FailurePolicy::Continue);
-    host.world.registry().register(forgiven);
-    let hooks = host.lifecycle();
-    let request = hooks.permission("ls", "read").hooks_may_grant();
-    assert!(!request.decide(|_| false).granted);
-}
-
-#[test]
 fn a_host_that_panics_when_it_asks_has_denied() {
     let host = Host::with([]);
     let asking = AssertUnwindSafe(|| {
@@ -621,4 +541,91 @@ fn a_host_that_panics_when_it_asks_has_denied() {
     assert!(catch_unwind(asking).is_err());
     let names = ["permission:check", "permission:prompt", "permission:denied"];
     assert_eq!(host.names(), names);
+}
+
+#[cfg(unix)]
+mod with_a_shell {
+    use std::time::Duration;
+
+    use forge_hooks::FailurePolicy;
+    use serde_json::json;
+
+    use super::{Host, works};
+    use crate::support::hook;
+
+    #[test]
+    fn a_change_passes_the_guards_before_it_is_applied() {
+        let host = Host::with([]);
+        let world = &host.world;
+        world.hook(
+            "tool:pre_execute",
+            r#"case $FORGE_TOOL_ARGS in *sudo*) echo no sudo; exit 1;; esac"#,
+        );
+        let change = json!({"updatedInput": {"command": "sudo ls"}});
+        world.hook("tool:pre_execute", &world.says(&change.to_string()));
+        let hooks = host.lifecycle();
+        let call = hooks.tool("bash", json!({"command": "ls"})).apply_updates();
+        let blocked = call
+            .run(|_| -> Result<(), String> { panic!("it is called") })
+            .unwrap_err();
+        assert_eq!(blocked.result.reason(), Some("no sudo"));
+    }
+
+    #[test]
+    fn what_a_hook_would_change_for_ever_is_changed_once_and_nobody_in_the_background_is_told_twice()
+     {
+        let host = Host::with([]);
+        let world = &host.world;
+        let longer = r#"n=$(printf %s "$FORGE_TOOL_ARGS" | tr -dc 0-9)
+        echo "{\"updatedInput\": {\"n\": $((n + 1))}}""#;
+        world.hook("tool:pre_execute", longer);
+        world
+            .registry()
+            .register(hook("tool:pre_execute", "echo told >>background").with_background(true));
+        let hooks = host.lifecycle();
+        let run = hooks.tool("count", json!({"n": 1})).apply_updates();
+        let run = run.run(|args| Ok::<_, String>(args["n"].clone())).unwrap();
+        assert_eq!(run.result.unwrap(), 2);
+        assert!(
+            world
+                .executor
+                .shutdown(Duration::from_secs(10))
+                .is_complete()
+        );
+        assert_eq!(world.read("background"), "told\n");
+    }
+
+    #[test]
+    fn a_question_is_asked_once_of_the_changed_call() {
+        let host = Host::with([
+            (
+                "tool:pre_execute",
+                json!({"updatedInput": {"command": "rm -i a"}}),
+            ),
+            ("tool:pre_execute", json!({"decision": "ask"})),
+        ]);
+        let mut asked = Vec::new();
+        let hooks = host.lifecycle();
+        let call = hooks
+            .tool("bash", json!({"command": "rm a"}))
+            .apply_updates();
+        let run = call.on_ask(|question| {
+            asked.push(question.event.data["tool_args"]["command"].clone());
+            true
+        });
+        assert!(run.run(works).unwrap().result.is_ok());
+        assert_eq!(asked, ["rm -i a"]);
+    }
+
+    #[test]
+    fn a_hook_that_fails_grants_nothing() {
+        let host = Host::with([]);
+        let says = host.world.says(r#"{"decision": "allow"}"#);
+        let failing = hook("permission:check", &format!("{says}; exit 1"));
+        let forgiven = failing.with_on_failure(FailurePolicy::Continue);
+        host.world.registry().register(forgiven);
+        let hooks = host.lifecycle();
+        let request = hooks.permission("ls", "read").hooks_may_grant();
+        assert!(!request.decide(|_| false).granted);
+    }
 }
