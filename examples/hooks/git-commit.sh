@@ -48,7 +48,8 @@ quietly() {
     git --literal-pathspecs -c core.hooksPath=/dev/null -c user.useConfigOnly=true "$@"
 }
 
-! quietly check-ignore --quiet -- "$file" || exit 0
+# `check-ignore` takes no literal names.
+[ -z "$(quietly ls-files --others --ignored --exclude-standard -- "$file" 2>/dev/null)" ] || exit 0
 said=$(quietly add -- "$file" 2>&1) || give_up "$said"
 ! quietly diff --cached --quiet -- "$file" || exit 0
 name=$(printf '%s' "${file##*/}" | LC_ALL=C tr '[:cntrl:]' '?')
