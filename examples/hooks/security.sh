@@ -36,9 +36,9 @@ done
 reading='
 def swap($from; $to): split($from) | join($to);
 def all_to($to; $list): reduce $list[] as $from (.; swap($from; $to));
-def words: all_to(" "; ["\t", "\r", "\u000b", "\f"]) | split(" ") | map(select(. != ""));
+def words: split(" ") | map(select(. != ""));
 
-def normal:
+def normal_path:
   (if startswith("/") then "/" else "" end) as $root
   | reduce (split("/")[] | select(. != "" and . != ".")) as $part ([];
       if $part != ".." then . + [$part]
@@ -47,10 +47,10 @@ def normal:
       else . + [$part] end)
   | $root + join("/")
   | if . == "" then "." else . end;
+def normal: if contains("/") then normal_path else . end;
 
-def at_home:
-  (env.HOME // "~" | normal) as $home
-  | if . == $home then "~" elif . == $home + "/*" then "~/*" else . end;
+def at_home($home):
+  if . == $home then "~" elif . == $home + "/*" then "~/*" else . end;
 
 def text:
   if type == "string" then .
@@ -58,26 +58,28 @@ def text:
   else error("a command that is no text") end
   | if explode | index(0) then error("a command with a NUL") else . end;
 
-def unquoted:
-  swap("\\\n"; "") | all_to(""; ["\\", "\"", "\u0027"]) | all_to(" "; ["${IFS}", "$IFS"]) | swap("|&"; "|");
+def plain:
+  ascii_downcase | swap("\\\n"; "") | all_to(""; ["\\", "\"", "\u0027"])
+  | all_to(" "; ["\t", "\r", "\u000b", "\f", "${ifs}", "$ifs"]) | swap("|&"; "|");
 
 def simple_commands:
-  unquoted | all_to(">"; [">|", ">&"]) | all_to("\n"; [";", "&", "|", "(", ")", "`"])
+  (env.HOME // "~" | normal | ascii_downcase) as $home
+  | all_to(">"; [">|", ">&"]) | all_to("\n"; [";", "&", "|", "(", ")", "`"])
   | swap(">"; " > ") | swap("<"; " < ") | swap("=/"; "= /")
-  | split("\n")[] | words | map(normal | at_home) | "c " + join(" ");
+  | split("\n")[] | words | map(normal | at_home($home)) | "c " + join(" ");
 
 def one_line:
-  unquoted | swap("\n"; " ") | reduce ("|", ";", "&", "(", ")", "`") as $sign (.; swap($sign; " \($sign) "))
+  swap("\n"; " ") | reduce ("|", ";", "&", "(", ")", "`") as $sign (.; swap($sign; " \($sign) "))
   | "o " + (words | join(" "));
 
 # The name `.git` alone, or all that is in it, is named by whoever leaves it out of a search.
 def is_left_out: split("/") | .[-1] == ".git" or .[-2:] == [".git", "*"];
 
 def paths_within:
-  unquoted | all_to(" "; ["\n", ";", "&", "|", "(", ")", "`", "<", ">", "=", ":", ",", "@", "{", "}"])
+  all_to(" "; ["\n", ";", "&", "|", "(", ")", "`", "<", ">", "=", ":", ",", "@", "{", "}"])
   | words | map(normal | select(is_left_out | not)) | unique[] | "w " + .;
 
-def of_command: text | simple_commands, one_line, paths_within | ascii_downcase;
+def of_command: text | plain | simple_commands, one_line, paths_within;
 
 def of_path:
   if explode | any(. < 32 or . == 127) then error("a path with a control character") else . end

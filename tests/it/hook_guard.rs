@@ -438,7 +438,7 @@ fn a_command_is_found_wherever_the_arguments_have_it() {
         json!({"command": ["bash", "-lc", "rm -rf /"]}),
         json!({"steps": [{"command": "ls"}, {"script": "rm -rf /"}]}),
         json!({"Command": "rm -rf /"}),
-        json!({"command": format!("{}; rm -rf /", "echo x; ".repeat(50_000))}),
+        json!({"command": format!("{}; rm -rf /", "echo x; ".repeat(5_000))}),
     ] {
         let case = args.to_string().chars().take(80).collect::<String>();
         blocked(&fire(&world, "x", args), VITAL, &case);
