@@ -24,6 +24,7 @@ mod order;
 mod parallel;
 mod patterns;
 mod processes;
+mod protocol_examples;
 mod protocol_page;
 mod registry;
 mod saving;
