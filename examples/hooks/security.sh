@@ -9,8 +9,8 @@
 # on standard error.
 #
 # What it is not: a sandbox. It reads text, and text can be disguised: a variable or an alias that holds the
-# command, base64, a script that is written first and run later, another language, a glob such as `.e*`. It
-# stops accidents and haste, not an adversary; against one, run the tools in a container or as another user.
+# command, base64, a script that is written first and run later, another language, a glob such as `.e*`, a
+# relative path behind a `cd /`. It stops accidents and haste, not an adversary; against one, run the tools in a container or as another user.
 # It errs on the side of blocking: a `;` within quotes ends a command for it.
 #
 # In hooks.json, for every tool:
@@ -122,7 +122,7 @@ before="[a-z_][a-z0-9_]*=( ?[^ ]*)?|([0-9]+ )?([<>] )+[^ ]+|then|do|else|elif|if
 runners="env|nohup|nice|ionice|timeout|time|xargs|exec|command|builtin|eval|busybox|setsid|stdbuf|chroot|ssh|find|$shells"
 begin="^c (($before) )*(([^ ]*/)?($runners) (.* )?)?([^ ]*/)?"
 system='bin|boot|dev|etc|home|lib|lib32|lib64|opt|proc|root|sbin|srv|sys|usr|var|users|system|library|applications'
-vital="(/|/[^/ ]*[][*?][^ ]*|/($system)(/\\*)?|(~|\\\$home|\\\$\\{home\\})(/\\*)?|([^ ]*/)?\\.git(/\\*)?)( |\$)"
+vital="(/|/[^/ ]*[][*?\$][^ ]*|/($system)(/\\*)?|(~|\\\$home|\\\$\\{home\\})(/\\*)?|([^ ]*/)?\\.git(/\\*)?)( |\$)"
 disk='/dev/(sd|hd|vd|xvd|nvme|mmcblk|r?disk|dm-|md|mapper/|loop|mem|kmem|nvram)'
 recursive=' (-[a-z]*r[a-z]*|--r[a-z]*)( |$)'
 

@@ -64,7 +64,7 @@ check_json() {
         refuse JSON "${said:-there must be one value}"
 }
 
-# Isolated (-I), or a file ast.py beside it would be run.
+# Isolated (-I), so that no file beside it can be imported.
 check_python() {
     needs python3
     # shellcheck disable=SC2016

@@ -97,6 +97,7 @@ const BLOCKED: &[(&str, &[&str])] = &[
             "rm -rf /etc/",
             "rm -rf /usr/*",
             "rm -rf /[a-z]*",
+            "rm -rf /$UNSET",
             "rm -rf ~",
             "rm -rf ~/*",
             "rm -rf $HOME",
