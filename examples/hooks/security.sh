@@ -10,8 +10,8 @@
 #
 # What it is not: a sandbox. It reads text, and text can be disguised: a variable or an alias that holds the
 # command, base64, a script that is written first and run later, another language, a glob such as `.e*`, a
-# relative path behind a `cd /`. It stops accidents and haste, not an adversary; against one, run the tools in a container or as another user.
-# It errs on the side of blocking: a `;` within quotes ends a command for it.
+# relative path behind a `cd /`. It stops accidents and haste, not an adversary; against one, run the tools in a
+# container or as another user. It errs on the side of blocking: a `;` within quotes ends a command for it.
 #
 # In hooks.json, for every tool:
 #   {"event": "tool:pre_execute", "command": "sh .src/forge/hooks/security.sh", "reads": "stdin", "timeout": 10}
