@@ -1,0 +1,44 @@
+#!/bin/sh
+# Logging: appends one line for each event to a file.
+#
+# What it does: writes when, which event, tool and session, as in
+#   2026-01-31T12:00:00Z tool:pre_execute tool=bash session=s1
+# to the file $FORGE_HOOK_LOG, else to forge/hooks.log below $XDG_STATE_HOME (~/.local/state). It makes the file
+# for you alone (0600) and leaves an existing one's mode as it is. What is no visible ASCII in a value becomes
+# `?`, and a value is cut after 100 characters: so no value can forge a line or a field, and a line is written
+# in one piece, also when several hooks write at once. Arguments and results are not logged: they may hold
+# secrets. Nothing makes it block.
+#
+# In hooks.json (`*` for the events of all kinds):
+#   {"event": "tool:*", "command": "sh .src/forge/hooks/log-tools.sh", "stdin": "none", "on_failure": "continue"}
+# For another file: "env": {"FORGE_HOOK_LOG": "/path/to/file"}
+#
+# Needs: nothing but sh, date, mkdir and tr. The file grows: turn it over with logrotate or the like.
+set -u
+umask 077
+
+give_up() {
+    printf 'not logged: %s\n' "$1" >&2
+    exit 0
+}
+
+visible() {
+    printf '%.100s' "$1" | LC_ALL=C tr -c '[:graph:]' '?'
+}
+
+log=${FORGE_HOOK_LOG:-}
+if [ -z "$log" ]; then
+    state=${XDG_STATE_HOME:-${HOME:+$HOME/.local/state}}
+    [ -n "$state" ] || give_up 'neither FORGE_HOOK_LOG nor HOME is set'
+    log=$state/forge/hooks.log
+fi
+case $log in
+    */*) mkdir -p -- "${log%/*}/" || give_up "no folder for $log" ;;
+esac
+
+event=$(visible "${FORGE_EVENT:-${OPENCODE_EVENT:--}}")
+tool=$(visible "${FORGE_TOOL_NAME:-${OPENCODE_TOOL_NAME:--}}")
+session=$(visible "${FORGE_SESSION_ID:-${OPENCODE_SESSION_ID:--}}")
+line="$(date -u +%Y-%m-%dT%H:%M:%SZ) $event tool=$tool session=$session"
+{ printf '%s\n' "$line" >>"$log"; } || give_up "cannot write to $log"
+exit 0
