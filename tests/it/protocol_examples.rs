@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use forge_hooks::{Hook, HookEvent, HookResult, Reads};
-use serde_json::{Value, json};
+use forge_hooks::{Decision, Hook, HookEvent, HookResult, Reads};
+use serde_json::{Map, Value, json};
 
 use crate::hook_scripts::is_missing;
 use crate::support::{World, eventually};
@@ -76,10 +76,27 @@ fn event(command: &str) -> HookEvent {
     HookEvent::tool_pre_execute("bash", json!({"command": command, "cwd": "/"}))
 }
 
-/// The answer as it was written; none when there is none.
+/// The answer as the engine has read it; none when there is none.
 fn answer(result: &HookResult) -> Option<Value> {
-    let said = result.stdout.trim();
-    (!said.is_empty()).then(|| serde_json::from_str(said).unwrap())
+    let output = result.output()?;
+    let words = [
+        ("decision", output.decision.map(Decision::as_str)),
+        ("reason", output.reason.as_deref()),
+        ("stopReason", output.stop_reason.as_deref()),
+        ("systemMessage", output.system_message.as_deref()),
+        ("additionalContext", output.additional_context.as_deref()),
+    ];
+    let said = words
+        .into_iter()
+        .filter_map(|(key, words)| Some((key.to_owned(), words?.into())));
+    let mut answer: Map<String, Value> = said.collect();
+    if output.stops_turn {
+        answer.insert("continue".into(), false.into());
+    }
+    if let Some(input) = &output.updated_input {
+        answer.insert("updatedInput".into(), input.clone().into());
+    }
+    Some(answer.into())
 }
 
 /// What an example does with a command.
