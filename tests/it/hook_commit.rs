@@ -9,8 +9,7 @@ use std::time::Duration;
 use forge_hooks::{Hook, HookEvent, HookResult, Reads};
 use serde_json::json;
 
-use crate::hook_scripts::is_missing;
-use crate::support::World;
+use crate::support::{World, is_missing};
 
 /// Nothing of the machine's own settings, nor of whoever runs these tests from a hook of git's.
 fn environment(world: &World) -> Vec<(&'static str, String)> {

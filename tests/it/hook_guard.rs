@@ -9,8 +9,7 @@ use std::time::Duration;
 use forge_hooks::{FailureKind, Hook, HookEvent, HookResult, Reads};
 use serde_json::{Value, json};
 
-use crate::hook_scripts::is_missing;
-use crate::support::World;
+use crate::support::{World, is_missing};
 
 fn guard() -> Hook {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/hooks/security.sh");

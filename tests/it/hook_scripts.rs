@@ -4,7 +4,6 @@
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use forge_hooks::{
@@ -13,7 +12,7 @@ use forge_hooks::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{World, custom};
+use crate::support::{World, custom, is_missing};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/hooks")
@@ -31,15 +30,6 @@ fn run(world: &World, hook: Hook, event: &HookEvent) -> HookResult {
     world.registry().clear();
     world.registry().register(hook);
     world.fire(event).remove(0)
-}
-
-pub(crate) fn is_missing(program: &str) -> bool {
-    let output = Command::new(program).arg("--version").output();
-    let missing = !output.is_ok_and(|output| output.status.success());
-    if missing {
-        println!("skipped: there is no {program}");
-    }
-    missing
 }
 
 /// A folder for `PATH` with these programs and no others.

@@ -8,8 +8,7 @@ use std::time::Duration;
 use forge_hooks::{Decision, Hook, HookEvent, HookResult, Reads};
 use serde_json::{Map, Value, json};
 
-use crate::hook_scripts::is_missing;
-use crate::support::{World, eventually};
+use crate::support::{World, eventually, is_missing};
 
 /// A block of code, and the heading that it stands under.
 struct Example {

@@ -226,6 +226,17 @@ impl Observer for Notes {
     }
 }
 
+/// Whether a program that a test would use is not here; then that is said.
+#[cfg(unix)]
+pub(crate) fn is_missing(program: &str) -> bool {
+    let output = Command::new(program).arg("--version").output();
+    let missing = !output.is_ok_and(|output| output.status.success());
+    if missing {
+        println!("skipped: there is no {program}");
+    }
+    missing
+}
+
 const ALONE: &str = "FORGE_HOOKS_TEST_ALONE";
 
 /// Whether this test has the process for itself, as one must that looks at what belongs to the whole
