@@ -1,8 +1,9 @@
-//! A session: its start, its messages, and its one end.
+//! A session: its start, its messages, what its user wants, and its one end.
 
 use super::Lifecycle;
 use crate::events::HookEvent;
-use crate::outcome::Outcome;
+use crate::executor::FireOptions;
+use crate::outcome::{HookBlockedError, Outcome};
 
 /// A session that has begun; see [`Lifecycle::session`]. Its end is told once: by
 /// [`end`](Session::end), or when it is dropped, also by a panic.
@@ -63,6 +64,25 @@ impl Session {
     pub fn message(&self, role: impl Into<String>, content: impl Into<String>) -> Option<Outcome> {
         let event = HookEvent::session_message(&self.id, role, content);
         self.lifecycle.tell(event)
+    }
+
+    /// The user has submitted a prompt, and the host has not acted on it yet: fires
+    /// `user:prompt_submit`. The outcome may have [context](Outcome::additional_context) for the
+    /// model. A hook that answers `ask` blocks, for the user has just said what they want.
+    ///
+    /// # Errors
+    /// When a hook blocks the prompt.
+    pub fn prompt(&self, content: impl Into<String>) -> Result<Outcome, HookBlockedError> {
+        let event = HookEvent::user_prompt_submit(content);
+        let event = self.lifecycle.of_session(event);
+        let options = FireOptions::default();
+        self.lifecycle.ask_leave(&event, options).into_result()
+    }
+
+    /// The user has interrupted the host: fires `user:interrupt`. Returns what hooks have said; none
+    /// where nobody waits for that.
+    pub fn interrupt(&self) -> Option<Outcome> {
+        self.lifecycle.tell(HookEvent::user_interrupt())
     }
 
     /// Fires `session:end`. Returns what hooks have said; none where nobody waits for that.

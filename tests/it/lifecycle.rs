@@ -335,6 +335,34 @@ fn a_session_ends_once_however_it_ends() {
 }
 
 #[test]
+fn a_users_prompt_can_be_blocked_or_have_context_added() {
+    let context = json!({"additionalContext": "it is Friday"});
+    let host = Host::with([("user:prompt_submit", context)]);
+    let session = host.lifecycle().session("s1");
+    let outcome = session.prompt("deploy").unwrap();
+    assert_eq!(
+        outcome.additional_context().as_deref(),
+        Some("it is Friday")
+    );
+    assert_eq!(session.interrupt().unwrap().len(), 1);
+    host.world.hook("user:prompt_submit", "exit 1");
+    assert!(session.prompt("deploy").is_err());
+    let expected = [
+        "session:start",
+        "user:prompt_submit",
+        "user:interrupt",
+        "user:prompt_submit",
+    ];
+    assert_eq!(host.names(), expected);
+    let events = host.seen.0.lock().unwrap();
+    assert!(
+        events
+            .iter()
+            .all(|event| event.session_id.as_deref() == Some("s1"))
+    );
+}
+
+#[test]
 fn what_is_called_in_a_session_belongs_to_it() {
     let host = Host::with([]);
     let session = host.lifecycle().session("s1");
