@@ -40,6 +40,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     ("trust", &["hook", "profile", "files"]),
     ("templates", &["hook", "profile"]),
+    (
+        "trace",
+        &["events", "hook", "outcome", "redact", "executor"],
+    ),
 ];
 
 const LONGEST_FILE: usize = 600;
