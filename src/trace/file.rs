@@ -17,6 +17,11 @@ pub(super) struct Limits {
     pub(super) older: usize,
 }
 
+#[cfg(unix)]
+const LOCK_TRIES: usize = 50;
+#[cfg(unix)]
+const LOCK_PAUSE: std::time::Duration = std::time::Duration::from_millis(1);
+
 pub(super) struct TraceFile {
     /// Where links lead to: what is renamed is the file.
     path: PathBuf,
@@ -111,15 +116,19 @@ impl TraceFile {
         moved
     }
 
-    /// Of those who find the same file full, one has it; nobody waits.
+    /// Of those who find the same file full, one has it, for as long as it takes to rename some
+    /// files; the others wait, but not for one that stands still.
     #[cfg(unix)]
     fn lock(&self) -> io::Result<()> {
         use rustix::fs::{FlockOperation, flock};
-        match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
-            Err(error) if error == rustix::io::Errno::WOULDBLOCK => Err(error.into()),
-            // Some file systems have no locks.
-            _ => Ok(()),
+        for _ in 0..LOCK_TRIES {
+            match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+                Err(rustix::io::Errno::WOULDBLOCK) => std::thread::sleep(LOCK_PAUSE),
+                // Some file systems have no locks.
+                _ => return Ok(()),
+            }
         }
+        Err(io::ErrorKind::WouldBlock.into())
     }
 
     #[cfg(not(unix))]
@@ -138,11 +147,10 @@ impl TraceFile {
                 .open(&self.path)
                 .map(drop);
         }
-        for number in (1..older).rev() {
-            match fs::rename(self.numbered(number), self.numbered(number + 1)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+        let is_free = |number: &usize| self.numbered(*number).symlink_metadata().is_err();
+        let last = (1..older).find(is_free).unwrap_or(older);
+        for number in (1..last).rev() {
+            fs::rename(self.numbered(number), self.numbered(number + 1))?;
         }
         fs::rename(&self.path, self.numbered(1))
     }
