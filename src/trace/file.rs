@@ -163,16 +163,19 @@ impl TraceFile {
 }
 
 /// Does not wait for anybody, as one does who opens a pipe, nor take a terminal.
+#[cfg(unix)]
 fn options() -> OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
     let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options
-            .mode(0o600)
-            .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
-    }
     options
+        .mode(0o600)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    options
+}
+
+#[cfg(not(unix))]
+fn options() -> OpenOptions {
+    OpenOptions::new()
 }
 
 fn open(path: &Path) -> io::Result<File> {

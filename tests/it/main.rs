@@ -31,6 +31,7 @@ mod submit;
 mod support;
 mod templates;
 mod tidy;
+mod trace_file;
 mod tracing;
 mod trust;
 mod watching;
