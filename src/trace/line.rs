@@ -18,7 +18,7 @@ const LONGEST_REASON: usize = 1024;
 
 /// So much of a text is looked at for secrets before it is cut, so that none is cut in two and seen
 /// by half.
-const LONGEST_SOUGHT: usize = 16 * 1024;
+const LONGEST_SOUGHT: usize = 8 * 1024;
 
 /// What happened to a hook.
 pub(super) struct Note {
