@@ -65,7 +65,8 @@
 //! was fired last is lost.
 //!
 //! # Watching
-//! An [`Observer`] is told of each hook that starts, ends or is dropped.
+//! An [`Observer`] is told of each hook that starts, ends or is dropped. [`Trace`] is one that writes
+//! a file.
 //!
 //! # Whose hooks run
 //! A project's hooks come with the project. With [`TrustPolicy::Approved`] they run only as a person
@@ -120,6 +121,7 @@ mod profile;
 mod protocol;
 mod registry;
 pub mod templates;
+mod trace;
 mod trust;
 
 pub use config::{ConfigError, HookConfig, LoadReport, Problem, Severity, TrustPolicy};
@@ -145,6 +147,7 @@ pub use pattern::{EventPattern, PatternError};
 pub use profile::AppProfile;
 pub use registry::{HookId, HookRegistry};
 pub use templates::HOOK_TEMPLATES;
+pub use trace::{Trace, TraceBuilder, TraceError};
 pub use trust::{Approval, Approved, HookTrust, TrustError, TrustStore};
 
 /// Fires an event on the [global executor](HookExecutor::global) and waits for its hooks; the first

@@ -37,6 +37,8 @@ mod submit;
 mod support;
 mod templates;
 mod tidy;
+mod trace_file;
+mod tracing;
 mod trust;
 mod watching;
 mod windows;

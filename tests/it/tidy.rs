@@ -41,6 +41,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("trust", &["hook", "profile", "files"]),
     ("templates", &["hook", "profile"]),
     ("lifecycle", &["events", "executor", "outcome"]),
+    (
+        "trace",
+        &["events", "hook", "outcome", "redact", "executor"],
+    ),
 ];
 
 const LONGEST_FILE: usize = 600;

@@ -1,0 +1,229 @@
+//! A line of a trace: the note that the thread of a hook takes of what happened, and its JSON.
+//!
+//! A note is cheap: no more than it may need of what the hook wrote, and the hook itself shared.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+
+use crate::events::EventType;
+use crate::executor::{DropReason, HookRun};
+use crate::hook::Hook;
+use crate::outcome::{Decision, HookResult};
+
+/// The bytes that a text may have in a line.
+const LONGEST_TEXT: usize = 4 * 1024;
+const LONGEST_REASON: usize = 1024;
+
+/// So much of a text is looked at for secrets before it is cut, so that none is cut in two and seen
+/// by half.
+const LONGEST_SOUGHT: usize = 8 * 1024;
+
+/// What happened to a hook.
+pub(super) struct Note {
+    time: SystemTime,
+    event: EventType,
+    tool: Option<String>,
+    session: Option<String>,
+    hook: Arc<Hook>,
+    queued: Duration,
+    what: What,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum What {
+    Ran(Ran),
+    Dropped { dropped: String },
+}
+
+#[derive(Serialize)]
+struct Ran {
+    duration: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
+    exit_code: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skipped: Option<String>,
+    decision: &'static str,
+    should_continue: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "is_false")]
+    cut: bool,
+}
+
+/// In the order in which people look for it.
+#[derive(Serialize)]
+struct Line<'a> {
+    time: f64,
+    event: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    hook: String,
+    pattern: String,
+    command: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
+    #[serde(skip_serializing_if = "is_false")]
+    background: bool,
+    host_pid: u32,
+    queued: f64,
+    #[serde(flatten)]
+    what: &'a What,
+}
+
+#[derive(Serialize)]
+struct Gap {
+    time: f64,
+    host_pid: u32,
+    lost: u64,
+}
+
+impl Note {
+    pub(super) fn of_result(run: &HookRun<'_>, result: &HookResult) -> Self {
+        let reason = result.reason();
+        let reason = reason.or_else(|| result.skipped.and(result.error.as_deref()));
+        let ran = Ran {
+            duration: seconds(result.duration),
+            pid: result.pid,
+            exit_code: result.exit_code,
+            signal: result.signal,
+            failure: result.failure.map(|failure| format!("{failure:?}")),
+            skipped: result.skipped.map(|reason| format!("{reason:?}")),
+            decision: decision(result),
+            should_continue: result.should_continue(),
+            reason: reason.map(|reason| within(reason, LONGEST_SOUGHT).to_owned()),
+            cut: result.truncated || result.output_held_open,
+        };
+        Self::new(run, What::Ran(ran))
+    }
+
+    pub(super) fn of_drop(run: &HookRun<'_>, reason: DropReason) -> Self {
+        let dropped = format!("{reason:?}");
+        Self::new(run, What::Dropped { dropped })
+    }
+
+    fn new(run: &HookRun<'_>, what: What) -> Self {
+        let text = |text: &Option<String>| {
+            let text = text.as_deref();
+            text.map(|text| within(text, LONGEST_SOUGHT).to_owned())
+        };
+        Self {
+            time: SystemTime::now(),
+            event: run.event.event_type.clone(),
+            tool: text(&run.event.tool_name),
+            session: text(&run.event.session_id),
+            hook: Arc::clone(run.hook),
+            queued: run.queued,
+            what,
+        }
+    }
+
+    /// With its line break; every text as it is `shown`.
+    pub(super) fn into_line(self, host_pid: u32, shown: impl Fn(&Hook, &str) -> String) -> String {
+        let Self { hook, mut what, .. } = self;
+        let text = |text: &str, longest| {
+            let shown = shown(&hook, within(text, LONGEST_SOUGHT));
+            cut(shown, longest)
+        };
+        if let What::Ran(ran) = &mut what {
+            ran.reason = ran
+                .reason
+                .take()
+                .map(|reason| text(&reason, LONGEST_REASON));
+        }
+        let text = |words: &str| text(words, LONGEST_TEXT);
+        let name = hook.name().filter(|name| !name.is_empty());
+        json_line(&Line {
+            time: since_1970(self.time),
+            event: text(self.event.as_str()),
+            tool: self.tool.as_deref().map(text),
+            session: self.session.as_deref().map(text),
+            hook: text(name.unwrap_or(hook.label())),
+            pattern: text(hook.event_pattern()),
+            command: text(&hook.command().to_string()),
+            source: hook.source().map(|source| text(&source.to_string())),
+            background: hook.background(),
+            host_pid,
+            queued: seconds(self.queued),
+            what: &what,
+        })
+    }
+}
+
+/// What the hook says to what the host is about to do; one in the background has no say.
+fn decision(result: &HookResult) -> &'static str {
+    let decision = if result.hook.background() {
+        Decision::Allow
+    } else {
+        result.decision()
+    };
+    decision.as_str()
+}
+
+/// The line in the place of those that were lost.
+pub(super) fn gap(lost: u64, host_pid: u32) -> String {
+    json_line(&Gap {
+        time: since_1970(SystemTime::now()),
+        host_pid,
+        lost,
+    })
+}
+
+fn json_line(content: &impl Serialize) -> String {
+    // Nothing in it can fail to be JSON; a line that is none would be lost.
+    let json = serde_json::to_string(content).unwrap_or_default();
+    let mut line = String::with_capacity(json.len() + 1);
+    for c in json.chars() {
+        // What a terminal obeys, and what some take for the end of a line, JSON leaves as it is.
+        if matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}') {
+            line.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            line.push(c);
+        }
+    }
+    line.push('\n');
+    line
+}
+
+fn within(text: &str, most: usize) -> &str {
+    if text.len() <= most {
+        return text;
+    }
+    let end = (0..=most).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or_default()]
+}
+
+const CUT: &str = "…";
+
+fn cut(text: String, most: usize) -> String {
+    if text.len() <= most {
+        return text;
+    }
+    within(&text, most - CUT.len()).to_owned() + CUT
+}
+
+/// To the microsecond.
+fn seconds(duration: Duration) -> f64 {
+    // Exact up to 2^53 microseconds, 285 years.
+    #[allow(clippy::cast_precision_loss)]
+    let micros = duration.as_micros() as f64;
+    micros / 1e6
+}
+
+fn since_1970(time: SystemTime) -> f64 {
+    seconds(time.duration_since(UNIX_EPOCH).unwrap_or_default())
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(value: &bool) -> bool {
+    !value
+}

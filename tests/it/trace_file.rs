@@ -1,0 +1,303 @@
+//! The file of a trace: within its size, of whole lines, and nobody harmed by what goes wrong with it.
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use forge_hooks::{Trace, TraceError};
+use serde_json::Value;
+
+use crate::support::{World, blocking_event, eventually};
+use crate::tracing::{Traced, flush, lines, quick, told, traced_by};
+
+#[test]
+fn a_full_file_is_renamed_and_so_many_older_ones_are_kept() {
+    for older in [0, 1, 3] {
+        let traced = Traced::with(|builder| builder.max_bytes(0).keep(older));
+        traced.world.registry().register(quick());
+        for number in 0..200 {
+            let event = blocking_event().with_session_id(number.to_string());
+            traced.world.fire(&event);
+            flush(&traced.trace);
+        }
+        let mut sessions = Vec::new();
+        for number in (0..=older + 1).rev() {
+            let path = match number {
+                0 => traced.path("trace.jsonl"),
+                number => traced.path(&format!("trace.jsonl.{number}")),
+            };
+            if number > older {
+                assert!(!path.exists());
+                continue;
+            }
+            let length = path.metadata().unwrap().len();
+            assert!(length > 0 && length <= 4096, "{length}");
+            sessions.extend(lines(&path).into_iter().map(|line| line["session"].clone()));
+        }
+        let first = 200 - sessions.len();
+        let expected: Vec<Value> = (first..200).map(|n| n.to_string().into()).collect();
+        assert_eq!(sessions, expected);
+        assert_eq!(traced.trace.lost(), 0);
+    }
+}
+
+/// Nothing is lost, since more files are kept than there can be. On Windows there is no lock, and so
+/// only one file here.
+#[test]
+fn many_threads_and_two_traces_write_whole_lines_to_one_file_while_it_is_renamed() {
+    const EACH: usize = 500;
+    const BYTES: u64 = if cfg!(windows) { 1 << 30 } else { 16 * 1024 };
+    let traced = Traced::with(|builder| builder.max_bytes(BYTES).keep(1000).capacity(4096));
+    let other = Trace::to_file(traced.path("trace.jsonl"));
+    let other = other.max_bytes(BYTES).keep(1000).capacity(4096);
+    let other = other.build().unwrap();
+    let worlds = [traced_by(&traced.trace), traced_by(&other)];
+    for world in &worlds {
+        world.registry().register(quick());
+    }
+    thread::scope(|scope| {
+        for number in 0..4 {
+            let world = &worlds[number % 2];
+            scope.spawn(move || {
+                let fire = || drop(world.fire(&blocking_event()));
+                (0..EACH).for_each(|_| fire());
+            });
+        }
+    });
+    flush(&traced.trace);
+    flush(&other);
+    assert_eq!((traced.trace.lost(), other.lost()), (0, 0));
+    let files = std::fs::read_dir(traced.folder.path()).unwrap();
+    let files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
+    assert!(files.len() > 10 || cfg!(windows));
+    let count: usize = files.iter().map(|path| lines(path).len()).sum();
+    assert_eq!(count, 4 * EACH);
+    for path in files {
+        assert!(path.metadata().unwrap().len() <= 2 * BYTES);
+    }
+}
+
+#[test]
+fn when_too_many_lines_wait_some_are_lost_and_the_file_says_how_many() {
+    const EVENTS: u64 = 2000;
+    let traced = Traced::with(|builder| builder.capacity(0));
+    for _ in 0..10 {
+        traced.world.registry().register(quick());
+    }
+    for _ in 0..EVENTS {
+        traced.world.fire(&blocking_event());
+    }
+    let lines = traced.lines();
+    let lost = told(&lines);
+    assert!(lost > 0);
+    assert_eq!(lost, traced.trace.lost());
+    let runs = lines
+        .iter()
+        .filter(|line| line.get("hook").is_some())
+        .count();
+    assert_eq!(runs as u64 + lost, 10 * EVENTS);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_never_affects_a_hook() {
+    let trace = Trace::to_file("/dev/full").build().unwrap();
+    let world = traced_by(&trace);
+    world.hook("*", "echo said");
+    for number in 1..=3 {
+        let outcome = world.outcome(&blocking_event());
+        assert!(outcome.allowed() && outcome[0].stdout == "said\n");
+        flush(&trace);
+        assert_eq!(trace.lost(), number);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_renamed_stays_within_twice_its_size() {
+    let traced = Traced::with(|builder| builder.max_bytes(0).keep(1));
+    std::fs::create_dir_all(traced.path("trace.jsonl.1/not-empty")).unwrap();
+    traced.world.registry().register(quick());
+    for _ in 0..100 {
+        traced.world.fire(&blocking_event());
+        flush(&traced.trace);
+    }
+    let length = traced.path("trace.jsonl").metadata().unwrap().len();
+    assert!((4096..=8192).contains(&length), "{length}");
+    assert!(traced.trace.lost() > 0);
+    std::fs::remove_dir_all(traced.path("trace.jsonl.1")).unwrap();
+    traced.world.fire(&blocking_event());
+    let mut lines = traced.lines();
+    lines.extend(crate::tracing::lines(&traced.path("trace.jsonl.1")));
+    assert_eq!(told(&lines), traced.trace.lost(), "it goes on when it can");
+}
+
+#[test]
+fn when_the_last_trace_is_dropped_the_rest_is_written() {
+    let Traced {
+        world,
+        trace,
+        folder,
+    } = Traced::new();
+    for _ in 0..100 {
+        world.registry().register(quick());
+    }
+    world.fire(&blocking_event());
+    drop(trace);
+    drop(world);
+    let path = folder.path().join("trace.jsonl");
+    let text = || std::fs::read_to_string(&path).unwrap();
+    eventually("all lines are there", || text().lines().count() == 100);
+    lines(&path);
+}
+
+#[test]
+fn a_trace_that_cannot_be_written_is_told_at_the_start() {
+    let world = World::new();
+    world.write("file", "");
+    let mut cases = vec![
+        (
+            world.folder().to_owned(),
+            "it is a directory, expected a file",
+        ),
+        (world.path("file/below"), ""),
+    ];
+    if cfg!(unix) {
+        let pipe = world.path("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        cases.push((pipe, "it is a pipe, expected a file"));
+    }
+    for (path, expected) in cases {
+        let error = Trace::to_file(&path).build().unwrap_err();
+        let TraceError::Open { source, .. } = &error else {
+            panic!("{error:?}")
+        };
+        assert!(source.to_string().contains(expected), "{source}");
+        let message = format!("could not open the trace file `{}`", path.display());
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+#[test]
+fn folders_that_are_missing_are_made_and_a_path_becomes_absolute() {
+    let world = World::new();
+    let path = world.path("a/b/trace.jsonl");
+    let trace = Trace::to_file(&path).build().unwrap();
+    assert!(path.exists());
+    assert_eq!(trace.path(), path);
+    let relative = Trace::to_file("Cargo.toml/x").build();
+    let Err(TraceError::Open { path, .. }) = relative else {
+        panic!("it is no folder")
+    };
+    assert!(path.is_absolute());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_new_file_is_private_and_one_that_is_there_keeps_its_mode() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let traced = Traced::new();
+    let mode = |path: &Path| path.metadata().unwrap().mode() & 0o777;
+    assert_eq!(mode(&traced.path("trace.jsonl")), 0o600);
+    let open = traced.path("open.jsonl");
+    std::fs::write(&open, "").unwrap();
+    std::fs::set_permissions(&open, PermissionsExt::from_mode(0o640)).unwrap();
+    drop(Trace::to_file(&open).build().unwrap());
+    assert_eq!(mode(&open), 0o640);
+}
+
+#[test]
+fn a_file_that_somebody_renames_is_made_anew() {
+    let traced = Traced::new();
+    traced.one(quick());
+    std::fs::rename(traced.path("trace.jsonl"), traced.path("moved")).unwrap();
+    traced.one(quick());
+    assert_eq!(traced.lines().len(), 1);
+    assert_eq!(lines(&traced.path("moved")).len(), 1);
+}
+
+#[test]
+fn a_half_line_is_closed_before_the_next() {
+    let world = World::new();
+    let path = world.write("trace.jsonl", "{\"time\":1}\n{\"time\":");
+    let trace = Trace::to_file(&path).build().unwrap();
+    let traced = traced_by(&trace);
+    traced.one(quick());
+    flush(&trace);
+    let text = world.read("trace.jsonl");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[..2], ["{\"time\":1}", "{\"time\":"]);
+    assert_eq!(lines.len(), 3);
+    assert!(serde_json::from_str::<Value>(lines[2]).is_ok());
+}
+
+/// As on a disk that fills up: what may not be larger than so much is written as far as it fits.
+#[cfg(unix)]
+#[test]
+fn a_line_that_fits_only_in_part_is_closed_before_the_next() {
+    const LIMITED: &str = "FORGE_HOOKS_TEST_LIMITED";
+    if std::env::var_os(LIMITED).is_none() {
+        let mut command = std::process::Command::new("sh");
+        let script = "trap '' XFSZ; ulimit -f 16; exec \"$@\"";
+        command.args(["-c", script, "sh"]).env(LIMITED, "1");
+        command.arg(std::env::current_exe().unwrap());
+        let test = "trace_file::a_line_that_fits_only_in_part_is_closed_before_the_next";
+        let output = command.args(["--exact", test]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        return assert!(
+            output.status.success() && said.contains("1 passed"),
+            "{said}"
+        );
+    }
+    let traced = Traced::new();
+    traced.world.registry().register(quick());
+    while traced.trace.lost() == 0 {
+        assert!(traced.world.outcome(&blocking_event()).allowed());
+        flush(&traced.trace);
+    }
+    let path = traced.path("trace.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(!text.ends_with('\n'));
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(text.len() as u64 - 1000).unwrap();
+    traced.world.fire(&blocking_event());
+    flush(&traced.trace);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let parsed: Vec<_> = text.lines().map(serde_json::from_str::<Value>).collect();
+    let [.., half, gap, line] = &parsed[..] else {
+        panic!("{text}")
+    };
+    assert!(half.is_err() && line.as_ref().unwrap()["hook"] == "unlogged");
+    assert_eq!(gap.as_ref().unwrap()["lost"], 1);
+    assert_eq!(parsed.iter().filter(|line| line.is_err()).count(), 1);
+}
+
+/// What is renamed is the file, and the link leads to the new one.
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link() {
+    let world = World::new();
+    world.write("far/trace.jsonl", "");
+    let link = world.path("link");
+    std::os::unix::fs::symlink(world.path("far/trace.jsonl"), &link).unwrap();
+    let trace = Trace::to_file(&link).max_bytes(0).build().unwrap();
+    let traced = traced_by(&trace);
+    traced.registry().register(quick());
+    for _ in 0..20 {
+        traced.fire(&blocking_event());
+    }
+    flush(&trace);
+    assert!(link.is_symlink() && world.path("far/trace.jsonl.1").exists());
+    assert!(!lines(&link).is_empty());
+}
+
+#[test]
+fn a_deadline_of_any_length_is_one() {
+    let traced = Traced::new();
+    traced.world.one(quick());
+    assert!(traced.trace.flush(Duration::MAX));
+    let _ = traced.trace.flush(Duration::ZERO);
+    let shown = format!("{:?}", traced.trace);
+    assert!(shown.contains("trace.jsonl"), "{shown}");
+}

@@ -1,0 +1,340 @@
+//! The trace: what its lines tell. What becomes of its file is in `trace_file`.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use forge_hooks::{
+    FailurePolicy, FireOptions, Gate, GateVerdict, Hook, HookConfig, HookEvent, Trace,
+    TraceBuilder, TrustPolicy,
+};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::{LONG, World, blocking_event, custom, eventually, hook, meets};
+
+/// A world whose executor writes a trace into a folder of its own.
+pub(crate) struct Traced {
+    pub(crate) world: World,
+    pub(crate) trace: Trace,
+    pub(crate) folder: TempDir,
+}
+
+impl Traced {
+    pub(crate) fn new() -> Self {
+        Self::with(|builder| builder)
+    }
+
+    pub(crate) fn with(settings: impl FnOnce(TraceBuilder) -> TraceBuilder) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace.jsonl");
+        let trace = settings(Trace::to_file(path)).build().unwrap();
+        Self {
+            world: traced_by(&trace),
+            trace,
+            folder,
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn lines(&self) -> Vec<Value> {
+        flush(&self.trace);
+        lines(&self.path("trace.jsonl"))
+    }
+
+    /// The line of the one hook on an event that can block.
+    pub(crate) fn one(&self, hook: Hook) -> Value {
+        self.world.one(hook);
+        self.lines().pop().unwrap()
+    }
+}
+
+pub(crate) fn traced_by(trace: &Trace) -> World {
+    World::with(|builder| builder.observer(trace.clone()).output_limit(100))
+}
+
+#[track_caller]
+pub(crate) fn flush(trace: &Trace) {
+    assert!(trace.flush(Duration::from_secs(20)));
+}
+
+/// Every line, each of which must be one.
+#[track_caller]
+pub(crate) fn lines(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.is_empty() || text.ends_with('\n'));
+    let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    text.lines().map(parse).collect()
+}
+
+/// So many lines were lost, by their own account.
+pub(crate) fn told(lines: &[Value]) -> u64 {
+    lines.iter().filter_map(|line| line["lost"].as_u64()).sum()
+}
+
+fn keys(line: &Value) -> Vec<&str> {
+    let object = line.as_object().unwrap();
+    object.keys().map(String::as_str).collect()
+}
+
+/// Keeps a hook from running, so that it has its line without the time that a process takes.
+#[derive(Debug)]
+struct Closed;
+
+impl Gate for Closed {
+    fn check(&self, _hook: &Hook) -> GateVerdict {
+        GateVerdict::NotApproved("nobody has approved it".to_owned())
+    }
+}
+
+pub(crate) fn quick() -> Hook {
+    hook("*", "x")
+        .with_gate(Arc::new(Closed))
+        .with_description("unlogged")
+}
+
+#[test]
+fn a_line_tells_what_there_is_to_know_of_a_run() {
+    let traced = Traced::new();
+    let entry =
+        r#"{"hooks": [{"event": "tool:*", "command": "echo no&& exit 3", "name": "guard"}]}"#;
+    let file = traced.world.write("src/forge/hooks.json", entry);
+    let config = HookConfig::default().with_config_home(traced.world.folder());
+    let report = config.load_into(
+        traced.world.registry(),
+        traced.folder.path(),
+        TrustPolicy::Everything,
+    );
+    assert!(report.is_ok());
+    let event = blocking_event().with_session_id("s1");
+    let outcome = traced.world.outcome(&event);
+    let [line] = &traced.lines()[..] else {
+        panic!("one line")
+    };
+    for (key, expected) in [
+        ("event", Value::from("tool:pre_execute")),
+        ("tool", "bash".into()),
+        ("session", "s1".into()),
+        ("hook", "guard".into()),
+        ("pattern", "tool:*".into()),
+        ("command", "echo no&& exit 3".into()),
+        ("source", format!("{}: hooks[0]", file.display()).into()),
+        ("host_pid", std::process::id().into()),
+        ("queued", 0.0.into()),
+        ("pid", outcome[0].pid.unwrap().into()),
+        ("exit_code", 3.into()),
+        ("failure", "Exit".into()),
+        ("decision", "block".into()),
+        ("should_continue", false.into()),
+        ("reason", "no".into()),
+    ] {
+        assert_eq!(line[key], expected, "{key}");
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let time = line["time"].as_f64().unwrap();
+    assert!((event.timestamp..=now.as_secs_f64()).contains(&time));
+    let difference = line["duration"].as_f64().unwrap() - outcome[0].duration.as_secs_f64();
+    assert!(difference.abs() < 1e-5);
+}
+
+#[test]
+fn what_is_not_there_is_left_out() {
+    let traced = Traced::new();
+    traced.world.hook("session:end", "exit 0");
+    traced.world.fire(&HookEvent::session_end("s1"));
+    let lines = traced.lines();
+    let expected = [
+        "time",
+        "event",
+        "session",
+        "hook",
+        "pattern",
+        "command",
+        "host_pid",
+        "queued",
+        "duration",
+        "pid",
+        "exit_code",
+        "decision",
+        "should_continue",
+    ];
+    assert_eq!(keys(&lines[0]), expected);
+}
+
+/// `cmd` echoes quotes as they are.
+fn quoted(answer: &str) -> String {
+    if cfg!(windows) {
+        answer.to_owned()
+    } else {
+        format!("'{answer}'")
+    }
+}
+
+#[test]
+fn every_end_of_a_hook_has_its_line() {
+    let traced = Traced::new();
+    let slow = hook("*", LONG).with_timeout(Duration::from_millis(50));
+    let missing = Hook::program("*", ["./no-such"]).unwrap();
+    let allowed = hook("*", "exit 3").with_on_failure(FailurePolicy::Continue);
+    let many = hook("*", &format!("echo {}", "x".repeat(200)));
+    for (hook, expected) in [
+        (hook("*", "exit 0"), r#"{"exit_code":0,"decision":"allow"}"#),
+        (
+            slow,
+            r#"{"exit_code":-1,"failure":"TimedOut","decision":"block"}"#,
+        ),
+        (
+            missing,
+            r#"{"exit_code":-1,"failure":"NotFound","pid":null}"#,
+        ),
+        (
+            allowed,
+            r#"{"exit_code":3,"failure":"Exit","decision":"allow","should_continue":true}"#,
+        ),
+        (
+            quick(),
+            r#"{"skipped":"NotApproved","decision":"allow","reason":"nobody has approved it"}"#,
+        ),
+        (many, r#"{"exit_code":0,"cut":true}"#),
+        (
+            hook(
+                "*",
+                &format!("echo {}", quoted(r#"{"decision":"ask","reason":"sure?"}"#)),
+            ),
+            r#"{"exit_code":0,"decision":"ask","should_continue":false,"reason":"sure?"}"#,
+        ),
+        #[cfg(unix)]
+        (
+            hook("*", "kill -9 $$"),
+            r#"{"exit_code":137,"signal":9,"failure":"Signal"}"#,
+        ),
+    ] {
+        let line = traced.one(hook);
+        let expected: Value = serde_json::from_str(expected).unwrap();
+        for (key, value) in expected.as_object().unwrap() {
+            assert_eq!(&line[key], value, "{key} of {line}");
+        }
+    }
+}
+
+#[test]
+fn a_hook_whose_turn_never_comes_has_a_line_that_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.jsonl");
+    let trace = Trace::to_file(&path).build().unwrap();
+    let world = World::with(|builder| {
+        let builder = builder.workers(1).queue_capacity(1);
+        builder.observer(trace.clone())
+    });
+    world.hook("a:*", &meets("runs", "go"));
+    world.hook("b:*", "exit 0");
+    let running = world.submit(custom("a:a"));
+    world.await_file("runs");
+    let waiting = world.submit(custom("b:b"));
+    let options = FireOptions::default();
+    assert!(world.executor.submit(custom("b:c"), options).is_err());
+    waiting.cancel();
+    world.write("go", "");
+    assert!(running.wait().allowed());
+    assert!(
+        world
+            .executor
+            .shutdown(Duration::from_secs(20))
+            .is_complete()
+    );
+    assert!(world.executor.submit(custom("b:d"), options).is_err());
+    flush(&trace);
+    let lines = lines(&path);
+    let dropped = |event: &str| {
+        let line = lines.iter().find(|line| line["event"] == event).unwrap();
+        assert!(line.get("duration").is_none() && line["queued"].is_f64());
+        line["dropped"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(
+        ["b:b", "b:c", "b:d"].map(dropped),
+        ["Cancelled", "Busy", "ShutDown"]
+    );
+}
+
+#[test]
+fn a_hook_in_the_background_has_a_line_and_no_say() {
+    let traced = Traced::new();
+    let background = hook("*", "exit 3").with_background(true);
+    traced.world.registry().register(background);
+    assert!(traced.world.outcome(&blocking_event()).is_empty());
+    eventually("it has its line", || !traced.lines().is_empty());
+    let line = &traced.lines()[0];
+    assert_eq!(line["background"], true);
+    assert_eq!(
+        (&line["exit_code"], &line["decision"]),
+        (&3.into(), &"allow".into())
+    );
+}
+
+#[test]
+fn a_submitted_event_tells_how_long_it_was_queued() {
+    let traced = Traced::new();
+    traced.world.hook("*", "exit 0");
+    assert!(traced.world.submit(blocking_event()).wait().allowed());
+    assert!(traced.lines()[0]["queued"].as_f64().unwrap() > 0.0);
+}
+
+/// The first column of the tables in docs/trace.md, and what the source writes.
+#[test]
+fn the_page_names_every_field() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/trace.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+    let named: BTreeSet<&str> = rows
+        .filter_map(|row| row.split_once(" |"))
+        .flat_map(|(names, _)| names.trim_end_matches('`').split("`, `"))
+        .collect();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/trace/line.rs");
+    let source = std::fs::read_to_string(source).unwrap();
+    let written: BTreeSet<&str> = source
+        .split("#[derive(Serialize)]")
+        .skip(1)
+        .flat_map(|item| item.split("\n}\n").next().unwrap().lines().skip(2))
+        .filter_map(|line| line.split_once(": ")?.0.rsplit(' ').next())
+        .filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+        .filter(|name| *name != "what")
+        .collect();
+    assert!(written.len() > 15);
+    assert_eq!(named, written);
+}
+
+#[test]
+fn texts_of_any_kind_and_length_stay_within_their_line() {
+    let traced = Traced::new();
+    let odd = "a\nb\r\"\\\u{0}\u{1b}[31m\u{9b}2J\u{85}\u{2028}é\u{7f}";
+    let long = "é".repeat(10_000);
+    let hook = hook("*", "exit 3").with_name(odd).with_description(&long);
+    traced.world.registry().register(hook);
+    let event = blocking_event().with_tool_name(odd).with_session_id(&long);
+    traced.world.fire(&event);
+    let lines = traced.lines();
+    assert_eq!(lines.len(), 1);
+    assert_eq!(
+        (&lines[0]["hook"], &lines[0]["tool"]),
+        (&odd.into(), &odd.into())
+    );
+    let session = lines[0]["session"].as_str().unwrap();
+    assert!((4090..=4096).contains(&session.len()) && session.ends_with("é…"));
+    let text = std::fs::read_to_string(traced.path("trace.jsonl")).unwrap();
+    let mut controls = text.chars().filter(|c| c.is_control() || *c == '\u{2028}');
+    assert_eq!(controls.next(), Some('\n'));
+    assert_eq!(controls.next(), None);
+}
+
+#[test]
+fn a_reason_is_cut_after_a_kilobyte() {
+    let traced = Traced::new();
+    let world = World::with(|builder| builder.observer(traced.trace.clone()));
+    world.one(hook("*", &format!("echo {}&& exit 3", "y".repeat(3000))));
+    let reason = traced.lines()[0]["reason"].as_str().unwrap().to_owned();
+    assert!(reason.len() <= 1024 && reason.ends_with("y…"), "{reason}");
+}
