@@ -84,7 +84,7 @@
 //! The library logs through [`log`]: a hook's start and end at debug level, what it writes to
 //! standard error as a warning, to standard output at trace level, a failure as a warning, and a
 //! timeout or a hook that could not run as an error. It never configures a logger and never prints.
-//! What a hook writes is logged as it is: whoever turns trace on decides where that goes.
+//! What looks like a secret is masked, and so are the values of a hook's own `env`: see [`Redactor`].
 //!
 //! # Platforms
 //! Linux, macOS and the BSDs, Windows. On Unix one loop waits for the pipes and, on Linux by a
@@ -119,6 +119,7 @@ mod pattern;
 mod process;
 mod profile;
 mod protocol;
+mod redact;
 mod registry;
 pub mod templates;
 mod trace;
@@ -145,6 +146,7 @@ pub use outcome::{
 };
 pub use pattern::{EventPattern, PatternError};
 pub use profile::AppProfile;
+pub use redact::{RedactError, Redactor};
 pub use registry::{HookId, HookRegistry};
 pub use templates::HOOK_TEMPLATES;
 pub use trace::{Trace, TraceBuilder, TraceError};

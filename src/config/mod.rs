@@ -24,6 +24,7 @@ use serde_json::Value;
 
 use crate::hook::Hook;
 use crate::profile::AppProfile;
+use crate::redact::Redactor;
 use crate::registry::HookRegistry;
 use crate::trust::TrustStore;
 
@@ -340,5 +341,7 @@ fn first_existing(candidates: Vec<PathBuf>) -> Option<PathBuf> {
 }
 
 fn log_problem(problem: &Problem) {
-    warn!("{problem}");
+    // A value that is wrong for its key is named in the words, whatever it is.
+    let words = problem.to_string();
+    warn!("{}", Redactor::default().text(&words));
 }

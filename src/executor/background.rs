@@ -41,7 +41,7 @@ pub(super) fn start(engine: &Arc<Engine>, event: Arc<HookEvent>, hook: &Arc<Hook
         cancel: Arc::default(),
     };
     if let Err(refusal) = engine.background.submit(place, Box::new(job)) {
-        let label = hook.label();
+        let label = engine.label(hook);
         match refusal {
             Refusal::Busy => warn!("hook `{label}` does not run: too many wait in the background"),
             Refusal::NoThread(error) => warn!("hook `{label}` does not run: no thread: {error}"),
@@ -53,7 +53,7 @@ pub(super) fn start(engine: &Arc<Engine>, event: Arc<HookEvent>, hook: &Arc<Hook
 impl Background {
     fn tell_of_drop(&self, reason: DropReason) {
         let run = HookRun::new(&self.event, &self.hook, self.submitted.elapsed());
-        self.engine.observers.dropped(&run, reason);
+        self.engine.drop_run(&run, reason);
     }
 }
 

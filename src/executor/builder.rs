@@ -13,6 +13,7 @@ use super::{HookExecutor, Shared};
 use crate::hook::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 use crate::profile::AppProfile;
 use crate::protocol::Naming;
+use crate::redact::Redactor;
 use crate::registry::HookRegistry;
 
 /// Makes a [`HookExecutor`]. Building cannot fail: threads start when they are first needed.
@@ -39,6 +40,7 @@ pub struct HookExecutorBuilder {
     output_limit: usize,
     profile: AppProfile,
     observers: Observers,
+    redactor: Redactor,
     allow_disable: bool,
 }
 
@@ -54,6 +56,7 @@ impl Default for HookExecutorBuilder {
             output_limit: 1024 * 1024,
             profile: AppProfile::default(),
             observers: Observers::default(),
+            redactor: Redactor::default(),
             allow_disable: true,
         }
     }
@@ -130,6 +133,13 @@ impl HookExecutorBuilder {
         self
     }
 
+    /// What of a hook's output, command and errors may stand in the log. Default: all but what looks
+    /// like a secret, and the values of the hook's own `env`. Results hold everything.
+    pub fn redactor(mut self, redactor: Redactor) -> Self {
+        self.redactor = redactor;
+        self
+    }
+
     /// Makes the executor.
     #[must_use]
     pub fn build(self) -> HookExecutor {
@@ -145,6 +155,7 @@ impl HookExecutorBuilder {
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
             observers: self.observers,
+            redactor: self.redactor,
             pool: Pool::new(
                 "forge-hooks",
                 Limits {

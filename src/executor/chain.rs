@@ -64,9 +64,7 @@ pub(super) fn run_unless_cancelled(
     hook: &Arc<Hook>,
 ) -> HookResult {
     if firing.is_cancelled() {
-        engine
-            .observers
-            .dropped(&firing.run_of(hook), DropReason::Cancelled);
+        engine.drop_run(&firing.run_of(hook), DropReason::Cancelled);
         return never_ran(hook, firing.queued);
     }
     engine.run(firing, hook)
@@ -77,9 +75,7 @@ fn start_in_background(engine: &Arc<Engine>, firing: &Firing<'_>, hook: &Arc<Hoo
         return;
     }
     if firing.is_cancelled() {
-        engine
-            .observers
-            .dropped(&firing.run_of(hook), DropReason::Cancelled);
+        engine.drop_run(&firing.run_of(hook), DropReason::Cancelled);
     } else {
         background::start(engine, firing.event.to_shared(), hook);
     }
@@ -94,11 +90,9 @@ pub(super) fn never_ran(hook: &Arc<Hook>, queued: Duration) -> HookResult {
 }
 
 /// For a hook at which the engine failed. The panic itself has been reported by its hook.
-pub(super) fn panicked(hook: &Arc<Hook>) -> HookResult {
-    error!(
-        "the engine panicked at hook `{}`; please report this",
-        hook.label()
-    );
+pub(super) fn panicked(engine: &Engine, hook: &Arc<Hook>) -> HookResult {
+    let label = engine.label(hook);
+    error!("the engine panicked at hook `{label}`; please report this");
     HookResult::not_run(
         Arc::clone(hook),
         FailureKind::Panicked,

@@ -98,7 +98,7 @@ impl FireJob {
         let queued = self.submitted.elapsed();
         for hook in &self.hooks {
             let run = HookRun::new(&self.event, hook, queued);
-            self.engine.observers.dropped(&run, reason);
+            self.engine.drop_run(&run, reason);
         }
     }
 
@@ -150,7 +150,8 @@ impl Job for FireJob {
 impl Drop for FireJob {
     fn drop(&mut self) {
         if self.answers.done.is_some() {
-            self.answer_the_rest(chain::panicked);
+            let engine = Arc::clone(&self.engine);
+            self.answer_the_rest(|hook| chain::panicked(&engine, hook));
         }
     }
 }

@@ -16,6 +16,7 @@ mod options;
 mod parallel;
 mod pool;
 mod queue;
+mod report;
 mod run;
 mod shutdown;
 

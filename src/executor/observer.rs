@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use log::{debug, error};
+use log::error;
 
 use crate::events::HookEvent;
 use crate::hook::Hook;
@@ -159,8 +159,6 @@ impl Observers {
     }
 
     pub(super) fn dropped(&self, run: &HookRun<'_>, reason: DropReason) {
-        let (label, event) = (run.hook.label(), &run.event.event_type);
-        debug!("hook `{label}` does not run on {event}: {reason}");
         // One that fires an event when it is told of a drop, on a full queue, would never end.
         if !DROPPING.replace(true) {
             self.tell(|observer| observer.on_drop(run, reason));

@@ -7,20 +7,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use log::{debug, error, trace, warn};
-
-use super::answer::{self, without_bom};
+use super::answer::without_bom;
 use super::chain;
 use super::command::command_line;
 use super::firing::Firing;
 use super::observer::Observers;
 use super::pool::Pool;
 use super::shutdown::Closing;
-use crate::events::HookEvent;
 use crate::hook::{GateVerdict, Hook, Stdin};
 use crate::outcome::{FailureKind, HookResult, SkipReason};
 use crate::process::{self, Captured, End, Finished, Spec, StartErrorKind};
 use crate::protocol::{Naming, VariablesError};
+use crate::redact::Redactor;
 
 /// What every run depends on: the settings, who watches, and the threads.
 #[derive(Debug)]
@@ -32,6 +30,7 @@ pub(crate) struct Engine {
     pub(super) kill_grace: Duration,
     pub(super) output_limit: usize,
     pub(super) observers: Observers,
+    pub(super) redactor: Redactor,
     pub(super) pool: Pool,
     /// For hooks that nobody waits for.
     pub(super) background: Pool,
@@ -48,7 +47,7 @@ impl Engine {
         let run = firing.run_of(hook);
         self.observers.start(&run);
         let attempt = AssertUnwindSafe(|| self.attempt(firing, hook, nested.above));
-        let mut result = catch_unwind(attempt).unwrap_or_else(|_| chain::panicked(hook));
+        let mut result = catch_unwind(attempt).unwrap_or_else(|_| chain::panicked(self, hook));
         result.queued = firing.queued;
         self.observers.finish(&run, &result);
         result
@@ -56,7 +55,7 @@ impl Engine {
 
     fn attempt(&self, firing: &Firing<'_>, hook: &Arc<Hook>, above: usize) -> HookResult {
         let event_type = &firing.event.event_type;
-        debug!("hook `{}` starts on {event_type}", hook.label());
+        self.report_start(hook, event_type);
         let not_run = |failure, error| HookResult::not_run(Arc::clone(hook), failure, error);
         let result = match hook
             .gate()
@@ -71,7 +70,7 @@ impl Engine {
                 Err((failure, error)) => not_run(failure, error),
             },
         };
-        report(&result, &firing.event);
+        self.report_end(&result, &firing.event);
         result
     }
 
@@ -157,7 +156,7 @@ impl Engine {
             ask_handled: firing.handles_ask,
             ..HookResult::new(Arc::clone(hook), exit_code)
         };
-        answer::taken(result, stdout_cut, &firing.event.event_type)
+        self.answered(result, stdout_cut, &firing.event.event_type)
     }
 
     /// The exit code, and the failure if it is one.
@@ -266,41 +265,5 @@ fn text(captured: Captured) -> (String, Option<Vec<u8>>) {
                 Some(bytes),
             )
         }
-    }
-}
-
-/// Tells the log: what the hook wrote, and how it ended, the louder the worse.
-fn report(result: &HookResult, event: &HookEvent) {
-    let label = result.hook.label();
-    if !result.stdout.is_empty() {
-        trace!("hook `{label}` stdout: {}", result.stdout.trim_end());
-    }
-    if !result.stderr.trim().is_empty() {
-        warn!("hook `{label}` stderr: {}", result.stderr.trim_end());
-    }
-    let duration = result.duration;
-    debug!(
-        "hook `{label}` ended with exit code {} after {duration:?}",
-        result.exit_code
-    );
-    if result.failure.is_some() || result.skipped.is_some() {
-        report_trouble(result, event);
-    }
-}
-
-fn report_trouble(result: &HookResult, event: &HookEvent) {
-    let source = result.hook.source();
-    let place = source
-        .map(|source| format!(" of {source}"))
-        .unwrap_or_default();
-    let hook = format!("hook `{}`{place}", result.hook.label());
-    let error = result.error.as_deref().unwrap_or_default();
-    let event_type = &event.event_type;
-    match result.failure {
-        None => warn!("{hook} is skipped on {event_type}: {error}"),
-        Some(FailureKind::Exit | FailureKind::Cancelled) => {
-            warn!("{hook} failed on {event_type}: {error}");
-        }
-        Some(_) => error!("{hook} failed on {event_type}: {error}"),
     }
 }

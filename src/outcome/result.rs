@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::failure::{FailureKind, SkipReason};
 use super::output::{Decision, HookOutput};
 use crate::hook::Hook;
+use crate::redact::Redactor;
 
 /// What came back from one hook.
 #[derive(Clone, PartialEq)]
@@ -230,13 +231,15 @@ impl HookResult {
 /// Shows how much was written, never what: it may hold secrets.
 impl fmt::Debug for HookResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let own = || self.hook.env().values().map(String::as_str);
+        let shown = |text| Redactor::default().text_with(text, own()).into_owned();
         f.debug_struct("HookResult")
-            .field("hook", &self.hook.label())
+            .field("hook", &shown(self.hook.label()))
             .field("exit_code", &self.exit_code)
             .field("stdout", &format_args!("{} bytes", self.stdout.len()))
             .field("stderr", &format_args!("{} bytes", self.stderr.len()))
             .field("duration", &self.duration)
-            .field("error", &self.error)
+            .field("error", &self.error.as_deref().map(shown))
             .field("failure", &self.failure)
             .field("decision", &self.decision())
             .field("pid", &self.pid)

@@ -17,6 +17,7 @@ use crossbeam_channel::{Sender, bounded};
 
 use crate::executor::{DropReason, HookRun, Observer};
 use crate::outcome::HookResult;
+use crate::redact::Redactor;
 use file::{Limits, TraceFile};
 use line::Note;
 use writer::{Message, Writer};
@@ -28,7 +29,7 @@ use writer::{Message, Writer};
 /// It never keeps a hook waiting: lines are written by a thread of its own, and where more of them
 /// wait than there is room for, or the disk is full, they are lost, counted, and the next line that
 /// is written is preceded by one that tells how many. Errors of writing are logged, once, as a
-/// warning.
+/// warning. What looks like a secret is masked, see [`Redactor`](crate::Redactor).
 ///
 /// ```
 /// use std::time::Duration;
@@ -99,6 +100,7 @@ impl Trace {
                 older: 3,
             },
             capacity: 1024,
+            redactor: Redactor::default(),
         }
     }
 
@@ -166,6 +168,7 @@ pub struct TraceBuilder {
     path: PathBuf,
     limits: Limits,
     capacity: usize,
+    redactor: Redactor,
 }
 
 impl TraceBuilder {
@@ -192,6 +195,13 @@ impl TraceBuilder {
         self
     }
 
+    /// Sets what may stand in the file: all but what looks like a secret, and the values of a hook's
+    /// own `env`, unless this says otherwise.
+    pub fn redactor(mut self, redactor: Redactor) -> Self {
+        self.redactor = redactor;
+        self
+    }
+
     /// Opens the file, and starts the thread that writes it.
     ///
     /// On Unix a new file can be read by its owner alone, for commands and what hooks say may be
@@ -208,7 +218,7 @@ impl TraceBuilder {
         };
         let (messages, received) = bounded(self.capacity);
         let lost = Arc::new(AtomicU64::new(0));
-        let writer = Writer::new(file, path.clone(), Arc::clone(&lost));
+        let writer = Writer::new(file, path.clone(), Arc::clone(&lost), self.redactor);
         let thread = std::thread::Builder::new().name("forge-hooks-trace".to_owned());
         if let Err(source) = thread.spawn(move || writer.run(&received)) {
             return Err(TraceError::Thread { path, source });

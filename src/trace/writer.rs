@@ -12,6 +12,7 @@ use log::warn;
 use super::file::TraceFile;
 use super::line::{Note, gap};
 use crate::hook::Hook;
+use crate::redact::Redactor;
 
 pub(super) enum Message {
     Note(Box<Note>),
@@ -29,10 +30,16 @@ pub(super) struct Writer {
     told: u64,
     has_warned: bool,
     host_pid: u32,
+    redactor: Redactor,
 }
 
 impl Writer {
-    pub(super) fn new(file: TraceFile, path: PathBuf, lost: Arc<AtomicU64>) -> Self {
+    pub(super) fn new(
+        file: TraceFile,
+        path: PathBuf,
+        lost: Arc<AtomicU64>,
+        redactor: Redactor,
+    ) -> Self {
         Self {
             file,
             path,
@@ -40,6 +47,7 @@ impl Writer {
             told: 0,
             has_warned: false,
             host_pid: std::process::id(),
+            redactor,
         }
     }
 
@@ -92,8 +100,8 @@ impl Writer {
     }
 
     /// A text as it may be shown: every text of a line goes through here.
-    #[allow(clippy::unused_self)]
-    fn shown(&self, _hook: &Hook, text: &str) -> String {
-        text.to_owned()
+    fn shown(&self, hook: &Hook, text: &str) -> String {
+        let own = hook.env().values().map(String::as_str);
+        self.redactor.text_with(text, own).into_owned()
     }
 }

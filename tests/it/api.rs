@@ -11,9 +11,10 @@ use forge_hooks::{
     GateVerdict, HOOK_TEMPLATES, Hook, HookBlockedError, HookCommand, HookConfig, HookError,
     HookEvent, HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookOutput, HookRegistry,
     HookResult, HookSource, HookTrust, KeyError, Lifecycle, LlmCall, LlmStream, LoadReport,
-    Outcome, PatternError, Permission, PermissionRequest, Problem, Reads, Session, Severity, Shell,
-    ShutdownReport, SkipReason, Stdin, SubmitError, ToolRun, TrustError, TrustPolicy, TrustStore,
-    fire_event, fire_event_blocking, fire_event_blocking_with,
+    Outcome, PatternError, Permission, PermissionRequest, Problem, Reads, RedactError, Redactor,
+    Session, Severity, Shell, ShutdownReport, SkipReason, Stdin, SubmitError, ToolRun, Trace,
+    TraceError, TrustError, TrustPolicy, TrustStore, fire_event, fire_event_blocking,
+    fire_event_blocking_with,
 };
 
 use crate::support::{World, blocking_event, hook};
@@ -62,6 +63,8 @@ fn every_type_can_be_sent_to_and_shared_with_another_thread() {
     shared::<PermissionRequest<'_>>();
     shared::<Problem>();
     shared::<Reads>();
+    shared::<RedactError>();
+    shared::<Redactor>();
     shared::<Session>();
     shared::<Severity>();
     shared::<Shell>();
@@ -70,6 +73,8 @@ fn every_type_can_be_sent_to_and_shared_with_another_thread() {
     shared::<Stdin>();
     shared::<SubmitError>();
     shared::<ToolRun<(), String>>();
+    shared::<Trace>();
+    shared::<TraceError>();
     shared::<TrustError>();
     shared::<TrustPolicy>();
     shared::<TrustStore>();

@@ -208,3 +208,70 @@ fn an_answer_after_the_fact_that_cannot_be_used_is_a_warning() {
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].0, Level::Warn);
 }
+
+/// A secret in a place where a hook, or what it does, has it.
+fn with_a_secret(secret: &str) -> Vec<Hook> {
+    let named = |command: &str| hook("*", command).with_description("log-secret");
+    let in_env = |command: &str| named(command).with_env("WORD", secret);
+    vec![
+        named(&format!("echo password: {secret}")),
+        named(&format!("echo token={secret}>&2& exit 1").replace("& exit", SEPARATED)),
+        in_env(&format!("echo {secret}")),
+        in_env(&format!("echo {secret}>&2")),
+        in_env("exit 0").with_description(format!("log-secret {secret}")),
+        in_env("exit 0").with_working_dir(format!("/missing/{secret}")),
+        Hook::program("*", [format!("/missing/{secret}")])
+            .unwrap()
+            .with_env("WORD", secret),
+        named(&format!("echo {{\"decision\": \"api_key={secret}\"}}")),
+    ]
+}
+
+const SEPARATED: &str = if cfg!(windows) { "& exit" } else { "; exit" };
+
+#[test]
+fn nothing_that_is_logged_shows_a_secret() {
+    listen();
+    let secret = "s3cr3t-of-the-log-test";
+    for hook in with_a_secret(secret) {
+        let world = World::new();
+        world.registry().register(hook.clone());
+        world.registry().register(hook.with_background(true));
+        let shown = format!("{:?}", world.outcome(&blocking_event()));
+        assert!(!shown.contains(secret), "{shown}");
+        assert!(world.fire(&HookEvent::user_interrupt()).len() == 1);
+        let _ = world.executor.shutdown(std::time::Duration::from_secs(10));
+        world.fire(&blocking_event());
+    }
+    assert!(told("log-secret").len() > 20);
+    assert_eq!(told(secret), []);
+}
+
+#[test]
+fn what_is_masked_is_the_hosts_choice_and_the_host_sees_everything() {
+    listen();
+    let world = World::with(|builder| builder.redactor(forge_hooks::Redactor::off()));
+    let result = world.one(hook("*", "echo password=open-as-the-day").with_description("log-open"));
+    assert!(result.stdout.contains("open-as-the-day"));
+    assert!(!told("password=open-as-the-day").is_empty());
+    let hidden = World::new().one(hook("*", "echo password=hidden-as-the-night"));
+    assert!(
+        hidden.stdout.contains("hidden-as-the-night"),
+        "a result holds what was written"
+    );
+    assert_eq!(told("hidden-as-the-night"), []);
+}
+
+#[test]
+fn what_is_wrong_in_a_file_is_logged_without_its_secrets() {
+    listen();
+    let world = World::new();
+    world.write(
+        "src/forge/hooks.json",
+        r#"{"hooks": [{"event": "*", "command": "true", "on_failure": "password=in-a-file"}]}"#,
+    );
+    let config = HookConfig::default().with_config_home(world.folder());
+    assert!(config.load_global().is_empty());
+    assert!(!told("on_failure").is_empty());
+    assert_eq!(told("password=in-a-file"), []);
+}

@@ -28,6 +28,8 @@ mod patterns;
 mod processes;
 mod protocol_examples;
 mod protocol_page;
+mod redaction;
+mod redaction_corpus;
 mod registry;
 mod saving;
 mod schedules;

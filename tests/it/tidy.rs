@@ -9,11 +9,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("profile", &[]),
     ("process", &[]),
     ("files", &[]),
+    ("redact", &[]),
     ("events", &[]),
     ("pattern", &["events"]),
     ("hook", &["events", "pattern"]),
     ("registry", &["events", "hook", "pattern"]),
-    ("outcome", &["events", "hook"]),
+    ("outcome", &["events", "hook", "redact"]),
     (
         "protocol",
         &["events", "profile", "hook", "outcome", "process"],
@@ -21,7 +22,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "executor",
         &[
-            "events", "profile", "hook", "registry", "outcome", "protocol", "process",
+            "events", "profile", "hook", "registry", "outcome", "protocol", "process", "redact",
         ],
     ),
     (
@@ -36,6 +37,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "registry",
             "trust",
             "files",
+            "redact",
         ],
     ),
     ("trust", &["hook", "profile", "files"]),

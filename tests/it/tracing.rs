@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use forge_hooks::{
-    FailurePolicy, FireOptions, Gate, GateVerdict, Hook, HookConfig, HookEvent, Trace,
+    FailurePolicy, FireOptions, Gate, GateVerdict, Hook, HookConfig, HookEvent, Redactor, Trace,
     TraceBuilder, TrustPolicy,
 };
 use serde_json::Value;
@@ -163,6 +163,34 @@ fn what_is_not_there_is_left_out() {
         "should_continue",
     ];
     assert_eq!(keys(&lines[0]), expected);
+}
+
+#[test]
+fn no_line_shows_a_secret_unless_the_host_wants_it() {
+    let secret = "s3cr3t-of-the-trace-test";
+    let bearing = |traced: &Traced| {
+        let in_env = |command: &str| hook("*", command).with_env("WORD", secret);
+        let hooks = [
+            in_env(&format!("echo {secret}&& exit 1")),
+            hook("*", &format!("echo token={secret}&& exit 1")),
+            hook("*", "exit 1").with_description(format!("password: {secret}")),
+            Hook::program("*", [&format!("/missing/{secret}")])
+                .unwrap()
+                .with_env("WORD", secret),
+        ];
+        hooks.into_iter().for_each(|hook| drop(traced.one(hook)));
+        let event = HookEvent::tool_pre_execute(format!("api_key={secret}"), "ls");
+        traced
+            .world
+            .fire(&event.with_session_id(format!("token={secret}")));
+        flush(&traced.trace);
+        std::fs::read_to_string(traced.path("trace.jsonl")).unwrap()
+    };
+    let masked = bearing(&Traced::new());
+    assert!(!masked.contains(secret), "{masked}");
+    assert!(masked.matches(Redactor::MASK).count() > 6, "{masked}");
+    let open = bearing(&Traced::with(|builder| builder.redactor(Redactor::off())));
+    assert!(open.matches(secret).count() > 6, "{open}");
 }
 
 /// `cmd` echoes quotes as they are.

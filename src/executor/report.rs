@@ -1,0 +1,95 @@
+//! What the log is told of a hook: what it writes, how it ends, the louder the worse.
+//!
+//! All of it goes through the redactor, with the values of the hook's own `env`, and only where
+//! somebody listens.
+
+use std::borrow::Cow;
+
+use log::{debug, error, trace, warn};
+
+use super::observer::{DropReason, HookRun};
+use super::run::Engine;
+use crate::events::{EventType, HookEvent};
+use crate::hook::Hook;
+use crate::outcome::{FailureKind, HookResult};
+
+impl Engine {
+    /// A text that has to do with this hook, as it may be shown.
+    pub(super) fn shown<'a>(&self, hook: &Hook, text: &'a str) -> Cow<'a, str> {
+        let own = hook.env().values().map(String::as_str);
+        self.redactor.text_with(text, own)
+    }
+
+    /// The words by which the hook is known.
+    pub(super) fn label<'a>(&self, hook: &'a Hook) -> Cow<'a, str> {
+        self.shown(hook, hook.label())
+    }
+
+    pub(super) fn report_start(&self, hook: &Hook, event_type: &EventType) {
+        debug!("hook `{}` starts on {event_type}", self.label(hook));
+    }
+
+    pub(super) fn report_end(&self, result: &HookResult, event: &HookEvent) {
+        let hook = &result.hook;
+        let (stdout, stderr) = (result.stdout.trim_end(), result.stderr.trim_end());
+        if !stdout.is_empty() {
+            trace!(
+                "hook `{}` stdout: {}",
+                self.label(hook),
+                self.shown(hook, stdout)
+            );
+        }
+        if !stderr.is_empty() {
+            warn!(
+                "hook `{}` stderr: {}",
+                self.label(hook),
+                self.shown(hook, stderr)
+            );
+        }
+        let (code, duration) = (result.exit_code, result.duration);
+        debug!(
+            "hook `{}` ended with exit code {code} after {duration:?}",
+            self.label(hook)
+        );
+        if result.failure.is_some() || result.skipped.is_some() {
+            self.report_trouble(result, &event.event_type);
+        }
+    }
+
+    fn report_trouble(&self, result: &HookResult, event_type: &EventType) {
+        let hook = &result.hook;
+        let place = hook.source().map(|source| format!(" of {source}"));
+        let place = place.unwrap_or_default();
+        let label = || self.label(hook);
+        let error = || self.shown(hook, result.error.as_deref().unwrap_or_default());
+        match result.failure {
+            None => warn!(
+                "hook `{}`{place} is skipped on {event_type}: {}",
+                label(),
+                error()
+            ),
+            Some(FailureKind::Exit | FailureKind::Cancelled) => {
+                warn!(
+                    "hook `{}`{place} failed on {event_type}: {}",
+                    label(),
+                    error()
+                );
+            }
+            Some(_) => error!(
+                "hook `{}`{place} failed on {event_type}: {}",
+                label(),
+                error()
+            ),
+        }
+    }
+
+    /// Tells of a hook that will not run, also the observers.
+    pub(super) fn drop_run(&self, run: &HookRun<'_>, reason: DropReason) {
+        let event_type = &run.event.event_type;
+        debug!(
+            "hook `{}` does not run on {event_type}: {reason}",
+            self.label(run.hook)
+        );
+        self.observers.dropped(run, reason);
+    }
+}

@@ -1,0 +1,410 @@
+//! What is shown: secrets are masked, and all else is as it was.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use forge_hooks::Redactor;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+
+use crate::redaction_corpus::{KEPT, MASKED};
+
+#[test]
+fn what_looks_secret_is_masked_and_the_rest_can_still_be_read() {
+    let redactor = Redactor::new();
+    let mut wrong = Vec::new();
+    for (text, secret, rest) in MASKED {
+        assert!(text.contains(secret), "{text} does not hold {secret}");
+        let shown = redactor.text(text);
+        let hidden = !shown.contains(secret) && shown.contains(Redactor::MASK);
+        if !hidden || !shown.contains(rest) {
+            wrong.push(format!("{text}\n    {shown}"));
+        }
+        if redactor.text(&shown) != shown {
+            wrong.push(format!(
+                "{text}\n    {shown}\n    {}",
+                redactor.text(&shown)
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_no_secret_is_the_same_text() {
+    let redactor = Redactor::new();
+    let mut wrong = Vec::new();
+    for text in KEPT {
+        let shown = redactor.text(text);
+        if !matches!(shown, Cow::Borrowed(_)) || shown != *text {
+            wrong.push(format!("{text}\n    {shown}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_redactor_can_be_shared_and_cloned_with_its_rules() {
+    fn shared<T: Send + Sync + Clone + 'static>(_: &T) {}
+    let redactor = Redactor::default().with_secret_key("seat");
+    shared(&redactor);
+    let more = redactor.clone().with_secret_key("row");
+    assert_eq!(more.text("seat=1 row=2"), "seat=[redacted] row=[redacted]");
+    assert_eq!(redactor.text("seat=1 row=2"), "seat=[redacted] row=2");
+}
+
+/// Each of these once took the square of its length.
+#[test]
+fn no_text_takes_longer_than_its_length() {
+    let parts = [
+        "{\"auth\":{",
+        "tokens:",
+        "\"--token\", ",
+        "Cookie: $( ",
+        "token=\"\n",
+        "'a\\'",
+        "\\",
+    ];
+    let redactor = Redactor::new();
+    for part in parts {
+        let text = part.repeat((256 << 10) / part.len());
+        let start = Instant::now();
+        let _ = redactor.text(&text);
+        let elapsed = start.elapsed();
+        assert!(elapsed < Duration::from_secs(5), "{part}: {elapsed:?}");
+    }
+}
+
+#[test]
+fn a_redactor_that_is_off_masks_what_was_added_alone() -> Result<(), Box<dyn Error>> {
+    let off = Redactor::off();
+    for (text, ..) in MASKED {
+        assert_eq!(off.text_with(text, ["hunter2"]), *text);
+        assert_eq!(
+            off.value(&json!({"password": text})),
+            json!({"password": text})
+        );
+    }
+    let off = off.with_secret_key("seat").with_pattern("x[0-9]+")?;
+    assert_eq!(
+        off.text("seat=14c x12 token=t-1"),
+        "seat=[redacted] [redacted] token=t-1"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_key_of_the_hosts_own_is_found_however_it_is_written() {
+    let redactor = Redactor::new()
+        .with_secret_key("Seat-Number")
+        .with_secret_key(" - ");
+    for name in [
+        "seat number",
+        "SEAT_NUMBER",
+        "seatNumber",
+        "Seat.Number",
+        "x.seat-number",
+    ] {
+        for (before, behind) in [
+            ("", "=14c x"),
+            ("", ": 14c x\ny"),
+            ("the \"", "\": \"14c\", x"),
+        ] {
+            let text = format!("{before}{name}{behind}");
+            let shown = redactor.text(&text);
+            assert!(
+                !shown.contains("14c") && shown.contains(name),
+                "{text}: {shown}"
+            );
+        }
+    }
+    assert_eq!(
+        redactor.text("run --seat-number 14c x"),
+        "run --seat-number [redacted] x"
+    );
+    let value = json!({"seat_number": 14, "seat": 15});
+    assert_eq!(
+        redactor.value(&value),
+        json!({"seat_number": "[redacted]", "seat": 15})
+    );
+    for text in [
+        "myseat number: 14c",
+        "my_seat_number=14c",
+        "seat numbers: 14c",
+    ] {
+        assert_eq!(redactor.text(text), text);
+    }
+}
+
+#[test]
+fn a_pattern_of_the_hosts_own_is_masked_whole_or_by_its_group() -> Result<(), Box<dyn Error>> {
+    let redactor = Redactor::new()
+        .with_pattern(r"(?i)ticket-\d+")?
+        .with_pattern(r"seat (?<secret>\w+)( or \w+)?")?
+        .with_pattern("y*")?;
+    let shown = redactor.text("TICKET-12 in seat 14c or 15c: by");
+    assert_eq!(shown, "[redacted] in seat [redacted] or 15c: b[redacted]");
+    Ok(())
+}
+
+#[test]
+fn a_pattern_that_cannot_be_used_is_named_with_the_reason() {
+    for pattern in ["(", "(?:a{1000}){1000}", r"\pL{1000}"] {
+        let error = Redactor::new().with_pattern(pattern).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("invalid redaction pattern `{pattern}`")
+        );
+        assert!(error.source().is_some());
+    }
+}
+
+#[test]
+fn values_that_are_known_are_masked_wherever_they_are() {
+    let redactor = Redactor::new();
+    let cases = [
+        (
+            "a hunter2 b hunter2",
+            &["hunter2"][..],
+            "a [redacted] b [redacted]",
+        ),
+        // The longer one leaves no tail, in whatever order they come.
+        (
+            "hunter2-and-more",
+            &["hunter2", "hunter2-and-more"],
+            "[redacted]",
+        ),
+        (
+            "hunter2-and-more",
+            &["hunter2-and-more", "hunter2"],
+            "[redacted]",
+        ),
+        ("abcdefgh", &["abcdef", "cdefgh"], "[redacted]"),
+        // As it is in JSON, and by the line.
+        (
+            r#"{"a":"say \"hi\" now"}"#,
+            &["say \"hi\" now"],
+            r#"{"a":"[redacted]"}"#,
+        ),
+        (
+            "got: line two!!",
+            &["line one!!\nline two!!\n}"],
+            "got: [redacted]",
+        ),
+        ("pass\u{f6}rd", &["pass\u{f6}rd"], "[redacted]"),
+        ("[redacted] red", &["redacted"], "[redacted] red"),
+        // Too short, or of every other line.
+        (
+            "abc 8080 true Production DEBUG",
+            &["abc", "8080", "true", "production", "debug", "", " "],
+            "abc 8080 true Production DEBUG",
+        ),
+        ("123456", &["123456"], "[redacted]"),
+    ];
+    for (text, secrets, expected) in cases {
+        let shown = redactor.text_with(text, secrets.iter().copied());
+        assert_eq!(shown, expected, "{text}");
+    }
+}
+
+#[test]
+fn a_value_is_masked_below_secret_keys_and_within_its_texts() {
+    let value = json!({
+        "password": "hunter2",
+        "pin": {"Api-Key": 12, "apiKey": ["a", {"b": "c"}], "auth": {"user": "me"}},
+        "args": ["--token", "t-123", "--all", "--token=t-123", "--token", "$TOKEN", "--token", 5],
+        "command": "export TOKEN=t-123; run",
+        "nested": "{\"password\":\"hunter2\"}",
+        "tokens": 12, "max_tokens": 4096, "token": null, "secret": true, "cookie": "",
+        "usage": {"tokens": {"input": 5}}, "token_type": "bearer", "author": "Jane",
+        "api_key": "${API_KEY}", "env": [{"name": "API_KEY", "value": "k-1"}, {"name": "CI", "value": "1"}],
+    });
+    let expected = json!({
+        "password": "[redacted]",
+        "pin": {"Api-Key": "[redacted]", "apiKey": "[redacted]", "auth": "[redacted]"},
+        "args": ["--token", "[redacted]", "--all", "--token=[redacted]", "--token", "$TOKEN", "--token", 5],
+        "command": "export TOKEN=[redacted]; run",
+        "nested": "{\"password\":\"[redacted]\"}",
+        "tokens": 12, "max_tokens": 4096, "token": null, "secret": true, "cookie": "",
+        "usage": {"tokens": {"input": 5}}, "token_type": "bearer", "author": "Jane",
+        "api_key": "${API_KEY}", "env": [{"name": "API_KEY", "value": "[redacted]"}, {"name": "CI", "value": "1"}],
+    });
+    let redactor = Redactor::new();
+    assert_eq!(redactor.value(&value), expected);
+    assert_eq!(redactor.value(&expected), expected);
+}
+
+#[test]
+fn a_value_deeper_than_json_can_be_is_masked_and_exhausts_no_stack() {
+    let mut value = Value::from("hunter2");
+    for _ in 0..10_000 {
+        value = Value::Array(vec![value]);
+    }
+    let mut shown = &Redactor::new().value(&value);
+    let mut depth = 0;
+    while let Some(item) = shown.get(0) {
+        (shown, depth) = (item, depth + 1);
+    }
+    assert_eq!((shown, depth), (&json!("[redacted]"), 128));
+    // To drop it takes the stack that to mask it must not.
+    while let Value::Array(items) = &mut value {
+        value = items.pop().unwrap();
+    }
+}
+
+#[test]
+fn debug_shows_no_rule_of_the_hosts() -> Result<(), Box<dyn Error>> {
+    let redactor = Redactor::new()
+        .with_secret_key("seat")
+        .with_pattern("hunter2")?;
+    let shown = format!("{redactor:?}");
+    assert_eq!(
+        shown,
+        "Redactor { default_rules: true, keys: 1, patterns: 1 }"
+    );
+    Ok(())
+}
+
+/// Where a secret may stand; `{}` is its place.
+const FORMS: &[&str] = &[
+    "{\"KEY\": \"{}\", \"a\": 1}",
+    "x {\"a\":\"{\\\"KEY\\\":\\\"{}\\\",\\\"b\\\":1}\"} y",
+    "{'KEY': '{}'}",
+    "KEY={}",
+    "cd x && export KEY=\"{}\" && run",
+    "KEY='{}' run",
+    "KEY: {}\nb: 1",
+    "the KEY: {} x",
+    "KEY = {}",
+    "x --KEY {} y",
+    "x --KEY={} y",
+    "x \"--KEY\", \"{}\", y",
+    "https://h/p?KEY={}&a=1",
+    "-H \"KEY: {}\" x",
+    "<KEY>{}</KEY>",
+    "KEY => \"{}\"",
+    "{\"stdout\":\"a\\nKEY={}\"}",
+];
+const KEYS: &[&str] = &[
+    "password",
+    "PASSWORD",
+    "db_password",
+    "passwd",
+    "passphrase",
+    "token",
+    "GITHUB_TOKEN",
+    "authToken",
+    "access_token",
+    "api_key",
+    "apiKey",
+    "X-Api-Key",
+    "secret",
+    "client_secret",
+    "AWS_SECRET_ACCESS_KEY",
+    "private_key",
+    "credential",
+    "cookie",
+    "set-cookie",
+    "authorization",
+    "proxy-authorization",
+    "npm_auth_token",
+];
+
+/// Text in which rules meet each other.
+fn fragments() -> impl Strategy<Value = String> {
+    let fragment = select(vec![
+        "password",
+        "token",
+        "tokens",
+        "auth",
+        "cookie",
+        "--token",
+        "Authorization",
+        "pwd",
+        "api key",
+        "=",
+        ":",
+        ": ",
+        " = ",
+        "=>",
+        "\"",
+        "\\\"",
+        "\\",
+        "'",
+        "`",
+        " ",
+        "\n",
+        "\\n",
+        "{",
+        "}",
+        "[",
+        "]",
+        "(",
+        ")",
+        "<",
+        ">",
+        ",",
+        ";",
+        "&",
+        "?",
+        "$X",
+        "${X}",
+        "$(",
+        "Bearer ",
+        "abc",
+        "x1",
+        "12",
+        "://",
+        "@",
+        "u:p@",
+        "-u ",
+        "sk-aaaaaaaaaaaaaaaaaaaaaaa1",
+        "ghp_aaaaaaaaaaaaaaaaaaaaaaaa",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----END PRIVATE KEY-----",
+        "[redacted]",
+        "eyJaaaaaaaaaaa.eyJa",
+        "\u{e9}",
+        "mysql -p",
+        "</",
+        "Some(",
+        "null",
+        "/",
+        ".",
+    ]);
+    proptest::collection::vec(fragment, 0..24).prop_map(|fragments| fragments.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn masking_twice_changes_nothing(text in fragments()) {
+        let redactor = Redactor::new();
+        let once = redactor.text(&text).into_owned();
+        prop_assert_eq!(redactor.text(&once), once.as_str());
+    }
+
+    #[test]
+    fn any_text_can_be_masked(text in ".*", secret in ".{0,6}") {
+        let shown = Redactor::new().text_with(&text, [secret.as_str()]).into_owned();
+        prop_assert_eq!(Redactor::new().text_with(&shown, [secret.as_str()]), shown.as_str());
+    }
+
+    #[test]
+    fn a_secret_under_a_key_survives_in_no_form(
+        form in select(FORMS),
+        key in select(KEYS),
+        secret in "[a-zA-Z0-9][a-zA-Z0-9+/_.!@#%^*~-]{6,30}[a-zA-Z0-9=]",
+        around in "[a-z ]{0,10}\n?",
+    ) {
+        let text = form.replace("KEY", key).replace("{}", &secret);
+        let text = format!("{around}\n{text}\n{around}");
+        let shown = Redactor::new().text(&text).into_owned();
+        prop_assert!(!shown.contains(&secret), "{} in {}", secret, shown);
+        prop_assert!(shown.contains(key), "{} has lost its key", shown);
+        prop_assert!(shown.ends_with(&around), "{} has lost its end", shown);
+    }
+}
