@@ -123,7 +123,7 @@ pub use hook::{
     Shell, Stdin,
 };
 pub use outcome::{FailureKind, HookBlockedError, HookResult, Outcome, SkipReason};
-pub use pattern::{EventPattern, PatternError};
+pub use pattern::{EventPattern, Mismatch, PatternError, PatternPart};
 pub use profile::AppProfile;
 pub use registry::{HookId, HookRegistry};
 pub use templates::HOOK_TEMPLATES;
