@@ -48,6 +48,8 @@ pub(crate) struct Common {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    /// Fire an event at the hooks, through the real engine, and show what each of them does.
+    Fire(Fire),
     /// Show every problem of hooks files, with its line and its fix.
     Validate(Validate),
     /// List all hooks: where they are written, whether they run, and on what.
@@ -77,6 +79,57 @@ pub(crate) enum Command {
     /// Print the manual page.
     #[command(after_help = "Example:\n  forge-hooks man | man -l -")]
     Man,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Exit status: 0 when the host would go on and no hook failed; 1 when one blocks or fails (unless it \
+                  says `\"on_failure\": \"continue\"`); 130 after Ctrl-C.\n\n\
+                  Examples:\n  forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}'\n  \
+                  forge-hooks fire session:message --session s1 --data role=user --data content=hello\n  \
+                  echo '{\"type\":\"session:start\"}' | forge-hooks fire --event-json - --dry-run"
+)]
+pub(crate) struct Fire {
+    /// The event, as in `tool:pre_execute`.
+    #[arg(required_unless_present = "event_json", conflicts_with = "event_json")]
+    pub(crate) event: Option<String>,
+    /// Fire this whole event, as a hook finds it on its standard input; `-` reads it from standard
+    /// input.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) event_json: Option<PathBuf>,
+    /// The tool.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// The tool's arguments.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) args: Option<String>,
+    /// The tool's result.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) result: Option<String>,
+    /// The message of an error.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) error: Option<String>,
+    /// The session.
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// More data; may come several times. A value that is JSON is taken as such, else as a text.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) data: Vec<String>,
+    /// Take EVENT for one of a program's own, though it is nearly the name of a built-in one.
+    #[arg(long)]
+    pub(crate) custom: bool,
+    /// Do not stop at the first hook that does not let the host go on.
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+    /// Run all hooks at once.
+    #[arg(long)]
+    pub(crate) parallel: bool,
+    /// Run nothing: show which hooks would run, in order, and for each other one why not.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print one object for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]

@@ -16,10 +16,11 @@ pub(crate) fn run(args: &List, common: &Common, terminal: &mut Terminal) -> Resu
     let wanted = Wanted::of(args)?;
     let sources = Sources::of(common)?;
     let found = sources.load();
+    let problems = sources.problems();
     let mut hooks = sources.listed(&found);
     hooks.retain(|listed| wanted.takes(&listed.hook));
     if args.json {
-        terminal.json(&to_json(&hooks, &found.report))?;
+        terminal.json(&to_json(&hooks, &problems))?;
         return Ok(Ended::Fine);
     }
     for (number, listed) in hooks.iter().enumerate() {
@@ -28,7 +29,7 @@ pub(crate) fn run(args: &List, common: &Common, terminal: &mut Terminal) -> Resu
         }
         show(listed, terminal)?;
     }
-    terminal.problems(&found.report)?;
+    terminal.problems(&problems)?;
     if hooks.is_empty() {
         terminal.note("no hooks")?;
     }

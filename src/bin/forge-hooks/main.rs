@@ -6,6 +6,7 @@
 mod args;
 mod changes;
 mod error;
+mod fire;
 mod generate;
 mod list;
 mod names;
@@ -32,6 +33,8 @@ enum Ended {
     Fine,
     /// Blocked, failed, or problems found.
     Problems,
+    /// By a signal, which stands in the exit status as a shell puts it.
+    Interrupted(u8),
 }
 
 const NOTHING_DONE: u8 = 2;
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
     match ended.and_then(|ended| written.map(|()| ended)) {
         Ok(Ended::Fine) => ExitCode::SUCCESS,
         Ok(Ended::Problems) => ExitCode::FAILURE,
+        Ok(Ended::Interrupted(status)) => ExitCode::from(status),
         Err(failure) if failure.is_closed_pipe() => ExitCode::from(CLOSED_PIPE),
         Err(failure) => {
             // Where this cannot be written either, the exit status is what is left.
@@ -102,6 +106,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
 fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Ended, Failure> {
     let common = &cli.common;
     match &cli.command {
+        Command::Fire(args) => fire::run(args, common, terminal),
         Command::Validate(args) => validate::run(args, common, terminal),
         Command::List(args) => list::run(args, common, terminal),
         Command::Init(args) => starter::run(args, common, terminal),

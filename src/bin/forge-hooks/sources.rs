@@ -78,6 +78,12 @@ impl Sources {
         Found { registry, report }
     }
 
+    /// What is wrong with the files, but for what is approved of them.
+    pub(crate) fn problems(&self) -> LoadReport {
+        let (registry, policy) = (HookRegistry::new(), TrustPolicy::Everything);
+        self.config.load_into(&registry, &self.root, policy)
+    }
+
     /// All hooks in the order in which they would run, and those between them that would not.
     pub(crate) fn listed(&self, found: &Found) -> Vec<Listed> {
         let mut hooks = found.registry.hooks();

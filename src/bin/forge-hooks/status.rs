@@ -100,7 +100,10 @@ fn show_hook(hook: &Compared<'_>, terminal: &mut Terminal) -> io::Result<()> {
     let (style, state) = match hook.change {
         Change::None => (Style::Good, "approved"),
         Change::New => (Style::Warning, "not approved: it does not run"),
-        Change::Redefined(_) => (Style::Bad, "changed since it was approved: it does not run"),
+        Change::Redefined(_) => (
+            Style::Bad,
+            "changed since it was approved: it fails, and blocks",
+        ),
         Change::Files(_) => (
             Style::Bad,
             "its files have changed since: it fails, and blocks",
@@ -118,9 +121,10 @@ fn show_hook(hook: &Compared<'_>, terminal: &mut Terminal) -> io::Result<()> {
             }
         }
     }
-    if !matches!(hook.change, Change::None) {
-        show_cover(hook.now, terminal)?;
+    if matches!(hook.change, Change::None) {
+        return Ok(());
     }
+    show_cover(hook.now, terminal)?;
     writeln!(terminal)
 }
 

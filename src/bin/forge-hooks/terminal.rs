@@ -75,8 +75,9 @@ impl Terminal {
         }
     }
 
-    pub(crate) fn is_terminal(&self) -> bool {
-        self.is_terminal
+    /// Whether a line can be taken back.
+    pub(crate) fn can_move(&self) -> bool {
+        self.is_terminal && anstyle_query::term_supports_ansi_color()
     }
 
     pub(crate) fn has_colours(&self) -> bool {

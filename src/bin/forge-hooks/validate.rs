@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use forge_hooks::{HookConfig, HookRegistry, LoadReport, Severity, TrustPolicy};
+use forge_hooks::{HookConfig, LoadReport, Severity};
 
 use crate::Ended;
 use crate::args::{Common, Validate};
@@ -21,10 +21,7 @@ pub(crate) fn run(
 ) -> Result<Ended, Failure> {
     let sources = Sources::of(common)?;
     let report = if args.files.is_empty() {
-        // What is approved is not the question here.
-        let policy = TrustPolicy::Everything;
-        let registry = HookRegistry::new();
-        sources.config.load_into(&registry, &sources.root, policy)
+        sources.problems()
     } else {
         check_all(args, &sources.config)?
     };
