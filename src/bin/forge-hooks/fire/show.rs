@@ -198,8 +198,10 @@ fn because(result: &HookResult) -> String {
     error.map_or_else(String::new, |error| format!(", {}", printable(error)))
 }
 
-pub(crate) fn shown(duration: Duration) -> String {
-    if duration < Duration::from_secs(1) {
+fn shown(duration: Duration) -> String {
+    if duration < Duration::from_millis(10) {
+        format!("{:.1} ms", duration.as_secs_f64() * 1e3)
+    } else if duration < Duration::from_secs(1) {
         format!("{} ms", duration.as_millis())
     } else {
         format!("{:.1} s", duration.as_secs_f64())
