@@ -21,6 +21,8 @@ mod order;
 mod parallel;
 mod patterns;
 mod processes;
+#[cfg(all(feature = "cli", unix))]
+mod program;
 mod protocol_page;
 mod registry;
 mod saving;
