@@ -52,6 +52,7 @@ impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (part, expected) = (self.part, &self.expected);
         match &self.found {
+            Some(found) if part == PatternPart::Event => write!(f, "the event is `{found}`"),
             Some(found) => write!(
                 f,
                 "its {part} is `{expected}`, and the event's is `{found}`"

@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Untrust(Untrust),
     /// Show what is approved of the project, and what has changed since.
     Status(Status),
+    /// Show a trace that a program wrote of its hooks: as a table, or as a page with a timeline.
+    Trace(Trace),
     /// Print the JSON Schema of hooks.json.
     #[command(after_help = "Example:\n  forge-hooks schema > hooks.schema.json")]
     Schema,
@@ -209,4 +211,17 @@ pub(crate) struct Status {
     /// Print it for programs.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  forge-hooks trace hooks.jsonl\n  forge-hooks trace hooks.jsonl --html trace.html"
+)]
+pub(crate) struct Trace {
+    /// The file, of one JSON object a line; `-` is standard input.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// Write a page for a browser, that needs nothing besides; `-` writes it to standard output.
+    #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub(crate) html: Option<PathBuf>,
 }

@@ -15,6 +15,7 @@ mod starter;
 mod status;
 mod templates;
 mod terminal;
+mod trace;
 mod trust;
 mod validate;
 
@@ -114,6 +115,7 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Ended, Failure> {
         Command::Trust(args) => trust::trust(args, common, terminal),
         Command::Untrust(args) => trust::untrust(args, common, terminal),
         Command::Status(args) => status::run(args, common, terminal),
+        Command::Trace(args) => trace::run(args, terminal),
         Command::Schema => generate::schema(terminal),
         Command::Completions { shell } => generate::completions(*shell, terminal),
         Command::Man => generate::man(terminal),

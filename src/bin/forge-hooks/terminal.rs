@@ -22,10 +22,16 @@ impl ColorChoice {
             Self::Always => true,
             Self::Never => false,
             Self::Auto if anstyle_query::no_color() => false,
-            Self::Auto if anstyle_query::clicolor_force() => true,
+            Self::Auto if is_forced() => true,
             Self::Auto => is_terminal && anstyle_query::term_supports_color(),
         }
     }
+}
+
+/// `CLICOLOR_FORCE=0` is as good as none.
+fn is_forced() -> bool {
+    let value = std::env::var_os("CLICOLOR_FORCE");
+    value.is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// How a piece of text looks where there are colours.
