@@ -5,6 +5,9 @@ mod files;
 mod fire;
 mod printing;
 mod schemas;
+#[cfg(target_os = "linux")]
+mod terminal;
+mod trace;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

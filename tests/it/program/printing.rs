@@ -49,7 +49,9 @@ fn completions_and_the_manual_know_every_command() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = user.run(&["completions", shell]);
         assert_eq!(script.status, 0);
-        assert!(COMMANDS.iter().all(|it| script.out.contains(it)), "{shell}");
+        for command in COMMANDS {
+            assert!(script.out.contains(command), "{shell}: {command}");
+        }
     }
     assert_eq!(user.run(&["completions", "csh"]).status, 2);
     let page = user.run(&["man"]);
@@ -64,7 +66,8 @@ fn completions_and_the_manual_know_every_command() {
 fn colours_follow_the_option_and_the_environment() {
     let user = User::new();
     user.write("project/hooks.json", GUARDED);
-    let cases: [(&[(&str, &str)], &[&str], bool); 8] = [
+    type Pairs = &'static [(&'static str, &'static str)];
+    let cases: [(Pairs, &[&str], bool); 8] = [
         (&[], &[], false),
         (&[], &["--color", "always"], true),
         (&[("CLICOLOR_FORCE", "1")], &[], true),
