@@ -3,6 +3,14 @@
 //! Uses the public API of the library alone. This file takes the command line to its command, and
 //! what comes of it to the exit status.
 
+#![warn(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr
+)]
+
 mod args;
 mod changes;
 mod error;

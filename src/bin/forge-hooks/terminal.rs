@@ -11,7 +11,9 @@ use clap::ValueEnum;
 pub(crate) enum ColorChoice {
     /// On a terminal, unless the environment says otherwise.
     Auto,
+    /// Whatever the output is.
     Always,
+    /// None at all.
     Never,
 }
 

@@ -5,6 +5,7 @@ mod files;
 mod fire;
 mod printing;
 mod schemas;
+mod session;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod trace;
