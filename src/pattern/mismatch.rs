@@ -130,3 +130,83 @@ impl Alternative {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::EventType;
+
+    #[test]
+    fn each_alternative_tells_its_first_part_that_does_not_match() {
+        let bash = HookEvent::new(EventType::ToolPreExecute).with_tool_name("bash");
+        let no_tool = HookEvent::new(EventType::ToolPreExecute);
+        let cases: [(&str, &HookEvent, &[&str]); 7] = [
+            ("tool:*, llm:*", &bash, &[]),
+            (
+                "llm:pre_execute:bash",
+                &bash,
+                &["its category is `llm`, and the event's is `tool`"],
+            ),
+            (
+                "tool:post*",
+                &bash,
+                &["its action is `post*`, and the event's is `pre_execute`"],
+            ),
+            (
+                "tool:[!p]*:bash , tool:*:a|[b,c]:d",
+                &bash,
+                &[
+                    "its action is `[!p]*`, and the event's is `pre_execute`",
+                    "its tool is `a|[b,c]:d`, and the event's is `bash`",
+                ],
+            ),
+            (
+                "tool:*:*",
+                &no_tool,
+                &["its tool is `*`, and the event has none"],
+            ),
+            ("session*", &bash, &["the event is `tool:pre_execute`"]),
+            (
+                "session*|user*",
+                &bash,
+                &["the event is `tool:pre_execute`"],
+            ),
+        ];
+        for (text, event, expected) in cases {
+            let found = EventPattern::new(text).unwrap().mismatches(event);
+            let words: Vec<_> = found.iter().map(ToString::to_string).collect();
+            assert_eq!(words, expected, "{text}");
+            let alternatives = found.iter().all(|it| text.contains(&it.alternative));
+            assert!(alternatives, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn there_is_a_mismatch_exactly_where_there_is_no_match() {
+        let tools = [None, Some("bash"), Some("a:b")];
+        for text in [
+            "*",
+            "tool:*",
+            "tool:*:a:*",
+            "t*, llm:pre*",
+            "session|user*",
+            "*:*:bash",
+        ] {
+            let pattern = EventPattern::new(text).unwrap();
+            for (kind, tool) in EventType::BUILTIN
+                .iter()
+                .flat_map(|it| tools.map(|tool| (it, tool)))
+            {
+                let event = HookEvent::new(kind.clone());
+                let event = tool.into_iter().fold(event, HookEvent::with_tool_name);
+                let found = pattern.mismatches(&event);
+                let expected = if pattern.matches(&event) {
+                    0
+                } else {
+                    pattern.alternatives().len()
+                };
+                assert_eq!(found.len(), expected, "{text} {kind} {tool:?}");
+            }
+        }
+    }
+}

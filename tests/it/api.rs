@@ -10,9 +10,9 @@ use forge_hooks::{
     EventPattern, EventType, EventTypeError, FailureKind, FailurePolicy, FireOptions, GateVerdict,
     HOOK_TEMPLATES, Hook, HookBlockedError, HookCommand, HookConfig, HookError, HookEvent,
     HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookRegistry, HookResult, HookSource,
-    HookTrust, KeyError, LoadReport, Outcome, PatternError, Problem, Reads, Severity, Shell,
-    ShutdownReport, SkipReason, Stdin, SubmitError, TrustError, TrustPolicy, TrustStore,
-    fire_event, fire_event_blocking, fire_event_blocking_with,
+    HookTrust, KeyError, LoadReport, Mismatch, Outcome, PatternError, PatternPart, Problem, Reads,
+    Severity, Shell, ShutdownReport, SkipReason, Stdin, SubmitError, TrustError, TrustPolicy,
+    TrustStore, fire_event, fire_event_blocking, fire_event_blocking_with,
 };
 
 use crate::support::{World, blocking_event, hook};
@@ -50,8 +50,10 @@ fn every_type_can_be_sent_to_and_shared_with_another_thread() {
     shared::<HookTrust>();
     shared::<KeyError>();
     shared::<LoadReport>();
+    shared::<Mismatch>();
     shared::<Outcome>();
     shared::<PatternError>();
+    shared::<PatternPart>();
     shared::<Problem>();
     shared::<Reads>();
     shared::<Severity>();
