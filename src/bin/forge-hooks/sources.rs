@@ -215,5 +215,9 @@ pub(crate) fn place(hook: &Hook) -> String {
 
 /// The words by which a hook is called in a list: its name where it has one.
 pub(crate) fn title(hook: &Hook) -> &str {
-    hook.name().unwrap_or_else(|| hook.label())
+    match (hook.name(), hook.refusal()) {
+        (Some(name), _) => name,
+        (None, Some(_)) => "an entry that cannot be used",
+        (None, None) => hook.label(),
+    }
 }

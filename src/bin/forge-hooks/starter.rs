@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::Ended;
 use crate::args::{Common, Init};
 use crate::error::Failure;
-use crate::sources::{Sources, root_of};
+use crate::sources::{project_config, root_of};
 use crate::terminal::{Style, Terminal};
 
 /// Beside the hooks file, so that an editor needs no network.
@@ -21,12 +21,11 @@ pub(crate) fn run(args: &Init, common: &Common, terminal: &mut Terminal) -> Resu
         let words = "`init` writes the project's file, or with `--global` the user's";
         return Err(Failure::new(words).with_fix("leave `--config` out"));
     }
-    let config = Sources::of(common)?.config;
     let root = root_of(common)?;
     let path = if args.global {
         HookConfig::default().global_path()
     } else {
-        config.project_path(root)
+        project_config().project_path(root)
     };
     let path = path.ok_or_else(|| {
         Failure::new("there is no home folder to write to").with_fix("set `XDG_CONFIG_HOME`")

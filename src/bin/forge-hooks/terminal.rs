@@ -99,9 +99,16 @@ impl Terminal {
         Styled { style, text }
     }
 
-    /// A value for programs, on a terminal too.
+    /// A value for programs; on a terminal it commands nothing either.
     pub(crate) fn json(&mut self, value: &serde_json::Value) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut self.out, value)?;
+        for c in serde_json::to_string_pretty(value)?.chars() {
+            // Such characters stand in strings alone, where JSON leaves some of them as they are.
+            if c != '\n' && commands_a_terminal(c) {
+                write!(self.out, "\\u{:04x}", u32::from(c))?;
+            } else {
+                write!(self.out, "{c}")?;
+            }
+        }
         writeln!(self.out)
     }
 

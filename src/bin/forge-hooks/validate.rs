@@ -19,15 +19,16 @@ pub(crate) fn run(
     common: &Common,
     terminal: &mut Terminal,
 ) -> Result<Ended, Failure> {
-    let sources = Sources::of(common)?;
     let report = if args.files.is_empty() {
-        sources.problems()
+        let sources = Sources::of(common)?;
+        let report = sources.problems();
+        if report.files.is_empty() && report.problems.is_empty() {
+            return Err(no_file(&sources));
+        }
+        report
     } else {
-        check_all(args, &sources.config)?
+        check_all(args, &HookConfig::default())?
     };
-    if report.files.is_empty() && report.problems.is_empty() {
-        return Err(no_file(&sources));
-    }
     if args.json {
         terminal.json(&report.to_json())?;
     } else {

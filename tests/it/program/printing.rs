@@ -117,11 +117,12 @@ fn a_closed_pipe_ends_the_program_without_a_word() {
         &["man"],
         &["--help"],
     ] {
-        let mut command = user.command(args);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
         // Nobody reads a byte.
-        drop(child.stdout.take());
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = user.command(args);
+        command.stdout(writer).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
         let said = user.said(child.wait_with_output().unwrap());
         assert_eq!(said.err, "", "{args:?}");
         assert_eq!(said.status, 141, "{args:?}");
@@ -142,12 +143,13 @@ fn what_a_hook_writes_commands_no_terminal() {
         "{said:?}"
     );
     assert!(said.out.contains("  out  \\u{1b}[2J"), "{said:?}");
-    // For programs it is what it is.
-    let report = user.run(&with(&args, &["--json"])).json();
+    // For programs it is what it is, written so that a terminal has nothing of it either.
+    let said = user.run(&with(&args, &["--json"]));
+    assert!(!said.out.contains(is_command), "{said:?}");
+    let report = said.json();
+    let out = report["results"][0]["stdout"].as_str().unwrap();
     assert!(
-        report["results"][0]["stdout"]
-            .as_str()
-            .unwrap()
-            .starts_with("\x1b[2J")
+        out.starts_with("\x1b[2J") && out.ends_with('\u{202e}'),
+        "{out:?}"
     );
 }
