@@ -34,7 +34,7 @@ use clap::{CommandFactory, FromArgMatches};
 
 use args::{Cli, Command};
 use error::Failure;
-use terminal::{ColorChoice, Terminal};
+use terminal::{ColorChoice, Terminal, printable};
 
 /// How a command ended that could do what it was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,9 @@ fn main() -> ExitCode {
         Err(failure) if failure.is_closed_pipe() => ExitCode::from(CLOSED_PIPE),
         Err(failure) => {
             // Where this cannot be written either, the exit status is what is left.
-            let _ = writeln!(io::stderr(), "{failure}");
+            for line in failure.to_string().lines() {
+                let _ = writeln!(io::stderr(), "{}", printable(line));
+            }
             ExitCode::from(NOTHING_DONE)
         }
     }
