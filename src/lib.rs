@@ -144,7 +144,7 @@ pub use lifecycle::{
 pub use outcome::{
     Decision, FailureKind, HookBlockedError, HookOutput, HookResult, Outcome, SkipReason,
 };
-pub use pattern::{EventPattern, PatternError};
+pub use pattern::{EventPattern, Mismatch, PatternError, PatternPart};
 pub use profile::AppProfile;
 pub use redact::{RedactError, Redactor};
 pub use registry::{HookId, HookRegistry};

@@ -41,28 +41,14 @@ enum Entry {
 
 /// Loads a file; None where there is none. Relative paths in it count from `base_dir`.
 pub(super) fn load(path: &Path, base_dir: Option<&Path>, profile: &AppProfile) -> Option<Loaded> {
-    let mut loaded = Loaded {
-        path: path.into(),
-        entries: Vec::new(),
-        problems: Vec::new(),
-        untold: 0,
-        unreadable: false,
-        disable: Vec::new(),
-    };
+    let mut loaded = Loaded::nothing(path);
     match file::read(path) {
         Ok(None) => return None,
         Ok(Some(file::Text { text, warning })) => {
             if let Some(words) = warning {
                 loaded.tell(Problem::new(Severity::Warning, path, words));
             }
-            let reader = Reader {
-                lines: OnceCell::new(),
-                text: &text,
-                base_dir,
-                profile,
-                loaded: &mut loaded,
-            };
-            reader.read();
+            loaded.read(&text, base_dir, profile);
         }
         Err(error) => {
             let mut problem = Problem::new(Severity::Error, path, error.to_string());
@@ -76,7 +62,37 @@ pub(super) fn load(path: &Path, base_dir: Option<&Path>, profile: &AppProfile) -
     Some(loaded)
 }
 
+/// Loads a text that goes by this name.
+pub(super) fn load_text(path: &Path, text: &str, profile: &AppProfile) -> Loaded {
+    let mut loaded = Loaded::nothing(path);
+    loaded.read(text, None, profile);
+    loaded.tell_how_many_more();
+    loaded
+}
+
 impl Loaded {
+    fn nothing(path: &Path) -> Self {
+        Self {
+            path: path.into(),
+            entries: Vec::new(),
+            problems: Vec::new(),
+            untold: 0,
+            unreadable: false,
+            disable: Vec::new(),
+        }
+    }
+
+    fn read(&mut self, text: &str, base_dir: Option<&Path>, profile: &AppProfile) {
+        let reader = Reader {
+            lines: OnceCell::new(),
+            text,
+            base_dir,
+            profile,
+            loaded: self,
+        };
+        reader.read();
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -89,8 +105,10 @@ impl Loaded {
         &self.disable
     }
 
-    fn source(&self, index: Option<usize>) -> HookSource {
-        HookSource::new(Arc::clone(&self.path), index)
+    /// Of an entry, by its place in the list and its line; of the file as a whole without.
+    fn source(&self, entry: Option<(usize, usize)>) -> HookSource {
+        let (index, line) = entry.unzip();
+        HookSource::new(Arc::clone(&self.path), index, line)
     }
 
     pub(super) fn hooks(&self) -> impl Iterator<Item = &Hook> {
@@ -198,7 +216,6 @@ impl Loaded {
 /// A text on its way to be hooks.
 struct Reader<'a> {
     text: &'a str,
-    /// For those who ask: a good file has nobody who does.
     lines: OnceCell<Lines<'a>>,
     base_dir: Option<&'a Path>,
     profile: &'a AppProfile,
@@ -278,7 +295,7 @@ impl<'a> Reader<'a> {
                 let (error, span) = self.not_json_in(error, entry);
                 let problem =
                     self.problem_in(Severity::Error, span, Some(index), "", error.to_string());
-                return self.unusable(vec![problem], index, &Value::Null);
+                return self.unusable(vec![problem], index, entry, &Value::Null);
             }
         };
         let members = entry.members().unwrap_or_default();
@@ -289,14 +306,14 @@ impl<'a> Reader<'a> {
         }
         match Hook::read(&value) {
             Ok(hook) if errors.is_empty() => self.usable(index, hook, entry, &members),
-            Ok(_) => self.unusable(errors, index, &value),
+            Ok(_) => self.unusable(errors, index, entry, &value),
             Err(found) => {
                 errors.extend(
                     found
                         .iter()
                         .map(|error| self.hook_error(index, entry, error)),
                 );
-                self.unusable(errors, index, &value);
+                self.unusable(errors, index, entry, &value);
             }
         }
     }
@@ -307,7 +324,7 @@ impl<'a> Reader<'a> {
                 self.unknown_key(member, Some(index), nearest_key(key));
             }
         }
-        let hook = hook.with_source(self.loaded.source(Some(index)));
+        let hook = hook.with_source(self.source(index, entry));
         let hook = self.base_dir.into_iter().fold(hook, Hook::with_base_dir);
         for finding in lint::lint(&hook, self.profile) {
             let Finding {
@@ -324,11 +341,22 @@ impl<'a> Reader<'a> {
         self.loaded.entries.push(Entry::Usable(Arc::new(hook)));
     }
 
-    fn unusable(&mut self, problems: Vec<Problem>, index: usize, entry: &Value) {
+    fn source(&self, index: usize, entry: Located<'_>) -> HookSource {
+        let line = self.lines().number(entry.span().start);
+        self.loaded.source(Some((index, line)))
+    }
+
+    fn unusable(
+        &mut self,
+        problems: Vec<Problem>,
+        index: usize,
+        entry: Located<'a>,
+        value: &Value,
+    ) {
         let problems: Vec<_> = problems.into_iter().map(Problem::made_printable).collect();
         if let Some(first) = problems.first() {
-            let source = self.loaded.source(Some(index));
-            self.loaded.stand_in(entry, first, source);
+            let source = self.source(index, entry);
+            self.loaded.stand_in(value, first, source);
         }
         problems
             .into_iter()

@@ -232,6 +232,21 @@ impl HookConfig {
         report
     }
 
+    /// Looks a text over as [`check`](HookConfig::check) does a file; its problems go by this name.
+    ///
+    /// ```
+    /// use forge_hooks::HookConfig;
+    ///
+    /// let text = r#"{"hooks": [{"event": "tool:*", "comand": "true"}]}"#;
+    /// let report = HookConfig::default().check_text("an editor's buffer", text);
+    /// assert!(!report.is_ok());
+    /// ```
+    pub fn check_text(&self, name: impl AsRef<Path>, text: &str) -> LoadReport {
+        let mut report = LoadReport::default();
+        report.add(&content::load_text(name.as_ref(), text, &self.profile));
+        report
+    }
+
     /// The JSON Schema of hooks.json (draft 2020-12), for editors. The repository has it as
     /// `hooks.schema.json`; a file that names it in `"$schema"` keeps that when it is saved.
     #[must_use]

@@ -153,6 +153,11 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// The number of the line that a byte is in, counted from 1.
+    pub(super) fn number(&self, offset: usize) -> usize {
+        self.line_of(offset).0 + 1
+    }
+
     /// The byte at this place, as `serde_json` tells it: columns in bytes, 0 at a line's end.
     pub(super) fn offset(&self, line: usize, column: usize) -> usize {
         let start = self.starts.get(line.saturating_sub(1)).copied();

@@ -137,11 +137,13 @@ pub struct HookSource {
     pub path: Arc<Path>,
     /// The place in its list `hooks`, counted from 0; none where it stands for the whole file.
     pub index: Option<usize>,
+    /// The line in which it begins there, counted from 1; none where it stands for the whole file.
+    pub line: Option<usize>,
 }
 
 impl HookSource {
-    pub(crate) fn new(path: Arc<Path>, index: Option<usize>) -> Self {
-        Self { path, index }
+    pub(crate) fn new(path: Arc<Path>, index: Option<usize>, line: Option<usize>) -> Self {
+        Self { path, index, line }
     }
 }
 

@@ -11,10 +11,10 @@ use forge_hooks::{
     GateVerdict, HOOK_TEMPLATES, Hook, HookBlockedError, HookCommand, HookConfig, HookError,
     HookEvent, HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookOutput, HookRegistry,
     HookResult, HookSource, HookTrust, KeyError, Lifecycle, LlmCall, LlmStream, LoadReport,
-    Outcome, PatternError, Permission, PermissionRequest, Problem, Reads, RedactError, Redactor,
-    Session, Severity, Shell, ShutdownReport, SkipReason, Stdin, SubmitError, ToolRun, Trace,
-    TraceError, TrustError, TrustPolicy, TrustStore, fire_event, fire_event_blocking,
-    fire_event_blocking_with,
+    Mismatch, Outcome, PatternError, PatternPart, Permission, PermissionRequest, Problem, Reads,
+    RedactError, Redactor, Session, Severity, Shell, ShutdownReport, SkipReason, Stdin,
+    SubmitError, ToolRun, Trace, TraceError, TrustError, TrustPolicy, TrustStore, fire_event,
+    fire_event_blocking, fire_event_blocking_with,
 };
 
 use crate::support::{World, blocking_event, hook};
@@ -57,10 +57,12 @@ fn every_type_can_be_sent_to_and_shared_with_another_thread() {
     shared::<LlmCall<'_>>();
     shared::<LlmStream<'_>>();
     shared::<LoadReport>();
+    shared::<Mismatch>();
     shared::<Outcome>();
     shared::<PatternError>();
     shared::<Permission>();
     shared::<PermissionRequest<'_>>();
+    shared::<PatternPart>();
     shared::<Problem>();
     shared::<Reads>();
     shared::<RedactError>();

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use forge_hooks::{
-    AppProfile, ConfigError, FireOptions, Hook, HookConfig, HookEvent, HookExecutor, TrustPolicy,
+    AppProfile, ConfigError, FireOptions, Hook, HookConfig, HookEvent, HookExecutor, HookRegistry,
+    TrustPolicy,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -56,6 +57,27 @@ fn the_users_hooks_and_the_projects_are_loaded_under_both_names_in_order() {
         (&*source.path, source.index),
         (world.path(FORGE).as_path(), Some(1))
     );
+}
+
+#[test]
+fn a_hook_knows_the_line_in_which_its_entry_begins() {
+    let world = World::new();
+    let text = "{\n \"comment\": \"ä\\n\",\n\n \"hooks\": [{\"event\": \"*\",\n \"command\": \"x\"}, 7,\r\n {\"event\": \"*\", \"command\": \"y\"}]}";
+    world.write("config/src/forge/hooks.json", text);
+    let registry = HookRegistry::new();
+    let _ = config(&world).load_into(&registry, world.folder(), TrustPolicy::Everything);
+    let sources = registry.hooks();
+    let sources = sources.iter().map(|hook| hook.source().unwrap());
+    let places: Vec<_> = sources.map(|source| (source.index, source.line)).collect();
+    assert_eq!(
+        places,
+        [(Some(0), Some(4)), (Some(1), Some(5)), (Some(2), Some(6))]
+    );
+    world.write("config/src/forge/hooks.json", "no JSON");
+    registry.clear();
+    let _ = config(&world).load_into(&registry, world.folder(), TrustPolicy::Everything);
+    let whole = registry.hooks()[0].source().unwrap().clone();
+    assert_eq!((whole.index, whole.line), (None, None));
 }
 
 #[test]

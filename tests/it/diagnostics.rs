@@ -327,3 +327,18 @@ fn of_very_many_problems_some_are_told() {
     let last = report.problems.last().unwrap();
     assert!(last.message.starts_with("2000 more problems") && last.severity == Severity::Error);
 }
+
+#[test]
+fn a_text_has_the_problems_that_a_file_of_it_has() {
+    let text = r#"{"hooks": [{"event": "tool:pre_exec", "command": "x", "timeout": 0}, 7]}"#;
+    let (_world, of_file) = check(text);
+    let of_text = HookConfig::default().check_text("a buffer", text);
+    assert_eq!(of_file.problems.len(), of_text.problems.len());
+    for (file, text) in of_file.problems.iter().zip(&of_text.problems) {
+        assert_eq!(
+            (file.line, file.column, &file.message),
+            (text.line, text.column, &text.message)
+        );
+        assert_eq!(text.path, std::path::Path::new("a buffer"));
+    }
+}

@@ -26,6 +26,8 @@ mod order;
 mod parallel;
 mod patterns;
 mod processes;
+#[cfg(all(feature = "cli", unix))]
+mod program;
 mod protocol_examples;
 mod protocol_page;
 mod redaction;

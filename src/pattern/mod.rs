@@ -12,12 +12,16 @@
 //!
 //! Within the brackets of a glob (`[a,b]`) a separator stands for itself.
 
+mod mismatch;
+
 use std::fmt;
 use std::str::FromStr;
 
 use glob::Pattern;
 
 use crate::events::{EventType, HookEvent};
+
+pub use mismatch::{Mismatch, PatternPart};
 
 /// A parsed event pattern.
 ///

@@ -1,0 +1,94 @@
+//! The event to fire: from the options, or from a file.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use forge_hooks::HookEvent;
+use serde_json::Value;
+
+use crate::args::Fire;
+use crate::error::Failure;
+use crate::names;
+
+/// No event is larger; what is, is something else.
+const LARGEST_EVENT: u64 = 64 * 1024 * 1024;
+
+pub(super) fn of(args: &Fire) -> Result<HookEvent, Failure> {
+    let mut event = match (&args.event_json, &args.event) {
+        (Some(file), _) => read(file)?,
+        (None, Some(name)) => HookEvent::new(names::event_type(name, Some(args.custom))?),
+        (None, None) => return Err(Failure::new("there is no event to fire")),
+    };
+    if let Some(tool) = &args.tool {
+        event = event.with_tool_name(tool);
+    }
+    if let Some(id) = &args.session {
+        event = event.with_session_id(id);
+    }
+    for (option, key, given) in [
+        ("--args", "tool_args", &args.args),
+        ("--result", "tool_result", &args.result),
+    ] {
+        if let Some(text) = given {
+            event = event.with_data(key, json_of(option, text)?);
+        }
+    }
+    if let Some(error) = &args.error {
+        event = event.with_data("error", error.as_str());
+    }
+    for pair in &args.data {
+        let (key, value) = pair_of(pair)?;
+        event = event.with_data(key, value);
+    }
+    Ok(event)
+}
+
+fn json_of(option: &str, text: &str) -> Result<Value, Failure> {
+    serde_json::from_str(text).map_err(|error| {
+        let words = format!("`{option}` is not JSON: {error}");
+        let example = if text.contains(['{', '"', '\'']) {
+            r#"'{"command":"ls"}'"#.to_owned()
+        } else {
+            format!("'{}'", Value::from(text))
+        };
+        Failure::new(words).with_fix(format!("write it as in `{option} {example}`"))
+    })
+}
+
+/// Numbers and lists are what they are; what is no JSON is a text.
+fn pair_of(pair: &str) -> Result<(&str, Value), Failure> {
+    match pair.split_once('=') {
+        Some((key, value)) if !key.is_empty() => {
+            let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+            Ok((key, value))
+        }
+        _ => Err(Failure::new(format!("`--data {pair}` has no key"))
+            .with_fix("write it as in `--data role=user`")),
+    }
+}
+
+fn read(file: &Path) -> Result<HookEvent, Failure> {
+    let could_not = |why: &dyn std::fmt::Display| {
+        let words = format!("could not read `--event-json {}`: {why}", file.display());
+        Failure::new(words)
+    };
+    let text = if file == Path::new("-") {
+        text_of(io::stdin().lock())
+    } else {
+        File::open(file).and_then(text_of)
+    };
+    let text = text.map_err(|error| could_not(&error))?;
+    serde_json::from_str(&text).map_err(|error| {
+        could_not(&error).with_fix(r#"an event is at least {"type": "session:start"}"#)
+    })
+}
+
+fn text_of(input: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    let length = input.take(LARGEST_EVENT + 1).read_to_string(&mut text)?;
+    if length as u64 > LARGEST_EVENT {
+        return Err(io::Error::other("it is larger than 64 MiB"));
+    }
+    Ok(text)
+}

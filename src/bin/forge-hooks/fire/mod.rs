@@ -1,0 +1,215 @@
+//! `fire`: an event goes through the real engine, and each hook is shown as it comes.
+
+mod dry_run;
+mod event;
+mod interrupt;
+mod report;
+mod show;
+mod spinner;
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use forge_hooks::{
+    CancelToken, DropReason, FireOptions, Hook, HookEvent, HookExecutor, HookResult, HookRun,
+    HookUpdate, Observer, Outcome,
+};
+
+use crate::Ended;
+use crate::args::{Common, Fire};
+use crate::error::Failure;
+use crate::sources::{Found, Sources};
+use crate::terminal::Terminal;
+use interrupt::Interrupts;
+use show::Show;
+
+/// So often the spinner turns, and somebody looks whether Ctrl-C was pressed.
+const TICK: Duration = Duration::from_millis(50);
+
+/// As good as none: every hook has a deadline of its own.
+const NO_DEADLINE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+pub(crate) fn run(args: &Fire, common: &Common, terminal: &mut Terminal) -> Result<Ended, Failure> {
+    let event = event::of(args)?;
+    let sources = Sources::of(common)?;
+    let found = sources.load();
+    if args.dry_run {
+        return dry_run::run(args, &event, &sources, &found, terminal);
+    }
+    terminal.problems(&found.report)?;
+    let mut options = FireOptions::default().stop_on_failure(!args.keep_going);
+    if args.parallel {
+        options = options.parallel();
+    }
+    let mut fired = Fired::start(event, &sources, &found, options)?;
+    if let Some(variable) = fired.executor.disabled_by() {
+        terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
+    }
+    let mut show = Show::new(&fired.event, &fired.hooks, args.json);
+    let ended = fired.watch(&mut show, terminal);
+    if ended.is_err() {
+        // Whoever has read our output is gone, and the hooks would go on without anybody.
+        fired.cut();
+    }
+    let interrupted = ended?;
+    show.finish(&fired.event, fired.outcome.as_ref(), interrupted, terminal)?;
+    Ok(fired.status(interrupted))
+}
+
+/// What is heard of the hooks, from their threads.
+enum Message {
+    Started(Arc<Hook>),
+    Result(HookResult),
+    /// Nobody waits for it, and it has ended.
+    InBackground(HookResult),
+    Dropped(Arc<Hook>, DropReason),
+    Done(Outcome),
+    /// Nothing runs any more.
+    Idle,
+}
+
+struct Notes(Sender<Message>);
+
+impl Observer for Notes {
+    fn on_start(&self, run: &HookRun<'_>) {
+        // Nobody listens any more when the program is about to end.
+        let _ = self.0.send(Message::Started(Arc::clone(run.hook)));
+    }
+
+    fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
+        if run.hook.background() {
+            let _ = self.0.send(Message::InBackground(result.clone()));
+        }
+    }
+
+    fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
+        if run.hook.background() {
+            let _ = self.0.send(Message::Dropped(Arc::clone(run.hook), reason));
+        }
+    }
+}
+
+/// An event that is under way.
+struct Fired {
+    event: Arc<HookEvent>,
+    hooks: Vec<Arc<Hook>>,
+    executor: HookExecutor,
+    token: CancelToken,
+    messages: Receiver<Message>,
+    sender: Sender<Message>,
+    interrupts: Interrupts,
+    outcome: Option<Outcome>,
+}
+
+impl Fired {
+    fn start(
+        event: HookEvent,
+        sources: &Sources,
+        found: &Found,
+        options: FireOptions,
+    ) -> Result<Self, Failure> {
+        let interrupts = Interrupts::heard()?;
+        let (sender, messages) = mpsc::channel();
+        let executor = HookExecutor::builder()
+            .registry(Arc::clone(&found.registry))
+            .working_dir(&sources.root)
+            .observer(Notes(sender.clone()))
+            .build();
+        let hooks = match executor.disabled_by() {
+            Some(_) => Vec::new(),
+            None => found.registry.get_hooks(&event),
+        };
+        let event = Arc::new(event);
+        let updates = sender.clone();
+        let tell = move |update: HookUpdate<'_>| {
+            let message = match update {
+                HookUpdate::Result(result) => Message::Result(result.clone()),
+                HookUpdate::Done(outcome) => Message::Done(outcome),
+                _ => return,
+            };
+            let _ = updates.send(message);
+        };
+        let token = executor
+            .submit_with(Arc::clone(&event), options, tell)
+            .map_err(|error| Failure::new(format!("could not fire the event: {error}")))?;
+        Ok(Self {
+            event,
+            hooks,
+            executor,
+            token,
+            messages,
+            sender,
+            interrupts,
+            outcome: None,
+        })
+    }
+
+    /// Shows what comes until nothing more does. The exit status of the signal that ended it early.
+    fn watch(&mut self, show: &mut Show, terminal: &mut Terminal) -> Result<Option<u8>, Failure> {
+        let mut interrupted = None;
+        loop {
+            match self.messages.recv_timeout(TICK) {
+                Ok(Message::Done(outcome)) => {
+                    self.outcome = Some(outcome);
+                    if !self.hooks.iter().any(|hook| hook.background()) {
+                        return Ok(interrupted);
+                    }
+                    self.await_background(interrupted.is_some());
+                }
+                Ok(Message::Idle) => return Ok(interrupted),
+                Ok(message) => show.take(message, terminal)?,
+                Err(RecvTimeoutError::Timeout) => show.tick(terminal)?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(interrupted),
+            }
+            if interrupted.is_none() {
+                interrupted = self.interrupts.status();
+                if interrupted.is_some() {
+                    show.interrupted(terminal)?;
+                    self.interrupt();
+                }
+            }
+        }
+    }
+
+    /// Has somebody else wait for the hooks in the background, so that this thread can show them.
+    fn await_background(&self, is_interrupted: bool) {
+        let (executor, sender) = (self.executor.clone(), self.sender.clone());
+        let deadline = if is_interrupted {
+            Duration::ZERO
+        } else {
+            NO_DEADLINE
+        };
+        let wait = move || {
+            let _ = executor.shutdown(deadline);
+            let _ = sender.send(Message::Idle);
+        };
+        if thread::Builder::new().spawn(wait).is_err() {
+            let _ = self.executor.shutdown(deadline);
+            let _ = self.sender.send(Message::Idle);
+        }
+    }
+
+    /// Ends the hooks, and those in the background too, if nothing else is waited for.
+    fn interrupt(&self) {
+        self.token.cancel();
+        if self.outcome.is_some() {
+            let _ = self.executor.shutdown(Duration::ZERO);
+        }
+    }
+
+    fn cut(&self) {
+        self.token.cancel();
+        let _ = self.executor.shutdown(Duration::ZERO);
+    }
+
+    fn status(&self, interrupted: Option<u8>) -> Ended {
+        let results = self.outcome.as_deref().unwrap_or_default();
+        match interrupted {
+            Some(status) => Ended::Interrupted(status),
+            None if results.iter().all(HookResult::should_continue) => Ended::Fine,
+            None => Ended::Problems,
+        }
+    }
+}

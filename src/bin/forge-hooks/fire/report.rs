@@ -1,0 +1,30 @@
+//! What happened, for programs: `schemas/fire.schema.json` describes it.
+
+use forge_hooks::{HookEvent, HookResult, Outcome};
+use serde_json::{Value, json};
+
+pub(super) fn of(event: &HookEvent, outcome: &Outcome) -> Value {
+    let results: Vec<_> = outcome.iter().map(result).collect();
+    json!({
+        "event": event,
+        "allowed": outcome.allowed(),
+        "reason": outcome.reason(),
+        "results": results,
+    })
+}
+
+fn result(result: &HookResult) -> Value {
+    json!({
+        "hook": result.hook.to_json(),
+        "exit_code": result.exit_code,
+        "stdout": result.stdout,
+        "stderr": result.stderr,
+        "duration": result.duration.as_secs_f64(),
+        "timed_out": result.timed_out,
+        "error": result.error,
+        "failure": result.failure.map(|failure| format!("{failure:?}")),
+        "skipped": result.skipped.map(|reason| format!("{reason:?}")),
+        "success": result.success(),
+        "should_continue": result.should_continue(),
+    })
+}

@@ -1,0 +1,209 @@
+//! What happens, for a person to read: each hook as it ends, and what the host would do.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use forge_hooks::{FailureKind, Hook, HookEvent, HookResult, Outcome};
+
+use super::spinner::Spinner;
+use super::{Message, report};
+use crate::error::Failure;
+use crate::sources::{place, title};
+use crate::terminal::{Style, Terminal, printable};
+use crate::validate::counted;
+
+/// Shows messages as they come; for programs, nothing before the end.
+pub(super) struct Show {
+    is_json: bool,
+    can_block: bool,
+    hooks: usize,
+    /// So many of them have a result in the outcome, if nothing stops them.
+    awaited: usize,
+    spinner: Option<Spinner>,
+}
+
+impl Show {
+    pub(super) fn new(event: &HookEvent, hooks: &[Arc<Hook>], is_json: bool) -> Self {
+        let awaited = hooks.iter().filter(|hook| !hook.background());
+        Self {
+            is_json,
+            can_block: event.event_type.can_block(),
+            hooks: hooks.len(),
+            awaited: awaited.count(),
+            spinner: None,
+        }
+    }
+
+    fn spinner(&mut self, terminal: &Terminal) -> &mut Spinner {
+        let is_on = !self.is_json && terminal.can_move();
+        self.spinner.get_or_insert_with(|| Spinner::new(is_on))
+    }
+
+    pub(super) fn take(&mut self, message: Message, terminal: &mut Terminal) -> io::Result<()> {
+        match message {
+            Message::Started(hook) => {
+                self.spinner(terminal).add(hook);
+                return self.tick(terminal);
+            }
+            Message::Result(result) => self.result(&result, "", terminal)?,
+            Message::InBackground(result) => {
+                self.result(&result, "in the background, ", terminal)?
+            }
+            Message::Dropped(hook, reason) if !self.is_json => {
+                self.spinner(terminal).clear(terminal)?;
+                let name = printable(title(&hook));
+                writeln!(terminal, "{name}: did not run: {reason}")?;
+            }
+            Message::Dropped(..) | Message::Done(_) | Message::Idle => {}
+        }
+        terminal.flush()
+    }
+
+    /// Time has passed.
+    pub(super) fn tick(&mut self, terminal: &mut Terminal) -> io::Result<()> {
+        self.spinner(terminal).draw(terminal)
+    }
+
+    pub(super) fn interrupted(&mut self, terminal: &mut Terminal) -> io::Result<()> {
+        self.spinner(terminal).clear(terminal)?;
+        terminal.note("interrupted: ending the hooks; once more ends this program at once")
+    }
+
+    fn result(
+        &mut self,
+        result: &HookResult,
+        how: &str,
+        terminal: &mut Terminal,
+    ) -> io::Result<()> {
+        let spinner = self.spinner(terminal);
+        spinner.remove(&result.hook);
+        spinner.clear(terminal)?;
+        if self.is_json {
+            return Ok(());
+        }
+        let (style, verdict) = verdict(result, self.can_block);
+        let name = terminal.styled(Style::Strong, printable(title(&result.hook)));
+        let place = printable(&place(&result.hook));
+        let place = terminal.styled(Style::Dim, format!("({place})"));
+        let verdict = terminal.styled(style, verdict);
+        let took = if result.started() {
+            format!(", {}", shown(result.duration))
+        } else {
+            String::new()
+        };
+        let because = because(result);
+        writeln!(terminal, "{name} {place}: {how}{verdict}{because}{took}")?;
+        for (what, text) in [("out", &result.stdout), ("err", &result.stderr)] {
+            for line in text.lines() {
+                let what = terminal.styled(Style::Dim, what);
+                writeln!(terminal, "  {what}  {}", printable(line))?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(
+        &mut self,
+        event: &HookEvent,
+        outcome: Option<&Outcome>,
+        interrupted: Option<u8>,
+        terminal: &mut Terminal,
+    ) -> Result<(), Failure> {
+        self.spinner(terminal).clear(terminal)?;
+        let Some(outcome) = outcome else {
+            return Err(Failure::new("the engine has not answered"));
+        };
+        if self.is_json {
+            terminal.json(&report::of(event, outcome))?;
+            return Ok(());
+        }
+        if self.hooks > 0 {
+            writeln!(terminal)?;
+        }
+        let (style, words) = match interrupted {
+            Some(_) => (Style::Warning, interrupted_words(outcome)),
+            None => self.conclusion(outcome),
+        };
+        let name = &event.event_type;
+        writeln!(terminal, "{name}: {}", terminal.styled(style, words))?;
+        Ok(())
+    }
+
+    /// What the host would do, and why.
+    fn conclusion(&self, outcome: &Outcome) -> (Style, String) {
+        if let Some(result) = outcome.blocked() {
+            let by = printable(title(&result.hook));
+            let reason = result.reason().unwrap_or("no reason given").trim();
+            let reason: Vec<_> = reason.lines().map(printable).collect();
+            let words = format!("blocked by {by}: {}", reason.join("\n  "));
+            return (Style::Bad, words + &self.not_reached(outcome));
+        }
+        let failed = outcome.iter().filter(|it| !it.should_continue()).count();
+        if self.hooks == 0 {
+            (
+                Style::Good,
+                "no hook is for this event; the host would go on".to_owned(),
+            )
+        } else if failed > 0 {
+            let failed = counted(failed, "hook");
+            let words =
+                format!("{failed} failed; the host would go on, for this event cannot be blocked");
+            (Style::Warning, words + &self.not_reached(outcome))
+        } else {
+            (Style::Good, "the host would go on".to_owned())
+        }
+    }
+
+    fn not_reached(&self, outcome: &Outcome) -> String {
+        match self.awaited.saturating_sub(outcome.len()) {
+            0 => String::new(),
+            left => format!(" ({} behind it did not run)", counted(left, "hook")),
+        }
+    }
+}
+
+fn interrupted_words(outcome: &Outcome) -> String {
+    let ended = outcome
+        .iter()
+        .filter(|result| result.started() && result.failure == Some(FailureKind::Cancelled));
+    let names: Vec<_> = ended.map(|result| printable(title(&result.hook))).collect();
+    if names.is_empty() {
+        "interrupted".to_owned()
+    } else {
+        format!(
+            "interrupted; {} was ended, with all it had started",
+            names.join(", ")
+        )
+    }
+}
+
+/// In a word, what the hook's end means.
+fn verdict(result: &HookResult, can_block: bool) -> (Style, &'static str) {
+    if result.skipped.is_some() {
+        (Style::Warning, "skipped")
+    } else if result.success() {
+        (Style::Good, "ok")
+    } else if result.should_continue() {
+        (Style::Warning, "failed, and lets the host go on")
+    } else if can_block && !result.hook.background() {
+        (Style::Bad, "blocks")
+    } else {
+        (Style::Bad, "failed")
+    }
+}
+
+fn because(result: &HookResult) -> String {
+    let error = result.error.as_deref();
+    error.map_or_else(String::new, |error| format!(", {}", printable(error)))
+}
+
+fn shown(duration: Duration) -> String {
+    if duration < Duration::from_millis(10) {
+        format!("{:.1} ms", duration.as_secs_f64() * 1e3)
+    } else if duration < Duration::from_secs(1) {
+        format!("{} ms", duration.as_millis())
+    } else {
+        format!("{:.1} s", duration.as_secs_f64())
+    }
+}

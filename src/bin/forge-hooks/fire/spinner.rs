@@ -1,0 +1,72 @@
+//! A line at the end of a terminal that tells which hooks run, and for how long.
+//!
+//! Knows nothing of what is printed besides; whoever prints clears it first.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Instant;
+
+use forge_hooks::Hook;
+
+use crate::sources::title;
+use crate::terminal::{Style, Terminal, printable};
+
+const TURNS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/// A line that is wider than the terminal could not be taken back.
+const LONGEST_TITLE: usize = 40;
+
+/// None of it is seen where the output is no terminal.
+pub(super) struct Spinner {
+    is_on: bool,
+    is_shown: bool,
+    turn: usize,
+    running: Vec<(Arc<Hook>, Instant)>,
+}
+
+impl Spinner {
+    pub(super) fn new(is_on: bool) -> Self {
+        Self {
+            is_on,
+            is_shown: false,
+            turn: 0,
+            running: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, hook: Arc<Hook>) {
+        self.running.push((hook, Instant::now()));
+    }
+
+    pub(super) fn remove(&mut self, hook: &Arc<Hook>) {
+        let is_it = |(running, _): &(Arc<Hook>, Instant)| Arc::ptr_eq(running, hook);
+        if let Some(at) = self.running.iter().position(is_it) {
+            self.running.remove(at);
+        }
+    }
+
+    pub(super) fn clear(&mut self, terminal: &mut Terminal) -> io::Result<()> {
+        if std::mem::take(&mut self.is_shown) {
+            write!(terminal, "\r\x1b[2K")?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn draw(&mut self, terminal: &mut Terminal) -> io::Result<()> {
+        let Some((hook, since)) = self.running.first().filter(|_| self.is_on) else {
+            return Ok(());
+        };
+        self.turn = (self.turn + 1) % TURNS.len();
+        let seconds = since.elapsed().as_secs_f64();
+        let name: String = printable(title(hook)).chars().take(LONGEST_TITLE).collect();
+        let others = match self.running.len() {
+            1 => String::new(),
+            running => format!(" and {} more", running - 1),
+        };
+        let line = format!("{} {name}{others} {seconds:.1} s", TURNS[self.turn]);
+        let line = terminal.styled(Style::Dim, line);
+        self.is_shown = true;
+        write!(terminal, "\r\x1b[2K{line}")?;
+        terminal.flush()
+    }
+}

@@ -1,0 +1,134 @@
+//! `list`: all hooks, where they are written, how they stand, what they are for.
+
+use std::io::Write;
+
+use forge_hooks::{EventType, Hook, HookEvent, LoadReport};
+use serde_json::{Value, json};
+
+use crate::Ended;
+use crate::args::{Common, List};
+use crate::error::Failure;
+use crate::names;
+use crate::sources::{Listed, Sources, State, place, title};
+use crate::terminal::{Style, Terminal, printable};
+
+pub(crate) fn run(args: &List, common: &Common, terminal: &mut Terminal) -> Result<Ended, Failure> {
+    let wanted = Wanted::of(args)?;
+    let sources = Sources::of(common)?;
+    let found = sources.load();
+    let problems = sources.problems();
+    let mut hooks = sources.listed(&found);
+    hooks.retain(|listed| wanted.takes(&listed.hook));
+    if args.json {
+        terminal.json(&to_json(&hooks, &problems))?;
+        return Ok(Ended::Fine);
+    }
+    for (number, listed) in hooks.iter().enumerate() {
+        if number > 0 {
+            writeln!(terminal)?;
+        }
+        show(listed, terminal)?;
+    }
+    terminal.problems(&problems)?;
+    if hooks.is_empty() {
+        terminal.note("no hooks")?;
+    }
+    Ok(Ended::Fine)
+}
+
+/// For which hooks was asked.
+struct Wanted {
+    event: Option<EventType>,
+    tool: Option<String>,
+}
+
+impl Wanted {
+    fn of(args: &List) -> Result<Self, Failure> {
+        let event = args.event.as_deref();
+        Ok(Self {
+            event: event
+                .map(|name| names::event_type(name, None))
+                .transpose()?,
+            tool: args.tool.clone(),
+        })
+    }
+
+    fn takes(&self, hook: &Hook) -> bool {
+        let Some(tool) = &self.tool else {
+            let event = self.event.as_ref();
+            return event.is_none_or(|event| hook.pattern().matches_type(event));
+        };
+        let tools_events = EventType::BUILTIN
+            .into_iter()
+            .filter(|event| matches!(event.category(), "tool" | "permission"));
+        let events = match &self.event {
+            Some(event) => vec![event.clone()],
+            None => tools_events.collect(),
+        };
+        events
+            .into_iter()
+            .any(|event| hook.matches(&HookEvent::new(event).with_tool_name(tool)))
+    }
+}
+
+fn show(listed: &Listed, terminal: &mut Terminal) -> Result<(), Failure> {
+    let hook = &listed.hook;
+    let style = match listed.state {
+        State::Enabled => Style::Good,
+        State::Disabled | State::DisabledByName => Style::Dim,
+        State::NotApproved => Style::Warning,
+        State::ApprovalLost(_) | State::Unusable(_) => Style::Bad,
+    };
+    let name = terminal.styled(Style::Strong, printable(title(hook)));
+    writeln!(terminal, "{name}")?;
+    let place = printable(&place(hook));
+    writeln!(
+        terminal,
+        "  where    {}",
+        terminal.styled(Style::Dim, place)
+    )?;
+    let state = terminal.styled(style, printable(&listed.state.words()));
+    writeln!(terminal, "  state    {state}")?;
+    writeln!(terminal, "  event    {}", printable(hook.event_pattern()))?;
+    if hook.refusal().is_none() {
+        let command = hook.command().to_string();
+        let mut lines = command.lines();
+        let first = printable(lines.next().unwrap_or_default());
+        let more = if lines.next().is_some() { " ..." } else { "" };
+        writeln!(terminal, "  command  {first}{more}")?;
+    }
+    if hook.name().is_some() && !hook.description().is_empty() {
+        writeln!(terminal, "  what for {}", printable(hook.description()))?;
+    }
+    Ok(())
+}
+
+fn to_json(hooks: &[Listed], report: &LoadReport) -> Value {
+    let hooks: Vec<_> = hooks.iter().map(Listed::to_json).collect();
+    let of_files = report.to_json();
+    json!({
+        "files": of_files["files"],
+        "hooks": hooks,
+        "problems": of_files["problems"],
+    })
+}
+
+impl Listed {
+    /// The hook as in hooks.json, where it is written, and how it stands.
+    pub(crate) fn to_json(&self) -> Value {
+        let source = self.hook.source();
+        let why = (self.state != State::Enabled).then(|| self.state.words());
+        // Of an entry that cannot be used, the stand-in's command is nobody's.
+        let hook = self.hook.refusal().is_none().then(|| self.hook.to_json());
+        json!({
+            "hook": hook,
+            "event": self.hook.event_pattern(),
+            "name": self.hook.name(),
+            "file": source.map(|source| source.path.to_string_lossy()),
+            "line": source.and_then(|source| source.line),
+            "index": source.and_then(|source| source.index),
+            "state": self.state.name(),
+            "why": why,
+        })
+    }
+}

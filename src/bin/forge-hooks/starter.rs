@@ -1,0 +1,103 @@
+//! `init`: a hooks file to start from.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use forge_hooks::{HOOK_TEMPLATES, Hook, HookConfig};
+use serde_json::{Value, json};
+
+use crate::Ended;
+use crate::args::{Common, Init};
+use crate::error::Failure;
+use crate::sources::{project_config, root_of};
+use crate::terminal::{Style, Terminal};
+
+/// Beside the hooks file, so that an editor needs no network.
+const SCHEMA: &str = "hooks.schema.json";
+
+pub(crate) fn run(args: &Init, common: &Common, terminal: &mut Terminal) -> Result<Ended, Failure> {
+    if !common.config.is_empty() {
+        let words = "`init` writes the project's file, or with `--global` the user's";
+        return Err(Failure::new(words).with_fix("leave `--config` out"));
+    }
+    let root = root_of(common)?;
+    let path = if args.global {
+        HookConfig::default().global_path()
+    } else {
+        project_config().project_path(root)
+    };
+    let path = path.ok_or_else(|| {
+        Failure::new("there is no home folder to write to").with_fix("set `XDG_CONFIG_HOME`")
+    })?;
+    write_new(&path)?;
+    let shown = terminal.styled(Style::Strong, path.display());
+    writeln!(terminal, "wrote {shown}")?;
+    writeln!(terminal, "edit it, and try it:")?;
+    let event = r#"tool:pre_execute --tool bash --args '{"command":"sudo ls"}'"#;
+    writeln!(terminal, "  forge-hooks validate")?;
+    if !args.global {
+        writeln!(terminal, "  forge-hooks trust")?;
+    }
+    writeln!(terminal, "  forge-hooks fire {event}")?;
+    Ok(Ended::Fine)
+}
+
+fn write_new(path: &Path) -> Result<(), Failure> {
+    let could_not = |error: io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Failure::new(format!("`{}` exists already", path.display())).with_fix(
+                "edit it, or add a ready-made hook with `forge-hooks templates NAME --add`",
+            )
+        }
+        _ => Failure::new(format!("could not write `{}`: {error}", path.display())),
+    };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(could_not)?;
+    }
+    let mut file = File::create_new(path).map_err(could_not)?;
+    writeln!(file, "{:#}", content()).map_err(could_not)?;
+    match File::create_new(path.with_file_name(SCHEMA)) {
+        Ok(mut schema) => writeln!(schema, "{:#}", HookConfig::json_schema()).map_err(could_not),
+        // Somebody's own, or that of another version.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(could_not(error)),
+    }
+}
+
+/// Every kind of hook once, described, and none but the harmless guard switched on.
+fn content() -> Value {
+    let guard = HOOK_TEMPLATES.get("block_sudo").map(Hook::to_json);
+    let examples = [
+        json!({
+            "event": "tool:pre_execute:bash",
+            "command": "./guard.sh",
+            "name": "guard",
+            "description": "A guard of your own: exit code 0 lets the tool run, any other blocks it, and what it prints is the reason",
+            "timeout": 5.0,
+            "enabled": false,
+        }),
+        json!({
+            "event": "tool:post_execute:write|edit",
+            "args": ["git", "status", "--short"],
+            "name": "after_writing",
+            "description": "After a tool has written; `args` runs a program without a shell",
+            "on_failure": "continue",
+            "enabled": false,
+        }),
+        json!({
+            "event": "session:*",
+            "command": "echo \"$FORGE_EVENT $FORGE_SESSION_ID\" >> sessions.log",
+            "name": "session_log",
+            "description": "Keeps a log that nobody waits for",
+            "background": true,
+            "enabled": false,
+        }),
+    ];
+    let hooks: Vec<Value> = guard.into_iter().chain(examples).collect();
+    json!({
+        "$schema": format!("./{SCHEMA}"),
+        "comment": "The hooks run in this order. Keys called `comment`, or that begin with `_`, are yours. `forge-hooks validate` shows what is wrong.",
+        "hooks": hooks,
+    })
+}

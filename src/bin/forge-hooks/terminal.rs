@@ -1,0 +1,191 @@
+//! The one place that prints: colours where they are wanted, nothing that could command a terminal,
+//! and an end without noise when nobody reads any more.
+
+use std::fmt;
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+
+use clap::ValueEnum;
+
+/// When there are colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, unless the environment says otherwise.
+    Auto,
+    /// Whatever the output is.
+    Always,
+    /// None at all.
+    Never,
+}
+
+impl ColorChoice {
+    /// Whether a stream has colours. Those of no-color.org and bixense.com/clicolors.
+    pub(crate) fn is_on(self, is_terminal: bool) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto if anstyle_query::no_color() => false,
+            Self::Auto if is_forced() => true,
+            Self::Auto => is_terminal && anstyle_query::term_supports_color(),
+        }
+    }
+}
+
+/// `CLICOLOR_FORCE=0` is as good as none.
+fn is_forced() -> bool {
+    let value = std::env::var_os("CLICOLOR_FORCE");
+    value.is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// How a piece of text looks where there are colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    Good,
+    Bad,
+    Warning,
+    Strong,
+    Dim,
+}
+
+impl Style {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Good => "\x1b[32m",
+            Self::Bad => "\x1b[1;31m",
+            Self::Warning => "\x1b[33m",
+            Self::Strong => "\x1b[1m",
+            Self::Dim => "\x1b[2m",
+        }
+    }
+}
+
+/// Standard output.
+pub(crate) struct Terminal {
+    out: BufWriter<Stdout>,
+    is_terminal: bool,
+    colours: bool,
+    colours_of_errors: bool,
+}
+
+impl Terminal {
+    pub(crate) fn new(choice: ColorChoice) -> Self {
+        let is_terminal = io::stdout().is_terminal();
+        let colours = choice.is_on(is_terminal);
+        let colours_of_errors = choice.is_on(io::stderr().is_terminal());
+        if colours || colours_of_errors {
+            // Old consoles of Windows show the codes themselves until they are told.
+            anstyle_query::windows::enable_ansi_colors();
+        }
+        Self {
+            out: BufWriter::new(io::stdout()),
+            is_terminal,
+            colours,
+            colours_of_errors,
+        }
+    }
+
+    /// Whether a line can be taken back.
+    pub(crate) fn can_move(&self) -> bool {
+        self.is_terminal && anstyle_query::term_supports_ansi_color()
+    }
+
+    pub(crate) fn has_colours(&self) -> bool {
+        self.colours
+    }
+
+    /// This text in this style, where there are colours. What comes from others goes through
+    /// [`printable`] first.
+    pub(crate) fn styled<T: fmt::Display>(&self, style: Style, text: T) -> Styled<T> {
+        let style = self.colours.then_some(style);
+        Styled { style, text }
+    }
+
+    /// A value for programs; on a terminal it commands nothing either.
+    pub(crate) fn json(&mut self, value: &serde_json::Value) -> io::Result<()> {
+        for c in serde_json::to_string_pretty(value)?.chars() {
+            // Such characters stand in strings alone, where JSON leaves some of them as they are.
+            if c != '\n' && commands_a_terminal(c) {
+                write!(self.out, "\\u{:04x}", u32::from(c))?;
+            } else {
+                write!(self.out, "{c}")?;
+            }
+        }
+        writeln!(self.out)
+    }
+
+    /// Writes to standard error what is no part of what was asked for.
+    pub(crate) fn note(&mut self, text: impl fmt::Display) -> io::Result<()> {
+        self.out.flush()?;
+        writeln!(io::stderr(), "{text}")
+    }
+
+    /// The same for problems of hooks files, which draw themselves.
+    pub(crate) fn problems(&mut self, report: &forge_hooks::LoadReport) -> io::Result<()> {
+        if report.problems.is_empty() {
+            return Ok(());
+        }
+        self.out.flush()?;
+        let text = report.render(self.colours_of_errors);
+        writeln!(io::stderr(), "{text}")
+    }
+}
+
+impl Write for Terminal {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+pub(crate) struct Styled<T> {
+    style: Option<Style>,
+    text: T,
+}
+
+impl<T: fmt::Display> fmt::Display for Styled<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.style {
+            Some(style) => write!(f, "{}{}\x1b[0m", style.code(), self.text),
+            None => write!(f, "{}", self.text),
+        }
+    }
+}
+
+/// A text of somebody else's, with what could command a terminal, or turn the direction of the text,
+/// written out: `\u{1b}`. Line breaks too.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().fold(String::new(), |mut shown, c| {
+        if commands_a_terminal(c) {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+        shown
+    })
+}
+
+fn commands_a_terminal(c: char) -> bool {
+    let turns =
+        matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    c != '\t' && (c.is_control() || turns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_commands_the_terminal() {
+        let cases = [
+            ("plain\ttext, ä→☃", "plain\ttext, ä→☃"),
+            ("\x1b[31mred\x07", "\\u{1b}[31mred\\u{7}"),
+            ("a\r\nb", "a\\r\\nb"),
+            ("\u{9b}2J\u{202e}x", "\\u{9b}2J\\u{202e}x"),
+        ];
+        for (given, expected) in cases {
+            assert_eq!(printable(given), expected);
+        }
+    }
+}

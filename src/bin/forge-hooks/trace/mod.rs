@@ -1,0 +1,249 @@
+//! `trace`: what a host wrote of its hooks, one JSON object a line, for a person to look at.
+//!
+//! Reads leniently: a later version may write more, and a program that was killed writes half a line.
+
+mod page;
+mod table;
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::Ended;
+use crate::args::Trace;
+use crate::error::Failure;
+use crate::terminal::Terminal;
+
+/// The last lines are kept; a browser has enough of so many.
+const MOST_ENTRIES: usize = 100_000;
+/// A longer line is none of a trace's.
+const LONGEST_LINE: u64 = 1024 * 1024;
+
+/// A whole trace, as far as it can be read.
+#[derive(Debug, Default, Serialize)]
+struct Traced {
+    entries: VecDeque<Entry>,
+    /// So many lines the host could not write.
+    lost: u64,
+    /// So many lines are no JSON objects with a time.
+    broken: u64,
+    /// So many lines before those that are kept.
+    left_out: u64,
+}
+
+/// What happened to one hook.
+#[derive(Debug, Default, PartialEq, Serialize)]
+struct Entry {
+    /// Of the end, in seconds since 1970.
+    time: f64,
+    duration: f64,
+    queued: f64,
+    event: String,
+    hook: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pattern: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host_pid: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// The failure, the reason for a skip or a drop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+    background: bool,
+    cut: bool,
+    kind: Kind,
+}
+
+/// What came of a hook, in a word.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    #[default]
+    Allow,
+    Block,
+    /// It failed, and the host went on.
+    Failed,
+    Skipped,
+    Dropped,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Block => "block",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+pub(crate) fn run(args: &Trace, terminal: &mut Terminal) -> Result<Ended, Failure> {
+    let traced = read(&args.file).map_err(|error| {
+        let words = format!(
+            "could not read the trace `{}`: {error}",
+            args.file.display()
+        );
+        Failure::new(words)
+    })?;
+    if traced.entries.is_empty() && traced.broken > 0 {
+        let words = format!("`{}` is no trace", args.file.display());
+        return Err(Failure::new(words).with_fix("a trace has one JSON object a line"));
+    }
+    match &args.html {
+        Some(file) if file == Path::new("-") => terminal.write_all(page::of(&traced).as_bytes())?,
+        Some(file) => {
+            std::fs::write(file, page::of(&traced)).map_err(|error| {
+                Failure::new(format!("could not write `{}`: {error}", file.display()))
+            })?;
+            writeln!(terminal, "wrote {}", file.display())?;
+        }
+        None => table::show(&traced, terminal)?,
+    }
+    Ok(Ended::Fine)
+}
+
+fn read(file: &Path) -> io::Result<Traced> {
+    if file == Path::new("-") {
+        read_from(io::stdin().lock())
+    } else {
+        read_from(BufReader::new(File::open(file)?))
+    }
+}
+
+fn read_from(mut input: impl BufRead) -> io::Result<Traced> {
+    let mut traced = Traced::default();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if (&mut input)
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut line)?
+            == 0
+        {
+            return Ok(traced);
+        }
+        if !line.trim_ascii().is_empty() {
+            traced.take(&line);
+        }
+    }
+}
+
+impl Traced {
+    fn take(&mut self, line: &[u8]) {
+        let value: Value = serde_json::from_slice(line).unwrap_or_default();
+        if let Some(lost) = value.get("lost").and_then(Value::as_u64) {
+            self.lost = self.lost.saturating_add(lost);
+        } else if let Some(entry) = Entry::of(&value) {
+            if self.entries.len() == MOST_ENTRIES {
+                self.entries.pop_front();
+                self.left_out += 1;
+            }
+            self.entries.push_back(entry);
+        } else {
+            self.broken += 1;
+        }
+    }
+
+    fn count(&self, kind: Kind) -> usize {
+        self.entries.iter().filter(|it| it.kind == kind).count()
+    }
+}
+
+impl Entry {
+    /// None for what has no time: it is nobody's line.
+    fn of(value: &Value) -> Option<Self> {
+        let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let number = |key: &str| value.get(key).and_then(Value::as_f64);
+        let whole = |key: &str| value.get(key).and_then(Value::as_u64);
+        let is = |key: &str| value.get(key).and_then(Value::as_bool).unwrap_or_default();
+        let seconds = |key: &str| number(key).unwrap_or_default().max(0.0);
+        let why = ["failure", "skipped", "dropped"].into_iter().find_map(text);
+        Some(Self {
+            time: number("time")?,
+            duration: seconds("duration"),
+            queued: seconds("queued"),
+            event: text("event").unwrap_or_default(),
+            hook: text("hook").or_else(|| text("pattern")).unwrap_or_default(),
+            tool: text("tool"),
+            session: text("session"),
+            pattern: text("pattern"),
+            command: text("command"),
+            source: text("source"),
+            host_pid: whole("host_pid"),
+            pid: whole("pid"),
+            exit_code: value.get("exit_code").and_then(Value::as_i64),
+            reason: text("reason"),
+            why,
+            background: is("background"),
+            cut: is("cut"),
+            kind: kind_of(value),
+        })
+    }
+}
+
+fn kind_of(value: &Value) -> Kind {
+    let is_said = |key: &str| value.get(key).is_some_and(|it| !it.is_null());
+    if is_said("dropped") {
+        Kind::Dropped
+    } else if is_said("skipped") {
+        Kind::Skipped
+    } else if value.get("decision").and_then(Value::as_str) == Some("block") {
+        Kind::Block
+    } else if is_said("failure") {
+        Kind::Failed
+    } else {
+        Kind::Allow
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_stands_in_a_trace_is_read_or_counted() {
+        let text = concat!(
+            "{\"time\":1.5,\"event\":\"tool:error\",\"hook\":\"a\",\"duration\":0.5,\"decision\":\"allow\",\"new\":[1]}\n",
+            "{\"time\":2,\"event\":7,\"pattern\":\"*\",\"dropped\":\"Busy\",\"duration\":-1}\n",
+            "\n{\"time\":3,\"lost\":4}\n",
+            "no JSON\n[1]\n{\"event\":\"x\"}\n{\"time\":",
+        );
+        let traced = read_from(text.as_bytes()).unwrap();
+        let kinds: Vec<_> = traced
+            .entries
+            .iter()
+            .map(|it| (it.hook.as_str(), it.kind))
+            .collect();
+        assert_eq!(kinds, [("a", Kind::Allow), ("*", Kind::Dropped)]);
+        assert_eq!((traced.lost, traced.broken, traced.left_out), (4, 4, 0));
+        assert_eq!(traced.entries[1].duration, 0.0);
+    }
+
+    #[test]
+    fn of_a_long_trace_the_end_is_kept() {
+        let mut traced = Traced::default();
+        for time in 0..MOST_ENTRIES + 3 {
+            traced.take(format!("{{\"time\":{time}}}").as_bytes());
+        }
+        assert_eq!((traced.entries.len(), traced.left_out), (MOST_ENTRIES, 3));
+        assert_eq!(traced.entries[0].time, 3.0);
+    }
+}

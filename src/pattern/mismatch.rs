@@ -1,0 +1,212 @@
+//! Why a pattern does not match an event: for those who wonder why their hook does not run.
+//!
+//! Takes the pattern's text apart once more, since matching keeps no text.
+
+use std::fmt;
+
+use super::{Alternative, EventPattern, Piece, Segment, split};
+use crate::events::HookEvent;
+
+/// Why one alternative of a pattern does not match an event; see [`EventPattern::mismatches`].
+///
+/// `Display` is a fragment such as `its tool is \`bash\`, and the event's is \`write\``.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Mismatch {
+    /// The alternative, as in `tool:pre_execute:bash`.
+    pub alternative: String,
+    /// The first part of it that does not match.
+    pub part: PatternPart,
+    /// What the pattern has there.
+    pub expected: String,
+    /// What the event has there; none for an event without a tool.
+    pub found: Option<String>,
+}
+
+/// A part of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PatternPart {
+    /// The whole name of the event, for a pattern of one part.
+    Event,
+    /// What stands before the first colon.
+    Category,
+    /// What stands behind it.
+    Action,
+    /// The third part.
+    Tool,
+}
+
+impl fmt::Display for PatternPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Event => "event",
+            Self::Category => "category",
+            Self::Action => "action",
+            Self::Tool => "tool",
+        })
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (part, expected) = (self.part, &self.expected);
+        match &self.found {
+            Some(found) if part == PatternPart::Event => write!(f, "the event is `{found}`"),
+            Some(found) => write!(
+                f,
+                "its {part} is `{expected}`, and the event's is `{found}`"
+            ),
+            None => write!(f, "its {part} is `{expected}`, and the event has none"),
+        }
+    }
+}
+
+impl EventPattern {
+    /// Why this event is not meant: for each alternative the first part that does not match. Empty
+    /// when the event is meant.
+    ///
+    /// ```
+    /// use forge_hooks::{EventPattern, HookEvent, PatternPart};
+    ///
+    /// let pattern: EventPattern = "tool:pre_execute:bash, llm:*".parse()?;
+    /// let event = HookEvent::tool_pre_execute("write", "file");
+    /// let parts: Vec<_> = pattern.mismatches(&event).iter().map(|it| it.part).collect();
+    /// assert_eq!(parts, [PatternPart::Tool, PatternPart::Category]);
+    /// # Ok::<(), forge_hooks::PatternError>(())
+    /// ```
+    #[must_use]
+    pub fn mismatches(&self, event: &HookEvent) -> Vec<Mismatch> {
+        if self.matches(event) {
+            return Vec::new();
+        }
+        let pieces = split(Piece::whole(&self.source), ',');
+        let alternatives = self.alternatives.iter().zip(pieces);
+        alternatives
+            .filter_map(|(alternative, piece)| alternative.mismatch(piece.trim(), event))
+            .collect()
+    }
+}
+
+impl Alternative {
+    fn mismatch(&self, piece: Piece<'_>, event: &HookEvent) -> Option<Mismatch> {
+        let name = &event.event_type;
+        let texts = split(piece, ':');
+        let text = |index: usize| texts.get(index).map_or("", |piece| piece.text);
+        let mismatch = |part, expected: &str, found: Option<&str>| Mismatch {
+            alternative: piece.text.to_owned(),
+            part,
+            expected: expected.to_owned(),
+            found: found.map(str::to_owned),
+        };
+        let differs = |segment: &Segment, found: Option<&str>| {
+            !found.is_some_and(|found| segment.matches(found))
+        };
+        match self {
+            Self::Whole(segment) => differs(segment, Some(name.as_str()))
+                .then(|| mismatch(PatternPart::Event, piece.text, Some(name.as_str()))),
+            Self::Parts {
+                category,
+                action,
+                tool,
+            } => {
+                let tool_text = texts
+                    .get(2)
+                    .map_or("", |third| piece.from(third.start).text);
+                let found = event.tool_name.as_deref();
+                if differs(category, Some(name.category())) {
+                    Some(mismatch(
+                        PatternPart::Category,
+                        text(0),
+                        Some(name.category()),
+                    ))
+                } else if differs(action, Some(name.action())) {
+                    Some(mismatch(PatternPart::Action, text(1), Some(name.action())))
+                } else {
+                    let tool = tool.as_ref().filter(|tool| differs(tool, found));
+                    tool.map(|_| mismatch(PatternPart::Tool, tool_text, found))
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::EventType;
+
+    #[test]
+    fn each_alternative_tells_its_first_part_that_does_not_match() {
+        let bash = HookEvent::new(EventType::ToolPreExecute).with_tool_name("bash");
+        let no_tool = HookEvent::new(EventType::ToolPreExecute);
+        let cases: [(&str, &HookEvent, &[&str]); 7] = [
+            ("tool:*, llm:*", &bash, &[]),
+            (
+                "llm:pre_execute:bash",
+                &bash,
+                &["its category is `llm`, and the event's is `tool`"],
+            ),
+            (
+                "tool:post*",
+                &bash,
+                &["its action is `post*`, and the event's is `pre_execute`"],
+            ),
+            (
+                "tool:[!p]*:bash , tool:*:a|[b,c]:d",
+                &bash,
+                &[
+                    "its action is `[!p]*`, and the event's is `pre_execute`",
+                    "its tool is `a|[b,c]:d`, and the event's is `bash`",
+                ],
+            ),
+            (
+                "tool:*:*",
+                &no_tool,
+                &["its tool is `*`, and the event has none"],
+            ),
+            ("session*", &bash, &["the event is `tool:pre_execute`"]),
+            (
+                "session*|user*",
+                &bash,
+                &["the event is `tool:pre_execute`"],
+            ),
+        ];
+        for (text, event, expected) in cases {
+            let found = EventPattern::new(text).unwrap().mismatches(event);
+            let words: Vec<_> = found.iter().map(ToString::to_string).collect();
+            assert_eq!(words, expected, "{text}");
+            let alternatives = found.iter().all(|it| text.contains(&it.alternative));
+            assert!(alternatives, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn there_is_a_mismatch_exactly_where_there_is_no_match() {
+        let tools = [None, Some("bash"), Some("a:b")];
+        for text in [
+            "*",
+            "tool:*",
+            "tool:*:a:*",
+            "t*, llm:pre*",
+            "session|user*",
+            "*:*:bash",
+        ] {
+            let pattern = EventPattern::new(text).unwrap();
+            for (kind, tool) in EventType::BUILTIN
+                .iter()
+                .flat_map(|it| tools.map(|tool| (it, tool)))
+            {
+                let event = HookEvent::new(kind.clone());
+                let event = tool.into_iter().fold(event, HookEvent::with_tool_name);
+                let found = pattern.mismatches(&event);
+                let expected = if pattern.matches(&event) {
+                    0
+                } else {
+                    pattern.alternatives().len()
+                };
+                assert_eq!(found.len(), expected, "{text} {kind} {tool:?}");
+            }
+        }
+    }
+}

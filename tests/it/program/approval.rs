@@ -1,0 +1,84 @@
+//! `trust`, `untrust`, `status`: a person's approval, as the program gives and shows it.
+
+use super::{GUARDED, SUDO, User};
+
+const SCRIPTED: &str = r#"{
+  "hooks": [
+    {"event": "tool:pre_execute", "command": "./guard.sh", "name": "guard"},
+    {"event": "session:*", "command": "cat $HOME/x", "name": "other"}
+  ]
+}
+"#;
+
+#[test]
+fn nothing_of_a_project_runs_until_it_is_approved() {
+    let user = User::with_project_file(GUARDED);
+    let before = user.run(&SUDO);
+    assert_eq!(before.status, 0, "{before:?}");
+    assert!(before.out.contains("skipped"), "{before:?}");
+    let trusted = user.run(&["trust", "--yes"]);
+    assert_eq!(trusted.status, 0, "{trusted:?}");
+    assert_eq!(user.run(&SUDO).status, 1);
+    assert_eq!(user.run(&["untrust", "--yes"]).status, 0);
+    assert_eq!(user.run(&SUDO).status, 0);
+    assert_eq!(user.run(&["status"]).status, 1);
+}
+
+#[test]
+fn without_a_terminal_nobody_is_asked_and_nothing_approved() {
+    let user = User::with_project_file(GUARDED);
+    let said = user.run(&["trust"]);
+    assert_eq!(said.status, 2);
+    assert!(said.err.contains("fix: say `--yes`"), "{said:?}");
+    assert_eq!(user.run(&["status"]).status, 1);
+    user.run(&["trust", "--yes"]);
+    assert_eq!(user.run(&["untrust"]).status, 2);
+    assert_eq!(user.run(&["status"]).status, 0);
+}
+
+#[test]
+fn status_shows_what_has_changed_since_the_approval() {
+    let user = User::with_project_file(SCRIPTED);
+    user.write("project/guard.sh", "exit 0\n");
+    user.run(&["status"]).is_as_in("status_new.txt");
+    assert_eq!(user.run(&["trust", "-y"]).status, 0);
+    user.run(&["status"]).is_as_in("status_approved.txt");
+    user.write("project/guard.sh", "exit 1\n");
+    let other = SCRIPTED.replace("$HOME/x", "$HOME/y");
+    user.write("project/.src/forge/hooks.json", &other);
+    user.run(&["status"]).is_as_in("status_changed.txt");
+    user.write("project/.src/forge/hooks.json", r#"{"hooks": []}"#);
+    user.run(&["status"]).is_as_in("status_gone.txt");
+}
+
+#[test]
+fn a_file_with_errors_is_not_approved() {
+    let user = User::with_project_file(r#"{"hooks": [{"event": "*"}]}"#);
+    let said = user.run(&["trust", "--yes"]);
+    assert_eq!(said.status, 2);
+    assert!(
+        said.err.contains("hooks[0].command: is missing"),
+        "{said:?}"
+    );
+    let nothing = User::new().run(&["trust", "--yes"]);
+    assert_eq!(nothing.status, 2);
+    assert!(nothing.err.contains("nothing to approve"), "{nothing:?}");
+}
+
+#[test]
+fn what_a_repository_says_of_itself_commands_no_terminal() {
+    let text = "{\"hooks\": [{\"event\": \"*\", \"command\": \"echo \\u001b[2Jx\", \"name\": \"a\\u001b]0;b\\u0007\"}]}";
+    let user = User::with_project_file(text);
+    for args in [
+        &["list"][..],
+        &["status"],
+        &["trust", "--yes"],
+        &["fire", "session:start"],
+    ] {
+        let said = user.run(args);
+        let whole = said.out + &said.err;
+        let commands = |c: char| c.is_control() && c != '\n' && c != '\t';
+        assert!(!whole.contains(commands), "{args:?}: {whole:?}");
+        assert!(whole.contains("a\\u{1b}]0;b\\u{7}"), "{args:?}: {whole:?}");
+    }
+}

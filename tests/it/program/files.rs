@@ -1,0 +1,194 @@
+//! `validate`, `list`, `init`, `templates`: hooks files looked at and written.
+
+use serde_json::Value;
+
+use super::{GUARDED, User};
+
+const BROKEN: &str = r#"{
+  "hooks": [
+    {"event": "tool:pre_exec", "command": "true"},
+    {"event": "tool:*", "command": "true", "timeout": "5", "naem": "x"}
+  ]
+}
+"#;
+
+const DOUBTFUL: &str = r#"{"hooks": [{"event": "tool:pre_exec", "command": "true"}]}"#;
+
+#[test]
+fn validate_draws_each_problem_and_its_status_tells_errors_from_warnings() {
+    let user = User::with_project_file(BROKEN);
+    user.run(&["validate"]).is_as_in("validate.txt");
+    let doubtful = user.write("doubtful.json", DOUBTFUL);
+    let doubtful = doubtful.to_str().unwrap();
+    let good = user.write("good.json", GUARDED);
+    let good = good.to_str().unwrap();
+    let cases: [(&[&str], i32); 7] = [
+        (&["validate", good], 0),
+        (&["validate", "--strict", good], 0),
+        (&["validate", doubtful], 0),
+        (&["validate", "--strict", good, doubtful], 1),
+        (&["validate", good, "../missing.json"], 1),
+        (&["validate", "--config", good], 0),
+        (&["validate", "--config", "missing.json"], 2),
+    ];
+    for (args, status) in cases {
+        let said = user.run(args);
+        assert_eq!(said.status, status, "{args:?}: {said:?}");
+    }
+}
+
+#[test]
+fn validate_reads_standard_input() {
+    let user = User::new();
+    let said = user.run_with_input(&["validate", "-"], BROKEN);
+    assert_eq!(said.status, 1);
+    assert!(said.out.contains("--> standard input:"), "{said:?}");
+    assert_eq!(user.run_with_input(&["validate", "-"], GUARDED).status, 0);
+}
+
+#[test]
+fn validate_without_a_file_has_nothing_to_do_and_says_where_it_looked() {
+    let said = User::new().run(&["validate"]);
+    assert_eq!(said.status, 2);
+    assert!(said.err.contains("[FOLDER]/config/src/forge/hooks.json"));
+    assert!(said.err.contains("forge-hooks init"), "{said:?}");
+}
+
+#[test]
+fn list_shows_where_each_hook_is_and_how_it_stands() {
+    let user = User::with_project_file(GUARDED);
+    let global = r#"{
+  "disable": ["unwanted"],
+  "hooks": [
+    {"event": "session:*", "command": "true", "enabled": false, "description": "Rests"},
+    {"event": "session:*", "args": ["true", "x"], "name": "unwanted"},
+    {"event": "session:*", "args": []},
+    {"event": "*", "command": "echo\nhello"}
+  ]
+}
+"#;
+    user.write("config/src/forge/hooks.json", global);
+    user.run(&["list"]).is_as_in("list.txt");
+    let states = |args: &[&str]| {
+        let list = user.run(args).json();
+        let states = list["hooks"].as_array().unwrap().iter();
+        let state = |hook: &Value| hook["state"].as_str().unwrap().to_owned();
+        states.map(state).collect::<Vec<_>>().join(" ")
+    };
+    let all = "disabled disabled_by_name unusable enabled not_approved not_approved";
+    assert_eq!(states(&["list", "--json"]), all);
+    let cases: [(&[&str], &str); 4] = [
+        (
+            &["list", "--json", "--no-global"],
+            "not_approved not_approved",
+        ),
+        (
+            &["list", "--json", "--event", "tool:error"],
+            "enabled not_approved",
+        ),
+        (
+            &["list", "--json", "--tool", "bash"],
+            "enabled not_approved not_approved",
+        ),
+        (
+            &[
+                "list",
+                "--json",
+                "--event",
+                "tool:pre_execute",
+                "--tool",
+                "x",
+            ],
+            "enabled not_approved",
+        ),
+    ];
+    for (args, expected) in cases {
+        assert_eq!(states(args), expected, "{args:?}");
+    }
+}
+
+#[test]
+fn files_that_are_named_take_the_place_of_all_others_and_need_no_approval() {
+    let user = User::with_project_file(r#"{"hooks": [{"event": "*", "command": "exit 1"}]}"#);
+    user.write("project/one.json", GUARDED);
+    user.write(
+        "two.json",
+        r#"{"hooks": [{"event": "*", "command": "true"}]}"#,
+    );
+    let list = user.run(&[
+        "list",
+        "--json",
+        "--config",
+        "one.json",
+        "--config=../two.json",
+    ]);
+    let list = list.json();
+    let files: Vec<_> = list["hooks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["file"])
+        .collect();
+    let (one, two) = ("[FOLDER]/project/one.json", "[FOLDER]/project/../two.json");
+    assert_eq!(files, [one, one, two]);
+    assert!(
+        list["hooks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|it| it["state"] == "enabled")
+    );
+}
+
+#[test]
+fn init_writes_a_file_that_is_valid_and_never_over_another() {
+    for (args, path) in [
+        (&["init"][..], "project/.src/forge/hooks.json"),
+        (&["init", "--global"], "config/src/forge/hooks.json"),
+    ] {
+        let user = User::new();
+        let said = user.run(args);
+        assert_eq!(said.status, 0, "{said:?}");
+        assert!(said.out.contains(&format!("[FOLDER]/{path}")), "{said:?}");
+        let checked = user.run(&["validate", "--strict"]);
+        assert_eq!(checked.status, 0, "{checked:?}");
+        let content: Value = serde_json::from_str(&user.read(path)).unwrap();
+        assert_eq!(content["$schema"], "./hooks.schema.json");
+        let schema = path.replace("hooks.json", "hooks.schema.json");
+        let schema = serde_json::from_str(&user.read(&schema)).unwrap();
+        let validator = jsonschema::draft202012::new(&schema).unwrap();
+        assert!(validator.is_valid(&content), "{content:#}");
+
+        user.write(path, "mine");
+        let again = user.run(args);
+        assert_eq!((again.status, user.read(path).as_str()), (2, "mine"));
+        assert!(again.err.contains(path), "{again:?}");
+    }
+}
+
+#[test]
+fn templates_are_shown_and_added_behind_what_is_there() {
+    let user = User::with_project_file(GUARDED);
+    user.run(&["templates"]).is_as_in("templates.txt");
+    let shown = user.run(&["templates", "block_sudo"]).json();
+    assert_eq!(shown["name"], "block_sudo");
+    let added = user.run(&["templates", "block_sudo", "--add"]);
+    assert_eq!(added.status, 0, "{added:?}");
+    let content: Value = serde_json::from_str(&user.read("project/.src/forge/hooks.json")).unwrap();
+    assert_eq!(
+        (&content["hooks"][0]["name"], &content["hooks"][2]),
+        (&"guard".into(), &shown)
+    );
+    assert_eq!(user.run(&["templates", "block_sudo", "--add"]).status, 2);
+    assert_eq!(
+        user.run(&["templates", "block_sudo", "--add", "--global"])
+            .status,
+        0
+    );
+    let unknown = user.run(&["templates", "block_sud"]);
+    assert_eq!(unknown.status, 2);
+    assert!(
+        unknown.err.contains("block_sudo, git_auto_commit"),
+        "{unknown:?}"
+    );
+}

@@ -1,0 +1,267 @@
+//! `fire`: what is shown of an event and its hooks, and the exit status that follows.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::{GUARDED, LS, SUDO, User, with};
+
+fn user() -> (User, String) {
+    let user = User::new();
+    let config = user.write("project/hooks.json", GUARDED);
+    (user, config.to_str().unwrap().to_owned())
+}
+
+#[test]
+fn each_hook_is_shown_and_then_what_the_host_would_do() {
+    let (user, config) = user();
+    let config = ["--config", config.as_str()];
+    user.run(&with(&SUDO, &config)).is_as_in("fire_blocked.txt");
+    user.run(&with(&LS, &config)).is_as_in("fire_allowed.txt");
+    let keep_going = with(&SUDO, &["--keep-going"]);
+    user.run(&with(&keep_going, &config))
+        .is_as_in("fire_keep_going.txt");
+    let dry_run = ["fire", "tool:pre_execute", "--tool", "write", "--dry-run"];
+    user.run(&with(&dry_run, &config)).is_as_in("dry_run.txt");
+}
+
+#[test]
+fn all_hooks_run_at_once_where_that_is_asked_for() {
+    let user = User::new();
+    let hook = json!({"event": "*", "command": "sleep 0.4"});
+    let file = json!({"hooks": [hook, hook, hook]}).to_string();
+    user.write("project/hooks.json", &file);
+    let args = [
+        "fire",
+        "session:start",
+        "--parallel",
+        "--config",
+        "hooks.json",
+    ];
+    let start = Instant::now();
+    let said = user.run(&args);
+    assert!(start.elapsed() < Duration::from_millis(1150), "{said:?}");
+    assert_eq!(said.out.matches(": ok").count(), 3, "{said:?}");
+}
+
+#[test]
+fn the_exit_status_tells_what_came_of_it() {
+    let user = User::new();
+    let cases: [(&str, &str, &str, i32); 6] = [
+        ("exit 0", "tool:pre_execute", "block", 0),
+        ("exit 3", "tool:pre_execute", "block", 1),
+        ("exit 3", "tool:pre_execute", "continue", 0),
+        ("exit 3", "session:end", "block", 1),
+        ("no_such_command_anywhere", "user:prompt_submit", "block", 1),
+        ("kill -9 $$", "game:level_loaded", "block", 1),
+    ];
+    for (command, event, policy, status) in cases {
+        let hook = json!({"event": "*", "command": command, "on_failure": policy});
+        let file = json!({"hooks": [hook]}).to_string();
+        user.write("project/hooks.json", &file);
+        let said = user.run(&["fire", event, "--config", "hooks.json"]);
+        assert_eq!(said.status, status, "{command} {event} {policy}: {said:?}");
+    }
+}
+
+#[test]
+fn an_entry_that_cannot_be_used_blocks_and_is_drawn() {
+    let user = User::new();
+    user.write(
+        "project/hooks.json",
+        r#"{"hooks": [{"event": "tool:*", "comand": "true"}]}"#,
+    );
+    let args = with(&LS, &["--config", "hooks.json"]);
+    let said = user.run(&args);
+    assert_eq!(said.status, 1, "{said:?}");
+    assert!(
+        said.err.contains("hooks[0].command: is missing"),
+        "{said:?}"
+    );
+    assert!(
+        said.out.contains("tool:pre_execute: blocked by"),
+        "{said:?}"
+    );
+    let dry = user.run(&with(&args, &["--dry-run"]));
+    assert_eq!(dry.status, 1);
+    assert!(dry.out.contains("1. fails:"), "{dry:?}");
+}
+
+#[test]
+fn options_become_the_event() {
+    let user = User::new();
+    let file = json!({"hooks": [{"event": "*", "command": "cat"}]}).to_string();
+    user.write("project/hooks.json", &file);
+    let args = [
+        "fire",
+        "tool:error",
+        "--tool",
+        "bash",
+        "--args",
+        "[1]",
+        "--result",
+        "\"x\"",
+        "--error",
+        "e",
+        "--session",
+        "s",
+        "--data",
+        "n=5",
+        "--data",
+        "t=a=b",
+        "--json",
+        "--config",
+        "hooks.json",
+    ];
+    let report = user.run(&args).json();
+    let expected = json!({
+        "type": "tool:error", "timestamp": report["event"]["timestamp"],
+        "data": {"tool_args": [1], "tool_result": "x", "error": "e", "n": 5, "t": "a=b"},
+        "tool_name": "bash", "session_id": "s",
+    });
+    assert_eq!(report["event"], expected);
+    let input = report["results"][0]["stdout"].as_str().unwrap();
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(input).unwrap(),
+        expected
+    );
+
+    let whole = [
+        "fire",
+        "--event-json",
+        "-",
+        "--json",
+        "--config",
+        "hooks.json",
+    ];
+    let again = user.run_with_input(&whole, &expected.to_string()).json();
+    assert_eq!(again["event"], expected);
+    user.write("event.json", r#"{"type": "game:over"}"#);
+    let whole = ["fire", "--event-json", "../event.json", "--json"];
+    assert_eq!(user.run(&whole).json()["event"]["type"], "game:over");
+}
+
+#[test]
+fn wrong_usage_names_the_option_and_the_fix() {
+    let user = User::new();
+    let cases: [(&[&str], &str); 10] = [
+        (
+            &["fire", "tool:pre_exec"],
+            "unknown event `tool:pre_exec`; did you mean `tool:pre_execute`?",
+        ),
+        (
+            &["fire", "start"],
+            "the built-in events are tool:pre_execute,",
+        ),
+        (
+            &["fire", "tool:error", "--args", "ls"],
+            "fix: write it as in `--args '\"ls\"'`",
+        ),
+        (
+            &["fire", "tool:error", "--result", "{a"],
+            "`--result` is not JSON",
+        ),
+        (
+            &["fire", "tool:error", "--data", "x"],
+            "`--data x` has no key",
+        ),
+        (
+            &["fire", "--event-json", "none.json"],
+            "`--event-json none.json`",
+        ),
+        (
+            &["fire", "tool:error", "--event-json", "-"],
+            "cannot be used with",
+        ),
+        (
+            &["fire", "tool:error", "--jsn"],
+            "a similar argument exists: '--json'",
+        ),
+        (&["frie"], "a similar subcommand exists: 'fire'"),
+        (&["list", "--project", "nowhere"], "`--project DIR`"),
+    ];
+    for (args, words) in cases {
+        let said = user.run(args);
+        assert_eq!(
+            (said.status, said.out.as_str()),
+            (2, ""),
+            "{args:?}: {said:?}"
+        );
+        assert!(said.err.contains(words), "{args:?}: {said:?}");
+    }
+    let custom = user.run(&["fire", "tool:pre_exec", "--custom"]);
+    assert_eq!(custom.status, 0, "{custom:?}");
+}
+
+#[test]
+fn a_dry_run_runs_nothing_and_tells_of_each_hook_why() {
+    let user = User::new();
+    let hooks = json!({"disable": ["named"], "hooks": [
+        {"event": "tool:*", "command": "touch ran", "name": "runs"},
+        {"event": "tool:*", "command": "touch ran", "name": "off", "enabled": false},
+        {"event": "tool:*", "command": "touch ran", "name": "named"},
+        {"event": "tool:pre_execute:write|edit", "command": "touch ran", "name": "tool"},
+        {"event": "tool:post_execute, llm:*", "command": "touch ran", "name": "two"},
+        {"event": "s*", "command": "touch ran", "name": "whole"},
+        {"event": "tool:*", "args": [], "name": "broken"},
+        {"event": "tool:*", "command": "touch ran", "name": "behind"},
+    ]});
+    user.write("project/hooks.json", &hooks.to_string());
+    let args = with(&LS, &["--config", "hooks.json", "--dry-run"]);
+    user.run(&args).is_as_in("dry_run_why.txt");
+    assert!(!user.path("project/ran").exists());
+    let keeps_going = user.run(&with(&args, &["--keep-going"]));
+    assert!(
+        keeps_going.out.contains("behind (hooks.json:1): 3. runs"),
+        "{keeps_going:?}"
+    );
+}
+
+#[test]
+fn a_hook_in_the_background_is_waited_for_and_shown() {
+    let user = User::new();
+    let hook = json!({"event": "*", "command": "sleep 0.3; echo late; echo >ran", "name": "log", "background": true});
+    user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
+    let said = user.run(&["fire", "session:end", "--config", "hooks.json"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    assert!(user.path("project/ran").exists());
+    assert!(
+        said.out.contains("in the background, ok") && said.out.contains("late"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn who_has_turned_hooks_off_is_told_so() {
+    let (user, config) = user();
+    let args = with(&SUDO, &["--config", &config]);
+    let run = |args: &[&str]| {
+        let mut command = user.command(args);
+        user.said(command.env("FORGE_HOOKS_DISABLE", "1").output().unwrap())
+    };
+    let said = run(&args);
+    assert_eq!(said.status, 0, "{said:?}");
+    assert!(
+        said.err.contains("`FORGE_HOOKS_DISABLE` is set"),
+        "{said:?}"
+    );
+    let dry = run(&with(&args, &["--dry-run"]));
+    assert!(
+        dry.out
+            .contains("does not run: `FORGE_HOOKS_DISABLE` is set"),
+        "{dry:?}"
+    );
+}
+
+#[test]
+fn the_examples_of_the_readme_block_sudo_and_let_ls_pass() {
+    let user = User::new();
+    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/sudo.json");
+    let sudo = user.run(&with(&SUDO, &["--config", config]));
+    assert_eq!(sudo.status, 1);
+    let words = "tool:pre_execute: blocked by block_sudo: sudo is not allowed";
+    assert!(sudo.out.contains(words), "{sudo:?}");
+    let ls = user.run(&with(&LS, &["--config", config]));
+    assert_eq!(ls.status, 0, "{ls:?}");
+    assert_eq!(user.run(&["validate", "--strict", config]).status, 0);
+}

@@ -1,0 +1,195 @@
+//! The program `forge-hooks`, as it was built: its commands, its exit statuses, what it prints.
+
+mod approval;
+mod files;
+mod fire;
+mod printing;
+mod schemas;
+mod session;
+#[cfg(target_os = "linux")]
+mod terminal;
+mod trace;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_forge-hooks");
+
+/// A user with a home and a project of their own.
+pub(crate) struct User {
+    folder: TempDir,
+}
+
+/// How the program ended, and what it said.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) status: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl User {
+    pub(crate) fn new() -> Self {
+        let user = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        std::fs::create_dir_all(user.project()).unwrap();
+        user
+    }
+
+    /// Who has this in the project's hooks file.
+    pub(crate) fn with_project_file(text: &str) -> Self {
+        let user = Self::new();
+        user.write("project/.src/forge/hooks.json", text);
+        user
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        // As a process sees it that was started there: without links.
+        self.folder.path().canonicalize().unwrap().join(name)
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.path("project")
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// The program, in the project, in an environment that says nothing.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(PROGRAM);
+        self.set(&mut command);
+        command.args(args);
+        command
+    }
+
+    pub(crate) fn set(&self, command: &mut Command) {
+        command
+            .current_dir(self.project())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.path("home"))
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            // Of a program that was built to tell what of it was used.
+            .envs(std::env::vars_os().filter(|(name, _)| name == "LLVM_PROFILE_FILE"))
+            .stdin(Stdio::null());
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Said {
+        self.said(self.command(args).output().unwrap())
+    }
+
+    pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Said {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(input.as_bytes()).unwrap();
+        drop(stdin);
+        self.said(child.wait_with_output().unwrap())
+    }
+
+    /// With the places of this user's folder, and the times, as they are in every run.
+    pub(crate) fn said(&self, output: Output) -> Said {
+        let text = |bytes: &[u8]| self.normal(std::str::from_utf8(bytes).unwrap());
+        Said {
+            status: output.status.code().unwrap_or(-1),
+            out: text(&output.stdout),
+            err: text(&output.stderr),
+        }
+    }
+
+    pub(crate) fn normal(&self, text: &str) -> String {
+        let text = text.replace(self.path("").to_str().unwrap(), "[FOLDER]/");
+        let end = if text.ends_with('\n') { "\n" } else { "" };
+        let lines: Vec<_> = text.lines().map(without_time).collect();
+        lines.join("\n") + end
+    }
+}
+
+/// A duration that stands at the end of a line.
+fn without_time(line: &str) -> String {
+    let is_time = |text: &str| {
+        let number = text.strip_suffix(" ms").or(text.strip_suffix(" s"));
+        number.is_some_and(|number| number.parse::<f64>().is_ok())
+    };
+    match line.rsplit_once(", ") {
+        Some((rest, time)) if is_time(time) => format!("{rest}, [TIME]"),
+        _ => line.to_owned(),
+    }
+}
+
+impl Said {
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// All of it, for a snapshot.
+    fn whole(&self) -> String {
+        let (status, out, err) = (self.status, &self.out, &self.err);
+        format!("exit status {status}\n--- output\n{out}--- error\n{err}")
+    }
+
+    /// What is said is what was said when somebody looked at it last.
+    #[track_caller]
+    pub(crate) fn is_as_in(&self, name: &str) {
+        same_as_snapshot(name, &self.whole());
+    }
+}
+
+#[track_caller]
+pub(crate) fn same_as_snapshot(name: &str, text: &str) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join("tests/it/snapshots").join(name);
+    if std::env::var_os("FORGE_HOOKS_BLESS").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, expected, "{name}: FORGE_HOOKS_BLESS=1 writes it anew");
+}
+
+/// A guard that objects to `sudo`, and one that only looks on.
+pub(crate) const GUARDED: &str = r#"{
+  "hooks": [
+    {"event": "tool:pre_execute:bash", "command": "case $FORGE_TOOL_ARGS in *sudo*) echo 'no sudo'; exit 1;; esac", "name": "guard"},
+    {"event": "tool:*", "command": "echo looking; echo 'not happy' >&2", "name": "looker", "on_failure": "continue"}
+  ]
+}
+"#;
+
+pub(crate) const SUDO: [&str; 6] = [
+    "fire",
+    "tool:pre_execute",
+    "--tool",
+    "bash",
+    "--args",
+    r#"{"command":"sudo ls"}"#,
+];
+
+pub(crate) const LS: [&str; 6] = [
+    "fire",
+    "tool:pre_execute",
+    "--tool",
+    "bash",
+    "--args",
+    r#"{"command":"ls"}"#,
+];
+
+/// Of several lists of arguments, one.
+pub(crate) fn with<'a>(args: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    [args, more].concat()
+}

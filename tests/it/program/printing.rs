@@ -1,0 +1,155 @@
+//! How the program prints: colours, closed pipes, control characters, help, what is generated.
+
+use std::process::Stdio;
+
+use serde_json::json;
+
+use super::{GUARDED, SUDO, User, with};
+
+const COMMANDS: [&str; 12] = [
+    "fire",
+    "validate",
+    "list",
+    "init",
+    "templates",
+    "trust",
+    "untrust",
+    "status",
+    "schema",
+    "trace",
+    "completions",
+    "man",
+];
+
+#[test]
+fn the_help_of_every_command_ends_with_an_example() {
+    let user = User::new();
+    for command in COMMANDS {
+        let said = user.run(&[command, "--help"]);
+        assert_eq!(said.status, 0, "{said:?}");
+        let (_, example) = said.out.rsplit_once("Example").expect(command);
+        assert!(
+            example.contains(&format!("forge-hooks {command}")),
+            "{command}: {example}"
+        );
+    }
+    user.run(&["--help"]).is_as_in("help.txt");
+    user.run(&["fire", "--help"]).is_as_in("help_fire.txt");
+    let version = user.run(&["--version"]);
+    assert_eq!(
+        version.out.trim(),
+        concat!("forge-hooks ", env!("CARGO_PKG_VERSION"))
+    );
+    assert_eq!(user.run(&[]).status, 2);
+}
+
+#[test]
+fn completions_and_the_manual_know_every_command() {
+    let user = User::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = user.run(&["completions", shell]);
+        assert_eq!(script.status, 0);
+        for command in COMMANDS {
+            assert!(script.out.contains(command), "{shell}: {command}");
+        }
+    }
+    assert_eq!(user.run(&["completions", "csh"]).status, 2);
+    let page = user.run(&["man"]);
+    assert!(page.out.contains(".TH FORGE-HOOKS 1"), "{page:?}");
+    for command in COMMANDS {
+        let section = format!("FORGE-HOOKS {}", command.to_uppercase());
+        assert!(page.out.contains(&section), "{command}");
+    }
+}
+
+#[test]
+fn colours_follow_the_option_and_the_environment() {
+    let user = User::new();
+    user.write("project/hooks.json", GUARDED);
+    type Pairs = &'static [(&'static str, &'static str)];
+    let cases: [(Pairs, &[&str], bool); 8] = [
+        (&[], &[], false),
+        (&[], &["--color", "always"], true),
+        (&[("CLICOLOR_FORCE", "1")], &[], true),
+        (&[("CLICOLOR_FORCE", "0")], &[], false),
+        (&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], &[], false),
+        (&[("CLICOLOR_FORCE", "1")], &["--color", "never"], false),
+        (&[("NO_COLOR", "1")], &["--color=always"], true),
+        (&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "")], &[], true),
+    ];
+    for (variables, option, expected) in cases {
+        let args = with(&SUDO, &["--config", "hooks.json"]);
+        let mut command = user.command(&with(&args, option));
+        let said = user.said(command.envs(variables.iter().copied()).output().unwrap());
+        let what = format!("{variables:?} {option:?}: {said:?}");
+        assert_eq!(said.out.contains("\x1b["), expected, "{what}");
+    }
+}
+
+#[test]
+fn json_has_no_colours() {
+    let user = User::with_project_file(GUARDED);
+    for args in [
+        &SUDO[..],
+        &["list"],
+        &["status"],
+        &["validate"],
+        &["schema"],
+    ] {
+        let json: &[&str] = if args == ["schema"] { &[] } else { &["--json"] };
+        let args = with(args, json);
+        let said = user.run(&with(&args, &["--color", "always"]));
+        assert!(said.json().is_object(), "{said:?}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_ends_the_program_without_a_word() {
+    let user = User::new();
+    let hook = json!({"event": "*", "command": "seq 20000", "name": "chatty"});
+    let hooks = vec![hook; 500];
+    user.write("project/hooks.json", &json!({"hooks": hooks}).to_string());
+    for args in [
+        &["list", "--config", "hooks.json"][..],
+        &["fire", "session:start", "--config", "hooks.json"],
+        &["list", "--json", "--config", "hooks.json"],
+        &["completions", "bash"],
+        &["man"],
+        &["--help"],
+    ] {
+        // Nobody reads a byte.
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = user.command(args);
+        command.stdout(writer).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        let said = user.said(child.wait_with_output().unwrap());
+        assert_eq!(said.err, "", "{args:?}");
+        assert_eq!(said.status, 141, "{args:?}");
+    }
+}
+
+#[test]
+fn what_a_hook_writes_commands_no_terminal() {
+    let user = User::new();
+    let command = r"printf '\033[2J\033]0;title\007one\rtwo\033[31m\n\342\200\256'; printf '\233x' >&2; exit 1";
+    let file = json!({"hooks": [{"event": "*", "command": command, "name": "rude"}]}).to_string();
+    user.write("project/hooks.json", &file);
+    let args = ["fire", "user:prompt_submit", "--config", "hooks.json"];
+    let said = user.run(&args);
+    let is_command = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+    assert!(
+        !(said.out.clone() + &said.err).contains(is_command),
+        "{said:?}"
+    );
+    assert!(said.out.contains("  out  \\u{1b}[2J"), "{said:?}");
+    // For programs it is what it is, written so that a terminal has nothing of it either.
+    let said = user.run(&with(&args, &["--json"]));
+    assert!(!said.out.contains(is_command), "{said:?}");
+    let report = said.json();
+    let out = report["results"][0]["stdout"].as_str().unwrap();
+    assert!(
+        out.starts_with("\x1b[2J") && out.ends_with('\u{202e}'),
+        "{out:?}"
+    );
+}

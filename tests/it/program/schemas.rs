@@ -1,0 +1,130 @@
+//! What is printed for programs, judged by the schemas that describe it.
+
+use std::path::Path;
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+use super::{GUARDED, LS, SUDO, User, with};
+
+fn validator(name: &str) -> Validator {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join(format!("schemas/{name}.schema.json"));
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert!(jsonschema::draft202012::meta::is_valid(&schema), "{name}");
+    jsonschema::draft202012::new(&schema).unwrap()
+}
+
+#[track_caller]
+fn is_valid(name: &str, report: &Value) {
+    let validator = validator(name);
+    let errors: Vec<_> = validator
+        .iter_errors(report)
+        .map(|it| it.to_string())
+        .collect();
+    assert!(errors.is_empty(), "{name}: {errors:?} in {report:#}");
+}
+
+/// Every state that a hook can be in.
+fn user() -> User {
+    let user = User::with_project_file(GUARDED);
+    let global = json!({"disable": ["named"], "hooks": [
+        {"event": "tool:pre_exec", "command": "true", "enabled": false},
+        {"event": "tool:*", "command": "true", "name": "named"},
+        {"event": "tool:*", "command": "sleep 9", "timeout": 0.05, "on_failure": "continue"},
+        {"event": "tool:*", "command": "kill -9 $$", "on_failure": "continue"},
+        {"event": "*", "args": ["/nowhere/at/all"], "on_failure": "continue"},
+        {"event": "session:*", "args": []},
+    ]});
+    user.write("config/src/forge/hooks.json", &global.to_string());
+    user
+}
+
+#[test]
+fn what_fire_prints_is_what_its_schema_says() {
+    let user = user();
+    for args in [
+        &SUDO[..],
+        &LS,
+        &["fire", "session:start"],
+        &["fire", "game:over"],
+    ] {
+        let args = with(args, &["--json", "--keep-going"]);
+        let before = user.run(&args).json();
+        is_valid("fire", &before);
+    }
+    let skipped = user.run(&with(&SUDO, &["--json"])).json();
+    let skips = |it: &&Value| it["skipped"] == "NotApproved";
+    let results = skipped["results"].as_array().unwrap();
+    assert_eq!(results.iter().filter(skips).count(), 2, "{skipped:#}");
+    user.run(&["trust", "--yes"]);
+    let blocked = user.run(&with(&SUDO, &["--json"])).json();
+    is_valid("fire", &blocked);
+    assert_eq!(
+        (&blocked["allowed"], &blocked["reason"]),
+        (&json!(false), &json!("no sudo"))
+    );
+}
+
+#[test]
+fn what_a_dry_run_prints_is_what_its_schema_says() {
+    let user = user();
+    for args in [&SUDO[..], &["fire", "session:start"]] {
+        is_valid(
+            "dry-run",
+            &user.run(&with(args, &["--json", "--dry-run"])).json(),
+        );
+    }
+}
+
+#[test]
+fn what_list_and_validate_print_is_what_their_schemas_say() {
+    let user = user();
+    is_valid("list", &user.run(&["list", "--json"]).json());
+    is_valid("validate", &user.run(&["validate", "--json"]).json());
+    user.run(&["trust", "--yes"]);
+    user.write("project/.src/forge/hooks.json", r#"{"hooks": []}"#);
+    let lost = user.run(&["list", "--json"]).json();
+    is_valid("list", &lost);
+    let is_lost = |it: &&Value| it["state"] == "approval_lost";
+    assert_eq!(
+        lost["hooks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(is_lost)
+            .count(),
+        2
+    );
+}
+
+#[test]
+fn what_status_prints_is_what_its_schema_says() {
+    let user = user();
+    user.write("project/x.sh", "");
+    let status = |expected: &str| {
+        let status = user.run(&["status", "--json"]).json();
+        is_valid("status", &status);
+        let hooks = status["hooks"].as_array().unwrap().iter();
+        let changes: Vec<_> = hooks.map(|hook| hook["change"].as_str().unwrap()).collect();
+        assert_eq!(changes.join(" "), expected, "{status:#}");
+    };
+    status("new new");
+    let file = r#"{"hooks": [{"event": "*", "command": "./x.sh", "name": "a"}, {"event": "*", "command": "true"}]}"#;
+    user.write("project/.src/forge/hooks.json", file);
+    user.run(&["trust", "--yes"]);
+    status("none none");
+    user.write("project/x.sh", "exit 1");
+    status("files none");
+    user.write(
+        "project/.src/forge/hooks.json",
+        &file.replace("./x.sh", "./y.sh"),
+    );
+    status("redefined none");
+}
+
+#[test]
+fn the_schema_that_is_printed_is_the_one_of_the_library() {
+    let printed = User::new().run(&["schema"]).json();
+    assert_eq!(printed, forge_hooks::HookConfig::json_schema());
+}

@@ -1,0 +1,41 @@
+//! The session that docs/session.md shows: still what the program says.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::{PROGRAM, User};
+
+/// What the commands of the page say, each behind its command.
+fn said_now(user: &User, page: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = Path::new(PROGRAM).parent().unwrap().to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(folder).chain(std::env::split_paths(&path));
+    let path = std::env::join_paths(folders).unwrap();
+    let mut all = String::new();
+    for line in page.lines().filter_map(|line| line.strip_prefix("$ ")) {
+        let mut command = Command::new("sh");
+        user.set(&mut command);
+        command.args(["-c", &format!("{{ {line}\n}} 2>&1")]);
+        let output = command.current_dir(root).env("PATH", &path).output();
+        let said = user.said(output.unwrap());
+        all += &format!("$ {line}\n{}", said.out);
+        if said.status != 0 {
+            all += &format!("[exit status {}]\n", said.status);
+        }
+        all += "\n";
+    }
+    all
+}
+
+#[test]
+fn the_recorded_session_is_what_the_program_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("docs/session.md")).unwrap();
+    let (_, recorded) = page.split_once("```console\n").unwrap();
+    let recorded = recorded.split_once("```").unwrap().0;
+    let user = User::new();
+    let now = said_now(&user, recorded);
+    assert!(now.contains("blocked by block_sudo"), "{now}");
+    assert_eq!(now, user.normal(recorded), "docs/record.sh records it anew");
+}

@@ -1,0 +1,72 @@
+//! `trace`: what a host wrote of its hooks, as a table and as a page.
+
+use super::User;
+
+const TRACE: &str = concat!(
+    r#"{"time":1760000001.25,"event":"tool:pre_execute","tool":"bash","session":"s1","hook":"guard","pattern":"*","command":"./guard.sh","source":"hooks.json: hooks[0]","host_pid":7,"queued":0.0,"duration":0.0042,"pid":9,"exit_code":1,"failure":"Exit","decision":"block","should_continue":false,"reason":"no sudo\nreally"}"#,
+    "\n",
+    r#"{"time":1760000002,"event":"session:end","session":"s1","hook":"log \u001b[2J","pattern":"*","command":"x","background":true,"host_pid":7,"queued":0.5,"duration":1.5,"exit_code":0,"decision":"allow","should_continue":true,"of_a_later_version":{}}"#,
+    "\n",
+    r#"{"time":1760000003,"event":"session:end","hook":"late","pattern":"*","command":"x","host_pid":7,"queued":0.5,"dropped":"Busy"}"#,
+    "\n",
+    r#"{"time":1760000003,"event":"session:end","hook":"new","pattern":"*","skipped":"NotApproved","decision":"allow","exit_code":-1}"#,
+    "\n",
+    r#"{"time":1760000004,"event":"session:end","hook":"mild","failure":"TimedOut","decision":"allow","duration":10}"#,
+    "\n",
+    r#"{"time":1760000003.5,"host_pid":7,"lost":17}"#,
+    "\nno JSON at all\n{\"time\":176",
+);
+
+#[test]
+fn a_trace_is_a_table_and_what_cannot_be_read_is_counted() {
+    let user = User::new();
+    user.write("project/hooks.jsonl", TRACE);
+    user.run(&["trace", "hooks.jsonl"]).is_as_in("trace.txt");
+    let piped = user.run_with_input(&["trace", "-"], TRACE);
+    assert!(piped.out.contains("5 lines, 1 block"), "{piped:?}");
+}
+
+#[test]
+fn a_trace_is_a_page_that_is_whole_in_itself() {
+    let user = User::new();
+    let hostile = TRACE.replace("no sudo", "</script><img src=x onerror=alert(1)>");
+    user.write("project/hooks.jsonl", &hostile);
+    let said = user.run(&["trace", "hooks.jsonl", "--html", "trace.html"]);
+    assert_eq!((said.status, said.out.as_str()), (0, "wrote trace.html\n"));
+    let page = user.read("project/trace.html");
+    assert!(
+        !page.contains("<img") && !page.contains("https:"),
+        "it loads nothing"
+    );
+    let (_, json) = page.split_once("type=\"application/json\">").unwrap();
+    let json = json.split_once("</script>").unwrap().0;
+    let trace: serde_json::Value = serde_json::from_str(json).unwrap();
+    assert_eq!(trace["entries"].as_array().unwrap().len(), 5);
+    assert_eq!((&trace["lost"], &trace["broken"]), (&17.into(), &2.into()));
+    let printed = user.run(&["trace", "hooks.jsonl", "--html", "-"]);
+    assert_eq!(printed.out, page);
+}
+
+#[test]
+fn what_is_no_trace_is_refused() {
+    let user = User::new();
+    user.write("project/other.txt", "one\ntwo\n");
+    for (file, words) in [("other.txt", "is no trace"), ("none", "could not read")] {
+        let said = user.run(&["trace", file]);
+        assert_eq!(said.status, 2, "{said:?}");
+        assert!(said.err.contains(words), "{said:?}");
+    }
+    user.write("project/empty.jsonl", "");
+    assert_eq!(user.run(&["trace", "empty.jsonl"]).status, 0);
+}
+
+#[test]
+fn ten_thousand_lines_are_shown() {
+    let user = User::new();
+    let line = TRACE.lines().next().unwrap();
+    user.write("project/long.jsonl", &format!("{line}\n").repeat(10_000));
+    let said = user.run(&["trace", "long.jsonl"]);
+    assert!(said.out.ends_with("10000 lines, 10000 block\n"));
+    let said = user.run(&["trace", "long.jsonl", "--html", "long.html"]);
+    assert_eq!(said.status, 0, "{said:?}");
+}
