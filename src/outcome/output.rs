@@ -37,7 +37,7 @@ impl fmt::Display for Decision {
 }
 
 /// What a hook has answered as JSON on its standard output; docs/protocol.md has the keys. Nothing
-/// in it is required, and most hooks answer nothing.
+/// in it is required, and most hooks answer nothing. It is serialized as a hook would write it.
 ///
 /// `Debug` shows which parts there are, never their text: it may hold secrets.
 #[derive(Clone, PartialEq, Default)]

@@ -4,7 +4,8 @@
 //! answer means, it does not know.
 
 use serde::de::Error;
-use serde::{Deserialize, Deserializer};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::outcome::{Decision, HookOutput};
@@ -57,6 +58,32 @@ struct Specific {
     additional_context: Option<String>,
     #[serde(flatten)]
     others: Map<String, Value>,
+}
+
+/// As a hook writes it, with the keys that it has something to say with.
+impl Serialize for HookOutput {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let texts = [
+            ("decision", self.decision.map(Decision::as_str)),
+            ("reason", self.reason.as_deref()),
+            ("stopReason", self.stop_reason.as_deref()),
+            ("systemMessage", self.system_message.as_deref()),
+            ("additionalContext", self.additional_context.as_deref()),
+        ];
+        for (key, text) in texts {
+            if let Some(text) = text {
+                map.serialize_entry(key, text)?;
+            }
+        }
+        if self.stops_turn {
+            map.serialize_entry("continue", &false)?;
+        }
+        if let Some(input) = &self.updated_input {
+            map.serialize_entry("updatedInput", input)?;
+        }
+        map.end()
+    }
 }
 
 const KEYS: &[&str] = &[
@@ -171,6 +198,29 @@ mod tests {
             let whole = json!({"decision": decision, "reason": reason, "updatedInput": {"a": [1]}}).to_string();
             prop_assert!(is_answer(whole.as_bytes()) && read(whole.as_bytes()).is_ok());
             prop_assert!(read(&whole.as_bytes()[..at.index(whole.len())]).is_err());
+        }
+
+        #[test]
+        fn what_was_read_is_written_again(
+            decision in prop_oneof![Just(None), prop_oneof!["allow", "ask", "block"].prop_map(Some)],
+            texts in proptest::collection::vec(proptest::option::of(" *[a-z].*"), 4),
+            stops in any::<bool>(),
+        ) {
+            let output = HookOutput {
+                decision: decision.map(|word| match word.as_str() {
+                    "allow" => Decision::Allow,
+                    "ask" => Decision::Ask,
+                    _ => Decision::Block,
+                }),
+                reason: texts[0].clone(),
+                stops_turn: stops,
+                stop_reason: texts[1].clone(),
+                system_message: texts[2].clone(),
+                additional_context: texts[3].clone(),
+                updated_input: stops.then(|| Map::from_iter([("a".to_owned(), json!([1]))])),
+            };
+            let written = serde_json::to_vec(&output).unwrap();
+            prop_assert_eq!(read(&written).unwrap().output, output);
         }
 
         #[test]

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use forge_hooks::{Decision, Hook, HookEvent, HookResult, Reads};
-use serde_json::{Map, Value, json};
+use forge_hooks::{Hook, HookEvent, HookResult, Reads};
+use serde_json::{Value, json};
 
 use crate::support::{World, eventually, is_missing};
 
@@ -78,24 +78,7 @@ fn event(command: &str) -> HookEvent {
 /// The answer as the engine has read it; none when there is none.
 fn answer(result: &HookResult) -> Option<Value> {
     let output = result.output()?;
-    let words = [
-        ("decision", output.decision.map(Decision::as_str)),
-        ("reason", output.reason.as_deref()),
-        ("stopReason", output.stop_reason.as_deref()),
-        ("systemMessage", output.system_message.as_deref()),
-        ("additionalContext", output.additional_context.as_deref()),
-    ];
-    let said = words
-        .into_iter()
-        .filter_map(|(key, words)| Some((key.to_owned(), words?.into())));
-    let mut answer: Map<String, Value> = said.collect();
-    if output.stops_turn {
-        answer.insert("continue".into(), false.into());
-    }
-    if let Some(input) = &output.updated_input {
-        answer.insert("updatedInput".into(), input.clone().into());
-    }
-    Some(answer.into())
+    Some(serde_json::to_value(output).unwrap())
 }
 
 /// What an example does with a command.

@@ -25,6 +25,37 @@ fn each_hook_is_shown_and_then_what_the_host_would_do() {
     user.run(&with(&dry_run, &config)).is_as_in("dry_run.txt");
 }
 
+/// Answers with this.
+fn says(name: &str, event: &str, answer: &serde_json::Value) -> serde_json::Value {
+    json!({"event": event, "name": name, "command": format!("printf %s '{answer}'")})
+}
+
+#[test]
+fn an_answer_is_shown_as_the_host_understands_it() {
+    let user = User::new();
+    let changes = json!({"updatedInput": {"command": "ls -l"}, "systemMessage": "long\u{1b}er"});
+    let tells =
+        json!({"decision": "allow", "reason": "it reads", "additionalContext": "it is\nold"});
+    let asks = json!({"decision": "ask", "reason": "is it late?"});
+    let stops = json!({"continue": false, "stopReason": "enough"});
+    let hooks = json!({"hooks": [
+        says("changes", "tool:pre_execute", &changes),
+        says("tells", "tool:pre_execute", &tells),
+        says("asks", "tool:pre_execute:write", &asks),
+        says("blocks", "tool:pre_execute:rm", &json!({"decision": "block"})),
+        says("breaks", "tool:pre_execute:mv", &json!({"decision": "maybe"})),
+        says("stops", "tool:post_execute", &stops),
+    ]});
+    user.write("project/hooks.json", &hooks.to_string());
+    let fire = |event, tool| user.run(&["fire", event, "--tool", tool, "--config", "hooks.json"]);
+    let pre = "tool:pre_execute";
+    fire(pre, "ls").is_as_in("fire_answers.txt");
+    fire(pre, "write").is_as_in("fire_asks.txt");
+    fire(pre, "rm").is_as_in("fire_answers_block.txt");
+    fire(pre, "mv").is_as_in("fire_answers_broken.txt");
+    fire("tool:post_execute", "ls").is_as_in("fire_stops.txt");
+}
+
 #[test]
 fn all_hooks_run_at_once_where_that_is_asked_for() {
     let user = User::new();

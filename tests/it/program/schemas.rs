@@ -35,6 +35,9 @@ fn user() -> User {
         {"event": "tool:*", "command": "kill -9 $$", "on_failure": "continue"},
         {"event": "*", "args": ["/nowhere/at/all"], "on_failure": "continue"},
         {"event": "session:*", "args": []},
+        {"event": "tool:*", "command": "echo '{\"decision\": \"ask\", \"reason\": \"r\", \"updatedInput\": {}}'"},
+        {"event": "tool:*", "command": "echo '{\"continue\": false, \"stopReason\": \"s\", \"systemMessage\": \"m\"}'"},
+        {"event": "tool:*", "command": "echo '{'"},
     ]});
     user.write("config/src/forge/hooks.json", &global.to_string());
     user
@@ -53,7 +56,20 @@ fn what_fire_prints_is_what_its_schema_says() {
         let before = user.run(&args).json();
         is_valid("fire", &before);
     }
-    let skipped = user.run(&with(&SUDO, &["--json"])).json();
+    let all = user.run(&with(&SUDO, &["--json", "--keep-going"])).json();
+    let answers = all["results"].as_array().unwrap().iter();
+    let answers: Vec<_> = answers
+        .map(|it| &it["output"])
+        .filter(|it| !it.is_null())
+        .collect();
+    assert_eq!(
+        json!(answers),
+        json!([
+            {"decision": "ask", "reason": "r", "updatedInput": {}},
+            {"stopReason": "s", "systemMessage": "m", "continue": false},
+        ])
+    );
+    let skipped = user.run(&with(&SUDO, &["--json", "--keep-going"])).json();
     let skips = |it: &&Value| it["skipped"] == "NotApproved";
     let results = skipped["results"].as_array().unwrap();
     assert_eq!(results.iter().filter(skips).count(), 2, "{skipped:#}");
@@ -62,7 +78,7 @@ fn what_fire_prints_is_what_its_schema_says() {
     is_valid("fire", &blocked);
     assert_eq!(
         (&blocked["allowed"], &blocked["reason"]),
-        (&json!(false), &json!("no sudo"))
+        (&json!(false), &json!("r"))
     );
 }
 

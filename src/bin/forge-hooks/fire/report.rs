@@ -26,5 +26,7 @@ fn result(result: &HookResult) -> Value {
         "skipped": result.skipped.map(|reason| format!("{reason:?}")),
         "success": result.success(),
         "should_continue": result.should_continue(),
+        "decision": result.decision().as_str(),
+        "output": result.output(),
     })
 }

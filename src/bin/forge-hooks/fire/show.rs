@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use forge_hooks::{FailureKind, Hook, HookEvent, HookResult, Outcome};
+use forge_hooks::{Decision, FailureKind, Hook, HookEvent, HookOutput, HookResult, Outcome};
+use serde_json::Value;
 
 use super::spinner::Spinner;
 use super::{Message, report};
@@ -94,13 +95,11 @@ impl Show {
         };
         let because = because(result);
         writeln!(terminal, "{name} {place}: {how}{verdict}{because}{took}")?;
-        for (what, text) in [("out", &result.stdout), ("err", &result.stderr)] {
-            for line in text.lines() {
-                let what = terminal.styled(Style::Dim, what);
-                writeln!(terminal, "  {what}  {}", printable(line))?;
-            }
-        }
-        Ok(())
+        lines(terminal, "out", &result.stdout)?;
+        lines(terminal, "err", &result.stderr)?;
+        result
+            .output()
+            .map_or(Ok(()), |output| answer(terminal, output))
     }
 
     pub(super) fn finish(
@@ -127,17 +126,23 @@ impl Show {
         };
         let name = &event.event_type;
         writeln!(terminal, "{name}: {}", terminal.styled(style, words))?;
+        if outcome.stops_turn() {
+            writeln!(terminal, "  and it would end its turn")?;
+        }
+        if let Some(input) = outcome.updated_input() {
+            let input = printable(&Value::from(input).to_string());
+            writeln!(
+                terminal,
+                "  with these changes, where it applies them: {input}"
+            )?;
+        }
         Ok(())
     }
 
     /// What the host would do, and why.
     fn conclusion(&self, outcome: &Outcome) -> (Style, String) {
         if let Some(result) = outcome.blocked() {
-            let by = printable(title(&result.hook));
-            let reason = result.reason().unwrap_or("no reason given").trim();
-            let reason: Vec<_> = reason.lines().map(printable).collect();
-            let words = format!("blocked by {by}: {}", reason.join("\n  "));
-            return (Style::Bad, words + &self.not_reached(outcome));
+            return self.objection(outcome, result);
         }
         let failed = outcome.iter().filter(|it| !it.should_continue()).count();
         if self.hooks == 0 {
@@ -147,11 +152,26 @@ impl Show {
             )
         } else if failed > 0 {
             let failed = counted(failed, "hook");
-            let words =
-                format!("{failed} failed; the host would go on, for this event cannot be blocked");
+            let words = format!(
+                "{failed} failed or objected; the host would go on, for this event cannot be blocked"
+            );
             (Style::Warning, words + &self.not_reached(outcome))
         } else {
             (Style::Good, "the host would go on".to_owned())
+        }
+    }
+
+    fn objection(&self, outcome: &Outcome, result: &HookResult) -> (Style, String) {
+        let by = printable(title(&result.hook));
+        let reason = result.reason().unwrap_or("no reason given").trim();
+        let reason: Vec<_> = reason.lines().map(printable).collect();
+        let (reason, rest) = (reason.join("\n  "), self.not_reached(outcome));
+        match result.decision() {
+            Decision::Ask => (
+                Style::Warning,
+                format!("{by} wants the user asked: {reason}{rest}; a host that cannot ask blocks"),
+            ),
+            _ => (Style::Bad, format!("blocked by {by}: {reason}{rest}")),
         }
     }
 
@@ -161,6 +181,32 @@ impl Show {
             left => format!(" ({} behind it did not run)", counted(left, "hook")),
         }
     }
+}
+
+/// What is written, each line behind what it is.
+fn lines(terminal: &mut Terminal, what: &str, text: &str) -> io::Result<()> {
+    for line in text.lines() {
+        let what = terminal.styled(Style::Dim, what);
+        writeln!(terminal, "  {what}  {}", printable(line))?;
+    }
+    Ok(())
+}
+
+/// How the host has understood what was written.
+fn answer(terminal: &mut Terminal, output: &HookOutput) -> io::Result<()> {
+    let input = output.updated_input.clone();
+    let input = input.map(|input| Value::from(input).to_string());
+    let parts = [
+        ("reason for it", &output.reason),
+        ("why it ends the turn", &output.stop_reason),
+        ("for the user", &output.system_message),
+        ("for the model", &output.additional_context),
+        ("changes", &input),
+    ];
+    for (what, text) in parts {
+        lines(terminal, what, text.as_deref().unwrap_or_default())?;
+    }
+    Ok(())
 }
 
 fn interrupted_words(outcome: &Outcome) -> String {
@@ -182,12 +228,16 @@ fn interrupted_words(outcome: &Outcome) -> String {
 fn verdict(result: &HookResult, can_block: bool) -> (Style, &'static str) {
     if result.skipped.is_some() {
         (Style::Warning, "skipped")
-    } else if result.success() {
+    } else if result.decision() == Decision::Ask {
+        (Style::Warning, "asks")
+    } else if result.success() && result.should_continue() {
         (Style::Good, "ok")
     } else if result.should_continue() {
         (Style::Warning, "failed, and lets the host go on")
     } else if can_block && !result.hook.background() {
         (Style::Bad, "blocks")
+    } else if result.success() {
+        (Style::Bad, "objects")
     } else {
         (Style::Bad, "failed")
     }

@@ -76,6 +76,8 @@ struct Entry {
 enum Kind {
     #[default]
     Allow,
+    /// The user was to be asked.
+    Ask,
     Block,
     /// It failed, and the host went on.
     Failed,
@@ -87,6 +89,7 @@ impl Kind {
     fn name(self) -> &'static str {
         match self {
             Self::Allow => "allow",
+            Self::Ask => "ask",
             Self::Block => "block",
             Self::Failed => "failed",
             Self::Skipped => "skipped",
@@ -199,14 +202,22 @@ impl Entry {
     }
 }
 
+fn decided(value: &Value) -> Option<Kind> {
+    match value.get("decision")?.as_str()? {
+        "ask" => Some(Kind::Ask),
+        "block" => Some(Kind::Block),
+        _ => None,
+    }
+}
+
 fn kind_of(value: &Value) -> Kind {
     let is_said = |key: &str| value.get(key).is_some_and(|it| !it.is_null());
     if is_said("dropped") {
         Kind::Dropped
     } else if is_said("skipped") {
         Kind::Skipped
-    } else if value.get("decision").and_then(Value::as_str) == Some("block") {
-        Kind::Block
+    } else if let Some(kind) = decided(value) {
+        kind
     } else if is_said("failure") {
         Kind::Failed
     } else {

@@ -27,7 +27,7 @@ pub(super) fn show(traced: &Traced, terminal: &mut Terminal) -> io::Result<()> {
         let style = match entry.kind {
             Kind::Allow => None,
             Kind::Block => Some(Style::Bad),
-            Kind::Failed | Kind::Dropped => Some(Style::Warning),
+            Kind::Ask | Kind::Failed | Kind::Dropped => Some(Style::Warning),
             Kind::Skipped => Some(Style::Dim),
         };
         match style {
@@ -40,7 +40,13 @@ pub(super) fn show(traced: &Traced, terminal: &mut Terminal) -> io::Result<()> {
 
 fn sum_up(traced: &Traced, terminal: &mut Terminal) -> io::Result<()> {
     let mut words = vec![counted(traced.entries.len(), "line")];
-    for kind in [Kind::Block, Kind::Failed, Kind::Skipped, Kind::Dropped] {
+    for kind in [
+        Kind::Block,
+        Kind::Ask,
+        Kind::Failed,
+        Kind::Skipped,
+        Kind::Dropped,
+    ] {
         match traced.count(kind) {
             0 => {}
             count => words.push(format!("{count} {}", kind.name())),
