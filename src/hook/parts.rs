@@ -129,7 +129,7 @@ impl fmt::Display for HookCommand {
     }
 }
 
-/// Where a hook was written down.
+/// Where a hook was written down. `Display` is as compilers show places: `/path/hooks.json:12`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookSource {
@@ -150,8 +150,8 @@ impl HookSource {
 impl fmt::Display for HookSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.path.display())?;
-        match self.index {
-            Some(index) => write!(f, ": hooks[{index}]"),
+        match self.line {
+            Some(line) => write!(f, ":{line}"),
             None => Ok(()),
         }
     }

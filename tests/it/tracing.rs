@@ -122,7 +122,7 @@ fn a_line_tells_what_there_is_to_know_of_a_run() {
         ("hook", "guard".into()),
         ("pattern", "tool:*".into()),
         ("command", "echo no&& exit 3".into()),
-        ("source", format!("{}: hooks[0]", file.display()).into()),
+        ("source", format!("{}:1", file.display()).into()),
         ("host_pid", std::process::id().into()),
         ("queued", 0.0.into()),
         ("pid", outcome[0].pid.unwrap().into()),
