@@ -41,7 +41,7 @@ pub enum FailureKind {
     /// [`TrustStore`](crate::TrustStore).
     ApprovalLost,
     /// It was stopped, or never came to its turn, because the host cancelled it or its executor is
-    /// gone; [`HookResult::started`] tells which.
+    /// gone; [`HookResult::started`](crate::HookResult::started) tells which.
     Cancelled,
 }
 

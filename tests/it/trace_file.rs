@@ -1,6 +1,5 @@
 //! The file of a trace: within its size, of whole lines, and nobody harmed by what goes wrong with it.
 
-use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -198,7 +197,7 @@ fn folders_that_are_missing_are_made_and_a_path_becomes_absolute() {
 fn a_new_file_is_private_and_one_that_is_there_keeps_its_mode() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let traced = Traced::new();
-    let mode = |path: &Path| path.metadata().unwrap().mode() & 0o777;
+    let mode = |path: &std::path::Path| path.metadata().unwrap().mode() & 0o777;
     assert_eq!(mode(&traced.path("trace.jsonl")), 0o600);
     let open = traced.path("open.jsonl");
     std::fs::write(&open, "").unwrap();
