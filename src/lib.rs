@@ -80,6 +80,11 @@
 //! # Ready-made hooks
 //! [`HOOK_TEMPLATES`] has some; [`templates`] makes them for another profile.
 //!
+//! # Trying a hook
+//! With the feature `cli`, the program `forge-hooks` fires events at hooks without your program, shows
+//! what each does and why another does not run, and draws what is wrong in a file; it uses this API
+//! alone. The document `docs/program.md` in the repository tells its commands.
+//!
 //! # Seeing what happens
 //! The library logs through [`log`]: a hook's start and end at debug level, what it writes to
 //! standard error as a warning, to standard output at trace level, a failure as a warning, and a
