@@ -12,13 +12,16 @@ use serde_json::{Value, json};
 
 use crate::support::{World, meets};
 
-/// Keeps the events for which a hook has ended.
+/// Keeps the events for which the hook of every event has ended.
 #[derive(Default)]
 struct Seen(Mutex<Vec<HookEvent>>);
 
 impl Observer for Seen {
     fn on_finish(&self, run: &HookRun<'_>, _result: &HookResult) {
-        self.0.lock().unwrap().push(run.event.clone());
+        // The others have seen the same event.
+        if run.hook.event_pattern() == "*" {
+            self.0.lock().unwrap().push(run.event.clone());
+        }
     }
 }
 
@@ -50,7 +53,6 @@ impl Host {
         for (pattern, answer) in hooks {
             world.hook(pattern, &world.says(&answer.to_string()));
         }
-        // What is noted is the event of the first hook alone.
         Self { world, seen }
     }
 
@@ -59,9 +61,7 @@ impl Host {
     }
 
     fn names(&self) -> Vec<String> {
-        let mut names = self.seen.names();
-        names.dedup();
-        names
+        self.seen.names()
     }
 }
 
