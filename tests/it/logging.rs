@@ -192,6 +192,18 @@ fn a_slip_of_the_pen_in_an_answer_is_a_warning_with_the_key_that_was_meant() {
         );
         assert_eq!(told(&line), [(Level::Warn, line.clone())], "{slip}");
     }
+    let world = World::new();
+    let says = world.says(r#"{"hookSpecificOutput": {"decision": "block", "continue": false}}"#);
+    world.one(hook("*", &says).with_description("log-misplaced"));
+    let all = told("hook `log-misplaced` answers with `hookSpecificOutput.");
+    let meant = ["permissionDecision", "continue"].map(|key| format!("is `{key}` meant?"));
+    assert!(
+        all.len() == 2
+            && all
+                .iter()
+                .zip(meant)
+                .all(|(line, meant)| line.1.ends_with(&meant))
+    );
     assert!(told("answers with `type`").is_empty());
 }
 
