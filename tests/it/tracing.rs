@@ -367,6 +367,19 @@ fn a_reason_is_cut_after_a_kilobyte() {
     assert!(reason.len() <= 1024 && reason.ends_with("y…"), "{reason}");
 }
 
+#[test]
+fn a_secret_with_a_space_in_it_is_masked_to_its_end() {
+    let traced = Traced::new();
+    let args = ["x", "--password", "it's \"two\" words", "--token=a b c", ""];
+    let program = Hook::program("*", args.map(str::to_owned)).unwrap();
+    let line = traced.one(program.with_gate(Arc::new(Closed)));
+    let command = line["command"].as_str().unwrap();
+    for word in ["two", "words", "b c"] {
+        assert!(!command.contains(word), "{command}");
+    }
+    assert!(command.ends_with(" \"\""), "{command}");
+}
+
 /// Of a value that is longer than what is looked at, or begins near its end behind one that is masked,
 /// no part is shown.
 #[test]
