@@ -146,15 +146,37 @@ impl Lifecycle {
 pub struct Question<'a> {
     /// What the host is about to do, as it would do it: with what hooks have changed.
     pub event: &'a HookEvent,
-    /// The hook that asks, and what it says; none where the host's own rules want its user asked.
+    /// The first hook that asks, and what it says; none where the host's own rules want its user
+    /// asked.
     pub result: Option<&'a HookResult>,
+    outcomes: [Option<&'a Outcome>; 2],
 }
 
-impl Question<'_> {
-    /// Why, in the words of the hook.
+impl<'a> Question<'a> {
+    fn new(event: &'a HookEvent, outcomes: [Option<&'a Outcome>; 2]) -> Self {
+        let asked = outcomes.into_iter().flatten();
+        Self {
+            event,
+            result: asked.flat_map(Outcome::questions).next(),
+            outcomes,
+        }
+    }
+
+    /// Why, in the words of the first hook that asks. Others may ask for another reason:
+    /// [`reasons`](Question::reasons).
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         self.result.and_then(HookResult::reason)
+    }
+
+    /// Why, in the words of all hooks that ask: the user is asked once, for all of them.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<&str> {
+        let outcomes = self.outcomes.into_iter().flatten();
+        outcomes
+            .flat_map(Outcome::questions)
+            .filter_map(HookResult::reason)
+            .collect()
     }
 }
 
@@ -181,11 +203,7 @@ fn settled(
     let (Some(result), Some(ask)) = (outcome.asks(), ask) else {
         return Ok(outcome);
     };
-    let question = Question {
-        event,
-        result: Some(result),
-    };
-    if ask(&question) {
+    if ask(&Question::new(event, [Some(&outcome), None])) {
         return Ok(outcome);
     }
     Err(HookBlockedError::new(result.clone()))

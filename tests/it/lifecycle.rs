@@ -238,6 +238,41 @@ fn a_question_of_a_hooks_goes_to_the_host() {
 }
 
 #[test]
+fn who_is_asked_for_several_hooks_hears_all_of_them() {
+    let ask = |reason| json!({"decision": "ask", "reason": reason});
+    let host = Host::with([
+        ("tool:*", ask("it is late")),
+        ("tool:*", ask("it drops the database")),
+        ("permission:check", ask("the check")),
+        ("permission:prompt", ask("the prompt")),
+    ]);
+    let hooks = host.lifecycle();
+    let run = hooks.tool("bash", "ls").on_ask(|question| {
+        assert_eq!(question.reasons(), ["it is late", "it drops the database"]);
+        true
+    });
+    assert!(run.run(works).is_ok());
+    let permission = hooks.permission("bash", "execute").decide(|question| {
+        assert_eq!(question.reasons(), ["the check", "the prompt"]);
+        question.reason() == Some("the check")
+    });
+    assert!(permission.granted);
+}
+
+#[test]
+fn a_hook_that_blocks_a_tool_can_stop_the_turn() {
+    for (answer, stops) in [
+        (json!({"continue": false, "stopReason": "enough"}), true),
+        (json!({"decision": "block"}), false),
+    ] {
+        let host = Host::with([("tool:pre_execute", answer)]);
+        let hooks = host.lifecycle();
+        let blocked = hooks.tool("bash", "ls").run(works).unwrap_err();
+        assert_eq!(blocked.stops_turn(), stops);
+    }
+}
+
+#[test]
 fn a_call_of_a_model_has_its_events_around_it() {
     let host = Host::with([]);
     let hooks = host.lifecycle();
