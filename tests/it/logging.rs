@@ -208,6 +208,16 @@ fn a_slip_of_the_pen_in_an_answer_is_a_warning_with_the_key_that_was_meant() {
 }
 
 #[test]
+fn an_answer_that_blocks_is_a_warning_with_its_reason() {
+    listen();
+    let world = World::new();
+    let says = world.says(r#"{"decision": "block", "reason": "no: password=hunter22"}"#);
+    world.one(hook("*", &says).with_description("log-blocks"));
+    let line = "hook `log-blocks` blocks tool:pre_execute: no: password=[redacted]";
+    assert_eq!(told(line), [(Level::Warn, line.to_owned())]);
+}
+
+#[test]
 fn an_answer_after_the_fact_that_cannot_be_used_is_a_warning() {
     let world = World::new();
     let says = world.says("{ hello }");
