@@ -152,7 +152,6 @@ impl fmt::Debug for ToolCall<'_> {
 }
 
 /// A tool that was called, and what its hooks have said.
-#[derive(Debug)]
 #[non_exhaustive]
 #[must_use = "the tool may have failed: look at `result`"]
 pub struct ToolRun<T, E> {
@@ -194,6 +193,18 @@ impl<T, E> ToolRun<T, E> {
         outcomes
             .flat_map(|outcome| outcome.iter())
             .filter_map(HookResult::output)
+    }
+}
+
+/// Shows neither an argument nor what the tool has returned: they may hold secrets.
+impl<T, E> fmt::Debug for ToolRun<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolRun")
+            .field("succeeded", &self.result.is_ok())
+            .field("before", &self.before)
+            .field("again", &self.again)
+            .field("after", &self.after)
+            .finish_non_exhaustive()
     }
 }
 

@@ -273,6 +273,19 @@ fn a_hook_that_blocks_a_tool_can_stop_the_turn() {
 }
 
 #[test]
+fn debug_shows_neither_arguments_nor_results_and_asks_nothing_of_their_types() {
+    #[derive(serde::Serialize)]
+    struct Opaque(&'static str);
+    let hooks = Lifecycle::new(World::new().executor.clone());
+    let call = hooks.tool("login", json!({"password": "hunter22"}));
+    let before = format!("{call:?}");
+    let run = call.run(|_| Ok::<_, String>(Opaque("hunter22"))).unwrap();
+    let shown = format!("{before} {run:?}");
+    assert!(!shown.contains("hunter22"), "{shown}");
+    assert_eq!(run.result.unwrap().0, "hunter22");
+}
+
+#[test]
 fn a_call_of_a_model_has_its_events_around_it() {
     let host = Host::with([]);
     let hooks = host.lifecycle();
