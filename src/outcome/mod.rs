@@ -26,7 +26,18 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn new(event_type: EventType, results: Vec<HookResult>) -> Self {
+    /// What these results of an event come to: for the tests of a host. From the engine it comes by
+    /// itself.
+    ///
+    /// ```
+    /// use forge_hooks::{EventType, Hook, HookResult, Outcome};
+    ///
+    /// let result = HookResult::new(Hook::new("tool:*", "./guard.sh")?, 1);
+    /// assert!(!Outcome::new(EventType::ToolPreExecute, vec![result.clone()]).allowed());
+    /// assert!(Outcome::new(EventType::ToolPostExecute, vec![result]).allowed());
+    /// # Ok::<(), forge_hooks::HookError>(())
+    /// ```
+    pub fn new(event_type: EventType, results: Vec<HookResult>) -> Self {
         Self {
             event_type,
             results,
