@@ -203,8 +203,17 @@ fn a_new_file_is_private_and_one_that_is_there_keeps_its_mode() {
     let open = traced.path("open.jsonl");
     std::fs::write(&open, "").unwrap();
     std::fs::set_permissions(&open, PermissionsExt::from_mode(0o640)).unwrap();
-    drop(Trace::to_file(&open).build().unwrap());
+    let trace = Trace::to_file(&open).max_bytes(0).build().unwrap();
     assert_eq!(mode(&open), 0o640);
+    let world = traced_by(&trace);
+    world.registry().register(quick());
+    let older = traced.path("open.jsonl.1");
+    eventually("it is full", || {
+        world.fire(&blocking_event());
+        flush(&trace);
+        older.exists()
+    });
+    assert_eq!((mode(&open), mode(&older)), (0o640, 0o640));
 }
 
 #[test]
