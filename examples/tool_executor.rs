@@ -135,7 +135,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// A real agent would ask; this one's user is careful.
 fn ask_user(question: &Question<'_>) -> bool {
-    println!("  may it? {}", question.reasons().join("; "));
+    let reasons = question.reasons();
+    let why = if reasons.is_empty() {
+        "a hook wants to know".to_owned()
+    } else {
+        reasons.join("; ")
+    };
+    println!("  may it? {why}");
     println!("  the user says no");
     false
 }

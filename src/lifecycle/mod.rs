@@ -169,14 +169,13 @@ impl<'a> Question<'a> {
         self.result.and_then(HookResult::reason)
     }
 
-    /// Why, in the words of all hooks that ask: the user is asked once, for all of them.
+    /// Why, in the words of all hooks that ask, each thing once: the user is asked once, for all of
+    /// them.
     #[must_use]
     pub fn reasons(&self) -> Vec<&str> {
         let outcomes = self.outcomes.into_iter().flatten();
-        outcomes
-            .flat_map(Outcome::questions)
-            .filter_map(HookResult::reason)
-            .collect()
+        let asked = outcomes.flat_map(Outcome::questions);
+        once(asked.filter_map(HookResult::reason))
     }
 }
 
@@ -193,20 +192,34 @@ fn options(ask: Option<&Ask<'_>>) -> FireOptions {
     }
 }
 
-/// The outcome, where nobody has anything against it: no hook, and not the user if a hook asks.
+/// The outcome, where nobody has anything against it: no hook, and not the user if a hook asks, also
+/// in an earlier outcome.
 fn settled(
     event: &HookEvent,
     outcome: Outcome,
+    earlier: Option<&Outcome>,
     ask: Option<Ask<'_>>,
 ) -> Result<Outcome, HookBlockedError> {
     let outcome = outcome.into_result()?;
-    let (Some(result), Some(ask)) = (outcome.asks(), ask) else {
+    let question = Question::new(event, [Some(&outcome), earlier]);
+    let (Some(result), Some(ask)) = (question.result, ask) else {
         return Ok(outcome);
     };
-    if ask(&Question::new(event, [Some(&outcome), None])) {
+    if ask(&question) {
         return Ok(outcome);
     }
     Err(HookBlockedError::new(result.clone()))
+}
+
+/// A hook that has seen a call twice says most things twice.
+fn once<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut all = Vec::new();
+    for words in words {
+        if !all.contains(&words) {
+            all.push(words);
+        }
+    }
+    all
 }
 
 /// Tells of a panic, in its words, before it goes on.

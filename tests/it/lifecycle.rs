@@ -694,6 +694,26 @@ mod with_a_shell {
     }
 
     #[test]
+    fn a_question_is_not_lost_when_another_hook_changes_the_call() {
+        let host = Host::with([]);
+        let question = host.world.says(r#"{"decision": "ask", "reason": "sure?"}"#);
+        let once = format!("test -e asked || {{ : >asked; {question}; }}");
+        host.world.hook("tool:pre_execute", &once);
+        let change = json!({"updatedInput": {"n": 2}}).to_string();
+        host.world
+            .hook("tool:pre_execute", &host.world.says(&change));
+        let hooks = host.lifecycle();
+        let call = hooks.tool("bash", json!({"n": 1})).apply_updates();
+        let call = call.on_ask(|question| {
+            assert_eq!(question.reasons(), ["sure?"]);
+            assert_eq!(question.event.data["tool_args"]["n"], 2);
+            false
+        });
+        let blocked = call.run(works).unwrap_err();
+        assert_eq!(blocked.result.reason(), Some("sure?"));
+    }
+
+    #[test]
     fn a_hook_that_fails_grants_nothing() {
         let host = Host::with([]);
         let says = host.world.says(r#"{"decision": "allow"}"#);
