@@ -111,8 +111,18 @@ fn main() -> Result<(), Box<dyn Error>> {
             .on_ask(ask_user)
             .run(|args| use_tool(tool, args, folder.path()))
         {
-            Ok(run) => show(&run),
-            Err(blocked) => println!("  {blocked}"),
+            Ok(run) => {
+                show(&run);
+                if run.stops_turn() {
+                    break;
+                }
+            }
+            Err(blocked) => {
+                println!("  {blocked}");
+                if blocked.stops_turn() {
+                    break;
+                }
+            }
         }
     }
     session.end();
@@ -125,10 +135,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// A real agent would ask; this one's user is careful.
 fn ask_user(question: &Question<'_>) -> bool {
-    println!(
-        "  may it? {}",
-        question.reason().unwrap_or("a hook wants to know")
-    );
+    let reasons = question.reasons();
+    let why = if reasons.is_empty() {
+        "a hook wants to know".to_owned()
+    } else {
+        reasons.join("; ")
+    };
+    println!("  may it? {why}");
     println!("  the user says no");
     false
 }

@@ -19,7 +19,9 @@ impl Engine {
         event_type: &EventType,
     ) -> HookResult {
         let written = without_bom(result.stdout_bytes());
-        if !result.came_to_its_end() || !is_answer(written) {
+        // Of what is blank and cut nobody can say how it went on.
+        let wants_to_be_one = is_answer(written) || (cut && written.trim_ascii().is_empty());
+        if !result.came_to_its_end() || !wants_to_be_one {
             return result;
         }
         let answer = if cut {

@@ -107,9 +107,10 @@ impl HookExecutorBuilder {
     }
 
     /// How many bytes are kept of a hook's standard output, and of its standard error. Default: 1
-    /// MiB. Of more, the first and the last half of that are kept, and the result is marked.
+    /// MiB; at least 1, by which an answer is told from text. Of more, the first and the last half of
+    /// that are kept, and the result is marked.
     pub fn output_limit(mut self, bytes: usize) -> Self {
-        self.output_limit = bytes;
+        self.output_limit = bytes.max(1);
         self
     }
 

@@ -11,7 +11,7 @@ use super::observer::{DropReason, HookRun};
 use super::run::Engine;
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
-use crate::outcome::{FailureKind, HookResult};
+use crate::outcome::{Decision, FailureKind, HookResult};
 
 impl Engine {
     /// A text that has to do with this hook, as it may be shown.
@@ -53,7 +53,23 @@ impl Engine {
         );
         if result.failure.is_some() || result.skipped.is_some() {
             self.report_trouble(result, &event.event_type);
+        } else if event.event_type.can_block() && result.decision() == Decision::Block {
+            self.report_block(result, &event.event_type);
         }
+    }
+
+    /// By its answer: who blocks by failing is reported as a failure.
+    fn report_block(&self, result: &HookResult, event_type: &EventType) {
+        let hook = &result.hook;
+        if hook.background() {
+            return;
+        }
+        let reason = result.reason().unwrap_or("no reason given");
+        warn!(
+            "hook `{}` blocks {event_type}: {}",
+            self.label(hook),
+            self.shown(hook, reason)
+        );
     }
 
     fn report_trouble(&self, result: &HookResult, event_type: &EventType) {

@@ -2,6 +2,7 @@
 //!
 //! Knows neither hooks nor how a choice is carried out.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -124,8 +125,20 @@ impl fmt::Display for HookCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Shell { text, .. } => f.write_str(text),
-            Self::Program(args) => f.write_str(&args.join(" ")),
+            Self::Program(args) => {
+                let shown: Vec<_> = args.iter().map(|arg| quoted(arg)).collect();
+                f.write_str(&shown.join(" "))
+            }
         }
+    }
+}
+
+/// An argument as one: else of a secret with a space in it only the first word would be masked.
+fn quoted(arg: &str) -> Cow<'_, str> {
+    if arg.is_empty() || arg.contains(char::is_whitespace) {
+        Cow::Owned(format!("{arg:?}"))
+    } else {
+        Cow::Borrowed(arg)
     }
 }
 

@@ -57,7 +57,7 @@ impl<'a> LlmRequest<'a> {
         let event = self.lifecycle.of_session(event);
         let outcome = self.lifecycle.ask_leave(&event, options(self.ask.as_ref()));
         Ok(LlmCall {
-            before: settled(&event, outcome, self.ask)?,
+            before: settled(&event, outcome, None, self.ask)?,
             lifecycle: self.lifecycle,
             model: self.model,
         })

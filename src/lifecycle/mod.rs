@@ -146,15 +146,36 @@ impl Lifecycle {
 pub struct Question<'a> {
     /// What the host is about to do, as it would do it: with what hooks have changed.
     pub event: &'a HookEvent,
-    /// The hook that asks, and what it says; none where the host's own rules want its user asked.
+    /// The first hook that asks, and what it says; none where the host's own rules want its user
+    /// asked.
     pub result: Option<&'a HookResult>,
+    outcomes: [Option<&'a Outcome>; 2],
 }
 
-impl Question<'_> {
-    /// Why, in the words of the hook.
+impl<'a> Question<'a> {
+    fn new(event: &'a HookEvent, outcomes: [Option<&'a Outcome>; 2]) -> Self {
+        let asked = outcomes.into_iter().flatten();
+        Self {
+            event,
+            result: asked.flat_map(Outcome::questions).next(),
+            outcomes,
+        }
+    }
+
+    /// Why, in the words of the first hook that asks. Others may ask for another reason:
+    /// [`reasons`](Question::reasons).
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         self.result.and_then(HookResult::reason)
+    }
+
+    /// Why, in the words of all hooks that ask, each thing once: the user is asked once, for all of
+    /// them.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<&str> {
+        let outcomes = self.outcomes.into_iter().flatten();
+        let asked = outcomes.flat_map(Outcome::questions);
+        once(asked.filter_map(HookResult::reason))
     }
 }
 
@@ -171,24 +192,34 @@ fn options(ask: Option<&Ask<'_>>) -> FireOptions {
     }
 }
 
-/// The outcome, where nobody has anything against it: no hook, and not the user if a hook asks.
+/// The outcome, where nobody has anything against it: no hook, and not the user if a hook asks, also
+/// in an earlier outcome.
 fn settled(
     event: &HookEvent,
     outcome: Outcome,
+    earlier: Option<&Outcome>,
     ask: Option<Ask<'_>>,
 ) -> Result<Outcome, HookBlockedError> {
     let outcome = outcome.into_result()?;
-    let (Some(result), Some(ask)) = (outcome.asks(), ask) else {
+    let question = Question::new(event, [Some(&outcome), earlier]);
+    let (Some(result), Some(ask)) = (question.result, ask) else {
         return Ok(outcome);
-    };
-    let question = Question {
-        event,
-        result: Some(result),
     };
     if ask(&question) {
         return Ok(outcome);
     }
     Err(HookBlockedError::new(result.clone()))
+}
+
+/// A hook that has seen a call twice says most things twice.
+fn once<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut all = Vec::new();
+    for words in words {
+        if !all.contains(&words) {
+            all.push(words);
+        }
+    }
+    all
 }
 
 /// Tells of a panic, in its words, before it goes on.

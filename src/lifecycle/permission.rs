@@ -107,10 +107,7 @@ impl<'a> PermissionRequest<'a> {
         ask: impl FnOnce(&Question<'_>) -> bool,
     ) -> bool {
         let event = self.event(HookEvent::permission_prompt);
-        let question = Question {
-            event: &event,
-            result: check.asks().or_else(|| prompt.asks()),
-        };
+        let question = Question::new(&event, [Some(check), Some(prompt)]);
         telling_of_panic(
             || ask(&question),
             |_| {

@@ -6,7 +6,7 @@ use log::warn;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Ask, Lifecycle, Question, options, settled, telling_of_panic};
+use super::{Ask, Lifecycle, Question, once, options, settled, telling_of_panic};
 use crate::events::HookEvent;
 use crate::outcome::{HookBlockedError, HookOutput, HookResult, Outcome};
 
@@ -44,7 +44,8 @@ impl<'a> ToolCall<'a> {
     }
 
     /// Whom to ask where a hook answers `ask`; true lets the tool be called. Without it such a hook
-    /// blocks the call. It is asked once, after all changes, when no hook blocks.
+    /// blocks the call. It is asked once, after all changes, when no hook blocks; also where a hook
+    /// has asked of the call as it was alone.
     pub fn on_ask(mut self, ask: impl FnOnce(&Question<'_>) -> bool + 'a) -> Self {
         self.ask = Some(Box::new(ask));
         self
@@ -88,7 +89,7 @@ impl<'a> ToolCall<'a> {
         let event = self.event();
         let outcome = self.lifecycle.ask_leave(&event, options).into_result()?;
         let Some(changed) = self.changed_by(&outcome) else {
-            return Ok((settled(&event, outcome, ask)?, None));
+            return Ok((settled(&event, outcome, None, ask)?, None));
         };
         self.args = changed;
         let event = self.event();
@@ -100,8 +101,8 @@ impl<'a> ToolCall<'a> {
                 "hooks would change a changed call of tool `{name}` further; that is left undone"
             );
         }
-        // A hook that has asked of the call as it was may have nothing to ask of the changed one.
-        let again = settled(&event, again, ask)?;
+        // A hook that asks only once, and has asked of the call as it was, means this one too.
+        let again = settled(&event, again, Some(&outcome), ask)?;
         Ok((outcome, Some(again)))
     }
 
@@ -152,7 +153,6 @@ impl fmt::Debug for ToolCall<'_> {
 }
 
 /// A tool that was called, and what its hooks have said.
-#[derive(Debug)]
 #[non_exhaustive]
 #[must_use = "the tool may have failed: look at `result`"]
 pub struct ToolRun<T, E> {
@@ -178,13 +178,19 @@ impl<T, E> ToolRun<T, E> {
     /// What hooks want to be shown to the user, before and after, each thing once.
     #[must_use]
     pub fn system_messages(&self) -> Vec<&str> {
-        once(self.outputs().map(|output| &output.system_message))
+        once(
+            self.outputs()
+                .filter_map(|output| output.system_message.as_deref()),
+        )
     }
 
     /// What hooks have for the model, before and after, each thing once, with a newline between two.
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
-        let contexts = once(self.outputs().map(|output| &output.additional_context));
+        let contexts = once(
+            self.outputs()
+                .filter_map(|output| output.additional_context.as_deref()),
+        );
         (!contexts.is_empty()).then(|| contexts.join("\n"))
     }
 
@@ -197,13 +203,14 @@ impl<T, E> ToolRun<T, E> {
     }
 }
 
-/// A hook that has seen the call twice says most things twice.
-fn once<'a>(words: impl Iterator<Item = &'a Option<String>>) -> Vec<&'a str> {
-    let mut all = Vec::new();
-    for words in words.flatten() {
-        if !all.contains(&words.as_str()) {
-            all.push(words);
-        }
+/// Shows neither an argument nor what the tool has returned: they may hold secrets.
+impl<T, E> fmt::Debug for ToolRun<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolRun")
+            .field("succeeded", &self.result.is_ok())
+            .field("before", &self.before)
+            .field("again", &self.again)
+            .field("after", &self.after)
+            .finish_non_exhaustive()
     }
-    all
 }

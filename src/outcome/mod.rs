@@ -26,7 +26,18 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn new(event_type: EventType, results: Vec<HookResult>) -> Self {
+    /// What these results of an event come to: for the tests of a host. From the engine it comes by
+    /// itself.
+    ///
+    /// ```
+    /// use forge_hooks::{EventType, Hook, HookResult, Outcome};
+    ///
+    /// let result = HookResult::new(Hook::new("tool:*", "./guard.sh")?, 1);
+    /// assert!(!Outcome::new(EventType::ToolPreExecute, vec![result.clone()]).allowed());
+    /// assert!(Outcome::new(EventType::ToolPostExecute, vec![result]).allowed());
+    /// # Ok::<(), forge_hooks::HookError>(())
+    /// ```
+    pub fn new(event_type: EventType, results: Vec<HookResult>) -> Self {
         Self {
             event_type,
             results,
@@ -72,11 +83,15 @@ impl Outcome {
     /// ```
     #[must_use]
     pub fn asks(&self) -> Option<&HookResult> {
-        if !self.event_type.can_block() || !self.allowed() {
-            return None;
-        }
-        let mut results = self.results.iter();
-        results.find(|result| result.decision() == Decision::Ask)
+        self.questions().next()
+    }
+
+    /// All results that want it, in their order: each may have a reason of its own, and whoever is
+    /// asked should know them all.
+    pub fn questions(&self) -> impl Iterator<Item = &HookResult> {
+        let asked = self.event_type.can_block() && self.allowed();
+        let results = self.results.iter().filter(move |_| asked);
+        results.filter(|result| result.decision() == Decision::Ask)
     }
 
     /// Whether a hook wants the host to stop its whole turn, not only this operation; the event need
@@ -109,12 +124,7 @@ impl Outcome {
             .outputs()
             .filter_map(|output| output.additional_context.as_deref())
             .collect();
-        (!contexts.is_empty()).then(|| {
-            contexts.join(
-                "
-",
-            )
-        })
+        (!contexts.is_empty()).then(|| contexts.join("\n"))
     }
 
     /// What hooks would have in the place of values of the tool's input: composed of what all that
@@ -228,5 +238,11 @@ impl HookBlockedError {
         Self {
             result: Box::new(result),
         }
+    }
+
+    /// Whether the hook wants the host to stop its whole turn; see [`Outcome::stops_turn`].
+    #[must_use]
+    pub fn stops_turn(&self) -> bool {
+        self.result.output().is_some_and(|output| output.stops_turn)
     }
 }

@@ -207,11 +207,11 @@ impl HookResult {
 
     fn own_words(&self) -> Option<&str> {
         let answered = self.output().and_then(HookOutput::objection);
-        let said = [self.stdout.trim(), self.stderr.trim()];
-        let said = said
-            .into_iter()
-            .find(|text| !text.is_empty() && !text.starts_with('{'));
-        answered.or(said)
+        // On standard error JSON is no answer.
+        let (said, complained) = (self.stdout.trim(), self.stderr.trim());
+        let said = Some(said).filter(|text| !text.is_empty() && !text.starts_with('{'));
+        let complained = Some(complained).filter(|text| !text.is_empty());
+        answered.or(said).or(complained)
     }
 
     /// The standard output as bytes, as they were written; the middle is missing when it was more

@@ -125,6 +125,7 @@ impl Wire {
         let nested = self.hook_specific_output.unwrap_or_default();
         let mut misspelt = slips(&self.others, KEYS);
         misspelt.extend(slips(&nested.others, SPECIFIC_KEYS));
+        misspelt.extend(misplaced(&nested.others));
         // Who says it in both places means the stricter of the two, and the reason beside it.
         let inner_counts = nested.permission_decision > self.decision;
         let (reason, other) = if inner_counts {
@@ -182,6 +183,20 @@ fn slips(others: &Map<String, Value>, known: &[&'static str]) -> Vec<(String, &'
         known.iter().find(near).map(|name| (key.clone(), *name))
     };
     others.keys().filter_map(slip).collect()
+}
+
+/// Keys of the answer itself that stand where they mean nothing.
+fn misplaced(others: &Map<String, Value>) -> Vec<(String, &'static str)> {
+    let found = KEYS.iter().copied().filter(|key| others.contains_key(*key));
+    let told = found.map(|key| {
+        let meant = match key {
+            "decision" => "permissionDecision",
+            "reason" => "permissionDecisionReason",
+            key => key,
+        };
+        (format!("hookSpecificOutput.{key}"), meant)
+    });
+    told.collect()
 }
 
 #[cfg(test)]

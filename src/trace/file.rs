@@ -105,7 +105,8 @@ impl TraceFile {
     fn rotate(&mut self, length: u64) -> io::Result<()> {
         self.lock()?;
         // The one that had the lock before may have done it.
-        let is_full = self.file.metadata()?.len() >= length;
+        let old = self.file.metadata()?;
+        let is_full = old.len() >= length;
         let moved = if is_full && (self.is_in_place()? || cfg!(not(unix))) {
             self.move_away()
         } else {
@@ -113,6 +114,10 @@ impl TraceFile {
         };
         // What was locked is closed, and so unlocked.
         self.reopen()?;
+        if moved.is_ok() {
+            // Whoever may read the old one may read the new. Its owner alone can say so.
+            let _ = self.file.set_permissions(old.permissions());
+        }
         moved
     }
 

@@ -131,8 +131,14 @@ impl Note {
     pub(super) fn into_line(self, host_pid: u32, shown: impl Fn(&Hook, &str) -> String) -> String {
         let Self { hook, mut what, .. } = self;
         let text = |text: &str, longest| {
-            let shown = shown(&hook, within(text, LONGEST_SOUGHT));
-            cut(shown, longest)
+            let sought = without_half_a_value(within(text, LONGEST_SOUGHT), &hook);
+            let is_less = sought.len() < text.len();
+            let shown = cut(shown(&hook, sought), longest);
+            if is_less && !shown.ends_with(CUT) {
+                shown + CUT
+            } else {
+                shown
+            }
         };
         if let What::Ran(ran) = &mut what {
             ran.reason = ran
@@ -200,6 +206,23 @@ fn within(text: &str, most: usize) -> &str {
     }
     let end = (0..=most).rev().find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or_default()]
+}
+
+/// The text as it is looked at for secrets may end within one: the redactor finds whole values alone,
+/// and of a longer one than that not even the beginning may be seen.
+fn without_half_a_value<'a>(text: &'a str, hook: &Hook) -> &'a str {
+    // A character has four bytes at most: what is shorter was not cut.
+    if text.len() + 4 <= LONGEST_SOUGHT {
+        return text;
+    }
+    let begun = |value: &String| {
+        let value = value.trim().as_bytes();
+        let longest = value.len().min(text.len());
+        let is_end = |length: &usize| text.as_bytes().ends_with(&value[..*length]);
+        (1..=longest).rev().find(is_end).unwrap_or_default()
+    };
+    let half = hook.env().values().map(begun).max().unwrap_or_default();
+    &text[..text.len() - half]
 }
 
 const CUT: &str = "…";

@@ -205,6 +205,23 @@ fn an_answer_that_was_cut_is_none() {
 }
 
 #[test]
+fn an_answer_of_which_nothing_is_kept_blocks() {
+    let block = r#"{"decision": "block"}"#;
+    let (before, behind) = (" ".repeat(10), "\n".repeat(10));
+    for (limit, text) in [
+        (0, block.to_owned()),
+        (8, format!("{before}{block}{behind}")),
+    ] {
+        let world = World::with(|builder| builder.output_limit(limit));
+        let result = world.one(hook("*", &world.says(&text)));
+        let failure = Some(FailureKind::InvalidAnswer);
+        assert_eq!(result.failure, failure, "with {limit} bytes");
+        let result = world.one(hook("*", &world.says("plain words")));
+        assert!(result.should_continue(), "with {limit} bytes");
+    }
+}
+
+#[test]
 fn a_hook_that_does_not_come_to_its_end_has_not_answered() {
     use crate::support::LONG;
     let world = World::new();

@@ -314,6 +314,12 @@ fn the_reason_is_what_the_hook_said_else_why_it_failed() {
         "whispered",
         "whispered",
     );
+    case(
+        FailureKind::Exit,
+        "",
+        "{\"error\": \"no sudo\"}",
+        "{\"error\": \"no sudo\"}",
+    );
     case(FailureKind::TimedOut, "half a sen", "", "the error");
     case(
         FailureKind::NotFound,

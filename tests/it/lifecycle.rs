@@ -12,13 +12,16 @@ use serde_json::{Value, json};
 
 use crate::support::{World, meets};
 
-/// Keeps the events for which a hook has ended.
+/// Keeps the events for which the hook of every event has ended.
 #[derive(Default)]
 struct Seen(Mutex<Vec<HookEvent>>);
 
 impl Observer for Seen {
     fn on_finish(&self, run: &HookRun<'_>, _result: &HookResult) {
-        self.0.lock().unwrap().push(run.event.clone());
+        // The others have seen the same event.
+        if run.hook.event_pattern() == "*" {
+            self.0.lock().unwrap().push(run.event.clone());
+        }
     }
 }
 
@@ -50,7 +53,6 @@ impl Host {
         for (pattern, answer) in hooks {
             world.hook(pattern, &world.says(&answer.to_string()));
         }
-        // What is noted is the event of the first hook alone.
         Self { world, seen }
     }
 
@@ -59,9 +61,7 @@ impl Host {
     }
 
     fn names(&self) -> Vec<String> {
-        let mut names = self.seen.names();
-        names.dedup();
-        names
+        self.seen.names()
     }
 }
 
@@ -235,6 +235,54 @@ fn a_question_of_a_hooks_goes_to_the_host() {
     }
     let nobody = hooks.tool("bash", "ls").run(works).unwrap_err();
     assert_eq!(nobody.result.reason(), Some("sure?"));
+}
+
+#[test]
+fn who_is_asked_for_several_hooks_hears_all_of_them() {
+    let ask = |reason| json!({"decision": "ask", "reason": reason});
+    let host = Host::with([
+        ("tool:*", ask("it is late")),
+        ("tool:*", ask("it drops the database")),
+        ("permission:check", ask("the check")),
+        ("permission:prompt", ask("the prompt")),
+    ]);
+    let hooks = host.lifecycle();
+    let run = hooks.tool("bash", "ls").on_ask(|question| {
+        assert_eq!(question.reasons(), ["it is late", "it drops the database"]);
+        true
+    });
+    assert!(run.run(works).is_ok());
+    let permission = hooks.permission("bash", "execute").decide(|question| {
+        assert_eq!(question.reasons(), ["the check", "the prompt"]);
+        question.reason() == Some("the check")
+    });
+    assert!(permission.granted);
+}
+
+#[test]
+fn a_hook_that_blocks_a_tool_can_stop_the_turn() {
+    for (answer, stops) in [
+        (json!({"continue": false, "stopReason": "enough"}), true),
+        (json!({"decision": "block"}), false),
+    ] {
+        let host = Host::with([("tool:pre_execute", answer)]);
+        let hooks = host.lifecycle();
+        let blocked = hooks.tool("bash", "ls").run(works).unwrap_err();
+        assert_eq!(blocked.stops_turn(), stops);
+    }
+}
+
+#[test]
+fn debug_shows_neither_arguments_nor_results_and_asks_nothing_of_their_types() {
+    #[derive(serde::Serialize)]
+    struct Opaque(&'static str);
+    let hooks = Lifecycle::new(World::new().executor.clone());
+    let call = hooks.tool("login", json!({"password": "hunter22"}));
+    let before = format!("{call:?}");
+    let run = call.run(|_| Ok::<_, String>(Opaque("hunter22"))).unwrap();
+    let shown = format!("{before} {run:?}");
+    assert!(!shown.contains("hunter22"), "{shown}");
+    assert_eq!(run.result.unwrap().0, "hunter22");
 }
 
 #[test]
@@ -643,6 +691,26 @@ mod with_a_shell {
         });
         assert!(run.run(works).unwrap().result.is_ok());
         assert_eq!(asked, ["rm -i a"]);
+    }
+
+    #[test]
+    fn a_question_is_not_lost_when_another_hook_changes_the_call() {
+        let host = Host::with([]);
+        let question = host.world.says(r#"{"decision": "ask", "reason": "sure?"}"#);
+        let once = format!("test -e asked || {{ : >asked; {question}; }}");
+        host.world.hook("tool:pre_execute", &once);
+        let change = json!({"updatedInput": {"n": 2}}).to_string();
+        host.world
+            .hook("tool:pre_execute", &host.world.says(&change));
+        let hooks = host.lifecycle();
+        let call = hooks.tool("bash", json!({"n": 1})).apply_updates();
+        let call = call.on_ask(|question| {
+            assert_eq!(question.reasons(), ["sure?"]);
+            assert_eq!(question.event.data["tool_args"]["n"], 2);
+            false
+        });
+        let blocked = call.run(works).unwrap_err();
+        assert_eq!(blocked.result.reason(), Some("sure?"));
     }
 
     #[test]

@@ -192,7 +192,29 @@ fn a_slip_of_the_pen_in_an_answer_is_a_warning_with_the_key_that_was_meant() {
         );
         assert_eq!(told(&line), [(Level::Warn, line.clone())], "{slip}");
     }
+    let world = World::new();
+    let says = world.says(r#"{"hookSpecificOutput": {"decision": "block", "continue": false}}"#);
+    world.one(hook("*", &says).with_description("log-misplaced"));
+    let all = told("hook `log-misplaced` answers with `hookSpecificOutput.");
+    let meant = ["permissionDecision", "continue"].map(|key| format!("is `{key}` meant?"));
+    assert!(
+        all.len() == 2
+            && all
+                .iter()
+                .zip(meant)
+                .all(|(line, meant)| line.1.ends_with(&meant))
+    );
     assert!(told("answers with `type`").is_empty());
+}
+
+#[test]
+fn an_answer_that_blocks_is_a_warning_with_its_reason() {
+    listen();
+    let world = World::new();
+    let says = world.says(r#"{"decision": "block", "reason": "no: password=hunter22"}"#);
+    world.one(hook("*", &says).with_description("log-blocks"));
+    let line = "hook `log-blocks` blocks tool:pre_execute: no: password=[redacted]";
+    assert_eq!(told(line), [(Level::Warn, line.to_owned())]);
 }
 
 #[test]

@@ -366,3 +366,42 @@ fn a_reason_is_cut_after_a_kilobyte() {
     let reason = traced.lines()[0]["reason"].as_str().unwrap().to_owned();
     assert!(reason.len() <= 1024 && reason.ends_with("y…"), "{reason}");
 }
+
+#[test]
+fn a_secret_with_a_space_in_it_is_masked_to_its_end() {
+    let traced = Traced::new();
+    let args = ["x", "--password", "it's \"two\" words", "--token=a b c", ""];
+    let program = Hook::program("*", args.map(str::to_owned)).unwrap();
+    let line = traced.one(program.with_gate(Arc::new(Closed)));
+    let command = line["command"].as_str().unwrap();
+    for word in ["two", "words", "b c"] {
+        assert!(!command.contains(word), "{command}");
+    }
+    assert!(command.ends_with(" \"\""), "{command}");
+}
+
+/// Of a value that is longer than what is looked at, or begins near its end behind one that is masked,
+/// no part is shown.
+#[test]
+fn half_a_value_of_its_environment_is_not_shown() {
+    let traced = Traced::new();
+    let long: String = (0..3000).map(|n: u32| format!("{n:04} ")).collect();
+    let masked = "hidden".repeat(1300);
+    for (said, expected) in [
+        (format!("bad {long}"), "bad …"),
+        (format!("bad {masked} {long}"), "bad [redacted] …"),
+    ] {
+        let args = if cfg!(windows) {
+            vec!["cmd", "/C"]
+        } else {
+            vec!["true"]
+        };
+        let args = args.into_iter().map(str::to_owned).chain([said]);
+        let hook = Hook::program("*", args).unwrap();
+        let hook = hook.with_env("LONG", &long).with_env("MASKED", &masked);
+        let gated = hook.with_gate(Arc::new(Closed));
+        let line = traced.one(gated);
+        let command = line["command"].as_str().unwrap();
+        assert!(command.ends_with(expected), "{command}");
+    }
+}
