@@ -35,6 +35,12 @@ pub(super) fn named(root: &Path, hook: &Hook) -> Named {
     for word in &words {
         named.add(root, &folder, word);
     }
+    // A variable of the hook's own may be what its command goes by.
+    for value in hook.env().values() {
+        for word in std::env::split_paths(value).filter(|path| folder.join(path).exists()) {
+            named.add(root, &folder, &word.to_string_lossy());
+        }
+    }
     for input in hook.inputs() {
         match below(root, &root.join(input)) {
             Some(file) => drop(named.files.insert(file)),
@@ -58,25 +64,51 @@ fn words_of(text: &str, shell: Option<Shell>) -> Vec<String> {
 }
 
 /// A word without what the shell puts beside it: redirections, the ends of commands, and the code
-/// of an inner shell, which has words of its own. A word that is a file as it stands is left whole.
+/// of an inner shell, which has words of its own. A word that is a file as it stands counts as a
+/// whole too, and of its pieces those that are: there may be a file that is called like the code.
 fn pieces(folder: &Path, word: &str) -> Vec<String> {
-    if folder.join(word).is_file() {
-        return vec![word.to_owned()];
-    }
     let separators = |c: char| "<>;&|()\n\"'`".contains(c) || c.is_whitespace();
-    word.split(separators).map(str::to_owned).collect()
+    let pieces = word.split(separators);
+    if !folder.join(word).is_file() {
+        return pieces.map(str::to_owned).collect();
+    }
+    let files = pieces.filter(|piece| *piece != word && folder.join(piece).is_file());
+    std::iter::once(word)
+        .chain(files)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The value of an option, or of a variable; what else has an equals sign in it is a name.
+fn value_in(word: &str) -> &str {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    match word.split_once('=') {
+        Some((name, value)) if name.starts_with('-') || name.chars().all(is_name) => value,
+        _ => word,
+    }
+}
+
+/// Whether the shell would put names of files in the place of this word.
+fn finds_files(folder: &Path, word: &str) -> bool {
+    let folder = glob::Pattern::escape(&folder.to_string_lossy());
+    let found = glob::glob(&format!("{folder}{}{word}", std::path::MAIN_SEPARATOR));
+    word.contains(char::is_alphanumeric) && found.is_ok_and(|mut found| found.next().is_some())
 }
 
 impl Named {
     fn add(&mut self, root: &Path, folder: &Path, word: &str) {
-        // The value of an option, or of a variable.
-        let word = word.split_once('=').map_or(word, |(_, value)| value);
+        let value = value_in(word);
+        // `a=b` may be an assignment, or a file.
+        if value != word && folder.join(word).is_file() {
+            self.files.extend(below(root, &folder.join(word)));
+        }
+        let word = value;
         let is_path = word.contains('/') || word.contains(std::path::MAIN_SEPARATOR);
         if word.is_empty() || word.starts_with('-') || word.chars().all(|c| "./\\".contains(c)) {
             return;
         }
         if word.contains(['$', '*', '?', '[', '~', '{']) {
-            if is_path {
+            if is_path || finds_files(folder, word) {
                 self.unresolved.push(word.to_owned());
             }
             return;
@@ -100,7 +132,8 @@ impl Named {
 }
 
 /// The name of a path below the root, if it lies there: by its words, and, where a link leads out of
-/// the project or into it, by where it is.
+/// the project or into it, by where it is. A `..` stays in it: what is above the end of a link is not
+/// what the link lies in.
 fn below(root: &Path, path: &Path) -> Option<String> {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -111,8 +144,10 @@ fn below(root: &Path, path: &Path) -> Option<String> {
         }
     }
     let inside = |path: &Path| path.strip_prefix(root).ok().map(Path::to_owned);
-    let found = inside(&plain).or_else(|| inside(&path.canonicalize().ok()?))?;
-    let parts = found.iter().map(|part| part.to_str());
+    let as_written = || inside(path).filter(|_| plain != path);
+    let found = inside(&plain).map(|plain| as_written().unwrap_or(plain));
+    let found = found.or_else(|| inside(&path.canonicalize().ok()?))?;
+    let parts = found.components().map(|part| part.as_os_str().to_str());
     let name = parts.collect::<Option<Vec<_>>>()?.join("/");
     (!name.is_empty()).then_some(name)
 }

@@ -1,0 +1,114 @@
+//! What an approval covers: whatever a hook would run is what somebody has looked at, by whatever name
+//! its command calls it.
+#![cfg(unix)]
+
+use std::os::unix::fs::symlink;
+
+use serde_json::json;
+
+use crate::trust::{PROJECT, Project};
+
+/// A project with this one hook, for all that tools do.
+fn with_hook(hook: serde_json::Value) -> Project {
+    let project = Project::new();
+    let mut hook = hook;
+    hook["event"] = json!("tool:*");
+    let text = json!({"hooks": [hook]}).to_string();
+    project.world.write(PROJECT, &text);
+    project
+}
+
+/// Approved, the hook runs this file; changed, it does not run any more.
+#[track_caller]
+fn covers(project: &Project, file: &str) {
+    project.world.write(&format!("project/{file}"), "exit 0");
+    project.approve();
+    assert!(project.load().is_ok());
+    assert!(project.guard().allowed());
+    project
+        .world
+        .write(&format!("project/{file}"), "echo ran >ran; exit 0");
+    assert!(!project.guard().allowed(), "{file}");
+    assert!(!project.world.path("project/ran").exists(), "{file}");
+}
+
+#[test]
+fn a_folder_with_a_link_that_leads_nowhere_is_no_missing_folder() {
+    let project = with_hook(json!({"command": "sh \"$PWD\"/lib/a.sh", "inputs": ["lib"]}));
+    project.world.write("project/lib/a.sh", "exit 0");
+    symlink("nowhere", project.world.path("project/lib/link")).unwrap();
+    covers(&project, "lib/a.sh");
+}
+
+#[test]
+fn the_folder_above_that_behind_a_link_is_another_one() {
+    let project = with_hook(json!({"command": "sh ./link/../guard.sh"}));
+    project.world.write("project/far/away/x", "");
+    symlink("far/away", project.world.path("project/link")).unwrap();
+    covers(&project, "far/guard.sh");
+}
+
+#[test]
+fn a_name_with_an_equals_sign_is_a_name() {
+    covers(
+        &with_hook(json!({"command": "sh ./run=guard.sh"})),
+        "run=guard.sh",
+    );
+}
+
+#[test]
+fn code_that_is_the_name_of_a_file_too_is_still_code() {
+    let project = with_hook(json!({"args": ["sh", "-c", "exec sh ./guard.sh"]}));
+    project.world.write("project/exec sh ./guard.sh", "");
+    covers(&project, "guard.sh");
+}
+
+#[test]
+fn a_file_that_a_variable_of_the_hooks_own_names_counts() {
+    let hook = json!({"command": "sh \"$SCRIPT\"", "env": {"SCRIPT": "guard.sh"}});
+    covers(&with_hook(hook), "guard.sh");
+}
+
+#[test]
+fn a_glob_that_finds_a_file_is_told() {
+    let project = with_hook(json!({"command": "sh g*.sh"}));
+    let approval = project.look();
+    assert_eq!(approval.hooks[0].unresolved, ["g*.sh"]);
+}
+
+#[test]
+fn a_project_whose_link_was_turned_to_another_is_not_the_one_that_was_approved() {
+    let project = Project::new();
+    project.approve();
+    let link = project.world.path("link");
+    symlink(project.root(), &link).unwrap();
+    let policy = forge_hooks::TrustPolicy::Approved(project.store());
+    let _ = project
+        .config()
+        .load_into(project.world.registry(), &link, policy);
+    assert!(project.guard().allowed());
+    project.world.write("other/guard.sh", "echo ran >ran");
+    std::fs::remove_file(&link).unwrap();
+    symlink(project.world.path("other"), &link).unwrap();
+    assert!(!project.guard().allowed());
+    assert!(!project.world.path("other/ran").exists());
+}
+
+#[test]
+fn a_very_deep_folder_is_no_end_of_the_host() {
+    let project = with_hook(json!({"command": "exit 0", "inputs": ["lib"]}));
+    project.world.write("project/lib/a", "");
+    project.approve();
+    let _ = project.load();
+    let made = std::process::Command::new("sh")
+        .args(["-c", "mkdir -p $(yes d | head -n 1900 | tr '\\n' /)"])
+        .current_dir(project.world.path("project/lib"))
+        .status();
+    assert!(made.unwrap().success());
+    let small = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
+    let allowed = small
+        .spawn(move || project.guard().allowed())
+        .unwrap()
+        .join();
+    assert!(!allowed.unwrap());
+}
