@@ -112,3 +112,28 @@ fn a_very_deep_folder_is_no_end_of_the_host() {
         .join();
     assert!(!allowed.unwrap());
 }
+
+#[test]
+fn two_who_approve_at_once_both_have_approved() {
+    let project = Project::new();
+    let store = project.store();
+    let roots: Vec<_> = (0..16)
+        .map(|number| {
+            let name = format!("p{number}");
+            project.world.write(&format!("{name}/x"), "");
+            project.world.path(&name)
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        for root in &roots {
+            let (store, hooks) = (&store, project.config().load_project(project.root()));
+            scope.spawn(move || {
+                let approval = forge_hooks::Approval::of(root, hooks).unwrap();
+                store.approve(&approval).unwrap();
+            });
+        }
+    });
+    for root in &roots {
+        assert_eq!(store.approved(root).unwrap().len(), 2, "{}", root.display());
+    }
+}
