@@ -165,3 +165,18 @@ fn an_approval_takes_effect_without_a_change_of_the_file() {
     assert!(store.revoke(&root).unwrap());
     eventually("it does not run", || !runs());
 }
+
+/// Nothing of it would run, so nothing of it is worth waiting for.
+#[test]
+fn a_broken_file_of_a_clone_does_not_keep_the_users_changes_from_taking_effect() {
+    let world = World::new();
+    world.write(FORGE, &file_of(&["old"]));
+    world.write(PROJECT, "{");
+    let policy = TrustPolicy::Approved(config(&world).trust_store().unwrap());
+    let registry = Arc::clone(world.registry());
+    let root = world.path("project");
+    let _watcher = config(&world).watch(registry, root, policy).unwrap();
+    become_(&world, &["old"]);
+    world.write(FORGE, &file_of(&["new"]));
+    become_(&world, &["new"]);
+}
