@@ -3,6 +3,7 @@
 //! The thread that has them to run takes one after the other, and so do threads of the pool that
 //! are free. So it never waits for a thread, only for hooks that are running.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -82,7 +83,10 @@ impl Work {
         let Some(hook) = self.hooks.get(index) else {
             return false;
         };
-        let result = chain::run_unless_cancelled(&self.engine, &self.firing, hook);
+        // Whatever happens there is a result: somebody waits for it, and for nothing else.
+        let run = || chain::run_unless_cancelled(&self.engine, &self.firing, hook);
+        let result = catch_unwind(AssertUnwindSafe(run));
+        let result = result.unwrap_or_else(|_| chain::panicked(&self.engine, hook));
         let _ = self.results.try_send((index, result));
         true
     }
