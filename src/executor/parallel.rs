@@ -32,11 +32,13 @@ pub(super) fn run(
         lane: None,
     };
     let (sender, results) = bounded(count);
+    let is_lent = firing.cancel.is_none();
     let cancel = firing.cancel.clone().unwrap_or_default();
     let work = Arc::new(Work {
         engine: Arc::clone(engine),
         firing: firing.into_shared(Arc::clone(&cancel)),
         cancel,
+        is_lent,
         hooks,
         next: AtomicUsize::new(0),
         results: sender,
@@ -69,6 +71,8 @@ struct Work {
     engine: Arc<Engine>,
     firing: Firing<'static>,
     cancel: Arc<Cancel>,
+    /// Of a blocking call: nobody else tells of the end of what the pool runs of it.
+    is_lent: bool,
     hooks: Vec<Arc<Hook>>,
     /// The first that nobody has begun.
     next: AtomicUsize,
@@ -87,6 +91,9 @@ impl Work {
         let run = || chain::run_unless_cancelled(&self.engine, &self.firing, hook);
         let result = catch_unwind(AssertUnwindSafe(run));
         let result = result.unwrap_or_else(|_| chain::panicked(&self.engine, hook));
+        if self.is_lent {
+            self.engine.closing.note(&result);
+        }
         let _ = self.results.try_send((index, result));
         true
     }
