@@ -193,7 +193,7 @@ mod tests {
             &[],
         );
         case(&root, "make -f Makefile && echo done", &["Makefile"], &[]);
-        case(&root, "tools/../guard.sh", &["guard.sh"], &[]);
+        case(&root, "tools/../guard.sh", &["tools/../guard.sh"], &[]);
         case(&root, "./missing.sh", &["missing.sh"], &[]);
         case(&root, "sh later.sh; echo hello", &["later.sh"], &[]);
         case(&root, "sh \"it's here.sh\" x", &["it's here.sh"], &[]);
