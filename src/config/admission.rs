@@ -95,5 +95,5 @@ pub(super) fn problem_of(vanished: &Hook, path: &Path) -> Problem {
         "`{}` was approved, and is not there any more as it was",
         vanished.label()
     );
-    Problem::new(Severity::Error, path, words)
+    Problem::new(Severity::Error, path, words).made_printable()
 }

@@ -137,3 +137,16 @@ fn two_who_approve_at_once_both_have_approved() {
         assert_eq!(store.approved(root).unwrap().len(), 2, "{}", root.display());
     }
 }
+
+#[test]
+fn what_is_told_of_a_hook_that_is_gone_is_no_command_to_a_terminal() {
+    let project = with_hook(json!({"command": "exit 0", "description": "\u{1b}[2Jgone\u{202e}"}));
+    project.approve();
+    project.world.write(PROJECT, r#"{"hooks": []}"#);
+    let report = project.load();
+    let told = report.problems[0].to_string() + &report.render(false);
+    assert!(
+        told.contains("gone") && !told.contains(['\u{1b}', '\u{202e}']),
+        "{told:?}"
+    );
+}
