@@ -35,6 +35,11 @@ pub(super) fn named(root: &Path, hook: &Hook) -> Named {
     for word in &words {
         named.add(root, &folder, word);
     }
+    for pair in words.windows(2) {
+        if runs_its_argument(&pair[0]) {
+            named.add_script(root, &folder, &pair[1]);
+        }
+    }
     // A variable of the hook's own may be what its command goes by.
     for value in hook.env().values() {
         for word in std::env::split_paths(value).filter(|path| folder.join(path).exists()) {
@@ -79,6 +84,16 @@ fn pieces(folder: &Path, word: &str) -> Vec<String> {
         .collect()
 }
 
+/// Whether the next word is a script, whatever it is called.
+fn runs_its_argument(word: &str) -> bool {
+    let programs = [
+        "source", "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "node", "perl",
+        "ruby", "php", "pwsh",
+    ];
+    let name = word.rsplit('/').next().unwrap_or(word);
+    programs.contains(&name)
+}
+
 /// The value of an option, or of a variable; what else has an equals sign in it is a name.
 fn value_in(word: &str) -> &str {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -96,6 +111,25 @@ fn finds_files(folder: &Path, word: &str) -> bool {
 }
 
 impl Named {
+    /// One with a plain name, that is not there yet or is a folder. All others are added as words.
+    fn add_script(&mut self, root: &Path, folder: &Path, word: &str) {
+        let is_plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        if word.is_empty() || word.starts_with('-') || !word.chars().all(is_plain) {
+            return;
+        }
+        let path = folder.join(word);
+        if path.is_dir() {
+            self.tell_of_folder(word);
+        } else {
+            self.files.extend(below(root, &path));
+        }
+    }
+
+    fn tell_of_folder(&mut self, word: &str) {
+        let words = format!("{word}: a folder; name it in `inputs` to cover it");
+        self.unresolved.push(words);
+    }
+
     fn add(&mut self, root: &Path, folder: &Path, word: &str) {
         let value = value_in(word);
         // `a=b` may be an assignment, or a file.
@@ -119,8 +153,7 @@ impl Named {
         };
         if path.is_dir() {
             if is_path {
-                self.unresolved
-                    .push(format!("{word}: a folder; name it in `inputs` to cover it"));
+                self.tell_of_folder(word);
             }
             return;
         }

@@ -150,3 +150,23 @@ fn what_is_told_of_a_hook_that_is_gone_is_no_command_to_a_terminal() {
         "{told:?}"
     );
 }
+
+#[test]
+fn a_script_of_a_plain_name_must_not_appear_and_as_a_folder_is_told() {
+    let project = with_hook(json!({"command": "/bin/sh guard || exit 0"}));
+    project.approve();
+    let _ = project.load();
+    assert!(project.guard().allowed());
+    project.world.write("project/guard", "echo ran >ran");
+    project.blocks("`guard` has appeared since the hook was approved");
+    assert!(!project.world.path("project/ran").exists());
+
+    let project = with_hook(json!({"command": "python3 tools; bash -c 'echo done'"}));
+    project.world.write("project/tools/__main__.py", "");
+    let hook = &project.look().hooks[0];
+    assert_eq!(
+        hook.unresolved,
+        ["tools: a folder; name it in `inputs` to cover it"]
+    );
+    assert!(hook.files.is_empty(), "{:?}", hook.files);
+}
