@@ -1,6 +1,8 @@
 //! Which of a project's hooks may run, where a person has to approve them.
 
 use std::path::Path;
+#[cfg(feature = "watch")]
+use std::sync::Arc;
 
 use super::content::Loaded;
 use super::report::{Problem, Severity, TrustPolicy};
@@ -22,6 +24,34 @@ pub(super) fn admit(files: &mut [Loaded], root: &Path, policy: &TrustPolicy) -> 
             Vec::new()
         }
     }
+}
+
+/// Hooks that were loaded before, as they stand now: those of the project with new gates.
+#[cfg(feature = "watch")]
+pub(super) fn judge_again(
+    hooks: &[Arc<Hook>],
+    root: &Path,
+    policy: &TrustPolicy,
+) -> Vec<Arc<Hook>> {
+    let TrustPolicy::Approved(store) = policy else {
+        return hooks.to_vec();
+    };
+    let judged = match store.judged(root) {
+        Err(TrustError::Root { .. }) => Ok(Judged::nothing(root)),
+        judged => judged.map_err(|error| error.to_string()),
+    };
+    let again = |hook: &Arc<Hook>| {
+        // Where its paths count from tells a project's hook.
+        if hook.base_dir().is_none() {
+            return Arc::clone(hook);
+        }
+        let hook = Hook::clone(hook);
+        Arc::new(match &judged {
+            Ok(judged) => judged.judge(hook).0,
+            Err(why) => Judged::lose(hook, why),
+        })
+    };
+    hooks.iter().map(again).collect()
 }
 
 fn judge(files: &mut [Loaded], judged: &Judged) -> Vec<Hook> {
@@ -65,5 +95,5 @@ pub(super) fn problem_of(vanished: &Hook, path: &Path) -> Problem {
         "`{}` was approved, and is not there any more as it was",
         vanished.label()
     );
-    Problem::new(Severity::Error, path, words)
+    Problem::new(Severity::Error, path, words).made_printable()
 }

@@ -129,6 +129,7 @@ impl Loaded {
 
     /// What cannot be used stands for nothing.
     pub(super) fn drop_stand_ins(&mut self) {
+        self.unreadable = false;
         self.entries
             .retain(|entry| matches!(entry, Entry::Usable(_)));
     }
@@ -306,8 +307,9 @@ impl<'a> Reader<'a> {
         }
         match Hook::read(&value) {
             Ok(hook) if errors.is_empty() => self.usable(index, hook, entry, &members),
-            Ok(_) => self.unusable(errors, index, entry, &value),
+            Ok(_) => self.unusable(errors, index, entry, &said_once(value, &members)),
             Err(found) => {
+                let value = said_once(value, &members);
                 errors.extend(
                     found
                         .iter()
@@ -496,6 +498,17 @@ impl<'a> Reader<'a> {
         };
         Some(help.to_owned())
     }
+}
+
+/// The entry without the keys that come twice: which of the values is meant, nobody can tell, and a
+/// stand-in is not to go by the wrong one.
+fn said_once(mut entry: Value, members: &[Member<'_>]) -> Value {
+    let mut seen = HashSet::new();
+    let twice = members.iter().filter(|member| !seen.insert(&*member.key));
+    if let Value::Object(entry) = &mut entry {
+        twice.for_each(|member| drop(entry.shift_remove(&*member.key)));
+    }
+    entry
 }
 
 /// A key for people: JSON has no comments.

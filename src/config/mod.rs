@@ -263,23 +263,26 @@ impl HookConfig {
     ///
     /// # Errors
     /// When the user has no home, when several of the profile's files exist, and when a file cannot
-    /// be read or written.
+    /// be read or written: also when it holds a value that could not be written again, such as a
+    /// number that is too large.
     pub fn save_global<I>(&self, hooks: I) -> Result<(), ConfigError>
     where
         I: IntoIterator<Item: Borrow<Hook>>,
     {
-        save::save(&self.global_candidates(), hooks)
+        save::save(&self.global_candidates(), None, hooks)
     }
 
     /// Saves these as the project's hooks; see [`save_global`](HookConfig::save_global).
     ///
     /// # Errors
-    /// As with [`save_global`](HookConfig::save_global).
+    /// As with [`save_global`](HookConfig::save_global), and when a link leads out of the project: a
+    /// repository may have brought it along.
     pub fn save_project<I>(&self, root: impl AsRef<Path>, hooks: I) -> Result<(), ConfigError>
     where
         I: IntoIterator<Item: Borrow<Hook>>,
     {
-        save::save(&self.project_candidates(root.as_ref()), hooks)
+        let root = root.as_ref();
+        save::save(&self.project_candidates(root), Some(root), hooks)
     }
 
     fn hooks_of(&self, files: Vec<Loaded>) -> Vec<Hook> {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use log::warn;
 use serde_json::{Map, Value};
@@ -19,8 +19,13 @@ use crate::hook::Hook;
 /// So many copies of broken files are kept beside one; then somebody must have a look.
 const MOST_COPIES: usize = 100;
 
-/// Saves to the one of these files that exists, else to the first.
-pub(super) fn save<I>(candidates: &[PathBuf], hooks: I) -> Result<(), ConfigError>
+/// Saves to the one of these files that exists, else to the first; a project's, not outside of its
+/// root.
+pub(super) fn save<I>(
+    candidates: &[PathBuf],
+    root: Option<&Path>,
+    hooks: I,
+) -> Result<(), ConfigError>
 where
     I: IntoIterator<Item: Borrow<Hook>>,
 {
@@ -35,6 +40,12 @@ where
             return Err(ConfigError::SeveralFiles { paths });
         }
     };
+    let write_error = |source| ConfigError::Write {
+        path: path.clone(),
+        source,
+    };
+    root.map_or(Ok(()), |root| check_within(root, path))
+        .map_err(write_error)?;
     let present = present_content(path)?;
     let content = with_hooks(&present, hooks);
     // What says the same stays as it was written, to the last space.
@@ -44,14 +55,31 @@ where
     if !present.with_keys_twice.is_empty() {
         warn_and_put_aside(path, &"has hooks in which a key comes twice")?;
     }
-    let write_error = |source| ConfigError::Write {
-        path: path.clone(),
-        source,
-    };
     let text = serde_json::to_string_pretty(&content)
         .map_err(io::Error::from)
         .map_err(write_error)?;
     files::replace(path, &(text + "\n"), NewFile::AsUsual).map_err(write_error)
+}
+
+/// A repository may bring along a link to a file of the user's, which is not to be replaced.
+fn check_within(root: &Path, path: &Path) -> io::Result<()> {
+    // Where there is no project yet, nobody has put a link.
+    let Ok(root) = root.canonicalize() else {
+        return Ok(());
+    };
+    let target = std::path::absolute(files::end_of_links(path)?)?;
+    let mut folders = target.ancestors();
+    let existing = folders.find_map(|folder| Some((folder, folder.canonicalize().ok()?)));
+    let is_within = existing.is_some_and(|(folder, real)| {
+        let new = target.strip_prefix(folder).unwrap_or(&target);
+        let goes_up = new.components().any(|part| part == Component::ParentDir);
+        real.starts_with(root) && !goes_up
+    });
+    if is_within {
+        Ok(())
+    } else {
+        Err(io::Error::other("a link leads out of the project"))
+    }
 }
 
 /// What is in a file.
@@ -85,6 +113,14 @@ fn present_content(path: &Path) -> Result<Present, ConfigError> {
     };
     let content = match file::parse(&text) {
         Ok(content) => content,
+        // It is JSON, with something in it that cannot be kept: a number or a depth beyond bounds.
+        Err(error @ FileError::NotJson(_)) if Located::whole(&text).is_ok() => {
+            let words = format!("holds what could not be written again: it {error}");
+            return Err(ConfigError::Read {
+                path: path.to_owned(),
+                source: io::Error::new(io::ErrorKind::InvalidData, words),
+            });
+        }
         Err(error) => return warn_and_put_aside(path, &error).map(|()| Present::default()),
     };
     Ok(Present {

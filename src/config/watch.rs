@@ -16,7 +16,8 @@ use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::report::{LoadReport, TrustPolicy};
-use super::{Found, HookConfig};
+use super::{Found, HookConfig, admission};
+use crate::hook::Hook;
 use crate::registry::{HookId, HookRegistry};
 
 /// Whoever saves a file does several things to it: they are waited for, so long.
@@ -132,6 +133,7 @@ struct Watching {
     root: PathBuf,
     policy: TrustPolicy,
     registered: HashSet<HookId>,
+    hooks: Vec<Arc<Hook>>,
     reports: Sender<LoadReport>,
     /// None where the system cannot tell of changes.
     watcher: Option<RecommendedWatcher>,
@@ -156,6 +158,7 @@ impl Watching {
             root,
             policy,
             registered: HashSet::new(),
+            hooks: Vec::new(),
             reports,
             watcher: None,
             watched: HashSet::new(),
@@ -167,7 +170,7 @@ impl Watching {
         // Before they are read, so that no change is missed.
         self.seen = self.stamps();
         let Found { report, hooks, .. } = self.config.find(&self.root, &self.policy);
-        self.registered = self.registry.replace(&self.registered, hooks);
+        self.register(hooks);
         report
     }
 
@@ -209,12 +212,23 @@ impl Watching {
         } = self.config.find(&self.root, &self.policy);
         if is_broken {
             warn!("hooks files cannot be used as they are: the hooks before the change stay");
+            // But not what has been revoked meanwhile.
+            self.register(admission::judge_again(
+                &self.hooks,
+                &self.root,
+                &self.policy,
+            ));
         } else {
             info!("{} hooks were loaded anew", hooks.len());
-            self.registered = self.registry.replace(&self.registered, hooks);
+            self.register(hooks);
         }
         // Full: nobody reads them.
         let _ = self.reports.try_send(report);
+    }
+
+    fn register(&mut self, hooks: Vec<Arc<Hook>>) {
+        self.hooks.clone_from(&hooks);
+        self.registered = self.registry.replace(&self.registered, hooks);
     }
 
     /// The files, whether they are there or not.

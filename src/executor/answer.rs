@@ -4,6 +4,7 @@
 
 use log::warn;
 
+use super::report;
 use super::run::Engine;
 use crate::events::EventType;
 use crate::outcome::{FailureKind, HookResult};
@@ -38,7 +39,11 @@ impl Engine {
     fn with_answer(&self, result: HookResult, answer: Answer) -> HookResult {
         for (key, meant) in &answer.misspelt {
             let label = self.label(&result.hook);
-            warn!("hook `{label}` answers with `{key}`, which means nothing: is `{meant}` meant?");
+            report::tell(|| {
+                warn!(
+                    "hook `{label}` answers with `{key}`, which means nothing: is `{meant}` meant?"
+                );
+            });
         }
         result.with_output(answer.output)
     }
@@ -58,7 +63,9 @@ impl Engine {
         } else {
             let hook = &result.hook;
             let (label, error) = (self.label(hook), self.shown(hook, &error));
-            warn!("what hook `{label}` writes on {event_type} is taken for text: {error}");
+            report::tell(|| {
+                warn!("what hook `{label}` writes on {event_type} is taken for text: {error}");
+            });
         }
         result
     }

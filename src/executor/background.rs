@@ -11,6 +11,7 @@ use super::firing::{Fired, Firing};
 use super::observer::{DropReason, HookRun};
 use super::pool::{Job, Refusal};
 use super::queue::Place;
+use super::report;
 use super::run::Engine;
 use crate::events::HookEvent;
 use crate::hook::Hook;
@@ -42,11 +43,11 @@ pub(super) fn start(engine: &Arc<Engine>, event: Arc<HookEvent>, hook: &Arc<Hook
     };
     if let Err(refusal) = engine.background.submit(place, Box::new(job)) {
         let label = engine.label(hook);
-        match refusal {
+        report::tell(|| match refusal {
             Refusal::Busy => warn!("hook `{label}` does not run: too many wait in the background"),
             Refusal::NoThread(error) => warn!("hook `{label}` does not run: no thread: {error}"),
             Refusal::ShutDown => warn!("hook `{label}` does not run: the executor is shut down"),
-        }
+        });
     }
 }
 

@@ -11,7 +11,7 @@ use super::firing::Firing;
 use super::observer::DropReason;
 use super::options::FireOptions;
 use super::run::Engine;
-use super::{background, parallel};
+use super::{background, parallel, report};
 use crate::hook::Hook;
 use crate::outcome::{FailureKind, HookResult};
 
@@ -92,7 +92,7 @@ pub(super) fn never_ran(hook: &Arc<Hook>, queued: Duration) -> HookResult {
 /// For a hook at which the engine failed. The panic itself has been reported by its hook.
 pub(super) fn panicked(engine: &Engine, hook: &Arc<Hook>) -> HookResult {
     let label = engine.label(hook);
-    error!("the engine panicked at hook `{label}`; please report this");
+    report::tell(|| error!("the engine panicked at hook `{label}`; please report this"));
     HookResult::not_run(
         Arc::clone(hook),
         FailureKind::Panicked,

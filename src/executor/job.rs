@@ -17,6 +17,7 @@ use super::firing::{Fired, Firing};
 use super::observer::{DropReason, HookRun};
 use super::options::FireOptions;
 use super::pool::Job;
+use super::report;
 use super::run::Engine;
 use crate::events::HookEvent;
 use crate::hook::Hook;
@@ -201,7 +202,9 @@ impl Answers {
 fn call(callback: &mut Callback, update: HookUpdate<'_>) -> bool {
     let called = catch_unwind(AssertUnwindSafe(|| callback(update)));
     if called.is_err() {
-        error!("the callback of a submitted event panicked; it is not called again");
+        report::tell(|| {
+            error!("the callback of a submitted event panicked; it is not called again")
+        });
     }
     called.is_ok()
 }

@@ -274,7 +274,9 @@ impl HookExecutor {
     /// [grace](HookExecutorBuilder::kill_grace) and a second.
     ///
     /// For all clones alike. Blocking calls still work, without help from the pool and without
-    /// hooks in the background; those that are under way in other threads are not waited for.
+    /// hooks in the background; those that are under way in other threads are not waited for. One
+    /// that the pool helps with, being [parallel](FireOptions::parallel), is: at the deadline all of it
+    /// is cancelled.
     /// On a thread of the pool, in an observer say, it would wait for itself until the deadline.
     pub fn shutdown(&self, deadline: Duration) -> ShutdownReport {
         self.shared.engine.shut_down(deadline)

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use log::error;
 
+use super::report;
 use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::outcome::HookResult;
@@ -169,7 +170,7 @@ impl Observers {
     fn tell(&self, what: impl Fn(&dyn Observer)) {
         for observer in &self.0 {
             if catch_unwind(AssertUnwindSafe(|| what(&**observer))).is_err() {
-                error!("an observer of the hooks panicked");
+                report::tell(|| error!("an observer of the hooks panicked"));
             }
         }
     }

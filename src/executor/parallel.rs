@@ -3,6 +3,7 @@
 //! The thread that has them to run takes one after the other, and so do threads of the pool that
 //! are free. So it never waits for a thread, only for hooks that are running.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -31,11 +32,13 @@ pub(super) fn run(
         lane: None,
     };
     let (sender, results) = bounded(count);
+    let is_lent = firing.cancel.is_none();
     let cancel = firing.cancel.clone().unwrap_or_default();
     let work = Arc::new(Work {
         engine: Arc::clone(engine),
         firing: firing.into_shared(Arc::clone(&cancel)),
         cancel,
+        is_lent,
         hooks,
         next: AtomicUsize::new(0),
         results: sender,
@@ -68,6 +71,8 @@ struct Work {
     engine: Arc<Engine>,
     firing: Firing<'static>,
     cancel: Arc<Cancel>,
+    /// Of a blocking call: nobody else tells of the end of what the pool runs of it.
+    is_lent: bool,
     hooks: Vec<Arc<Hook>>,
     /// The first that nobody has begun.
     next: AtomicUsize,
@@ -82,7 +87,13 @@ impl Work {
         let Some(hook) = self.hooks.get(index) else {
             return false;
         };
-        let result = chain::run_unless_cancelled(&self.engine, &self.firing, hook);
+        // Whatever happens there is a result: somebody waits for it, and for nothing else.
+        let run = || chain::run_unless_cancelled(&self.engine, &self.firing, hook);
+        let result = catch_unwind(AssertUnwindSafe(run));
+        let result = result.unwrap_or_else(|_| chain::panicked(&self.engine, hook));
+        if self.is_lent {
+            self.engine.closing.note(&result);
+        }
         let _ = self.results.try_send((index, result));
         true
     }

@@ -4,6 +4,7 @@
 //! somebody listens.
 
 use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use log::{debug, error, trace, warn};
 
@@ -12,6 +13,12 @@ use super::run::Engine;
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
 use crate::outcome::{Decision, FailureKind, HookResult};
+
+/// Tells the log, and is none the worse for a logger that panics: one that writes with `println!` does,
+/// when nobody reads any more.
+pub(super) fn tell(what: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(what));
+}
 
 impl Engine {
     /// A text that has to do with this hook, as it may be shown.
@@ -26,10 +33,14 @@ impl Engine {
     }
 
     pub(super) fn report_start(&self, hook: &Hook, event_type: &EventType) {
-        debug!("hook `{}` starts on {event_type}", self.label(hook));
+        tell(|| debug!("hook `{}` starts on {event_type}", self.label(hook)));
     }
 
     pub(super) fn report_end(&self, result: &HookResult, event: &HookEvent) {
+        tell(|| self.report_output_and_end(result, event));
+    }
+
+    fn report_output_and_end(&self, result: &HookResult, event: &HookEvent) {
         let hook = &result.hook;
         let (stdout, stderr) = (result.stdout.trim_end(), result.stderr.trim_end());
         if !stdout.is_empty() {
@@ -102,10 +113,12 @@ impl Engine {
     /// Tells of a hook that will not run, also the observers.
     pub(super) fn drop_run(&self, run: &HookRun<'_>, reason: DropReason) {
         let event_type = &run.event.event_type;
-        debug!(
-            "hook `{}` does not run on {event_type}: {reason}",
-            self.label(run.hook)
-        );
+        tell(|| {
+            debug!(
+                "hook `{}` does not run on {event_type}: {reason}",
+                self.label(run.hook)
+            );
+        });
         self.observers.dropped(run, reason);
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn replace(path: &Path, text: &str, new: NewFile) -> io::Result<()> {
 }
 
 /// A link stays a link; what it leads to is replaced, also where there is nothing yet.
-fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     // As many as Linux follows (path_resolution(7)).
     const MOST_LINKS: usize = 40;
     let mut path = path.to_owned();

@@ -9,22 +9,27 @@ use sha2::{Digest, Sha256};
 /// A script is not larger, nor a folder of them; what is would keep the host waiting.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 const MOST_ENTRIES: usize = 10_000;
+/// Each level takes a part of the stack, and a thread that runs out of it ends the host.
+const MOST_LEVELS: usize = 100;
 
 /// The digest of what lies below the root under this name; none where there is nothing.
 ///
 /// # Errors
 /// When it cannot be read, or is too large, or is neither a file nor a folder.
 pub(super) fn of(root: &Path, name: &str) -> io::Result<Option<String>> {
+    let path = root.join(name);
+    if let Some(error) = path.metadata().err() {
+        let is_missing = error.kind() == io::ErrorKind::NotFound;
+        return if is_missing { Ok(None) } else { Err(error) };
+    }
     let mut hasher = Hasher {
         sha: Sha256::new(),
         bytes: 0,
         entries: 0,
+        levels: 0,
     };
-    match hasher.add(&root.join(name)) {
-        Ok(()) => Ok(Some(in_hex(hasher.sha))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    hasher.add(&path)?;
+    Ok(Some(in_hex(hasher.sha)))
 }
 
 pub(super) fn of_text(text: &str) -> String {
@@ -40,6 +45,7 @@ struct Hasher {
     sha: Sha256,
     bytes: u64,
     entries: usize,
+    levels: usize,
 }
 
 impl Hasher {
@@ -50,9 +56,22 @@ impl Hasher {
             return Err(io::Error::other("more than 10,000 files"));
         }
         // Asked before it is opened: to open a pipe may take for ever.
-        let metadata = path.metadata()?;
+        let metadata = match path.metadata() {
+            // A link that leads nowhere, in a folder that is there all the same.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.sha.update(b"nothing");
+                return Ok(());
+            }
+            metadata => metadata?,
+        };
         if metadata.is_dir() {
-            self.add_folder(path)
+            self.levels += 1;
+            if self.levels > MOST_LEVELS {
+                return Err(io::Error::other("more than 100 folders within each other"));
+            }
+            self.add_folder(path)?;
+            self.levels -= 1;
+            Ok(())
         } else if metadata.is_file() {
             self.add_file(path)
         } else {
@@ -63,6 +82,7 @@ impl Hasher {
     /// Each name and content with its length before it, so that no two folders look alike.
     fn add_folder(&mut self, path: &Path) -> io::Result<()> {
         let mut names = std::fs::read_dir(path)?
+            .take(MOST_ENTRIES + 1)
             .map(|entry| Ok(entry?.file_name()))
             .collect::<io::Result<Vec<_>>>()?;
         names.sort();

@@ -25,7 +25,12 @@ impl Unchanged {
 
 /// Content is hashed, for times and sizes can be forged.
 impl Gate for Unchanged {
-    fn check(&self, _hook: &Hook) -> GateVerdict {
+    fn check(&self, hook: &Hook) -> GateVerdict {
+        let base = hook.base_dir().map(Path::canonicalize);
+        if base.is_some_and(|base| base.ok().as_deref() != Some(&*self.root)) {
+            let why = "the project is not where it was when the hook was loaded";
+            return GateVerdict::ApprovalLost(why.to_owned());
+        }
         let changed = self.files.iter().find_map(|(file, before)| {
             let what = match (digest::of(&self.root, file), before) {
                 (Ok(now), before) if now == *before => return None,

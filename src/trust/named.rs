@@ -35,6 +35,17 @@ pub(super) fn named(root: &Path, hook: &Hook) -> Named {
     for word in &words {
         named.add(root, &folder, word);
     }
+    for pair in words.windows(2) {
+        if runs_its_argument(&pair[0]) {
+            named.add_script(root, &folder, &pair[1]);
+        }
+    }
+    // A variable of the hook's own may be what its command goes by.
+    for value in hook.env().values() {
+        for word in std::env::split_paths(value).filter(|path| folder.join(path).exists()) {
+            named.add(root, &folder, &word.to_string_lossy());
+        }
+    }
     for input in hook.inputs() {
         match below(root, &root.join(input)) {
             Some(file) => drop(named.files.insert(file)),
@@ -58,25 +69,80 @@ fn words_of(text: &str, shell: Option<Shell>) -> Vec<String> {
 }
 
 /// A word without what the shell puts beside it: redirections, the ends of commands, and the code
-/// of an inner shell, which has words of its own. A word that is a file as it stands is left whole.
+/// of an inner shell, which has words of its own. A word that is a file as it stands counts as a
+/// whole too, and of its pieces those that are: there may be a file that is called like the code.
 fn pieces(folder: &Path, word: &str) -> Vec<String> {
-    if folder.join(word).is_file() {
-        return vec![word.to_owned()];
-    }
     let separators = |c: char| "<>;&|()\n\"'`".contains(c) || c.is_whitespace();
-    word.split(separators).map(str::to_owned).collect()
+    let pieces = word.split(separators);
+    if !folder.join(word).is_file() {
+        return pieces.map(str::to_owned).collect();
+    }
+    let files = pieces.filter(|piece| *piece != word && folder.join(piece).is_file());
+    std::iter::once(word)
+        .chain(files)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whether the next word is a script, whatever it is called.
+fn runs_its_argument(word: &str) -> bool {
+    let programs = [
+        "source", "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "node", "perl",
+        "ruby", "php", "pwsh",
+    ];
+    let name = word.rsplit('/').next().unwrap_or(word);
+    programs.contains(&name)
+}
+
+/// The value of an option, or of a variable; what else has an equals sign in it is a name.
+fn value_in(word: &str) -> &str {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    match word.split_once('=') {
+        Some((name, value)) if name.starts_with('-') || name.chars().all(is_name) => value,
+        _ => word,
+    }
+}
+
+/// Whether the shell would put names of files in the place of this word.
+fn finds_files(folder: &Path, word: &str) -> bool {
+    let folder = glob::Pattern::escape(&folder.to_string_lossy());
+    let found = glob::glob(&format!("{folder}{}{word}", std::path::MAIN_SEPARATOR));
+    word.contains(char::is_alphanumeric) && found.is_ok_and(|mut found| found.next().is_some())
 }
 
 impl Named {
+    /// One with a plain name, that is not there yet or is a folder. All others are added as words.
+    fn add_script(&mut self, root: &Path, folder: &Path, word: &str) {
+        let is_plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        if word.is_empty() || word.starts_with('-') || !word.chars().all(is_plain) {
+            return;
+        }
+        let path = folder.join(word);
+        if path.is_dir() {
+            self.tell_of_folder(word);
+        } else {
+            self.files.extend(below(root, &path));
+        }
+    }
+
+    fn tell_of_folder(&mut self, word: &str) {
+        let words = format!("{word}: a folder; name it in `inputs` to cover it");
+        self.unresolved.push(words);
+    }
+
     fn add(&mut self, root: &Path, folder: &Path, word: &str) {
-        // The value of an option, or of a variable.
-        let word = word.split_once('=').map_or(word, |(_, value)| value);
+        let value = value_in(word);
+        // `a=b` may be an assignment, or a file.
+        if value != word && folder.join(word).is_file() {
+            self.files.extend(below(root, &folder.join(word)));
+        }
+        let word = value;
         let is_path = word.contains('/') || word.contains(std::path::MAIN_SEPARATOR);
         if word.is_empty() || word.starts_with('-') || word.chars().all(|c| "./\\".contains(c)) {
             return;
         }
         if word.contains(['$', '*', '?', '[', '~', '{']) {
-            if is_path {
+            if is_path || finds_files(folder, word) {
                 self.unresolved.push(word.to_owned());
             }
             return;
@@ -87,8 +153,7 @@ impl Named {
         };
         if path.is_dir() {
             if is_path {
-                self.unresolved
-                    .push(format!("{word}: a folder; name it in `inputs` to cover it"));
+                self.tell_of_folder(word);
             }
             return;
         }
@@ -100,7 +165,8 @@ impl Named {
 }
 
 /// The name of a path below the root, if it lies there: by its words, and, where a link leads out of
-/// the project or into it, by where it is.
+/// the project or into it, by where it is. A `..` stays in it: what is above the end of a link is not
+/// what the link lies in.
 fn below(root: &Path, path: &Path) -> Option<String> {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -111,8 +177,10 @@ fn below(root: &Path, path: &Path) -> Option<String> {
         }
     }
     let inside = |path: &Path| path.strip_prefix(root).ok().map(Path::to_owned);
-    let found = inside(&plain).or_else(|| inside(&path.canonicalize().ok()?))?;
-    let parts = found.iter().map(|part| part.to_str());
+    let as_written = || inside(path).filter(|_| plain != path);
+    let found = inside(&plain).map(|plain| as_written().unwrap_or(plain));
+    let found = found.or_else(|| inside(&path.canonicalize().ok()?))?;
+    let parts = found.components().map(|part| part.as_os_str().to_str());
     let name = parts.collect::<Option<Vec<_>>>()?.join("/");
     (!name.is_empty()).then_some(name)
 }
@@ -158,7 +226,7 @@ mod tests {
             &[],
         );
         case(&root, "make -f Makefile && echo done", &["Makefile"], &[]);
-        case(&root, "tools/../guard.sh", &["guard.sh"], &[]);
+        case(&root, "tools/../guard.sh", &["tools/../guard.sh"], &[]);
         case(&root, "./missing.sh", &["missing.sh"], &[]);
         case(&root, "sh later.sh; echo hello", &["later.sh"], &[]);
         case(&root, "sh \"it's here.sh\" x", &["it's here.sh"], &[]);

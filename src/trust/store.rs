@@ -161,13 +161,15 @@ impl TrustStore {
         &self,
         change: impl FnOnce(&mut BTreeMap<String, Vec<Approved>>),
     ) -> Result<(), TrustError> {
-        let mut content = self.read()?;
-        content.version = VERSION;
-        change(&mut content.projects);
         let write_error = |source| TrustError::Write {
             path: self.path.clone(),
             source,
         };
+        // What another program approves meanwhile is not lost.
+        let _lock = files::lock(&self.path).map_err(write_error)?;
+        let mut content = self.read()?;
+        content.version = VERSION;
+        change(&mut content.projects);
         let text = serde_json::to_string_pretty(&content)
             .map_err(io::Error::from)
             .map_err(write_error)?;

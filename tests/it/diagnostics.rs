@@ -307,7 +307,9 @@ fn nothing_in_a_file_reaches_a_terminal_as_a_command_to_it() {
         r#"{"\u001b[2Jhook": 1, "hooks": [{"event": "\u001b]0;x\u0007", "command": "x", "on_failure": "\u001b[1m"}]}"#,
     );
     assert_eq!(report.problems.len(), 2, "{report:?}");
+    let (_world, broken) = check("{\"hooks\": [\u{1b}[2J \u{202e}]}");
     for text in [
+        broken.render(false),
         report.render(false),
         report
             .problems
@@ -315,7 +317,7 @@ fn nothing_in_a_file_reaches_a_terminal_as_a_command_to_it() {
             .map(|it| it.to_string() + "\n")
             .collect(),
     ] {
-        assert!(!text.contains(['\u{1b}', '\u{7}']), "{text:?}");
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{text:?}");
     }
 }
 

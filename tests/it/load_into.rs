@@ -152,6 +152,22 @@ fn what_a_bad_entry_says_legibly_is_taken_at_its_word() {
     );
 }
 
+/// Which of the two is meant, nobody can tell.
+#[test]
+fn of_a_key_that_comes_twice_neither_value_switches_a_guard_off() {
+    for twice in [
+        r#""event": "tool:pre_execute", "event": "session:start""#,
+        r#""event": "*", "enabled": true, "enabled": false"#,
+        r#""event": "*", "on_failure": "block", "on_failure": "continue""#,
+        r#""event": "*", "background": false, "background": true"#,
+        r#""event": "tool:pre_execute", "event": "session:start", "timeout": 0"#,
+    ] {
+        let (world, report) = with_entry(&format!(r#"{{{twice}, "command": "exit 1"}}"#));
+        assert!(!report.is_ok(), "{twice}");
+        assert!(!world.outcome(&bash()).allowed(), "{twice}");
+    }
+}
+
 #[test]
 fn a_file_that_cannot_be_used_blocks_everything_that_can_be_blocked() {
     let cases: [(&[u8], &str); 7] = [

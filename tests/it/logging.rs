@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, Once};
 use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 use forge_hooks::{FailurePolicy, FireOptions, Hook, HookConfig, HookEvent};
 use log::{Level, LevelFilter, Log, Metadata, Record};
@@ -20,6 +21,10 @@ impl Log for Captured {
 
     fn log(&self, record: &Record<'_>) {
         let message = record.args().to_string();
+        assert!(
+            !message.contains("log-panics"),
+            "as a logger may whose pipe is closed"
+        );
         // What other tests make a hook write by the megabyte, or do by the thousand, is not looked
         // at.
         let is_much = message.len() >= 1000 || message.contains("unlogged");
@@ -296,4 +301,23 @@ fn what_is_wrong_in_a_file_is_logged_without_its_secrets() {
     assert!(config.load_global().is_empty());
     assert!(!told("on_failure").is_empty());
     assert_eq!(told("password=in-a-file"), []);
+}
+
+/// One that writes with `println!` does, when nobody reads any more.
+#[test]
+fn a_logger_that_panics_costs_no_answer() {
+    listen();
+    let world = World::new();
+    for _ in 0..4 {
+        world
+            .registry()
+            .register(hook("*", "exit 0").with_description("log-panics"));
+    }
+    for options in [FireOptions::new().parallel(), FireOptions::new()] {
+        let mut handle = world.executor.submit(blocking_event(), options).unwrap();
+        let outcome = handle.wait_timeout(Duration::from_secs(20));
+        let outcome = outcome.expect("an answer");
+        assert!(outcome.allowed() && outcome.len() == 4, "{outcome:?}");
+        assert_eq!(world.executor.execute(&blocking_event(), options).len(), 4);
+    }
 }

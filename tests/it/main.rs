@@ -44,5 +44,6 @@ mod tidy;
 mod trace_file;
 mod tracing;
 mod trust;
+mod trust_coverage;
 mod watching;
 mod windows;

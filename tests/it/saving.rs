@@ -103,6 +103,57 @@ fn a_key_that_comes_twice_is_not_lost() {
     assert!(path.with_file_name("hooks.json.broken.1").exists());
 }
 
+/// They are JSON all the same: the file is not broken, and its other entries are worth keeping.
+#[test]
+fn values_that_cannot_be_written_again_are_no_reason_to_lose_the_rest() {
+    let world = World::new();
+    let config = config(&world);
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    for value in ["1e999", r#""\ud800""#, &deep] {
+        let text = format!(
+            r#"{{"disable": ["x"], "hooks": [{{"event": "*", "command": "guard", "later": {value}}}]}}"#
+        );
+        world.write(FORGE, &text);
+        let error = config.save_global([hook("*", "2")]).unwrap_err();
+        assert!(matches!(error, ConfigError::Read { .. }), "{error:?}");
+        assert_eq!(world.read(FORGE), text);
+    }
+}
+
+/// A repository may bring along a link to a file of the user's.
+#[cfg(unix)]
+#[test]
+fn a_projects_hooks_are_not_saved_through_a_link_out_of_the_project() {
+    use std::os::unix::fs::symlink;
+
+    let world = World::new();
+    let config = config(&world);
+    let root = world.path("project");
+    world.write(FORGE, &file_of(&["guard"]));
+    let own = world.path("project/.src/forge");
+    std::fs::create_dir_all(&own).unwrap();
+    let link = own.join("hooks.json");
+    for target in [FORGE, "new/hooks.json"] {
+        symlink(world.path(target), &link).unwrap();
+        let error = config.save_project(&root, [hook("*", "2")]).unwrap_err();
+        assert!(matches!(error, ConfigError::Write { .. }), "{error:?}");
+        std::fs::remove_file(&link).unwrap();
+    }
+    std::fs::remove_dir(&own).unwrap();
+    symlink(world.path(FORGE).parent().unwrap(), &own).unwrap();
+    assert!(config.save_project(&root, [hook("*", "2")]).is_err());
+    assert_eq!(world.read(FORGE), file_of(&["guard"]));
+    std::fs::remove_file(&own).unwrap();
+    symlink(&root, world.path("same")).unwrap();
+    let shared = world.write("project/shared.json", "{}");
+    std::fs::create_dir_all(&own).unwrap();
+    symlink("../../shared.json", &link).unwrap();
+    config
+        .save_project(world.path("same"), [hook("*", "2")])
+        .unwrap();
+    assert!(std::fs::read_to_string(shared).unwrap().contains("\"2\""));
+}
+
 #[test]
 fn a_corrupted_file_is_kept_aside_when_it_is_saved_over() {
     let world = World::new();

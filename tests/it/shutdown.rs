@@ -276,3 +276,22 @@ fn what_runs_out_of_its_turn_is_cut_too() {
     assert_eq!((inner.count(), report.stuck_threads), (1, 0), "{report:?}");
     assert!(outer.is_finished());
 }
+
+#[test]
+fn what_the_pool_runs_of_a_parallel_blocking_call_is_reported_when_it_is_cut() {
+    let world = World::new();
+    for name in ["one", "two", "three"] {
+        world.hook("*", &meets(name, "never"));
+    }
+    let options = FireOptions::new().parallel();
+    let (report, outcome) = thread::scope(|scope| {
+        let call = scope.spawn(|| world.executor.execute(&blocking_event(), options));
+        for name in ["one", "two", "three"] {
+            world.await_file(name);
+        }
+        let report = world.executor.shutdown(Duration::from_millis(50));
+        (report, call.join().unwrap())
+    });
+    assert!(!outcome.allowed());
+    assert!(!report.is_complete() && report.cut.len() >= 2, "{report:?}");
+}

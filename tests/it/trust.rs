@@ -9,46 +9,46 @@ use forge_hooks::{
 
 use crate::support::{World, blocking_event};
 
-const PROJECT: &str = "project/.src/forge/hooks.json";
+pub(crate) const PROJECT: &str = "project/.src/forge/hooks.json";
 
 /// A project with a guard that runs a script, and an observer.
 const HOOKS: &str = r#"{"hooks": [
     {"event": "tool:pre_execute", "args": ["sh", "guard.sh"], "description": "Guards"},
     {"event": "session:start", "command": "echo started"}]}"#;
 
-struct Project {
-    world: World,
+pub(crate) struct Project {
+    pub(crate) world: World,
 }
 
 impl Project {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let world = World::new();
         world.write(PROJECT, HOOKS);
         world.write("project/guard.sh", "echo guarded\n");
         Self { world }
     }
 
-    fn config(&self) -> HookConfig {
+    pub(crate) fn config(&self) -> HookConfig {
         HookConfig::default().with_config_home(self.world.path("config"))
     }
 
-    fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.world.path("project")
     }
 
-    fn store(&self) -> TrustStore {
+    pub(crate) fn store(&self) -> TrustStore {
         self.config().trust_store().unwrap()
     }
 
-    fn look(&self) -> Approval {
+    pub(crate) fn look(&self) -> Approval {
         Approval::of(self.root(), self.config().load_project(self.root())).unwrap()
     }
 
-    fn approve(&self) {
+    pub(crate) fn approve(&self) {
         self.store().approve(&self.look()).unwrap();
     }
 
-    fn load(&self) -> LoadReport {
+    pub(crate) fn load(&self) -> LoadReport {
         self.world.registry().clear();
         let policy = TrustPolicy::Approved(self.store());
         self.config()
@@ -56,21 +56,21 @@ impl Project {
     }
 
     /// All hooks on the guard's event, whatever fails.
-    fn guard(&self) -> Outcome {
+    pub(crate) fn guard(&self) -> Outcome {
         let options = FireOptions::new().stop_on_failure(false);
         self.world.executor.execute(&blocking_event(), options)
     }
 
     /// Loaded anew, the guard's event is blocked for this reason.
     #[track_caller]
-    fn is_blocked(&self, words: &str) {
+    pub(crate) fn is_blocked(&self, words: &str) {
         let report = self.load();
         assert!(!report.is_ok(), "{report:?}");
         self.blocks(words);
     }
 
     #[track_caller]
-    fn blocks(&self, words: &str) {
+    pub(crate) fn blocks(&self, words: &str) {
         let outcome = self.guard();
         let result = outcome.blocked().expect("a result that blocks");
         assert_eq!(

@@ -165,3 +165,45 @@ fn an_approval_takes_effect_without_a_change_of_the_file() {
     assert!(store.revoke(&root).unwrap());
     eventually("it does not run", || !runs());
 }
+
+/// Nothing of it would run, so nothing of it is worth waiting for.
+#[test]
+fn a_broken_file_of_a_clone_does_not_keep_the_users_changes_from_taking_effect() {
+    let world = World::new();
+    world.write(FORGE, &file_of(&["old"]));
+    world.write(PROJECT, "{");
+    let policy = TrustPolicy::Approved(config(&world).trust_store().unwrap());
+    let registry = Arc::clone(world.registry());
+    let root = world.path("project");
+    let _watcher = config(&world).watch(registry, root, policy).unwrap();
+    become_(&world, &["old"]);
+    world.write(FORGE, &file_of(&["new"]));
+    become_(&world, &["new"]);
+}
+
+#[test]
+fn what_is_revoked_does_not_run_on_because_a_file_is_broken() {
+    let world = World::new();
+    world.write(PROJECT, &file_of(&["echo project"]));
+    let config = config(&world);
+    let store = config.trust_store().unwrap();
+    let root = world.path("project");
+    let approval = Approval::of(&root, config.load_project(&root)).unwrap();
+    store.approve(&approval).unwrap();
+    let registry = Arc::clone(world.registry());
+    let policy = TrustPolicy::Approved(store.clone());
+    let watcher = config.watch(registry, &root, policy).unwrap();
+    assert!(world.fire(&custom("a:b"))[0].success());
+    world.write(FORGE, "{");
+    eventually("it is told", || {
+        watcher.reports().try_iter().any(|report| !report.is_ok())
+    });
+    assert!(
+        world.fire(&custom("a:b"))[0].success(),
+        "the last good hooks stay"
+    );
+    assert!(store.revoke(&root).unwrap());
+    eventually("it is skipped", || {
+        world.fire(&custom("a:b"))[0].skipped.is_some()
+    });
+}

@@ -1,0 +1,172 @@
+//! What an approval covers: whatever a hook would run is what somebody has looked at, by whatever name
+//! its command calls it.
+#![cfg(unix)]
+
+use std::os::unix::fs::symlink;
+
+use serde_json::json;
+
+use crate::trust::{PROJECT, Project};
+
+/// A project with this one hook, for all that tools do.
+fn with_hook(hook: serde_json::Value) -> Project {
+    let project = Project::new();
+    let mut hook = hook;
+    hook["event"] = json!("tool:*");
+    let text = json!({"hooks": [hook]}).to_string();
+    project.world.write(PROJECT, &text);
+    project
+}
+
+/// Approved, the hook runs this file; changed, it does not run any more.
+#[track_caller]
+fn covers(project: &Project, file: &str) {
+    project.world.write(&format!("project/{file}"), "exit 0");
+    project.approve();
+    assert!(project.load().is_ok());
+    assert!(project.guard().allowed());
+    project
+        .world
+        .write(&format!("project/{file}"), "echo ran >ran; exit 0");
+    assert!(!project.guard().allowed(), "{file}");
+    assert!(!project.world.path("project/ran").exists(), "{file}");
+}
+
+#[test]
+fn a_folder_with_a_link_that_leads_nowhere_is_no_missing_folder() {
+    let project = with_hook(json!({"command": "sh \"$PWD\"/lib/a.sh", "inputs": ["lib"]}));
+    project.world.write("project/lib/a.sh", "exit 0");
+    symlink("nowhere", project.world.path("project/lib/link")).unwrap();
+    covers(&project, "lib/a.sh");
+}
+
+#[test]
+fn the_folder_above_that_behind_a_link_is_another_one() {
+    let project = with_hook(json!({"command": "sh ./link/../guard.sh"}));
+    project.world.write("project/far/away/x", "");
+    symlink("far/away", project.world.path("project/link")).unwrap();
+    covers(&project, "far/guard.sh");
+}
+
+#[test]
+fn a_name_with_an_equals_sign_is_a_name() {
+    covers(
+        &with_hook(json!({"command": "sh ./run=guard.sh"})),
+        "run=guard.sh",
+    );
+}
+
+#[test]
+fn code_that_is_the_name_of_a_file_too_is_still_code() {
+    let project = with_hook(json!({"args": ["sh", "-c", "exec sh ./guard.sh"]}));
+    project.world.write("project/exec sh ./guard.sh", "");
+    covers(&project, "guard.sh");
+}
+
+#[test]
+fn a_file_that_a_variable_of_the_hooks_own_names_counts() {
+    let hook = json!({"command": "sh \"$SCRIPT\"", "env": {"SCRIPT": "guard.sh"}});
+    covers(&with_hook(hook), "guard.sh");
+}
+
+#[test]
+fn a_glob_that_finds_a_file_is_told() {
+    let project = with_hook(json!({"command": "sh g*.sh"}));
+    let approval = project.look();
+    assert_eq!(approval.hooks[0].unresolved, ["g*.sh"]);
+}
+
+#[test]
+fn a_project_whose_link_was_turned_to_another_is_not_the_one_that_was_approved() {
+    let project = Project::new();
+    project.approve();
+    let link = project.world.path("link");
+    symlink(project.root(), &link).unwrap();
+    let policy = forge_hooks::TrustPolicy::Approved(project.store());
+    let _ = project
+        .config()
+        .load_into(project.world.registry(), &link, policy);
+    assert!(project.guard().allowed());
+    project.world.write("other/guard.sh", "echo ran >ran");
+    std::fs::remove_file(&link).unwrap();
+    symlink(project.world.path("other"), &link).unwrap();
+    assert!(!project.guard().allowed());
+    assert!(!project.world.path("other/ran").exists());
+}
+
+#[test]
+fn a_very_deep_folder_is_no_end_of_the_host() {
+    let project = with_hook(json!({"command": "exit 0", "inputs": ["lib"]}));
+    project.world.write("project/lib/a", "");
+    project.approve();
+    let _ = project.load();
+    let made = std::process::Command::new("sh")
+        .args(["-c", "mkdir -p $(yes d | head -n 1900 | tr '\\n' /)"])
+        .current_dir(project.world.path("project/lib"))
+        .status();
+    assert!(made.unwrap().success());
+    let small = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
+    let allowed = small
+        .spawn(move || project.guard().allowed())
+        .unwrap()
+        .join();
+    assert!(!allowed.unwrap());
+}
+
+#[test]
+fn two_who_approve_at_once_both_have_approved() {
+    let project = Project::new();
+    let store = project.store();
+    let roots: Vec<_> = (0..16)
+        .map(|number| {
+            let name = format!("p{number}");
+            project.world.write(&format!("{name}/x"), "");
+            project.world.path(&name)
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        for root in &roots {
+            let (store, hooks) = (&store, project.config().load_project(project.root()));
+            scope.spawn(move || {
+                let approval = forge_hooks::Approval::of(root, hooks).unwrap();
+                store.approve(&approval).unwrap();
+            });
+        }
+    });
+    for root in &roots {
+        assert_eq!(store.approved(root).unwrap().len(), 2, "{}", root.display());
+    }
+}
+
+#[test]
+fn what_is_told_of_a_hook_that_is_gone_is_no_command_to_a_terminal() {
+    let project = with_hook(json!({"command": "exit 0", "description": "\u{1b}[2Jgone\u{202e}"}));
+    project.approve();
+    project.world.write(PROJECT, r#"{"hooks": []}"#);
+    let report = project.load();
+    let told = report.problems[0].to_string() + &report.render(false);
+    assert!(
+        told.contains("gone") && !told.contains(['\u{1b}', '\u{202e}']),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_script_of_a_plain_name_must_not_appear_and_as_a_folder_is_told() {
+    let project = with_hook(json!({"command": "/bin/sh guard || exit 0"}));
+    project.approve();
+    let _ = project.load();
+    assert!(project.guard().allowed());
+    project.world.write("project/guard", "echo ran >ran");
+    project.blocks("`guard` has appeared since the hook was approved");
+    assert!(!project.world.path("project/ran").exists());
+
+    let project = with_hook(json!({"command": "python3 tools; bash -c 'echo done'"}));
+    project.world.write("project/tools/__main__.py", "");
+    let hook = &project.look().hooks[0];
+    assert_eq!(
+        hook.unresolved,
+        ["tools: a folder; name it in `inputs` to cover it"]
+    );
+    assert!(hook.files.is_empty(), "{:?}", hook.files);
+}
