@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 
 use crate::events::HookEvent;
 use crate::pattern::{EventPattern, PatternError};
+use crate::redact::Redactor;
 
 use gate::GateRef;
 pub use gate::{Gate, GateVerdict};
@@ -39,7 +40,8 @@ pub(crate) use words::words;
 /// # Ok::<(), forge_hooks::HookError>(())
 /// ```
 ///
-/// `Debug` shows the names of the variables in `env`, never their values.
+/// `Debug` shows the names of the variables in `env`, never their values, and masks what looks like a
+/// secret elsewhere.
 #[derive(Clone, PartialEq)]
 pub struct Hook {
     pattern: EventPattern,
@@ -427,15 +429,22 @@ impl Hook {
 
 impl fmt::Debug for Hook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let own = || self.env.values().map(String::as_str);
+        let shown = |text: &str| Redactor::default().text_with(text, own()).into_owned();
         f.debug_struct("Hook")
             .field("event", &self.event_pattern())
-            .field("command", &self.command.to_string())
+            .field("command", &shown(&self.command.to_string()))
             .field("timeout", &self.timeout)
-            .field("working_dir", &self.working_dir)
+            .field(
+                "working_dir",
+                &self
+                    .working_dir()
+                    .map(|path| shown(&path.to_string_lossy())),
+            )
             .field("env", &self.env.keys().collect::<Vec<_>>())
             .field("enabled", &self.enabled)
-            .field("name", &self.name)
-            .field("description", &self.description)
+            .field("name", &self.name.as_deref().map(shown))
+            .field("description", &shown(&self.description))
             .field("on_failure", &self.on_failure)
             .field("background", &self.background)
             .field("source", &self.source)

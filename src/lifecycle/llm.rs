@@ -52,13 +52,13 @@ impl<'a> LlmRequest<'a> {
     ///
     /// # Errors
     /// When a hook blocks the request, or the user does who is asked.
-    pub fn begin(self) -> Result<LlmCall<'a>, HookBlockedError> {
+    pub fn begin(self) -> Result<LlmCall, HookBlockedError> {
         let event = HookEvent::llm_pre_request(&self.model, self.message_count);
         let event = self.lifecycle.of_session(event);
         let outcome = self.lifecycle.ask_leave(&event, options(self.ask.as_ref()));
         Ok(LlmCall {
             before: settled(&event, outcome, None, self.ask)?,
-            lifecycle: self.lifecycle,
+            lifecycle: self.lifecycle.clone(),
             model: self.model,
         })
     }
@@ -74,27 +74,29 @@ impl fmt::Debug for LlmRequest<'_> {
 }
 
 /// A request to a model that may be sent, or has been. Dropped without
-/// [`finish`](LlmCall::finish), there was no answer, and nothing more is fired.
+/// [`finish`](LlmCall::finish), there was no answer, and nothing more is fired. It borrows nothing: a
+/// host that polls keeps it, and its stream, or moves them to another thread.
 #[derive(Debug)]
 #[must_use = "`finish` fires the end of the call"]
-pub struct LlmCall<'a> {
-    lifecycle: &'a Lifecycle,
+pub struct LlmCall {
+    lifecycle: Lifecycle,
     model: String,
     before: Outcome,
 }
 
-impl LlmCall<'_> {
+impl LlmCall {
     /// What hooks have said before the request.
     pub fn before(&self) -> &Outcome {
         &self.before
     }
 
     /// The answer begins to come, piece by piece: fires `llm:stream_start`.
-    pub fn stream(&self) -> LlmStream<'_> {
+    pub fn stream(&self) -> LlmStream {
         let event = HookEvent::llm_stream_start(&self.model);
         let started = self.lifecycle.tell(event);
         LlmStream {
-            call: self,
+            lifecycle: self.lifecycle.clone(),
+            model: self.model.clone(),
             started,
             tokens: 0,
             ended: false,
@@ -113,14 +115,15 @@ impl LlmCall<'_> {
 /// when it is dropped before, by an error or a panic.
 #[derive(Debug)]
 #[must_use = "a stream that is dropped at once has ended"]
-pub struct LlmStream<'a> {
-    call: &'a LlmCall<'a>,
+pub struct LlmStream {
+    lifecycle: Lifecycle,
+    model: String,
     started: Option<Outcome>,
     tokens: u64,
     ended: bool,
 }
 
-impl LlmStream<'_> {
+impl LlmStream {
     /// What hooks have said of its start; none where nobody waits for that.
     pub fn started(&self) -> Option<&Outcome> {
         self.started.as_ref()
@@ -146,12 +149,12 @@ impl LlmStream<'_> {
         if std::mem::replace(&mut self.ended, true) {
             return None;
         }
-        let event = HookEvent::llm_stream_end(&self.call.model, self.tokens);
-        self.call.lifecycle.tell(event)
+        let event = HookEvent::llm_stream_end(&self.model, self.tokens);
+        self.lifecycle.tell(event)
     }
 }
 
-impl Drop for LlmStream<'_> {
+impl Drop for LlmStream {
     fn drop(&mut self) {
         // Nobody is left who could look at what the hooks say.
         let _ = self.tell_end();

@@ -56,7 +56,11 @@ impl Outcome {
     /// The first result that blocks, where one does.
     #[must_use]
     pub fn blocked(&self) -> Option<&HookResult> {
-        self.blocking_index().map(|index| &self.results[index])
+        if !self.event_type.can_block() {
+            return None;
+        }
+        let mut results = self.results.iter();
+        results.find(|result| !result.should_continue())
     }
 
     /// The first result that wants the host's user asked before the operation goes on; none when the
@@ -163,9 +167,9 @@ impl Outcome {
     ///
     /// # Errors
     /// With the result that blocks when it is not.
-    pub fn into_result(mut self) -> Result<Self, HookBlockedError> {
-        match self.blocking_index() {
-            Some(index) => Err(HookBlockedError::new(self.results.swap_remove(index))),
+    pub fn into_result(self) -> Result<Self, HookBlockedError> {
+        match self.blocked().cloned() {
+            Some(result) => Err(HookBlockedError::of(self, result)),
             None => Ok(self),
         }
     }
@@ -180,15 +184,6 @@ impl Outcome {
     #[must_use]
     pub fn event_type(&self) -> &EventType {
         &self.event_type
-    }
-
-    fn blocking_index(&self) -> Option<usize> {
-        if !self.event_type.can_block() {
-            return None;
-        }
-        self.results
-            .iter()
-            .position(|result| !result.should_continue())
     }
 }
 
@@ -229,6 +224,7 @@ impl IntoIterator for Outcome {
 pub struct HookBlockedError {
     /// The result of the hook that blocked.
     pub result: Box<HookResult>,
+    outcome: Option<Box<Outcome>>,
 }
 
 impl HookBlockedError {
@@ -237,12 +233,30 @@ impl HookBlockedError {
     pub fn new(result: HookResult) -> Self {
         Self {
             result: Box::new(result),
+            outcome: None,
         }
     }
 
-    /// Whether the hook wants the host to stop its whole turn; see [`Outcome::stops_turn`].
+    /// An error for this result, which is one of these.
+    pub(crate) fn of(outcome: Outcome, result: HookResult) -> Self {
+        Self {
+            result: Box::new(result),
+            outcome: Some(Box::new(outcome)),
+        }
+    }
+
+    /// What all hooks of the event have said: those that ran before the one that blocked may have
+    /// messages for the user, or context for the model. None in an error that a host made of a
+    /// result alone.
+    #[must_use]
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_deref()
+    }
+
+    /// Whether a hook wants the host to stop its whole turn; see [`Outcome::stops_turn`].
     #[must_use]
     pub fn stops_turn(&self) -> bool {
-        self.result.output().is_some_and(|output| output.stops_turn)
+        let of_hook = self.result.output().is_some_and(|output| output.stops_turn);
+        of_hook || self.outcome().is_some_and(Outcome::stops_turn)
     }
 }

@@ -97,6 +97,9 @@ const KEYS: &[&str] = &[
     "hookSpecificOutput",
 ];
 
+/// So many characters of a word that is none of ours are shown.
+const LONGEST_WORD: usize = 40;
+
 const SPECIFIC_KEYS: &[&str] = &[
     "permissionDecision",
     "permissionDecisionReason",
@@ -113,8 +116,9 @@ fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decisio
         "ask" => Decision::Ask,
         "block" | "deny" => Decision::Block,
         _ => {
-            let expected = "expected `allow`, `block` or `ask`";
-            let message = format!("unknown decision `{word}`, {expected}");
+            // A hook may write whatever it likes, of whatever length.
+            let word: String = word.chars().take(LONGEST_WORD).collect();
+            let message = format!("unknown decision `{word}`, expected `allow`, `block` or `ask`");
             return Err(D::Error::custom(message));
         }
     }))

@@ -81,7 +81,8 @@ impl TrustStore {
     }
 
     /// Forgets what was approved of a project; whether there was anything. Its hooks count as never
-    /// approved then.
+    /// approved when they are loaded the next time; those that a program has loaded stay as they are,
+    /// unless it watches.
     ///
     /// # Errors
     /// From within a hook, when the project cannot be found, and when the store cannot be used or

@@ -54,8 +54,8 @@ fn every_type_can_be_sent_to_and_shared_with_another_thread() {
     shared::<HookTrust>();
     shared::<KeyError>();
     shared::<Lifecycle>();
-    shared::<LlmCall<'_>>();
-    shared::<LlmStream<'_>>();
+    shared::<LlmCall>();
+    shared::<LlmStream>();
     shared::<LoadReport>();
     shared::<Mismatch>();
     shared::<Outcome>();

@@ -262,6 +262,7 @@ fn nothing_that_is_logged_shows_a_secret() {
     let secret = "s3cr3t-of-the-log-test";
     for hook in with_a_secret(secret) {
         let world = World::new();
+        assert!(!format!("{hook:?}").contains(secret), "{hook:?}");
         world.registry().register(hook.clone());
         world.registry().register(hook.with_background(true));
         let shown = format!("{:?}", world.outcome(&blocking_event()));

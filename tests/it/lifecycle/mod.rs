@@ -1,0 +1,259 @@
+//! What is fired around a tool, a model call, a session and a permission, in which order, also when
+//! something fails. Model calls and sessions are here.
+
+mod permissions;
+mod tools;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use forge_hooks::{HookEvent, HookResult, HookRun, Lifecycle, Observer};
+use serde_json::{Value, json};
+
+use crate::support::{World, meets};
+
+/// Keeps the events for which the hook of every event has ended.
+#[derive(Default)]
+struct Seen(Mutex<Vec<HookEvent>>);
+
+impl Observer for Seen {
+    fn on_finish(&self, run: &HookRun<'_>, _result: &HookResult) {
+        // The others have seen the same event.
+        if run.hook.event_pattern() == "*" {
+            self.0.lock().unwrap().push(run.event.clone());
+        }
+    }
+}
+
+impl Seen {
+    fn names(&self) -> Vec<String> {
+        let events = self.0.lock().unwrap();
+        events
+            .iter()
+            .map(|event| event.event_type.to_string())
+            .collect()
+    }
+
+    fn data(&self, index: usize) -> Value {
+        Value::Object(self.0.lock().unwrap()[index].data.clone())
+    }
+}
+
+struct Host {
+    world: World,
+    seen: Arc<Seen>,
+}
+
+impl Host {
+    /// With a hook for every event that does nothing, and one for an event that says this.
+    fn with<const N: usize>(hooks: [(&str, Value); N]) -> Self {
+        let seen = Arc::<Seen>::default();
+        let world = World::with(|builder| builder.observer(Arc::clone(&seen)));
+        world.hook("*", "exit 0");
+        for (pattern, answer) in hooks {
+            world.hook(pattern, &world.says(&answer.to_string()));
+        }
+        Self { world, seen }
+    }
+
+    fn lifecycle(&self) -> Lifecycle {
+        Lifecycle::new(self.world.executor.clone())
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.seen.names()
+    }
+}
+
+fn works(_args: &Value) -> Result<Value, String> {
+    Ok(json!({"lines": 3}))
+}
+
+#[test]
+fn a_call_of_a_model_has_its_events_around_it() {
+    let host = Host::with([]);
+    let hooks = host.lifecycle();
+    let call = hooks.llm("large", 12).begin().unwrap();
+    assert_eq!(call.before().len(), 1);
+    let mut stream = call.stream();
+    assert_eq!(stream.started().unwrap().len(), 1);
+    (0..3).for_each(|_| stream.add_tokens(2));
+    assert_eq!(stream.tokens(), 6);
+    assert_eq!(stream.end().unwrap().len(), 1);
+    assert_eq!(call.finish(7).unwrap().len(), 1);
+    let expected = [
+        (
+            "llm:pre_request",
+            json!({"llm_model": "large", "message_count": 12}),
+        ),
+        ("llm:stream_start", json!({"llm_model": "large"})),
+        (
+            "llm:stream_end",
+            json!({"llm_model": "large", "llm_tokens": 6}),
+        ),
+        (
+            "llm:post_response",
+            json!({"llm_model": "large", "llm_tokens": 7}),
+        ),
+    ];
+    assert_eq!(host.names(), expected.each_ref().map(|(name, _)| *name));
+    for (index, (_, data)) in expected.iter().enumerate() {
+        assert_eq!(host.seen.data(index), *data);
+    }
+}
+
+#[test]
+fn a_stream_that_breaks_off_has_ended_and_its_call_has_no_answer() {
+    let host = Host::with([]);
+    let hooks = host.lifecycle();
+    let breaking = AssertUnwindSafe(|| {
+        let call = hooks.llm("large", 1).begin().unwrap();
+        let mut stream = call.stream();
+        stream.add_tokens(5);
+        panic!("the line is dead");
+    });
+    assert!(catch_unwind(breaking).is_err());
+    assert_eq!(
+        host.names(),
+        ["llm:pre_request", "llm:stream_start", "llm:stream_end"]
+    );
+    assert_eq!(host.seen.data(2)["llm_tokens"], 5);
+}
+
+#[test]
+fn a_request_to_a_model_can_be_blocked_or_asked_about() {
+    let host = Host::with([(
+        "llm:pre_request",
+        json!({"decision": "ask", "reason": "dear"}),
+    )]);
+    let hooks = host.lifecycle();
+    assert_eq!(
+        hooks.llm("large", 1).begin().unwrap_err().result.reason(),
+        Some("dear")
+    );
+    assert!(hooks.llm("large", 1).on_ask(|_| false).begin().is_err());
+    let asked = |question: &forge_hooks::Question<'_>| question.reason() == Some("dear");
+    assert!(hooks.llm("large", 1).on_ask(asked).begin().is_ok());
+}
+
+#[test]
+fn a_session_ends_once_however_it_ends() {
+    let all = ["session:start", "session:message", "session:end"];
+    let ended = Host::with([("session:start", json!({"additionalContext": "be kind"}))]);
+    let session = ended.lifecycle().session("s1");
+    assert_eq!(
+        session.started().unwrap().additional_context().as_deref(),
+        Some("be kind")
+    );
+    assert_eq!(session.id(), "s1");
+    assert_eq!(session.message("user", "hello").unwrap().len(), 1);
+    assert!(session.end().is_some());
+    assert_eq!(ended.names(), all);
+
+    let dropped = Host::with([]);
+    let session = dropped.lifecycle().session("s1");
+    session.message("user", "hello");
+    drop(session);
+    assert_eq!(dropped.names(), all);
+
+    let panicked = Host::with([]);
+    let session = AssertUnwindSafe(|| {
+        let session = panicked.lifecycle().session("s1");
+        session.message("user", "hello");
+        panic!("in the midst of it");
+    });
+    assert!(catch_unwind(session).is_err());
+    assert_eq!(panicked.names(), all);
+}
+
+#[test]
+fn a_users_prompt_can_be_blocked_or_have_context_added() {
+    let context = json!({"additionalContext": "it is Friday"});
+    let host = Host::with([("user:prompt_submit", context)]);
+    let session = host.lifecycle().session("s1");
+    let outcome = session.prompt("deploy").unwrap();
+    assert_eq!(
+        outcome.additional_context().as_deref(),
+        Some("it is Friday")
+    );
+    assert_eq!(session.interrupt().unwrap().len(), 1);
+    host.world.hook("user:prompt_submit", "exit 1");
+    assert!(session.prompt("deploy").is_err());
+    let expected = [
+        "session:start",
+        "user:prompt_submit",
+        "user:interrupt",
+        "user:prompt_submit",
+    ];
+    assert_eq!(host.names(), expected);
+    let events = host.seen.0.lock().unwrap();
+    assert!(
+        events
+            .iter()
+            .all(|event| event.session_id.as_deref() == Some("s1"))
+    );
+}
+
+#[test]
+fn what_is_called_in_a_session_belongs_to_it() {
+    let host = Host::with([]);
+    let session = host.lifecycle().session("s1");
+    let hooks = session.lifecycle();
+    let _ = hooks.tool("ls", "x").run(works).unwrap();
+    let _ = hooks.permission("ls", "read").decide(|_| true);
+    hooks.llm("m", 1).begin().unwrap().finish(1);
+    session.end();
+    let events = host.seen.0.lock().unwrap();
+    assert!(events.len() > 7);
+    assert!(
+        events
+            .iter()
+            .all(|event| event.session_id.as_deref() == Some("s1"))
+    );
+}
+
+#[test]
+fn who_does_not_wait_has_the_events_after_the_fact_in_order() {
+    let host = Host::with([]);
+    let world = &host.world;
+    world.registry().clear();
+    world.hook("session:start", &meets("there", "go"));
+    world.hook("*", "exit 0");
+    let session = host.lifecycle().without_waiting().session("s1");
+    assert!(session.started().is_none());
+    assert!(session.message("user", "hello").is_none());
+    let run = session.lifecycle().tool("ls", "x").run(works).unwrap();
+    assert!(run.after.is_none() && run.before.len() == 1);
+    assert!(session.end().is_none());
+    world.await_file("there");
+    world.write("go", "");
+    assert!(
+        world
+            .executor
+            .shutdown(Duration::from_secs(10))
+            .is_complete()
+    );
+    let mut names = host.names();
+    assert_eq!(
+        names.remove(0),
+        "tool:pre_execute",
+        "nobody waits in line before the fact"
+    );
+    let line = [
+        "session:start",
+        "session:message",
+        "tool:post_execute",
+        "session:end",
+    ];
+    assert_eq!(names, line);
+}
+
+#[test]
+fn what_cannot_be_submitted_is_lost_and_harms_nobody() {
+    let host = Host::with([]);
+    let _ = host.world.executor.shutdown(Duration::from_secs(1));
+    let session = host.lifecycle().without_waiting().session("s1");
+    assert!(session.lifecycle().tool("ls", "x").run(works).is_ok());
+    assert!(session.end().is_none());
+}

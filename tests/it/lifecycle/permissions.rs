@@ -1,0 +1,167 @@
+//! A permission: checked, asked for, granted or denied.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use forge_hooks::{Decision, FailureKind, Permission};
+use serde_json::{Value, json};
+
+use super::Host;
+
+#[test]
+fn a_permission_has_its_events_in_order() {
+    let check = "permission:check";
+    let prompt = "permission:prompt";
+    let granted = "permission:granted";
+    let denied = "permission:denied";
+    let cases: &[(&str, Value, Decision, bool, &[&str])] = &[
+        ("none", json!({}), Decision::Allow, true, &[check, granted]),
+        ("none", json!({}), Decision::Block, false, &[check, denied]),
+        (
+            "none",
+            json!({}),
+            Decision::Ask,
+            true,
+            &[check, prompt, granted],
+        ),
+        (
+            check,
+            json!({"decision": "block"}),
+            Decision::Allow,
+            false,
+            &[check, denied],
+        ),
+        (
+            check,
+            json!({"decision": "block"}),
+            Decision::Ask,
+            false,
+            &[check, denied],
+        ),
+        (
+            check,
+            json!({"decision": "ask"}),
+            Decision::Allow,
+            true,
+            &[check, prompt, granted],
+        ),
+        (
+            check,
+            json!({"decision": "ask"}),
+            Decision::Block,
+            false,
+            &[check, denied],
+        ),
+        (
+            check,
+            json!({"decision": "allow"}),
+            Decision::Ask,
+            true,
+            &[check, prompt, granted],
+        ),
+        (
+            prompt,
+            json!({"decision": "block"}),
+            Decision::Ask,
+            false,
+            &[check, prompt, denied],
+        ),
+        (
+            prompt,
+            json!({"decision": "ask"}),
+            Decision::Ask,
+            true,
+            &[check, prompt, granted],
+        ),
+    ];
+    for (pattern, answer, verdict, expected, names) in cases {
+        let host = Host::with([(
+            if *pattern == "none" {
+                "test:none"
+            } else {
+                *pattern
+            },
+            answer.clone(),
+        )]);
+        let asked = |user: bool| -> (Permission, bool) {
+            let mut asked = false;
+            let hooks = host.lifecycle();
+            let request = hooks
+                .permission("bash", "execute")
+                .with_rule("r")
+                .with_verdict(*verdict);
+            let permission = request.decide(|_| {
+                asked = true;
+                user
+            });
+            (permission, asked)
+        };
+        let case = format!("{pattern} {answer} {verdict}");
+        let (permission, was_asked) = asked(true);
+        assert_eq!(permission.granted, *expected, "{case}");
+        assert_eq!(host.names(), *names, "{case}");
+        assert_eq!(was_asked, names.contains(&prompt) && *expected, "{case}");
+        let rest = json!({"perm_level": "execute", "perm_rule": "r"});
+        assert_eq!(host.seen.data(0), rest, "{case}");
+        if was_asked {
+            assert!(!asked(false).0.granted, "{case}");
+            assert_eq!(host.names().last().unwrap(), denied, "{case}");
+        }
+    }
+}
+
+#[test]
+fn a_hook_grants_what_the_host_would_ask_for_where_it_may() {
+    let host = Host::with([(
+        "permission:check",
+        json!({"decision": "allow", "reason": "reads"}),
+    )]);
+    let hooks = host.lifecycle();
+    let request = || hooks.permission("ls", "read").hooks_may_grant();
+    assert!(request().decide(|_| panic!("nobody is asked")).granted);
+    assert!(
+        !request()
+            .with_verdict(Decision::Block)
+            .decide(|_| true)
+            .granted
+    );
+    host.world.hook(
+        "permission:check",
+        &host.world.says(r#"{"decision": "ask"}"#),
+    );
+    assert!(!request().decide(|_| false).granted, "ask outranks allow");
+    host.world.hook("permission:check", "exit 3");
+    let denied = request().decide(|_| panic!("nobody is asked"));
+    assert!(!denied.granted);
+    assert_eq!(denied.reason(), Some("exited with code 3"));
+    assert_eq!(
+        denied.check.blocked().unwrap().failure,
+        Some(FailureKind::Exit)
+    );
+}
+
+#[test]
+fn a_host_that_panics_when_it_asks_has_denied() {
+    let host = Host::with([]);
+    let asking = AssertUnwindSafe(|| {
+        let _ = host
+            .lifecycle()
+            .permission("bash", "execute")
+            .decide(|_| panic!("no terminal"));
+    });
+    assert!(catch_unwind(asking).is_err());
+    let names = ["permission:check", "permission:prompt", "permission:denied"];
+    assert_eq!(host.names(), names);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_hook_that_fails_grants_nothing() {
+    let host = Host::with([]);
+    let says = host.world.says(r#"{"decision": "allow"}"#);
+    let failing = crate::support::hook("permission:check", &format!("{says}; exit 1"));
+    let forgiven = failing.with_on_failure(forge_hooks::FailurePolicy::Continue);
+    host.world.registry().register(forgiven);
+    let hooks = host.lifecycle();
+    let request = hooks.permission("ls", "read").hooks_may_grant();
+    assert!(!request.decide(|_| false).granted);
+}

@@ -1,0 +1,330 @@
+//! A call of a tool: its events, what hooks change of it, and whom they want asked.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use forge_hooks::{Decision, Lifecycle};
+use serde_json::json;
+
+use super::{Host, works};
+use crate::support::World;
+#[cfg(unix)]
+use crate::support::hook;
+
+#[test]
+fn a_tool_has_its_events_around_it() {
+    let host = Host::with([]);
+    let hooks = host.lifecycle().with_session_id("s1");
+    let run = hooks.tool("read", json!({"path": "a"})).run(works).unwrap();
+    assert_eq!(run.result.unwrap(), json!({"lines": 3}));
+    assert_eq!(run.args, json!({"path": "a"}));
+    assert_eq!((run.before.len(), run.after.unwrap().len()), (1, 1));
+    assert_eq!(host.names(), ["tool:pre_execute", "tool:post_execute"]);
+    assert_eq!(
+        host.seen.data(1),
+        json!({"tool_args": {"path": "a"}, "tool_result": {"lines": 3}})
+    );
+    let events = host.seen.0.lock().unwrap();
+    let sessions = events.iter().map(|event| event.session_id.as_deref());
+    assert!(sessions.into_iter().all(|id| id == Some("s1")));
+}
+
+#[test]
+fn a_tool_that_fails_has_its_error_told() {
+    let host = Host::with([]);
+    let hooks = host.lifecycle();
+    let run = hooks
+        .tool("read", json!({"path": "a"}))
+        .run(|_| std::fs::read_to_string("/no/such/file"))
+        .unwrap();
+    let error = run.result.unwrap_err();
+    assert_eq!(host.names(), ["tool:pre_execute", "tool:error"]);
+    assert_eq!(host.seen.data(1)["error"], json!(error.to_string()));
+}
+
+#[test]
+fn a_blocked_tool_is_not_called() {
+    let host = Host::with([(
+        "tool:pre_execute",
+        json!({"decision": "block", "reason": "no"}),
+    )]);
+    let hooks = host.lifecycle();
+    let blocked = hooks
+        .tool("bash", "ls")
+        .run(|_| -> Result<(), String> { panic!("it is called") })
+        .unwrap_err();
+    assert_eq!(blocked.result.reason(), Some("no"));
+    assert_eq!(host.names(), ["tool:pre_execute"]);
+}
+
+#[test]
+fn a_tool_that_panics_has_its_error_told_and_goes_on_panicking() {
+    let host = Host::with([]);
+    let hooks = host.lifecycle();
+    let words = [("out of cheese", true), ("out of memory", false)];
+    for (words, is_made) in words {
+        let tool = hooks.tool("bash", "ls");
+        let panicking = AssertUnwindSafe(|| {
+            tool.run(|_| -> Result<(), String> {
+                if is_made {
+                    panic!("{words}")
+                }
+                std::panic::panic_any(words)
+            })
+        });
+        let payload = catch_unwind(panicking).unwrap_err();
+        let said = payload.downcast_ref::<String>().map(String::as_str);
+        assert_eq!(
+            said.or(payload.downcast_ref::<&str>().copied()),
+            Some(words)
+        );
+    }
+    let names = [
+        "tool:pre_execute",
+        "tool:error",
+        "tool:pre_execute",
+        "tool:error",
+    ];
+    assert_eq!(host.names(), names);
+    assert_eq!(host.seen.data(1)["error"], json!("out of cheese"));
+    assert_eq!(host.seen.data(3)["error"], json!("out of memory"));
+}
+
+#[test]
+fn what_hooks_say_after_the_fact_changes_nothing() {
+    let host = Host::with([
+        (
+            "tool:post_execute",
+            json!({"decision": "block", "additionalContext": "it was slow"}),
+        ),
+        (
+            "tool:post_execute",
+            json!({"additionalContext": "and large", "systemMessage": "m"}),
+        ),
+    ]);
+    let run = host.lifecycle().tool("bash", "ls").run(works).unwrap();
+    assert!(run.result.is_ok() && run.after.as_ref().unwrap().allowed());
+    assert_eq!(
+        run.additional_context().as_deref(),
+        Some("it was slow\nand large")
+    );
+    assert_eq!(run.system_messages(), ["m"]);
+    assert!(!run.stops_turn());
+}
+
+#[test]
+fn changes_are_applied_where_the_host_wants_them() {
+    let change = json!({"updatedInput": {"command": "ls -l"}, "systemMessage": "longer"});
+    let host = Host::with([("tool:pre_execute", change)]);
+    let hooks = host.lifecycle();
+    let args = json!({"command": "ls", "cwd": "/"});
+
+    let run = hooks.tool("bash", args.clone()).run(works).unwrap();
+    assert_eq!(run.args, args, "nobody has asked for changes");
+    assert!(run.again.is_none() && run.before.updated_input().is_some());
+
+    let run = hooks.tool("bash", args).apply_updates();
+    let run = run.run(|args| Ok::<_, String>(args.clone())).unwrap();
+    let changed = json!({"command": "ls -l", "cwd": "/"});
+    assert_eq!(run.result.as_ref().unwrap(), &changed);
+    assert_eq!(run.args, changed);
+    assert!(run.again.is_some());
+    assert_eq!(run.system_messages(), ["longer"], "said twice, told once");
+    let told = host.seen.0.lock().unwrap().last().unwrap().data["tool_args"].clone();
+    assert_eq!(told, changed);
+}
+
+#[test]
+fn changes_of_what_is_no_object_or_that_change_nothing_are_none() {
+    let host = Host::with([(
+        "tool:pre_execute",
+        json!({"updatedInput": {"command": "ls"}}),
+    )]);
+    let hooks = host.lifecycle();
+    for args in [json!("ls"), json!({"command": "ls"}), json!(["ls"])] {
+        let run = hooks
+            .tool("bash", args.clone())
+            .apply_updates()
+            .run(works)
+            .unwrap();
+        assert_eq!(run.args, args);
+        assert!(run.again.is_none());
+    }
+}
+
+#[test]
+fn a_question_of_a_hooks_goes_to_the_host() {
+    let host = Host::with([(
+        "tool:pre_execute",
+        json!({"decision": "ask", "reason": "sure?"}),
+    )]);
+    let hooks = host.lifecycle();
+    for answer in [true, false] {
+        let mut asked = Vec::new();
+        let run = hooks
+            .tool("bash", json!({"command": "ls"}))
+            .on_ask(|question| {
+                let command = question.event.data["tool_args"]["command"].clone();
+                asked.push((question.reason().map(str::to_owned), command));
+                answer
+            })
+            .run(works);
+        assert_eq!(asked, [(Some("sure?".to_owned()), json!("ls"))]);
+        assert_eq!(run.is_ok(), answer);
+        if let Err(blocked) = run {
+            assert_eq!(blocked.result.decision(), Decision::Ask);
+        }
+    }
+    let nobody = hooks.tool("bash", "ls").run(works).unwrap_err();
+    assert_eq!(nobody.result.reason(), Some("sure?"));
+}
+
+#[test]
+fn who_is_asked_for_several_hooks_hears_all_of_them() {
+    let ask = |reason| json!({"decision": "ask", "reason": reason});
+    let host = Host::with([
+        ("tool:*", ask("it is late")),
+        ("tool:*", ask("it drops the database")),
+        ("permission:check", ask("the check")),
+        ("permission:prompt", ask("the prompt")),
+    ]);
+    let hooks = host.lifecycle();
+    let run = hooks.tool("bash", "ls").on_ask(|question| {
+        assert_eq!(question.reasons(), ["it is late", "it drops the database"]);
+        true
+    });
+    assert!(run.run(works).is_ok());
+    let permission = hooks.permission("bash", "execute").decide(|question| {
+        assert_eq!(question.reasons(), ["the check", "the prompt"]);
+        question.reason() == Some("the check")
+    });
+    assert!(permission.granted);
+}
+
+#[test]
+fn a_hook_that_blocks_a_tool_can_stop_the_turn() {
+    for (answer, stops) in [
+        (json!({"continue": false, "stopReason": "enough"}), true),
+        (json!({"decision": "block"}), false),
+    ] {
+        let host = Host::with([("tool:pre_execute", answer)]);
+        let hooks = host.lifecycle();
+        let blocked = hooks.tool("bash", "ls").run(works).unwrap_err();
+        assert_eq!(blocked.stops_turn(), stops);
+    }
+}
+
+#[test]
+fn what_was_said_before_a_tool_was_blocked_is_not_lost() {
+    let host = Host::with([
+        (
+            "tool:pre_execute",
+            json!({"systemMessage": "careful", "additionalContext": "c"}),
+        ),
+        ("tool:pre_execute", json!({"decision": "block"})),
+    ]);
+    let blocked = host.lifecycle().tool("bash", "ls").run(works).unwrap_err();
+    let said = blocked.outcome().unwrap();
+    assert_eq!(said.system_messages(), ["careful"]);
+    assert_eq!(said.additional_context().as_deref(), Some("c"));
+    assert!(!blocked.stops_turn());
+}
+
+#[test]
+fn debug_shows_neither_arguments_nor_results_and_asks_nothing_of_their_types() {
+    #[derive(serde::Serialize)]
+    struct Opaque(&'static str);
+    let hooks = Lifecycle::new(World::new().executor.clone());
+    let call = hooks.tool("login", json!({"password": "hunter22"}));
+    let before = format!("{call:?}");
+    let run = call.run(|_| Ok::<_, String>(Opaque("hunter22"))).unwrap();
+    let shown = format!("{before} {run:?}");
+    assert!(!shown.contains("hunter22"), "{shown}");
+    assert_eq!(run.result.unwrap().0, "hunter22");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_change_passes_the_guards_before_it_is_applied() {
+    let host = Host::with([]);
+    let world = &host.world;
+    world.hook(
+        "tool:pre_execute",
+        r#"case $FORGE_TOOL_ARGS in *sudo*) echo no sudo; exit 1;; esac"#,
+    );
+    let change = json!({"updatedInput": {"command": "sudo ls"}});
+    world.hook("tool:pre_execute", &world.says(&change.to_string()));
+    let hooks = host.lifecycle();
+    let call = hooks.tool("bash", json!({"command": "ls"})).apply_updates();
+    let blocked = call
+        .run(|_| -> Result<(), String> { panic!("it is called") })
+        .unwrap_err();
+    assert_eq!(blocked.result.reason(), Some("no sudo"));
+}
+
+#[test]
+#[cfg(unix)]
+fn what_a_hook_would_change_for_ever_is_changed_once_and_nobody_in_the_background_is_told_twice() {
+    let host = Host::with([]);
+    let world = &host.world;
+    let longer = r#"n=$(printf %s "$FORGE_TOOL_ARGS" | tr -dc 0-9)
+    echo "{\"updatedInput\": {\"n\": $((n + 1))}}""#;
+    world.hook("tool:pre_execute", longer);
+    world
+        .registry()
+        .register(hook("tool:pre_execute", "echo told >>background").with_background(true));
+    let hooks = host.lifecycle();
+    let run = hooks.tool("count", json!({"n": 1})).apply_updates();
+    let run = run.run(|args| Ok::<_, String>(args["n"].clone())).unwrap();
+    assert_eq!(run.result.unwrap(), 2);
+    assert!(
+        world
+            .executor
+            .shutdown(std::time::Duration::from_secs(10))
+            .is_complete()
+    );
+    assert_eq!(world.read("background"), "told\n");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_question_is_asked_once_of_the_changed_call() {
+    let host = Host::with([
+        (
+            "tool:pre_execute",
+            json!({"updatedInput": {"command": "rm -i a"}}),
+        ),
+        ("tool:pre_execute", json!({"decision": "ask"})),
+    ]);
+    let mut asked = Vec::new();
+    let hooks = host.lifecycle();
+    let call = hooks
+        .tool("bash", json!({"command": "rm a"}))
+        .apply_updates();
+    let run = call.on_ask(|question| {
+        asked.push(question.event.data["tool_args"]["command"].clone());
+        true
+    });
+    assert!(run.run(works).unwrap().result.is_ok());
+    assert_eq!(asked, ["rm -i a"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_question_is_not_lost_when_another_hook_changes_the_call() {
+    let host = Host::with([]);
+    let question = host.world.says(r#"{"decision": "ask", "reason": "sure?"}"#);
+    let once = format!("test -e asked || {{ : >asked; {question}; }}");
+    host.world.hook("tool:pre_execute", &once);
+    let change = json!({"updatedInput": {"n": 2}}).to_string();
+    host.world
+        .hook("tool:pre_execute", &host.world.says(&change));
+    let hooks = host.lifecycle();
+    let call = hooks.tool("bash", json!({"n": 1})).apply_updates();
+    let call = call.on_ask(|question| {
+        assert_eq!(question.reasons(), ["sure?"]);
+        assert_eq!(question.event.data["tool_args"]["n"], 2);
+        false
+    });
+    let blocked = call.run(works).unwrap_err();
+    assert_eq!(blocked.result.reason(), Some("sure?"));
+}
