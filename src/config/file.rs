@@ -9,6 +9,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::place::{Lines, Located, Place};
+use crate::files;
 
 /// No hooks file is larger: what is, is something else.
 const LARGEST_FILE: u64 = 16 * 1024 * 1024;
@@ -60,7 +61,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Text>, FileError> {
         return Ok(None);
     };
     #[cfg(unix)]
-    let warning = crate::files::check(path, &file.metadata()?).map_err(FileError::Unsafe)?;
+    let warning = files::check(path, &file.metadata()?).map_err(FileError::Unsafe)?;
     #[cfg(not(unix))]
     let warning = {
         drop(file);
@@ -89,7 +90,7 @@ fn open_and_read(path: &Path) -> Result<Option<(File, String)>, FileError> {
     check_kind(&metadata)?;
     let size = metadata.len().min(LARGEST_FILE + 1);
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-    let file = File::open(path)?;
+    let file = files::open(path)?;
     (&file).take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST_FILE {
         return Err(FileError::TooLarge);
@@ -97,7 +98,7 @@ fn open_and_read(path: &Path) -> Result<Option<(File, String)>, FileError> {
     Ok(Some((file, text(bytes)?)))
 }
 
-/// Asked before it is opened: to open a pipe may take for ever.
+/// Asked before it is opened too, for better words.
 fn check_kind(metadata: &Metadata) -> Result<(), FileError> {
     if metadata.is_dir() {
         return Err(FileError::NoFile("a folder"));

@@ -259,7 +259,8 @@ impl HookConfig {
     /// The file is replaced in one step, so that nobody ever reads half of it, and keeps its mode,
     /// the keys that this version does not know, and the entries that it cannot use. An entry that
     /// is saved as it was loaded keeps its text. Of a file that cannot be read as JSON, a copy is
-    /// put beside it first (`hooks.json.broken`).
+    /// put beside it first (`hooks.json.broken`). Of two programs that save at the same time, what the
+    /// later one saves stands.
     ///
     /// # Errors
     /// When the user has no home, when several of the profile's files exist, and when a file cannot

@@ -165,7 +165,7 @@ fn put_copy_aside(path: &Path) -> io::Result<PathBuf> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             created => {
                 let mut created = created?;
-                let mut broken = File::open(path)?;
+                let mut broken = files::open(path)?;
                 io::copy(&mut broken, &mut created)?;
                 created.set_permissions(broken.metadata()?.permissions())?;
                 created.sync_all()?;

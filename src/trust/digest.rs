@@ -1,10 +1,11 @@
 //! The content of a file or a folder as a SHA-256.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
+
+use crate::files;
 
 /// A script is not larger, nor a folder of them; what is would keep the host waiting.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
@@ -100,7 +101,9 @@ impl Hasher {
     fn add_file(&mut self, path: &Path) -> io::Result<()> {
         let mut content = Vec::new();
         let left = MOST_BYTES - self.bytes;
-        let length = File::open(path)?.take(left + 1).read_to_end(&mut content)? as u64;
+        let length = files::open(path)?
+            .take(left + 1)
+            .read_to_end(&mut content)? as u64;
         if length > left {
             return Err(io::Error::other("larger than 64 MiB"));
         }

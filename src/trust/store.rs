@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,9 @@ struct Content {
 }
 
 const VERSION: u32 = 1;
+
+/// No more than this is read of a store.
+const LARGEST_STORE: u64 = 64 * 1024 * 1024;
 
 impl TrustStore {
     /// The store in this file, which need not exist. It has to be the user's: see
@@ -132,7 +135,7 @@ impl TrustStore {
             path: self.path.clone(),
             why,
         };
-        let file = match std::fs::File::open(&self.path) {
+        let file = match files::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::default()),
             file => file.map_err(|error| unusable(format!("cannot be read: {error}")))?,
         };
@@ -147,8 +150,9 @@ impl TrustStore {
                 return Err(unusable(words));
             }
         }
-        let content: Content = serde_json::from_reader(io::BufReader::new(file))
-            .map_err(|error| unusable(format!("cannot be read: {error}")))?;
+        let content: Content =
+            serde_json::from_reader(io::BufReader::new(file.take(LARGEST_STORE)))
+                .map_err(|error| unusable(format!("cannot be read: {error}")))?;
         if content.version != VERSION {
             let version = content.version;
             return Err(unusable(format!(

@@ -170,3 +170,24 @@ fn a_script_of_a_plain_name_must_not_appear_and_as_a_folder_is_told() {
     );
     assert!(hook.files.is_empty(), "{:?}", hook.files);
 }
+
+#[test]
+fn a_pipe_in_the_place_of_the_store_or_of_a_script_keeps_nobody_waiting() {
+    let project = with_hook(json!({"command": "sh ./guard.sh"}));
+    project.world.write("project/guard.sh", "exit 0");
+    project.approve();
+    assert!(project.load().is_ok());
+    put_pipe(&project.world.path("project/guard.sh"));
+    assert!(!project.guard().allowed());
+
+    put_pipe(project.store().path());
+    let told = project.store().approved(project.root()).unwrap_err();
+    let told = told.to_string();
+    assert!(told.contains("regular file"), "{told}");
+}
+
+fn put_pipe(path: &std::path::Path) {
+    std::fs::remove_file(path).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(path).status();
+    assert!(made.unwrap().success());
+}
