@@ -136,8 +136,10 @@ impl Loaded {
 
     /// Of the hook that has this source.
     pub(super) fn tell_of(&mut self, severity: Severity, hook: &Hook, words: &str) {
-        let index = hook.source().and_then(|source| source.index);
+        let source = hook.source();
+        let index = source.and_then(|source| source.index);
         let mut problem = Problem::new(severity, &self.path, words);
+        problem.line = source.and_then(|source| source.line);
         problem.index = index;
         problem.key = index.map(|index| format!("hooks[{index}]"));
         self.tell(problem);
