@@ -7,8 +7,8 @@ use log::warn;
 use super::report;
 use super::run::Engine;
 use crate::events::EventType;
-use crate::outcome::{FailureKind, HookResult};
-use crate::protocol::{Answer, is_answer, read_answer};
+use crate::outcome::{FailureKind, HookOutput, HookResult};
+use crate::protocol::{is_answer, read_answer};
 
 impl Engine {
     /// The result with its answer, where the hook came to its own end and has written one. `cut`
@@ -36,7 +36,7 @@ impl Engine {
         }
     }
 
-    fn with_answer(&self, result: HookResult, answer: Answer) -> HookResult {
+    fn with_answer(&self, result: HookResult, answer: HookOutput) -> HookResult {
         for (key, meant) in &answer.misspelt {
             let label = self.label(&result.hook);
             report::tell(|| {
@@ -45,7 +45,7 @@ impl Engine {
                 );
             });
         }
-        result.with_output(answer.output)
+        result.with_output(answer)
     }
 
     /// Half an answer may be half a `block`. What has happened already nobody can block any more,

@@ -206,6 +206,11 @@ fn answer(terminal: &mut Terminal, output: &HookOutput) -> io::Result<()> {
     for (what, text) in parts {
         lines(terminal, what, text.as_deref().unwrap_or_default())?;
     }
+    for (key, meant) in &output.misspelt {
+        let words = format!("`{key}` means nothing; did you mean `{meant}`?");
+        let words = terminal.styled(Style::Warning, printable(&words));
+        writeln!(terminal, "  {words}")?;
+    }
     Ok(())
 }
 
