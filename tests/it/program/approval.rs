@@ -16,6 +16,7 @@ fn nothing_of_a_project_runs_until_it_is_approved() {
     let before = user.run(&SUDO);
     assert_eq!(before.status, 0, "{before:?}");
     assert!(before.out.contains("skipped"), "{before:?}");
+    assert!(before.out.contains("`forge-hooks trust`"), "{before:?}");
     let trusted = user.run(&["trust", "--yes"]);
     assert_eq!(trusted.status, 0, "{trusted:?}");
     assert_eq!(user.run(&SUDO).status, 1);
