@@ -85,9 +85,9 @@ fn content() -> Value {
         }),
         json!({
             "event": "session:*",
-            "command": "echo \"$FORGE_EVENT $FORGE_SESSION_ID\" >> sessions.log",
+            "command": "echo \"$FORGE_EVENT $FORGE_SESSION_ID\" >> \"$HOME/sessions.log\"",
             "name": "session_log",
-            "description": "Keeps a log that nobody waits for",
+            "description": "Keeps a log that nobody waits for; not in the project, where an approval would cover it",
             "background": true,
             "enabled": false,
         }),
