@@ -70,6 +70,10 @@ fn every_slip_in_an_entry_is_told_with_its_place() {
             "warning: FILE:3:15: hooks[0].event: `tool:pre_exec` matches no built-in event, did you mean `tool:pre_execute`?",
         ),
         (
+            r#"{"event": "session:*, PreToolUse", "command": "x"}"#,
+            "warning: FILE:3:15: hooks[0].event: `PreToolUse` can match no event (events are called `category:action`, as in `tool:pre_execute`)",
+        ),
+        (
             r#"{"event": "*", "command": "  "}"#,
             "error: FILE:3:31: hooks[0].command: the command is empty",
         ),
