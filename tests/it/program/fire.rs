@@ -281,6 +281,8 @@ fn who_has_turned_hooks_off_is_told_so() {
             .contains("does not run: `FORGE_HOOKS_DISABLE` is set"),
         "{dry:?}"
     );
+    let listed = run(&["list", "--config", &config]);
+    assert_eq!(listed.err, "no hook runs: `FORGE_HOOKS_DISABLE` is set\n");
 }
 
 #[test]
