@@ -28,7 +28,7 @@ impl Engine {
         let answer = if cut {
             Err("it is longer than what is kept of the output".to_owned())
         } else {
-            read_answer(written).map_err(|error| error.to_string())
+            read_answer(written).map_err(|error| why_unusable(&error))
         };
         match answer {
             Ok(answer) => self.with_answer(result, answer),
@@ -69,6 +69,14 @@ impl Engine {
         }
         result
     }
+}
+
+/// Who wrote something else than an answer should hear that it was taken for one.
+fn why_unusable(error: &serde_json::Error) -> String {
+    if error.is_data() {
+        return error.to_string();
+    }
+    format!("{error} (output that begins with `{{` must be one JSON object and nothing else)")
 }
 
 pub(super) fn without_bom(bytes: &[u8]) -> &[u8] {
