@@ -65,6 +65,8 @@ fn judge(files: &mut [Loaded], judged: &Judged) -> Vec<Hook> {
             let (hook, trust) = judged.judge(hook);
             match trust {
                 HookTrust::Approved => {}
+                // One that is switched off would not run in any case.
+                HookTrust::NotApproved if !hook.enabled() => {}
                 HookTrust::NotApproved => {
                     let words = "has not been approved, and is skipped".to_owned();
                     told.push((Severity::Warning, hook.clone(), words));

@@ -136,8 +136,10 @@ impl Loaded {
 
     /// Of the hook that has this source.
     pub(super) fn tell_of(&mut self, severity: Severity, hook: &Hook, words: &str) {
-        let index = hook.source().and_then(|source| source.index);
+        let source = hook.source();
+        let index = source.and_then(|source| source.index);
         let mut problem = Problem::new(severity, &self.path, words);
+        problem.line = source.and_then(|source| source.line);
         problem.index = index;
         problem.key = index.map(|index| format!("hooks[{index}]"));
         self.tell(problem);
@@ -228,6 +230,10 @@ impl<'a> Reader<'a> {
         if let Err((error, span)) = self.try_read() {
             let mut problem = self.problem_at(Severity::Error, span, error.to_string());
             problem.help = self.help_for(&error);
+            problem.suggestion = match &error {
+                FileError::OtherKey(key) => list_meant_by(key),
+                _ => None,
+            };
             self.loaded.give_up(problem);
         }
     }
@@ -259,8 +265,8 @@ impl<'a> Reader<'a> {
             _ => {}
         }
         for member in unknown {
-            let near = strsim::jaro_winkler(&member.key, "hooks") > 0.8;
-            self.unknown_key(member, None, near.then_some("hooks"));
+            let meant = list_meant_by(&member.key);
+            self.unknown_key(member, None, meant.as_deref());
         }
         for member in hooks {
             let not_a_list = || (FileError::NoList, member.value.span());
@@ -363,6 +369,12 @@ impl<'a> Reader<'a> {
         problems
             .into_iter()
             .for_each(|problem| self.loaded.tell(problem));
+        // What is missing is often there, by another name.
+        let members = entry.members().unwrap_or_default();
+        let others = members.iter().filter(|it| !crate::hook::is_key(&it.key));
+        for member in others {
+            self.unknown_key(member, Some(index), nearest_key(&member.key));
+        }
     }
 
     /// Of two values, who reads the file may mean the one and this program take the other. Notes
@@ -487,6 +499,9 @@ impl<'a> Reader<'a> {
         };
         let offset = self.lines().offset(error.line(), error.column());
         let help = match self.text[offset..].chars().next() {
+            None if self.text.trim().is_empty() => {
+                "it is empty; a file without hooks is {\"hooks\": []}"
+            }
             Some('/' | '#') => {
                 "JSON has no comments; write \"comment\": \"...\", or a key that begins with `_`"
             }
@@ -509,6 +524,12 @@ fn said_once(mut entry: Value, members: &[Member<'_>]) -> Value {
         twice.for_each(|member| drop(entry.shift_remove(&*member.key)));
     }
     entry
+}
+
+/// The key of the list, where this one is nearly that.
+fn list_meant_by(key: &str) -> Option<String> {
+    let is_near = strsim::jaro_winkler(&key.to_lowercase(), "hooks") > 0.8;
+    is_near.then(|| "hooks".to_owned())
 }
 
 /// A key for people: JSON has no comments.

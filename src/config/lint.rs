@@ -31,7 +31,7 @@ impl Finding {
 
 pub(super) fn lint(hook: &Hook, profile: &AppProfile) -> Vec<Finding> {
     let mut found = Vec::new();
-    found.extend(unknown_event(hook));
+    found.extend(unknown_event(hook).or_else(|| no_event(hook)));
     found.extend(missing_working_dir(hook));
     if let HookCommand::Shell { text, shell } = hook.command() {
         let is_posix = !matches!(shell, Some(Shell::Pwsh | Shell::PowerShell | Shell::Cmd));
@@ -42,6 +42,15 @@ pub(super) fn lint(hook: &Hook, profile: &AppProfile) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// Every event has a colon in its name, a host's own too: `PreToolUse` waits for ever.
+fn no_event(hook: &Hook) -> Option<Finding> {
+    let mut alternatives = hook.event_pattern().split(',').map(str::trim);
+    let dead = alternatives.find(|text| !text.contains([':', '*', '?', '[']))?;
+    let message = format!("`{dead}` can match no event");
+    let help = "events are called `category:action`, as in `tool:pre_execute`";
+    Some(Finding::new("event", message).with_help(help))
 }
 
 /// A pattern may be for an event of the host's own; but not one that is a slip of the pen away from

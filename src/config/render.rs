@@ -15,8 +15,11 @@ pub(super) fn render(problem: &Problem, colours: bool) -> String {
     };
     let path = problem.path.to_string_lossy();
     let mut place = Origin::path(path.clone());
-    if let (Some(line), Some(column)) = (problem.line, problem.column) {
-        place = place.line(line).char_column(column);
+    if let Some(line) = problem.line {
+        place = place.line(line);
+    }
+    if let Some(column) = problem.column {
+        place = place.char_column(column);
     }
     let group = level.primary_title(title);
     let mut group = match (&problem.excerpt, problem.line) {

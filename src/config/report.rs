@@ -208,8 +208,8 @@ impl Problem {
     pub(super) fn reason(&self) -> String {
         let path = self.path.to_string_lossy();
         let mut reason = format!("{}:", path.replace(is_unprintable, "\u{FFFD}"));
-        if let (Some(line), Some(column)) = (self.line, self.column) {
-            reason += &format!("{line}:{column}:");
+        for place in [self.line, self.column].into_iter().flatten() {
+            reason += &format!("{place}:");
         }
         if let Some(key) = &self.key {
             reason += &format!(" {key}:");

@@ -7,8 +7,8 @@ use log::warn;
 use super::report;
 use super::run::Engine;
 use crate::events::EventType;
-use crate::outcome::{FailureKind, HookResult};
-use crate::protocol::{Answer, is_answer, read_answer};
+use crate::outcome::{FailureKind, HookOutput, HookResult};
+use crate::protocol::{is_answer, read_answer};
 
 impl Engine {
     /// The result with its answer, where the hook came to its own end and has written one. `cut`
@@ -28,7 +28,7 @@ impl Engine {
         let answer = if cut {
             Err("it is longer than what is kept of the output".to_owned())
         } else {
-            read_answer(written).map_err(|error| error.to_string())
+            read_answer(written).map_err(|error| why_unusable(&error))
         };
         match answer {
             Ok(answer) => self.with_answer(result, answer),
@@ -36,7 +36,7 @@ impl Engine {
         }
     }
 
-    fn with_answer(&self, result: HookResult, answer: Answer) -> HookResult {
+    fn with_answer(&self, result: HookResult, answer: HookOutput) -> HookResult {
         for (key, meant) in &answer.misspelt {
             let label = self.label(&result.hook);
             report::tell(|| {
@@ -45,7 +45,7 @@ impl Engine {
                 );
             });
         }
-        result.with_output(answer.output)
+        result.with_output(answer)
     }
 
     /// Half an answer may be half a `block`. What has happened already nobody can block any more,
@@ -69,6 +69,14 @@ impl Engine {
         }
         result
     }
+}
+
+/// Who wrote something else than an answer should hear that it was taken for one.
+fn why_unusable(error: &serde_json::Error) -> String {
+    if error.is_data() {
+        return error.to_string();
+    }
+    format!("{error} (output that begins with `{{` must be one JSON object and nothing else)")
 }
 
 pub(super) fn without_bom(bytes: &[u8]) -> &[u8] {

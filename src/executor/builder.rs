@@ -135,7 +135,8 @@ impl HookExecutorBuilder {
     }
 
     /// What of a hook's output, command and errors may stand in the log. Default: all but what looks
-    /// like a secret, and the values of the hook's own `env`. Results hold everything.
+    /// like a secret, and the values of the hook's own `env`. Results hold everything. A [`Trace`](crate::Trace) has a
+    /// redactor of its own.
     pub fn redactor(mut self, redactor: Redactor) -> Self {
         self.redactor = redactor;
         self

@@ -41,8 +41,10 @@ pub(crate) fn nearest_key(unknown: &str) -> Option<&'static str> {
 }
 
 fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // `Bash` is nearer to `bash` than to `dash`.
+    let given = given.to_lowercase();
     names
-        .map(|name| (strsim::jaro_winkler(name, given), name))
+        .map(|name| (strsim::jaro_winkler(name, &given), name))
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))
         .map(|(_, name)| name)

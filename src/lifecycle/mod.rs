@@ -208,7 +208,8 @@ fn settled(
     if ask(&question) {
         return Ok(outcome);
     }
-    Err(HookBlockedError::new(result.clone()))
+    let result = result.clone();
+    Err(HookBlockedError::of(outcome, result))
 }
 
 /// A hook that has seen a call twice says most things twice.

@@ -55,8 +55,9 @@ impl<'a> ToolCall<'a> {
     /// with what it returns, or `tool:error` with the words of its error.
     ///
     /// # Errors
-    /// When a hook blocks the call, or the user does who is asked: the tool has not been called. An
-    /// error of the tool itself is in [`ToolRun::result`].
+    /// When a hook blocks the call, or the user does who is asked: the tool has not been called. With
+    /// [`on_ask`](ToolCall::on_ask), the [decision](HookResult::decision) of the result in the error
+    /// is `Ask` where it was the user. An error of the tool itself is in [`ToolRun::result`].
     ///
     /// # Panics
     /// When the tool does, after `tool:error` has been fired with the words of the panic.

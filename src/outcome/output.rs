@@ -57,6 +57,9 @@ pub struct HookOutput {
     pub additional_context: Option<String>,
     /// What it would have in the place of values of the tool's input (FR-4.1), key by key.
     pub updated_input: Option<Map<String, Value>>,
+    /// Keys that mean nothing and look like slips of the pen, each with the one that was probably
+    /// meant: `descision`, `decision`. The engine logs them as warnings; they are not serialized.
+    pub misspelt: Vec<(String, &'static str)>,
 }
 
 impl HookOutput {
@@ -97,6 +100,7 @@ impl fmt::Debug for HookOutput {
                 "updated_input",
                 &keys.map(|keys| keys.keys().collect::<Vec<_>>()),
             )
+            .field("misspelt", &self.misspelt.len())
             .finish()
     }
 }

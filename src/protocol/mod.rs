@@ -9,4 +9,4 @@ mod native;
 mod spill;
 
 pub(crate) use environment::{EventVariables, Naming, VariablesError};
-pub(crate) use native::{Answer, is_answer, read as read_answer};
+pub(crate) use native::{is_answer, read as read_answer};

@@ -10,20 +10,13 @@ use serde_json::{Map, Value};
 
 use crate::outcome::{Decision, HookOutput};
 
-/// An answer, and the keys in it that look like slips of the pen, each with the key that was meant.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) output: HookOutput,
-    pub(crate) misspelt: Vec<(String, &'static str)>,
-}
-
 /// Whether this wants to be an answer; what does not is text.
 pub(crate) fn is_answer(stdout: &[u8]) -> bool {
     stdout.trim_ascii_start().first() == Some(&b'{')
 }
 
 /// Reads what [`is_answer`].
-pub(crate) fn read(stdout: &[u8]) -> Result<Answer, serde_json::Error> {
+pub(crate) fn read(stdout: &[u8]) -> Result<HookOutput, serde_json::Error> {
     let wire: Wire = serde_json::from_slice(stdout)?;
     Ok(wire.into_answer())
 }
@@ -125,7 +118,7 @@ fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decisio
 }
 
 impl Wire {
-    fn into_answer(self) -> Answer {
+    fn into_answer(self) -> HookOutput {
         let nested = self.hook_specific_output.unwrap_or_default();
         let mut misspelt = slips(&self.others, KEYS);
         misspelt.extend(slips(&nested.others, SPECIFIC_KEYS));
@@ -137,7 +130,7 @@ impl Wire {
         } else {
             (self.reason, nested.permission_decision_reason)
         };
-        let output = HookOutput {
+        HookOutput {
             decision: self.decision.max(nested.permission_decision),
             reason: said(reason).or(said(other)),
             stops_turn: self.r#continue == Some(false),
@@ -148,8 +141,8 @@ impl Wire {
                 said(nested.additional_context),
             ),
             updated_input: merged(self.updated_input, nested.updated_input),
-        };
-        Answer { output, misspelt }
+            misspelt,
+        }
     }
 }
 
@@ -237,9 +230,10 @@ mod tests {
                 system_message: texts[2].clone(),
                 additional_context: texts[3].clone(),
                 updated_input: stops.then(|| Map::from_iter([("a".to_owned(), json!([1]))])),
+                misspelt: Vec::new(),
             };
             let written = serde_json::to_vec(&output).unwrap();
-            prop_assert_eq!(read(&written).unwrap().output, output);
+            prop_assert_eq!(read(&written).unwrap(), output);
         }
 
         #[test]

@@ -196,7 +196,7 @@ impl TraceBuilder {
     }
 
     /// Sets what may stand in the file: all but what looks like a secret, and the values of a hook's
-    /// own `env`, unless this says otherwise.
+    /// own `env`, unless this says otherwise; the executor's redactor has no say here.
     pub fn redactor(mut self, redactor: Redactor) -> Self {
         self.redactor = redactor;
         self

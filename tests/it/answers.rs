@@ -143,6 +143,10 @@ fn half_an_answer_is_none_and_blocks() {
         ),
         ("{\"decision\": \"allow\"} done", "trailing characters"),
         ("{ echo hello; }", "key must be a string"),
+        (
+            "{ echo hello; }",
+            "(output that begins with `{` must be one JSON object and nothing else)",
+        ),
     ];
     for (text, why) in cases {
         let result = world.one(hook("*", &world.says(text)));

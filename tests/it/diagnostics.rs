@@ -70,6 +70,10 @@ fn every_slip_in_an_entry_is_told_with_its_place() {
             "warning: FILE:3:15: hooks[0].event: `tool:pre_exec` matches no built-in event, did you mean `tool:pre_execute`?",
         ),
         (
+            r#"{"event": "session:*, PreToolUse", "command": "x"}"#,
+            "warning: FILE:3:15: hooks[0].event: `PreToolUse` can match no event (events are called `category:action`, as in `tool:pre_execute`)",
+        ),
+        (
             r#"{"event": "*", "command": "  "}"#,
             "error: FILE:3:31: hooks[0].command: the command is empty",
         ),
@@ -86,12 +90,20 @@ fn every_slip_in_an_entry_is_told_with_its_place() {
             "error: FILE:3:50: hooks[0].on_failure: expected one of `block`, `continue`, found `blok`, did you mean `block`?",
         ),
         (
+            r#"{"event": "*", "command": "x", "stdin": "NONE"}"#,
+            "error: FILE:3:45: hooks[0].stdin: expected one of `json`, `none`, found `NONE`, did you mean `none`?",
+        ),
+        (
             r#"{"event": "*", "command": "x", "env": {"A": "1", "B": 2}}"#,
             "error: FILE:3:59: hooks[0].env.B: expected a string, found a number",
         ),
         (
             r#"{"event": "*", "command": "x", "timout": 5}"#,
             "warning: FILE:3:36: hooks[0].timout: unknown key `timout`, did you mean `timeout`?",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "TimeOut": 5}"#,
+            "warning: FILE:3:36: hooks[0].TimeOut: unknown key `TimeOut`, did you mean `timeout`?",
         ),
         (
             r#"{"event": "*", "command": "x", "command": "y"}"#,
@@ -159,11 +171,26 @@ fn all_slips_of_all_entries_are_told_at_once() {
 }
 
 #[test]
+fn what_is_missing_may_be_there_by_another_name() {
+    let entry = r#"{"events": "*", "command": "x", "comment": "a note", "Shell": "bash"}"#;
+    assert_eq!(
+        of_entry(entry),
+        [
+            "error: FILE:3:5: hooks[0].event: is missing",
+            "warning: FILE:3:6: hooks[0].events: unknown key `events`, did you mean `event`?",
+            "warning: FILE:3:58: hooks[0].Shell: unknown key `Shell`, did you mean `shell`?",
+        ]
+    );
+    let shell = of_entry(r#"{"event": "*", "command": "x", "shell": "Bash"}"#);
+    assert!(shell[0].ends_with("did you mean `bash`?"), "{shell:?}");
+}
+
+#[test]
 fn what_is_wrong_with_a_file_as_a_whole_is_told_with_its_place() {
     for (text, expected) in [
         (
             &b""[..],
-            "error: FILE:1:1: is not valid JSON: EOF while parsing a value",
+            "error: FILE:1:1: is not valid JSON: EOF while parsing a value (it is empty; a file without hooks is {\"hooks\": []})",
         ),
         (
             b"{\n  \"hooks\": [\n    {\"event\": \"*\" \"command\": \"x\"}\n",
@@ -196,7 +223,7 @@ fn what_is_wrong_with_a_file_as_a_whole_is_told_with_its_place() {
         ),
         (
             b"{\"hook\": []}",
-            "error: FILE:1:2: has no list `hooks`, and an unknown key `hook`",
+            "error: FILE:1:2: has no list `hooks`, and an unknown key `hook`, did you mean `hooks`?",
         ),
         (b"{\n\"a\": \"\xFF\"}", "error: FILE:2:7: is not UTF-8"),
         (

@@ -94,7 +94,7 @@ fn what_was_never_approved_is_skipped_and_told_and_the_host_goes_on() {
     let told: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 2);
     assert!(
-        told[0].ends_with("hooks[0]: has not been approved, and is skipped"),
+        told[0].ends_with("hooks.json:2: hooks[0]: has not been approved, and is skipped"),
         "{told:?}"
     );
     let outcome = project.guard();
@@ -110,6 +110,15 @@ fn what_was_never_approved_is_skipped_and_told_and_the_host_goes_on() {
         result.error.as_deref(),
         Some("it comes from a project and has not been approved")
     );
+}
+
+#[test]
+fn of_a_hook_that_is_switched_off_nobody_is_told_that_it_was_not_approved() {
+    let project = Project::new();
+    let off = r#"{"hooks": [{"event": "*", "command": "echo x", "enabled": false}]}"#;
+    project.world.write(PROJECT, off);
+    let report = project.load();
+    assert!(report.problems.is_empty(), "{report:?}");
 }
 
 #[test]

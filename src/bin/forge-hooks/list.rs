@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use forge_hooks::{EventType, Hook, HookEvent, LoadReport};
+use forge_hooks::{EventType, Hook, HookEvent, HookExecutor, LoadReport};
 use serde_json::{Value, json};
 
 use crate::Ended;
@@ -32,6 +32,9 @@ pub(crate) fn run(args: &List, common: &Common, terminal: &mut Terminal) -> Resu
     terminal.problems(&problems)?;
     if hooks.is_empty() {
         terminal.note("no hooks")?;
+    }
+    if let Some(variable) = HookExecutor::builder().build().disabled_by() {
+        terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
     }
     Ok(Ended::Fine)
 }

@@ -113,6 +113,15 @@ pub(crate) fn trust_store() -> Result<TrustStore, Failure> {
     })
 }
 
+/// For a command that has to do with the usual files alone: with others in their place it would not
+/// do what was asked for.
+pub(crate) fn needs_the_usual_files(common: &Common, does: &str) -> Result<(), Failure> {
+    if common.config.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(does).with_fix("leave `--config` out"))
+}
+
 /// The hooks of the project alone.
 pub(crate) fn project_config() -> HookConfig {
     HookConfig::new(AppProfile::default().with_global_files([""; 0]))

@@ -10,17 +10,15 @@ use serde_json::{Value, json};
 use crate::Ended;
 use crate::args::{Common, Init};
 use crate::error::Failure;
-use crate::sources::{project_config, root_of};
+use crate::sources::{needs_the_usual_files, project_config, root_of};
 use crate::terminal::{Style, Terminal};
 
 /// Beside the hooks file, so that an editor needs no network.
 const SCHEMA: &str = "hooks.schema.json";
 
 pub(crate) fn run(args: &Init, common: &Common, terminal: &mut Terminal) -> Result<Ended, Failure> {
-    if !common.config.is_empty() {
-        let words = "`init` writes the project's file, or with `--global` the user's";
-        return Err(Failure::new(words).with_fix("leave `--config` out"));
-    }
+    let does = "`init` writes the project's file, or with `--global` the user's";
+    needs_the_usual_files(common, does)?;
     let root = root_of(common)?;
     let path = if args.global {
         HookConfig::default().global_path()
@@ -87,9 +85,9 @@ fn content() -> Value {
         }),
         json!({
             "event": "session:*",
-            "command": "echo \"$FORGE_EVENT $FORGE_SESSION_ID\" >> sessions.log",
+            "command": "echo \"$FORGE_EVENT $FORGE_SESSION_ID\" >> \"$HOME/sessions.log\"",
             "name": "session_log",
-            "description": "Keeps a log that nobody waits for",
+            "description": "Keeps a log that nobody waits for; not in the project, where an approval would cover it",
             "background": true,
             "enabled": false,
         }),

@@ -9,9 +9,12 @@ use crate::Ended;
 use crate::args::{Common, Status};
 use crate::changes::{Change, Changes, Compared, keys_that_differ};
 use crate::error::Failure;
-use crate::sources::{project_config, root_of, trust_store};
+use crate::sources::{needs_the_usual_files, project_config, root_of, trust_store};
 use crate::terminal::{Style, Terminal, printable};
 use crate::validate::counted;
+
+pub(crate) const APPROVES: &str =
+    "only the project's own files are approved; one of `--config` needs no approval";
 
 /// A project's hooks as they are, and as they were approved.
 pub(crate) struct Project {
@@ -24,6 +27,7 @@ pub(crate) struct Project {
 
 impl Project {
     pub(crate) fn of(common: &Common) -> Result<Self, Failure> {
+        needs_the_usual_files(common, APPROVES)?;
         let (store, root) = (trust_store()?, root_of(common)?);
         let config = project_config();
         // Looks at them, and runs nothing.

@@ -7,7 +7,7 @@ use forge_hooks::{HOOK_TEMPLATES, Hook, HookConfig};
 use crate::Ended;
 use crate::args::{Common, Templates};
 use crate::error::Failure;
-use crate::sources::{project_config, root_of};
+use crate::sources::{needs_the_usual_files, project_config, root_of};
 use crate::terminal::{Style, Terminal};
 
 pub(crate) fn run(
@@ -46,6 +46,8 @@ fn add(
     common: &Common,
     terminal: &mut Terminal,
 ) -> Result<Ended, Failure> {
+    let does = "`--add` adds to the project's file, or with `--global` to the user's";
+    needs_the_usual_files(common, does)?;
     let root = root_of(common)?;
     let (path, mut hooks) = if args.global {
         let config = HookConfig::default();

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, IsTerminal, Read, Write};
 use crate::Ended;
 use crate::args::{Common, Trust, Untrust};
 use crate::error::Failure;
-use crate::sources::{root_of, trust_store};
+use crate::sources::{needs_the_usual_files, root_of, trust_store};
 use crate::status::{self, Project};
 use crate::terminal::{Terminal, printable};
 use crate::validate::counted;
@@ -48,6 +48,7 @@ pub(crate) fn untrust(
     common: &Common,
     terminal: &mut Terminal,
 ) -> Result<Ended, Failure> {
+    needs_the_usual_files(common, status::APPROVES)?;
     let (store, root) = (trust_store()?, root_of(common)?);
     let shown = printable(&root.to_string_lossy());
     if store.approved(&root)?.is_empty() {

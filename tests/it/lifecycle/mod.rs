@@ -132,7 +132,12 @@ fn a_request_to_a_model_can_be_blocked_or_asked_about() {
         hooks.llm("large", 1).begin().unwrap_err().result.reason(),
         Some("dear")
     );
-    assert!(hooks.llm("large", 1).on_ask(|_| false).begin().is_err());
+    let refused = hooks.llm("large", 1).on_ask(|_| false).begin();
+    let refused = refused.unwrap_err();
+    assert_eq!(refused.result.decision(), forge_hooks::Decision::Ask);
+    let outcome = refused.outcome().expect("what all hooks have said");
+    assert_eq!(outcome.reason(), None, "with somebody to ask, none blocks");
+    assert_eq!(outcome.len(), 2, "also of the hook for all events");
     let asked = |question: &forge_hooks::Question<'_>| question.reason() == Some("dear");
     assert!(hooks.llm("large", 1).on_ask(asked).begin().is_ok());
 }

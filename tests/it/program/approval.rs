@@ -16,12 +16,34 @@ fn nothing_of_a_project_runs_until_it_is_approved() {
     let before = user.run(&SUDO);
     assert_eq!(before.status, 0, "{before:?}");
     assert!(before.out.contains("skipped"), "{before:?}");
+    assert!(before.out.contains("`forge-hooks trust`"), "{before:?}");
     let trusted = user.run(&["trust", "--yes"]);
     assert_eq!(trusted.status, 0, "{trusted:?}");
     assert_eq!(user.run(&SUDO).status, 1);
     assert_eq!(user.run(&["untrust", "--yes"]).status, 0);
     assert_eq!(user.run(&SUDO).status, 0);
     assert_eq!(user.run(&["status"]).status, 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_log_that_init_proposes_does_not_undo_its_own_approval() {
+    let user = User::new();
+    let path = "project/.src/forge/hooks.json";
+    assert_eq!(user.run(&["init"]).status, 0);
+    let text = user.read(path);
+    user.write(
+        path,
+        &text.replace("\"enabled\": false", "\"enabled\": true"),
+    );
+    assert_eq!(user.run(&["trust", "--yes"]).status, 0);
+    user.write("home/there", "");
+    for _ in 0..2 {
+        let said = user.run(&["fire", "session:start"]);
+        assert!(said.out.contains("in the background, ok"), "{said:?}");
+    }
+    assert_eq!(user.run(&["status"]).status, 0);
+    assert_eq!(user.read("home/sessions.log").lines().count(), 2);
 }
 
 #[test]

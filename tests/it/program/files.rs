@@ -167,6 +167,26 @@ fn init_writes_a_file_that_is_valid_and_never_over_another() {
 }
 
 #[test]
+fn what_is_done_with_the_usual_files_is_not_done_when_others_are_named() {
+    let user = User::with_project_file(GUARDED);
+    let other = user.write("project/other.json", r#"{"hooks": []}"#);
+    for args in [
+        &["init"][..],
+        &["templates", "log_all", "--add"],
+        &["trust", "--yes"],
+        &["untrust", "--yes"],
+        &["status"],
+    ] {
+        let mut args = args.to_vec();
+        args.extend(["--config", other.to_str().unwrap()]);
+        let said = user.run(&args);
+        assert_eq!((said.status, &*said.out), (2, ""), "{args:?}: {said:?}");
+        assert!(said.err.contains("leave `--config` out"), "{said:?}");
+    }
+    assert_eq!(user.read("project/.src/forge/hooks.json"), GUARDED);
+}
+
+#[test]
 fn templates_are_shown_and_added_behind_what_is_there() {
     let user = User::with_project_file(GUARDED);
     user.run(&["templates"]).is_as_in("templates.txt");

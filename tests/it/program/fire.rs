@@ -34,8 +34,7 @@ fn says(name: &str, event: &str, answer: &serde_json::Value) -> serde_json::Valu
 fn an_answer_is_shown_as_the_host_understands_it() {
     let user = User::new();
     let changes = json!({"updatedInput": {"command": "ls -l"}, "systemMessage": "long\u{1b}er"});
-    let tells =
-        json!({"decision": "allow", "reason": "it reads", "additionalContext": "it is\nold"});
+    let tells = json!({"decision": "allow", "reason": "it reads", "additionalContext": "it is\nold", "descision": "block"});
     let asks = json!({"decision": "ask", "reason": "is it late?"});
     let stops = json!({"continue": false, "stopReason": "enough"});
     let hooks = json!({"hooks": [
@@ -282,6 +281,8 @@ fn who_has_turned_hooks_off_is_told_so() {
             .contains("does not run: `FORGE_HOOKS_DISABLE` is set"),
         "{dry:?}"
     );
+    let listed = run(&["list", "--config", &config]);
+    assert_eq!(listed.err, "no hook runs: `FORGE_HOOKS_DISABLE` is set\n");
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use forge_hooks::{Decision, FailureKind, Hook, HookEvent, HookOutput, HookResult, Outcome};
+use forge_hooks::{
+    Decision, FailureKind, Hook, HookEvent, HookOutput, HookResult, Outcome, SkipReason,
+};
 use serde_json::Value;
 
 use super::spinner::Spinner;
@@ -21,6 +23,7 @@ pub(super) struct Show {
     hooks: usize,
     /// So many of them have a result in the outcome, if nothing stops them.
     awaited: usize,
+    lacks_approval: bool,
     spinner: Option<Spinner>,
 }
 
@@ -32,6 +35,7 @@ impl Show {
             can_block: event.event_type.can_block(),
             hooks: hooks.len(),
             awaited: awaited.count(),
+            lacks_approval: false,
             spinner: None,
         }
     }
@@ -80,6 +84,8 @@ impl Show {
         let spinner = self.spinner(terminal);
         spinner.remove(&result.hook);
         spinner.clear(terminal)?;
+        self.lacks_approval |= result.skipped == Some(SkipReason::NotApproved)
+            || result.failure == Some(FailureKind::ApprovalLost);
         if self.is_json {
             return Ok(());
         }
@@ -126,6 +132,12 @@ impl Show {
         };
         let name = &event.event_type;
         writeln!(terminal, "{name}: {}", terminal.styled(style, words))?;
+        if self.lacks_approval {
+            writeln!(
+                terminal,
+                "  fix: look at it and approve it with `forge-hooks trust`"
+            )?;
+        }
         if outcome.stops_turn() {
             writeln!(terminal, "  and it would end its turn")?;
         }
@@ -205,6 +217,11 @@ fn answer(terminal: &mut Terminal, output: &HookOutput) -> io::Result<()> {
     ];
     for (what, text) in parts {
         lines(terminal, what, text.as_deref().unwrap_or_default())?;
+    }
+    for (key, meant) in &output.misspelt {
+        let words = format!("`{key}` means nothing; did you mean `{meant}`?");
+        let words = terminal.styled(Style::Warning, printable(&words));
+        writeln!(terminal, "  {words}")?;
     }
     Ok(())
 }

@@ -13,8 +13,12 @@ use crate::terminal::{Style, Terminal, printable};
 
 const TURNS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-/// A line that is wider than the terminal could not be taken back.
 const LONGEST_TITLE: usize = 40;
+
+/// A line that goes on in the next one could not be taken back; in a narrow terminal its end is not
+/// seen.
+const NO_WRAP: &str = "\x1b[?7l";
+const WRAP: &str = "\x1b[?7h";
 
 /// None of it is seen where the output is no terminal.
 pub(super) struct Spinner {
@@ -63,10 +67,10 @@ impl Spinner {
             1 => String::new(),
             running => format!(" and {} more", running - 1),
         };
-        let line = format!("{} {name}{others} {seconds:.1} s", TURNS[self.turn]);
+        let line = format!("{} {seconds:.1} s {name}{others}", TURNS[self.turn]);
         let line = terminal.styled(Style::Dim, line);
         self.is_shown = true;
-        write!(terminal, "\r\x1b[2K{line}")?;
+        write!(terminal, "\r\x1b[2K{NO_WRAP}{line}{WRAP}")?;
         terminal.flush()
     }
 }
