@@ -2,7 +2,7 @@
 //!
 //! Everything here is a warning: the shell has the last word.
 
-use crate::hook::{Hook, HookCommand, Shell, words};
+use crate::hook::{Hook, HookCommand, Shell, Stdin, words};
 use crate::profile::AppProfile;
 
 /// A warning about one key of a hook.
@@ -33,6 +33,7 @@ pub(super) fn lint(hook: &Hook, profile: &AppProfile) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(unknown_event(hook).or_else(|| no_event(hook)));
     found.extend(missing_working_dir(hook));
+    found.extend(bare_interpreter(hook));
     if let HookCommand::Shell { text, shell } = hook.command() {
         let is_posix = !matches!(shell, Some(Shell::Pwsh | Shell::PowerShell | Shell::Cmd));
         let is_plain = matches!(shell, None | Some(Shell::Sh | Shell::Dash));
@@ -73,6 +74,41 @@ fn missing_working_dir(hook: &Hook) -> Option<Finding> {
     };
     let missing = !path.is_dir();
     missing.then(|| Finding::new("working_dir", format!("`{}` is no folder", path.display())))
+}
+
+/// By itself it runs what it reads, and what it reads is the event: a value would be code.
+fn bare_interpreter(hook: &Hook) -> Option<Finding> {
+    const INTERPRETERS: &[&str] = &[
+        "sh",
+        "bash",
+        "dash",
+        "zsh",
+        "ksh",
+        "fish",
+        "python",
+        "python3",
+        "node",
+        "perl",
+        "ruby",
+        "php",
+        "pwsh",
+        "powershell",
+        "cmd",
+    ];
+    let (key, word) = match hook.command() {
+        HookCommand::Shell { text, .. } => ("command", text.trim()),
+        HookCommand::Program(args) => match &args[..] {
+            [program] => ("args", program.as_str()),
+            _ => return None,
+        },
+    };
+    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    let reads = hook.stdin() == Stdin::Json && INTERPRETERS.contains(&name);
+    reads.then(|| {
+        let message = format!("`{name}` by itself runs what it reads, which is the event");
+        Finding::new(key, message).with_help("name a script for it, or say \"stdin\": \"none\"")
+    })
 }
 
 /// Within single quotes the shell leaves it as it is, unless another shell reads it again.

@@ -149,6 +149,29 @@ fn a_command_that_does_not_mean_what_it_says_is_told() {
 }
 
 #[test]
+fn an_interpreter_that_would_run_the_event_is_told() {
+    for (entry, key, place) in [
+        (r#"{"event": "*", "command": "/bin/bash"}"#, "command", 31),
+        (r#"{"event": "*", "args": ["python3"]}"#, "args", 28),
+    ] {
+        let name = if key == "args" { "python3" } else { "bash" };
+        let expected = format!(
+            "warning: FILE:3:{place}: hooks[0].{key}: `{name}` by itself runs what it reads, which is \
+             the event (name a script for it, or say \"stdin\": \"none\")"
+        );
+        assert_eq!(of_entry(entry), [expected], "{entry}");
+    }
+    let meant = [
+        r#"{"event": "*", "command": "bash", "stdin": "none"}"#,
+        r#"{"event": "*", "args": ["sh", "guard.sh"]}"#,
+        r#"{"event": "*", "command": "sh guard.sh"}"#,
+    ];
+    for entry in meant {
+        assert!(of_entry(entry).is_empty(), "{entry}");
+    }
+}
+
+#[test]
 fn all_slips_of_all_entries_are_told_at_once() {
     let text = r#"{"hooks": [
         {"event": "*", "command": "x", "timeout": "5", "enabled": 1},
