@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// How large a file may be, and how many older ones are kept.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +21,7 @@ pub(super) struct Limits {
 #[cfg(unix)]
 const LOCK_TRIES: usize = 50;
 #[cfg(unix)]
-const LOCK_PAUSE: std::time::Duration = std::time::Duration::from_millis(1);
+const LOCK_PAUSE: Duration = Duration::from_millis(1);
 
 pub(super) struct TraceFile {
     /// Where links lead to: what is renamed is the file.
@@ -221,17 +222,30 @@ fn special(_kind: FileType) -> Option<&'static str> {
     None
 }
 
-/// Whether whoever wrote last was interrupted.
+/// Whether whoever wrote last was interrupted. Another process may be writing right now, and be seen
+/// in the midst of it, so that it is given some time to come to the end of its line.
 fn ends_within_line(path: &Path, file: &File) -> bool {
-    let last = || -> io::Result<u8> {
-        let mut reader = options().read(true).open(path)?;
-        reader.seek(SeekFrom::End(-1))?;
-        let mut byte = [0];
-        reader.read_exact(&mut byte)?;
-        Ok(byte[0])
+    const LOOKS: usize = 10;
+    const PAUSE: Duration = Duration::from_millis(2);
+    let is_within = || {
+        let has_content = file
+            .metadata()
+            .is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+        has_content && last_byte(path).is_ok_and(|byte| byte != b'\n')
     };
-    let has_content = file
-        .metadata()
-        .is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
-    has_content && last().is_ok_and(|byte| byte != b'\n')
+    let ends = |look: usize| {
+        if look > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        !is_within()
+    };
+    !(0..LOOKS).any(ends)
+}
+
+fn last_byte(path: &Path) -> io::Result<u8> {
+    let mut reader = options().read(true).open(path)?;
+    reader.seek(SeekFrom::End(-1))?;
+    let mut byte = [0];
+    reader.read_exact(&mut byte)?;
+    Ok(byte[0])
 }
