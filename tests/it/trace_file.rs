@@ -1,6 +1,5 @@
 //! The file of a trace: within its size, of whole lines, and nobody harmed by what goes wrong with it.
 
-use std::thread;
 use std::time::Duration;
 
 use forge_hooks::{Trace, TraceError};
@@ -55,7 +54,7 @@ fn many_threads_and_two_traces_write_whole_lines_to_one_file_while_it_is_renamed
     for world in &worlds {
         world.registry().register(quick());
     }
-    thread::scope(|scope| {
+    std::thread::scope(|scope| {
         for number in 0..4 {
             let world = &worlds[number % 2];
             scope.spawn(move || {
