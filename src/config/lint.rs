@@ -2,7 +2,7 @@
 //!
 //! Everything here is a warning: the shell has the last word.
 
-use crate::hook::{Hook, HookCommand, Shell, Stdin, words};
+use crate::hook::{Hook, HookCommand, Shell, Stdin, is_interpreter, words};
 use crate::profile::AppProfile;
 
 /// A warning about one key of a hook.
@@ -78,23 +78,6 @@ fn missing_working_dir(hook: &Hook) -> Option<Finding> {
 
 /// By itself it runs what it reads, and what it reads is the event: a value would be code.
 fn bare_interpreter(hook: &Hook) -> Option<Finding> {
-    const INTERPRETERS: &[&str] = &[
-        "sh",
-        "bash",
-        "dash",
-        "zsh",
-        "ksh",
-        "fish",
-        "python",
-        "python3",
-        "node",
-        "perl",
-        "ruby",
-        "php",
-        "pwsh",
-        "powershell",
-        "cmd",
-    ];
     let (key, word) = match hook.command() {
         HookCommand::Shell { text, .. } => ("command", text.trim()),
         HookCommand::Program(args) => match &args[..] {
@@ -102,11 +85,9 @@ fn bare_interpreter(hook: &Hook) -> Option<Finding> {
             _ => return None,
         },
     };
-    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
-    let name = name.strip_suffix(".exe").unwrap_or(name);
-    let reads = hook.stdin() == Stdin::Json && INTERPRETERS.contains(&name);
+    let reads = hook.stdin() == Stdin::Json && is_interpreter(word);
     reads.then(|| {
-        let message = format!("`{name}` by itself runs what it reads, which is the event");
+        let message = format!("`{word}` by itself runs what it reads, which is the event");
         Finding::new(key, message).with_help("name a script for it, or say \"stdin\": \"none\"")
     })
 }

@@ -38,10 +38,10 @@ impl Engine {
 
     fn with_answer(&self, result: HookResult, answer: HookOutput) -> HookResult {
         for (key, meant) in &answer.misspelt {
-            let label = self.label(&result.hook);
             report::tell(|| {
                 warn!(
-                    "hook `{label}` answers with `{key}`, which means nothing: is `{meant}` meant?"
+                    "hook `{}` answers with `{key}`, which means nothing: is `{meant}` meant?",
+                    self.label(&result.hook)
                 );
             });
         }
@@ -62,9 +62,12 @@ impl Engine {
             result.error = Some(error);
         } else {
             let hook = &result.hook;
-            let (label, error) = (self.label(hook), self.shown(hook, &error));
             report::tell(|| {
-                warn!("what hook `{label}` writes on {event_type} is taken for text: {error}");
+                warn!(
+                    "what hook `{}` writes on {event_type} is taken for text: {}",
+                    self.label(hook),
+                    self.shown(hook, &error)
+                );
             });
         }
         result

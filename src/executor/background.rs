@@ -42,12 +42,12 @@ pub(super) fn start(engine: &Arc<Engine>, event: Arc<HookEvent>, hook: &Arc<Hook
         cancel: Arc::default(),
     };
     if let Err(refusal) = engine.background.submit(place, Box::new(job)) {
-        let label = engine.label(hook);
-        report::tell(|| match refusal {
-            Refusal::Busy => warn!("hook `{label}` does not run: too many wait in the background"),
-            Refusal::NoThread(error) => warn!("hook `{label}` does not run: no thread: {error}"),
-            Refusal::ShutDown => warn!("hook `{label}` does not run: the executor is shut down"),
-        });
+        let why = match refusal {
+            Refusal::Busy => "too many wait in the background".to_owned(),
+            Refusal::NoThread(error) => format!("no thread: {error}"),
+            Refusal::ShutDown => "the executor is shut down".to_owned(),
+        };
+        report::tell(|| warn!("hook `{}` does not run: {why}", engine.label(hook)));
     }
 }
 

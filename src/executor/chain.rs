@@ -91,8 +91,12 @@ pub(super) fn never_ran(hook: &Arc<Hook>, queued: Duration) -> HookResult {
 
 /// For a hook at which the engine failed. The panic itself has been reported by its hook.
 pub(super) fn panicked(engine: &Engine, hook: &Arc<Hook>) -> HookResult {
-    let label = engine.label(hook);
-    report::tell(|| error!("the engine panicked at hook `{label}`; please report this"));
+    report::tell(|| {
+        error!(
+            "the engine panicked at hook `{}`; please report this",
+            engine.label(hook)
+        );
+    });
     HookResult::not_run(
         Arc::clone(hook),
         FailureKind::Panicked,

@@ -24,7 +24,7 @@ use gate::GateRef;
 pub use gate::{Gate, GateVerdict};
 pub(crate) use keys::{KEYS, failure_policy_of, is_key, nearest_key};
 pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};
-pub(crate) use words::words;
+pub(crate) use words::{is_interpreter, words};
 
 /// A command of a user's, and the events it runs on.
 ///

@@ -14,6 +14,30 @@ pub(crate) struct Word {
     pub(crate) quoted: bool,
 }
 
+/// Whether a program of this name, by whatever path, runs the code that it is given: the next word's
+/// or, without one, what it reads.
+pub(crate) fn is_interpreter(program: &str) -> bool {
+    const INTERPRETERS: &[&str] = &[
+        "sh",
+        "bash",
+        "dash",
+        "zsh",
+        "ksh",
+        "fish",
+        "python",
+        "python3",
+        "node",
+        "perl",
+        "ruby",
+        "php",
+        "pwsh",
+        "powershell",
+        "cmd",
+    ];
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    INTERPRETERS.contains(&name.strip_suffix(".exe").unwrap_or(name))
+}
+
 /// The words of a command; an operator ends the word that it follows and stays with it, and so does
 /// the end of a line.
 pub(crate) fn words(command: &str) -> Vec<Word> {

@@ -218,15 +218,19 @@ impl<'a> Pair<'a> {
 
     fn bare_end(&self, key: KeyName, start: usize) -> Option<usize> {
         let bytes = self.text.as_bytes();
-        let around = self.quote.filter(|_| !self.is_quoted);
-        let extent = self.extent(key);
-        let end = bare::end(bytes, start, extent, around);
-        let is_word = bare::is_function_word(&self.text[start..end]);
+        // Asked before its end is looked for, which may be far: what is no value is passed by at once.
         match self.link {
-            Link::Option { .. } if is_word || bytes.get(start) == Some(&b'-') => None,
-            Link::Colon { .. } | Link::Equals { blank: true } if self.is_code(key, start) => None,
-            _ => Some(end),
+            Link::Option { .. } if bytes.get(start) == Some(&b'-') => return None,
+            Link::Colon { .. } | Link::Equals { blank: true } if self.is_code(key, start) => {
+                return None;
+            }
+            _ => {}
         }
+        let around = self.quote.filter(|_| !self.is_quoted);
+        let end = bare::end(bytes, start, self.extent(key), around);
+        let is_option = matches!(self.link, Link::Option { .. });
+        let is_word = is_option && bare::is_function_word(&self.text[start..end]);
+        (!is_word).then_some(end)
     }
 
     fn is_code(&self, key: KeyName, start: usize) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use crate::hook::{Hook, HookCommand, Shell, words};
+use crate::hook::{Hook, HookCommand, Shell, is_interpreter, words};
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Named {
@@ -86,12 +86,7 @@ fn pieces(folder: &Path, word: &str) -> Vec<String> {
 
 /// Whether the next word is a script, whatever it is called.
 fn runs_its_argument(word: &str) -> bool {
-    let programs = [
-        "source", "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "node", "perl",
-        "ruby", "php", "pwsh",
-    ];
-    let name = word.rsplit('/').next().unwrap_or(word);
-    programs.contains(&name)
+    word == "source" || is_interpreter(word)
 }
 
 /// The value of an option, or of a variable; what else has an equals sign in it is a name.

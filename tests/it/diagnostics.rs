@@ -154,7 +154,11 @@ fn an_interpreter_that_would_run_the_event_is_told() {
         (r#"{"event": "*", "command": "/bin/bash"}"#, "command", 31),
         (r#"{"event": "*", "args": ["python3"]}"#, "args", 28),
     ] {
-        let name = if key == "args" { "python3" } else { "bash" };
+        let name = if key == "args" {
+            "python3"
+        } else {
+            "/bin/bash"
+        };
         let expected = format!(
             "warning: FILE:3:{place}: hooks[0].{key}: `{name}` by itself runs what it reads, which is \
              the event (name a script for it, or say \"stdin\": \"none\")"

@@ -64,6 +64,7 @@ fn no_text_takes_longer_than_its_length() {
         "\"--token\", ",
         "Cookie: $( ",
         "token=\"\n",
+        ":pwdmysql[redacted]eyJaaaaaaaapwd",
         "'a\\'",
         "\\",
     ];
