@@ -52,11 +52,12 @@ const PLACES: &[&str] = &[
     "://([A-Za-z0-9_-]{20,})@",
     "hooks[.]slack[.]com/(?:services|workflows|triggers)/([A-Za-z0-9/_+-]{8,})",
     "discord(?:app)?[.]com/api/(?:v[0-9]+/)?webhooks/[0-9]+/([A-Za-z0-9_-]{16,})",
-    // Options of one letter
+    // Options of one letter; behind at most 16 other words, or each `mysql` would be followed to the
+    // end of its line
     "(?:^|[ \t\r\n\"'])(?:-[uU]|--user|--proxy-user)(?:[ \t]+|=)[\"']?[^ \t\r\n:\"'/]+:([^ \t\r\n\"'/][^ \t\r\n\"']*)",
-    "(?-u:\\b)(?:mysql[a-z]*|mariadb[a-z-]*)(?:[ \t]+[^ \t\r\n|;&]+)*?[ \t]+-p[\"']?([^ \t\r\n\"']+)",
-    "(?-u:\\b)(?:sshpass|(?:docker|podman)[ \t]+login)(?:[ \t]+[^ \t\r\n|;&]+)*?[ \t]+-p[ \t]*[\"']?([^ \t\r\n\"']+)",
-    "(?-u:\\b)redis-cli(?:[ \t]+[^ \t\r\n|;&]+)*?[ \t]+-a[ \t]*[\"']?([^ \t\r\n\"']+)",
+    "(?-u:\\b)(?:mysql[a-z]*|mariadb[a-z-]*)(?:[ \t]+[^ \t\r\n|;&]+){0,16}?[ \t]+-p[\"']?([^ \t\r\n\"']+)",
+    "(?-u:\\b)(?:sshpass|(?:docker|podman)[ \t]+login)(?:[ \t]+[^ \t\r\n|;&]+){0,16}?[ \t]+-p[ \t]*[\"']?([^ \t\r\n\"']+)",
+    "(?-u:\\b)redis-cli(?:[ \t]+[^ \t\r\n|;&]+){0,16}?[ \t]+-a[ \t]*[\"']?([^ \t\r\n\"']+)",
     "-pass(?:in|out)?[ \t]+[\"']?pass:([^ \t\r\n\"']+)",
     // SQL, settings that a command sets
     "(?i-u:\\b(?:password|identified by))[ \t]+[\"']([^\"'\r\n]+)[\"']",
