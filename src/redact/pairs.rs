@@ -321,7 +321,12 @@ impl<'a> Pair<'a> {
         let is_variable = ["pwd", "oldpwd"]
             .iter()
             .any(|known| known.eq_ignore_ascii_case(name));
-        key.noun == Noun::Pwd && is_variable && (value.starts_with(['/', '~', '.']) || drive)
+        // Longer ones are no paths on any system, and would be looked at again and again.
+        let is_path = value.len() < 4096;
+        is_path
+            && key.noun == Noun::Pwd
+            && is_variable
+            && (value.starts_with(['/', '~', '.']) || drive)
     }
 }
 

@@ -65,6 +65,7 @@ fn no_text_takes_longer_than_its_length() {
         "Cookie: $( ",
         "token=\"\n",
         ":pwdmysql[redacted]eyJaaaaaaaapwd",
+        "/[redacted]pwd=",
         ":--mysqlmysql sk-aaaaaaaaaaaaaaaaaaaaa1",
         "'a\\'",
         "\\",
