@@ -521,7 +521,7 @@ fn said_once(mut entry: Value, members: &[Member<'_>]) -> Value {
     let mut seen = HashSet::new();
     let twice = members.iter().filter(|member| !seen.insert(&*member.key));
     if let Value::Object(entry) = &mut entry {
-        twice.for_each(|member| drop(entry.shift_remove(&*member.key)));
+        twice.for_each(|member| drop(entry.remove(&*member.key)));
     }
     entry
 }

@@ -2,7 +2,7 @@
 //!
 //! Everything here is a warning: the shell has the last word.
 
-use crate::hook::{Hook, HookCommand, Shell, Stdin, is_interpreter, words};
+use crate::hook::{Hook, HookCommand, Shell, Stdin, Token, is_interpreter, words};
 use crate::profile::AppProfile;
 
 /// A warning about one key of a hook.
@@ -94,13 +94,21 @@ fn bare_interpreter(hook: &Hook) -> Option<Finding> {
 
 /// Within single quotes the shell leaves it as it is, unless another shell reads it again.
 fn quoted_variable(command: &str, profile: &AppProfile) -> Option<Finding> {
-    let words = words(command);
-    let quoted = words.iter().enumerate().flat_map(|(index, word)| {
-        let before = index.checked_sub(1).map(|before| &*words[before].text);
-        let is_read_again = before.is_some_and(reads_its_argument_again);
-        word.single_quoted.iter().filter(move |_| !is_read_again)
-    });
+    let tokens = words(command).tokens;
+    let mut quoted = Vec::new();
+    let mut is_read_again = false;
+    for token in &tokens {
+        let Token::Word(word) = token else {
+            is_read_again = false;
+            continue;
+        };
+        if !is_read_again {
+            quoted.extend(&word.single_quoted);
+        }
+        is_read_again = reads_its_argument_again(&word.text);
+    }
     let name = quoted
+        .into_iter()
         .flat_map(|text| variables(text))
         .find(|name| is_ours(name, profile))?;
     let message = format!("`${name}` in single quotes is not replaced by its value");
@@ -132,33 +140,38 @@ fn is_ours(name: &str, profile: &AppProfile) -> bool {
 
 /// What `/bin/sh` does not know where it is not bash: on Debian, Ubuntu, Alpine and the BSDs.
 fn bash_only(command: &str) -> Option<Finding> {
-    let words = words(command);
-    let is_command = |index: usize| {
-        let before = index.checked_sub(1).map(|before| &*words[before].text);
-        let openers = [
-            "if", "then", "else", "elif", "while", "until", "do", "!", "{",
-        ];
-        before.is_none_or(|word| {
-            openers.contains(&word) || word.ends_with(['\n', ';', '&', '|', '('])
-        })
-    };
-    let construct = words.iter().enumerate().find_map(|(index, word)| {
-        let text = &*word.text;
-        let is_bare = word.single_quoted.is_empty() && !word.quoted;
-        let known = match text {
-            "[[" | "source" if is_bare && is_command(index) => Some(text),
-            _ if word.bare.contains("<<<") => Some("<<<"),
-            _ if word.bare.contains("<(") => Some("<(...)"),
-            _ => None,
+    let tokens = words(command).tokens;
+    let mut begins = true;
+    let mut construct = None;
+    for token in &tokens {
+        construct = construct.or_else(|| bash_construct(token, begins));
+        begins = match token {
+            Token::Operator(operator) => !operator.starts_with(['<', '>']),
+            Token::Word(word) => [
+                "if", "then", "else", "elif", "while", "until", "do", "!", "{",
+            ]
+            .contains(&&*word.text),
         };
-        known.or_else(|| {
-            variables(text)
-                .any(|name| name == "PIPESTATUS")
-                .then_some("PIPESTATUS")
-        })
-    })?;
+    }
+    let construct = construct?;
     let message = format!("`{construct}` is bash's, and this command runs in /bin/sh");
     Some(Finding::new("command", message).with_help("say \"shell\": \"bash\""))
+}
+
+fn bash_construct(token: &Token, begins_a_command: bool) -> Option<&'static str> {
+    let word = match token {
+        Token::Operator("<<<") => return Some("<<<"),
+        Token::Operator(_) => return None,
+        Token::Word(word) => word,
+    };
+    match &*word.text {
+        "[[" if begins_a_command && !word.quoted => Some("[["),
+        "source" if begins_a_command && !word.quoted => Some("source"),
+        _ if word.bare.contains("<(") => Some("<(...)"),
+        text => variables(text)
+            .any(|name| name == "PIPESTATUS")
+            .then_some("PIPESTATUS"),
+    }
 }
 
 #[cfg(test)]

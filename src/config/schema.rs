@@ -108,7 +108,7 @@ fn property(key: &str) -> Value {
             Some(Reads::default().as_str()),
         ),
         "inputs" => json!({
-            "description": "Files and folders that the command depends on without naming them; an approval covers them.",
+            "description": "Files, directories and patterns, relative to the project's root, that an approval covers besides what the command itself runs.",
             "type": "array",
             "items": {"type": "string"},
         }),

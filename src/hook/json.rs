@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::keys::{
-    Entry, KEYS, choice, command, environment, kind, list, require, switch, text, timeout,
+    Entry, KEYS, choice, command, environment, is_key, kind, list, require, switch, text, timeout,
 };
 use super::{EventPattern, FailurePolicy, Hook, HookCommand, HookError, Reads, Stdin};
 
@@ -55,7 +55,7 @@ impl Hook {
             ),
             ("working_dir", dir),
             ("env", (!self.env.is_empty()).then(|| json!(self.env))),
-            ("enabled", (!self.enabled).then(|| json!(false))),
+            ("enabled", (!self.enabled).then_some(Value::Bool(false))),
             ("name", self.name.as_ref().map(|name| json!(name))),
             (
                 "description",
@@ -71,7 +71,7 @@ impl Hook {
                 "inputs",
                 (!self.inputs.is_empty()).then(|| json!(self.inputs)),
             ),
-            ("background", self.background.then(|| json!(true))),
+            ("background", self.background.then_some(Value::Bool(true))),
         ]
     }
 
@@ -155,9 +155,15 @@ fn unknown(entry: &Entry) -> Entry {
         .collect()
 }
 
+/// With its keys in the order of the documentation, which a `Value` need not keep.
 impl Serialize for Hook {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.to_json().serialize(serializer)
+        let entry = self.to_json();
+        let members = entry.as_object().into_iter().flatten();
+        let unknown = members.filter(|(key, _)| !is_key(key));
+        let known = KEYS.iter().filter_map(|key| Some((*key, entry.get(*key)?)));
+        let unknown = unknown.map(|(key, value)| (key.as_str(), value));
+        serializer.collect_map(known.chain(unknown))
     }
 }
 
@@ -184,6 +190,7 @@ mod tests {
             let hook = Hook::from_json(&entry).unwrap();
             assert_eq!(hook.to_json(), entry);
             let text = serde_json::to_string(&hook).unwrap();
+            assert!(text.starts_with("{\"event\":"), "{text}");
             assert_eq!(serde_json::from_str::<Hook>(&text).unwrap(), hook);
         }
     }

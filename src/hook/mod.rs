@@ -2,6 +2,7 @@
 //!
 //! Does no I/O and does not know how a hook is run; its form in hooks.json is in `json`.
 
+mod canonical;
 mod gate;
 mod json;
 mod keys;
@@ -20,11 +21,12 @@ use crate::events::HookEvent;
 use crate::pattern::{EventPattern, PatternError};
 use crate::redact::Redactor;
 
+pub(crate) use canonical::canonical;
 use gate::GateRef;
 pub use gate::{Gate, GateVerdict};
 pub(crate) use keys::{KEYS, failure_policy_of, is_key, nearest_key};
 pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};
-pub(crate) use words::{is_interpreter, words};
+pub(crate) use words::{Token, Word, is_interpreter, words};
 
 /// A command of a user's, and the events it runs on.
 ///
@@ -258,8 +260,9 @@ impl Hook {
         self
     }
 
-    /// Names files and folders, below the project's root, that the command depends on without naming
-    /// them: an approval of the hook covers them too, see [`TrustStore`](crate::TrustStore).
+    /// Names files, directories and patterns (`hooks/*.sh`), relative to the project's root, that an
+    /// approval of the hook covers besides the files that its command itself runs, see
+    /// [`TrustStore`](crate::TrustStore).
     #[must_use]
     pub fn with_inputs<I: IntoIterator<Item: Into<String>>>(mut self, inputs: I) -> Self {
         self.inputs = inputs.into_iter().map(Into::into).collect();

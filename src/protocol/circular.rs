@@ -3,7 +3,7 @@
 //!
 //! Knows the names of the variable and how it is written; not how a process is started.
 
-use crate::hook::Hook;
+use crate::hook::{Hook, canonical};
 use crate::profile::AppProfile;
 
 /// How many hooks may run one below the other.
@@ -83,7 +83,7 @@ fn names(profile: &AppProfile) -> impl Iterator<Item = String> + '_ {
 fn fingerprint(hook: &Hook) -> String {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
-    let definition = hook.to_json().to_string();
+    let definition = canonical(&hook.to_json());
     let base = hook.base_dir().map(|path| path.to_string_lossy());
     let bytes = definition
         .bytes()
@@ -115,7 +115,7 @@ mod tests {
             assert_ne!(fingerprint(&hook("a")), fingerprint(&other), "{other:?}");
         }
         // The same in every build: a program may be started by another one.
-        assert_eq!(fingerprint(&hook("a")), "523f135227aad7e7");
+        assert_eq!(fingerprint(&hook("a")), "491e6606656da08f");
     }
 
     #[test]

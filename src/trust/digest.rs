@@ -1,10 +1,12 @@
-//! The content of a file or a folder as a SHA-256.
+//! The content of a file, of a directory, or of all files that a pattern finds, as a SHA-256.
 
 use std::io::{self, Read};
 use std::path::Path;
 
+use glob::{MatchOptions, Pattern};
 use sha2::{Digest, Sha256};
 
+use super::findings::Kind;
 use crate::files;
 
 /// A script is not larger, nor a folder of them; what is would keep the host waiting.
@@ -16,21 +18,88 @@ const MOST_LEVELS: usize = 100;
 /// The digest of what lies below the root under this name; none where there is nothing.
 ///
 /// # Errors
-/// When it cannot be read, or is too large, or is neither a file nor a folder.
-pub(super) fn of(root: &Path, name: &str) -> io::Result<Option<String>> {
+/// When it cannot be read, or is too large, or is neither a file nor a directory; for a pattern also
+/// when it is malformed.
+pub(super) fn of(root: &Path, name: &str, kind: Kind) -> io::Result<Option<String>> {
+    match kind {
+        Kind::Glob => of_glob(root, name),
+        Kind::Runs | Kind::Named => of_path(root, name),
+    }
+}
+
+fn of_path(root: &Path, name: &str) -> io::Result<Option<String>> {
     let path = root.join(name);
     if let Some(error) = path.metadata().err() {
         let is_missing = error.kind() == io::ErrorKind::NotFound;
         return if is_missing { Ok(None) } else { Err(error) };
     }
-    let mut hasher = Hasher {
-        sha: Sha256::new(),
-        bytes: 0,
-        entries: 0,
-        levels: 0,
-    };
+    let mut hasher = Hasher::new();
     hasher.add(&path)?;
     Ok(Some(in_hex(hasher.sha)))
+}
+
+/// Of all files below the root whose names match. What is looked at is all that lies below the
+/// pattern's fixed part, as deep as the pattern goes.
+fn of_glob(root: &Path, pattern: &str) -> io::Result<Option<String>> {
+    let parsed = Pattern::new(pattern).map_err(io::Error::other)?;
+    let is_fixed = |part: &&str| !part.contains(['*', '?', '[']);
+    let fixed: Vec<&str> = pattern.split('/').take_while(is_fixed).collect();
+    let levels = if pattern.contains("**") {
+        MOST_LEVELS
+    } else {
+        pattern.split('/').count() - fixed.len()
+    };
+    let mut hasher = Hasher::new();
+    let mut found = Vec::new();
+    let mut seen = 0;
+    let mut waiting = vec![(fixed.join("/"), levels)];
+    while let Some((name, levels)) = waiting.pop() {
+        if root.join(&name).is_dir() {
+            if levels > 0 {
+                let names = names_in(root, &name)?;
+                seen += names.len();
+                check_count(seen)?;
+                waiting.extend(names.into_iter().map(|name| (name, levels - 1)));
+            }
+        } else if parsed.matches_with(&name, STRICT) {
+            found.push(name);
+        }
+    }
+    found.sort();
+    for name in &found {
+        hasher.sha.update((name.len() as u64).to_le_bytes());
+        hasher.sha.update(name);
+        hasher.add(&root.join(name))?;
+    }
+    Ok((!found.is_empty()).then(|| in_hex(hasher.sha)))
+}
+
+/// `*` stays within a directory.
+const STRICT: MatchOptions = MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: true,
+    require_literal_leading_dot: false,
+};
+
+/// Names below the root; those that are not Unicode match no pattern.
+fn names_in(root: &Path, directory: &str) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(root.join(directory))?.take(MOST_ENTRIES + 1) {
+        if let Ok(name) = entry?.file_name().into_string() {
+            names.push(match directory {
+                "" => name,
+                _ => format!("{directory}/{name}"),
+            });
+        }
+    }
+    Ok(names)
+}
+
+fn check_count(files: usize) -> io::Result<()> {
+    if files > MOST_ENTRIES {
+        return Err(io::Error::other("more than 10,000 files"));
+    }
+    Ok(())
 }
 
 pub(super) fn of_text(text: &str) -> String {
@@ -50,12 +119,19 @@ struct Hasher {
 }
 
 impl Hasher {
+    fn new() -> Self {
+        Self {
+            sha: Sha256::new(),
+            bytes: 0,
+            entries: 0,
+            levels: 0,
+        }
+    }
+
     /// Follows links: what counts is what would be run.
     fn add(&mut self, path: &Path) -> io::Result<()> {
         self.entries += 1;
-        if self.entries > MOST_ENTRIES {
-            return Err(io::Error::other("more than 10,000 files"));
-        }
+        check_count(self.entries)?;
         // Asked before it is opened: to open a pipe may take for ever.
         let metadata = match path.metadata() {
             // A link that leads nowhere, in a folder that is there all the same.

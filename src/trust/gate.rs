@@ -1,25 +1,55 @@
 //! The gates of a project's hooks, asked right before each run: the very program that a hook guards
 //! may have edited the script since.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 
-use super::{HookTrust, digest};
+use super::coverage::coverage;
+use super::findings::Kind;
+use super::place::Project;
+use super::{Approved, HookTrust, digest};
 use crate::hook::{Gate, GateVerdict, Hook};
 
 /// Approved, if the files are still what they were. The hook itself cannot have changed: it is the
 /// one that was loaded.
 #[derive(Debug)]
 pub(super) struct Unchanged {
-    root: PathBuf,
-    files: Vec<(String, Option<String>)>,
+    project: Arc<Project>,
+    files: BTreeMap<String, Option<String>>,
 }
 
 impl Unchanged {
-    pub(super) fn new(root: &Path, files: &[(String, Option<String>)]) -> Self {
+    pub(super) fn new(project: &Arc<Project>, approved: &Approved) -> Self {
         Self {
-            root: root.to_owned(),
-            files: files.to_vec(),
+            project: Arc::clone(project),
+            files: approved.files.iter().cloned().collect(),
         }
+    }
+
+    /// The first file that is not what was approved, with how.
+    fn difference(&self, hook: &Hook) -> Option<String> {
+        let now = coverage(&self.project, hook).files;
+        for (file, before) in &self.files {
+            let kind = now.get(file).copied().unwrap_or(Kind::Named);
+            let what = match (digest::of(&self.project.root, file, kind), before) {
+                (Ok(now), before) if now == *before => continue,
+                (Ok(None), _) => "is gone",
+                (Ok(Some(_)), None) => "has appeared",
+                (Ok(Some(_)), Some(_)) => "has changed",
+                (Err(_), _) => "cannot be read",
+            };
+            return Some(format!("`{file}` {what}"));
+        }
+        // What could not be read was a reason for a partial approval.
+        let is_new = |(file, kind): &(&String, &Kind)| {
+            !self.files.contains_key(*file)
+                && matches!(digest::of(&self.project.root, file, **kind), Ok(Some(_)))
+        };
+        let (file, _) = now.iter().find(is_new)?;
+        Some(format!(
+            "`{file}` has become a script that the command may run"
+        ))
     }
 }
 
@@ -27,21 +57,14 @@ impl Unchanged {
 impl Gate for Unchanged {
     fn check(&self, hook: &Hook) -> GateVerdict {
         let base = hook.base_dir().map(Path::canonicalize);
-        if base.is_some_and(|base| base.ok().as_deref() != Some(&*self.root)) {
+        if base.is_some_and(|base| base.ok().as_deref() != Some(&*self.project.root)) {
             let why = "the project is not where it was when the hook was loaded";
             return GateVerdict::ApprovalLost(why.to_owned());
         }
-        let changed = self.files.iter().find_map(|(file, before)| {
-            let what = match (digest::of(&self.root, file), before) {
-                (Ok(now), before) if now == *before => return None,
-                (Ok(None), _) => "is gone",
-                (Ok(Some(_)), None) => "has appeared",
-                (Ok(Some(_)), Some(_)) => "has changed",
-                (Err(_), _) => "cannot be read",
-            };
-            Some(format!("`{file}` {what} since the hook was approved"))
-        });
-        changed.map_or(GateVerdict::Run, GateVerdict::ApprovalLost)
+        match self.difference(hook) {
+            None => GateVerdict::Run,
+            Some(what) => GateVerdict::ApprovalLost(format!("{what} since the hook was approved")),
+        }
     }
 }
 
@@ -54,16 +77,7 @@ impl Gate for NeverApproved {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct Vanished;
-
-impl Gate for Vanished {
-    fn check(&self, _hook: &Hook) -> GateVerdict {
-        let why = "it was approved, and has been changed in its file, or is gone from it";
-        GateVerdict::ApprovalLost(why.to_owned())
-    }
-}
-
+/// Approved once, and not in force any more: in words.
 #[derive(Debug)]
 pub(super) struct Lost(pub(super) String);
 

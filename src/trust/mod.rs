@@ -1,16 +1,22 @@
-//! What a person has approved: a project's hooks, each with the files that it names.
+//! What a person has approved: a project's hooks, each with the files that it runs.
 //!
-//! Protects from what a repository brings along: nothing of it runs before somebody has looked at
+//! Protects from what a repository brings along: nothing of it runs before a person has looked at
 //! it, and nothing that was changed since. Does not protect from a program that runs as the user
-//! already, nor from what an approved file itself reads or runs.
+//! already, nor from what a covered file itself loads or runs.
 
+mod commands;
+mod coverage;
 mod digest;
+mod findings;
 mod gate;
-mod named;
+mod interpreted;
+mod interpreters;
+mod place;
+mod programs;
 mod store;
 
 use std::borrow::Borrow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,8 +24,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::hook::{Gate, Hook};
+use crate::hook::{Gate, Hook, canonical};
 
+use place::Project;
 pub use store::TrustStore;
 
 /// What an approval of a project's hooks covers: to be shown to a person, and then given to
@@ -40,14 +47,21 @@ pub struct Approval {
 pub struct Approved {
     /// The hook as an entry of hooks.json, to be shown.
     pub definition: Value,
-    /// The SHA-256 of that entry, by which the hook is known.
+    /// The SHA-256 of that entry, by which the hook is known. The order of keys and the form of
+    /// numbers make no difference.
     pub digest: String,
-    /// The files and folders within the project that its command names, and its `inputs`, with the
-    /// SHA-256 of their content; none for one that is not there (and must not appear).
+    /// The files within the project that the command itself runs, the scripts and executables among
+    /// its arguments, and its `inputs`, each with the SHA-256 of its content; none for one that does
+    /// not exist (and must not appear).
     pub files: Vec<(String, Option<String>)>,
-    /// What the command seems to name, and what an approval cannot cover.
+    /// Why the approval is partial: what the command may run or load that `files` does not have, one
+    /// short line for each reason. Empty for a whole approval. Not kept in the store.
     #[serde(skip)]
-    pub unresolved: Vec<String>,
+    pub partial: Vec<String>,
+    /// An earlier version approved it, whose approvals covered less: the hook fails until it is
+    /// approved again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outdated: bool,
 }
 
 /// Whether a hook of a project may run, see [`TrustStore::status`].
@@ -97,7 +111,10 @@ pub enum TrustError {
 }
 
 impl Approval {
-    /// Looks at hooks of a project, and at the files that they name.
+    /// What no approval covers, in words: to be shown beside each.
+    pub const NEVER_COVERED: &str = "what the covered files themselves load or run is not covered";
+
+    /// Looks at hooks of a project, and at the files that they run.
     ///
     /// # Errors
     /// When the project cannot be found.
@@ -105,8 +122,11 @@ impl Approval {
     where
         I: IntoIterator<Item: Borrow<Hook>>,
     {
-        let root = canonical(root.as_ref())?;
-        let hooks = hooks.into_iter().map(|hook| approve(&root, hook.borrow()));
+        let root = canonical_root(root.as_ref())?;
+        let project = Project::at(&root);
+        let hooks = hooks
+            .into_iter()
+            .map(|hook| approve(&project, hook.borrow()));
         Ok(Self {
             hooks: hooks.collect(),
             root,
@@ -114,35 +134,32 @@ impl Approval {
     }
 }
 
-fn approve(root: &Path, hook: &Hook) -> Approved {
-    let named = named::named(root, hook);
-    let mut unresolved = named.unresolved;
-    let files = named
-        .files
-        .into_iter()
-        .filter_map(|file| match digest::of(root, &file) {
-            Ok(digest) => Some((file, digest)),
-            Err(error) => {
-                unresolved.push(format!("{file}: {error}"));
-                None
-            }
-        });
+fn approve(project: &Project, hook: &Hook) -> Approved {
+    let covered = coverage::coverage(project, hook);
+    let mut partial = covered.partial;
+    let mut files = Vec::new();
+    for (file, kind) in covered.files {
+        match digest::of(&project.root, &file, kind) {
+            Ok(digest) => files.push((file, digest)),
+            Err(error) => partial.push(format!("`{file}` cannot be read: {error}")),
+        }
+    }
+    let definition = hook.to_json();
     Approved {
-        definition: hook.to_json(),
-        digest: digest_of(hook),
-        files: files.collect(),
-        unresolved,
+        digest: digest_of(&definition),
+        definition,
+        files,
+        partial,
+        outdated: false,
     }
 }
 
-/// Of the text that the hook would be saved as: a number that has been through a file once more may
-/// not be the same to the last digit.
-fn digest_of(hook: &Hook) -> String {
-    digest::of_text(&hook.to_json().to_string())
+fn digest_of(definition: &Value) -> String {
+    digest::of_text(&canonical(definition))
 }
 
 /// An approval is bound to where the project is, whatever it is called.
-fn canonical(root: &Path) -> Result<PathBuf, TrustError> {
+fn canonical_root(root: &Path) -> Result<PathBuf, TrustError> {
     let error = |source| TrustError::Root {
         root: root.to_owned(),
         source,
@@ -156,17 +173,23 @@ fn canonical(root: &Path) -> Result<PathBuf, TrustError> {
 
 /// A project's hooks and what has been approved of them, for loading.
 pub(crate) struct Judged {
-    root: PathBuf,
-    approved: Vec<Approved>,
+    project: Arc<Project>,
+    /// By their digests.
+    approved: HashMap<String, Approved>,
 }
 
 impl Judged {
+    fn new(root: &Path, approved: Vec<Approved>) -> Self {
+        let by_digest = |approved: Approved| (approved.digest.clone(), approved);
+        Self {
+            project: Arc::new(Project::at(root)),
+            approved: approved.into_iter().map(by_digest).collect(),
+        }
+    }
+
     /// Of a project of which nothing can have been approved.
     pub(crate) fn nothing(root: &Path) -> Self {
-        Self {
-            root: root.to_owned(),
-            approved: Vec::new(),
-        }
+        Self::new(root, Vec::new())
     }
 
     /// Whether anything of the project was ever approved.
@@ -176,13 +199,14 @@ impl Judged {
 
     /// Has the hook ask before each run, and says how it is now.
     pub(crate) fn judge(&self, hook: Hook) -> (Hook, HookTrust) {
-        let digest = digest_of(&hook);
-        let approved = self
-            .approved
-            .iter()
-            .find(|approved| approved.digest == digest);
+        // Most projects that are opened have nothing approved.
+        let approved = match self.knows_project() {
+            true => self.approved.get(&digest_of(&hook.to_json())),
+            false => None,
+        };
         let gate: Arc<dyn Gate> = match approved {
-            Some(approved) => Arc::new(gate::Unchanged::new(&self.root, &approved.files)),
+            Some(approved) if approved.outdated => Arc::new(gate::Lost(OUTDATED.to_owned())),
+            Some(approved) => Arc::new(gate::Unchanged::new(&self.project, approved)),
             None => Arc::new(gate::NeverApproved),
         };
         let trust = gate.check(&hook).into();
@@ -191,14 +215,17 @@ impl Judged {
 
     /// What was approved and is not among these: it may have been a guard.
     pub(crate) fn vanished<'a>(&self, hooks: impl Iterator<Item = &'a Hook>) -> Vec<Hook> {
-        let present: HashSet<String> = hooks.map(digest_of).collect();
-        let gone = self
-            .approved
-            .iter()
-            .filter(|approved| !present.contains(&approved.digest));
-        gone.filter_map(|approved| Hook::from_json(&approved.definition).ok())
+        if !self.knows_project() {
+            return Vec::new();
+        }
+        let present: HashSet<String> = hooks.map(|hook| digest_of(&hook.to_json())).collect();
+        let is_gone = |approved: &&Approved| !present.contains(&approved.digest);
+        let mut gone: Vec<&Approved> = self.approved.values().filter(is_gone).collect();
+        gone.sort_by_key(|approved| &approved.digest);
+        gone.into_iter()
+            .filter_map(|approved| Hook::from_json(&approved.definition).ok())
             .filter(Hook::enabled)
-            .map(|hook| hook.with_gate(Arc::new(gate::Vanished)))
+            .map(|hook| Self::lose(hook, VANISHED))
             .collect()
     }
 
@@ -207,3 +234,7 @@ impl Judged {
         hook.with_gate(Arc::new(gate::Lost(why.to_owned())))
     }
 }
+
+const OUTDATED: &str =
+    "an earlier version approved it, whose approvals covered less; approve it again";
+const VANISHED: &str = "it was approved, and has been changed in its file, or is gone from it";

@@ -7,17 +7,19 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Approval, Approved, HookTrust, Judged, TrustError, canonical};
+use super::{Approval, Approved, HookTrust, Judged, TrustError, canonical_root, digest_of};
 use crate::files::{self, NewFile};
 use crate::hook::Hook;
 
 /// What a person has approved, project by project.
 ///
 /// An approval is bound to the project's place, to the definition of each of its hooks, and to the
-/// content of the files within the project that a hook's command names, or that it lists in
-/// `inputs`. It does not depend on the order of the hooks. A hook that was never approved is skipped
-/// and the host goes on; one that was, and has been changed or taken away since, fails and blocks
-/// where the event can be blocked, until somebody approves or [revokes](TrustStore::revoke).
+/// content of the files within the project that a hook's command itself runs, or that it lists in
+/// `inputs`. Where reading the command cannot tell all that it runs, the approval is partial, and says
+/// why ([`Approved::partial`]). It does not depend on the order of the hooks. A hook that was never
+/// approved is skipped and the host goes on; one that was, and has been changed or taken away since,
+/// fails and blocks where the event can be blocked, until a person approves or
+/// [revokes](TrustStore::revoke).
 ///
 /// ```
 /// use forge_hooks::{Approval, HookConfig, HookRegistry, TrustPolicy};
@@ -38,9 +40,12 @@ use crate::hook::Hook;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It protects from what a repository brings along. It does not protect from what an approved file
-/// itself reads or runs (an import, a Makefile's commands), from a change in the moment between the
-/// check and the run, nor from a program that runs as the user anyway.
+/// It protects from what a repository brings along. It does not protect from what a covered file
+/// itself loads or runs ([`Approval::NEVER_COVERED`]), from a change in the moment between the check
+/// and the run, nor from a program that runs as the user anyway.
+///
+/// The file is JSON. Hooks that an earlier version approved (`"version": 1`) fail until they are
+/// approved again, for those approvals covered less.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustStore {
     path: PathBuf,
@@ -53,7 +58,8 @@ struct Content {
     projects: BTreeMap<String, Vec<Approved>>,
 }
 
-const VERSION: u32 = 1;
+/// Since version 2 an approval covers what a command runs, and digests are of a canonical form.
+const VERSION: u32 = 2;
 
 /// No more than this is read of a store.
 const LARGEST_STORE: u64 = 64 * 1024 * 1024;
@@ -92,7 +98,9 @@ impl TrustStore {
     /// written.
     pub fn revoke(&self, root: impl AsRef<Path>) -> Result<bool, TrustError> {
         refuse_within_hook()?;
-        let root = canonical(root.as_ref())?.to_string_lossy().into_owned();
+        let root = canonical_root(root.as_ref())?
+            .to_string_lossy()
+            .into_owned();
         let mut was_there = false;
         self.change(|projects| was_there = projects.remove(&root).is_some())?;
         Ok(was_there)
@@ -103,7 +111,7 @@ impl TrustStore {
     /// # Errors
     /// When the project cannot be found, or the store not be used.
     pub fn approved(&self, root: impl AsRef<Path>) -> Result<Vec<Approved>, TrustError> {
-        let root = canonical(root.as_ref())?;
+        let root = canonical_root(root.as_ref())?;
         let mut content = self.read()?;
         let found = content.projects.remove(&*root.to_string_lossy());
         Ok(found.unwrap_or_default())
@@ -126,8 +134,7 @@ impl TrustStore {
 
     pub(crate) fn judged(&self, root: &Path) -> Result<Judged, TrustError> {
         let approved = self.approved(root)?;
-        let root = canonical(root)?;
-        Ok(Judged { root, approved })
+        Ok(Judged::new(&canonical_root(root)?, approved))
     }
 
     fn read(&self) -> Result<Content, TrustError> {
@@ -150,16 +157,22 @@ impl TrustStore {
                 return Err(unusable(words));
             }
         }
-        let content: Content =
+        let mut content: Content =
             serde_json::from_reader(io::BufReader::new(file.take(LARGEST_STORE)))
                 .map_err(|error| unusable(format!("cannot be read: {error}")))?;
-        if content.version != VERSION {
-            let version = content.version;
-            return Err(unusable(format!(
+        match content.version {
+            VERSION => Ok(content),
+            1 => {
+                for approved in content.projects.values_mut().flatten() {
+                    approved.digest = digest_of(&approved.definition);
+                    approved.outdated = true;
+                }
+                Ok(content)
+            }
+            version => Err(unusable(format!(
                 "is of version {version}, which this program does not know"
-            )));
+            ))),
         }
-        Ok(content)
     }
 
     fn change(

@@ -138,8 +138,8 @@ fn strings_stand_as_they_are_and_all_else_as_json() {
     case(json!(u64::MAX), "18446744073709551615");
     case(json!([1, "zwei", null]), "[1,\"zwei\",null]");
     case(
-        json!({"b": {"y": "\n"}, "a": []}),
-        "{\"b\":{\"y\":\"\\n\"},\"a\":[]}",
+        json!({"a": {"y": "\n"}, "b": []}),
+        "{\"a\":{\"y\":\"\\n\"},\"b\":[]}",
     );
 }
 

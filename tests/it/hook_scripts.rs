@@ -84,7 +84,7 @@ mod all_together {
         }
         let approval = Approval::of(&root, world.registry().hooks()).unwrap();
         for hook in approval.hooks {
-            assert!(hook.unresolved.is_empty() && hook.files.len() == 1);
+            assert!(hook.partial.is_empty() && hook.files.len() == 1);
         }
     }
 

@@ -44,6 +44,8 @@ mod tidy;
 mod trace_file;
 mod tracing;
 mod trust;
+mod trust_commands;
 mod trust_coverage;
+mod trust_property;
 mod watching;
 mod windows;

@@ -146,7 +146,7 @@ fn the_users_own_hooks_need_no_approval() {
 #[test]
 fn an_approval_lists_what_it_covers_and_what_it_cannot() {
     let project = Project::new();
-    let hooks = r#"{"hooks": [{"event": "*", "command": "./guard.sh \"$PWD/x.sh\" ./later.sh", "inputs": ["lib"]}]}"#;
+    let hooks = r#"{"hooks": [{"event": "*", "command": "./guard.sh \"$PWD/x.sh\"; ./later.sh", "inputs": ["lib"]}]}"#;
     project.world.write(PROJECT, hooks);
     project.world.write("project/lib/a.txt", "a");
     let approval = project.look();
@@ -161,7 +161,7 @@ fn an_approval_lists_what_it_covers_and_what_it_cannot() {
         files,
         [("guard.sh", true), ("later.sh", false), ("lib", true)]
     );
-    assert_eq!(approved.unresolved, ["$PWD/x.sh"]);
+    assert_eq!(approved.partial, [""; 0]);
     assert_eq!(approved.definition["inputs"][0], "lib");
     assert_eq!(approved.digest.len(), 64);
 }
@@ -392,6 +392,33 @@ fn a_store_that_cannot_be_read_counts_as_lost_approval() {
         ));
         project.is_blocked("trust.json`");
     }
+}
+
+#[test]
+fn an_approval_of_version_1_is_lost_until_it_is_given_again() {
+    let (project, other) = (Project::new(), Project::new());
+    let store = project.store();
+    for project in [&project, &other] {
+        store.approve(&project.look()).unwrap();
+    }
+    let text = std::fs::read_to_string(store.path()).unwrap();
+    let mut old: serde_json::Value = serde_json::from_str(&text).unwrap();
+    old["version"] = 1.into();
+    for approved in old["projects"].as_object_mut().unwrap().values_mut() {
+        approved[0]["digest"] = "0".repeat(64).into();
+    }
+    std::fs::write(store.path(), old.to_string()).unwrap();
+    project.is_blocked("approve it again");
+    store.approve(&project.look()).unwrap();
+    assert!(project.load().is_ok());
+    assert!(
+        !project
+            .guard()
+            .iter()
+            .any(|it| it.failure == Some(FailureKind::ApprovalLost))
+    );
+    let kept = store.approved(other.root()).unwrap();
+    assert!(kept.len() == 2 && kept.iter().all(|approved| approved.outdated));
 }
 
 #[cfg(unix)]

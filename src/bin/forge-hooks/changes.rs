@@ -16,6 +16,8 @@ pub(crate) struct Compared<'a> {
 pub(crate) enum Change<'a> {
     None,
     New,
+    /// Approved by an earlier version, which counts no more.
+    Outdated,
     /// Another definition of, as it seems, the same hook.
     Redefined(&'a Approved),
     /// The same definition; these files have changed, each with how.
@@ -37,6 +39,7 @@ impl<'a> Changes<'a> {
         let found: Vec<_> = now.hooks.iter().map(|hook| (hook, same(hook))).collect();
         let hooks = found.into_iter().map(|(now, same)| Compared {
             change: match same {
+                Some(old) if old.outdated => Change::Outdated,
                 Some(old) => change_of_files(old, now),
                 None => match take(&mut left, |old| seems_the_same(old, now)) {
                     Some(old) => Change::Redefined(old),
@@ -122,6 +125,7 @@ impl Change<'_> {
         match self {
             Self::None => "none",
             Self::New => "new",
+            Self::Outdated => "outdated",
             Self::Redefined(_) => "redefined",
             Self::Files(_) => "files",
         }
@@ -148,7 +152,7 @@ impl Compared<'_> {
             "change": self.change.name(),
             "was": was,
             "files": files.collect::<Vec<_>>(),
-            "not_covered": self.now.unresolved,
+            "partial": self.now.partial,
         })
     }
 }

@@ -104,6 +104,10 @@ fn show_hook(hook: &Compared<'_>, terminal: &mut Terminal) -> io::Result<()> {
     let (style, state) = match hook.change {
         Change::None => (Style::Good, "approved"),
         Change::New => (Style::Warning, "not approved: it does not run"),
+        Change::Outdated => (
+            Style::Bad,
+            "approved by an earlier version, which covered less: it fails, and blocks",
+        ),
         Change::Redefined(_) => (
             Style::Bad,
             "changed since it was approved: it fails, and blocks",
@@ -117,7 +121,7 @@ fn show_hook(hook: &Compared<'_>, terminal: &mut Terminal) -> io::Result<()> {
     writeln!(terminal, "{title}: {}", terminal.styled(style, state))?;
     match &hook.change {
         Change::None => {}
-        Change::New => show_definition(hook.now, "+ ", terminal)?,
+        Change::New | Change::Outdated => show_definition(hook.now, "+ ", terminal)?,
         Change::Redefined(old) => show_difference(old, hook.now, terminal)?,
         Change::Files(files) => {
             for (file, how) in files {
@@ -133,7 +137,13 @@ fn show_hook(hook: &Compared<'_>, terminal: &mut Terminal) -> io::Result<()> {
 }
 
 fn show_definition(hook: &Approved, sign: &str, terminal: &mut Terminal) -> io::Result<()> {
-    for line in format!("{:#}", hook.definition).lines() {
+    // With its keys in the order in which people write them.
+    let entry = Hook::from_json(&hook.definition);
+    let text = match entry.map(|entry| serde_json::to_string_pretty(&entry)) {
+        Ok(Ok(text)) => text,
+        _ => format!("{:#}", hook.definition),
+    };
+    for line in text.lines() {
         writeln!(terminal, "  {sign}{}", printable(line))?;
     }
     Ok(())
@@ -159,11 +169,11 @@ fn show_cover(hook: &Approved, terminal: &mut Terminal) -> io::Result<()> {
         };
         writeln!(terminal, "  covers `{}`: {what}", printable(file))?;
     }
-    for words in &hook.unresolved {
-        let words = terminal.styled(Style::Warning, printable(words));
-        writeln!(terminal, "  does not cover {words}")?;
+    for reason in &hook.partial {
+        let reason = terminal.styled(Style::Warning, printable(reason));
+        writeln!(terminal, "  partial: {reason}")?;
     }
-    Ok(())
+    writeln!(terminal, "  {}", Approval::NEVER_COVERED)
 }
 
 /// The words by which a person knows it.

@@ -1,0 +1,89 @@
+//! One text for one JSON value, whatever the order of its keys and the form of its numbers: what
+//! digests and fingerprints are made of.
+//!
+//! `serde_json`'s own text depends on its features, which any crate of a host's program can switch on.
+
+use serde_json::{Number, Value};
+
+/// Keys sorted by their bytes, no white space, and numbers in their shortest form.
+pub(crate) fn canonical(value: &Value) -> String {
+    let mut text = String::new();
+    write(value, &mut text);
+    text
+}
+
+fn write(value: &Value, text: &mut String) {
+    match value {
+        Value::Null | Value::Bool(_) | Value::String(_) => text.push_str(&value.to_string()),
+        Value::Number(number) => write_number(number, text),
+        Value::Array(items) => {
+            text.push('[');
+            for item in items {
+                write(item, text);
+                text.push(',');
+            }
+            text.push(']');
+        }
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by_key(|(key, _)| *key);
+            text.push('{');
+            for (key, member) in members {
+                write(&Value::from(key.as_str()), text);
+                text.push(':');
+                write(member, text);
+                text.push(',');
+            }
+            text.push('}');
+        }
+    }
+}
+
+/// `5`, `5.0` and `5e0` are one number.
+fn write_number(number: &Number, text: &mut String) {
+    let integer = number
+        .as_i64()
+        .map(i128::from)
+        .or(number.as_u64().map(i128::from));
+    // Below this each whole number has one float.
+    const WHOLE: f64 = 9_007_199_254_740_992.0;
+    match (integer, number.as_f64()) {
+        (Some(integer), _) => text.push_str(&integer.to_string()),
+        (None, Some(float)) if float.fract() == 0.0 && float.abs() < WHOLE => {
+            text.push_str(&(float as i64).to_string());
+        }
+        (None, Some(float)) => text.push_str(&format!("{float:e}")),
+        (None, None) => text.push_str(&number.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_value_has_one_text() {
+        let parse = |text: &str| canonical(&serde_json::from_str(text).unwrap());
+        let expected = r#"{"a":[1,-2,1e-7,null,true,],"b":{"":"\n\"","ä":0,},}"#;
+        for text in [
+            r#"{"b": {"ä": 0, "": "\n\""}, "a": [1, -2, 1e-7, null, true]}"#,
+            r#"{"a": [1.0, -2e0, 0.0000001, null, true], "b": {"": "\u000a\u0022", "ä": 0.0}}"#,
+        ] {
+            assert_eq!(parse(text), expected, "{text}");
+        }
+        let others = [
+            "[1,[2]]",
+            "[[1],2]",
+            "[1,2]",
+            "[12]",
+            "[\"1\",2]",
+            "[1.5,2]",
+            "{\"1\":2}",
+        ];
+        let mut texts: Vec<String> = others.map(parse).to_vec();
+        texts.sort();
+        texts.dedup();
+        assert_eq!(texts.len(), others.len());
+        assert_eq!(parse("18446744073709551615"), "18446744073709551615");
+    }
+}

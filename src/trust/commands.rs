@@ -1,0 +1,188 @@
+//! The simple commands of a shell's code: what would run, with its words and redirections.
+//!
+//! Knows the grammar of POSIX shells as far as it decides where a command begins. Where it does not
+//! follow (a function's body, bash's `[[` in another shell), a word too many counts as a command.
+
+use crate::hook::{Token, Word, words};
+
+/// What a shell's code consists of.
+#[derive(Default)]
+pub(super) struct Code {
+    pub(super) commands: Vec<Command>,
+    /// Code within it, to be read in turn.
+    pub(super) substitutions: Vec<String>,
+    /// It could not be read to its end.
+    pub(super) incomplete: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Command {
+    pub(super) words: Vec<Word>,
+    /// What `<` names.
+    pub(super) input: Option<Word>,
+    /// What `>` and its kin name.
+    pub(super) outputs: Vec<Word>,
+}
+
+/// Takes code apart; `has_tests` for a shell that knows `[[`.
+pub(super) fn commands(code: &str, has_tests: bool) -> Code {
+    let read = words(code);
+    let mut reader = Reader {
+        has_tests,
+        ..Reader::default()
+    };
+    for token in read.tokens {
+        reader.token(token);
+    }
+    reader.end_command();
+    Code {
+        commands: reader.commands,
+        substitutions: read.substitutions,
+        incomplete: read.incomplete || !reader.cases.is_empty() || reader.in_test,
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    commands: Vec<Command>,
+    command: Command,
+    redirection: Option<&'static str>,
+    has_tests: bool,
+    in_test: bool,
+    /// For each `case` that is open, whether its next words are patterns.
+    cases: Vec<bool>,
+}
+
+impl Reader {
+    fn token(&mut self, token: Token) {
+        match token {
+            Token::Word(word) if self.in_test => self.in_test = !is(&word, "]]"),
+            Token::Operator(_) if self.in_test => {}
+            Token::Word(word) if self.cases.last() == Some(&true) => {
+                if is(&word, "esac") {
+                    self.cases.pop();
+                }
+            }
+            Token::Operator(operator) if self.cases.last() == Some(&true) => {
+                if operator == ")" {
+                    self.set_patterns(false);
+                }
+            }
+            Token::Word(word) => self.word(word),
+            Token::Operator(operator) => self.operator(operator),
+        }
+    }
+
+    fn set_patterns(&mut self, are_next: bool) {
+        if let Some(patterns) = self.cases.last_mut() {
+            *patterns = are_next;
+        }
+    }
+
+    fn operator(&mut self, operator: &'static str) {
+        if operator.starts_with(['<', '>']) {
+            self.redirection = Some(operator);
+            return;
+        }
+        self.end_command();
+        if operator.starts_with(";;") || operator == ";&" {
+            self.set_patterns(true);
+        }
+    }
+
+    fn end_command(&mut self) {
+        self.redirection = None;
+        let command = std::mem::take(&mut self.command);
+        if !command.words.is_empty() || command.input.is_some() || !command.outputs.is_empty() {
+            self.commands.push(command);
+        }
+    }
+
+    fn word(&mut self, word: Word) {
+        match self.redirection.take() {
+            Some("<" | "<>") => self.command.input = Some(word),
+            Some(">" | ">>" | ">|") => self.command.outputs.push(word),
+            // A descriptor, a delimiter, or a text.
+            Some(_) => {}
+            None if self.command.words.is_empty() && self.is_keyword(&word) => {}
+            None => {
+                let is_case = self.command.words.first().is_some_and(|it| is(it, "case"));
+                if is_case && self.command.words.len() == 2 && is(&word, "in") {
+                    self.command = Command::default();
+                    self.cases.push(true);
+                } else {
+                    self.command.words.push(word);
+                }
+            }
+        }
+    }
+
+    /// Whether a word at the beginning of a command is one of the shell's own, behind which a command
+    /// begins or ends.
+    fn is_keyword(&mut self, word: &Word) -> bool {
+        if word.quoted || word.expands {
+            return false;
+        }
+        match &*word.text {
+            "[[" if self.has_tests => self.in_test = true,
+            "esac" => drop(self.cases.pop()),
+            "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "!"
+            | "{" | "}" | "time" => {}
+            _ => return false,
+        }
+        true
+    }
+}
+
+fn is(word: &Word, text: &str) -> bool {
+    !word.quoted && word.text == text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn case(code: &str, expected: &str) {
+        let read = commands(code, false);
+        let shown = |words: &[Word]| {
+            let words: Vec<&str> = words.iter().map(|word| &*word.text).collect();
+            words.join(" ")
+        };
+        let mut found: Vec<String> = Vec::new();
+        for command in &read.commands {
+            let mut line = shown(&command.words);
+            if let Some(input) = &command.input {
+                line += &format!(" <{}", input.text);
+            }
+            for output in &command.outputs {
+                line += &format!(" >{}", output.text);
+            }
+            found.push(line);
+        }
+        if read.incomplete {
+            found.push("INCOMPLETE".to_owned());
+        }
+        assert_eq!(found.join(" / "), expected, "{code}");
+    }
+
+    #[test]
+    fn commands_begin_where_posix_says() {
+        case("a b; c && d | e &", "a b / c / d / e");
+        case("if a; then b; else c; fi", "a / b / c");
+        case("while ! a <x; do { b; }; done >y", "a <x / b /  >y");
+        case("for f in a b; do c; done", "for f in a b / c");
+        case("case $x in a|b) c ;; (d) e ;; esac; f", "c / e / f");
+        case(
+            "case a in\n b)\n case c in d) e;; esac ;;\nesac\nf",
+            "e / f",
+        );
+        case("case a in b) c", "c / INCOMPLETE");
+        case("(a; b) 2>&1", "a / b");
+        case("f() { a; }; f", "f / a / f");
+        case("A=1 B= a", "A=1 B= a");
+        case("\"if\" a", "if a");
+        case("[[ a || b ]]", "[[ a / b ]]");
+        case("sh <<E\nx\nE", "sh");
+    }
+}

@@ -1,0 +1,398 @@
+//! What an approval of a hook covers: the files that its command itself runs, and what reading it
+//! cannot tell. When in doubt, the approval is partial, with a reason.
+//!
+//! Knows the command lines of a few programs (`programs`); runs and expands nothing.
+
+use super::commands::{Command, commands};
+use super::findings::{Coverage, Findings};
+use super::interpreted::{Given, Interpreted};
+use super::interpreters::{Interpreter, Language, Operand, interpreter};
+use super::place::{Project, shebang};
+use super::programs::{self, runs_nothing};
+use crate::hook::{Hook, HookCommand, Shell, Word};
+
+/// Code within code, and programs that run programs.
+const DEEPEST: usize = 16;
+
+/// What an approval of this hook covers, as the files are now.
+pub(super) fn coverage(project: &Project, hook: &Hook) -> Coverage {
+    let mut reader = Reader {
+        found: Findings::of(project, hook),
+        has_tests: false,
+        depth: 0,
+    };
+    match hook.command() {
+        HookCommand::Program(args) => {
+            let words: Vec<Word> = args.iter().map(Word::literal).collect();
+            reader.run(&words, None);
+        }
+        HookCommand::Shell { text, shell } => reader.shell_text(text, *shell),
+    }
+    reader.found.end()
+}
+
+struct Reader<'a> {
+    found: Findings<'a>,
+    /// The shell knows `[[`.
+    has_tests: bool,
+    depth: usize,
+}
+
+impl Reader<'_> {
+    fn shell_text(&mut self, text: &str, shell: Option<Shell>) {
+        let is_posix = match shell {
+            Some(Shell::Fish | Shell::Pwsh | Shell::PowerShell | Shell::Cmd) => false,
+            Some(_) => true,
+            None => cfg!(not(windows)),
+        };
+        if is_posix {
+            self.has_tests = matches!(shell, Some(Shell::Bash | Shell::Zsh | Shell::Ksh));
+            return self.code(text);
+        }
+        let shell = shell.map_or("cmd", Shell::as_str);
+        self.found
+            .partial(format!("the commands of `{shell}` are not read"));
+        let is_between = |c: char| c.is_whitespace() || "\"'`;&|()<>".contains(c);
+        for word in text.split(is_between) {
+            self.found.argument(&word.replace('\\', "/"));
+        }
+    }
+
+    /// One level deeper, as far as that may be.
+    fn deeper(&mut self, read: impl FnOnce(&mut Self)) {
+        if self.depth >= DEEPEST {
+            let reason = format!("programs and code are nested more than {DEEPEST} levels deep");
+            return self.found.partial(reason);
+        }
+        self.depth += 1;
+        read(self);
+        self.depth -= 1;
+    }
+
+    fn code(&mut self, code: &str) {
+        self.deeper(|reader| {
+            let code = commands(code, reader.has_tests);
+            if code.incomplete {
+                let reason = "quotes or expansions of the command cannot be read for sure";
+                reader.found.partial(reason.to_owned());
+            }
+            for inner in &code.substitutions {
+                reader.code(inner);
+            }
+            for command in &code.commands {
+                reader.command(command);
+            }
+        });
+    }
+
+    fn command(&mut self, command: &Command) {
+        for output in &command.outputs {
+            let is_elsewhere = ["/dev/", "$HOME/"]
+                .iter()
+                .any(|it| output.text.starts_with(it));
+            if !is_elsewhere {
+                self.found.writes(output);
+            }
+        }
+        let mut words = &command.words[..];
+        while let Some((word, rest)) = words.split_first()
+            && let Some((name, value)) = assigned(word)
+        {
+            self.found.assignment(name, value, word.expands);
+            words = rest;
+        }
+        self.run(words, command.input.as_ref());
+    }
+
+    /// One command: a program and its arguments.
+    fn run(&mut self, words: &[Word], input: Option<&Word>) {
+        let Some((program, args)) = words.split_first() else {
+            return;
+        };
+        if program.expands {
+            self.known_by_the_run(program);
+            return self.found.arguments(args);
+        }
+        self.deeper(|reader| {
+            if program.text.contains('/') {
+                reader.program_by_path(&program.text, args, input);
+            } else {
+                reader.found.runs_by_path(&program.text);
+                reader.known_program(&program.text, args, input);
+            }
+        });
+    }
+
+    fn known_by_the_run(&mut self, word: &Word) {
+        let reason = format!("what `{}` is, only the run can tell", word.text);
+        self.found.partial(reason);
+    }
+
+    fn program_by_path(&mut self, path: &str, args: &[Word], input: Option<&Word>) {
+        let (project, folder) = (self.found.project, &self.found.folder);
+        let base = path.rsplit('/').next().unwrap_or(path);
+        if project.below(folder, path).is_none() && project.is_of_the_system(path.as_ref()) {
+            return self.known_program(base, args, input);
+        }
+        let first_line = shebang(&project.path(folder, path));
+        self.found.runs(path);
+        if let Some(first_line) = first_line {
+            let mut words: Vec<Word> = first_line.into_iter().map(Word::literal).collect();
+            words.push(Word::literal(path));
+            self.run(&words, None);
+        }
+        match interpreter(base) {
+            Some(known) => self.interpreter(known, base, args, input),
+            None => self.found.arguments(args),
+        }
+    }
+
+    /// A program that is found by its name, or a command of the shell's own.
+    fn known_program(&mut self, name: &str, args: &[Word], input: Option<&Word>) {
+        if let Some(known) = interpreter(name) {
+            return self.interpreter(known, name, args, input);
+        }
+        match name {
+            "exec" | "command" | "builtin" | "nohup" => self.wrapper(name, args, input),
+            "." | "source" => self.source(args),
+            "eval" => self.eval(args),
+            "trap" => self.eval(args.get(..1).unwrap_or_default()),
+            "cd" | "pushd" | "chdir" => self.change_directory(args),
+            "env" => {
+                let folder = self.found.folder.clone();
+                self.env(args, input);
+                self.found.folder = folder;
+            }
+            _ => self.other_program(name, args),
+        }
+    }
+
+    fn other_program(&mut self, name: &str, args: &[Word]) {
+        let texts: Vec<&str> = args.iter().map(|word| &*word.text).collect();
+        match runs_nothing(name, &texts) {
+            Ok(None) => self.sets_variables(name, args),
+            Ok(Some(why)) => self.found.partial(format!("`{name}` {why}")),
+            Err(()) => {
+                let reason = format!("`{name}` may run or load files of the project");
+                self.found.partial(reason);
+            }
+        }
+        // A clone can bring along a directory that is a repository, with settings that run programs
+        // (git-config(1), `safe.bareRepository`).
+        if name == "git" && !self.found.folder.as_os_str().is_empty() {
+            let reason = "`git` in another directory may run what its settings say";
+            self.found.partial(reason.to_owned());
+        }
+        if programs::may_write(name) {
+            args.iter().for_each(|word| self.found.writes(word));
+        }
+        self.found.arguments(args);
+    }
+
+    /// What runs the rest of its words.
+    fn wrapper(&mut self, name: &str, args: &[Word], input: Option<&Word>) {
+        match args.first() {
+            Some(option) if option.text.starts_with('-') && !option.expands => {
+                let only_looks = name == "command" && matches!(&*option.text, "-v" | "-V");
+                if !only_looks {
+                    self.unknown_option(name, &option.text);
+                    self.found.arguments(args);
+                }
+            }
+            _ => self.run(args, input),
+        }
+    }
+
+    fn unknown_option(&mut self, program: &str, option: &str) {
+        let reason = format!("what `{program} {option}` runs or loads is not known");
+        self.found.partial(reason);
+    }
+
+    fn source(&mut self, args: &[Word]) {
+        if let Some((script, rest)) = args.split_first() {
+            self.script(script, &[""]);
+            self.found.arguments(rest);
+        }
+    }
+
+    /// A script for an interpreter, also where it is not there yet.
+    fn script(&mut self, word: &Word, endings: &[&str]) {
+        if word.expands {
+            return self.known_by_the_run(word);
+        }
+        if !word.text.contains('/') {
+            self.found.runs_by_path(&word.text);
+        }
+        let path = self.found.project.path(&self.found.folder, &word.text);
+        let endings = if path.exists() { &[""] } else { endings };
+        for ending in endings {
+            self.found.runs(&format!("{}{ending}", word.text));
+        }
+    }
+
+    fn eval(&mut self, args: &[Word]) {
+        if let Some(word) = args.iter().find(|word| word.expands) {
+            return self.known_by_the_run(word);
+        }
+        let words: Vec<&str> = args.iter().map(|word| &*word.text).collect();
+        self.code(&words.join(" "));
+    }
+
+    fn change_directory(&mut self, args: &[Word]) {
+        let target = match args {
+            [word] if !word.expands => self.found.project.below(&self.found.folder, &word.text),
+            _ => None,
+        };
+        let reason = "what runs after `cd` may be elsewhere".to_owned();
+        self.found.partial_without(target.as_deref(), reason);
+    }
+
+    /// GNU coreutils, `env`: options, then variables, then a program.
+    fn env(&mut self, args: &[Word], input: Option<&Word>) {
+        let mut rest = args;
+        while let Some((word, after)) = rest.split_first() {
+            let text = &*word.text;
+            let is_option = text.starts_with('-') && !word.expands;
+            if let Some((name, value)) = text.split_once('=')
+                && !is_option
+            {
+                self.found.assignment(name, value, word.expands);
+                rest = after;
+            } else if !is_option {
+                return self.run(rest, input);
+            } else if let Some((folder, after)) = value_of(text, after, "-C", "--chdir") {
+                self.found.folder.push(folder);
+                rest = after;
+            } else if let Some((words, after)) = value_of(text, after, "-S", "--split-string") {
+                return self.split_string(words, after, input);
+            } else if let Some((_, after)) = value_of(text, after, "-u", "--unset") {
+                rest = after;
+            } else if matches!(text, "-" | "-i" | "--ignore-environment" | "--") {
+                rest = after;
+            } else {
+                self.unknown_option("env", text);
+                return self.found.arguments(after);
+            }
+        }
+    }
+
+    fn split_string(&mut self, text: &str, rest: &[Word], input: Option<&Word>) {
+        if text.contains(['\'', '"', '\\', '$', '#']) {
+            return self.unknown_option("env -S", text);
+        }
+        let mut words: Vec<Word> = text.split_whitespace().map(Word::literal).collect();
+        words.extend_from_slice(rest);
+        self.deeper(|reader| reader.env(&words, input));
+    }
+
+    fn interpreter(
+        &mut self,
+        known: &Interpreter,
+        name: &str,
+        args: &[Word],
+        input: Option<&Word>,
+    ) {
+        let run = Interpreted::read(known, args);
+        for (option, given) in &run.options {
+            match given {
+                Given::Script(word) => self.script(word, known.endings),
+                Given::Code(word) => self.inner_code(known.language, name, option, word),
+                Given::Unknown => self.unknown_option(name, option),
+            }
+        }
+        match (run.operand, run.operand_is) {
+            (Some(word), Operand::Code) => self.inner_code(known.language, name, "", word),
+            (Some(word), Operand::Script) if word.text != "-" => {
+                self.script(word, known.endings);
+                if known.language == Language::Python && !run.is_isolated {
+                    self.beside(name, &word.text);
+                }
+            }
+            _ if !run.options.is_empty() || known.operand == Operand::Code => {}
+            _ => match input {
+                Some(word) => self.script(word, &[""]),
+                None => {
+                    let reason = format!("`{name}` runs what it reads from its input");
+                    self.found.partial(reason);
+                }
+            },
+        }
+        self.found.arguments(run.rest);
+    }
+
+    fn inner_code(&mut self, language: Language, name: &str, option: &str, word: &Word) {
+        if language == Language::Shell && !word.expands {
+            self.code(&word.text);
+        } else if word.expands || !language.is_harmless(&word.text) {
+            let program = format!("{name} {option}");
+            let program = program.trim_end();
+            let reason = format!("what the code of `{program}` runs or loads is not known");
+            self.found.partial(reason);
+        }
+    }
+
+    /// Python looks for each module in the directory of the script first.
+    fn beside(&mut self, name: &str, script: &str) {
+        let directory = script
+            .rsplit_once('/')
+            .map_or("", |(directory, _)| directory);
+        let below = self.found.project.below(&self.found.folder, directory);
+        let reason =
+            format!("a file beside `{script}` can replace a module of `{name}` without `-I`");
+        self.found.partial_without(below.as_deref(), reason);
+    }
+
+    /// The shell's own commands that set the variables that they name.
+    fn sets_variables(&mut self, name: &str, args: &[Word]) {
+        let names = match name {
+            "for" | "select" => args.get(..1),
+            "printf" if args.first().is_some_and(|it| it.text.starts_with("-v")) => args.get(..2),
+            "export" | "readonly" | "declare" | "typeset" | "local" | "read" | "getopts"
+            | "unset" | "let" => Some(args),
+            _ => None,
+        };
+        for word in names.unwrap_or_default() {
+            match word.text.split_once('=') {
+                Some((name, value)) => {
+                    let name = name.trim_end_matches('+');
+                    self.found.assignment(name, value, word.expands);
+                }
+                None if word.expands => self.known_by_the_run(word),
+                None => {
+                    let name = word.text.trim_start_matches("-v");
+                    self.found.assignment(name, "", true);
+                }
+            }
+        }
+    }
+}
+
+/// The name and the value of `NAME=value` before a command.
+fn assigned(word: &Word) -> Option<(&str, &str)> {
+    // Quotes in the name make a program of it.
+    let (bare, _) = word.bare.split_once('=')?;
+    let (name, value) = word.text.split_once('=')?;
+    let plain = name.strip_suffix('+').unwrap_or(name);
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let begins = plain.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    (bare == name && begins && plain.chars().all(is_name)).then_some((plain, value))
+}
+
+/// The value of an option that is given as `-C x`, `-Cx`, `--chdir x` or `--chdir=x`, and the words
+/// behind it. None for another option, and for a value that expands.
+fn value_of<'a>(
+    text: &'a str,
+    after: &'a [Word],
+    short: &str,
+    long: &str,
+) -> Option<(&'a str, &'a [Word])> {
+    if let Some(attached) = text.strip_prefix(long).and_then(|it| it.strip_prefix('=')) {
+        return Some((attached, after));
+    }
+    if text != long && text != short {
+        let attached = text.strip_prefix(short)?;
+        return (!text.starts_with("--")).then_some((attached, after));
+    }
+    let (value, after) = after.split_first()?;
+    (!value.expands).then_some((&*value.text, after))
+}

@@ -1,0 +1,206 @@
+//! What has been found of a hook so far: files that an approval covers, and reasons why it is partial.
+//!
+//! Knows names of files and variables; which word of a command is which, `coverage` knows.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::place::{Project, is_script};
+use super::programs::decides;
+use crate::hook::{Hook, Word};
+
+/// What an approval of a hook covers, and what it does not.
+#[derive(Debug, Default)]
+pub(super) struct Coverage {
+    /// Names below the root, with `/` between directories.
+    pub(super) files: BTreeMap<String, Kind>,
+    /// Why the approval is partial: short lines, for a person.
+    pub(super) partial: Vec<String>,
+}
+
+/// Why a file counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The command runs it.
+    Runs,
+    /// A script or an executable among the arguments, or a file or directory of `inputs`.
+    Named,
+    /// A pattern of `inputs`.
+    Glob,
+}
+
+/// A person who has seen so many reasons needs no more.
+const MOST_REASONS: usize = 50;
+const MOST_FILES: usize = 1000;
+/// No file has a longer name (Linux, `PATH_MAX`).
+const LONGEST_NAME: usize = 4096;
+
+pub(super) struct Findings<'a> {
+    pub(super) project: &'a Project,
+    /// Where relative names count from: below the root, or absolute.
+    pub(super) folder: PathBuf,
+    /// The files and directories of `inputs`, which are covered whatever runs them.
+    inputs: Vec<String>,
+    /// What the command may write: a name below the root, or none for one that is not known.
+    written: Vec<Option<String>>,
+    coverage: Coverage,
+}
+
+impl<'a> Findings<'a> {
+    /// With what a hook itself lists.
+    pub(super) fn of(project: &'a Project, hook: &Hook) -> Self {
+        let mut findings = Self {
+            project,
+            folder: hook.working_dir().unwrap_or(Path::new("")).to_owned(),
+            inputs: Vec::new(),
+            written: Vec::new(),
+            coverage: Coverage::default(),
+        };
+        for input in hook.inputs() {
+            findings.input(input);
+        }
+        for (name, value) in hook.env() {
+            findings.assignment(name, value, false);
+            findings.argument(value);
+            for path in std::env::split_paths(value) {
+                findings.argument(&path.to_string_lossy());
+            }
+        }
+        findings
+    }
+
+    fn input(&mut self, input: &str) {
+        let Some(name) = self.project.below(Path::new(""), input) else {
+            return self.partial(format!("`{input}` of `inputs` is not within the project"));
+        };
+        if input.contains(['*', '?', '[']) {
+            self.coverage.files.insert(name, Kind::Glob);
+        } else {
+            self.inputs.push(name.clone());
+            self.add(name, Kind::Named);
+        }
+    }
+
+    fn is_input(&self, name: &str) -> bool {
+        let mut inputs = self.inputs.iter();
+        inputs.any(|input| is_within(name, input))
+    }
+
+    pub(super) fn partial(&mut self, reason: String) {
+        let reasons = &mut self.coverage.partial;
+        if reasons.len() < MOST_REASONS && !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+
+    /// A reason about a file or directory, which goes away where `inputs` has it.
+    pub(super) fn partial_without(&mut self, name: Option<&str>, reason: String) {
+        if !name.is_some_and(|name| self.is_input(name)) {
+            self.partial(reason);
+        }
+    }
+
+    fn add(&mut self, name: String, kind: Kind) {
+        let files = &mut self.coverage.files;
+        match files.get(&name) {
+            Some(Kind::Runs | Kind::Glob) => {}
+            None if files.len() >= MOST_FILES => {
+                self.partial(format!("the command names more than {MOST_FILES} files"));
+            }
+            Some(Kind::Named) | None => drop(files.insert(name, kind)),
+        }
+    }
+
+    /// A file that the command runs, also where it is not there yet.
+    pub(super) fn runs(&mut self, name: &str) {
+        let Some(file) = self.project.below(&self.folder, name) else {
+            return self.partial(format!("`{name}` is outside of the project"));
+        };
+        if self.project.path(&self.folder, name).is_dir() {
+            self.partial_without(Some(&file), format!("`{name}` is a directory"));
+        } else {
+            self.add(file, Kind::Runs);
+        }
+    }
+
+    /// What the host's PATH finds within the project, now or later.
+    pub(super) fn runs_by_path(&mut self, name: &str) {
+        for directory in &self.project.programs_within {
+            let folder = self.folder.join(directory);
+            if let Some(file) = self.project.below(&folder, name) {
+                self.add(file, Kind::Runs);
+            }
+        }
+    }
+
+    pub(super) fn arguments(&mut self, args: &[Word]) {
+        for word in args.iter().filter(|word| !word.expands) {
+            self.argument(&word.text);
+        }
+    }
+
+    /// A word that is a script or an executable counts, whatever reads it; so does the value of an
+    /// option or a variable.
+    pub(super) fn argument(&mut self, text: &str) {
+        let value = text.split_once('=').map(|(_, value)| value);
+        for name in [Some(text), value].into_iter().flatten() {
+            let is_name = !name.is_empty() && name.len() <= LONGEST_NAME;
+            if is_name && is_script(&self.project.path(&self.folder, name)) {
+                let file = self.project.below(&self.folder, name);
+                file.into_iter()
+                    .for_each(|file| self.add(file, Kind::Named));
+            }
+        }
+    }
+
+    /// A variable that is set for what runs.
+    pub(super) fn assignment(&mut self, name: &str, value: &str, expands: bool) {
+        let is_path = name.ends_with("PATH");
+        if !decides(name) || value.is_empty() && !expands && !is_path {
+            return;
+        }
+        let is_known = |entry: &str| match self.project.below(&self.folder, entry) {
+            Some(inside) => self.is_input(&inside),
+            None => name == "PATH" && self.is_outside(entry),
+        };
+        if expands || !value.split(':').all(is_known) {
+            self.partial(format!("`{name}` is set, which decides what runs"));
+        }
+    }
+
+    fn is_outside(&self, entry: &str) -> bool {
+        let path = Path::new(entry);
+        path.is_absolute() && path != self.project.root
+    }
+
+    /// A file that the command may write.
+    pub(super) fn writes(&mut self, word: &Word) {
+        if word.expands {
+            self.written.push(None);
+        } else if let Some(name) = self.project.below(&self.folder, &word.text) {
+            self.written.push(Some(name));
+        }
+    }
+
+    /// All that was found.
+    pub(super) fn end(mut self) -> Coverage {
+        let mut written = Vec::new();
+        for (file, kind) in &self.coverage.files {
+            let is_it = |name: &Option<String>| name.as_ref().is_none_or(|it| is_within(file, it));
+            if *kind == Kind::Runs && self.written.iter().any(is_it) {
+                written.push(format!(
+                    "`{file}` may be written by the command that runs it"
+                ));
+            }
+        }
+        for reason in written {
+            self.partial(reason);
+        }
+        self.coverage
+    }
+}
+
+fn is_within(name: &str, directory: &str) -> bool {
+    let rest = name.strip_prefix(directory);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
