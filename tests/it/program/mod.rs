@@ -1,6 +1,8 @@
 //! The program `forge-hooks`, as it was built: its commands, its exit statuses, what it prints.
 
 mod approval;
+#[cfg(target_os = "linux")]
+mod completion;
 mod files;
 mod fire;
 mod printing;
