@@ -14,6 +14,7 @@
 mod args;
 mod changes;
 mod error;
+mod files;
 mod fire;
 mod generate;
 mod list;

@@ -8,6 +8,8 @@ mod fire;
 mod printing;
 mod schemas;
 mod session;
+#[cfg(unix)]
+mod special_files;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod trace;
