@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
+use forge_hooks::{printable, printable_lines};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -40,7 +41,7 @@ struct Traced {
     bytes: u64,
 }
 
-/// What happened to one hook.
+/// What happened to one hook, in words that can be shown.
 #[derive(Debug, Default, PartialEq, Serialize)]
 struct Entry {
     /// Of the end, in seconds since 1970.
@@ -125,7 +126,8 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal) -> Result<Ended, Failur
             files::replace(file, &page::of(&traced), mode).map_err(|error| {
                 Failure::new(format!("could not write `{}`: {error}", file.display()))
             })?;
-            writeln!(terminal, "wrote {}", file.display())?;
+            let shown = printable(&file.to_string_lossy());
+            writeln!(terminal, "wrote {shown}")?;
         }
         None => table::show(&traced, terminal)?,
     }
@@ -194,7 +196,7 @@ impl Traced {
 impl Entry {
     /// None for what has no time: it is nobody's line.
     fn of(value: &Value) -> Option<Self> {
-        let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let text = |key: &str| value.get(key).and_then(Value::as_str).map(printable_lines);
         let number = |key: &str| value.get(key).and_then(Value::as_f64);
         let whole = |key: &str| value.get(key).and_then(Value::as_u64);
         let is = |key: &str| value.get(key).and_then(Value::as_bool).unwrap_or_default();
