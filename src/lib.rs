@@ -98,7 +98,8 @@
 //! the log, in each [`Problem`], and in the message of a [`HookBlockedError`].
 //!
 //! # Platforms
-//! Linux, macOS and the BSDs, Windows. On Unix one loop waits for the pipes and, on Linux by a
+//! Linux is tested. For Windows the tests are cross-built and run under Wine. macOS, FreeBSD, NetBSD,
+//! Android and Linux with musl are type-checked only. OpenBSD is not supported. On Unix one loop waits for the pipes and, on Linux by a
 //! pidfd, for the end of a process; elsewhere in Unix and on Windows `wait-timeout` does. A killed
 //! hook takes along what it has started: its process group on Unix, its job on Windows. The document
 //! `docs/gotchas.md` in the repository tells what goes wrong with child processes, and what is done
