@@ -23,8 +23,10 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
         Ok(file) => file,
         // A socket cannot be opened; nor, on Windows, a directory.
         Err(error) => {
-            let metadata = path.metadata().map_err(|_| error)?;
-            return Err(not_regular(&metadata));
+            return Err(match path.metadata() {
+                Ok(metadata) if !metadata.is_file() => not_regular(&metadata),
+                _ => error,
+            });
         }
     };
     let metadata = file.metadata()?;

@@ -142,6 +142,18 @@ fn mode_of(path: &Path) -> u32 {
     path.metadata().unwrap().permissions().mode() & 0o7777
 }
 
+#[test]
+fn a_file_that_may_not_be_read_is_called_so() {
+    let user = User::new();
+    let trace = user.write("project/hooks.jsonl", TRACE);
+    set_mode(&trace, 0);
+    let said = user.run(&["trace", "hooks.jsonl"]);
+    // Root may read it.
+    if said.status != 0 {
+        assert!(said.err.contains("Permission denied"), "{said:?}");
+    }
+}
+
 /// Where a shell can limit memory.
 #[cfg(target_os = "linux")]
 #[test]
