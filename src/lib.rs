@@ -91,8 +91,15 @@
 //! timeout or a hook that could not run as an error. It never configures a logger and never prints.
 //! What looks like a secret is masked, and so are the values of a hook's own `env`: see [`Redactor`].
 //!
+//! # Showing what hooks say
+//! The fields of a [`HookResult`], an [`Outcome`] and a [`Hook`] are what was written, to the byte. In front
+//! of a person, such a text could hide a part of itself or command the terminal: [`printable`] and
+//! [`printable_lines`] write that out. The library does so itself where it makes a text for people: in
+//! the log, in each [`Problem`], and in the message of a [`HookBlockedError`].
+//!
 //! # Platforms
-//! Linux, macOS and the BSDs, Windows. On Unix one loop waits for the pipes and, on Linux by a
+//! Linux is tested. For Windows the tests are cross-built and run under Wine. macOS, FreeBSD, NetBSD,
+//! Android and Linux with musl are type-checked only. OpenBSD is not supported. On Unix one loop waits for the pipes and, on Linux by a
 //! pidfd, for the end of a process; elsewhere in Unix and on Windows `wait-timeout` does. A killed
 //! hook takes along what it has started: its process group on Unix, its job on Windows. The document
 //! `docs/gotchas.md` in the repository tells what goes wrong with child processes, and what is done
@@ -121,6 +128,7 @@ mod hook;
 mod lifecycle;
 mod outcome;
 mod pattern;
+mod printable;
 mod process;
 mod profile;
 mod protocol;
@@ -150,6 +158,7 @@ pub use outcome::{
     Decision, FailureKind, HookBlockedError, HookOutput, HookResult, Outcome, SkipReason,
 };
 pub use pattern::{EventPattern, Mismatch, PatternError, PatternPart};
+pub use printable::{is_printable, printable, printable_lines};
 pub use profile::AppProfile;
 pub use redact::{RedactError, Redactor};
 pub use registry::{HookId, HookRegistry};

@@ -15,6 +15,7 @@ use log::{debug, warn};
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
 use crate::pattern::{Alternative, Segment};
+use crate::printable::printable;
 
 /// Names one registered hook, for [`HookRegistry::remove`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -287,13 +288,14 @@ impl File {
 }
 
 fn report_unknown_event(hook: &Hook) {
-    let pattern = hook.event_pattern();
+    let pattern = || printable(hook.event_pattern());
     match hook.pattern().check_known() {
         Ok(()) => {}
-        Err(Some(nearest)) => {
-            warn!("hook pattern `{pattern}` matches no built-in event, did you mean `{nearest}`?");
-        }
-        Err(None) => debug!("hook pattern `{pattern}` matches no built-in event"),
+        Err(Some(nearest)) => warn!(
+            "hook pattern `{}` matches no built-in event, did you mean `{nearest}`?",
+            pattern()
+        ),
+        Err(None) => debug!("hook pattern `{}` matches no built-in event", pattern()),
     }
 }
 

@@ -23,6 +23,7 @@ use log::{debug, info, warn};
 use serde_json::Value;
 
 use crate::hook::Hook;
+use crate::printable::printable;
 use crate::profile::AppProfile;
 use crate::redact::Redactor;
 use crate::registry::HookRegistry;
@@ -199,7 +200,7 @@ impl HookConfig {
         });
         if !report.disabled.is_empty() {
             let names = report.disabled.join(", ");
-            info!("hooks disabled by the user's file: {names}");
+            info!("hooks disabled by the user's file: {}", printable(&names));
         }
         Found {
             report,

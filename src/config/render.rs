@@ -2,7 +2,8 @@
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
-use super::report::{Problem, Severity};
+use super::report::{Excerpt, Problem, Severity};
+use crate::printable::printable;
 
 pub(super) fn render(problem: &Problem, colours: bool) -> String {
     let level = match problem.severity {
@@ -13,7 +14,7 @@ pub(super) fn render(problem: &Problem, colours: bool) -> String {
         Some(key) => format!("{key}: {}", problem.message),
         None => problem.message.clone(),
     };
-    let path = problem.path.to_string_lossy();
+    let path = printable(&problem.path.to_string_lossy());
     let mut place = Origin::path(path.clone());
     if let Some(line) = problem.line {
         place = place.line(line);
@@ -22,7 +23,8 @@ pub(super) fn render(problem: &Problem, colours: bool) -> String {
         place = place.char_column(column);
     }
     let group = level.primary_title(title);
-    let mut group = match (&problem.excerpt, problem.line) {
+    let excerpt = problem.excerpt.as_ref().map(shown);
+    let mut group = match (&excerpt, problem.line) {
         (Some(excerpt), Some(line)) => {
             let label = problem
                 .expected
@@ -54,4 +56,18 @@ pub(super) fn render(problem: &Problem, colours: bool) -> String {
         Renderer::plain()
     };
     renderer.render(&[group]) + "\n"
+}
+
+/// With what is hidden written out; then columns in it are not those of the line.
+fn shown(excerpt: &Excerpt) -> Excerpt {
+    let (before, rest) = excerpt.text.split_at(excerpt.start);
+    let (marked, after) = rest.split_at(excerpt.end - excerpt.start);
+    let (before, marked) = (printable(before), printable(marked));
+    let text = format!("{before}{marked}{}", printable(after));
+    Excerpt {
+        start: before.len(),
+        end: before.len() + marked.len(),
+        begins_the_line: excerpt.begins_the_line && text == excerpt.text,
+        text,
+    }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::content::Loaded;
+use crate::printable::printable;
 use crate::trust::TrustStore;
 
 /// Which hooks may run. A required argument of [`HookConfig::load_into`], so that nobody trusts a
@@ -185,8 +186,8 @@ impl Problem {
         })
     }
 
-    /// With nothing left in its words that a terminal would take for a command, or show in another
-    /// order: a hooks file may come with a repository that was cloned a minute ago.
+    /// With nothing hidden in its words: a hooks file may come with a repository that was cloned a
+    /// minute ago.
     pub(super) fn made_printable(mut self) -> Self {
         let texts = [
             Some(&mut self.message),
@@ -197,9 +198,7 @@ impl Problem {
             self.help.as_mut(),
         ];
         for text in texts.into_iter().flatten() {
-            if text.contains(is_unprintable) {
-                *text = text.replace(is_unprintable, "\u{FFFD}");
-            }
+            *text = printable(text);
         }
         self
     }
@@ -207,7 +206,7 @@ impl Problem {
     /// The place and the message, without how bad it is.
     pub(super) fn reason(&self) -> String {
         let path = self.path.to_string_lossy();
-        let mut reason = format!("{}:", path.replace(is_unprintable, "\u{FFFD}"));
+        let mut reason = format!("{}:", printable(&path));
         for place in [self.line, self.column].into_iter().flatten() {
             reason += &format!("{place}:");
         }
@@ -223,11 +222,6 @@ impl Problem {
         }
         reason
     }
-}
-
-/// Control characters, and those that turn the direction of a text.
-fn is_unprintable(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 impl fmt::Display for Problem {

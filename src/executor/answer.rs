@@ -8,6 +8,7 @@ use super::report;
 use super::run::Engine;
 use crate::events::EventType;
 use crate::outcome::{FailureKind, HookOutput, HookResult};
+use crate::printable::printable;
 use crate::protocol::{is_answer, read_answer};
 
 impl Engine {
@@ -40,8 +41,9 @@ impl Engine {
         for (key, meant) in &answer.misspelt {
             report::tell(|| {
                 warn!(
-                    "hook `{}` answers with `{key}`, which means nothing: is `{meant}` meant?",
-                    self.label(&result.hook)
+                    "hook `{}` answers with `{}`, which means nothing: is `{meant}` meant?",
+                    self.label(&result.hook),
+                    printable(key)
                 );
             });
         }

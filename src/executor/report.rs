@@ -1,7 +1,7 @@
 //! What the log is told of a hook: what it writes, how it ends, the louder the worse.
 //!
-//! All of it goes through the redactor, with the values of the hook's own `env`, and only where
-//! somebody listens.
+//! All of it goes through the redactor, with the values of the hook's own `env`, and then has what is
+//! hidden written out; only where somebody listens.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,6 +13,7 @@ use super::run::Engine;
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
 use crate::outcome::{Decision, FailureKind, HookResult};
+use crate::printable::{printable, printable_lines};
 
 /// Tells the log, and is none the worse for a logger that panics: one that writes with `println!` does,
 /// when nobody reads any more.
@@ -22,14 +23,18 @@ pub(super) fn tell(what: impl FnOnce()) {
 
 impl Engine {
     /// A text that has to do with this hook, as it may be shown.
-    pub(super) fn shown<'a>(&self, hook: &Hook, text: &'a str) -> Cow<'a, str> {
-        let own = hook.env().values().map(String::as_str);
-        self.redactor.text_with(text, own)
+    pub(super) fn shown(&self, hook: &Hook, text: &str) -> String {
+        printable_lines(&self.masked(hook, text))
     }
 
     /// The words by which the hook is known.
-    pub(super) fn label<'a>(&self, hook: &'a Hook) -> Cow<'a, str> {
-        self.shown(hook, hook.label())
+    pub(super) fn label(&self, hook: &Hook) -> String {
+        printable(&self.masked(hook, hook.label()))
+    }
+
+    fn masked<'a>(&self, hook: &Hook, text: &'a str) -> Cow<'a, str> {
+        let own = hook.env().values().map(String::as_str);
+        self.redactor.text_with(text, own)
     }
 
     pub(super) fn report_start(&self, hook: &Hook, event_type: &EventType) {
@@ -85,7 +90,9 @@ impl Engine {
 
     fn report_trouble(&self, result: &HookResult, event_type: &EventType) {
         let hook = &result.hook;
-        let place = hook.source().map(|source| format!(" of {source}"));
+        let place = hook
+            .source()
+            .map(|source| printable(&format!(" of {source}")));
         let place = place.unwrap_or_default();
         let label = || self.label(hook);
         let error = || self.shown(hook, result.error.as_deref().unwrap_or_default());

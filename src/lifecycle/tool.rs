@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{Ask, Lifecycle, Question, once, options, settled, telling_of_panic};
 use crate::events::HookEvent;
 use crate::outcome::{HookBlockedError, HookOutput, HookResult, Outcome};
+use crate::printable::printable;
 
 /// A tool that is about to be called; see [`Lifecycle::tool`].
 #[must_use = "the tool is not called before `run`"]
@@ -97,7 +98,7 @@ impl<'a> ToolCall<'a> {
         let options = options.without_background();
         let again = self.lifecycle.ask_leave(&event, options);
         if self.changed_by(&again).is_some() {
-            let name = &self.name;
+            let name = printable(&self.name);
             warn!(
                 "hooks would change a changed call of tool `{name}` further; that is left undone"
             );
@@ -116,7 +117,7 @@ impl<'a> ToolCall<'a> {
     fn changed_by(&self, outcome: &Outcome) -> Option<Value> {
         let changes = outcome.updated_input().filter(|_| self.applies_updates)?;
         let Value::Object(args) = &self.args else {
-            let name = &self.name;
+            let name = printable(&self.name);
             warn!(
                 "what hooks would change of tool `{name}` is left undone: its arguments are no object"
             );
@@ -129,7 +130,7 @@ impl<'a> ToolCall<'a> {
 
     fn tell_result(&self, value: &impl Serialize) -> Option<Outcome> {
         let result = serde_json::to_value(value).unwrap_or_else(|error| {
-            let name = &self.name;
+            let name = printable(&self.name);
             warn!("the result of tool `{name}` is kept from its hooks: {error}");
             Value::Null
         });

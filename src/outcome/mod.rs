@@ -11,6 +11,7 @@ use std::ops::Deref;
 use serde_json::{Map, Value};
 
 use crate::events::EventType;
+use crate::printable::{printable, printable_lines};
 
 pub use failure::{FailureKind, SkipReason};
 pub use output::{Decision, HookOutput};
@@ -206,7 +207,8 @@ impl IntoIterator for Outcome {
 
 /// A hook has blocked what the host was about to do.
 ///
-/// The message holds the words by which the hook is known and the reason it gave:
+/// The message holds the words by which the hook is known and the reason it gave, as they can be
+/// [shown](crate::printable()):
 ///
 /// ```
 /// use forge_hooks::{Hook, HookBlockedError, HookResult};
@@ -219,7 +221,7 @@ impl IntoIterator for Outcome {
 /// # Ok::<(), forge_hooks::HookError>(())
 /// ```
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("blocked by hook `{}`: {}", result.hook.label(), result.reason().unwrap_or("no reason given"))]
+#[error("blocked by hook `{}`: {}", printable(result.hook.label()), printable_lines(result.reason().unwrap_or("no reason given")))]
 #[non_exhaustive]
 pub struct HookBlockedError {
     /// The result of the hook that blocked.

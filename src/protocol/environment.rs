@@ -12,6 +12,7 @@ use super::circular::HookChain;
 use super::spill::Spill;
 use crate::events::HookEvent;
 use crate::hook::{FailurePolicy, Hook, Reads, Stdin};
+use crate::printable::printable;
 use crate::process::LARGEST_VARIABLE;
 use crate::profile::AppProfile;
 
@@ -113,13 +114,21 @@ fn names_of_data(event: &HookEvent) -> BTreeMap<String, &str> {
     for key in event.data.keys() {
         match name_of_key(key) {
             Some(name) => names.entry(name).or_default().push(key),
-            None => warn!("event data `{key}` is no variable: hooks find it in the JSON alone"),
+            None => {
+                warn!(
+                    "event data `{}` is no variable: hooks find it in the JSON alone",
+                    printable(key)
+                );
+            }
         }
     }
     let sole_key = |(name, keys): (String, Vec<_>)| match keys[..] {
         [only] => Some((name, only)),
         _ => {
-            warn!("event data {keys:?} would all be `{name}`: hooks find them in the JSON alone");
+            warn!(
+                "event data {} would all be `{name}`: hooks find them in the JSON alone",
+                printable(&format!("{keys:?}"))
+            );
             None
         }
     };

@@ -331,6 +331,15 @@ fn the_reason_is_what_the_hook_said_else_why_it_failed() {
 }
 
 #[test]
+fn the_message_of_a_block_hides_nothing() {
+    let mut result = HookResult::new(hook("*", "x").with_description("a\u{200b}\nb"), 1);
+    result.stdout = "no\u{e0041}\nreally\u{1b}[2J".into();
+    let message = HookBlockedError::new(result).to_string();
+    let expected = "blocked by hook `a\\u{200b}\\nb`: no\\u{e0041}\nreally\\u{1b}[2J";
+    assert_eq!(message, expected);
+}
+
+#[test]
 fn all_that_block_are_told_when_nothing_stops_the_chain() {
     let world = World::running(["exit 1", "exit 2", "exit 0"]);
     let options = FireOptions::default().stop_on_failure(false);

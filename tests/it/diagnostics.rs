@@ -376,6 +376,34 @@ fn nothing_in_a_file_reaches_a_terminal_as_a_command_to_it() {
 }
 
 #[test]
+fn what_is_hidden_in_a_line_is_shown_in_it() {
+    let (_world, report) = check(
+        "{\"hooks\": [{\"event\": \"a\u{200b}:b\", \"command\": \"x\", \"timeout\": \"\u{e0041}\u{fe0f}\"}]}",
+    );
+    let drawn = report.render(false);
+    assert!(drawn.contains(r"a\u{200b}:b"), "{drawn}");
+    // The mark is as long as what it marks, and the column is that of the file.
+    let line = drawn
+        .lines()
+        .find(|line| line.contains(r"\u{e0041}\u{fe0f}"))
+        .unwrap();
+    let at = line.find(r#""\u{e0041}"#).unwrap();
+    let mark = drawn.lines().find(|line| line.contains('^')).unwrap();
+    assert_eq!(mark.find('^'), Some(at), "{drawn}");
+    assert_eq!(
+        mark.matches('^').count(),
+        r#""\u{e0041}\u{fe0f}""#.len(),
+        "{drawn}"
+    );
+    let column = report.problems[0].column.unwrap();
+    assert!(drawn.contains(&format!(":1:{column}\n")), "{drawn}");
+    assert!(
+        !drawn.contains(['\u{200b}', '\u{e0041}', '\u{fe0f}']),
+        "{drawn}"
+    );
+}
+
+#[test]
 fn of_very_many_problems_some_are_told() {
     let text = format!("{{\"hooks\": [{}7]}}", "7,".repeat(2999));
     let (_world, report) = check(text);

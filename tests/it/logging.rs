@@ -80,6 +80,20 @@ fn start_end_and_output_of_a_hook_are_logged() {
 }
 
 #[test]
+fn nothing_in_the_log_is_hidden() {
+    run(hook("*", "echo sa\u{200b}id&& exit 1").with_description("log-hidden\u{202e}\n"));
+    let told = told("log-hidden");
+    assert!(told.len() >= 4, "{told:?}");
+    for (_, message) in told {
+        assert!(message.contains(r"log-hidden\u{202e}\n"), "{message:?}");
+        assert!(
+            !message.contains(['\u{200b}', '\u{202e}', '\n']),
+            "{message:?}"
+        );
+    }
+}
+
+#[test]
 fn a_failure_is_a_warning_with_its_context() {
     run(hook("*", "exit 3").with_description("log-fails"));
     let message = "hook `log-fails` failed on tool:pre_execute: exited with code 3";

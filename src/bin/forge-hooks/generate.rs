@@ -20,9 +20,24 @@ pub(crate) fn schema(terminal: &mut Terminal) -> Result<Ended, Failure> {
 pub(crate) fn completions(shell: Shell, terminal: &mut Terminal) -> Result<Ended, Failure> {
     // It panics when it cannot write, so that it writes where it can.
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "forge-hooks", &mut script);
+    if shell == Shell::Bash {
+        clap_complete::generate(shell, &mut Cli::command(), NAME_FOR_BASH, &mut script);
+        script = registered_for_the_program(&script).into_bytes();
+    } else {
+        clap_complete::generate(shell, &mut Cli::command(), "forge-hooks", &mut script);
+    }
     terminal.write_all(&script)?;
     Ok(Ended::Fine)
+}
+
+/// The generator for bash writes the state of a program with a dash in its name in two ways, and then
+/// completes nothing behind a subcommand. It is given a name without a dash.
+const NAME_FOR_BASH: &str = "forge_hooks";
+
+/// The script ends with two `complete ... NAME`, one for each kind of bash.
+fn registered_for_the_program(script: &[u8]) -> String {
+    let registers = format!(" {NAME_FOR_BASH}\n");
+    String::from_utf8_lossy(script).replace(&registers, " forge-hooks\n")
 }
 
 /// One page for the program and all its commands.

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use forge_hooks::{EventType, Hook, HookEvent, HookExecutor, LoadReport};
+use forge_hooks::{EventType, Hook, HookEvent, HookExecutor, LoadReport, printable};
 use serde_json::{Value, json};
 
 use crate::Ended;
@@ -10,7 +10,7 @@ use crate::args::{Common, List};
 use crate::error::Failure;
 use crate::names;
 use crate::sources::{Listed, Sources, State, place, title};
-use crate::terminal::{Style, Terminal, printable};
+use crate::terminal::{Style, Terminal};
 
 pub(crate) fn run(args: &List, common: &Common, terminal: &mut Terminal) -> Result<Ended, Failure> {
     let wanted = Wanted::of(args)?;

@@ -14,6 +14,7 @@
 mod args;
 mod changes;
 mod error;
+mod files;
 mod fire;
 mod generate;
 mod list;
@@ -31,10 +32,11 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
+use forge_hooks::printable;
 
 use args::{Cli, Command};
 use error::Failure;
-use terminal::{ColorChoice, Terminal, printable};
+use terminal::{ColorChoice, Terminal};
 
 /// How a command ended that could do what it was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use forge_hooks::{HOOK_TEMPLATES, Hook, HookConfig};
+use forge_hooks::{HOOK_TEMPLATES, Hook, HookConfig, printable};
 use serde_json::{Value, json};
 
 use crate::Ended;
@@ -29,7 +29,8 @@ pub(crate) fn run(args: &Init, common: &Common, terminal: &mut Terminal) -> Resu
         Failure::new("there is no home folder to write to").with_fix("set `XDG_CONFIG_HOME`")
     })?;
     write_new(&path)?;
-    let shown = terminal.styled(Style::Strong, path.display());
+    let shown = printable(&path.to_string_lossy());
+    let shown = terminal.styled(Style::Strong, shown);
     writeln!(terminal, "wrote {shown}")?;
     writeln!(terminal, "edit it, and try it:")?;
     let event = r#"tool:pre_execute --tool bash --args '{"command":"sudo ls"}'"#;

@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use forge_hooks::{Approval, Approved, Hook, HookRegistry, LoadReport, TrustPolicy, TrustStore};
+use forge_hooks::{
+    Approval, Approved, Hook, HookRegistry, LoadReport, TrustPolicy, TrustStore, printable,
+};
 use serde_json::{Value, json};
 
 use crate::Ended;
@@ -10,7 +12,7 @@ use crate::args::{Common, Status};
 use crate::changes::{Change, Changes, Compared, keys_that_differ};
 use crate::error::Failure;
 use crate::sources::{needs_the_usual_files, project_config, root_of, trust_store};
-use crate::terminal::{Style, Terminal, printable};
+use crate::terminal::{Style, Terminal};
 use crate::validate::counted;
 
 pub(crate) const APPROVES: &str =

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use forge_hooks::{HOOK_TEMPLATES, Hook, HookConfig};
+use forge_hooks::{HOOK_TEMPLATES, Hook, HookConfig, printable};
 
 use crate::Ended;
 use crate::args::{Common, Templates};
@@ -66,8 +66,8 @@ fn add(
     } else {
         project_config().save_project(&root, &hooks)?;
     }
-    let path = path.unwrap_or_default();
-    writeln!(terminal, "added `{name}` to {}", path.display())?;
+    let path = printable(&path.unwrap_or_default().to_string_lossy());
+    writeln!(terminal, "added `{name}` to {path}")?;
     if !args.global {
         writeln!(
             terminal,

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use clap::ValueEnum;
+use forge_hooks::is_printable;
 
 /// When there are colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -93,7 +94,7 @@ impl Terminal {
     }
 
     /// This text in this style, where there are colours. What comes from others goes through
-    /// [`printable`] first.
+    /// [`printable`](forge_hooks::printable) first.
     pub(crate) fn styled<T: fmt::Display>(&self, style: Style, text: T) -> Styled<T> {
         let style = self.colours.then_some(style);
         Styled { style, text }
@@ -102,11 +103,13 @@ impl Terminal {
     /// A value for programs; on a terminal it commands nothing either.
     pub(crate) fn json(&mut self, value: &serde_json::Value) -> io::Result<()> {
         for c in serde_json::to_string_pretty(value)?.chars() {
-            // Such characters stand in strings alone, where JSON leaves some of them as they are.
-            if c != '\n' && commands_a_terminal(c) {
-                write!(self.out, "\\u{:04x}", u32::from(c))?;
-            } else {
+            if c == '\n' || is_printable(c) {
                 write!(self.out, "{c}")?;
+                continue;
+            }
+            // Such characters stand in strings alone, where JSON leaves some of them as they are.
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(self.out, "\\u{unit:04x}")?;
             }
         }
         writeln!(self.out)
@@ -149,43 +152,6 @@ impl<T: fmt::Display> fmt::Display for Styled<T> {
         match self.style {
             Some(style) => write!(f, "{}{}\x1b[0m", style.code(), self.text),
             None => write!(f, "{}", self.text),
-        }
-    }
-}
-
-/// A text of somebody else's, with what could command a terminal, or turn the direction of the text,
-/// written out: `\u{1b}`. Line breaks too.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars().fold(String::new(), |mut shown, c| {
-        if commands_a_terminal(c) {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-        shown
-    })
-}
-
-fn commands_a_terminal(c: char) -> bool {
-    let turns =
-        matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    c != '\t' && (c.is_control() || turns)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_in_a_text_commands_the_terminal() {
-        let cases = [
-            ("plain\ttext, ä→☃", "plain\ttext, ä→☃"),
-            ("\x1b[31mred\x07", "\\u{1b}[31mred\\u{7}"),
-            ("a\r\nb", "a\\r\\nb"),
-            ("\u{9b}2J\u{202e}x", "\\u{9b}2J\\u{202e}x"),
-        ];
-        for (given, expected) in cases {
-            assert_eq!(printable(given), expected);
         }
     }
 }

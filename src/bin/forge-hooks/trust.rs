@@ -2,12 +2,14 @@
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
+use forge_hooks::printable;
+
 use crate::Ended;
 use crate::args::{Common, Trust, Untrust};
 use crate::error::Failure;
 use crate::sources::{needs_the_usual_files, root_of, trust_store};
 use crate::status::{self, Project};
-use crate::terminal::{Terminal, printable};
+use crate::terminal::Terminal;
 use crate::validate::counted;
 
 pub(crate) fn trust(

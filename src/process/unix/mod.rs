@@ -12,6 +12,11 @@
 //!
 //! The process is reaped last, so that until then its group's number cannot be another's.
 
+#[cfg(target_os = "openbsd")]
+compile_error!(
+    "forge-hooks does not support OpenBSD: its runner needs `waitid`, which `rustix` does not have there"
+);
+
 mod child;
 mod group;
 mod input;

@@ -1,11 +1,15 @@
 //! The program `forge-hooks`, as it was built: its commands, its exit statuses, what it prints.
 
 mod approval;
+#[cfg(target_os = "linux")]
+mod completion;
 mod files;
 mod fire;
 mod printing;
 mod schemas;
 mod session;
+#[cfg(unix)]
+mod special_files;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod trace;

@@ -153,3 +153,88 @@ fn what_a_hook_writes_commands_no_terminal() {
         "{out:?}"
     );
 }
+
+/// What nobody sees, or what turns or commands what is seen.
+const HIDDEN: &str = "\u{1b}\u{9b}\u{ad}\u{34f}\u{61c}\u{200b}\u{200d}\u{202e}\u{2028}\u{2029}\u{2066}\u{3164}\u{fe0f}\u{feff}\u{e0041}";
+
+#[track_caller]
+fn hides_nothing(what: &str, text: &str) {
+    let hidden = text.chars().find(|c| HIDDEN.contains(*c));
+    assert_eq!(hidden, None, "{what}: {text:?}");
+}
+
+#[test]
+fn nothing_that_is_shown_is_hidden() {
+    let user = User::with_project_file(
+        &json!({"hooks": [
+            {"event": "tool:*", "command": format!("echo '{HIDDEN}'; echo '{HIDDEN}' >&2; exit 1; : {HIDDEN}.sh"),
+                "name": format!("n{HIDDEN}"), "description": format!("d{HIDDEN}")},
+            {"event": "tool:*", "command": "true", "timeout": format!("t{HIDDEN}"), (format!("k{HIDDEN}")): 1},
+        ]})
+        .to_string(),
+    );
+    let config = ["--config", ".src/forge/hooks.json"];
+    let mut fire = user.command(&with(&SUDO, &config));
+    let logged = user.said(fire.env("RUST_LOG", "trace").output().unwrap());
+    hides_nothing("log", &logged.err);
+    assert!(logged.err.contains("stderr: "), "{logged:?}");
+    for args in [
+        with(&SUDO, &config),
+        with(&SUDO, &["--json", "--config", config[1]]),
+        with(&SUDO, &["--dry-run", "--config", config[1]]),
+        vec!["list"],
+        vec!["list", "--json"],
+        vec!["validate"],
+        vec!["validate", "--json"],
+        vec!["status"],
+        vec!["status", "--json"],
+        vec!["trust", "--yes"],
+        vec!["fire", HIDDEN],
+        vec!["fire", "--event-json", HIDDEN],
+        vec!["list", "--project", HIDDEN],
+    ] {
+        let said = user.run(&args);
+        hides_nothing(&format!("{args:?}"), &(said.out.clone() + &said.err));
+        // The words of a problem are made to be shown; the rest is what it is.
+        if args.contains(&"--json") && args[0] != "validate" {
+            assert!(said.json().to_string().contains(&HIDDEN[1..]), "{args:?}");
+        }
+    }
+    let good =
+        json!({"event": "*", "command": format!("true {HIDDEN}"), "name": format!("n{HIDDEN}")});
+    let file = json!({"hooks": [good]}).to_string();
+    user.write("project/.src/forge/hooks.json", &file);
+    for args in [["trust", "--yes"], ["status", "--no-global"]] {
+        let said = user.run(&args);
+        assert_eq!(said.status, 0, "{said:?}");
+        hides_nothing(&format!("{args:?}"), &said.out);
+    }
+}
+
+#[test]
+fn a_trace_is_shown_without_what_is_hidden() {
+    let user = User::new();
+    let line = json!({"time": 1, "event": HIDDEN, "tool": HIDDEN, "session": HIDDEN, "hook": HIDDEN, "pattern": HIDDEN,
+        "command": HIDDEN, "source": HIDDEN, "failure": HIDDEN, "reason": format!("one\n{HIDDEN}")});
+    user.write("project/hooks.jsonl", &format!("{line}\n"));
+    hides_nothing("table", &user.run(&["trace", "hooks.jsonl"]).out);
+    let page = user.run(&["trace", "hooks.jsonl", "--html", "-"]).out;
+    hides_nothing("page", &page);
+    let (_, json) = page.split_once("type=\"application/json\">").unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(json.split_once("</script>").unwrap().0).unwrap();
+    let entry = json["entries"][0].as_object().unwrap();
+    for (key, value) in entry {
+        hides_nothing(key, value.as_str().unwrap_or_default());
+    }
+    assert!(
+        entry["reason"]
+            .as_str()
+            .unwrap()
+            .starts_with("one\n\\u{1b}")
+    );
+    let html = format!("{HIDDEN}.html");
+    let said = user.run(&["trace", "hooks.jsonl", "--html", &html]);
+    assert_eq!(said.status, 0, "{said:?}");
+    hides_nothing("path", &said.out);
+}

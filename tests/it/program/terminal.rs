@@ -13,8 +13,8 @@ use serde_json::json;
 use super::{GUARDED, LS, PROGRAM, SUDO, User, with};
 use crate::support::eventually;
 
-/// The program, alone on a terminal that is its own.
-struct OnTerminal {
+/// A program, alone on a terminal that is its own.
+pub(super) struct OnTerminal {
     child: Child,
     keyboard: File,
     screen: Arc<Mutex<Vec<u8>>>,
@@ -22,6 +22,14 @@ struct OnTerminal {
 
 impl OnTerminal {
     fn start(user: &User, args: &[&str], variables: &[(&str, &str)]) -> Self {
+        Self::start_program(user, &with(&[PROGRAM], args), variables)
+    }
+
+    pub(super) fn start_program(
+        user: &User,
+        command_line: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&terminal).unwrap();
         unlockpt(&terminal).unwrap();
@@ -30,14 +38,8 @@ impl OnTerminal {
         let mut command = Command::new("setsid");
         user.set(&mut command);
         command
-            .args([
-                "sh",
-                "-c",
-                r#"exec "$@" <"$PTS" >"$PTS" 2>&1"#,
-                "sh",
-                PROGRAM,
-            ])
-            .args(args)
+            .args(["sh", "-c", r#"exec "$@" <"$PTS" >"$PTS" 2>&1"#, "sh"])
+            .args(command_line)
             .env("PTS", name.to_str().unwrap())
             .env("TERM", "xterm")
             .envs(variables.iter().copied());
@@ -64,22 +66,22 @@ impl OnTerminal {
         }
     }
 
-    fn seen(&self) -> String {
+    pub(super) fn seen(&self) -> String {
         String::from_utf8_lossy(&self.screen.lock().unwrap()).into_owned()
     }
 
     #[track_caller]
-    fn shows(&self, words: &str) {
+    pub(super) fn shows(&self, words: &str) {
         eventually(words, || self.seen().contains(words));
     }
 
-    fn press(&mut self, keys: &str) {
+    pub(super) fn press(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
     /// The exit status, when what was written last is seen.
     #[track_caller]
-    fn end(&mut self, last_words: &str) -> i32 {
+    pub(super) fn end(&mut self, last_words: &str) -> i32 {
         let status = self.child.wait().unwrap();
         self.shows(last_words);
         status.code().unwrap_or(-1)

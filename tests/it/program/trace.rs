@@ -2,7 +2,7 @@
 
 use super::User;
 
-const TRACE: &str = concat!(
+pub(super) const TRACE: &str = concat!(
     r#"{"time":1760000001.25,"event":"tool:pre_execute","tool":"bash","session":"s1","hook":"guard","pattern":"*","command":"./guard.sh","source":"hooks.json: hooks[0]","host_pid":7,"queued":0.0,"duration":0.0042,"pid":9,"exit_code":1,"failure":"Exit","decision":"block","should_continue":false,"reason":"no sudo\nreally"}"#,
     "\n",
     r#"{"time":1760000002,"event":"session:end","session":"s1","hook":"log \u001b[2J","pattern":"*","command":"x","background":true,"host_pid":7,"queued":0.5,"duration":1.5,"exit_code":0,"decision":"allow","should_continue":true,"of_a_later_version":{}}"#,

@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-use forge_hooks::{FailurePolicy, HookEvent, HookExecutor, Mismatch};
+use forge_hooks::{FailurePolicy, HookEvent, HookExecutor, Mismatch, printable};
 use serde_json::{Value, json};
 
 use crate::Ended;
 use crate::args::Fire;
 use crate::error::Failure;
 use crate::sources::{Found, Listed, Sources, State, place, title};
-use crate::terminal::{Style, Terminal, printable};
+use crate::terminal::{Style, Terminal};
 
 /// What would become of a hook.
 enum Verdict {

@@ -1,6 +1,5 @@
 //! The event to fire: from the options, or from a file.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -9,7 +8,7 @@ use serde_json::Value;
 
 use crate::args::Fire;
 use crate::error::Failure;
-use crate::names;
+use crate::{files, names};
 
 /// No event is larger; what is, is something else.
 const LARGEST_EVENT: u64 = 64 * 1024 * 1024;
@@ -76,7 +75,7 @@ fn read(file: &Path) -> Result<HookEvent, Failure> {
     let text = if file == Path::new("-") {
         text_of(io::stdin().lock())
     } else {
-        File::open(file).and_then(text_of)
+        files::open(file).and_then(text_of)
     };
     let text = text.map_err(|error| could_not(&error))?;
     serde_json::from_str(&text).map_err(|error| {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forge_hooks::{
-    Decision, FailureKind, Hook, HookEvent, HookOutput, HookResult, Outcome, SkipReason,
+    Decision, FailureKind, Hook, HookEvent, HookOutput, HookResult, Outcome, SkipReason, printable,
+    printable_lines,
 };
 use serde_json::Value;
 
@@ -13,7 +14,7 @@ use super::spinner::Spinner;
 use super::{Message, report};
 use crate::error::Failure;
 use crate::sources::{place, title};
-use crate::terminal::{Style, Terminal, printable};
+use crate::terminal::{Style, Terminal};
 use crate::validate::counted;
 
 /// Shows messages as they come; for programs, nothing before the end.
@@ -176,8 +177,8 @@ impl Show {
     fn objection(&self, outcome: &Outcome, result: &HookResult) -> (Style, String) {
         let by = printable(title(&result.hook));
         let reason = result.reason().unwrap_or("no reason given").trim();
-        let reason: Vec<_> = reason.lines().map(printable).collect();
-        let (reason, rest) = (reason.join("\n  "), self.not_reached(outcome));
+        let reason = printable_lines(reason).replace('\n', "\n  ");
+        let rest = self.not_reached(outcome);
         match result.decision() {
             Decision::Ask => (
                 Style::Warning,

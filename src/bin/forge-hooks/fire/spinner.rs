@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-use forge_hooks::Hook;
+use forge_hooks::{Hook, printable};
 
 use crate::sources::title;
-use crate::terminal::{Style, Terminal, printable};
+use crate::terminal::{Style, Terminal};
 
 const TURNS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 

@@ -6,20 +6,23 @@ mod page;
 mod table;
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
+use forge_hooks::{printable, printable_lines};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::Ended;
 use crate::args::Trace;
 use crate::error::Failure;
+use crate::files;
 use crate::terminal::Terminal;
 
 /// The last lines are kept; a browser has enough of so many.
 const MOST_ENTRIES: usize = 100_000;
+/// So many bytes of lines are kept, whatever their number.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// A longer line is none of a trace's.
 const LONGEST_LINE: u64 = 1024 * 1024;
 
@@ -33,9 +36,12 @@ struct Traced {
     broken: u64,
     /// So many lines before those that are kept.
     left_out: u64,
+    /// So many bytes are the lines that are kept.
+    #[serde(skip)]
+    bytes: u64,
 }
 
-/// What happened to one hook.
+/// What happened to one hook, in words that can be shown.
 #[derive(Debug, Default, PartialEq, Serialize)]
 struct Entry {
     /// Of the end, in seconds since 1970.
@@ -68,6 +74,9 @@ struct Entry {
     background: bool,
     cut: bool,
     kind: Kind,
+    /// The length of its line.
+    #[serde(skip)]
+    bytes: u64,
 }
 
 /// What came of a hook, in a word.
@@ -99,7 +108,7 @@ impl Kind {
 }
 
 pub(crate) fn run(args: &Trace, terminal: &mut Terminal) -> Result<Ended, Failure> {
-    let traced = read(&args.file).map_err(|error| {
+    let (traced, mode) = read(&args.file).map_err(|error| {
         let words = format!(
             "could not read the trace `{}`: {error}",
             args.file.display()
@@ -113,22 +122,26 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal) -> Result<Ended, Failur
     match &args.html {
         Some(file) if file == Path::new("-") => terminal.write_all(page::of(&traced).as_bytes())?,
         Some(file) => {
-            std::fs::write(file, page::of(&traced)).map_err(|error| {
+            // The page says what the trace says, to nobody else.
+            files::replace(file, &page::of(&traced), mode).map_err(|error| {
                 Failure::new(format!("could not write `{}`: {error}", file.display()))
             })?;
-            writeln!(terminal, "wrote {}", file.display())?;
+            let shown = printable(&file.to_string_lossy());
+            writeln!(terminal, "wrote {shown}")?;
         }
         None => table::show(&traced, terminal)?,
     }
     Ok(Ended::Fine)
 }
 
-fn read(file: &Path) -> io::Result<Traced> {
+/// The trace, and who may read it, as a mode.
+fn read(file: &Path) -> io::Result<(Traced, u32)> {
     if file == Path::new("-") {
-        read_from(io::stdin().lock())
-    } else {
-        read_from(BufReader::new(File::open(file)?))
+        return Ok((read_from(io::stdin().lock())?, files::PRIVATE));
     }
+    let file = files::open(file)?;
+    let mode = files::mode_of(&file)?;
+    Ok((read_from(BufReader::new(file))?, mode))
 }
 
 fn read_from(mut input: impl BufRead) -> io::Result<Traced> {
@@ -136,14 +149,15 @@ fn read_from(mut input: impl BufRead) -> io::Result<Traced> {
     let mut line = Vec::new();
     loop {
         line.clear();
-        if (&mut input)
-            .take(LONGEST_LINE)
-            .read_until(b'\n', &mut line)?
-            == 0
-        {
+        let mut start = (&mut input).take(LONGEST_LINE);
+        let length = start.read_until(b'\n', &mut line)?;
+        if length == 0 {
             return Ok(traced);
         }
-        if !line.trim_ascii().is_empty() {
+        if length as u64 == LONGEST_LINE && !line.ends_with(b"\n") {
+            input.skip_until(b'\n')?;
+            traced.broken += 1;
+        } else if !line.trim_ascii().is_empty() {
             traced.take(&line);
         }
     }
@@ -154,14 +168,23 @@ impl Traced {
         let value: Value = serde_json::from_slice(line).unwrap_or_default();
         if let Some(lost) = value.get("lost").and_then(Value::as_u64) {
             self.lost = self.lost.saturating_add(lost);
-        } else if let Some(entry) = Entry::of(&value) {
-            if self.entries.len() == MOST_ENTRIES {
-                self.entries.pop_front();
-                self.left_out += 1;
-            }
-            self.entries.push_back(entry);
+        } else if let Some(mut entry) = Entry::of(&value) {
+            entry.bytes = line.len() as u64;
+            self.keep(entry);
         } else {
             self.broken += 1;
+        }
+    }
+
+    fn keep(&mut self, entry: Entry) {
+        self.bytes += entry.bytes;
+        self.entries.push_back(entry);
+        while self.entries.len() > MOST_ENTRIES || self.bytes > MOST_BYTES {
+            let Some(first) = self.entries.pop_front() else {
+                return;
+            };
+            self.bytes -= first.bytes;
+            self.left_out += 1;
         }
     }
 
@@ -173,7 +196,7 @@ impl Traced {
 impl Entry {
     /// None for what has no time: it is nobody's line.
     fn of(value: &Value) -> Option<Self> {
-        let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let text = |key: &str| value.get(key).and_then(Value::as_str).map(printable_lines);
         let number = |key: &str| value.get(key).and_then(Value::as_f64);
         let whole = |key: &str| value.get(key).and_then(Value::as_u64);
         let is = |key: &str| value.get(key).and_then(Value::as_bool).unwrap_or_default();
@@ -198,6 +221,7 @@ impl Entry {
             background: is("background"),
             cut: is("cut"),
             kind: kind_of(value),
+            bytes: 0,
         })
     }
 }
@@ -246,6 +270,25 @@ mod tests {
         assert_eq!(kinds, [("a", Kind::Allow), ("*", Kind::Dropped)]);
         assert_eq!((traced.lost, traced.broken, traced.left_out), (4, 4, 0));
         assert_eq!(traced.entries[1].duration, 0.0);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_one_broken_line() {
+        let long = "x".repeat(3 * 1024 * 1024);
+        let text = format!("{{\"time\":1}}\n{long}\n{{\"time\":2}}\n{long}");
+        let traced = read_from(text.as_bytes()).unwrap();
+        assert_eq!((traced.entries.len(), traced.broken), (2, 2));
+    }
+
+    #[test]
+    fn of_long_lines_fewer_are_kept() {
+        let line = format!("{{\"time\":1,\"hook\":\"{}\"}}", "x".repeat(1_000_000));
+        let mut traced = Traced::default();
+        for _ in 0..70 {
+            traced.take(line.as_bytes());
+        }
+        assert!(traced.bytes <= MOST_BYTES);
+        assert_eq!((traced.entries.len(), traced.left_out), (67, 3));
     }
 
     #[test]

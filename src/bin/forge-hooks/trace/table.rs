@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
+use forge_hooks::printable;
+
 use super::{Entry, Kind, Traced};
-use crate::terminal::{Style, Terminal, printable};
+use crate::terminal::{Style, Terminal};
 use crate::validate::counted;
 
 /// A wider column is nothing to look at.

@@ -1,0 +1,140 @@
+//! What of a text can be shown as it is: nothing that commands a terminal, changes the order of what is
+//! shown, or is invisible.
+//!
+//! The one rule for all output that people read. Knows nothing of what is shown.
+
+/// Unicode's property Default_Ignorable_Code_Point: what a font shows as nothing. From
+/// DerivedCoreProperties.txt of Unicode 16.0. U+061C, U+200E, U+200F, U+202A to U+202E and U+2066 to
+/// U+2069 are all of Bidi_Control too (PropList.txt).
+fn is_default_ignorable(c: char) -> bool {
+    matches!(
+        c,
+        '\u{AD}'
+            | '\u{34F}'
+            | '\u{61C}'
+            | '\u{115F}'..='\u{1160}'
+            | '\u{17B4}'..='\u{17B5}'
+            | '\u{180B}'..='\u{180F}'
+            | '\u{200B}'..='\u{200F}'
+            | '\u{202A}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}'
+            | '\u{3164}'
+            | '\u{FE00}'..='\u{FE0F}'
+            | '\u{FEFF}'
+            | '\u{FFA0}'
+            | '\u{FFF0}'..='\u{FFF8}'
+            | '\u{1BCA0}'..='\u{1BCA3}'
+            | '\u{1D173}'..='\u{1D17A}'
+            | '\u{E0000}'..='\u{E0FFF}'
+    )
+}
+
+/// Whether [`printable`] leaves a character as it is.
+///
+/// Not printable are control characters other than the tab, line and paragraph separators (U+2028, U+2029),
+/// and what Unicode calls default-ignorable: zero-width characters, soft hyphens, variation selectors, tag
+/// characters, and the characters that change the direction of a text.
+#[must_use]
+pub fn is_printable(c: char) -> bool {
+    let breaks_line = matches!(c, '\u{2028}' | '\u{2029}');
+    c == '\t' || !(c.is_control() || breaks_line || is_default_ignorable(c))
+}
+
+/// A text in one line that can be shown to a person: what is not [printable](is_printable), line breaks too,
+/// is written as an escape.
+///
+/// Names, commands, reasons and output of hooks come from files and programs that others may have written. On
+/// a terminal they could hide or forge what a person decides by; a program that prints them calls this first.
+///
+/// An emoji that is made of several loses what joins them; a text in a script that needs joiners (U+200C,
+/// U+200D) shows them as escapes.
+///
+/// ```
+/// use forge_hooks::printable;
+///
+/// assert_eq!(printable("größe\t道具"), "größe\t道具");
+/// assert_eq!(printable("rm\u{200b} x\n\u{1b}[2J"), r"rm\u{200b} x\n\u{1b}[2J");
+/// ```
+#[must_use]
+pub fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_printable(c) {
+            shown.push(c);
+        } else {
+            shown.extend(c.escape_default());
+        }
+    }
+    shown
+}
+
+/// The same for a text of several lines: its line breaks stay, `\r\n` as `\n`.
+///
+/// ```
+/// assert_eq!(forge_hooks::printable_lines("one\r\ntwo\u{7}"), "one\ntwo\\u{7}");
+/// ```
+#[must_use]
+pub fn printable_lines(text: &str) -> String {
+    let lines = text.split('\n');
+    let shown = lines.map(|line| printable(line.strip_suffix('\r').unwrap_or(line)));
+    shown.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use regex::Regex;
+
+    use super::*;
+
+    #[test]
+    fn what_is_hidden_is_written_out() {
+        let cases = [
+            ("plain\ttext, ä→☃", "plain\ttext, ä→☃"),
+            ("\x1b[31mred\x07", "\\u{1b}[31mred\\u{7}"),
+            ("a\r\nb", "a\\r\\nb"),
+            ("\u{9b}2J\u{202e}x", "\\u{9b}2J\\u{202e}x"),
+            (
+                "a\u{ad}\u{2028}\u{fe0f}\u{e0041}",
+                "a\\u{ad}\\u{2028}\\u{fe0f}\\u{e0041}",
+            ),
+        ];
+        for (given, expected) in cases {
+            assert_eq!(printable(given), expected);
+            assert_eq!(printable(expected), expected);
+        }
+        assert_eq!(printable_lines("a\n\n\rb\r\r\n"), "a\n\n\\rb\\r\n");
+    }
+
+    #[test]
+    fn every_character_follows_unicode() {
+        let hidden = r"^[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]$";
+        let hidden = Regex::new(hidden).unwrap();
+        for c in '\0'..=char::MAX {
+            let expected = c == '\t' || !hidden.is_match(c.encode_utf8(&mut [0; 4]));
+            assert_eq!(is_printable(c), expected, "U+{:04X}", u32::from(c));
+        }
+    }
+
+    #[test]
+    fn letters_of_many_scripts_are_shown() {
+        for text in [
+            "Größe, naïveté, ŁÓDŹ",
+            "Ελληνικά",
+            "Русский",
+            "עברית",
+            "العربية",
+            "हिन्दी",
+            "தமிழ்",
+            "ไทย",
+            "한국어",
+            "日本語",
+            "汉字",
+            "አማርኛ",
+            "ქართული",
+            "e\u{301}",
+            "😀 → ☃",
+        ] {
+            assert_eq!(printable(text), text);
+        }
+    }
+}
