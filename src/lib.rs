@@ -93,10 +93,10 @@
 //!
 //! # Platforms
 //! Linux, macOS and the BSDs, Windows. On Unix one loop waits for the pipes and, on Linux by a
-//! pidfd, for the end of a process; elsewhere in Unix and on Windows `wait-timeout` does. A killed
-//! hook takes along what it has started: its process group on Unix, its job on Windows. The document
-//! `docs/gotchas.md` in the repository tells what goes wrong with child processes, and what is done
-//! about it here.
+//! pidfd, for the end of a process; elsewhere in Unix and on Windows `wait-timeout` does. A hook
+//! is killed with what it has started: on Unix its process group, on Linux also its descendants
+//! outside the group, on Windows its job. The document `docs/gotchas.md` in the repository tells
+//! what goes wrong with child processes, and what is done about it here.
 
 #![warn(
     clippy::unwrap_used,

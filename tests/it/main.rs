@@ -26,6 +26,8 @@ mod order;
 mod parallel;
 mod patterns;
 mod processes;
+#[cfg(target_os = "linux")]
+mod processes_outside;
 #[cfg(all(feature = "cli", unix))]
 mod program;
 mod protocol_examples;
