@@ -97,6 +97,10 @@
 //! is killed with what it has started: on Unix its process group, on Linux also its descendants
 //! outside the group, on Windows its job. The document `docs/gotchas.md` in the repository tells
 //! what goes wrong with child processes, and what is done about it here.
+//!
+//! No signal handler of the host is replaced where there is a pidfd, nor on Windows. Elsewhere
+//! (macOS, the BSDs, Linux before 5.3 or in a sandbox that refuses it) `wait-timeout` installs one
+//! for `SIGCHLD` when it first waits, and calls the one that was there from it.
 
 #![warn(
     clippy::unwrap_used,
