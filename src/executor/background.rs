@@ -8,6 +8,7 @@ use log::warn;
 
 use super::chain;
 use super::firing::{Fired, Firing};
+use super::nesting::{self, Nesting};
 use super::observer::{DropReason, HookRun};
 use super::pool::{Job, Refusal};
 use super::queue::Place;
@@ -25,6 +26,8 @@ struct Background {
     event: Arc<HookEvent>,
     hook: Arc<Hook>,
     submitted: Instant,
+    /// Of the hooks that run where it was started.
+    depth: usize,
     cancel: Arc<Cancel>,
 }
 
@@ -39,6 +42,7 @@ pub(super) fn start(engine: &Arc<Engine>, event: Arc<HookEvent>, hook: &Arc<Hook
         event,
         hook: Arc::clone(hook),
         submitted: Instant::now(),
+        depth: nesting::depth(),
         cancel: Arc::default(),
     };
     if let Err(refusal) = engine.background.submit(place, Box::new(job)) {
@@ -64,6 +68,7 @@ impl Job for Background {
     }
 
     fn run(self: Box<Self>) {
+        let _nesting = Nesting::resume(self.depth);
         let mut firing = Firing::new(Fired::Shared(Arc::clone(&self.event)), &self.engine.naming);
         firing.queued = self.submitted.elapsed();
         firing.cancel = Some(Arc::clone(&self.cancel));

@@ -14,6 +14,7 @@ use log::error;
 
 use super::chain;
 use super::firing::{Fired, Firing};
+use super::nesting::{self, Nesting};
 use super::observer::{DropReason, HookRun};
 use super::options::FireOptions;
 use super::pool::Job;
@@ -31,6 +32,8 @@ pub(super) struct FireJob {
     hooks: Vec<Arc<Hook>>,
     options: FireOptions,
     submitted: Instant,
+    /// Of the hooks that run where it was submitted.
+    depth: usize,
     cancel: Arc<Cancel>,
     answers: Answers,
 }
@@ -89,6 +92,7 @@ impl FireJob {
             hooks,
             options,
             submitted: Instant::now(),
+            depth: nesting::depth(),
             cancel,
             answers,
         };
@@ -121,6 +125,7 @@ impl Job for FireJob {
     }
 
     fn run(mut self: Box<Self>) {
+        let _nesting = Nesting::resume(self.depth);
         let mut firing = Firing::new(Fired::Shared(Arc::clone(&self.event)), &self.engine.naming);
         firing.queued = self.submitted.elapsed();
         firing.cancel = Some(Arc::clone(&self.cancel));

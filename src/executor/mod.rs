@@ -11,6 +11,7 @@ mod error;
 mod firing;
 mod handle;
 mod job;
+mod nesting;
 mod observer;
 mod options;
 mod parallel;
