@@ -7,6 +7,7 @@ use std::time::Instant;
 use log::warn;
 
 use super::chain;
+use super::event::SharedEvent;
 use super::firing::{Fired, Firing};
 use super::nesting::{self, Nesting};
 use super::observer::{DropReason, HookRun};
@@ -14,7 +15,6 @@ use super::pool::{Job, Refusal};
 use super::queue::Place;
 use super::report;
 use super::run::Engine;
-use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::process::Cancel;
 
@@ -23,7 +23,7 @@ pub(super) const AT_ONCE: usize = 16;
 
 struct Background {
     engine: Arc<Engine>,
-    event: Arc<HookEvent>,
+    event: SharedEvent,
     hook: Arc<Hook>,
     submitted: Instant,
     /// Of the hooks that run where it was started.
@@ -32,7 +32,7 @@ struct Background {
 }
 
 /// Whatever becomes of it, the chain goes on: such a hook guards nothing.
-pub(super) fn start(engine: &Arc<Engine>, event: Arc<HookEvent>, hook: &Arc<Hook>) {
+pub(super) fn start(engine: &Arc<Engine>, event: SharedEvent, hook: &Arc<Hook>) {
     let place = Place {
         guard: false,
         lane: None,
@@ -69,7 +69,7 @@ impl Job for Background {
 
     fn run(self: Box<Self>) {
         let _nesting = Nesting::resume(self.depth);
-        let mut firing = Firing::new(Fired::Shared(Arc::clone(&self.event)), &self.engine.naming);
+        let mut firing = Firing::new(Fired::Shared(self.event.clone()), &self.engine.naming);
         firing.queued = self.submitted.elapsed();
         firing.cancel = Some(Arc::clone(&self.cancel));
         let result = chain::run_unless_cancelled(&self.engine, &firing, &self.hook);

@@ -217,7 +217,9 @@ const STOPPED: &str = ", stopped: a hook that wants the terminal is stopped, for
 
 fn kind_of(error: &VariablesError) -> FailureKind {
     match error {
-        VariablesError::TooLarge { .. } => FailureKind::EventTooLarge,
+        VariablesError::TooLarge { .. } | VariablesError::TooDeep { .. } => {
+            FailureKind::EventTooLarge
+        }
         VariablesError::NoSpill { .. } | VariablesError::BadName { .. } => FailureKind::NotStarted,
     }
 }

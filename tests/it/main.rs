@@ -6,6 +6,7 @@ mod blocking;
 mod cancel;
 mod circular;
 mod config;
+mod deep_data;
 mod diagnostics;
 mod disabling;
 mod endurance;
