@@ -240,7 +240,7 @@ fn text(captured: Captured) -> (String, Option<Vec<u8>>) {
     match String::from_utf8(captured.into_bytes()) {
         Ok(text) if !text.starts_with('\u{FEFF}') => (text, None),
         Ok(text) => (
-            text['\u{FEFF}'.len_utf8()..].to_owned(),
+            text.trim_start_matches('\u{FEFF}').to_owned(),
             Some(text.into_bytes()),
         ),
         Err(error) => {
