@@ -99,11 +99,17 @@
 //!
 //! # Platforms
 //! Linux is tested. For Windows the tests are cross-built and run under Wine. macOS, FreeBSD, NetBSD,
-//! Android and Linux with musl are type-checked only. OpenBSD is not supported. On Unix one loop waits for the pipes and, on Linux by a
-//! pidfd, for the end of a process; elsewhere in Unix and on Windows `wait-timeout` does. A killed
-//! hook takes along what it has started: its process group on Unix, its job on Windows. The document
+//! Android and Linux with musl are type-checked only. OpenBSD is not supported.
+//!
+//! On Unix one loop waits for the pipes and, on Linux by a pidfd, for the end of a process; elsewhere
+//! in Unix and on Windows `wait-timeout` does. A hook is killed with what it has started: on Unix its
+//! process group, on Linux also its descendants outside the group, on Windows its job. The document
 //! `docs/gotchas.md` in the repository tells what goes wrong with child processes, and what is done
 //! about it here.
+//!
+//! No signal handler of the host is replaced where there is a pidfd, nor on Windows. Elsewhere
+//! (macOS, the BSDs, Linux before 5.3 or in a sandbox that refuses it) `wait-timeout` installs one
+//! for `SIGCHLD` when it first waits, and calls the one that was there from it.
 
 #![warn(
     clippy::unwrap_used,

@@ -2,6 +2,7 @@
 //!
 //! Does no I/O, and does not know how an event reaches a hook: see `protocol`.
 
+mod depth;
 mod event_type;
 
 use std::fmt;
@@ -10,6 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+pub(crate) use depth::{DEEPEST_DATA, bounded_copy, drop_values};
 pub use event_type::{CustomEventType, EventType, EventTypeError};
 
 /// One thing that happened in the host, with what hooks are told about it.
@@ -29,6 +31,11 @@ pub use event_type::{CustomEventType, EventType, EventTypeError};
 /// ```
 ///
 /// `Debug` shows the names of the data, never their values: they may hold secrets.
+///
+/// Hooks are given values of up to 128 levels of arrays and objects within each other. Where one is
+/// deeper, the event's hooks fail as [`EventTooLarge`](crate::FailureKind::EventTooLarge). To drop,
+/// clone, compare or serialize such an event recurses once a level, as with a
+/// [`serde_json::Value`]; the executor does none of these with one that it was given.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HookEvent {
@@ -106,11 +113,15 @@ impl HookEvent {
         self
     }
 
-    /// The event as one line of JSON: what a hook reads on its standard input.
+    /// The event as one line of JSON: what a hook reads on its standard input. What is nested deeper
+    /// than 128 levels is `null`.
     #[must_use]
     pub fn to_json(&self) -> String {
         // The only way for this to fail is a map key that is no string, and `data` has none.
-        serde_json::to_string(self).unwrap_or_default()
+        match self.too_deep_key() {
+            None => serde_json::to_string(self).unwrap_or_default(),
+            Some(_) => serde_json::to_string(&self.cut_to_limit()).unwrap_or_default(),
+        }
     }
 
     /// Before a tool runs.

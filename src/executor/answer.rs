@@ -9,7 +9,7 @@ use super::run::Engine;
 use crate::events::EventType;
 use crate::outcome::{FailureKind, HookOutput, HookResult};
 use crate::printable::printable;
-use crate::protocol::{is_answer, read_answer};
+use crate::protocol::{from_first_visible, is_answer, read_answer};
 
 impl Engine {
     /// The result with its answer, where the hook came to its own end and has written one. `cut`
@@ -20,9 +20,12 @@ impl Engine {
         cut: bool,
         event_type: &EventType,
     ) -> HookResult {
-        let written = without_bom(result.stdout_bytes());
-        // Of what is blank and cut nobody can say how it went on.
-        let wants_to_be_one = is_answer(written) || (cut && written.trim_ascii().is_empty());
+        let output = result.stdout_bytes();
+        let written = from_first_visible(output);
+        // White space that was cut may have gone on with an answer. What has control characters, as
+        // zeros from a device, is no text that would.
+        let is_blank = without_bom(output).trim_ascii().is_empty();
+        let wants_to_be_one = is_answer(written) || (cut && is_blank);
         if !result.came_to_its_end() || !wants_to_be_one {
             return result;
         }
@@ -50,8 +53,7 @@ impl Engine {
         result.with_output(answer)
     }
 
-    /// Half an answer may be half a `block`. What has happened already nobody can block any more,
-    /// and there it is text.
+    /// Half an answer may be half a `block`. An event that cannot be blocked treats it as plain text.
     fn with_unusable_answer(
         &self,
         mut result: HookResult,
@@ -66,7 +68,7 @@ impl Engine {
             let hook = &result.hook;
             report::tell(|| {
                 warn!(
-                    "what hook `{}` writes on {event_type} is taken for text: {}",
+                    "what hook `{}` writes on {event_type} is treated as plain text: {}",
                     self.label(hook),
                     self.shown(hook, &error)
                 );
@@ -76,7 +78,7 @@ impl Engine {
     }
 }
 
-/// Who wrote something else than an answer should hear that it was taken for one.
+/// The author of a hook that did not mean to answer learns why its output was read as an answer.
 fn why_unusable(error: &serde_json::Error) -> String {
     if error.is_data() {
         return error.to_string();
@@ -84,6 +86,10 @@ fn why_unusable(error: &serde_json::Error) -> String {
     format!("{error} (output that begins with `{{` must be one JSON object and nothing else)")
 }
 
-pub(super) fn without_bom(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(bytes)
+/// Without the byte order marks at the beginning.
+pub(super) fn without_bom(mut bytes: &[u8]) -> &[u8] {
+    while let Some(rest) = bytes.strip_prefix("\u{FEFF}".as_bytes()) {
+        bytes = rest;
+    }
+    bytes
 }

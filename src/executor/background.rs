@@ -7,13 +7,14 @@ use std::time::Instant;
 use log::warn;
 
 use super::chain;
+use super::event::SharedEvent;
 use super::firing::{Fired, Firing};
+use super::nesting::{self, Nesting};
 use super::observer::{DropReason, HookRun};
 use super::pool::{Job, Refusal};
 use super::queue::Place;
 use super::report;
 use super::run::Engine;
-use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::process::Cancel;
 
@@ -22,14 +23,16 @@ pub(super) const AT_ONCE: usize = 16;
 
 struct Background {
     engine: Arc<Engine>,
-    event: Arc<HookEvent>,
+    event: SharedEvent,
     hook: Arc<Hook>,
     submitted: Instant,
+    /// Of the hooks that run where it was started.
+    depth: usize,
     cancel: Arc<Cancel>,
 }
 
 /// Whatever becomes of it, the chain goes on: such a hook guards nothing.
-pub(super) fn start(engine: &Arc<Engine>, event: Arc<HookEvent>, hook: &Arc<Hook>) {
+pub(super) fn start(engine: &Arc<Engine>, event: SharedEvent, hook: &Arc<Hook>) {
     let place = Place {
         guard: false,
         lane: None,
@@ -39,6 +42,7 @@ pub(super) fn start(engine: &Arc<Engine>, event: Arc<HookEvent>, hook: &Arc<Hook
         event,
         hook: Arc::clone(hook),
         submitted: Instant::now(),
+        depth: nesting::depth(),
         cancel: Arc::default(),
     };
     if let Err(refusal) = engine.background.submit(place, Box::new(job)) {
@@ -64,7 +68,8 @@ impl Job for Background {
     }
 
     fn run(self: Box<Self>) {
-        let mut firing = Firing::new(Fired::Shared(Arc::clone(&self.event)), &self.engine.naming);
+        let _nesting = Nesting::resume(self.depth);
+        let mut firing = Firing::new(Fired::Shared(self.event.clone()), &self.engine.naming);
         firing.queued = self.submitted.elapsed();
         firing.cancel = Some(Arc::clone(&self.cancel));
         let result = chain::run_unless_cancelled(&self.engine, &firing, &self.hook);

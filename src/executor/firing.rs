@@ -6,6 +6,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use super::event::SharedEvent;
 use super::observer::HookRun;
 use crate::events::HookEvent;
 use crate::hook::Hook;
@@ -15,7 +16,7 @@ use crate::protocol::{EventVariables, Naming};
 /// An event, lent by a caller who waits, or shared.
 pub(super) enum Fired<'a> {
     Lent(&'a HookEvent),
-    Shared(Arc<HookEvent>),
+    Shared(SharedEvent),
 }
 
 impl Deref for Fired<'_> {
@@ -31,10 +32,10 @@ impl Deref for Fired<'_> {
 
 impl Fired<'_> {
     /// For a hook that nobody waits for.
-    pub(super) fn to_shared(&self) -> Arc<HookEvent> {
+    pub(super) fn to_shared(&self) -> SharedEvent {
         match self {
-            Self::Lent(event) => Arc::new((*event).clone()),
-            Self::Shared(event) => Arc::clone(event),
+            Self::Lent(event) => Arc::new(event.bounded_copy()).into(),
+            Self::Shared(event) => event.clone(),
         }
     }
 }

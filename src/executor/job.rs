@@ -13,13 +13,14 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use log::error;
 
 use super::chain;
+use super::event::SharedEvent;
 use super::firing::{Fired, Firing};
+use super::nesting::{self, Nesting};
 use super::observer::{DropReason, HookRun};
 use super::options::FireOptions;
 use super::pool::Job;
 use super::report;
 use super::run::Engine;
-use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::outcome::{HookResult, Outcome};
 use crate::process::Cancel;
@@ -27,10 +28,12 @@ use crate::process::Cancel;
 /// The hooks of one event, on their way.
 pub(super) struct FireJob {
     engine: Arc<Engine>,
-    event: Arc<HookEvent>,
+    event: SharedEvent,
     hooks: Vec<Arc<Hook>>,
     options: FireOptions,
     submitted: Instant,
+    /// Of the hooks that run where it was submitted.
+    depth: usize,
     cancel: Arc<Cancel>,
     answers: Answers,
 }
@@ -60,7 +63,7 @@ pub(super) type Callback = Box<dyn FnMut(HookUpdate<'_>) + Send>;
 impl FireJob {
     pub(super) fn new(
         engine: Arc<Engine>,
-        event: Arc<HookEvent>,
+        event: SharedEvent,
         hooks: Vec<Arc<Hook>>,
         options: FireOptions,
         callback: Option<Callback>,
@@ -78,7 +81,7 @@ impl FireJob {
             progress,
             told: callback.map(|callback| Told {
                 callback,
-                event: Arc::clone(&event),
+                event: event.clone(),
                 results: Vec::new(),
             }),
             done: Some(sender),
@@ -89,6 +92,7 @@ impl FireJob {
             hooks,
             options,
             submitted: Instant::now(),
+            depth: nesting::depth(),
             cancel,
             answers,
         };
@@ -121,7 +125,8 @@ impl Job for FireJob {
     }
 
     fn run(mut self: Box<Self>) {
-        let mut firing = Firing::new(Fired::Shared(Arc::clone(&self.event)), &self.engine.naming);
+        let _nesting = Nesting::resume(self.depth);
+        let mut firing = Firing::new(Fired::Shared(self.event.clone()), &self.engine.naming);
         firing.queued = self.submitted.elapsed();
         firing.cancel = Some(Arc::clone(&self.cancel));
         let (engine, answers) = (&self.engine, &mut self.answers);
@@ -168,7 +173,7 @@ struct Answers {
 
 struct Told {
     callback: Callback,
-    event: Arc<HookEvent>,
+    event: SharedEvent,
     results: Vec<HookResult>,
 }
 
@@ -293,6 +298,7 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::events::HookEvent;
     use crate::executor::HookExecutor;
     use crate::outcome::FailureKind;
 
@@ -301,7 +307,7 @@ mod tests {
         let hooks = ["a:b", "c:d"].map(|pattern| Arc::new(Hook::new(pattern, "true").unwrap()));
         let (job, end) = FireJob::new(
             Arc::clone(&executor.shared.engine),
-            Arc::new(HookEvent::user_interrupt()),
+            Arc::new(HookEvent::user_interrupt()).into(),
             hooks.into(),
             FireOptions::default(),
             callback,

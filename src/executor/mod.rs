@@ -8,9 +8,11 @@ mod builder;
 mod chain;
 mod command;
 mod error;
+mod event;
 mod firing;
 mod handle;
 mod job;
+mod nesting;
 mod observer;
 mod options;
 mod parallel;
@@ -39,6 +41,7 @@ pub use observer::{DropReason, HookRun, Observer};
 pub use options::FireOptions;
 pub use shutdown::ShutdownReport;
 
+use event::SharedEvent;
 use firing::{Fired, Firing};
 use job::{Callback, FireJob, JobEnd};
 use queue::Ticket;
@@ -198,7 +201,7 @@ impl HookExecutor {
         event: impl Into<Arc<HookEvent>>,
         options: FireOptions,
     ) -> Result<HookHandle, SubmitError> {
-        let event = event.into();
+        let event = SharedEvent::from(event.into());
         let event_type = event.event_type.clone();
         let hooks = self.hooks_for(&event);
         if hooks.is_empty() {
@@ -241,7 +244,7 @@ impl HookExecutor {
         options: FireOptions,
         callback: impl FnMut(HookUpdate<'_>) + Send + 'static,
     ) -> Result<CancelToken, SubmitError> {
-        let event = event.into();
+        let event = SharedEvent::from(event.into());
         let hooks = self.hooks_for(&event);
         let (end, ticket) = self.submit_job(event, hooks, options, Some(Box::new(callback)))?;
         Ok(CancelToken::new(
@@ -253,18 +256,18 @@ impl HookExecutor {
 
     fn submit_job(
         &self,
-        event: Arc<HookEvent>,
+        event: SharedEvent,
         hooks: Vec<Arc<Hook>>,
         options: FireOptions,
         callback: Option<Callback>,
     ) -> Result<(JobEnd, Ticket), SubmitError> {
         let engine = &self.shared.engine;
         let place = options.place_of(&event);
-        let given = Arc::clone(&event);
+        let given = event.clone();
         let (job, end) = FireJob::new(Arc::clone(engine), event, hooks, options, callback);
         match engine.pool.submit(place, Box::new(job)) {
             Ok(ticket) => Ok((end, ticket)),
-            Err(refusal) => Err(SubmitError::new(given, refusal)),
+            Err(refusal) => Err(SubmitError::new(given.to_arc(), refusal)),
         }
     }
 

@@ -24,9 +24,10 @@ use crate::outcome::HookResult;
 /// `panic = "abort"` ends all the same.)
 ///
 /// It may fire events itself. Nothing is locked meanwhile, and a handle that is waited for on a
-/// thread of the pool has its hooks run there and then, so that even one worker is enough. Hooks
-/// that are run by an observer of hooks that are run by an observer, and so on, end at the eighth,
-/// which fails as [`Circular`](crate::FailureKind::Circular). An observer that keeps a
+/// thread of the pool has its hooks run there and then, so that even one worker is enough. Hooks of
+/// an event that an observer fires are reported to observers too. Eight may be nested so, also
+/// across threads; any further hook fails as [`Circular`](crate::FailureKind::Circular), which is
+/// returned and logged, but not reported to observers. An observer that keeps a
 /// [`HookExecutor`](crate::HookExecutor) keeps it from being dropped.
 ///
 /// ```

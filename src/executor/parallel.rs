@@ -11,6 +11,7 @@ use crossbeam_channel::{Sender, bounded};
 
 use super::chain;
 use super::firing::Firing;
+use super::nesting::{self, Nesting};
 use super::observer::DropReason;
 use super::pool::Job;
 use super::queue::Place;
@@ -39,6 +40,7 @@ pub(super) fn run(
         firing: firing.into_shared(Arc::clone(&cancel)),
         cancel,
         is_lent,
+        depth: nesting::depth(),
         hooks,
         next: AtomicUsize::new(0),
         results: sender,
@@ -73,6 +75,8 @@ struct Work {
     cancel: Arc<Cancel>,
     /// Of a blocking call: nobody else tells of the end of what the pool runs of it.
     is_lent: bool,
+    /// Of the hooks that run where it was begun.
+    depth: usize,
     hooks: Vec<Arc<Hook>>,
     /// The first that nobody has begun.
     next: AtomicUsize,
@@ -108,6 +112,7 @@ impl Job for Help {
     }
 
     fn run(self: Box<Self>) {
+        let _nesting = Nesting::resume(self.0.depth);
         while self.0.do_one() {}
     }
 

@@ -1,6 +1,5 @@
 //! One hook on one event: what it is given, its process, and its result.
 
-use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -11,13 +10,14 @@ use super::answer::without_bom;
 use super::chain;
 use super::command::command_line;
 use super::firing::Firing;
+use super::nesting::Nesting;
 use super::observer::Observers;
 use super::pool::Pool;
 use super::shutdown::Closing;
 use crate::hook::{GateVerdict, Hook, Stdin};
 use crate::outcome::{FailureKind, HookResult, SkipReason};
 use crate::process::{self, Captured, End, Finished, Spec, StartErrorKind};
-use crate::protocol::{Naming, VariablesError};
+use crate::protocol::{NESTING_LIMIT, Naming, VariablesError};
 use crate::redact::Redactor;
 
 /// What every run depends on: the settings, who watches, and the threads.
@@ -41,15 +41,22 @@ pub(crate) struct Engine {
 type Unable = (FailureKind, String);
 
 impl Engine {
-    /// A panic of the engine's own becomes a result.
+    /// A panic of the engine's own becomes a result. Beyond the nesting limit nothing is reported to
+    /// observers: one that fires an event at each report would never end.
     pub(super) fn run(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
-        let nested = Nested::enter();
+        let nesting = Nesting::enter();
+        let above = nesting.above();
+        let is_reported = above < NESTING_LIMIT;
         let run = firing.run_of(hook);
-        self.observers.start(&run);
-        let attempt = AssertUnwindSafe(|| self.attempt(firing, hook, nested.above));
+        if is_reported {
+            self.observers.start(&run);
+        }
+        let attempt = AssertUnwindSafe(|| self.attempt(firing, hook, above));
         let mut result = catch_unwind(attempt).unwrap_or_else(|_| chain::panicked(self, hook));
         result.queued = firing.queued;
-        self.observers.finish(&run, &result);
+        if is_reported {
+            self.observers.finish(&run, &result);
+        }
         result
     }
 
@@ -83,7 +90,7 @@ impl Engine {
         let working_dir = self.working_dir(hook).map_err(|error| {
             (
                 FailureKind::NotFound,
-                format!("the current directory is not to be had: {error}"),
+                format!("cannot read the current directory: {error}"),
             )
         })?;
         let env = firing
@@ -205,36 +212,14 @@ impl Engine {
     }
 }
 
-thread_local! {
-    /// Hooks that are being run on this thread, one by the observer of the other.
-    static NESTED: Cell<usize> = const { Cell::new(0) };
-}
-
-/// A hook that is being run on this thread.
-struct Nested {
-    above: usize,
-}
-
-impl Nested {
-    fn enter() -> Self {
-        let above = NESTED.get();
-        NESTED.set(above + 1);
-        Self { above }
-    }
-}
-
-impl Drop for Nested {
-    fn drop(&mut self) {
-        NESTED.set(self.above);
-    }
-}
-
 /// The usual cause: `ssh` or `sudo` asking for a password.
 const STOPPED: &str = ", stopped: a hook that wants the terminal is stopped, for it has none";
 
 fn kind_of(error: &VariablesError) -> FailureKind {
     match error {
-        VariablesError::TooLarge { .. } => FailureKind::EventTooLarge,
+        VariablesError::TooLarge { .. } | VariablesError::TooDeep { .. } => {
+            FailureKind::EventTooLarge
+        }
         VariablesError::NoSpill { .. } | VariablesError::BadName { .. } => FailureKind::NotStarted,
     }
 }
@@ -255,7 +240,7 @@ fn text(captured: Captured) -> (String, Option<Vec<u8>>) {
     match String::from_utf8(captured.into_bytes()) {
         Ok(text) if !text.starts_with('\u{FEFF}') => (text, None),
         Ok(text) => (
-            text['\u{FEFF}'.len_utf8()..].to_owned(),
+            text.trim_start_matches('\u{FEFF}').to_owned(),
             Some(text.into_bytes()),
         ),
         Err(error) => {

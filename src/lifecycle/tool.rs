@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Ask, Lifecycle, Question, once, options, settled, telling_of_panic};
-use crate::events::HookEvent;
+use crate::events::{HookEvent, bounded_copy, drop_values};
 use crate::outcome::{HookBlockedError, HookOutput, HookResult, Outcome};
 use crate::printable::printable;
 
@@ -66,7 +66,13 @@ impl<'a> ToolCall<'a> {
         mut self,
         tool: impl FnOnce(&Value) -> Result<T, E>,
     ) -> Result<ToolRun<T, E>, HookBlockedError> {
-        let (before, again) = self.leave()?;
+        let (before, again) = match self.leave() {
+            Ok(outcomes) => outcomes,
+            Err(blocked) => {
+                drop_values(vec![self.args]);
+                return Err(blocked);
+            }
+        };
         let call = || tool(&self.args);
         let result = telling_of_panic(call, |words| {
             let _ = self.tell_error(words);
@@ -109,7 +115,7 @@ impl<'a> ToolCall<'a> {
     }
 
     fn event(&self) -> HookEvent {
-        let event = HookEvent::tool_pre_execute(&self.name, self.args.clone());
+        let event = HookEvent::tool_pre_execute(&self.name, bounded_copy(&self.args));
         self.lifecycle.of_session(event)
     }
 
@@ -134,12 +140,12 @@ impl<'a> ToolCall<'a> {
             warn!("the result of tool `{name}` is kept from its hooks: {error}");
             Value::Null
         });
-        let event = HookEvent::tool_post_execute(&self.name, self.args.clone(), result);
+        let event = HookEvent::tool_post_execute(&self.name, bounded_copy(&self.args), result);
         self.lifecycle.tell(event)
     }
 
     fn tell_error(&self, words: &str) -> Option<Outcome> {
-        let event = HookEvent::tool_error(&self.name, self.args.clone(), words);
+        let event = HookEvent::tool_error(&self.name, bounded_copy(&self.args), words);
         self.lifecycle.tell(event)
     }
 }

@@ -21,7 +21,7 @@ pub enum FailureKind {
     /// The operating system could not start it: no processes or no memory left, say.
     NotStarted,
     /// A value of the event is too large for an environment variable, and the hook is a guard that
-    /// would not have seen it.
+    /// would not have seen it. Or a value is nested deeper than 128 levels, whatever the hook is.
     EventTooLarge,
     /// Its entry in hooks.json, or the file, cannot be used; see
     /// [`HookConfig::load_into`](crate::HookConfig::load_into).

@@ -6,8 +6,8 @@
 use crate::hook::{Hook, canonical};
 use crate::profile::AppProfile;
 
-/// How many hooks may run one below the other.
-const DEEPEST: usize = 8;
+/// How many hooks may run, each started by what the one above it runs.
+pub(crate) const NESTING_LIMIT: usize = 8;
 
 /// Between two fingerprints.
 const SEPARATOR: &str = ":";
@@ -25,7 +25,9 @@ pub(crate) enum Circular {
         "circular: this hook has started, by what it runs, the program that would run it again"
     )]
     Again,
-    #[error("circular: {DEEPEST} hooks are running one below the other, and no more may")]
+    #[error(
+        "circular: nesting limit ({NESTING_LIMIT}) reached: look for the hook that starts this program again, or the observer that fires an event for each hook"
+    )]
     TooDeep,
 }
 
@@ -43,7 +45,7 @@ impl HookChain {
     fn parse(text: &str) -> Self {
         let above = text.split(SEPARATOR).filter(|part| !part.is_empty());
         // What has been tampered with may be long, and a longer one says nothing more.
-        let above = above.take(DEEPEST).map(str::to_owned).collect();
+        let above = above.take(NESTING_LIMIT).map(str::to_owned).collect();
         Self { above }
     }
 
@@ -53,7 +55,7 @@ impl HookChain {
         if self.above.contains(&fingerprint(hook)) {
             return Err(Circular::Again);
         }
-        if self.above.len() + nested >= DEEPEST {
+        if self.above.len() + nested >= NESTING_LIMIT {
             return Err(Circular::TooDeep);
         }
         Ok(())
@@ -124,11 +126,14 @@ mod tests {
         let chain = HookChain::parse(&format!("{}:x", fingerprint(&mine)));
         assert_eq!(chain.check(&mine, 0), Err(Circular::Again));
         assert_eq!(chain.check(&other, 0), Ok(()));
-        assert_eq!(chain.check(&other, DEEPEST - 3), Ok(()));
-        assert_eq!(chain.check(&other, DEEPEST - 2), Err(Circular::TooDeep));
+        assert_eq!(chain.check(&other, NESTING_LIMIT - 3), Ok(()));
+        assert_eq!(
+            chain.check(&other, NESTING_LIMIT - 2),
+            Err(Circular::TooDeep)
+        );
         let long = "x:".repeat(1_000_000);
         let chain = HookChain::parse(&long);
-        assert_eq!(chain.above.len(), DEEPEST);
+        assert_eq!(chain.above.len(), NESTING_LIMIT);
         assert_eq!(chain.check(&other, 0), Err(Circular::TooDeep));
         assert_eq!(HookChain::parse("").check(&mine, 0), Ok(()));
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::circular::HookChain;
 use super::spill::Spill;
-use crate::events::HookEvent;
+use crate::events::{DEEPEST_DATA, HookEvent};
 use crate::hook::{FailurePolicy, Hook, Reads, Stdin};
 use crate::printable::printable;
 use crate::process::LARGEST_VARIABLE;
@@ -60,7 +60,8 @@ impl HookEvent {
     ///
     /// Every key of [`data`](HookEvent::data) is a variable: its name in capitals behind the prefix
     /// (`FORGE_` and `OPENCODE_`). Strings stand there as they are, anything else as JSON, and
-    /// `tool_args` and `tool_result` always as JSON. docs/protocol.md has the whole rule.
+    /// `tool_args` and `tool_result` always as JSON, in which what is nested deeper than 128 levels is
+    /// `null`. docs/protocol.md has the whole rule.
     #[must_use]
     pub fn to_env(&self) -> BTreeMap<String, String> {
         self.to_env_for(&AppProfile::default())
@@ -69,7 +70,10 @@ impl HookEvent {
     /// The same with the names of another profile.
     #[must_use]
     pub fn to_env_for(&self, profile: &AppProfile) -> BTreeMap<String, String> {
-        let named = variables(self);
+        let named = match self.too_deep_key() {
+            None => variables(self),
+            Some(_) => variables(&self.cut_to_limit()),
+        };
         named
             .iter()
             .flat_map(|(name, value)| {
@@ -79,7 +83,7 @@ impl HookEvent {
     }
 }
 
-/// The variables of one event, each by its name without a prefix.
+/// The variables of one event, each by its name without a prefix. Recurses once a level of its data.
 fn variables(event: &HookEvent) -> Vec<(String, String)> {
     let mut found = vec![
         ("EVENT".to_owned(), event.event_type.to_string()),
@@ -245,6 +249,8 @@ pub(crate) struct EventVariables {
     fitting: Vec<(String, String)>,
     /// By their names without a prefix.
     too_large: Vec<(String, String)>,
+    /// The key of a value that is nested too deep; then there are no variables.
+    too_deep: Option<String>,
     spill: OnceLock<Result<Spill, String>>,
 }
 
@@ -255,6 +261,10 @@ pub(crate) enum VariablesError {
         "`{name}` is too large for an environment variable ({bytes} bytes), and the hook would not see it; a hook that reads its standard input instead says `\"reads\": \"stdin\"`"
     )]
     TooLarge { name: String, bytes: usize },
+    #[error(
+        "event data `{key}` is nested deeper than {DEEPEST_DATA} levels, and hooks are not given that; the program that fires the event can flatten it, or pass it as a string of JSON"
+    )]
+    TooDeep { key: String },
     #[error("could not put the large value of `{name}` into a file: {cause}")]
     NoSpill { name: String, cause: String },
     #[error("`{name}` in the hook's `env` is no name of a variable")]
@@ -262,7 +272,16 @@ pub(crate) enum VariablesError {
 }
 
 impl EventVariables {
+    /// Looks once at how deep the event is, for all its hooks.
     pub(crate) fn new(event: &HookEvent, naming: &Naming) -> Self {
+        if let Some(key) = event.too_deep_key() {
+            return Self {
+                fitting: Vec::new(),
+                too_large: Vec::new(),
+                too_deep: Some(key.to_owned()),
+                spill: OnceLock::new(),
+            };
+        }
         let profile = &naming.profile;
         let mut named = variables(event);
         let size = |(name, value): &(String, String)| -> usize {
@@ -294,6 +313,7 @@ impl EventVariables {
         Self {
             fitting,
             too_large,
+            too_deep: None,
             spill: OnceLock::new(),
         }
     }
@@ -302,8 +322,9 @@ impl EventVariables {
     /// earlier ones.
     ///
     /// # Errors
-    /// When a value is too large and the hook is a guard that would not see it, when the value
-    /// cannot be put into a file, and when the hook's own `env` cannot be an environment.
+    /// When a value is nested too deep, when one is too large and the hook is a guard that would not
+    /// see it, when the value cannot be put into a file, and when the hook's own `env` cannot be an
+    /// environment.
     pub(crate) fn for_hook(
         &self,
         hook: &Hook,
@@ -311,6 +332,9 @@ impl EventVariables {
         working_dir: &str,
         naming: &Naming,
     ) -> Result<Vec<(String, String)>, VariablesError> {
+        if let Some(key) = &self.too_deep {
+            return Err(VariablesError::TooDeep { key: key.clone() });
+        }
         let is_bad = |name: &&String| name.is_empty() || name.contains(['=', '\0']);
         if let Some(name) = hook.env().keys().find(is_bad) {
             return Err(VariablesError::BadName { name: name.clone() });

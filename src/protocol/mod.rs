@@ -8,5 +8,6 @@ mod environment;
 mod native;
 mod spill;
 
+pub(crate) use circular::NESTING_LIMIT;
 pub(crate) use environment::{EventVariables, Naming, VariablesError};
-pub(crate) use native::{is_answer, read as read_answer};
+pub(crate) use native::{from_first_visible, is_answer, read as read_answer};

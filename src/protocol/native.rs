@@ -10,9 +10,40 @@ use serde_json::{Map, Value};
 
 use crate::outcome::{Decision, HookOutput};
 
-/// Whether this wants to be an answer; what does not is text.
-pub(crate) fn is_answer(stdout: &[u8]) -> bool {
-    stdout.trim_ascii_start().first() == Some(&b'{')
+/// Whether output that was [cut to what is visible](from_first_visible) is meant as an answer; other
+/// output is plain text.
+pub(crate) fn is_answer(visible: &[u8]) -> bool {
+    visible.first() == Some(&b'{')
+}
+
+/// The output from its first visible character on. A `block` that nobody can see in the text must
+/// not be overlooked, so everything is skipped that a terminal or an editor does not show: white
+/// space, control characters, Unicode's invisible ones, in any order. UTF-16's byte order marks are
+/// skipped too: what follows them is then an invalid answer, where it would be plain text.
+pub(crate) fn from_first_visible(stdout: &[u8]) -> &[u8] {
+    let mut skipped = 0;
+    for chunk in stdout.utf8_chunks() {
+        let visible = chunk.valid().trim_start_matches(is_invisible);
+        skipped += chunk.valid().len() - visible.len();
+        let is_mark = matches!(chunk.invalid(), [0xFE | 0xFF]);
+        if !visible.is_empty() || !is_mark {
+            break;
+        }
+        skipped += 1;
+    }
+    &stdout[skipped..]
+}
+
+/// White space, control characters, and what Unicode calls default-ignorable.
+fn is_invisible(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_control()
+        || matches!(c,
+            '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}'..='\u{1160}' | '\u{17B4}'..='\u{17B5}'
+            | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}'
+            | '\u{FFA0}' | '\u{FFF0}'..='\u{FFF8}' | '\u{1BCA0}'..='\u{1BCA3}'
+            | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
 /// Reads what [`is_answer`].
@@ -242,6 +273,31 @@ mod tests {
             written.extend(bytes);
             let _ = read(&written);
             prop_assert!(is_answer(&written));
+        }
+    }
+
+    #[test]
+    fn output_is_read_from_its_first_visible_character() {
+        for (stdout, expected) in [
+            (&b"{}"[..], &b"{}"[..]),
+            (b" \t\r\n\x0B\x0C{ ", b"{ "),
+            (b"\0\x1B\x7F{", b"{"),
+            (
+                "\u{FEFF}\u{FEFF} \u{FEFF}\n{\u{FEFF}".as_bytes(),
+                "{\u{FEFF}".as_bytes(),
+            ),
+            ("\u{A0}\u{85}\u{2028}\u{3000}{".as_bytes(), b"{"),
+            ("\u{200B}\u{AD}\u{FE0F}\u{202E}\u{E0041}{".as_bytes(), b"{"),
+            (b"\xFF\xFE{\0}\0", b"{\0}\0"),
+            (b"\xFE\xFF\0{\0}", b"{\0}"),
+            (b" \xFF\xFE \xFF {", b"{"),
+            ("a\u{FEFF}{".as_bytes(), "a\u{FEFF}{".as_bytes()),
+            (b" \x80{", b"\x80{"),
+            (b" \xEF\xBB{", b"\xEF\xBB{"),
+            ("\u{FEFF} \n".as_bytes(), b""),
+            (b"", b""),
+        ] {
+            assert_eq!(from_first_visible(stdout), expected, "{stdout:?}");
         }
     }
 

@@ -102,12 +102,33 @@ fn what_stands_in_both_places_adds_up() {
 }
 
 #[test]
-fn space_and_a_byte_order_mark_before_an_answer_are_nothing() {
-    for text in [
-        "\n  {\"decision\": \"block\"}\n\n",
-        "\u{FEFF}{\"decision\": \"block\"}\r\n",
+fn invisible_characters_before_an_answer_are_skipped() {
+    for before in [
+        "\n  ",
+        "\u{FEFF}",
+        "\u{FEFF}\u{FEFF}",
+        " \u{FEFF}\r\n\u{FEFF}\t\u{FEFF} ",
+        "\u{A0}\u{2028}\u{3000}",
+        "\u{200B}\u{2060}\u{AD}\u{E0001}",
+        "\0\u{1B}\u{7F}",
     ] {
-        assert_eq!(read(text).decision, Some(Decision::Block), "{text:?}");
+        let text = format!("{before}{{\"decision\": \"block\"}}\r\n");
+        assert_eq!(read(&text).decision, Some(Decision::Block), "{text:?}");
+    }
+    let result = World::new().one(hook("*", "printf '\\357\\273\\277\\357\\273\\277hello'"));
+    assert_eq!(result.stdout, "hello");
+    assert_eq!(result.stdout_bytes(), "\u{FEFF}\u{FEFF}hello".as_bytes());
+}
+
+#[test]
+fn an_answer_in_utf_16_is_invalid() {
+    for bytes in [
+        "\\377\\376{\\000}\\000",
+        "\\376\\377\\000{\\000}",
+        "\\000{\\000}",
+    ] {
+        let result = World::new().one(hook("*", &format!("printf '{bytes}'")));
+        assert_eq!(result.failure, Some(FailureKind::InvalidAnswer), "{bytes}");
     }
 }
 

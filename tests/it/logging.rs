@@ -245,7 +245,7 @@ fn an_answer_after_the_fact_that_cannot_be_used_is_a_warning() {
         .registry()
         .register(hook("*", &says).with_description("log-text"));
     assert!(world.fire(&HookEvent::user_interrupt())[0].success());
-    let told = told("what hook `log-text` writes on user:interrupt is taken for text: ");
+    let told = told("what hook `log-text` writes on user:interrupt is treated as plain text: ");
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].0, Level::Warn);
 }

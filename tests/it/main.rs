@@ -6,6 +6,7 @@ mod blocking;
 mod cancel;
 mod circular;
 mod config;
+mod deep_data;
 mod diagnostics;
 mod disabling;
 mod endurance;
@@ -26,6 +27,8 @@ mod order;
 mod parallel;
 mod patterns;
 mod processes;
+#[cfg(target_os = "linux")]
+mod processes_outside;
 #[cfg(all(feature = "cli", unix))]
 mod program;
 mod protocol_examples;

@@ -1,6 +1,8 @@
 //! Those who watch, and what they may do meanwhile: panic, and fire events of their own.
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
 use std::time::Duration;
 
 use forge_hooks::{
@@ -239,33 +241,138 @@ fn a_callback_may_fire_and_wait() {
     drop(token);
 }
 
-/// Fires an event for each hook that ends, on which the same hook runs, which ends.
-#[derive(Default)]
+/// Fires an event in each callback and waits for it; the hooks of that event are reported too.
 struct Endless {
     executor: OnceLock<HookExecutor>,
-    failures: Mutex<Vec<Option<FailureKind>>>,
+    wait: fn(&HookExecutor, HookEvent) -> Outcome,
+    /// Events that may still be fired: each level has twice as many as the one above.
+    budget: AtomicUsize,
+    reported: Mutex<Vec<(u64, Option<FailureKind>)>>,
+    unreported: Mutex<Vec<Option<FailureKind>>>,
 }
 
-impl Observer for Endless {
-    fn on_finish(&self, _run: &HookRun<'_>, result: &HookResult) {
-        self.failures.lock().unwrap().push(result.failure);
-        if result.failure.is_none() {
-            let executor = self.executor.get().unwrap();
-            let _ = executor.execute(&blocking_event(), FireOptions::default());
+impl Endless {
+    fn fire(&self, run: &HookRun<'_>, depth: u64) {
+        if run.event.event_type.as_str() == "slow:one" {
+            return;
+        }
+        let spend = |left: usize| left.checked_sub(1);
+        let spent = self.budget.fetch_update(Relaxed, Relaxed, spend);
+        if spent.is_err() {
+            return;
+        }
+        let event = blocking_event().with_data("depth", depth);
+        let outcome = (self.wait)(self.executor.get().unwrap(), event);
+        if depth >= 8 {
+            let failures = outcome.iter().map(|result| result.failure);
+            self.unreported.lock().unwrap().extend(failures);
         }
     }
 }
 
-#[test]
-fn an_observer_that_runs_its_own_hook_ends_at_the_eighth() {
-    let endless = Arc::new(Endless::default());
-    let world = World::with(|builder| builder.observer(Arc::clone(&endless)));
+fn depth(event: &HookEvent) -> u64 {
+    event
+        .data
+        .get("depth")
+        .map_or(0, |depth| depth.as_u64().unwrap())
+}
+
+impl Observer for Endless {
+    fn on_start(&self, run: &HookRun<'_>) {
+        self.fire(run, depth(run.event) + 1);
+    }
+
+    fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
+        let depth = depth(run.event);
+        self.reported.lock().unwrap().push((depth, result.failure));
+        self.fire(run, depth + 1);
+    }
+
+    /// A hook that does not run is no level.
+    fn on_drop(&self, run: &HookRun<'_>, _reason: DropReason) {
+        self.fire(run, depth(run.event));
+    }
+}
+
+const ALL: FireOptions = FireOptions::new().stop_on_failure(false);
+
+#[track_caller]
+fn nesting_ends_at_eight(
+    wait: fn(&HookExecutor, HookEvent) -> Outcome,
+    first: impl FnOnce(&World) + Send,
+) {
+    let endless = Arc::new(Endless {
+        executor: OnceLock::new(),
+        wait,
+        budget: AtomicUsize::new(120),
+        reported: Mutex::default(),
+        unreported: Mutex::default(),
+    });
+    let world = World::with(|builder| builder.observer(Arc::clone(&endless)).workers(2));
     assert!(endless.executor.set(world.executor.clone()).is_ok());
-    world.hook("*", "exit 0");
-    assert!(world.outcome(&blocking_event()).allowed());
-    let mut failures = endless.failures.lock().unwrap();
-    assert_eq!(failures.pop(), Some(Some(FailureKind::Circular)));
-    assert_eq!(*failures, [None; 8]);
+    for _ in 0..2 {
+        world.hook("tool:*", "exit 0");
+    }
+    thread::scope(|scope| {
+        let host = thread::Builder::new().stack_size(2 * 1024 * 1024);
+        let host = host.spawn_scoped(scope, || first(&world)).unwrap();
+        host.join().unwrap();
+    });
+    eventually("every event has been fired", || {
+        endless.budget.load(Relaxed) == 0
+    });
+    let reported = endless.reported.lock().unwrap();
+    let deepest = reported.iter().map(|(depth, _)| depth).max();
+    assert_eq!(deepest, Some(&7), "the eighth is the last");
+    assert!(reported.iter().all(|(_, failure)| failure.is_none()));
+    let unreported = endless.unreported.lock().unwrap();
+    assert!(unreported.contains(&Some(FailureKind::Circular)));
+}
+
+#[test]
+fn observer_nesting_ends_where_it_blocks() {
+    nesting_ends_at_eight(
+        |executor, event| executor.execute(&event, ALL),
+        |world| assert!(world.executor.execute(&blocking_event(), ALL).allowed()),
+    );
+}
+
+#[test]
+fn observer_nesting_ends_where_it_submits() {
+    nesting_ends_at_eight(
+        |executor, event| executor.submit(event, ALL).unwrap().wait(),
+        |world| {
+            let handle = world.executor.submit(blocking_event(), ALL).unwrap();
+            assert!(handle.wait().allowed());
+        },
+    );
+}
+
+#[test]
+fn observer_nesting_counts_across_threads() {
+    const PARALLEL: FireOptions = ALL.parallel();
+    nesting_ends_at_eight(
+        |executor, event| executor.execute(&event, PARALLEL),
+        |world| {
+            let outcome = world.executor.execute(&blocking_event(), PARALLEL);
+            assert!(outcome.allowed());
+        },
+    );
+}
+
+#[test]
+fn observer_nesting_ends_in_on_drop() {
+    nesting_ends_at_eight(
+        |executor, event| executor.execute(&event, ALL),
+        |world| {
+            world.hook("slow:*", LONG);
+            let slow: Vec<_> = (0..2)
+                .map(|_| world.submit(custom("slow:one")).cancel_on_drop())
+                .collect();
+            world.submit(blocking_event()).cancel();
+            drop(slow);
+        },
+    );
 }
 
 /// Fires an event for each that is dropped.

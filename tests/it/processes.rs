@@ -12,7 +12,7 @@ const SHORT: Duration = Duration::from_millis(300);
 
 /// Whether a process lives whose command line holds this text, which no other test uses.
 #[cfg(target_os = "linux")]
-fn lives(mark: &str) -> bool {
+pub(crate) fn lives(mark: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     // A zombie has no command line.
     processes

@@ -20,7 +20,9 @@ fn cause(failure: FailureKind) -> &'static str {
         }
         FailureKind::NotExecutable => "not executable; exit code 126",
         FailureKind::NotStarted => "the system could not start it",
-        FailureKind::EventTooLarge => "a value of the event does not fit into its variable",
+        FailureKind::EventTooLarge => {
+            "a value of the event does not fit into its variable, or is nested deeper than 128 levels"
+        }
         FailureKind::Misconfigured => "its entry in hooks.json, or the file, cannot be used",
         FailureKind::InvalidAnswer => {
             "its standard output begins with `{` and is no whole valid answer, see \

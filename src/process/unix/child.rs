@@ -1,8 +1,9 @@
 //! The process: starting it, and waiting for its end in two ways.
 //!
-//! On Linux a pidfd tells of the end. Where there is none, `wait-timeout` does, in short slices; it
-//! is not the first choice because it installs a handler for SIGCHLD, with which a host that
-//! ignores that signal crashes and one that replaces the handler waits too long (docs/gotchas.md).
+//! On Linux a pidfd tells of the end. Where there is none, `wait-timeout` does, in short slices. It
+//! is not the first choice: its first wait replaces the host's handler for SIGCHLD, for good. With
+//! it, a host that ignores that signal crashes, and one that replaces the handler waits too long
+//! (docs/gotchas.md).
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};

@@ -6,7 +6,7 @@
 //! Running ── it ended, output still open ──> Lingering ── output ended, or 250 ms ──> over
 //!    │  └─── it ended, output too ──────────────────────────────────────────────────> over
 //!    └── deadline or cancelled: TERM, CONT ──> Ending
-//!          grace over, or nothing of the group left: KILL ──> Killed ── output ended ─> over
+//!          grace over, or nothing of the tree left: KILL ──> Killed ── output ended ──> over
 //!                                                               └── 250 ms ──────────> over
 //! ```
 //!
@@ -18,8 +18,15 @@ compile_error!(
 );
 
 mod child;
+#[cfg(all(target_os = "linux", not(forge_hooks_no_pidfd)))]
+mod descendants;
+#[cfg(not(all(target_os = "linux", not(forge_hooks_no_pidfd))))]
+#[path = "no_descendants.rs"]
+mod descendants;
 mod group;
 mod input;
+#[cfg(target_os = "linux")]
+mod proc;
 mod reap;
 #[cfg(test)]
 mod tests;
@@ -35,6 +42,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, Signal};
 
 use self::child::ChildWait;
+use self::descendants::Descendants;
 use self::input::Input;
 use self::reap::Leader;
 use super::{Args, Captured, End, Finished, LINGER, Spec};
@@ -113,6 +121,8 @@ struct Running<'a> {
     stderr: Pipe,
     deadline: Instant,
     phase: Phase,
+    /// Looked for when the process is asked to end.
+    descendants: Descendants,
     /// The process has been seen to have ended; it is not reaped yet.
     ended: bool,
 }
@@ -155,6 +165,7 @@ impl<'a> Running<'a> {
             leader: Leader::new(child),
             deadline,
             phase: Phase::Running,
+            descendants: Descendants::default(),
             ended: false,
         }
     }
@@ -200,12 +211,19 @@ impl<'a> Running<'a> {
             }
             // What the process started may have been left by it, and have the grace too. Once all
             // are gone, only what they have written is left to be read.
-            Phase::Ending { .. } if self.ended && group::is_gone(self.pid) => {
+            Phase::Ending { .. } => {
+                if !self.ended || !self.tree_is_gone() {
+                    return false;
+                }
                 self.force();
                 self.output_ended()
             }
-            Phase::Ending { .. } => false,
         }
+    }
+
+    /// The descendants first: to look at the group is to read all of `/proc`.
+    fn tree_is_gone(&mut self) -> bool {
+        self.descendants.are_gone() && group::is_gone(self.pid)
     }
 
     /// When the present phase is over at the latest.
@@ -232,25 +250,31 @@ impl<'a> Running<'a> {
             }
             Phase::Lingering { .. } | Phase::Killed { .. } => false,
             Phase::Ending { .. } => {
+                // Others may have been started in the grace.
+                self.descendants.find(self.pid);
                 self.force();
                 true
             }
         }
     }
 
-    /// The end of the grace. Harmless where nobody is left: the leader keeps the group's number.
+    /// The end of the grace. Harmless where no process is left: the leader keeps the group's number.
     fn force(&mut self) {
         if let Phase::Ending { why, .. } = self.phase {
             group::signal(self.pid, Signal::KILL);
+            self.descendants.signal(&[Signal::KILL]);
             let until = Instant::now() + LINGER;
             self.phase = Phase::Killed { why, until };
         }
     }
 
+    /// The group comes first: a shell whose child has ended would go on with its next command.
     fn begin_to_end(&mut self, why: Cut) {
+        self.descendants.find(self.pid);
         group::signal(self.pid, Signal::TERM);
         // A stopped process heeds TERM only when it goes on.
         group::signal(self.pid, Signal::CONT);
+        self.descendants.signal(&[Signal::TERM, Signal::CONT]);
         self.phase = Phase::Ending {
             why,
             kill_at: Instant::now() + self.spec.kill_grace,

@@ -1,0 +1,216 @@
+//! Event data that is nested deeper than any stack: only a host can build it, and nothing overflows.
+//!
+//! Each test has a process for itself, which an overflow would end.
+
+use std::sync::Arc;
+use std::thread;
+
+use forge_hooks::{
+    FailureKind, FailurePolicy, FireOptions, HookEvent, HookResult, HookUpdate, Lifecycle, Trace,
+};
+use serde_json::{Value, json};
+
+use crate::support::{Notes, World, alone, eventually, hook};
+
+const DEEP: [usize; 3] = [129, 30_000, 100_000];
+
+/// Arrays and objects in turn, so many levels of them.
+fn nested(levels: usize) -> Value {
+    let mut value = Value::from("innermost");
+    for level in 0..levels {
+        value = if level % 2 == 0 {
+            Value::Array(vec![value])
+        } else {
+            let mut map = serde_json::Map::new();
+            map.insert("a".to_owned(), value);
+            Value::Object(map)
+        };
+    }
+    value
+}
+
+fn can_block(levels: usize) -> HookEvent {
+    HookEvent::tool_pre_execute("bash", nested(levels))
+}
+
+fn cannot_block(levels: usize) -> HookEvent {
+    HookEvent::session_start("s1").with_data("deep", nested(levels))
+}
+
+/// Runs it in a thread with the stack that Rust gives threads.
+fn with_a_usual_stack(run: impl FnOnce() + Send) {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(2 * 1024 * 1024);
+        let thread = thread.spawn_scoped(scope, run).unwrap();
+        thread.join().unwrap();
+    });
+}
+
+/// Runs it for an event of each depth that can block, and one that cannot.
+fn for_each_event(test: &str, run: impl Fn(&World, fn(usize) -> HookEvent, usize) + Sync) {
+    if !alone(test) {
+        return;
+    }
+    with_a_usual_stack(|| {
+        let trace_directory = tempfile::tempdir().unwrap();
+        let trace = Trace::to_file(trace_directory.path().join("trace"))
+            .build()
+            .unwrap();
+        for levels in DEEP {
+            for event in [can_block, cannot_block] {
+                let world = World::with(|builder| builder.observer(trace.clone()).workers(1));
+                world.hook("*", "echo never");
+                world.hook("*", "echo never");
+                run(&world, event, levels);
+            }
+        }
+    });
+}
+
+const ALL: FireOptions = FireOptions::new().stop_on_failure(false);
+
+#[track_caller]
+fn all_too_large(results: &[HookResult]) {
+    assert_eq!(results.len(), 2);
+    for result in results {
+        assert_eq!(result.failure, Some(FailureKind::EventTooLarge));
+        assert!(!result.started());
+        let error = result.error.as_deref().unwrap();
+        assert!(error.contains("nested deeper than 128 levels"), "{error}");
+    }
+}
+
+/// The host's own event: to drop it would recurse, which is the host's concern.
+fn lent(event: HookEvent, run: impl FnOnce(&HookEvent)) {
+    run(&event);
+    std::mem::forget(event);
+}
+
+#[test]
+fn deep_data_fails_a_blocking_call() {
+    let test = "deep_data::deep_data_fails_a_blocking_call";
+    for_each_event(test, |world, event, levels| {
+        lent(event(levels), |event| {
+            let outcome = world.executor.execute(event, ALL);
+            all_too_large(&outcome);
+            assert_eq!(outcome.allowed(), !event.event_type.can_block());
+            all_too_large(&world.executor.execute(event, ALL.parallel()));
+        });
+    });
+}
+
+#[test]
+fn deep_data_fails_a_submitted_event() {
+    let test = "deep_data::deep_data_fails_a_submitted_event";
+    for_each_event(test, |world, event, levels| {
+        for options in [ALL, ALL.parallel()] {
+            let handle = world.executor.submit(event(levels), options).unwrap();
+            all_too_large(&handle.wait());
+        }
+        let (sender, results) = crossbeam_channel::unbounded();
+        let callback = move |update: HookUpdate<'_>| {
+            if let HookUpdate::Done(outcome) = update {
+                sender.send(outcome).unwrap();
+            }
+        };
+        let token = world.executor.submit_with(event(levels), ALL, callback);
+        all_too_large(&results.recv().unwrap());
+        drop(token);
+        world.registry().clear();
+        assert!(world.submit(event(levels)).wait().is_empty());
+    });
+}
+
+#[test]
+fn deep_data_fails_background_hooks() {
+    if !alone("deep_data::deep_data_fails_background_hooks") {
+        return;
+    }
+    with_a_usual_stack(|| {
+        for levels in DEEP {
+            let notes = Arc::new(Notes::default());
+            let world = World::with(|builder| builder.observer(Arc::clone(&notes)).workers(1));
+            let background = hook("*", "echo ran>ran").with_background(true);
+            world.registry().register(background);
+            lent(can_block(levels), |event| {
+                assert!(world.outcome(event).is_empty());
+            });
+            assert!(world.submit(cannot_block(levels)).wait().is_empty());
+            eventually("both have ended", || notes.count("finish") == 2);
+            assert!(!world.path("ran").exists());
+        }
+    });
+}
+
+#[test]
+fn deep_data_is_refused_and_cancelled() {
+    let test = "deep_data::deep_data_is_refused_and_cancelled";
+    for_each_event(test, |world, event, levels| {
+        let handle = world.executor.submit(event(levels), ALL).unwrap();
+        handle.cancel();
+        assert_eq!(handle.wait().len(), 2);
+        let _ = world.executor.shutdown(std::time::Duration::from_secs(10));
+        let refused = world.executor.submit(event(levels), ALL).unwrap_err();
+        std::mem::forget(refused.into_event());
+    });
+}
+
+#[test]
+fn deep_arguments_fail_in_a_lifecycle() {
+    if !alone("deep_data::deep_arguments_fail_in_a_lifecycle") {
+        return;
+    }
+    with_a_usual_stack(|| {
+        for levels in DEEP {
+            let world = World::new();
+            let tolerant = hook("*", "exit 0").with_on_failure(FailurePolicy::Continue);
+            world.registry().register(tolerant);
+            let lifecycle = Lifecycle::new(world.executor.clone()).without_waiting();
+            let call = lifecycle.tool("bash", nested(levels)).apply_updates();
+            let run = call.run(|_| Ok::<_, String>(1)).unwrap();
+            let failure = run.before[0].failure;
+            assert_eq!(failure, Some(FailureKind::EventTooLarge));
+            std::mem::forget(run.args);
+            world.hook("*", "exit 0");
+            let call = lifecycle.tool("bash", nested(levels));
+            let blocked = call.run(|_| Ok::<_, String>(1)).err().unwrap();
+            let failure = blocked.result.failure;
+            assert_eq!(failure, Some(FailureKind::EventTooLarge));
+        }
+    });
+}
+
+#[test]
+fn deep_data_is_written_down_to_the_limit() {
+    if !alone("deep_data::deep_data_is_written_down_to_the_limit") {
+        return;
+    }
+    with_a_usual_stack(|| {
+        for levels in DEEP {
+            lent(can_block(levels), |event| {
+                let json = event.to_json();
+                assert_eq!(json.matches(['[', '{']).count(), 128 + 2);
+                assert!(json.contains("null") && !json.contains("innermost"));
+                let args = &event.to_env()["FORGE_TOOL_ARGS"];
+                assert_eq!(args.matches(['[', '{']).count(), 128);
+                assert!(!format!("{event:?}").is_empty());
+            });
+        }
+    });
+}
+
+#[test]
+fn data_of_128_levels_reaches_the_hook() {
+    let world = World::new();
+    // What begins with `{` is an answer.
+    world.hook("*", "echo given && cat");
+    for event in [can_block(128), cannot_block(128)] {
+        let result = world.fire(&event).remove(0);
+        assert_eq!(result.failure, None, "{result:?}");
+        let said = result.stdout.lines().nth(1).unwrap();
+        assert_eq!(said, event.to_json());
+        assert!(said.contains("innermost"));
+    }
+    let wide = HookEvent::session_start("s1").with_data("wide", json!(vec![json!([[1]]); 10_000]));
+    assert!(world.fire(&wide)[0].started());
+}
