@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::outcome::{Decision, HookOutput};
+use crate::printable::is_printable;
 
 /// Whether output that was [cut to what is visible](from_first_visible) is meant as an answer; other
 /// output is plain text.
@@ -16,10 +17,10 @@ pub(crate) fn is_answer(visible: &[u8]) -> bool {
     visible.first() == Some(&b'{')
 }
 
-/// The output from its first visible character on. A `block` that nobody can see in the text must
-/// not be overlooked, so everything is skipped that a terminal or an editor does not show: white
-/// space, control characters, Unicode's invisible ones, in any order. UTF-16's byte order marks are
-/// skipped too: what follows them is then an invalid answer, where it would be plain text.
+/// The output from its first visible character on. A `block` behind characters that a terminal or an
+/// editor does not show must not be overlooked, so white space and what is not printable are skipped,
+/// in any order. UTF-16's byte order marks are skipped too: what follows them is then an invalid
+/// answer, where it would be plain text.
 pub(crate) fn from_first_visible(stdout: &[u8]) -> &[u8] {
     let mut skipped = 0;
     for chunk in stdout.utf8_chunks() {
@@ -34,16 +35,8 @@ pub(crate) fn from_first_visible(stdout: &[u8]) -> &[u8] {
     &stdout[skipped..]
 }
 
-/// White space, control characters, and what Unicode calls default-ignorable.
 fn is_invisible(c: char) -> bool {
-    c.is_whitespace()
-        || c.is_control()
-        || matches!(c,
-            '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}'..='\u{1160}' | '\u{17B4}'..='\u{17B5}'
-            | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
-            | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}'
-            | '\u{FFA0}' | '\u{FFF0}'..='\u{FFF8}' | '\u{1BCA0}'..='\u{1BCA3}'
-            | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
+    c.is_whitespace() || !is_printable(c)
 }
 
 /// Reads what [`is_answer`].
