@@ -115,11 +115,17 @@ fn invisible_characters_before_an_answer_are_skipped() {
         let text = format!("{before}{{\"decision\": \"block\"}}\r\n");
         assert_eq!(read(&text).decision, Some(Decision::Block), "{text:?}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn byte_order_marks_are_no_part_of_the_text() {
     let result = World::new().one(hook("*", "printf '\\357\\273\\277\\357\\273\\277hello'"));
     assert_eq!(result.stdout, "hello");
     assert_eq!(result.stdout_bytes(), "\u{FEFF}\u{FEFF}hello".as_bytes());
 }
 
+#[cfg(unix)]
 #[test]
 fn an_answer_in_utf_16_is_invalid() {
     for bytes in [
