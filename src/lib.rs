@@ -134,12 +134,14 @@ mod hook;
 mod lifecycle;
 mod outcome;
 mod pattern;
+mod pool;
 mod printable;
 mod process;
 mod profile;
 mod protocol;
 mod redact;
 mod registry;
+mod runner;
 pub mod templates;
 mod trace;
 mod trust;
@@ -149,8 +151,8 @@ pub use config::{ConfigError, HookConfig, LoadReport, Problem, Severity, TrustPo
 pub use config::{HookWatcher, WatchError};
 pub use events::{CustomEventType, EventType, EventTypeError, HookEvent};
 pub use executor::{
-    CancelToken, DropReason, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, HookRun,
-    HookUpdate, Observer, ShutdownReport, SubmitError,
+    CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, HookUpdate,
+    ShutdownReport, SubmitError,
 };
 pub use hook::{
     FailurePolicy, Gate, GateVerdict, Hook, HookCommand, HookError, HookSource, KeyError, Reads,
@@ -168,6 +170,7 @@ pub use printable::{is_printable, printable, printable_lines};
 pub use profile::AppProfile;
 pub use redact::{RedactError, Redactor};
 pub use registry::{HookId, HookRegistry};
+pub use runner::{DropReason, HookRun, Observer};
 pub use templates::HOOK_TEMPLATES;
 pub use trace::{Trace, TraceBuilder, TraceError};
 pub use trust::{Approval, Approved, HookTrust, TrustError, TrustStore};

@@ -5,16 +5,29 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::background;
-use super::observer::{Observer, Observers};
-use super::pool::{Limits, Pool};
-use super::run::Engine;
+use super::core::Core;
+use super::hook_executor::HookExecutor;
 use super::shutdown::Closing;
-use super::{HookExecutor, Shared};
 use crate::hook::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
+use crate::pool::{Limits, Pool};
 use crate::profile::AppProfile;
 use crate::protocol::Naming;
 use crate::redact::Redactor;
 use crate::registry::HookRegistry;
+use crate::runner::{Observer, Observers, Reporter, Runner};
+
+impl HookExecutor {
+    /// An executor with the default settings for the hooks of this registry.
+    #[must_use]
+    pub fn new(registry: Arc<HookRegistry>) -> Self {
+        Self::builder().registry(registry).build()
+    }
+
+    /// Makes an executor with settings of its own.
+    pub fn builder() -> HookExecutorBuilder {
+        HookExecutorBuilder::default()
+    }
+}
 
 /// Makes a [`HookExecutor`]. Building cannot fail: threads start when they are first needed.
 ///
@@ -146,8 +159,7 @@ impl HookExecutorBuilder {
     #[must_use]
     pub fn build(self) -> HookExecutor {
         let capacity = self.queue_capacity;
-        let engine = Arc::new(Engine {
-            allow_disable: self.allow_disable,
+        let runner = Runner {
             naming: Naming::new(self.profile),
             default_timeout: self.default_timeout,
             // An error means an empty path, or no current directory to count from.
@@ -157,7 +169,13 @@ impl HookExecutorBuilder {
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
             observers: self.observers,
-            redactor: self.redactor,
+            reporter: Reporter {
+                redactor: self.redactor,
+            },
+        };
+        let core = Core {
+            runner,
+            allow_disable: self.allow_disable,
             pool: Pool::new(
                 "forge-hooks",
                 Limits {
@@ -175,12 +193,7 @@ impl HookExecutorBuilder {
                 },
             ),
             closing: Closing::default(),
-        });
-        HookExecutor {
-            shared: Arc::new(Shared {
-                registry: self.registry.unwrap_or_default(),
-                engine,
-            }),
-        }
+        };
+        HookExecutor::with_parts(self.registry.unwrap_or_default(), core)
     }
 }

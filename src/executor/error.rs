@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::{fmt, io};
 
-use super::pool::Refusal;
 use crate::events::HookEvent;
+use crate::pool::Refusal;
+use crate::runner::DropReason;
 
 /// Why an event was not taken. It is given back: see [`SubmitError::into_event`].
 #[derive(Debug)]
@@ -61,5 +62,14 @@ impl std::error::Error for SubmitError {
             Self::NoThread(_, error) => Some(error),
             Self::Busy(_) | Self::ShutDown(_) => None,
         }
+    }
+}
+
+/// As observers are told it.
+pub(super) fn reason_of(refusal: &Refusal) -> DropReason {
+    match refusal {
+        Refusal::Busy => DropReason::Busy,
+        Refusal::NoThread(_) => DropReason::NoThread,
+        Refusal::ShutDown => DropReason::ShutDown,
     }
 }

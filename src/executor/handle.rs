@@ -10,11 +10,10 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
-use super::job::{JobEnd, Progress};
-use super::pool::{Pool, on_pool_thread};
-use super::queue::Ticket;
+use super::delivery::{JobEnd, Progress};
 use crate::events::EventType;
 use crate::outcome::{HookResult, Outcome};
+use crate::pool::{Pool, Ticket, on_pool_thread};
 use crate::process::Cancel;
 
 /// An event whose hooks are running, or waiting to.
@@ -124,7 +123,7 @@ impl HookHandle {
         }
         if let Some(job) = &self.job {
             // The next look tries again.
-            job.starts_before_it_is_waited_for();
+            job.ensure_started();
         }
         None
     }
@@ -177,7 +176,7 @@ impl HookHandle {
     pub fn into_receiver(mut self) -> Receiver<HookResult> {
         match self.job.take() {
             Some(job) => {
-                if !job.starts_before_it_is_waited_for() {
+                if !job.ensure_started() {
                     job.pool.run_here(job.ticket);
                 }
                 job.progress.redirect()
@@ -231,7 +230,7 @@ impl Submitted {
 
     /// On a thread of a pool, has it begin on another, if it has not; false when that is not to be
     /// had now.
-    fn starts_before_it_is_waited_for(&self) -> bool {
+    fn ensure_started(&self) -> bool {
         !on_pool_thread() || self.progress.is_finished() || self.pool.run_aside(self.ticket)
     }
 
@@ -239,7 +238,7 @@ impl Submitted {
     fn wait_timeout(&self, timeout: Duration) -> bool {
         // A time that is too far away to be told is as good as none: hooks have deadlines.
         let deadline = Instant::now().checked_add(timeout);
-        while !self.starts_before_it_is_waited_for() {
+        while !self.ensure_started() {
             let next_try = Instant::now() + Duration::from_millis(5);
             let until = deadline.map_or(next_try, |deadline| deadline.min(next_try));
             if self.ends_before(Some(until)) {

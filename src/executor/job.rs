@@ -3,31 +3,23 @@
 //! Every hook of an event that was taken is answered exactly once, whatever becomes of the thread
 //! or the executor. Knows nothing of the queue.
 
-use std::convert::Infallible;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
-use log::error;
-
-use super::chain;
-use super::event::SharedEvent;
-use super::firing::{Fired, Firing};
-use super::nesting::{self, Nesting};
-use super::observer::{DropReason, HookRun};
+use super::core::{Core, Stopper};
+use super::delivery::{Answers, Callback, JobEnd};
+use super::dispatch;
+use super::error::reason_of;
 use super::options::FireOptions;
-use super::pool::Job;
-use super::report;
-use super::run::Engine;
 use crate::hook::Hook;
-use crate::outcome::{HookResult, Outcome};
+use crate::outcome::HookResult;
+use crate::pool::{Job, Refusal, Stop};
 use crate::process::Cancel;
+use crate::runner::{DropReason, Fired, Firing, HookRun, Nesting, SharedEvent, depth};
 
 /// The hooks of one event, on their way.
 pub(super) struct FireJob {
-    engine: Arc<Engine>,
+    core: Arc<Core>,
     event: SharedEvent,
     hooks: Vec<Arc<Hook>>,
     options: FireOptions,
@@ -38,62 +30,23 @@ pub(super) struct FireJob {
     answers: Answers,
 }
 
-/// What is left of the job with whoever has submitted it.
-pub(super) struct JobEnd {
-    pub(super) cancel: Arc<Cancel>,
-    pub(super) progress: Arc<Progress>,
-    /// Disconnected when nothing more will come.
-    pub(super) done: Receiver<Infallible>,
-}
-
-/// What a callback is told of a submitted event; see
-/// [`HookExecutor::submit_with`](crate::HookExecutor::submit_with).
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum HookUpdate<'a> {
-    /// A hook has ended.
-    Result(&'a HookResult),
-    /// All have, and nothing more will come. Told exactly once, whatever happens.
-    Done(Outcome),
-}
-
-/// Told of each result as it comes, and of the end.
-pub(super) type Callback = Box<dyn FnMut(HookUpdate<'_>) + Send>;
-
 impl FireJob {
     pub(super) fn new(
-        engine: Arc<Engine>,
+        core: Arc<Core>,
         event: SharedEvent,
         hooks: Vec<Arc<Hook>>,
         options: FireOptions,
         callback: Option<Callback>,
     ) -> (Self, JobEnd) {
-        let (sender, done) = bounded(0);
-        let progress = Arc::new(Progress::new(hooks.len()));
-        let cancel = Arc::<Cancel>::default();
-        let end = JobEnd {
-            cancel: Arc::clone(&cancel),
-            progress: Arc::clone(&progress),
-            done,
-        };
-        let answers = Answers {
-            given: 0,
-            progress,
-            told: callback.map(|callback| Told {
-                callback,
-                event: event.clone(),
-                results: Vec::new(),
-            }),
-            done: Some(sender),
-        };
+        let (answers, end) = Answers::new(hooks.len(), &event.event_type, callback);
         let job = Self {
-            engine,
+            core,
             event,
             hooks,
             options,
             submitted: Instant::now(),
-            depth: nesting::depth(),
-            cancel,
+            depth: depth(),
+            cancel: Arc::clone(&end.cancel),
             answers,
         };
         (job, end)
@@ -103,16 +56,16 @@ impl FireJob {
         let queued = self.submitted.elapsed();
         for hook in &self.hooks {
             let run = HookRun::new(&self.event, hook, queued);
-            self.engine.drop_run(&run, reason);
+            self.core.runner.drop_run(&run, reason);
         }
     }
 
     /// Answers for those that have not been.
     fn answer_the_rest(&mut self, result: impl Fn(&Arc<Hook>) -> HookResult) {
         let waited_for = self.hooks.iter().filter(|hook| !hook.background());
-        for hook in waited_for.skip(self.answers.given) {
+        for hook in waited_for.skip(self.answers.given()) {
             let result = result(hook);
-            self.engine.closing.note(&result);
+            self.core.closing.note(&result);
             self.answers.give(result);
         }
         self.answers.close();
@@ -120,183 +73,53 @@ impl FireJob {
 }
 
 impl Job for FireJob {
-    fn cancel(&self) -> Arc<Cancel> {
-        Arc::clone(&self.cancel)
+    fn stop(&self) -> Arc<dyn Stop> {
+        Arc::new(Stopper(Arc::clone(&self.cancel)))
     }
 
     fn run(mut self: Box<Self>) {
         let _nesting = Nesting::resume(self.depth);
-        let mut firing = Firing::new(Fired::Shared(self.event.clone()), &self.engine.naming);
+        let mut firing = Firing::new(Fired::Shared(self.event.clone()), &self.core.runner.naming);
         firing.queued = self.submitted.elapsed();
         firing.cancel = Some(Arc::clone(&self.cancel));
-        let (engine, answers) = (&self.engine, &mut self.answers);
+        let (core, answers) = (&self.core, &mut self.answers);
         let mut answer = |result: HookResult| {
-            engine.closing.note(&result);
+            core.closing.note(&result);
             answers.give(result);
         };
-        chain::run(engine, firing, &self.hooks, self.options, &mut answer);
+        dispatch::run(core, firing, &self.hooks, self.options, &mut answer);
         self.answers.close();
     }
 
     fn abandon(mut self: Box<Self>) {
         let queued = self.submitted.elapsed();
         self.tell_of_drop(DropReason::Cancelled);
-        self.answer_the_rest(|hook| chain::never_ran(hook, queued));
+        self.answer_the_rest(|hook| HookResult::never_ran(hook, queued));
     }
 
-    fn refuse(mut self: Box<Self>, reason: DropReason) {
-        self.tell_of_drop(reason);
+    fn refuse(mut self: Box<Self>, why: &Refusal) {
+        self.tell_of_drop(reason_of(why));
         // Its host has the event back, and hears nothing else of it.
-        self.answers.told = None;
-        self.answers.done = None;
+        self.answers.forget();
     }
 }
 
 /// Only a job at which the engine has panicked is not closed yet.
 impl Drop for FireJob {
     fn drop(&mut self) {
-        if self.answers.done.is_some() {
-            let engine = Arc::clone(&self.engine);
-            self.answer_the_rest(|hook| chain::panicked(&engine, hook));
+        if self.answers.are_open() {
+            let core = Arc::clone(&self.core);
+            self.answer_the_rest(|hook| core.runner.panicked(hook));
         }
-    }
-}
-
-/// Where the results go.
-struct Answers {
-    given: usize,
-    progress: Arc<Progress>,
-    told: Option<Told>,
-    /// None once all has been said.
-    done: Option<Sender<Infallible>>,
-}
-
-struct Told {
-    callback: Callback,
-    event: SharedEvent,
-    results: Vec<HookResult>,
-}
-
-impl Answers {
-    fn give(&mut self, result: HookResult) {
-        self.given += 1;
-        match &mut self.told {
-            None => self.progress.give(result),
-            Some(told) => {
-                let goes_on = call(&mut told.callback, HookUpdate::Result(&result));
-                told.results.push(result);
-                if !goes_on {
-                    self.told = None;
-                }
-            }
-        }
-    }
-
-    /// In this order: whoever is woken by the end finds everything there.
-    fn close(&mut self) {
-        if let Some(mut told) = self.told.take() {
-            let outcome = Outcome::new(told.event.event_type.clone(), told.results);
-            call(&mut told.callback, HookUpdate::Done(outcome));
-        }
-        self.progress.close();
-        self.done = None;
-    }
-}
-
-/// Whether it may be called again.
-fn call(callback: &mut Callback, update: HookUpdate<'_>) -> bool {
-    let called = catch_unwind(AssertUnwindSafe(|| callback(update)));
-    if called.is_err() {
-        report::tell(|| {
-            error!("the callback of a submitted event panicked; it is not called again")
-        });
-    }
-    called.is_ok()
-}
-
-/// The results of a job, and whether there will be more.
-pub(super) struct Progress {
-    /// So many results there may be.
-    most: usize,
-    finished: AtomicBool,
-    delivery: Mutex<Delivery>,
-}
-
-enum Delivery {
-    Kept(Vec<HookResult>),
-    /// It has room for all of them, so that sending never waits.
-    To(Sender<HookResult>),
-    Nobody,
-}
-
-impl Progress {
-    fn new(most: usize) -> Self {
-        Self {
-            most,
-            finished: AtomicBool::new(false),
-            delivery: Mutex::new(Delivery::Kept(Vec::new())),
-        }
-    }
-
-    pub(super) fn is_finished(&self) -> bool {
-        self.finished.load(Ordering::Acquire)
-    }
-
-    /// The results that have come and have not been taken.
-    pub(super) fn take(&self) -> Vec<HookResult> {
-        match &mut *self.lock() {
-            Delivery::Kept(results) => std::mem::take(results),
-            Delivery::To(_) | Delivery::Nobody => Vec::new(),
-        }
-    }
-
-    /// From here on results go to a channel, those that have come first.
-    pub(super) fn redirect(&self) -> Receiver<HookResult> {
-        let mut delivery = self.lock();
-        let (sender, receiver) = bounded(self.most);
-        if let Delivery::Kept(results) = &mut *delivery {
-            for result in results.drain(..) {
-                let _ = sender.try_send(result);
-            }
-        }
-        if !self.is_finished() {
-            *delivery = Delivery::To(sender);
-        }
-        receiver
-    }
-
-    /// Nobody wants to know any more.
-    pub(super) fn forget(&self) {
-        *self.lock() = Delivery::Nobody;
-    }
-
-    fn give(&self, result: HookResult) {
-        match &mut *self.lock() {
-            Delivery::Kept(results) => results.push(result),
-            Delivery::To(sender) => {
-                // An error is a receiver that was dropped.
-                let _ = sender.try_send(result);
-            }
-            Delivery::Nobody => {}
-        }
-    }
-
-    /// While it is locked, so that `redirect` cannot miss it.
-    fn close(&self) {
-        let mut delivery = self.lock();
-        self.finished.store(true, Ordering::Release);
-        if matches!(*delivery, Delivery::To(_)) {
-            *delivery = Delivery::Nobody;
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Delivery> {
-        self.delivery.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Mutex;
+
+    use super::super::delivery::HookUpdate;
     use super::*;
     use crate::events::HookEvent;
     use crate::executor::HookExecutor;
@@ -306,7 +129,7 @@ mod tests {
         let executor = HookExecutor::builder().build();
         let hooks = ["a:b", "c:d"].map(|pattern| Arc::new(Hook::new(pattern, "true").unwrap()));
         let (job, end) = FireJob::new(
-            Arc::clone(&executor.shared.engine),
+            Arc::clone(executor.core()),
             Arc::new(HookEvent::user_interrupt()).into(),
             hooks.into(),
             FireOptions::default(),
@@ -355,7 +178,7 @@ mod tests {
                 });
             }))
         };
-        job(listening()).0.refuse(DropReason::Busy);
+        job(listening()).0.refuse(&Refusal::Busy);
         assert!(heard.lock().unwrap().is_empty());
         job(listening()).0.abandon();
         assert_eq!(*heard.lock().unwrap(), ["a:b", "c:d", "2 results"]);

@@ -2,8 +2,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::queue::Place;
 use crate::events::HookEvent;
+use crate::pool::Place;
 
 /// How an event is fired.
 ///

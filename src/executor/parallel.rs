@@ -9,20 +9,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crossbeam_channel::{Sender, bounded};
 
-use super::chain;
-use super::firing::Firing;
-use super::nesting::{self, Nesting};
-use super::observer::DropReason;
-use super::pool::Job;
-use super::queue::Place;
-use super::run::Engine;
+use super::core::{Core, Stopper};
 use crate::hook::Hook;
 use crate::outcome::HookResult;
+use crate::pool::{Job, Place, Refusal, Stop};
 use crate::process::Cancel;
+use crate::runner::{Firing, Nesting, depth};
 
 /// Runs the hooks, whatever fails, and hands the results over in the order of the hooks.
 pub(super) fn run(
-    engine: &Arc<Engine>,
+    core: &Arc<Core>,
     firing: Firing<'_>,
     hooks: Vec<Arc<Hook>>,
     answer: &mut dyn FnMut(HookResult),
@@ -36,18 +32,18 @@ pub(super) fn run(
     let is_lent = firing.cancel.is_none();
     let cancel = firing.cancel.clone().unwrap_or_default();
     let work = Arc::new(Work {
-        engine: Arc::clone(engine),
+        core: Arc::clone(core),
         firing: firing.into_shared(Arc::clone(&cancel)),
         cancel,
         is_lent,
-        depth: nesting::depth(),
+        depth: depth(),
         hooks,
         next: AtomicUsize::new(0),
         results: sender,
     });
-    for _ in 1..count.min(engine.pool.threads() + 1) {
+    for _ in 1..count.min(core.pool.threads() + 1) {
         // Without help this thread does everything itself.
-        if engine
+        if core
             .pool
             .submit(place, Box::new(Help(Arc::clone(&work))))
             .is_err()
@@ -70,7 +66,7 @@ pub(super) fn run(
 }
 
 struct Work {
-    engine: Arc<Engine>,
+    core: Arc<Core>,
     firing: Firing<'static>,
     cancel: Arc<Cancel>,
     /// Of a blocking call: nobody else tells of the end of what the pool runs of it.
@@ -92,11 +88,12 @@ impl Work {
             return false;
         };
         // Whatever happens there is a result: somebody waits for it, and for nothing else.
-        let run = || chain::run_unless_cancelled(&self.engine, &self.firing, hook);
+        let runner = &self.core.runner;
+        let run = || runner.run_unless_cancelled(&self.firing, hook);
         let result = catch_unwind(AssertUnwindSafe(run));
-        let result = result.unwrap_or_else(|_| chain::panicked(&self.engine, hook));
+        let result = result.unwrap_or_else(|_| runner.panicked(hook));
         if self.is_lent {
-            self.engine.closing.note(&result);
+            self.core.closing.note(&result);
         }
         let _ = self.results.try_send((index, result));
         true
@@ -107,8 +104,8 @@ impl Work {
 struct Help(Arc<Work>);
 
 impl Job for Help {
-    fn cancel(&self) -> Arc<Cancel> {
-        Arc::clone(&self.0.cancel)
+    fn stop(&self) -> Arc<dyn Stop> {
+        Arc::new(Stopper(Arc::clone(&self.0.cancel)))
     }
 
     fn run(self: Box<Self>) {
@@ -118,7 +115,7 @@ impl Job for Help {
 
     fn abandon(self: Box<Self>) {}
 
-    fn refuse(self: Box<Self>, _reason: DropReason) {}
+    fn refuse(self: Box<Self>, _why: &Refusal) {}
 }
 
 /// Results as they come, handed over in the order of their hooks.

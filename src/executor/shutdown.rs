@@ -2,14 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
-use super::run::Engine;
 use crate::hook::Hook;
 use crate::outcome::{FailureKind, HookResult};
-
-/// How long the threads may take, beyond the grace of the hooks, after they were told to end.
-const LAST_PATIENCE: Duration = Duration::from_secs(1);
 
 /// What became of the hooks that were running or waiting when an executor was shut down, but for
 /// those that the host itself cancelled; see
@@ -47,6 +42,18 @@ pub(super) struct Closing {
 }
 
 impl Closing {
+    pub(super) fn begin(&self) {
+        self.begun.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn begin_cutting(&self) {
+        self.cuts.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn take_report(&self) -> ShutdownReport {
+        std::mem::take(&mut *self.lock())
+    }
+
     pub(super) fn note(&self, result: &HookResult) {
         if !self.begun.load(Ordering::SeqCst) {
             return;
@@ -64,36 +71,5 @@ impl Closing {
 
     fn lock(&self) -> MutexGuard<'_, ShutdownReport> {
         self.report.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Engine {
-    /// Takes nothing more, lets what was taken come to its end until the deadline, and cuts the
-    /// rest.
-    pub(super) fn shut_down(&self, deadline: Duration) -> ShutdownReport {
-        let by = |time: Duration| Instant::now().checked_add(time);
-        let deadline = by(deadline);
-        self.closing.begun.store(true, Ordering::SeqCst);
-        self.pool.take_no_more();
-        let mut ended = self.pool.wait_for_the_end(deadline);
-        // Only now: hooks of the pool may have started more of these.
-        self.background.take_no_more();
-        ended &= self.background.wait_for_the_end(deadline);
-        if !ended {
-            self.closing.cuts.store(true, Ordering::SeqCst);
-            self.cut();
-            let deadline = by(self.kill_grace.saturating_add(LAST_PATIENCE));
-            self.pool.wait_for_the_end(deadline);
-            self.background.wait_for_the_end(deadline);
-        }
-        let mut report = std::mem::take(&mut *self.closing.lock());
-        report.stuck_threads = self.pool.threads_left() + self.background.threads_left();
-        report
-    }
-
-    /// Never waits.
-    pub(super) fn cut(&self) {
-        self.pool.cut();
-        self.background.cut();
     }
 }

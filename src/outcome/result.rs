@@ -103,6 +103,20 @@ impl HookResult {
         }
     }
 
+    /// For a hook whose event was cancelled before its turn.
+    pub(crate) fn never_ran(hook: &Arc<Hook>, queued: Duration) -> Self {
+        let error = "cancelled before its turn";
+        let mut result = Self::not_run(Arc::clone(hook), FailureKind::Cancelled, error);
+        result.queued = queued;
+        result
+    }
+
+    /// For a hook at which this crate's own code panicked.
+    pub(crate) fn panicked(hook: &Arc<Hook>) -> Self {
+        let error = "the hooks engine panicked";
+        Self::not_run(Arc::clone(hook), FailureKind::Panicked, error)
+    }
+
     /// Whether it ended with exit code 0 and nothing failed. It may have answered `block` all the
     /// same: what that means for the operation says [`should_continue`](HookResult::should_continue).
     #[must_use]

@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 
 use crate::events::EventType;
-use crate::executor::{DropReason, HookRun};
 use crate::hook::Hook;
 use crate::outcome::{Decision, HookResult};
+use crate::runner::{DropReason, HookRun};
 
 /// The bytes that a text may have in a line.
 const LONGEST_TEXT: usize = 4 * 1024;

@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, bounded};
 
-use crate::executor::{DropReason, HookRun, Observer};
 use crate::outcome::HookResult;
 use crate::redact::Redactor;
+use crate::runner::{DropReason, HookRun, Observer};
 use file::{Limits, TraceFile};
 use line::Note;
 use writer::{Message, Writer};

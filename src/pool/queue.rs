@@ -7,22 +7,22 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Where something stands in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// Whether somebody waits for leave to go on.
-    pub(super) guard: bool,
+    pub(crate) guard: bool,
     /// What is in the same lane comes one after the other.
-    pub(super) lane: Option<u64>,
+    pub(crate) lane: Option<u64>,
 }
 
 /// By which something in the queue is found again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ticket {
-    pub(super) number: u64,
-    pub(super) place: Place,
+pub(crate) struct Ticket {
+    pub(crate) number: u64,
+    pub(crate) place: Place,
 }
 
 #[derive(Debug)]
-pub(super) struct Queue<T> {
+pub(crate) struct Queue<T> {
     guards: BTreeMap<u64, (Ticket, T)>,
     others: BTreeMap<u64, (Ticket, T)>,
     /// Of each lane that has something under way, or next, what waits behind that.
@@ -33,14 +33,14 @@ pub(super) struct Queue<T> {
 
 /// Something that was taken out of its turn.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Removed<T> {
-    pub(super) item: T,
+pub(crate) struct Removed<T> {
+    pub(crate) item: T,
     /// It was its lane's next: the lane waits until [`Queue::leave`] is told of its end.
-    pub(super) holds_lane: bool,
+    pub(crate) holds_lane: bool,
 }
 
 impl<T> Queue<T> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             guards: BTreeMap::new(),
             others: BTreeMap::new(),
@@ -51,16 +51,16 @@ impl<T> Queue<T> {
     }
 
     /// How much waits.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// How many could be under way at once, were there threads for so many guards and others.
-    pub(super) fn ready(&self) -> (usize, usize) {
+    pub(crate) fn ready(&self) -> (usize, usize) {
         (self.guards.len(), self.others.len())
     }
 
-    pub(super) fn push(&mut self, place: Place, item: T) -> Ticket {
+    pub(crate) fn push(&mut self, place: Place, item: T) -> Ticket {
         let ticket = Ticket {
             number: self.next,
             place,
@@ -82,7 +82,7 @@ impl<T> Queue<T> {
     }
 
     /// The next: a guard, else, if they may, another.
-    pub(super) fn pop(&mut self, others_may: bool) -> Option<(Ticket, T)> {
+    pub(crate) fn pop(&mut self, others_may: bool) -> Option<(Ticket, T)> {
         let next = self.guards.pop_first().or_else(|| {
             let others = others_may.then_some(&mut self.others)?;
             others.pop_first()
@@ -92,7 +92,7 @@ impl<T> Queue<T> {
         Some((ticket, item))
     }
 
-    pub(super) fn contains(&self, ticket: Ticket) -> bool {
+    pub(crate) fn contains(&self, ticket: Ticket) -> bool {
         let side = if ticket.place.guard {
             &self.guards
         } else {
@@ -104,7 +104,7 @@ impl<T> Queue<T> {
     }
 
     /// Takes something out of its turn, if it still waits.
-    pub(super) fn remove(&mut self, ticket: Ticket) -> Option<Removed<T>> {
+    pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Removed<T>> {
         let ready = self.side(ticket.place.guard).remove(&ticket.number);
         let (item, holds_lane) = match ready {
             Some((_, item)) => (item, ticket.place.lane.is_some()),
@@ -118,7 +118,7 @@ impl<T> Queue<T> {
     }
 
     /// What was under way in the lane has ended: the next of it is ready, if there is one.
-    pub(super) fn leave(&mut self, lane: u64) -> bool {
+    pub(crate) fn leave(&mut self, lane: u64) -> bool {
         let Some(behind) = self.lanes.get_mut(&lane) else {
             return false;
         };
@@ -135,7 +135,7 @@ impl<T> Queue<T> {
     }
 
     /// Everything, oldest first.
-    pub(super) fn drain(&mut self) -> Vec<T> {
+    pub(crate) fn drain(&mut self) -> Vec<T> {
         let behind = self.lanes.drain().flat_map(|(_, behind)| behind);
         let mut all: Vec<_> = behind
             .chain(std::mem::take(&mut self.guards))

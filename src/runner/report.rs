@@ -4,31 +4,37 @@
 //! hidden written out; only where somebody listens.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use log::{debug, error, trace, warn};
 
-use super::observer::{DropReason, HookRun};
-use super::run::Engine;
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
 use crate::outcome::{Decision, FailureKind, HookResult};
 use crate::printable::{printable, printable_lines};
+use crate::redact::Redactor;
 
 /// Tells the log, and is none the worse for a logger that panics: one that writes with `println!` does,
 /// when nobody reads any more.
-pub(super) fn tell(what: impl FnOnce()) {
+pub(crate) fn tell(what: impl FnOnce()) {
     let _ = catch_unwind(AssertUnwindSafe(what));
 }
 
-impl Engine {
+/// Writes the log, with secrets masked.
+#[derive(Debug)]
+pub(crate) struct Reporter {
+    pub(crate) redactor: Redactor,
+}
+
+impl Reporter {
     /// A text that has to do with this hook, as it may be shown.
-    pub(super) fn shown(&self, hook: &Hook, text: &str) -> String {
+    pub(crate) fn shown(&self, hook: &Hook, text: &str) -> String {
         printable_lines(&self.masked(hook, text))
     }
 
     /// The words by which the hook is known.
-    pub(super) fn label(&self, hook: &Hook) -> String {
+    pub(crate) fn label(&self, hook: &Hook) -> String {
         printable(&self.masked(hook, hook.label()))
     }
 
@@ -37,15 +43,15 @@ impl Engine {
         self.redactor.text_with(text, own)
     }
 
-    pub(super) fn report_start(&self, hook: &Hook, event_type: &EventType) {
+    pub(crate) fn start(&self, hook: &Hook, event_type: &EventType) {
         tell(|| debug!("hook `{}` starts on {event_type}", self.label(hook)));
     }
 
-    pub(super) fn report_end(&self, result: &HookResult, event: &HookEvent) {
-        tell(|| self.report_output_and_end(result, event));
+    pub(crate) fn end(&self, result: &HookResult, event: &HookEvent) {
+        tell(|| self.output_and_end(result, event));
     }
 
-    fn report_output_and_end(&self, result: &HookResult, event: &HookEvent) {
+    fn output_and_end(&self, result: &HookResult, event: &HookEvent) {
         let hook = &result.hook;
         let (stdout, stderr) = (result.stdout.trim_end(), result.stderr.trim_end());
         if !stdout.is_empty() {
@@ -68,14 +74,14 @@ impl Engine {
             self.label(hook)
         );
         if result.failure.is_some() || result.skipped.is_some() {
-            self.report_trouble(result, &event.event_type);
+            self.failure(result, &event.event_type);
         } else if event.event_type.can_block() && result.decision() == Decision::Block {
-            self.report_block(result, &event.event_type);
+            self.block(result, &event.event_type);
         }
     }
 
     /// By its answer: who blocks by failing is reported as a failure.
-    fn report_block(&self, result: &HookResult, event_type: &EventType) {
+    fn block(&self, result: &HookResult, event_type: &EventType) {
         let hook = &result.hook;
         if hook.background() {
             return;
@@ -88,7 +94,7 @@ impl Engine {
         );
     }
 
-    fn report_trouble(&self, result: &HookResult, event_type: &EventType) {
+    fn failure(&self, result: &HookResult, event_type: &EventType) {
         let hook = &result.hook;
         let place = hook
             .source()
@@ -117,15 +123,23 @@ impl Engine {
         }
     }
 
-    /// Tells of a hook that will not run, also the observers.
-    pub(super) fn drop_run(&self, run: &HookRun<'_>, reason: DropReason) {
-        let event_type = &run.event.event_type;
+    /// A hook will not run.
+    pub(crate) fn dropped(&self, hook: &Hook, event_type: &EventType, reason: impl fmt::Display) {
         tell(|| {
             debug!(
                 "hook `{}` does not run on {event_type}: {reason}",
-                self.label(run.hook)
+                self.label(hook)
             );
         });
-        self.observers.dropped(run, reason);
+    }
+
+    /// This crate's own code panicked.
+    pub(crate) fn panicked(&self, hook: &Hook) {
+        tell(|| {
+            error!(
+                "the engine panicked at hook `{}`; please report this",
+                self.label(hook)
+            );
+        });
     }
 }

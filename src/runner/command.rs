@@ -9,7 +9,7 @@ use crate::hook::{HookCommand, Shell};
 use crate::process::Args;
 
 /// The program to start, by a name or a path, and its arguments; an error is for people.
-pub(super) fn command_line(
+pub(crate) fn command_line(
     command: &HookCommand,
     prefixes: &[String],
 ) -> Result<(OsString, Args), String> {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use log::error;
 
-use super::report;
+use super::report::tell;
 use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::outcome::HookResult;
@@ -104,7 +104,7 @@ pub struct HookRun<'a> {
 }
 
 impl<'a> HookRun<'a> {
-    pub(super) fn new(event: &'a HookEvent, hook: &'a Arc<Hook>, queued: Duration) -> Self {
+    pub(crate) fn new(event: &'a HookEvent, hook: &'a Arc<Hook>, queued: Duration) -> Self {
         Self {
             event,
             hook,
@@ -145,33 +145,33 @@ thread_local! {
 
 /// All observers of an executor.
 #[derive(Clone, Default)]
-pub(super) struct Observers(Vec<Arc<dyn Observer>>);
+pub(crate) struct Observers(Vec<Arc<dyn Observer>>);
 
 impl Observers {
-    pub(super) fn add(&mut self, observer: impl Observer + 'static) {
+    pub(crate) fn add(&mut self, observer: impl Observer + 'static) {
         self.0.push(Arc::new(observer));
     }
 
-    pub(super) fn start(&self, run: &HookRun<'_>) {
-        self.tell(|observer| observer.on_start(run));
+    pub(crate) fn start(&self, run: &HookRun<'_>) {
+        self.each(|observer| observer.on_start(run));
     }
 
-    pub(super) fn finish(&self, run: &HookRun<'_>, result: &HookResult) {
-        self.tell(|observer| observer.on_finish(run, result));
+    pub(crate) fn finish(&self, run: &HookRun<'_>, result: &HookResult) {
+        self.each(|observer| observer.on_finish(run, result));
     }
 
-    pub(super) fn dropped(&self, run: &HookRun<'_>, reason: DropReason) {
+    pub(crate) fn dropped(&self, run: &HookRun<'_>, reason: DropReason) {
         // One that fires an event when it is told of a drop, on a full queue, would never end.
         if !DROPPING.replace(true) {
-            self.tell(|observer| observer.on_drop(run, reason));
+            self.each(|observer| observer.on_drop(run, reason));
             DROPPING.set(false);
         }
     }
 
-    fn tell(&self, what: impl Fn(&dyn Observer)) {
+    fn each(&self, what: impl Fn(&dyn Observer)) {
         for observer in &self.0 {
             if catch_unwind(AssertUnwindSafe(|| what(&**observer))).is_err() {
-                report::tell(|| error!("an observer of the hooks panicked"));
+                tell(|| error!("an observer of the hooks panicked"));
             }
         }
     }

@@ -15,14 +15,12 @@ use std::{fmt, io, thread};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use log::warn;
 
-use super::observer::DropReason;
 use super::queue::{Place, Queue, Removed, Ticket};
-use crate::process::Cancel;
 
 /// Something for a thread to do.
-pub(super) trait Job: Send {
+pub(crate) trait Job: Send {
     /// By which it is told to end early.
-    fn cancel(&self) -> Arc<Cancel>;
+    fn stop(&self) -> Arc<dyn Stop>;
 
     fn run(self: Box<Self>);
 
@@ -30,30 +28,25 @@ pub(super) trait Job: Send {
     fn abandon(self: Box<Self>);
 
     /// It has not been taken.
-    fn refuse(self: Box<Self>, reason: DropReason);
+    fn refuse(self: Box<Self>, why: &Refusal);
+}
+
+/// Tells a job that runs on another thread to end early.
+pub(crate) trait Stop: Send + Sync {
+    fn stop(&self);
 }
 
 /// Why a job was not taken.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     Busy,
     NoThread(io::Error),
     ShutDown,
 }
 
-impl Refusal {
-    fn reason(&self) -> DropReason {
-        match self {
-            Self::Busy => DropReason::Busy,
-            Self::NoThread(_) => DropReason::NoThread,
-            Self::ShutDown => DropReason::ShutDown,
-        }
-    }
-}
-
 /// A cheap handle: clones share the threads.
 #[derive(Clone)]
-pub(super) struct Pool(Arc<Shared>);
+pub(crate) struct Pool(Arc<Shared>);
 
 struct Shared {
     /// Of the threads, to be followed by a number.
@@ -67,13 +60,13 @@ struct Shared {
 
 /// How much there may be at once.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    pub(super) threads: usize,
+pub(crate) struct Limits {
+    pub(crate) threads: usize,
     /// What is not a guard has so many threads: one fewer, where there are several, so that no
     /// guard waits for it.
-    pub(super) others: usize,
+    pub(crate) others: usize,
     /// What may wait.
-    pub(super) capacity: usize,
+    pub(crate) capacity: usize,
 }
 
 struct State {
@@ -85,7 +78,7 @@ struct State {
     busy: usize,
     busy_others: usize,
     /// By the numbers of their tickets.
-    running: HashMap<u64, Arc<Cancel>>,
+    running: HashMap<u64, Arc<dyn Stop>>,
     /// Without them the threads end: nothing waits any more, and nothing will.
     invite: Option<Sender<()>>,
     alive: Option<Sender<Infallible>>,
@@ -96,12 +89,12 @@ thread_local! {
 }
 
 /// Whether this is a thread of a pool, of any executor: it must not wait for others' turns.
-pub(super) fn on_pool_thread() -> bool {
+pub(crate) fn on_pool_thread() -> bool {
     ON_POOL.get()
 }
 
 impl Pool {
-    pub(super) fn new(name: &'static str, limits: Limits) -> Self {
+    pub(crate) fn new(name: &'static str, limits: Limits) -> Self {
         let (invite, invitations) = bounded(limits.threads);
         let (alive, ended) = bounded(0);
         Self(Arc::new(Shared {
@@ -123,13 +116,13 @@ impl Pool {
         }))
     }
 
-    pub(super) fn threads(&self) -> usize {
+    pub(crate) fn threads(&self) -> usize {
         self.0.limits.threads
     }
 
     /// Never waits; starts a thread where it can be of use. A job that is not taken has been told
     /// so.
-    pub(super) fn submit(&self, place: Place, job: Box<dyn Job>) -> Result<Ticket, Refusal> {
+    pub(crate) fn submit(&self, place: Place, job: Box<dyn Job>) -> Result<Ticket, Refusal> {
         let mut state = self.lock();
         let refusal = if !state.takes_more {
             Refusal::ShutDown
@@ -143,7 +136,7 @@ impl Pool {
             };
         };
         drop(state);
-        job.refuse(refusal.reason());
+        job.refuse(&refusal);
         Err(refusal)
     }
 
@@ -165,12 +158,12 @@ impl Pool {
         let Some(Removed { item: job, .. }) = own else {
             return Ok(ticket);
         };
-        job.refuse(refusal.reason());
+        job.refuse(&refusal);
         Err(refusal)
     }
 
     /// Takes out what still waits, whoever it is for: it is answered as cancelled.
-    pub(super) fn withdraw(&self, ticket: Ticket) {
+    pub(crate) fn withdraw(&self, ticket: Ticket) {
         let Some(Removed { item, holds_lane }) = self.lock().queue.remove(ticket) else {
             return;
         };
@@ -180,12 +173,12 @@ impl Pool {
 
     /// Runs, on this thread, what still waits, out of its turn: for a thread of a pool that wants
     /// to wait for it. Whatever it might have to wait for first may wait for this thread.
-    pub(super) fn run_here(&self, ticket: Ticket) {
+    pub(crate) fn run_here(&self, ticket: Ticket) {
         let mut state = self.lock();
         let Some(Removed { item, holds_lane }) = state.queue.remove(ticket) else {
             return;
         };
-        state.running.insert(ticket.number, item.cancel());
+        state.running.insert(ticket.number, item.stop());
         drop(state);
         run_caught(item);
         self.lock().running.remove(&ticket.number);
@@ -194,7 +187,7 @@ impl Pool {
 
     /// The same on a thread of its own, for one that must not wait so long. There are no more such
     /// threads than others; false when none is to be had, and it still waits for its turn.
-    pub(super) fn run_aside(&self, ticket: Ticket) -> bool {
+    pub(crate) fn run_aside(&self, ticket: Ticket) -> bool {
         let mut state = self.lock();
         let Some(alive) = state.alive.clone() else {
             return true;
@@ -222,14 +215,14 @@ impl Pool {
     }
 
     /// What still waits is done, and nothing more is taken.
-    pub(super) fn take_no_more(&self) {
+    pub(crate) fn take_no_more(&self) {
         let mut state = self.lock();
         state.takes_more = false;
         state.close_when_done();
     }
 
     /// Whether all threads have ended by then. They do not end before `take_no_more` or `cut`.
-    pub(super) fn wait_for_the_end(&self, deadline: Option<Instant>) -> bool {
+    pub(crate) fn wait_for_the_end(&self, deadline: Option<Instant>) -> bool {
         let ended = match deadline {
             Some(deadline) => self.0.ended.recv_deadline(deadline),
             None => self.0.ended.recv().map_err(Into::into),
@@ -238,21 +231,21 @@ impl Pool {
     }
 
     /// How many have not ended.
-    pub(super) fn threads_left(&self) -> usize {
+    pub(crate) fn threads_left(&self) -> usize {
         let state = self.lock();
         state.threads + state.aside
     }
 
     /// Never waits: what runs is told to end, and its threads see to it; what waits is answered.
-    pub(super) fn cut(&self) {
+    pub(crate) fn cut(&self) {
         let mut state = self.lock();
         state.takes_more = false;
         let waiting = state.queue.drain();
         state.close_when_done();
         let running: Vec<_> = state.running.values().cloned().collect();
         drop(state);
-        for cancel in running {
-            cancel.request();
+        for job in running {
+            job.stop();
         }
         for job in waiting {
             job.abandon();
@@ -341,7 +334,7 @@ impl Pool {
         let (ticket, job) = state.queue.pop(others_may)?;
         state.busy += 1;
         state.busy_others += usize::from(!ticket.place.guard);
-        state.running.insert(ticket.number, job.cancel());
+        state.running.insert(ticket.number, job.stop());
         state.close_when_done();
         Some((ticket, job))
     }

@@ -6,44 +6,56 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::answer::without_bom;
-use super::chain;
+use super::answer::answered;
 use super::command::command_line;
+use super::ending::{Unable, judge, text};
 use super::firing::Firing;
 use super::nesting::Nesting;
-use super::observer::Observers;
-use super::pool::Pool;
-use super::shutdown::Closing;
+use super::observer::{DropReason, HookRun, Observers};
+use super::report::Reporter;
 use crate::hook::{GateVerdict, Hook, Stdin};
 use crate::outcome::{FailureKind, HookResult, SkipReason};
-use crate::process::{self, Captured, End, Finished, Spec, StartErrorKind};
+use crate::process::{self, End, Finished, Spec};
 use crate::protocol::{NESTING_LIMIT, Naming, VariablesError};
-use crate::redact::Redactor;
 
-/// What every run depends on: the settings, who watches, and the threads.
+/// What every run depends on: the settings, the observers, and the log.
 #[derive(Debug)]
-pub(crate) struct Engine {
-    pub(super) naming: Naming,
-    pub(super) allow_disable: bool,
-    pub(super) default_timeout: Duration,
-    pub(super) working_dir: Option<PathBuf>,
-    pub(super) kill_grace: Duration,
-    pub(super) output_limit: usize,
-    pub(super) observers: Observers,
-    pub(super) redactor: Redactor,
-    pub(super) pool: Pool,
-    /// For hooks that nobody waits for.
-    pub(super) background: Pool,
-    pub(super) closing: Closing,
+pub(crate) struct Runner {
+    pub(crate) naming: Naming,
+    pub(crate) default_timeout: Duration,
+    pub(crate) working_dir: Option<PathBuf>,
+    pub(crate) kill_grace: Duration,
+    pub(crate) output_limit: usize,
+    pub(crate) observers: Observers,
+    pub(crate) reporter: Reporter,
 }
 
-/// A failure before there was a process, in words.
-type Unable = (FailureKind, String);
+impl Runner {
+    /// Runs the hook, unless its event has been cancelled.
+    pub(crate) fn run_unless_cancelled(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
+        if firing.is_cancelled() {
+            self.drop_run(&firing.run_of(hook), DropReason::Cancelled);
+            return HookResult::never_ran(hook, firing.queued);
+        }
+        self.run(firing, hook)
+    }
 
-impl Engine {
+    /// Reports a hook that will not run, also to the observers.
+    pub(crate) fn drop_run(&self, run: &HookRun<'_>, reason: DropReason) {
+        let event_type = &run.event.event_type;
+        self.reporter.dropped(run.hook, event_type, reason);
+        self.observers.dropped(run, reason);
+    }
+
+    /// The result of a hook at which this crate's own code panicked.
+    pub(crate) fn panicked(&self, hook: &Arc<Hook>) -> HookResult {
+        self.reporter.panicked(hook);
+        HookResult::panicked(hook)
+    }
+
     /// A panic of the engine's own becomes a result. Beyond the nesting limit nothing is reported to
     /// observers: one that fires an event at each report would never end.
-    pub(super) fn run(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
+    fn run(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
         let nesting = Nesting::enter();
         let above = nesting.above();
         let is_reported = above < NESTING_LIMIT;
@@ -52,7 +64,7 @@ impl Engine {
             self.observers.start(&run);
         }
         let attempt = AssertUnwindSafe(|| self.attempt(firing, hook, above));
-        let mut result = catch_unwind(attempt).unwrap_or_else(|_| chain::panicked(self, hook));
+        let mut result = catch_unwind(attempt).unwrap_or_else(|_| self.panicked(hook));
         result.queued = firing.queued;
         if is_reported {
             self.observers.finish(&run, &result);
@@ -62,7 +74,7 @@ impl Engine {
 
     fn attempt(&self, firing: &Firing<'_>, hook: &Arc<Hook>, above: usize) -> HookResult {
         let event_type = &firing.event.event_type;
-        self.report_start(hook, event_type);
+        self.reporter.start(hook, event_type);
         let not_run = |failure, error| HookResult::not_run(Arc::clone(hook), failure, error);
         let result = match hook
             .gate()
@@ -77,7 +89,7 @@ impl Engine {
                 Err((failure, error)) => not_run(failure, error),
             },
         };
-        self.report_end(&result, &firing.event);
+        self.reporter.end(&result, &firing.event);
         result
     }
 
@@ -137,7 +149,7 @@ impl Engine {
     }
 
     fn result(&self, firing: &Firing<'_>, hook: &Arc<Hook>, finished: Finished) -> HookResult {
-        let (exit_code, failed) = self.judge(hook, &finished.end);
+        let (exit_code, failed) = judge(&finished.end, self.timeout(hook));
         let (failure, error) = failed.unzip();
         let stdout_cut = finished.stdout.omitted() > 0;
         let truncated = stdout_cut || finished.stderr.omitted() > 0;
@@ -163,57 +175,9 @@ impl Engine {
             ask_handled: firing.handles_ask,
             ..HookResult::new(Arc::clone(hook), exit_code)
         };
-        self.answered(result, stdout_cut, &firing.event.event_type)
-    }
-
-    /// The exit code, and the failure if it is one.
-    fn judge(&self, hook: &Hook, end: &End) -> (i32, Option<Unable>) {
-        use FailureKind as Kind;
-        let (code, kind, error) = match end {
-            End::Exited(0) => return (0, None),
-            End::Exited(code) if NOT_FOUND_CODES.contains(code) => (
-                *code,
-                Kind::NotFound,
-                format!("command not found (exit code {code})"),
-            ),
-            End::Exited(126) => (
-                126,
-                Kind::NotExecutable,
-                "command is not executable (exit code 126)".to_owned(),
-            ),
-            End::Exited(code) => (*code, Kind::Exit, format!("exited with code {code}")),
-            End::Signaled(signal) => (
-                128 + signal,
-                Kind::Signal,
-                format!("ended by signal {signal}"),
-            ),
-            End::TimedOut { stopped } => {
-                let hint = if *stopped { STOPPED } else { "" };
-                let error = format!("timed out after {:?}{hint}", self.timeout(hook));
-                (-1, Kind::TimedOut, error)
-            }
-            End::Cancelled => (-1, Kind::Cancelled, "cancelled while it ran".to_owned()),
-            End::StatusLost => (
-                -1,
-                Kind::StatusLost,
-                "exit status lost: the host reaps its children elsewhere, or ignores SIGCHLD"
-                    .to_owned(),
-            ),
-            End::NotStarted(start) => {
-                let kind = match start.kind {
-                    StartErrorKind::NotFound => Kind::NotFound,
-                    StartErrorKind::NotExecutable => Kind::NotExecutable,
-                    StartErrorKind::Other => Kind::NotStarted,
-                };
-                (-1, kind, start.message.clone())
-            }
-        };
-        (code, Some((kind, error)))
+        answered(result, stdout_cut, &firing.event.event_type, &self.reporter)
     }
 }
-
-/// The usual cause: `ssh` or `sudo` asking for a password.
-const STOPPED: &str = ", stopped: a hook that wants the terminal is stopped, for it has none";
 
 fn kind_of(error: &VariablesError) -> FailureKind {
     match error {
@@ -221,34 +185,5 @@ fn kind_of(error: &VariablesError) -> FailureKind {
             FailureKind::EventTooLarge
         }
         VariablesError::NoSpill { .. } | VariablesError::BadName { .. } => FailureKind::NotStarted,
-    }
-}
-
-/// What a shell exits with when it does not find a command: POSIX, and `cmd`.
-const NOT_FOUND_CODES: &[i32] = if cfg!(windows) { &[127, 9009] } else { &[127] };
-
-/// Output as text, and as bytes where the text does not hold them all.
-fn text(captured: Captured) -> (String, Option<Vec<u8>>) {
-    let omitted = captured.omitted();
-    if omitted > 0 {
-        let (head, tail) = captured.into_parts();
-        let note = format!("\n[... {omitted} bytes left out ...]\n");
-        let shown = [&head[..], note.as_bytes(), &tail].concat();
-        let text = String::from_utf8_lossy(without_bom(&shown)).into_owned();
-        return (text, Some([head, tail].concat()));
-    }
-    match String::from_utf8(captured.into_bytes()) {
-        Ok(text) if !text.starts_with('\u{FEFF}') => (text, None),
-        Ok(text) => (
-            text.trim_start_matches('\u{FEFF}').to_owned(),
-            Some(text.into_bytes()),
-        ),
-        Err(error) => {
-            let bytes = error.into_bytes();
-            (
-                String::from_utf8_lossy(without_bom(&bytes)).into_owned(),
-                Some(bytes),
-            )
-        }
     }
 }

@@ -14,7 +14,7 @@ use crate::process::Cancel;
 use crate::protocol::{EventVariables, Naming};
 
 /// An event, lent by a caller who waits, or shared.
-pub(super) enum Fired<'a> {
+pub(crate) enum Fired<'a> {
     Lent(&'a HookEvent),
     Shared(SharedEvent),
 }
@@ -32,7 +32,7 @@ impl Deref for Fired<'_> {
 
 impl Fired<'_> {
     /// For a hook that nobody waits for.
-    pub(super) fn to_shared(&self) -> SharedEvent {
+    pub(crate) fn to_shared(&self) -> SharedEvent {
         match self {
             Self::Lent(event) => Arc::new(event.bounded_copy()).into(),
             Self::Shared(event) => event.clone(),
@@ -40,22 +40,22 @@ impl Fired<'_> {
     }
 }
 
-pub(super) struct Firing<'a> {
-    pub(super) event: Fired<'a>,
-    pub(super) variables: EventVariables,
+pub(crate) struct Firing<'a> {
+    pub(crate) event: Fired<'a>,
+    pub(crate) variables: EventVariables,
     json: OnceLock<String>,
-    pub(super) cancel: Option<Arc<Cancel>>,
+    pub(crate) cancel: Option<Arc<Cancel>>,
     /// How long the event has waited for a thread.
-    pub(super) queued: Duration,
+    pub(crate) queued: Duration,
     /// Whether the host asks its user where a hook wants it to.
-    pub(super) handles_ask: bool,
+    pub(crate) handles_ask: bool,
     /// Whether hooks in the background are left out.
-    pub(super) skips_background: bool,
+    pub(crate) skips_background: bool,
 }
 
 impl<'a> Firing<'a> {
     /// An event that does not wait and that nobody cancels.
-    pub(super) fn new(event: Fired<'a>, naming: &Naming) -> Self {
+    pub(crate) fn new(event: Fired<'a>, naming: &Naming) -> Self {
         Self {
             variables: EventVariables::new(&event, naming),
             event,
@@ -68,7 +68,7 @@ impl<'a> Firing<'a> {
     }
 
     /// For several threads.
-    pub(super) fn into_shared(self, cancel: Arc<Cancel>) -> Firing<'static> {
+    pub(crate) fn into_shared(self, cancel: Arc<Cancel>) -> Firing<'static> {
         Firing {
             event: Fired::Shared(self.event.to_shared()),
             variables: self.variables,
@@ -80,17 +80,17 @@ impl<'a> Firing<'a> {
         }
     }
 
-    pub(super) fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.as_deref().is_some_and(Cancel::is_requested)
     }
 
     /// What a hook finds on its standard input.
-    pub(super) fn json(&self) -> &[u8] {
+    pub(crate) fn json(&self) -> &[u8] {
         let make = || self.event.to_json() + "\n";
         self.json.get_or_init(make).as_bytes()
     }
 
-    pub(super) fn run_of<'b>(&'b self, hook: &'b Arc<Hook>) -> HookRun<'b> {
+    pub(crate) fn run_of<'b>(&'b self, hook: &'b Arc<Hook>) -> HookRun<'b> {
         HookRun::new(&self.event, hook, self.queued)
     }
 }

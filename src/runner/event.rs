@@ -8,13 +8,13 @@ use crate::events::HookEvent;
 /// Its data may be deeper than the stack of a thread, which to drop it would overflow: it is taken
 /// apart first.
 #[derive(Clone)]
-pub(super) struct SharedEvent(Arc<HookEvent>);
+pub(crate) struct SharedEvent(Arc<HookEvent>);
 
 /// Stands in for an event that is being dropped.
 static NOTHING: LazyLock<Arc<HookEvent>> = LazyLock::new(|| Arc::new(HookEvent::user_interrupt()));
 
 impl SharedEvent {
-    pub(super) fn to_arc(&self) -> Arc<HookEvent> {
+    pub(crate) fn to_arc(&self) -> Arc<HookEvent> {
         Arc::clone(&self.0)
     }
 }

@@ -10,29 +10,29 @@ thread_local! {
 }
 
 /// The number of hooks that this thread is running, and those above them on other threads.
-pub(super) fn depth() -> usize {
+pub(crate) fn depth() -> usize {
     DEPTH.get()
 }
 
 /// This thread runs something at another depth, until this is dropped.
-pub(super) struct Nesting {
+pub(crate) struct Nesting {
     before: usize,
 }
 
 impl Nesting {
     /// Begins one hook more.
-    pub(super) fn enter() -> Self {
+    pub(crate) fn enter() -> Self {
         Self::at(depth() + 1)
     }
 
     /// Continues what was begun at this depth, maybe on another thread. A thread that runs it out of
     /// its turn may be deeper itself.
-    pub(super) fn resume(begun: usize) -> Self {
+    pub(crate) fn resume(begun: usize) -> Self {
         Self::at(begun.max(depth()))
     }
 
     /// The hooks above.
-    pub(super) fn above(&self) -> usize {
+    pub(crate) fn above(&self) -> usize {
         self.before
     }
 

@@ -1,0 +1,62 @@
+//! What the calls of an executor share: the runner, the threads, and what a shutdown reports.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::shutdown::{Closing, ShutdownReport};
+use crate::pool::{Pool, Stop};
+use crate::process::Cancel;
+use crate::runner::Runner;
+
+/// How long the threads may take, beyond the grace of the hooks, after they were told to end.
+const LAST_PATIENCE: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub(super) struct Core {
+    pub(super) runner: Runner,
+    pub(super) allow_disable: bool,
+    pub(super) pool: Pool,
+    /// For hooks that are started and not waited for.
+    pub(super) background: Pool,
+    pub(super) closing: Closing,
+}
+
+/// Ends what a job runs.
+pub(super) struct Stopper(pub(super) Arc<Cancel>);
+
+impl Stop for Stopper {
+    fn stop(&self) {
+        self.0.request();
+    }
+}
+
+impl Core {
+    /// Takes nothing more, lets what was taken come to its end until the deadline, and cuts the
+    /// rest.
+    pub(super) fn shut_down(&self, deadline: Duration) -> ShutdownReport {
+        let by = |time: Duration| Instant::now().checked_add(time);
+        let deadline = by(deadline);
+        self.closing.begin();
+        self.pool.take_no_more();
+        let mut ended = self.pool.wait_for_the_end(deadline);
+        // Only now: hooks of the pool may have started more of these.
+        self.background.take_no_more();
+        ended &= self.background.wait_for_the_end(deadline);
+        if !ended {
+            self.closing.begin_cutting();
+            self.cut();
+            let deadline = by(self.runner.kill_grace.saturating_add(LAST_PATIENCE));
+            self.pool.wait_for_the_end(deadline);
+            self.background.wait_for_the_end(deadline);
+        }
+        let mut report = self.closing.take_report();
+        report.stuck_threads = self.pool.threads_left() + self.background.threads_left();
+        report
+    }
+
+    /// Never waits.
+    pub(super) fn cut(&self) {
+        self.pool.cut();
+        self.background.cut();
+    }
+}

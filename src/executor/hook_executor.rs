@@ -1,0 +1,244 @@
+//! `HookExecutor`: blocking calls, submitted events, shutdown.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use log::{Level, log};
+
+use super::core::Core;
+use super::delivery::{Callback, HookUpdate, JobEnd};
+use super::dispatch;
+use super::error::SubmitError;
+use super::handle::{CancelToken, HookHandle};
+use super::job::FireJob;
+use super::options::FireOptions;
+use super::shutdown::ShutdownReport;
+use crate::events::HookEvent;
+use crate::hook::Hook;
+use crate::outcome::{HookResult, Outcome};
+use crate::pool::Ticket;
+use crate::registry::HookRegistry;
+use crate::runner::{Fired, Firing, SharedEvent};
+
+/// Runs hooks, one after the other in the order of their registration.
+///
+/// A cheap handle: clones share the pool. Blocking calls run the hooks on the caller's thread;
+/// [`submit`](HookExecutor::submit) runs them on the pool, whose threads start when they are first
+/// needed.
+///
+/// ```
+/// use std::sync::Arc;
+/// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor, HookRegistry};
+///
+/// let registry = Arc::new(HookRegistry::new());
+/// registry.register(Hook::new("tool:pre_execute", "exit 1")?);
+/// let executor = HookExecutor::new(registry);
+///
+/// let event = HookEvent::tool_pre_execute("bash", "ls");
+/// let outcome = executor.execute(&event, FireOptions::default());
+/// assert!(!outcome.allowed());
+/// assert_eq!(outcome.reason(), Some("exited with code 1"));
+/// # Ok::<(), forge_hooks::HookError>(())
+/// ```
+///
+/// # Dropping
+/// Dropping the last clone never waits: what is queued is cancelled and answered so, and hooks that
+/// are running on the pool are ended by their threads (first asked, after
+/// [`kill_grace`](crate::HookExecutorBuilder::kill_grace) forced). A host that returns from `main` right
+/// after that may leave hooks behind, for its threads end with it; the same holds for the
+/// [global](HookExecutor::global) executor, which is never dropped. Call
+/// [`shutdown`](HookExecutor::shutdown) before, and nothing is lost or left.
+#[derive(Clone)]
+pub struct HookExecutor {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    registry: Arc<HookRegistry>,
+    core: Arc<Core>,
+}
+
+/// Not that of the core: what is submitted keeps it until it has come to its end.
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.core.cut();
+    }
+}
+
+impl HookExecutor {
+    pub(super) fn with_parts(registry: Arc<HookRegistry>, core: Core) -> Self {
+        let core = Arc::new(core);
+        Self {
+            shared: Arc::new(Shared { registry, core }),
+        }
+    }
+
+    pub(super) fn core(&self) -> &Arc<Core> {
+        &self.shared.core
+    }
+
+    /// The registry whose hooks are run.
+    #[must_use]
+    pub fn registry(&self) -> &Arc<HookRegistry> {
+        &self.shared.registry
+    }
+
+    /// The variable by which a person has turned all hooks off, if one has and the host lets them
+    /// ([`allow_disable`](crate::HookExecutorBuilder::allow_disable)): for a host that shows it. It was
+    /// looked for when the executor was made. Every event that would have had hooks is logged, as a
+    /// warning where they could have blocked it.
+    #[must_use]
+    pub fn disabled_by(&self) -> Option<&str> {
+        let core = self.core();
+        let variable = core.runner.naming.disabled_by();
+        variable.filter(|_| core.allow_disable)
+    }
+
+    fn hooks_for(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
+        let hooks = self.shared.registry.get_hooks(event);
+        let (Some(variable), false) = (self.disabled_by(), hooks.is_empty()) else {
+            return hooks;
+        };
+        let (name, count) = (&event.event_type, hooks.len());
+        let level = if name.can_block() {
+            Level::Warn
+        } else {
+            Level::Debug
+        };
+        log!(
+            level,
+            "{count} hooks on {name} do not run: `{variable}` is set"
+        );
+        Vec::new()
+    }
+
+    /// Runs the hooks for this event on this thread, and returns when they have ended. Takes no
+    /// longer than the sum of their timeouts, and for each that is killed the grace and 250 ms.
+    ///
+    /// Never fails: whatever goes wrong with a hook is in its result.
+    pub fn execute(&self, event: &HookEvent, options: FireOptions) -> Outcome {
+        Outcome::new(event.event_type.clone(), self.execute_hooks(event, options))
+    }
+
+    /// The same as [`execute`](HookExecutor::execute), with the results alone.
+    ///
+    /// Whoever fires an event that can block must look at each
+    /// [`should_continue`](HookResult::should_continue); [`Outcome`] does that by itself.
+    #[must_use = "hooks may have blocked the operation"]
+    pub fn execute_hooks(&self, event: &HookEvent, options: FireOptions) -> Vec<HookResult> {
+        let hooks = self.hooks_for(event);
+        let mut results = Vec::with_capacity(hooks.len());
+        if !hooks.is_empty() {
+            let core = self.core();
+            let firing = Firing::new(Fired::Lent(event), &core.runner.naming);
+            dispatch::run(core, firing, &hooks, options, &mut |result| {
+                results.push(result)
+            });
+        }
+        results
+    }
+
+    /// Has the hooks for this event run on the pool. Never blocks; starts a thread of the pool
+    /// when none is free. The hooks are those that are registered now.
+    ///
+    /// Events that can block go ahead of those that cannot. Among these, the events of one session
+    /// run one after the other, see [`FireOptions::ordered_by`]; all others run side by side.
+    ///
+    /// # Errors
+    /// When the queue is full, no thread can be started, or the executor has been shut down; the
+    /// error gives the event back.
+    pub fn submit(
+        &self,
+        event: impl Into<Arc<HookEvent>>,
+        options: FireOptions,
+    ) -> Result<HookHandle, SubmitError> {
+        let event = SharedEvent::from(event.into());
+        let event_type = event.event_type.clone();
+        let hooks = self.hooks_for(&event);
+        if hooks.is_empty() {
+            return Ok(HookHandle::finished(event_type));
+        }
+        let (end, ticket) = self.submit_job(event, hooks, options, None)?;
+        let pool = self.core().pool.clone();
+        Ok(HookHandle::new(event_type, end, pool, ticket))
+    }
+
+    /// The same with a callback in place of a handle: for a host with an event loop of its own,
+    /// that would be woken by it. It is called for each result as it comes, in the order of
+    /// registration, and once at the end.
+    ///
+    /// It is called on a thread of the pool, and hooks wait for it, so that it had better do little;
+    /// on the thread that cancels the event, or drops the executor, when the event still waits for
+    /// its turn. A panic in it is caught and logged, and it is not called again.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor, HookUpdate};
+    ///
+    /// let executor = HookExecutor::builder().build();
+    /// executor.registry().register(Hook::new("session:start", "echo hello")?);
+    /// let (sender, mailbox) = mpsc::channel();
+    /// executor.submit_with(HookEvent::session_start("s1"), FireOptions::default(), move |update| {
+    ///     if let HookUpdate::Done(outcome) = update {
+    ///         let _ = sender.send(outcome);
+    ///     }
+    /// })?;
+    /// assert!(mailbox.recv()?.allowed());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The same as [`submit`](HookExecutor::submit); the callback is not called then.
+    pub fn submit_with(
+        &self,
+        event: impl Into<Arc<HookEvent>>,
+        options: FireOptions,
+        callback: impl FnMut(HookUpdate<'_>) + Send + 'static,
+    ) -> Result<CancelToken, SubmitError> {
+        let event = SharedEvent::from(event.into());
+        let hooks = self.hooks_for(&event);
+        let (end, ticket) = self.submit_job(event, hooks, options, Some(Box::new(callback)))?;
+        Ok(CancelToken::new(end, self.core().pool.clone(), ticket))
+    }
+
+    fn submit_job(
+        &self,
+        event: SharedEvent,
+        hooks: Vec<Arc<Hook>>,
+        options: FireOptions,
+        callback: Option<Callback>,
+    ) -> Result<(JobEnd, Ticket), SubmitError> {
+        let core = self.core();
+        let place = options.place_of(&event);
+        let given = event.clone();
+        let (job, end) = FireJob::new(Arc::clone(core), event, hooks, options, callback);
+        match core.pool.submit(place, Box::new(job)) {
+            Ok(ticket) => Ok((end, ticket)),
+            Err(refusal) => Err(SubmitError::new(given.to_arc(), refusal)),
+        }
+    }
+
+    /// Ends the pool in order: takes nothing more, lets what was submitted come to its end, and at
+    /// the deadline, counted from now, ends what is still running as if it were cancelled. Returns
+    /// as soon as all is done; at the latest, after the deadline, the
+    /// [grace](crate::HookExecutorBuilder::kill_grace) and a second.
+    ///
+    /// For all clones alike. Blocking calls still work, without help from the pool and without
+    /// hooks in the background; those that are under way in other threads are not waited for. One
+    /// that the pool helps with, being [parallel](FireOptions::parallel), is: at the deadline all of it
+    /// is cancelled.
+    /// On a thread of the pool, in an observer say, it would wait for itself until the deadline.
+    pub fn shutdown(&self, deadline: Duration) -> ShutdownReport {
+        self.core().shut_down(deadline)
+    }
+}
+
+impl fmt::Debug for HookExecutor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HookExecutor")
+            .field("hooks", &self.shared.registry.len())
+            .field("core", self.core())
+            .finish_non_exhaustive()
+    }
+}

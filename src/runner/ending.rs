@@ -1,0 +1,89 @@
+//! How a process ended, as an exit code and a failure, and its output as text.
+//!
+//! Knows no hook.
+
+use std::time::Duration;
+
+use super::answer::without_bom;
+use crate::outcome::FailureKind;
+use crate::process::{Captured, End, StartErrorKind};
+
+/// A failure, in words.
+pub(super) type Unable = (FailureKind, String);
+
+/// The exit code, and the failure if it is one.
+pub(super) fn judge(end: &End, timeout: Duration) -> (i32, Option<Unable>) {
+    use FailureKind as Kind;
+    let (code, kind, error) = match end {
+        End::Exited(0) => return (0, None),
+        End::Exited(code) if NOT_FOUND_CODES.contains(code) => (
+            *code,
+            Kind::NotFound,
+            format!("command not found (exit code {code})"),
+        ),
+        End::Exited(126) => (
+            126,
+            Kind::NotExecutable,
+            "command is not executable (exit code 126)".to_owned(),
+        ),
+        End::Exited(code) => (*code, Kind::Exit, format!("exited with code {code}")),
+        End::Signaled(signal) => (
+            128 + signal,
+            Kind::Signal,
+            format!("ended by signal {signal}"),
+        ),
+        End::TimedOut { stopped } => {
+            let hint = if *stopped { STOPPED } else { "" };
+            let error = format!("timed out after {:?}{hint}", timeout);
+            (-1, Kind::TimedOut, error)
+        }
+        End::Cancelled => (-1, Kind::Cancelled, "cancelled while it ran".to_owned()),
+        End::StatusLost => (
+            -1,
+            Kind::StatusLost,
+            "exit status lost: the host reaps its children elsewhere, or ignores SIGCHLD"
+                .to_owned(),
+        ),
+        End::NotStarted(start) => {
+            let kind = match start.kind {
+                StartErrorKind::NotFound => Kind::NotFound,
+                StartErrorKind::NotExecutable => Kind::NotExecutable,
+                StartErrorKind::Other => Kind::NotStarted,
+            };
+            (-1, kind, start.message.clone())
+        }
+    };
+    (code, Some((kind, error)))
+}
+
+/// The usual cause: `ssh` or `sudo` asking for a password.
+const STOPPED: &str = ", stopped: a hook that wants the terminal is stopped, for it has none";
+
+/// What a shell exits with when it does not find a command: POSIX, and `cmd`.
+const NOT_FOUND_CODES: &[i32] = if cfg!(windows) { &[127, 9009] } else { &[127] };
+
+/// Output as text, and as bytes where the text does not hold them all.
+pub(super) fn text(captured: Captured) -> (String, Option<Vec<u8>>) {
+    let omitted = captured.omitted();
+    if omitted > 0 {
+        let (head, tail) = captured.into_parts();
+        let note = format!("\n[... {omitted} bytes left out ...]\n");
+        let shown = [&head[..], note.as_bytes(), &tail].concat();
+        let text = String::from_utf8_lossy(without_bom(&shown)).into_owned();
+        return (text, Some([head, tail].concat()));
+    }
+    match String::from_utf8(captured.into_bytes()) {
+        Ok(text) if !text.starts_with('\u{FEFF}') => (text, None),
+        Ok(text) => (
+            text.trim_start_matches('\u{FEFF}').to_owned(),
+            Some(text.into_bytes()),
+        ),
+        Err(error) => {
+            let bytes = error.into_bytes();
+            (
+                String::from_utf8_lossy(without_bom(&bytes)).into_owned(),
+                Some(bytes),
+            )
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! One hook on one event, to its result: the command, its process, its answer, the log, the observers.
+//!
+//! Runs on the thread that calls it, and owns none. Which hooks run, and in which order, the executor
+//! knows.
+
+mod answer;
+mod command;
+mod ending;
+mod event;
+mod firing;
+mod nesting;
+mod observer;
+mod report;
+mod run;
+
+pub(crate) use event::SharedEvent;
+pub(crate) use firing::{Fired, Firing};
+pub(crate) use nesting::{Nesting, depth};
+pub(crate) use observer::Observers;
+pub use observer::{DropReason, HookRun, Observer};
+pub(crate) use report::{Reporter, tell};
+pub(crate) use run::Runner;
