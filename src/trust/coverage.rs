@@ -46,7 +46,7 @@ impl Reader<'_> {
             None => cfg!(not(windows)),
         };
         if is_posix {
-            self.has_tests = matches!(shell, Some(Shell::Bash | Shell::Zsh | Shell::Ksh));
+            self.has_tests = has_tests(shell.map_or("sh", Shell::as_str));
             return self.code(text);
         }
         let shell = shell.map_or("cmd", Shell::as_str);
@@ -322,7 +322,9 @@ impl Reader<'_> {
 
     fn inner_code(&mut self, language: Language, name: &str, option: &str, word: &Word) {
         if language == Language::Shell && !word.expands {
+            let outer = std::mem::replace(&mut self.has_tests, has_tests(name));
             self.code(&word.text);
+            self.has_tests = outer;
         } else if word.expands || !language.is_harmless(&word.text) {
             let program = format!("{name} {option}");
             let program = program.trim_end();
@@ -365,6 +367,11 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// Whether a shell knows `[[`; in another, what follows an operator within it is a command.
+fn has_tests(shell: &str) -> bool {
+    ["bash", "zsh", "ksh"].contains(&shell)
 }
 
 /// The name and the value of `NAME=value` before a command.

@@ -70,6 +70,7 @@ const COMMANDS: &[&str] = &[
     "true & ./F",
     "true &>out ./F",
     "[[ x || ./F ]]",
+    "sh -c '[[ x || ./F ]]'",
     "[ x ] && ./F",
     "echo a # '\n./F # '",
     "A=1 B=\"2 3\" ./F >out 2>&1",
