@@ -98,7 +98,7 @@ fn time_of_cancelling() -> Vec<Duration> {
         let start = Instant::now();
         handle.cancel();
         let outcome = handle.wait();
-        assert!(outcome[0].started(), "it was there");
+        assert!(outcome.results()[0].started(), "it was there");
         start.elapsed()
     };
     (0..30).map(one).collect()

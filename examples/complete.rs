@@ -73,8 +73,9 @@ fn main() -> Result<(), HookError> {
     let event = HookEvent::tool_pre_execute("bash", json!({"command": "sudo rm -rf /"}))
         .with_session_id("test_session");
     let outcome = executor.execute(&event, FireOptions::default());
-    show(&outcome);
+    show(outcome.results());
     let blocking = outcome
+        .results()
         .iter()
         .filter(|result| !result.should_continue())
         .count();

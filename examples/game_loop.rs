@@ -130,7 +130,7 @@ fn play(executor: &HookExecutor, time: Duration) -> Result<Played, Box<dyn Error
         pending.retain_mut(|handle| match handle.try_wait() {
             Some(outcome) => {
                 played.finished += 1;
-                let said = outcome.iter().map(|result| result.stdout.trim());
+                let said = outcome.results().iter().map(|result| result.stdout.trim());
                 let said: String = said.collect();
                 if !said.is_empty() {
                     played.last_words = said;

@@ -37,7 +37,7 @@ use crate::process::Cancel;
 ///     }
 ///     # std::thread::yield_now();
 /// };
-/// assert_eq!(outcome[0].stdout.trim(), "hello");
+/// assert_eq!(outcome.results()[0].stdout.trim(), "hello");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "hooks may have blocked the operation: wait for the outcome"]

@@ -174,7 +174,7 @@ mod tests {
             Some(Box::new(move |update| {
                 heard.lock().unwrap().push(match update {
                     HookUpdate::Result(result) => result.hook.label().to_owned(),
-                    HookUpdate::Done(outcome) => format!("{} results", outcome.len()),
+                    HookUpdate::Done(outcome) => format!("{} results", outcome.results().len()),
                 });
             }))
         };

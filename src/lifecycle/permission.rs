@@ -87,7 +87,7 @@ impl<'a> PermissionRequest<'a> {
     }
 
     fn verdict_with(&self, check: &Outcome) -> Decision {
-        let grants = self.hooks_may_grant && check.iter().any(allows);
+        let grants = self.hooks_may_grant && check.results().iter().any(allows);
         let own = match self.verdict {
             Decision::Ask if grants => Decision::Allow,
             verdict => verdict,

@@ -206,7 +206,7 @@ impl<T, E> ToolRun<T, E> {
         let before = std::iter::once(&self.before);
         let outcomes = before.chain(&self.again).chain(&self.after);
         outcomes
-            .flat_map(|outcome| outcome.iter())
+            .flat_map(|outcome| outcome.results().iter())
             .filter_map(HookResult::output)
     }
 }

@@ -6,8 +6,6 @@ mod failure;
 mod output;
 mod result;
 
-use std::ops::Deref;
-
 use serde_json::{Map, Value};
 
 use crate::events::EventType;
@@ -17,8 +15,7 @@ pub use failure::{FailureKind, SkipReason};
 pub use output::{Decision, HookOutput};
 pub use result::HookResult;
 
-/// What came back from all hooks of an event, in the order of their registration. Derefs to the
-/// results.
+/// What came back from all hooks of an event, in the order of their registration.
 #[derive(Debug, Clone)]
 #[must_use = "hooks may have blocked the operation: ask `allowed` or `into_result`"]
 pub struct Outcome {
@@ -175,6 +172,12 @@ impl Outcome {
         }
     }
 
+    /// The results, in the order of the hooks.
+    #[must_use]
+    pub fn results(&self) -> &[HookResult] {
+        &self.results
+    }
+
     /// The results alone.
     #[must_use]
     pub fn into_results(self) -> Vec<HookResult> {
@@ -188,11 +191,12 @@ impl Outcome {
     }
 }
 
-impl Deref for Outcome {
-    type Target = [HookResult];
+impl<'a> IntoIterator for &'a Outcome {
+    type Item = &'a HookResult;
+    type IntoIter = std::slice::Iter<'a, HookResult>;
 
-    fn deref(&self) -> &[HookResult] {
-        &self.results
+    fn into_iter(self) -> Self::IntoIter {
+        self.results.iter()
     }
 }
 

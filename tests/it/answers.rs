@@ -338,7 +338,7 @@ fn asking() -> World {
 #[test]
 fn a_question_blocks_where_nobody_asks_and_stops_the_chain() {
     let outcome = asking().outcome(&blocking_event());
-    assert_eq!(outcome.len(), 1);
+    assert_eq!(outcome.results().len(), 1);
     assert!(!outcome.allowed() && outcome.asks().is_none());
     let error = outcome.into_result().unwrap_err();
     assert_eq!(error.result.decision(), Decision::Ask);
@@ -354,8 +354,12 @@ fn a_question_is_handed_to_a_host_that_asks() {
         executor.execute(&blocking_event(), options),
         submitted.wait(),
     ] {
-        assert_eq!(outcome.len(), 2, "those behind it may still block");
-        assert!(outcome.allowed() && outcome[0].should_continue());
+        assert_eq!(
+            outcome.results().len(),
+            2,
+            "those behind it may still block"
+        );
+        assert!(outcome.allowed() && outcome.results()[0].should_continue());
         assert_eq!(outcome.asks().unwrap().reason(), Some("sure?"));
         assert!(outcome.into_result().is_ok());
     }
@@ -410,7 +414,7 @@ fn a_turn_is_stopped_also_after_the_fact() {
     world.answering("{}");
     let event = HookEvent::tool_post_execute("bash", "ls", "");
     let outcome: Outcome = world.outcome(&event);
-    assert_eq!(outcome.len(), 1, "nothing behind it runs");
+    assert_eq!(outcome.results().len(), 1, "nothing behind it runs");
     assert!(outcome.allowed() && outcome.stops_turn());
     assert_eq!(outcome.stop_reason(), Some("the budget is spent"));
     assert!(!world.outcome(&blocking_event()).allowed());

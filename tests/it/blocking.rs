@@ -193,7 +193,7 @@ fn check(world: &World, row: &Row, policy: FailurePolicy, continues: bool) {
     };
 
     let outcome = world.outcome(&large(blocking_event()));
-    let result = &outcome[0];
+    let result = &outcome.results()[0];
     // A hook that may fail is no guard: the large value does not keep it from running.
     let runs_all_the_same = row.large && policy == FailurePolicy::Continue;
     let failure = row.failure[0].filter(|_| !runs_all_the_same);
@@ -206,7 +206,11 @@ fn check(world: &World, row: &Row, policy: FailurePolicy, continues: bool) {
     assert_eq!(outcome.allowed(), continues, "{case}");
 
     let outcome = world.outcome(&large(HookEvent::user_interrupt()));
-    assert_eq!(outcome[0].failure, row.failure[1], "{case}, after the fact");
+    assert_eq!(
+        outcome.results()[0].failure,
+        row.failure[1],
+        "{case}, after the fact"
+    );
     assert!(outcome.allowed(), "{case}, after the fact");
 }
 
@@ -219,7 +223,7 @@ fn what_was_cancelled_blocks_whatever_the_hook_says_of_failures() {
     let handle = world.submit(blocking_event());
     handle.cancel();
     let outcome = handle.wait();
-    assert_eq!(outcome[0].failure, Some(FailureKind::Cancelled));
+    assert_eq!(outcome.results()[0].failure, Some(FailureKind::Cancelled));
     assert!(!outcome.allowed());
 }
 
@@ -230,7 +234,7 @@ fn only_events_before_the_fact_can_be_blocked() {
         let outcome = world.outcome(&HookEvent::new(event_type.clone()));
         assert_eq!(outcome.allowed(), !event_type.can_block(), "{event_type}");
         assert!(
-            !outcome[0].should_continue(),
+            !outcome.results()[0].should_continue(),
             "the result says what the hook did"
         );
         assert_eq!(outcome.event_type(), &event_type);
@@ -247,9 +251,9 @@ fn a_hook_that_may_fail_does_not_stop_those_behind_it() {
         .register(hook("*", "exit 1").with_on_failure(FailurePolicy::Continue));
     world.hook("*", "echo second");
     let outcome = world.outcome(&blocking_event());
-    assert_eq!(outcome.len(), 2);
+    assert_eq!(outcome.results().len(), 2);
     assert!(outcome.allowed() && outcome.reason().is_none());
-    assert!(!outcome[0].success());
+    assert!(!outcome.results()[0].success());
 }
 
 #[test]
@@ -344,10 +348,11 @@ fn all_that_block_are_told_when_nothing_stops_the_chain() {
     let world = World::running(["exit 1", "exit 2", "exit 0"]);
     let options = FireOptions::default().stop_on_failure(false);
     let outcome = world.executor.execute(&blocking_event(), options);
-    assert_eq!(outcome.len(), 3);
+    assert_eq!(outcome.results().len(), 3);
     assert_eq!(outcome.blocked().unwrap().exit_code, 1);
     assert_eq!(
         outcome
+            .results()
             .iter()
             .filter(|result| !result.should_continue())
             .count(),

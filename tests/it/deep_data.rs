@@ -92,9 +92,9 @@ fn deep_data_fails_a_blocking_call() {
     for_each_event(test, |world, event, levels| {
         lent(event(levels), |event| {
             let outcome = world.executor.execute(event, ALL);
-            all_too_large(&outcome);
+            all_too_large(outcome.results());
             assert_eq!(outcome.allowed(), !event.event_type.can_block());
-            all_too_large(&world.executor.execute(event, ALL.parallel()));
+            all_too_large(world.executor.execute(event, ALL.parallel()).results());
         });
     });
 }
@@ -105,7 +105,7 @@ fn deep_data_fails_a_submitted_event() {
     for_each_event(test, |world, event, levels| {
         for options in [ALL, ALL.parallel()] {
             let handle = world.executor.submit(event(levels), options).unwrap();
-            all_too_large(&handle.wait());
+            all_too_large(handle.wait().results());
         }
         let (sender, results) = crossbeam_channel::unbounded();
         let callback = move |update: HookUpdate<'_>| {
@@ -114,10 +114,10 @@ fn deep_data_fails_a_submitted_event() {
             }
         };
         let token = world.executor.submit_with(event(levels), ALL, callback);
-        all_too_large(&results.recv().unwrap());
+        all_too_large(results.recv().unwrap().results());
         drop(token);
         world.registry().clear();
-        assert!(world.submit(event(levels)).wait().is_empty());
+        assert!(world.submit(event(levels)).wait().results().is_empty());
     });
 }
 
@@ -133,9 +133,15 @@ fn deep_data_fails_background_hooks() {
             let background = hook("*", "echo ran>ran").with_background(true);
             world.registry().register(background);
             lent(can_block(levels), |event| {
-                assert!(world.outcome(event).is_empty());
+                assert!(world.outcome(event).results().is_empty());
             });
-            assert!(world.submit(cannot_block(levels)).wait().is_empty());
+            assert!(
+                world
+                    .submit(cannot_block(levels))
+                    .wait()
+                    .results()
+                    .is_empty()
+            );
             eventually("both have ended", || notes.count("finish") == 2);
             assert!(!world.path("ran").exists());
         }
@@ -148,7 +154,7 @@ fn deep_data_is_refused_and_cancelled() {
     for_each_event(test, |world, event, levels| {
         let handle = world.executor.submit(event(levels), ALL).unwrap();
         handle.cancel();
-        assert_eq!(handle.wait().len(), 2);
+        assert_eq!(handle.wait().results().len(), 2);
         let _ = world.executor.shutdown(std::time::Duration::from_secs(10));
         let refused = world.executor.submit(event(levels), ALL).unwrap_err();
         std::mem::forget(refused.into_event());
@@ -168,7 +174,7 @@ fn deep_arguments_fail_in_a_lifecycle() {
             let lifecycle = Lifecycle::new(world.executor.clone()).without_waiting();
             let call = lifecycle.tool("bash", nested(levels)).apply_updates();
             let run = call.run(|_| Ok::<_, String>(1)).unwrap();
-            let failure = run.before[0].failure;
+            let failure = run.before.results()[0].failure;
             assert_eq!(failure, Some(FailureKind::EventTooLarge));
             std::mem::forget(run.args);
             world.hook("*", "exit 0");

@@ -37,7 +37,11 @@ fn the_users_file_turns_hooks_off_by_name_wherever_they_come_from() {
     let report = load(&world);
     assert_eq!(report.disabled, ["mine", "theirs", "broken"]);
     let outcome = world.outcome(&blocking_event());
-    let said: Vec<_> = outcome.iter().map(|result| result.stdout.trim()).collect();
+    let said: Vec<_> = outcome
+        .results()
+        .iter()
+        .map(|result| result.stdout.trim())
+        .collect();
     assert_eq!(said, ["stays", "nameless"]);
     let config = HookConfig::default().with_config_home(world.path("config"));
     assert_eq!(
@@ -108,8 +112,8 @@ fn a_variable_turns_all_hooks_off_unless_the_host_says_otherwise() {
     }
     let world = World::running(["exit 1"]);
     assert_eq!(world.executor.disabled_by(), Some("OPENCODE_HOOKS_DISABLE"));
-    assert!(world.outcome(&blocking_event()).is_empty());
-    assert!(world.submit(blocking_event()).wait().is_empty());
+    assert!(world.outcome(&blocking_event()).results().is_empty());
+    assert!(world.submit(blocking_event()).wait().results().is_empty());
 
     let strict = HookExecutor::builder()
         .registry(world.registry().clone())

@@ -61,8 +61,8 @@ fn every_event_of_many_threads_is_answered_exactly_once() {
             }
         };
         let hooks = if last.is_some() { 2 } else { 1 };
-        assert_eq!(outcome.len(), hooks, "{outcome:?}");
-        let failure = outcome[hooks - 1].failure;
+        assert_eq!(outcome.results().len(), hooks, "{outcome:?}");
+        let failure = outcome.results()[hooks - 1].failure;
         let cancelled = may_be_cancelled && failure == Some(FailureKind::Cancelled);
         assert!(failure == last || cancelled, "{outcome:?}");
         answered.fetch_add(1, Ordering::Relaxed);
@@ -167,7 +167,7 @@ mod on_linux {
                 .submit(event.clone(), keep_going)
                 .unwrap()
                 .wait();
-            assert_eq!((outcome.len(), submitted.len()), (4, 4));
+            assert_eq!((outcome.results().len(), submitted.results().len()), (4, 4));
         };
         warm_up();
         let files = state().0;

@@ -683,7 +683,11 @@ mod in_a_process {
             .submit(event, FireOptions::default())
             .unwrap()
             .wait();
-        let counts: Vec<_> = outcome.iter().map(|result| result.stdout.trim()).collect();
+        let counts: Vec<_> = outcome
+            .results()
+            .iter()
+            .map(|result| result.stdout.trim())
+            .collect();
         let expected = text.len().to_string();
         assert_eq!(counts, [expected.as_str(); 3]);
     }

@@ -122,7 +122,7 @@ fn the_global_executor_uses_the_global_registry() {
 #[test]
 fn an_event_without_hooks_has_an_empty_outcome() {
     let world = World::new();
-    assert!(world.outcome(&blocking_event()).is_empty());
+    assert!(world.outcome(&blocking_event()).results().is_empty());
     assert!(world.outcome(&blocking_event()).into_result().is_ok());
 }
 

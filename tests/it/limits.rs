@@ -93,7 +93,7 @@ fn without_processes_a_hook_fails_and_the_next_one_works_again() {
         let handle = world
             .executor
             .submit(refused.into_event(), FireOptions::default());
-        assert!(handle.unwrap().wait()[0].success());
+        assert!(handle.unwrap().wait().results()[0].success());
     }
 }
 

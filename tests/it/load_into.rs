@@ -66,7 +66,11 @@ fn hooks_are_registered_in_order_behind_those_that_are_there() {
     assert_eq!(report.loaded, 2);
     assert_eq!(report.files, [world.path(GLOBAL), world.path(PROJECT)]);
     let outcome = world.outcome(&bash());
-    let said: Vec<_> = outcome.iter().map(|result| result.stdout.trim()).collect();
+    let said: Vec<_> = outcome
+        .results()
+        .iter()
+        .map(|result| result.stdout.trim())
+        .collect();
     assert_eq!(said, ["host", "global", "project"]);
 }
 
@@ -134,12 +138,12 @@ fn an_entry_whose_event_cannot_be_read_blocks_everything_that_can_be_blocked() {
 #[test]
 fn what_a_bad_entry_says_legibly_is_taken_at_its_word() {
     let (world, report) = with_entry(r#"{"event": "tool:[", "command": "x", "enabled": false}"#);
-    assert!(world.outcome(&bash()).is_empty() && !report.is_ok());
+    assert!(world.outcome(&bash()).results().is_empty() && !report.is_ok());
 
     let may_fail = r#"{"event": "*", "command": "", "on_failure": "continue"}"#;
     let (world, _) = with_entry(may_fail);
     let outcome = world.outcome(&bash());
-    assert!(outcome.allowed() && !outcome[0].success());
+    assert!(outcome.allowed() && !outcome.results()[0].success());
 
     let may_fail = r#"{"event": "tool:[", "command": "x", "on_failure": "continue"}"#;
     let (world, _) = with_entry(may_fail);
@@ -265,7 +269,10 @@ fn a_broken_file_of_the_projects_does_not_cost_the_users_hooks() {
     assert_eq!((report.loaded, report.problems.len()), (1, 1));
     assert_eq!(report.problems[0].path, world.path(PROJECT));
     let outcome = world.outcome(&bash());
-    assert_eq!((outcome[0].stdout.trim(), outcome.len()), ("global", 2));
+    assert_eq!(
+        (outcome.results()[0].stdout.trim(), outcome.results().len()),
+        ("global", 2)
+    );
     blocked(&outcome, &world.path(PROJECT).display().to_string());
 }
 
@@ -280,10 +287,10 @@ fn every_alternative_of_a_legible_event_is_blocked_and_nothing_else() {
         );
     }
     for event in [read(), HookEvent::user_prompt_submit("hello")] {
-        assert!(world.outcome(&event).is_empty());
+        assert!(world.outcome(&event).results().is_empty());
     }
     let afterwards = world.outcome(&HookEvent::llm_post_response("m", 1));
-    assert!(afterwards.allowed() && afterwards.len() == 1);
+    assert!(afterwards.allowed() && afterwards.results().len() == 1);
 }
 
 #[test]
@@ -314,7 +321,11 @@ fn a_bad_entry_costs_the_others_nothing() {
     );
     assert_eq!(world.registry().len(), 4);
     let outcome = world.outcome(&HookEvent::session_start("s"));
-    let said: Vec<_> = outcome.iter().map(|result| result.stdout.trim()).collect();
+    let said: Vec<_> = outcome
+        .results()
+        .iter()
+        .map(|result| result.stdout.trim())
+        .collect();
     assert_eq!(
         said,
         ["1", "2", ""],
@@ -476,7 +487,7 @@ mod modes {
             told.starts_with("warning: ") && told.contains("may be written by its group"),
             "{told}"
         );
-        assert_eq!(world.outcome(&bash())[0].stdout.trim(), "ran");
+        assert_eq!(world.outcome(&bash()).results()[0].stdout.trim(), "ran");
     }
 
     #[test]

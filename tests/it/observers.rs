@@ -62,6 +62,7 @@ fn an_observer_sees_the_event_the_hook_and_the_result_as_the_host_does() {
     let outcome = handle.wait();
     let seen = details.0.lock().unwrap();
     let expected: Vec<_> = outcome
+        .results()
         .iter()
         .map(|result| (event.clone(), result.queued, Some(result.clone())))
         .collect();
@@ -95,7 +96,10 @@ fn an_observer_that_panics_harms_neither_hooks_nor_other_observers() {
             .workers(1)
     });
     world.hook("*", "echo 1");
-    assert_eq!(world.outcome(&blocking_event())[0].stdout.trim(), "1");
+    assert_eq!(
+        world.outcome(&blocking_event()).results()[0].stdout.trim(),
+        "1"
+    );
     for _ in 0..3 {
         assert!(world.submit(blocking_event()).wait().allowed());
     }
@@ -185,7 +189,7 @@ fn whoever_waits_on_a_thread_of_the_pool_is_never_waiting_for_itself() {
                     .collect();
                 for mut handle in handles {
                     let outcome = handle.wait_timeout(Duration::from_secs(30));
-                    assert!(outcome.expect("no deadlock")[0].success());
+                    assert!(outcome.expect("no deadlock").results()[0].success());
                 }
                 assert_eq!(nests.outcomes.lock().unwrap().len(), 6);
             }
@@ -214,7 +218,7 @@ fn two_executors_may_wait_for_each_other() {
         .collect();
     for mut handle in handles {
         let outcome = handle.wait_timeout(Duration::from_secs(30));
-        assert!(outcome.expect("no deadlock")[0].success());
+        assert!(outcome.expect("no deadlock").results()[0].success());
     }
 }
 
@@ -264,7 +268,7 @@ impl Endless {
         let event = blocking_event().with_data("depth", depth);
         let outcome = (self.wait)(self.executor.get().unwrap(), event);
         if depth >= 8 {
-            let failures = outcome.iter().map(|result| result.failure);
+            let failures = outcome.results().iter().map(|result| result.failure);
             self.unreported.lock().unwrap().extend(failures);
         }
     }

@@ -32,7 +32,7 @@ fn a_sessions_log_is_in_the_order_of_its_events() {
         .collect();
     handles
         .into_iter()
-        .for_each(|handle| assert!(handle.wait()[0].success()));
+        .for_each(|handle| assert!(handle.wait().results()[0].success()));
     assert_eq!(numbers(&world.read("log")), (0..10).collect::<Vec<_>>());
 }
 
@@ -87,7 +87,7 @@ fn without_an_order_a_sessions_events_run_side_by_side() {
         submit(HookEvent::session_end("s1")),
     ];
     for handle in both {
-        assert!(handle.wait()[0].success());
+        assert!(handle.wait().results()[0].success());
     }
 }
 
@@ -125,7 +125,7 @@ fn a_guard_goes_ahead_in_the_queue() {
     world.write("go", "");
     assert!(first.wait().allowed() && guard.wait().allowed());
     for logger in loggers {
-        assert!(logger.wait()[0].success());
+        assert!(logger.wait().results()[0].success());
     }
     let log = world.read("log");
     let log: Vec<_> = log.lines().map(str::trim).collect();

@@ -14,7 +14,11 @@ use crate::support::{LONG, Notes, World, blocking_event, eventually, hook, meets
 const PARALLEL: FireOptions = FireOptions::new().parallel();
 
 fn codes(outcome: &Outcome) -> Vec<i32> {
-    outcome.iter().map(|result| result.exit_code).collect()
+    outcome
+        .results()
+        .iter()
+        .map(|result| result.exit_code)
+        .collect()
 }
 
 /// Each waits for the next: one after the other, none would end.
@@ -86,10 +90,17 @@ fn cancelling_ends_all_at_once() {
     let outcome = handle.wait();
     let cancelled = |result: &HookResult| result.failure == Some(FailureKind::Cancelled);
     assert!(
-        outcome.len() == 4 && outcome.iter().all(cancelled),
+        outcome.results().len() == 4 && outcome.results().iter().all(cancelled),
         "{outcome:?}"
     );
-    assert_eq!(outcome.iter().filter(|result| result.started()).count(), 2);
+    assert_eq!(
+        outcome
+            .results()
+            .iter()
+            .filter(|result| result.started())
+            .count(),
+        2
+    );
 }
 
 fn in_background(command: &str) -> Hook {
@@ -110,13 +121,17 @@ fn a_hook_in_the_background_is_started_in_its_turn_and_not_waited_for() {
     world.hook("*", "echo 3");
     for options in [FireOptions::default(), PARALLEL] {
         let outcome = world.executor.execute(&blocking_event(), options);
-        let said: Vec<_> = outcome.iter().map(|result| result.stdout.trim()).collect();
+        let said: Vec<_> = outcome
+            .results()
+            .iter()
+            .map(|result| result.stdout.trim())
+            .collect();
         assert_eq!(said, ["1", "3"]);
         world.await_file("started");
     }
     let submitted = world.submit(blocking_event());
     submitted.cancel();
-    assert!(submitted.wait().len() <= 2);
+    assert!(submitted.wait().results().len() <= 2);
     assert_eq!(notes.count("finish tool:pre_execute slow"), 0);
     world.write("go", "");
     let ended = || notes.count("finish tool:pre_execute slow");
@@ -135,7 +150,7 @@ fn a_hook_in_the_background_never_blocks() {
     world.registry().register(late.with_description("late"));
     world.hook("*", "exit 0");
     let outcome = world.outcome(&blocking_event());
-    assert!(outcome.allowed() && outcome.len() == 1);
+    assert!(outcome.allowed() && outcome.results().len() == 1);
     assert!(world.submit(blocking_event()).wait().allowed());
     eventually("its timeout holds too", || {
         notes.count("finish tool:pre_execute late") == 2

@@ -152,7 +152,7 @@ fn cancel_and_shutdown_end_what_left_the_group() {
             handle.cancel();
         }
         let outcome = handle.wait();
-        assert_eq!(outcome[0].failure, Some(FailureKind::Cancelled));
+        assert_eq!(outcome.results()[0].failure, Some(FailureKind::Cancelled));
         has_ended(&world, mark);
     }
 }

@@ -253,7 +253,7 @@ fn what_takes_long_keeps_nobody_waiting() {
         let hook = example.hook(&world).with_background(true);
         world.registry().register(hook);
         let outcome = world.outcome(&event("ls"));
-        assert!(outcome.allowed() && outcome.is_empty());
+        assert!(outcome.allowed() && outcome.results().is_empty());
         world.await_file("index.json");
         let kept: Value = serde_json::from_str(&world.read("index.json")).unwrap();
         assert_eq!(kept["type"], "tool:pre_execute");

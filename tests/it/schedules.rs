@@ -105,10 +105,10 @@ impl Witness {
             return;
         };
         let results = match draw(3) {
-            0 => handle.wait().len(),
+            0 => handle.wait().results().len(),
             1 => handle
                 .wait_timeout(FOR_EVER)
-                .map_or(0, |outcome| outcome.len()),
+                .map_or(0, |outcome| outcome.results().len()),
             _ => handle.into_receiver().iter().count(),
         };
         if results != WAITED_FOR {
@@ -186,7 +186,8 @@ impl Actor<'_> {
             5 => self.submit_with_callback(),
             6 => self.with_some_handle(|handle| drop(handle.cancel_on_drop())),
             7 => self.with_some_handle(drop),
-            8 => self.with_some_handle(|handle| assert_eq!(handle.wait().len(), WAITED_FOR)),
+            8 => self
+                .with_some_handle(|handle| assert_eq!(handle.wait().results().len(), WAITED_FOR)),
             9 => self.with_some_handle(|handle| {
                 let token = handle.cancel_token();
                 let results = handle.into_receiver();
@@ -198,7 +199,7 @@ impl Actor<'_> {
                     return;
                 };
                 if let Some(outcome) = handle.wait_timeout(Duration::from_micros(50)) {
-                    assert_eq!(outcome.len(), WAITED_FOR);
+                    assert_eq!(outcome.results().len(), WAITED_FOR);
                     self.handles.pop();
                 }
             }
@@ -251,7 +252,7 @@ impl Actor<'_> {
         let callback = move |update: HookUpdate<'_>| match update {
             HookUpdate::Result(_) => drop(hears.results.fetch_add(1, Ordering::SeqCst)),
             HookUpdate::Done(outcome) => {
-                assert_eq!(outcome.len(), WAITED_FOR);
+                assert_eq!(outcome.results().len(), WAITED_FOR);
                 hears.ends.fetch_add(1, Ordering::SeqCst);
             }
             _ => unreachable!(),
@@ -273,7 +274,7 @@ impl Actor<'_> {
     fn finish(self) -> Vec<u64> {
         for mut handle in self.handles {
             let outcome = handle.wait_timeout(FOR_EVER).expect("no deadlock");
-            assert_eq!(outcome.len(), WAITED_FOR);
+            assert_eq!(outcome.results().len(), WAITED_FOR);
         }
         for (token, heard) in self.tokens {
             eventually("the callback's event is finished", || token.is_finished());

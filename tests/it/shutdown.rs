@@ -125,7 +125,8 @@ fn after_the_end_nothing_is_taken_and_blocking_calls_still_work() {
     assert_eq!(notes.count("drop (the executor has been shut down)"), 2);
     let outcome = world.outcome(&blocking_event());
     assert_eq!(
-        outcome[0].exit_code, 3,
+        outcome.results()[0].exit_code,
+        3,
         "a guard is not switched off by this"
     );
     assert_eq!(notes.count("drop (the executor has been shut down)"), 3);
@@ -153,7 +154,7 @@ fn hooks_in_the_background_come_to_their_end_too() {
     world
         .registry()
         .register(hook("*", LONG).with_background(true));
-    assert!(world.outcome(&blocking_event()).is_empty());
+    assert!(world.outcome(&blocking_event()).results().is_empty());
     let report = world.executor.shutdown(Duration::ZERO);
     assert_eq!(
         report.cut.len() + report.never_started.len(),
@@ -209,7 +210,7 @@ fn an_observer_that_hangs_does_not_hang_the_end() {
     let report = world.executor.shutdown(Duration::ZERO);
     assert_eq!(report.stuck_threads, 1);
     hangs.may_go.store(true, Ordering::SeqCst);
-    assert_eq!(handle.wait().len(), 1);
+    assert_eq!(handle.wait().results().len(), 1);
 }
 
 /// In a process of its own: other tests have threads too.

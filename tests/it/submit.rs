@@ -16,7 +16,7 @@ use crate::support::{LONG, World, blocking_event, custom, eventually, hook, meet
 fn waiting_gives_the_outcome() {
     let world = World::running(["echo 1", "exit 3", "echo never"]);
     let outcome = world.submit(blocking_event()).wait();
-    assert_eq!(outcome.len(), 2);
+    assert_eq!(outcome.results().len(), 2);
     assert!(!outcome.allowed());
     assert_eq!(outcome.event_type(), &blocking_event().event_type);
 }
@@ -30,13 +30,13 @@ fn polling_gives_the_outcome_once() {
         outcome = handle.try_wait();
         outcome.is_some()
     });
-    assert_eq!(outcome.unwrap().len(), 2);
+    assert_eq!(outcome.unwrap().results().len(), 2);
     assert!(handle.is_finished());
     assert!(handle.try_wait().is_none());
     assert!(handle.wait_timeout(Duration::from_secs(60)).is_none());
     let again = handle.wait();
     assert!(!again.allowed(), "what is blocked stays blocked");
-    assert_eq!(again.len(), 1);
+    assert_eq!(again.results().len(), 1);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn waiting_with_a_limit_gives_up_and_can_be_tried_again() {
     assert!(!handle.is_finished() && handle.try_wait().is_none());
     let _folder = world.drop_executor();
     let outcome = handle.wait_timeout(Duration::MAX).unwrap();
-    assert_eq!(outcome[0].failure, Some(FailureKind::Cancelled));
+    assert_eq!(outcome.results()[0].failure, Some(FailureKind::Cancelled));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_callback_is_told_of_each_result_and_of_the_end() {
     let callback = move |update: HookUpdate<'_>| {
         let text = match update {
             HookUpdate::Result(result) => format!("exit code {}", result.exit_code),
-            HookUpdate::Done(outcome) => format!("{} results", outcome.len()),
+            HookUpdate::Done(outcome) => format!("{} results", outcome.results().len()),
             _ => unreachable!(),
         };
         let _ = sender.send((text, thread::current().name().map(str::to_owned)));
@@ -138,7 +138,7 @@ fn a_callback_for_an_event_without_hooks_is_told_of_the_end_on_the_pool() {
     let (sender, told) = crossbeam_channel::unbounded();
     let caller = thread::current().id();
     let callback = move |update: HookUpdate<'_>| {
-        assert!(matches!(update, HookUpdate::Done(outcome) if outcome.is_empty()));
+        assert!(matches!(update, HookUpdate::Done(outcome) if outcome.results().is_empty()));
         sender.send(thread::current().id()).unwrap();
     };
     let options = FireOptions::default();
@@ -166,7 +166,7 @@ fn a_callback_that_panics_is_not_called_again_and_harms_nobody() {
         .submit_with(blocking_event(), options, callback)
         .unwrap();
     assert_eq!(
-        world.submit(blocking_event()).wait().len(),
+        world.submit(blocking_event()).wait().results().len(),
         2,
         "the pool goes on"
     );
@@ -190,7 +190,8 @@ fn time_in_the_queue_is_told_apart_from_the_run() {
     let second = world.submit(custom("second:one"));
     thread::sleep(Duration::from_millis(100));
     world.write("go", "");
-    let result = &second.wait()[0];
+    let outcome = second.wait();
+    let result = &outcome.results()[0];
     let whole = start.elapsed();
     assert!(
         result.queued >= Duration::from_millis(100),
@@ -198,9 +199,9 @@ fn time_in_the_queue_is_told_apart_from_the_run() {
         result.queued
     );
     assert!(result.queued + result.duration <= whole, "{result:?}");
-    assert!(first.wait()[0].queued < result.queued);
+    assert!(first.wait().results()[0].queued < result.queued);
     assert_eq!(
-        world.outcome(&custom("second:one"))[0].queued,
+        world.outcome(&custom("second:one")).results()[0].queued,
         Duration::ZERO
     );
 }
@@ -210,10 +211,10 @@ fn an_event_without_hooks_is_finished_from_the_start() {
     let world = World::new();
     let mut handle = world.submit(blocking_event());
     assert!(handle.is_finished());
-    assert!(handle.try_wait().unwrap().is_empty());
+    assert!(handle.try_wait().unwrap().results().is_empty());
     assert!(world.submit(blocking_event()).wait().allowed());
     let outcome = world.submit(blocking_event()).wait_timeout(Duration::ZERO);
-    assert!(outcome.unwrap().is_empty());
+    assert!(outcome.unwrap().results().is_empty());
 }
 
 #[test]
@@ -222,7 +223,7 @@ fn the_hooks_are_those_of_the_moment_of_submission() {
     world.hook("*", "echo old");
     let handle = world.submit(blocking_event());
     world.registry().clear();
-    assert_eq!(handle.wait()[0].stdout.trim(), "old");
+    assert_eq!(handle.wait().results()[0].stdout.trim(), "old");
 }
 
 #[test]
@@ -264,7 +265,7 @@ fn events_run_side_by_side_on_as_many_threads_as_there_may_be() {
     world.hook("*", meet);
     let handles = ["a", "b", "c"].map(|name| world.submit(custom("x:y").with_data("name", name)));
     for handle in handles {
-        assert!(handle.wait()[0].success());
+        assert!(handle.wait().results()[0].success());
     }
 }
 
@@ -274,7 +275,7 @@ fn one_thread_is_enough_for_everything() {
     world.hook("*", "echo hello");
     let handles: Vec<_> = (0..20).map(|_| world.submit(blocking_event())).collect();
     for handle in handles {
-        assert_eq!(handle.wait()[0].stdout.trim(), "hello");
+        assert_eq!(handle.wait().results()[0].stdout.trim(), "hello");
     }
 }
 
@@ -299,9 +300,9 @@ fn the_end_of_the_executor_answers_everybody_and_waits_for_nobody() {
         let outcome = handle
             .wait_timeout(Duration::from_secs(20))
             .expect("an answer");
-        assert_eq!(outcome.len(), 2);
+        assert_eq!(outcome.results().len(), 2);
         let cancelled = |result: &HookResult| result.failure == Some(FailureKind::Cancelled);
-        assert!(outcome.iter().all(cancelled), "{outcome:?}");
+        assert!(outcome.results().iter().all(cancelled), "{outcome:?}");
         assert!(!outcome.allowed());
     }
 }
@@ -316,7 +317,7 @@ fn a_clone_keeps_the_executor_alive() {
     let keeps = clone
         .submit(blocking_event(), FireOptions::default())
         .unwrap();
-    assert_eq!(keeps.wait().len(), 1);
+    assert_eq!(keeps.wait().results().len(), 1);
 }
 
 #[test]
@@ -337,8 +338,8 @@ fn every_event_of_many_threads_is_answered_exactly_once() {
                         let event = custom("many:threads").with_data("id", number * 10 + round);
                         let handle = executor.submit(event, FireOptions::default()).unwrap();
                         let outcome = handle.wait();
-                        assert_eq!(outcome.len(), 1);
-                        pids.extend(outcome[0].pid);
+                        assert_eq!(outcome.results().len(), 1);
+                        pids.extend(outcome.results()[0].pid);
                     }
                     pids
                 })

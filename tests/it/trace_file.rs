@@ -107,7 +107,7 @@ fn a_full_disk_never_affects_a_hook() {
     world.hook("*", "echo said");
     for number in 1..=3 {
         let outcome = world.outcome(&blocking_event());
-        assert!(outcome.allowed() && outcome[0].stdout == "said\n");
+        assert!(outcome.allowed() && outcome.results()[0].stdout == "said\n");
         flush(&trace);
         assert_eq!(trace.lost(), number);
     }

@@ -127,7 +127,7 @@ fn a_line_tells_what_there_is_to_know_of_a_run() {
         ("source", format!("{}:1", file.display()).into()),
         ("host_pid", std::process::id().into()),
         ("queued", 0.0.into()),
-        ("pid", outcome[0].pid.unwrap().into()),
+        ("pid", outcome.results()[0].pid.unwrap().into()),
         ("exit_code", 3.into()),
         ("failure", "Exit".into()),
         ("decision", "block".into()),
@@ -139,7 +139,8 @@ fn a_line_tells_what_there_is_to_know_of_a_run() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let time = line["time"].as_f64().unwrap();
     assert!((event.timestamp..=now.as_secs_f64()).contains(&time));
-    let difference = line["duration"].as_f64().unwrap() - outcome[0].duration.as_secs_f64();
+    let difference =
+        line["duration"].as_f64().unwrap() - outcome.results()[0].duration.as_secs_f64();
     assert!(difference.abs() < 1e-5);
 }
 
@@ -295,7 +296,7 @@ fn a_hook_in_the_background_has_a_line_and_no_say() {
     let traced = Traced::new();
     let background = hook("*", "exit 3").with_background(true);
     traced.world.registry().register(background);
-    assert!(traced.world.outcome(&blocking_event()).is_empty());
+    assert!(traced.world.outcome(&blocking_event()).results().is_empty());
     eventually("it has its line", || !traced.lines().is_empty());
     let line = &traced.lines()[0];
     assert_eq!(line["background"], true);

@@ -99,7 +99,7 @@ fn what_was_never_approved_is_skipped_and_told_and_the_host_goes_on() {
     );
     let outcome = project.guard();
     assert!(outcome.allowed());
-    let result = &outcome[0];
+    let result = &outcome.results()[0];
     assert_eq!(result.skipped, Some(SkipReason::NotApproved));
     assert!(!result.success() && result.should_continue() && result.failure.is_none());
     assert_eq!(
@@ -128,10 +128,10 @@ fn what_was_approved_runs() {
     let report = project.load();
     assert!(report.problems.is_empty(), "{report:?}");
     if cfg!(unix) {
-        assert_eq!(project.guard()[0].stdout.trim(), "guarded");
+        assert_eq!(project.guard().results()[0].stdout.trim(), "guarded");
     }
     let started = project.world.outcome(&HookEvent::session_start("s"));
-    assert_eq!(started[0].stdout.trim(), "started");
+    assert_eq!(started.results()[0].stdout.trim(), "started");
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn the_users_own_hooks_need_no_approval() {
     let own = r#"{"hooks": [{"event": "*", "command": "echo mine"}]}"#;
     project.world.write("config/src/forge/hooks.json", own);
     let _ = project.load();
-    assert_eq!(project.guard()[0].stdout.trim(), "mine");
+    assert_eq!(project.guard().results()[0].stdout.trim(), "mine");
 }
 
 #[test]
@@ -222,7 +222,10 @@ fn a_definition_that_has_changed_by_a_byte_blocks_what_the_old_one_could_have_bl
         .write(PROJECT, &HOOKS.replace("Guards", "Guard!"));
     project.is_blocked("it was approved, and has been changed in its file, or is gone from it");
     let outcome = project.guard();
-    let skipped = outcome.iter().filter(|result| result.skipped.is_some());
+    let skipped = outcome
+        .results()
+        .iter()
+        .filter(|result| result.skipped.is_some());
     assert!(skipped.count() <= 1, "the new one was never approved");
     project.approve();
     assert!(
@@ -244,7 +247,7 @@ fn what_was_approved_and_is_gone_blocks() {
         assert!(!report.is_ok(), "{gone:?}");
         assert!(!project.guard().allowed(), "{gone:?}");
         let started = project.world.outcome(&HookEvent::session_start("s"));
-        assert!(started.allowed() && started.iter().any(|it| it.failure.is_some()));
+        assert!(started.allowed() && started.results().iter().any(|it| it.failure.is_some()));
         assert!(project.store().revoke(project.root()).unwrap());
         let _ = project.load();
         assert!(project.guard().allowed(), "a person has looked");
@@ -283,7 +286,7 @@ fn an_approval_survives_numbers_of_all_kinds() {
     project.world.write(PROJECT, hooks);
     project.approve();
     assert!(project.load().is_ok());
-    assert!(project.guard()[0].success());
+    assert!(project.guard().results()[0].success());
 }
 
 #[test]
@@ -297,7 +300,7 @@ fn an_approval_is_bound_to_the_place_of_the_project() {
         .config()
         .load_into(project.world.registry(), &moved, policy);
     assert_eq!(report.problems.len(), 2);
-    assert!(project.guard()[0].skipped.is_some());
+    assert!(project.guard().results()[0].skipped.is_some());
 }
 
 #[cfg(unix)]
@@ -327,6 +330,7 @@ fn a_file_that_appears_later_is_not_approved() {
     assert!(
         project
             .guard()
+            .results()
             .iter()
             .any(|result| result.skipped.is_some())
     );
@@ -337,7 +341,7 @@ fn a_clone_does_not_block_its_host_by_what_is_wrong_in_it() {
     let project = Project::new();
     project.world.write(PROJECT, "{");
     assert!(!project.load().is_ok(), "it is told");
-    assert!(project.guard().is_empty());
+    assert!(project.guard().results().is_empty());
     project.world.write(PROJECT, HOOKS);
     project.approve();
     project.world.write(PROJECT, "{");
@@ -414,6 +418,7 @@ fn an_approval_of_version_1_is_lost_until_it_is_given_again() {
     assert!(
         !project
             .guard()
+            .results()
             .iter()
             .any(|it| it.failure == Some(FailureKind::ApprovalLost))
     );
@@ -532,6 +537,7 @@ fn a_project_with_a_name_that_is_no_unicode_is_never_approved() {
     assert!(
         project
             .guard()
+            .results()
             .iter()
             .all(|result| result.skipped.is_some())
     );

@@ -213,7 +213,7 @@ fn each_kind_of_command_is_covered_or_partial() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn any_command_is_covered_or_partial(
         command in command(),

@@ -156,7 +156,7 @@ fn an_approval_takes_effect_without_a_change_of_the_file() {
     let _watcher = config
         .watch(Arc::clone(world.registry()), &root, policy)
         .unwrap();
-    let runs = || world.outcome(&custom("x:y"))[0].stdout.trim() == "ran";
+    let runs = || world.outcome(&custom("x:y")).results()[0].stdout.trim() == "ran";
     assert!(!runs());
     store
         .approve(&Approval::of(&root, config.load_project(&root)).unwrap())

@@ -75,13 +75,13 @@ fn a_call_of_a_model_has_its_events_around_it() {
     let host = Host::with([]);
     let hooks = host.lifecycle();
     let call = hooks.llm("large", 12).begin().unwrap();
-    assert_eq!(call.before().len(), 1);
+    assert_eq!(call.before().results().len(), 1);
     let mut stream = call.stream();
-    assert_eq!(stream.started().unwrap().len(), 1);
+    assert_eq!(stream.started().unwrap().results().len(), 1);
     (0..3).for_each(|_| stream.add_tokens(2));
     assert_eq!(stream.tokens(), 6);
-    assert_eq!(stream.end().unwrap().len(), 1);
-    assert_eq!(call.finish(7).unwrap().len(), 1);
+    assert_eq!(stream.end().unwrap().results().len(), 1);
+    assert_eq!(call.finish(7).unwrap().results().len(), 1);
     let expected = [
         (
             "llm:pre_request",
@@ -137,7 +137,11 @@ fn a_request_to_a_model_can_be_blocked_or_asked_about() {
     assert_eq!(refused.result.decision(), forge_hooks::Decision::Ask);
     let outcome = refused.outcome().expect("what all hooks have said");
     assert_eq!(outcome.reason(), None, "with somebody to ask, none blocks");
-    assert_eq!(outcome.len(), 2, "also of the hook for all events");
+    assert_eq!(
+        outcome.results().len(),
+        2,
+        "also of the hook for all events"
+    );
     let asked = |question: &forge_hooks::Question<'_>| question.reason() == Some("dear");
     assert!(hooks.llm("large", 1).on_ask(asked).begin().is_ok());
 }
@@ -152,7 +156,7 @@ fn a_session_ends_once_however_it_ends() {
         Some("be kind")
     );
     assert_eq!(session.id(), "s1");
-    assert_eq!(session.message("user", "hello").unwrap().len(), 1);
+    assert_eq!(session.message("user", "hello").unwrap().results().len(), 1);
     assert!(session.end().is_some());
     assert_eq!(ended.names(), all);
 
@@ -182,7 +186,7 @@ fn a_users_prompt_can_be_blocked_or_have_context_added() {
         outcome.additional_context().as_deref(),
         Some("it is Friday")
     );
-    assert_eq!(session.interrupt().unwrap().len(), 1);
+    assert_eq!(session.interrupt().unwrap().results().len(), 1);
     host.world.hook("user:prompt_submit", "exit 1");
     assert!(session.prompt("deploy").is_err());
     let expected = [
@@ -229,7 +233,7 @@ fn who_does_not_wait_has_the_events_after_the_fact_in_order() {
     assert!(session.started().is_none());
     assert!(session.message("user", "hello").is_none());
     let run = session.lifecycle().tool("ls", "x").run(works).unwrap();
-    assert!(run.after.is_none() && run.before.len() == 1);
+    assert!(run.after.is_none() && run.before.results().len() == 1);
     assert!(session.end().is_none());
     world.await_file("there");
     world.write("go", "");

@@ -17,7 +17,13 @@ fn a_tool_has_its_events_around_it() {
     let run = hooks.tool("read", json!({"path": "a"})).run(works).unwrap();
     assert_eq!(run.result.unwrap(), json!({"lines": 3}));
     assert_eq!(run.args, json!({"path": "a"}));
-    assert_eq!((run.before.len(), run.after.unwrap().len()), (1, 1));
+    assert_eq!(
+        (
+            run.before.results().len(),
+            run.after.unwrap().results().len()
+        ),
+        (1, 1)
+    );
     assert_eq!(host.names(), ["tool:pre_execute", "tool:post_execute"]);
     assert_eq!(
         host.seen.data(1),

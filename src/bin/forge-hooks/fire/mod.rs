@@ -205,7 +205,7 @@ impl Fired {
     }
 
     fn status(&self, interrupted: Option<u8>) -> Ended {
-        let results = self.outcome.as_deref().unwrap_or_default();
+        let results = self.outcome.as_ref().map_or(&[][..], Outcome::results);
         match interrupted {
             Some(status) => Ended::Interrupted(status),
             None if results.iter().all(HookResult::should_continue) => Ended::Fine,

@@ -4,7 +4,7 @@ use forge_hooks::{HookEvent, HookResult, Outcome};
 use serde_json::{Value, json};
 
 pub(super) fn of(event: &HookEvent, outcome: &Outcome) -> Value {
-    let results: Vec<_> = outcome.iter().map(result).collect();
+    let results: Vec<_> = outcome.results().iter().map(result).collect();
     json!({
         "event": event,
         "allowed": outcome.allowed(),

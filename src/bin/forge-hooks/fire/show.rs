@@ -157,7 +157,11 @@ impl Show {
         if let Some(result) = outcome.blocked() {
             return self.objection(outcome, result);
         }
-        let failed = outcome.iter().filter(|it| !it.should_continue()).count();
+        let failed = outcome
+            .results()
+            .iter()
+            .filter(|it| !it.should_continue())
+            .count();
         if self.hooks == 0 {
             (
                 Style::Good,
@@ -189,7 +193,7 @@ impl Show {
     }
 
     fn not_reached(&self, outcome: &Outcome) -> String {
-        match self.awaited.saturating_sub(outcome.len()) {
+        match self.awaited.saturating_sub(outcome.results().len()) {
             0 => String::new(),
             left => format!(" ({} behind it did not run)", counted(left, "hook")),
         }
@@ -229,6 +233,7 @@ fn answer(terminal: &mut Terminal, output: &HookOutput) -> io::Result<()> {
 
 fn interrupted_words(outcome: &Outcome) -> String {
     let ended = outcome
+        .results()
         .iter()
         .filter(|result| result.started() && result.failure == Some(FailureKind::Cancelled));
     let names: Vec<_> = ended.map(|result| printable(title(&result.hook))).collect();
