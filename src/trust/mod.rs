@@ -10,7 +10,7 @@ mod named;
 mod store;
 
 use std::borrow::Borrow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -158,15 +158,27 @@ fn canonical(root: &Path) -> Result<PathBuf, TrustError> {
 pub(crate) struct Judged {
     root: PathBuf,
     approved: Vec<Approved>,
+    /// The places in that list.
+    by_digest: HashMap<String, usize>,
 }
 
 impl Judged {
+    pub(crate) fn new(root: PathBuf, approved: Vec<Approved>) -> Self {
+        let digests = approved.iter().enumerate();
+        Self {
+            // Of two approvals of the same hook, the first counts.
+            by_digest: digests
+                .rev()
+                .map(|(index, approved)| (approved.digest.clone(), index))
+                .collect(),
+            root,
+            approved,
+        }
+    }
+
     /// Of a project of which nothing can have been approved.
     pub(crate) fn nothing(root: &Path) -> Self {
-        Self {
-            root: root.to_owned(),
-            approved: Vec::new(),
-        }
+        Self::new(root.to_owned(), Vec::new())
     }
 
     /// Whether anything of the project was ever approved.
@@ -177,10 +189,8 @@ impl Judged {
     /// Has the hook ask before each run, and says how it is now.
     pub(crate) fn judge(&self, hook: Hook) -> (Hook, HookTrust) {
         let digest = digest_of(&hook);
-        let approved = self
-            .approved
-            .iter()
-            .find(|approved| approved.digest == digest);
+        let index = self.by_digest.get(&digest);
+        let approved = index.map(|index| &self.approved[*index]);
         let gate: Arc<dyn Gate> = match approved {
             Some(approved) => Arc::new(gate::Unchanged::new(&self.root, &approved.files)),
             None => Arc::new(gate::NeverApproved),

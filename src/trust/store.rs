@@ -127,7 +127,7 @@ impl TrustStore {
     pub(crate) fn judged(&self, root: &Path) -> Result<Judged, TrustError> {
         let approved = self.approved(root)?;
         let root = canonical(root)?;
-        Ok(Judged { root, approved })
+        Ok(Judged::new(root, approved))
     }
 
     fn read(&self) -> Result<Content, TrustError> {

@@ -8,6 +8,7 @@ mod circular;
 mod config;
 mod diagnostics;
 mod disabling;
+mod editing;
 mod endurance;
 mod environment;
 mod events;

@@ -1,0 +1,52 @@
+//! What most hooks have nothing of, so that a hook of a large file takes little memory.
+
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Rare {
+    pub(super) timeout: Option<Duration>,
+    pub(super) working_dir: Option<PathBuf>,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) name: Option<String>,
+    pub(super) description: String,
+    pub(super) inputs: Vec<String>,
+    /// Keys of hooks.json that this version does not know: kept for saving.
+    pub(super) unknown: Map<String, Value>,
+    /// For a placeholder: why the hook in whose place it is cannot run.
+    pub(super) refusal: Option<Arc<str>>,
+}
+
+/// Takes no memory while all of it is as by default.
+#[derive(Clone)]
+pub(super) struct RareBox(Option<Box<Rare>>);
+
+impl RareBox {
+    pub(super) fn new(rare: Rare) -> Self {
+        Self((rare != Rare::default()).then(|| Box::new(rare)))
+    }
+
+    pub(super) fn make_mut(&mut self) -> &mut Rare {
+        self.0.get_or_insert_default()
+    }
+}
+
+impl Deref for RareBox {
+    type Target = Rare;
+
+    fn deref(&self) -> &Rare {
+        static NONE: LazyLock<Rare> = LazyLock::new(Rare::default);
+        self.0.as_deref().unwrap_or(&NONE)
+    }
+}
+
+impl PartialEq for RareBox {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
