@@ -286,7 +286,11 @@ impl File {
     }
 }
 
+/// What was loaded from a file has been reported, and may be very much.
 fn report_unknown_event(hook: &Hook) {
+    if hook.source().is_some() {
+        return;
+    }
     let pattern = hook.event_pattern();
     match hook.pattern().check_known() {
         Ok(()) => {}

@@ -217,12 +217,12 @@ pub(super) fn to_value(
             Err(_) => return Err(("the number is out of range".to_owned(), node.range())),
         },
         ast::Value::Array(array) => {
-            let values = array.elements.iter();
-            Value::Array(
-                values
-                    .map(|it| to_value(it, depth + 1))
-                    .collect::<Result<_, _>>()?,
-            )
+            // No larger than it has to be: an entry may be all brackets, and is kept.
+            let mut values = Vec::with_capacity(array.elements.len());
+            for element in &array.elements {
+                values.push(to_value(element, depth + 1)?);
+            }
+            Value::Array(values)
         }
         ast::Value::Object(object) => {
             let mut map = Map::new();

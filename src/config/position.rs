@@ -47,7 +47,7 @@ pub(super) struct Positions<'a> {
     blocks: Vec<(usize, usize)>,
 }
 
-const BLOCK: usize = 1024;
+const BLOCK: usize = 256;
 
 impl<'a> Positions<'a> {
     pub(super) fn new(text: &'a str, skipped: usize) -> Self {
