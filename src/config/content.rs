@@ -25,8 +25,8 @@ pub(super) struct Loaded {
     unreadable: bool,
     /// The names of hooks, of any file, that are not to run: the user's to say.
     disable: Vec<String>,
-    /// Shared by the placeholder hooks whose problems are not shown.
-    reason_not_shown: Option<Arc<str>>,
+    /// What the placeholder hooks are made of whose problems are not shown.
+    not_shown: Option<Hook>,
 }
 
 pub(super) struct Item {
@@ -45,7 +45,7 @@ impl Loaded {
             has_more: false,
             unreadable: false,
             disable: Vec::new(),
-            reason_not_shown: None,
+            not_shown: None,
         }
     }
 
@@ -137,12 +137,11 @@ impl Loaded {
         self.has_more = false;
         let problem = problem.made_printable();
         let source = HookSource::new(self.shared_path(), None, None);
-        let hook = placeholder(&Value::Null, problem.reason().into(), source);
-        self.items.extend(hook.map(described).map(|hook| Item {
-            hook: Arc::new(hook),
+        self.items.push(Item {
+            hook: Arc::new(described(&problem.reason(), source)),
             is_placeholder: true,
             start: None,
-        }));
+        });
         self.problems.push(problem);
     }
 
@@ -163,14 +162,15 @@ impl Loaded {
         }
     }
 
-    /// Why a hook cannot be used whose problem is not shown.
-    pub(super) fn reason_not_shown(&mut self) -> Arc<str> {
-        let reason = self.reason_not_shown.get_or_insert_with(|| {
+    /// A placeholder for every event, for an entry whose problem is not shown. There may be very
+    /// many of them.
+    pub(super) fn placeholder_not_shown(&mut self, source: HookSource) -> Hook {
+        let hook = self.not_shown.get_or_insert_with(|| {
             let words = "this entry cannot be used, nor can many before it";
             let problem = Problem::new(Severity::Error, &self.path, words);
-            problem.made_printable().reason().into()
+            Hook::placeholder(&problem.made_printable().reason())
         });
-        Arc::clone(reason)
+        hook.clone().with_source(source)
     }
 
     /// All problems, the last of which may say that there are more.
@@ -191,9 +191,9 @@ impl Loaded {
     }
 }
 
-/// A hook that always fails, in the place of an entry that cannot be used; what it says legibly
-/// counts. None for an entry that is switched off.
-pub(super) fn placeholder(entry: &Value, reason: Arc<str>, source: HookSource) -> Option<Hook> {
+/// A hook that always fails, in the place of an entry that cannot be used; what the entry says
+/// legibly counts. None for an entry that is switched off.
+pub(super) fn placeholder(entry: &Value, any: Hook) -> Option<Hook> {
     if entry.get("enabled") == Some(&Value::Bool(false)) {
         return None;
     }
@@ -201,17 +201,18 @@ pub(super) fn placeholder(entry: &Value, reason: Arc<str>, source: HookSource) -
     let pattern = EventPattern::new(given)
         .ok()
         .or_else(|| EventPattern::without_capitals(given))
-        .or_else(|| EventPattern::new("*").ok())?;
+        .unwrap_or_else(EventPattern::any);
     let policy = crate::hook::failure_policy_of(entry);
-    let mut hook = Hook::placeholder(pattern, reason, source).with_on_failure(policy);
+    let mut hook = any.with_pattern(pattern).with_on_failure(policy);
     if let Some(name) = entry.get("name").and_then(Value::as_str) {
         hook = hook.with_name(name);
     }
     Some(hook)
 }
 
-/// A placeholder that people can tell from others.
-pub(super) fn described(hook: Hook) -> Hook {
-    let source = hook.source().map(ToString::to_string).unwrap_or_default();
-    hook.with_description(format!("placeholder for {source}, which cannot be used"))
+/// A placeholder for every event, which says where it comes from.
+pub(super) fn described(reason: &str, source: HookSource) -> Hook {
+    Hook::placeholder(reason)
+        .with_description(format!("placeholder for {source}, which cannot be used"))
+        .with_source(source)
 }

@@ -182,18 +182,16 @@ impl<'a> Reader<'a> {
         for slip in unusable.slips {
             if self.loaded.has_room() {
                 let problem = self.problem_of(index, slip).made_printable();
-                reason.get_or_insert_with(|| problem.reason().into());
+                reason.get_or_insert_with(|| problem.reason());
                 self.loaded.report(problem);
             }
         }
-        let is_shown = reason.is_some();
-        let reason = reason.unwrap_or_else(|| self.loaded.reason_not_shown());
         let source = self.source(index, start);
-        if let Some(mut hook) = placeholder(&unusable.value, reason, source) {
-            // There may be very many of the others.
-            if is_shown {
-                hook = described(hook);
-            }
+        let any = match reason {
+            Some(reason) => described(&reason, source),
+            None => self.loaded.placeholder_not_shown(source),
+        };
+        if let Some(hook) = placeholder(&unusable.value, any) {
             self.loaded.add(Item {
                 hook: Arc::new(hook),
                 is_placeholder: true,

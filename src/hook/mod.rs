@@ -152,21 +152,26 @@ impl Hook {
         }
     }
 
-    /// A hook that never runs and always fails, in the place of one that cannot be used.
-    pub(crate) fn placeholder(pattern: EventPattern, reason: Arc<str>, source: HookSource) -> Self {
+    /// A hook that never runs and always fails, on each event, in the place of one that cannot be
+    /// used. Its clones share the reason.
+    pub(crate) fn placeholder(reason: &str) -> Self {
         let command = HookCommand::Shell {
             text: String::new(),
             shell: None,
         };
         let rare = Rare {
-            refusal: Some(reason),
+            refusal: Some(reason.into()),
             ..Rare::default()
         };
         Self {
             rare: RareBox::new(rare),
-            source: Some(source),
-            ..Self::with_parts(pattern, command)
+            ..Self::with_parts(EventPattern::any(), command)
         }
+    }
+
+    pub(crate) fn with_pattern(mut self, pattern: EventPattern) -> Self {
+        self.pattern = pattern;
+        self
     }
 
     /// Sets the time that a run may take as a whole; kept within 1 millisecond and 1 day. A hook

@@ -19,20 +19,20 @@ pub(super) struct Rare {
     /// Keys of hooks.json that this version does not know: kept for saving.
     pub(super) unknown: Map<String, Value>,
     /// For a placeholder: why the hook in whose place it is cannot run.
-    pub(super) refusal: Option<Arc<str>>,
+    pub(super) refusal: Option<Box<str>>,
 }
 
-/// Takes no memory while all of it is as by default.
+/// Takes no memory while all of it is as by default, and is shared by clones.
 #[derive(Clone)]
-pub(super) struct RareBox(Option<Box<Rare>>);
+pub(super) struct RareBox(Option<Arc<Rare>>);
 
 impl RareBox {
     pub(super) fn new(rare: Rare) -> Self {
-        Self((rare != Rare::default()).then(|| Box::new(rare)))
+        Self((rare != Rare::default()).then(|| Arc::new(rare)))
     }
 
     pub(super) fn make_mut(&mut self) -> &mut Rare {
-        self.0.get_or_insert_default()
+        Arc::make_mut(self.0.get_or_insert_default())
     }
 }
 

@@ -103,6 +103,14 @@ impl EventPattern {
         })
     }
 
+    /// `*`
+    pub(crate) fn any() -> Self {
+        Self {
+            source: "*".into(),
+            alternatives: [Alternative::Whole(Segment::Any)].into(),
+        }
+    }
+
     /// The pattern that is meant by one with capital letters in a category or an action: the same
     /// with small ones. None where that is malformed too, or would match no event.
     pub(crate) fn without_capitals(pattern: &str) -> Option<Self> {
