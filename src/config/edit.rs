@@ -54,11 +54,19 @@ impl Editor {
             let pairs: Vec<_> = entry.iter().map(pair_on_the_line).collect();
             verbatim(format!("{{{}}}", pairs.join(", ")))
         } else {
-            let pairs = entry.into_iter();
-            CstInputValue::Object(pairs.map(|(key, value)| (key, input(value))).collect())
+            object(entry)
         };
         self.entries.push(Some(self.list.append(value)));
         self.entries.len() - 1
+    }
+
+    /// Puts these entries in the place of all others. Takes a time in proportion to their number,
+    /// where the other changes take one each that grows with the list.
+    pub(super) fn replace_all(&self, entries: Vec<Pairs>) {
+        let entries = entries.into_iter().map(object).collect();
+        if let Some(property) = self.root.object_value().and_then(|root| root.get("hooks")) {
+            property.set_value(CstInputValue::Array(entries));
+        }
     }
 
     /// Puts the entries into this order; it has all that are left.
@@ -169,6 +177,11 @@ fn one_line(value: &Value) -> String {
     }
 }
 
+fn object(entry: Pairs) -> CstInputValue {
+    let pairs = entry.into_iter();
+    CstInputValue::Object(pairs.map(|(key, value)| (key, input(value))).collect())
+}
+
 fn input(value: Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,
@@ -176,10 +189,6 @@ fn input(value: Value) -> CstInputValue {
         Value::Number(number) => CstInputValue::Number(number.to_string()),
         Value::String(text) => CstInputValue::String(text),
         Value::Array(values) => CstInputValue::Array(values.into_iter().map(input).collect()),
-        Value::Object(map) => CstInputValue::Object(
-            map.into_iter()
-                .map(|(key, value)| (key, input(value)))
-                .collect(),
-        ),
+        Value::Object(map) => object(map.into_iter().collect()),
     }
 }

@@ -19,7 +19,7 @@ pub(super) enum FileError {
     Io(#[from] io::Error),
     #[error("does not exist, though a link leads to it")]
     Dangling,
-    #[error("is {0}, expected a file")]
+    #[error("is {0}, expected a regular file")]
     NoFile(&'static str),
     #[error("is larger than 16 MiB")]
     TooLarge,
@@ -48,7 +48,7 @@ pub(super) enum FileError {
     Unsafe(String),
 }
 
-/// A file that somebody else could have written is not for running what is in it.
+/// The text, and a warning where others may write the file.
 pub(super) struct Text {
     pub(super) text: String,
     pub(super) warning: Option<String>,
@@ -100,10 +100,10 @@ fn open_and_read(path: &Path) -> Result<Option<(File, String)>, FileError> {
 /// Asked before it is opened too, for better words.
 fn check_kind(metadata: &Metadata) -> Result<(), FileError> {
     if metadata.is_dir() {
-        return Err(FileError::NoFile("a folder"));
+        return Err(FileError::NoFile("a directory"));
     }
     if !metadata.is_file() {
-        return Err(FileError::NoFile("something special"));
+        return Err(FileError::NoFile("a special file"));
     }
     Ok(())
 }
@@ -130,7 +130,7 @@ pub(super) fn without_mark(text: &str) -> (&str, usize) {
     }
 }
 
-/// Below something that is no folder there are no files either; Windows makes no difference.
+/// Below something that is not a directory there are no files either; Windows makes no difference.
 fn is_missing(error: &io::Error) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory)

@@ -21,6 +21,9 @@ use crate::hook::{Hook, KEYS, is_key};
 /// So many copies of broken files are kept beside one; then somebody must have a look.
 const MOST_COPIES: usize = 100;
 
+/// The entries up to which they are changed one by one even where none of them stays.
+const MOST_CHANGES: usize = 100;
+
 /// Saves to the one of these files that exists, else to the first; a project's, not outside of its
 /// root.
 pub(super) fn save<I>(
@@ -176,36 +179,53 @@ fn with_hooks(present: Option<&str>, path: &Path, hooks: &[&Hook]) -> io::Result
     let mut editor = Editor::new(present.map(|_| text))
         .ok_or_else(|| io::Error::other("not an object with a list `hooks`"))?;
     let matched = matched(&entries, path, hooks);
+    let keeps_none = matched.iter().all(Option::is_none) && entries.iter().all(Option::is_some);
+    if keeps_none && entries.len() + hooks.len() > MOST_CHANGES {
+        editor.replace_all(hooks.iter().map(|hook| pairs_of(&hook.to_json())).collect());
+    } else {
+        edit(&mut editor, &entries, &matched, hooks);
+    }
+    let saved = present.map_or("", |present| &present[..mark]).to_owned() + &editor.text();
+    // What could not be loaded again is not written.
+    check(&saved).map_err(|(error, _)| io::Error::other(format!("the file {error}")))?;
+    Ok(saved)
+}
+
+/// Makes the entries those of the hooks, of which each belongs to an entry or is new.
+fn edit(editor: &mut Editor, entries: &[Option<Hook>], matched: &[Option<usize>], hooks: &[&Hook]) {
     let kept: HashSet<usize> = matched.iter().flatten().copied().collect();
     for (index, entry) in entries.iter().enumerate() {
         if entry.is_some() && !kept.contains(&index) {
             editor.remove(index);
         }
     }
-    let mut order = Vec::new();
+    let mut placed = Vec::new();
     for (hook, index) in hooks.iter().zip(matched) {
         let wanted = hook.to_json();
         let old = index.and_then(|index| Some((index, entries[index].as_ref()?)));
-        order.push(match old {
+        placed.push(match old {
             None => editor.append(pairs_of(&wanted)),
             Some((index, old)) => {
-                change(&mut editor, index, &old.to_json(), &wanted);
+                change(editor, index, &old.to_json(), &wanted);
                 index
             }
         });
     }
-    for (index, _) in entries
-        .iter()
-        .enumerate()
-        .filter(|(_, entry)| entry.is_none())
-    {
-        order.insert(index.min(order.len()), index);
+    let unusable = (0..entries.len()).filter(|index| entries[*index].is_none());
+    editor.arrange(&merged(placed, unusable));
+}
+
+/// The hooks in their order, with each unusable entry where it was.
+fn merged(hooks: Vec<usize>, unusable: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut order = Vec::new();
+    let mut hooks = hooks.into_iter();
+    for index in unusable {
+        let before = index.saturating_sub(order.len());
+        order.extend(hooks.by_ref().take(before));
+        order.push(index);
     }
-    editor.arrange(&order);
-    let saved = present.map_or("", |present| &present[..mark]).to_owned() + &editor.text();
-    // What could not be loaded again is not written.
-    check(&saved).map_err(|(error, _)| io::Error::other(format!("the file {error}")))?;
-    Ok(saved)
+    order.extend(hooks);
+    order
 }
 
 /// The entries of a text as hooks; none for one that cannot be used.

@@ -1,8 +1,8 @@
 //! Saving changes of a hooks file that somebody has written by hand: all else keeps its bytes.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use forge_hooks::Hook;
+use forge_hooks::{HOOK_TEMPLATES, Hook};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -85,6 +85,52 @@ fn an_added_hook_adds_its_lines_alone() {
     for line in STYLED.lines() {
         assert!(saved.contains(line), "{line}\n{saved}");
     }
+}
+
+#[test]
+fn an_added_template_adds_its_lines_alone() {
+    let world = World::new();
+    let config = config(&world);
+    let text = "{\n  \"hooks\": [\n    {\n      \"event\": \"tool:*\",\n      \"command\": \"1\",\n      \
+                \"timeout\": 5\n    }\n  ],\n  \"_\": [1, 2]\n}\n";
+    assert_eq!(text.lines().count(), 10);
+    world.write(FORGE, text);
+    let mut hooks = config.load_global();
+    hooks.push(HOOK_TEMPLATES["block_sudo"].clone());
+    config.save_global(&hooks).unwrap();
+    let saved = world.read(FORGE);
+    let (before, behind) = text.split_at(text.find("\n  ],").unwrap());
+    let added = saved
+        .strip_prefix(before)
+        .unwrap()
+        .strip_suffix(behind)
+        .unwrap();
+    assert!(added.starts_with(",\n    {\n      \"event\": "), "{saved}");
+    assert!(added.ends_with("\n    }"), "{saved}");
+}
+
+#[test]
+fn a_large_file_is_saved_in_time() {
+    let world = World::new();
+    let config = config(&world);
+    let many =
+        |name: &'static str| (0..3000).map(move |number| hook("*", &format!("{name} {number}")));
+    let start = Instant::now();
+    for name in ["a", "b"] {
+        config.save_global(many(name)).unwrap();
+        assert_eq!(config.load_global().len(), 3000);
+    }
+    let mut hooks = config.load_global();
+    hooks[1] = hooks[1].clone().with_name("n");
+    hooks.swap(7, 8);
+    config.save_global(&hooks).unwrap();
+    let json = |hooks: &[Hook]| hooks.iter().map(Hook::to_json).collect::<Vec<_>>();
+    assert_eq!(json(&config.load_global()), json(&hooks));
+    assert!(
+        start.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        start.elapsed()
+    );
 }
 
 #[test]

@@ -225,7 +225,7 @@ fn case(put: impl FnOnce(&Path), words: &str) {
 fn what_is_no_file_or_too_large_a_one_blocks_and_says_which() {
     case(
         |path| std::fs::create_dir(path).unwrap(),
-        "is a folder, expected a file",
+        "is a directory, expected a regular file",
     );
     case(
         |path| {
@@ -244,7 +244,7 @@ fn what_cannot_be_opened_blocks_and_is_not_waited_for() {
             let made = std::process::Command::new("mkfifo").arg(path).status();
             assert!(made.unwrap().success());
         },
-        "is something special, expected a file",
+        "is a special file, expected a regular file",
     );
     case(
         |path| std::os::unix::fs::symlink(path, path).unwrap(),
