@@ -17,7 +17,7 @@ pub(super) fn admit(files: &mut [Loaded], root: &Path, policy: &TrustPolicy) -> 
     };
     match store.judged(root) {
         Ok(judged) => judge(files, &judged),
-        // An approval is bound to a place: without one that can be told, there is none.
+        // An approval is bound to a place: a place that cannot be found has none.
         Err(TrustError::Root { .. }) => judge(files, &Judged::nothing(root)),
         Err(error) => {
             lose_all(files, &error);
@@ -74,6 +74,9 @@ fn judge(files: &mut [Loaded], judged: &Judged) -> Vec<Hook> {
             };
             (hook, problem)
         });
+    }
+    if !judged.knows_project() {
+        return Vec::new();
     }
     judged.vanished(files.iter().flat_map(Loaded::hooks))
 }

@@ -105,7 +105,7 @@ impl Loaded {
         }
     }
 
-    /// What cannot be used stands for nothing.
+    /// Forgets what cannot be used, so that it blocks nothing.
     pub(super) fn drop_placeholders(&mut self) {
         self.unreadable = false;
         self.items.retain(|item| !item.is_placeholder);

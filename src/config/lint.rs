@@ -1,4 +1,4 @@
-//! What is wrong with a hook that can be used, as far as it can be seen without running it.
+//! What is wrong with a hook that can be used, as far as can be seen without running it.
 //!
 //! Everything here is a warning: the shell has the last word.
 

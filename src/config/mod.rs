@@ -103,11 +103,11 @@ impl HookConfig {
         }
     }
 
-    /// Sets the folder for the user's configuration. Default: `$XDG_CONFIG_HOME` if it is an
+    /// Sets the directory for the user's configuration. Default: `$XDG_CONFIG_HOME` if it is an
     /// absolute path, else `.config` in the user's home, on every platform.
     #[must_use]
-    pub fn with_config_home(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.config_home = Some(folder.into());
+    pub fn with_config_home(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.config_home = Some(directory.into());
         self
     }
 
@@ -344,7 +344,7 @@ impl HookConfig {
 
     fn global_candidates(&self) -> Vec<PathBuf> {
         let Some(home) = self.config_home.clone().or_else(config_home) else {
-            debug!("no home folder, so no hooks of the user's");
+            debug!("no home directory, so no hooks of the user");
             return Vec::new();
         };
         below(&home, self.profile.global_files())
@@ -373,10 +373,10 @@ fn config_home() -> Option<PathBuf> {
 }
 
 /// With the system's own separators, for people to see.
-fn below(folder: &Path, files: &[PathBuf]) -> Vec<PathBuf> {
+fn below(directory: &Path, files: &[PathBuf]) -> Vec<PathBuf> {
     files
         .iter()
-        .map(|file| folder.join(file).components().collect())
+        .map(|file| directory.join(file).components().collect())
         .collect()
 }
 

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::position::TextRange;
 use crate::trust::TrustStore;
 
-/// Which hooks may run. A required argument of [`HookConfig::load_into`], so that nobody trusts a
-/// repository without having said so.
+/// Which hooks may run. A required argument of [`HookConfig::load_into`], so that no host trusts a
+/// repository without saying so.
 ///
 /// [`HookConfig::load_into`]: crate::HookConfig::load_into
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use super::report::ConfigError;
 use crate::files::{self, NewFile};
 use crate::hook::{Hook, KEYS, is_key};
 
-/// So many copies of broken files are kept beside one; then somebody must have a look.
+/// The copies of broken files that are kept beside one; then a person has to look at them.
 const MOST_COPIES: usize = 100;
 
 /// The entries up to which they are changed one by one even where none of them stays.
@@ -34,7 +34,7 @@ pub(super) fn save<I>(
 where
     I: IntoIterator<Item: Borrow<Hook>>,
 {
-    // A link that leads nowhere is a place that somebody has chosen.
+    // A link that leads nowhere is a place that a person has chosen.
     let is_there = |path: &&PathBuf| path.symlink_metadata().is_ok();
     let existing: Vec<&PathBuf> = candidates.iter().filter(is_there).collect();
     let path = match existing[..] {
@@ -64,7 +64,7 @@ where
 
 /// A repository may bring along a link to a file of the user's, which is not to be replaced.
 fn check_within(root: &Path, path: &Path) -> io::Result<()> {
-    // Where there is no project yet, nobody has put a link.
+    // Where there is no project yet, there is no link.
     let Ok(root) = root.canonicalize() else {
         return Ok(());
     };
@@ -155,7 +155,7 @@ fn put_copy_aside(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other(format!(
-        "{MOST_COPIES} copies of broken files lie beside it already"
+        "{MOST_COPIES} copies of broken files are beside it already: look at them, and remove them"
     )))
 }
 
