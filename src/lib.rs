@@ -146,7 +146,9 @@ pub mod templates;
 mod trace;
 mod trust;
 
-pub use config::{ConfigError, HookConfig, LoadReport, Problem, Severity, TrustPolicy};
+pub use config::{
+    ConfigError, HookConfig, LoadReport, Position, Problem, Severity, TextRange, TrustPolicy,
+};
 #[cfg(feature = "watch")]
 pub use config::{HookWatcher, WatchError};
 pub use events::{CustomEventType, EventType, EventTypeError, HookEvent};

@@ -79,7 +79,7 @@ impl HookRegistry {
     /// Adds a hook behind all others, in constant time.
     ///
     /// A pattern that matches no built-in event is taken for one of the host's own events; it is
-    /// logged, as a warning where it looks like a slip of the pen.
+    /// logged, as a warning where it looks like a typo.
     pub fn register(&self, hook: impl Into<Arc<Hook>>) -> HookId {
         let hook = hook.into();
         report_unknown_event(&hook);
@@ -287,7 +287,11 @@ impl File {
     }
 }
 
+/// What was loaded from a file has been reported, and may be very much.
 fn report_unknown_event(hook: &Hook) {
+    if hook.source().is_some() {
+        return;
+    }
     let pattern = || printable(hook.event_pattern());
     match hook.pattern().check_known() {
         Ok(()) => {}

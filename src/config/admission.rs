@@ -17,7 +17,7 @@ pub(super) fn admit(files: &mut [Loaded], root: &Path, policy: &TrustPolicy) -> 
     };
     match store.judged(root) {
         Ok(judged) => judge(files, &judged),
-        // An approval is bound to a place: without one that can be told, there is none.
+        // An approval is bound to a place: a place that cannot be found has none.
         Err(TrustError::Root { .. }) => judge(files, &Judged::nothing(root)),
         Err(error) => {
             lose_all(files, &error);
@@ -57,27 +57,26 @@ pub(super) fn judge_again(
 fn judge(files: &mut [Loaded], judged: &Judged) -> Vec<Hook> {
     // A clone must not block its host by what is wrong in it.
     if !judged.knows_project() {
-        files.iter_mut().for_each(Loaded::drop_stand_ins);
+        files.iter_mut().for_each(Loaded::drop_placeholders);
     }
     for file in &mut *files {
-        let mut told: Vec<(Severity, Hook, String)> = Vec::new();
         file.change_hooks(|hook| {
             let (hook, trust) = judged.judge(hook);
-            match trust {
-                HookTrust::Approved => {}
+            let problem = match trust {
+                HookTrust::Approved => None,
                 // One that is switched off would not run in any case.
-                HookTrust::NotApproved if !hook.enabled() => {}
+                HookTrust::NotApproved if !hook.enabled() => None,
                 HookTrust::NotApproved => {
                     let words = "has not been approved, and is skipped".to_owned();
-                    told.push((Severity::Warning, hook.clone(), words));
+                    Some((Severity::Warning, words))
                 }
-                HookTrust::Lost(why) => told.push((Severity::Error, hook.clone(), why)),
-            }
-            hook
+                HookTrust::Lost(why) => Some((Severity::Error, why)),
+            };
+            (hook, problem)
         });
-        for (severity, hook, words) in told {
-            file.tell_of(severity, &hook, &words);
-        }
+    }
+    if !judged.knows_project() {
+        return Vec::new();
     }
     judged.vanished(files.iter().flat_map(Loaded::hooks))
 }
@@ -85,9 +84,9 @@ fn judge(files: &mut [Loaded], judged: &Judged) -> Vec<Hook> {
 /// What cannot be read may have approved them all, or none.
 fn lose_all(files: &mut [Loaded], error: &TrustError) {
     for file in files {
-        file.change_hooks(|hook| Judged::lose(hook, &error.to_string()));
+        file.change_hooks(|hook| (Judged::lose(hook, &error.to_string()), None));
         let problem = Problem::new(Severity::Error, file.path(), error.to_string());
-        file.tell(problem);
+        file.report(problem);
     }
 }
 

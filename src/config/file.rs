@@ -1,18 +1,16 @@
 //! One hooks file as a text: read within bounds, and only where nobody else could have written it.
 //!
-//! What is in it is `content`'s to know.
+//! What is in it is `outline`'s to know.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
-use serde_json::{Map, Value};
-
-use super::place::{Lines, Located, Place};
+use super::position::{Position, Positions};
 use crate::files;
 
-/// No hooks file is larger: what is, is something else.
-const LARGEST_FILE: u64 = 16 * 1024 * 1024;
+/// The bytes that a hooks file may have.
+pub(super) const LARGEST_FILE: u64 = 16 * 1024 * 1024;
 
 /// What can be wrong with a file as a whole.
 #[derive(Debug, thiserror::Error)]
@@ -21,14 +19,14 @@ pub(super) enum FileError {
     Io(#[from] io::Error),
     #[error("does not exist, though a link leads to it")]
     Dangling,
-    #[error("is {0}, expected a file")]
+    #[error("is {0}, expected a regular file")]
     NoFile(&'static str),
     #[error("is larger than 16 MiB")]
     TooLarge,
     #[error("is not UTF-8{}", if *utf16 { ", but UTF-16 it seems: save it as UTF-8" } else { "" })]
-    NotUtf8 { place: Place, utf16: bool },
-    #[error("is not valid JSON: {}", without_place(.0))]
-    NotJson(serde_json::Error),
+    NotUtf8 { position: Position, utf16: bool },
+    #[error("is not valid JSON: {0}")]
+    NotJson(String),
     #[error("expected an object with a list `hooks`")]
     NoObject,
     #[error("`hooks`: expected a list")]
@@ -37,19 +35,20 @@ pub(super) enum FileError {
     TwoLists,
     #[error("has no list `hooks`, and an unknown key `{0}`")]
     OtherKey(String),
+    #[error("has more than 500,000 hooks")]
+    TooManyEntries,
+    #[error("has an entry that is longer than 1 MiB")]
+    EntryTooLong,
+    #[error("has more than 1,000 keys in one object")]
+    TooManyKeys,
+    #[error("has more than 1 MiB beside its list `hooks`")]
+    OthersTooLong,
     #[error("{0}")]
     #[cfg(unix)]
     Unsafe(String),
 }
 
-/// Its place is told apart from it.
-fn without_place(error: &serde_json::Error) -> String {
-    let words = error.to_string();
-    let place = words.rfind(" at line ").unwrap_or(words.len());
-    words[..place].to_owned()
-}
-
-/// A file that somebody else could have written is not for running what is in it.
+/// The text, and a warning where others may write the file.
 pub(super) struct Text {
     pub(super) text: String,
     pub(super) warning: Option<String>,
@@ -101,60 +100,38 @@ fn open_and_read(path: &Path) -> Result<Option<(File, String)>, FileError> {
 /// Asked before it is opened too, for better words.
 fn check_kind(metadata: &Metadata) -> Result<(), FileError> {
     if metadata.is_dir() {
-        return Err(FileError::NoFile("a folder"));
+        return Err(FileError::NoFile("a directory"));
     }
     if !metadata.is_file() {
-        return Err(FileError::NoFile("something special"));
+        return Err(FileError::NoFile("a special file"));
     }
     Ok(())
 }
 
 fn text(bytes: Vec<u8>) -> Result<String, FileError> {
-    let mut text = String::from_utf8(bytes).map_err(|error| {
+    String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let bytes = error.as_bytes();
         let utf16 = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);
         let before = String::from_utf8_lossy(&bytes[..valid]);
+        let (text, mark) = without_mark(&before);
         FileError::NotUtf8 {
-            place: Lines::of(&before).place(valid),
+            position: Positions::new(text, mark).position(text.len()),
             utf16,
         }
-    })?;
-    if text.starts_with('\u{FEFF}') {
-        text.drain(..'\u{FEFF}'.len_utf8());
-    }
-    Ok(text)
+    })
 }
 
-/// Below something that is no folder there are no files either; Windows makes no difference.
+/// The text behind a byte order mark, and the length of that.
+pub(super) fn without_mark(text: &str) -> (&str, usize) {
+    match text.strip_prefix('\u{FEFF}') {
+        Some(text) => (text, '\u{FEFF}'.len_utf8()),
+        None => (text, 0),
+    }
+}
+
+/// Below something that is not a directory there are no files either; Windows makes no difference.
 fn is_missing(error: &io::Error) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory)
-}
-
-/// The object that a file consists of; its `hooks`, where there are any, are a list.
-pub(super) fn parse(text: &str) -> Result<Map<String, Value>, FileError> {
-    let Value::Object(content) = serde_json::from_str(text).map_err(FileError::NotJson)? else {
-        return Err(FileError::NoObject);
-    };
-    let members = Located::whole(text).ok().and_then(Located::members);
-    let lists = members
-        .iter()
-        .flatten()
-        .filter(|member| member.key == "hooks");
-    if lists.count() > 1 {
-        return Err(FileError::TwoLists);
-    }
-    match content.get("hooks") {
-        None | Some(Value::Array(_)) => Ok(content),
-        Some(_) => Err(FileError::NoList),
-    }
-}
-
-/// The entries of a file that `parse` has found fit.
-pub(super) fn entries(content: &Map<String, Value>) -> &[Value] {
-    content
-        .get("hooks")
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a hook that can be used, as far as it can be seen without running it.
+//! What is wrong with a hook that can be used, as far as can be seen without running it.
 //!
 //! Everything here is a warning: the shell has the last word.
 
@@ -45,7 +45,7 @@ pub(super) fn lint(hook: &Hook, profile: &AppProfile) -> Vec<Finding> {
     found
 }
 
-/// Every event has a colon in its name, a host's own too: `PreToolUse` waits for ever.
+/// Every event has a colon in its name, a host's own too: `before` never matches.
 fn no_event(hook: &Hook) -> Option<Finding> {
     let mut alternatives = hook.event_pattern().split(',').map(str::trim);
     let dead = alternatives.find(|text| !text.contains([':', '*', '?', '[']))?;
@@ -54,8 +54,8 @@ fn no_event(hook: &Hook) -> Option<Finding> {
     Some(Finding::new("event", message).with_help(help))
 }
 
-/// A pattern may be for an event of the host's own; but not one that is a slip of the pen away from
-/// a built-in one.
+/// A pattern may be for an event of the host's own, but not for one whose name is nearly that of a
+/// built-in one.
 fn unknown_event(hook: &Hook) -> Option<Finding> {
     let nearest = hook.pattern().check_known().err().flatten()?;
     let message = format!("`{}` matches no built-in event", hook.event_pattern());
@@ -73,7 +73,12 @@ fn missing_working_dir(hook: &Hook) -> Option<Finding> {
         None => return None,
     };
     let missing = !path.is_dir();
-    missing.then(|| Finding::new("working_dir", format!("`{}` is no folder", path.display())))
+    missing.then(|| {
+        Finding::new(
+            "working_dir",
+            format!("`{}` is not a directory", path.display()),
+        )
+    })
 }
 
 /// By itself it runs what it reads, and what it reads is the event: a value would be code.
@@ -186,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_in_single_quotes_is_told() {
+    fn a_variable_in_single_quotes_is_found() {
         for command in [
             "echo '$FORGE_TOOL_NAME'",
             "grep -q 'x' f; echo it\\'s '${OPENCODE_EVENT}'",
@@ -217,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_bash_knows_is_told_unless_bash_runs_it() {
+    fn what_only_bash_knows_is_found() {
         for (command, construct) in [
             ("[[ -f x ]] && echo y", "[["),
             ("if [[ $FORGE_EVENT == a* ]]; then exit 1; fi", "[["),

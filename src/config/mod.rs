@@ -1,12 +1,16 @@
 //! The hooks files of a user and a project: where they are, loading them, saving them.
 //!
-//! What is in a file is `file`'s to know, how one is written `save`'s.
+//! How a file is read is `reader`'s to know, how one is changed `save`'s.
 
 mod admission;
 mod content;
+mod edit;
+mod entry;
 mod file;
 mod lint;
-mod place;
+mod outline;
+mod position;
+mod reader;
 mod render;
 mod report;
 mod save;
@@ -29,6 +33,7 @@ use crate::redact::Redactor;
 use crate::registry::HookRegistry;
 use crate::trust::TrustStore;
 
+pub use position::{Position, TextRange};
 pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
 #[cfg(feature = "watch")]
 pub use watch::{HookWatcher, WatchError};
@@ -37,8 +42,8 @@ use content::Loaded;
 
 /// Finds, loads and saves hooks.json.
 ///
-/// A host loads its hooks with [`load_into`](HookConfig::load_into), which lets no slip of the pen
-/// switch a guard off:
+/// A host loads its hooks with [`load_into`](HookConfig::load_into), which lets no typo switch a
+/// guard off:
 ///
 /// ```
 /// use forge_hooks::{HookConfig, HookRegistry, TrustPolicy};
@@ -57,11 +62,28 @@ use content::Loaded;
 ///
 /// The other loading methods do what the specification says, and are for programs that show or edit
 /// hooks: what cannot be used is logged as a warning and left out.
+///
+/// # The file
+///
+/// JSON in UTF-8; comments (`//` to the end of the line, `/* */`) and trailing commas are allowed.
+/// A file has limits, since a repository may bring one along. One beyond a limit is unusable as a
+/// whole, and blocks as any unusable file does:
+///
+/// | what | at most |
+/// |---|---|
+/// | the file | 16 MiB |
+/// | entries in `hooks` | 500,000 |
+/// | an entry | 1 MiB, and 1,000 keys with those of its `env` |
+/// | all that is not in `hooks` | 1 MiB, and 1,000 keys |
+/// | lists and objects within each other | 512 |
+///
+/// An entry with more than 100 lists and objects within each other is unusable. Of a file at most
+/// 1,000 problems are reported. Loading takes a time in proportion to the file's length.
 #[derive(Debug, Clone)]
 pub struct HookConfig {
     profile: AppProfile,
     config_home: Option<PathBuf>,
-    stand_ins: bool,
+    placeholders: bool,
 }
 
 /// With the names of the specification.
@@ -78,24 +100,24 @@ impl HookConfig {
         Self {
             profile,
             config_home: None,
-            stand_ins: true,
+            placeholders: true,
         }
     }
 
-    /// Sets the folder for the user's configuration. Default: `$XDG_CONFIG_HOME` if it is an
+    /// Sets the directory for the user's configuration. Default: `$XDG_CONFIG_HOME` if it is an
     /// absolute path, else `.config` in the user's home, on every platform.
     #[must_use]
-    pub fn with_config_home(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.config_home = Some(folder.into());
+    pub fn with_config_home(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.config_home = Some(directory.into());
         self
     }
 
-    /// Says whether [`load_into`](HookConfig::load_into) registers a hook that always fails in the
-    /// place of what cannot be used; true unless this says otherwise. Without stand-ins, a guard
-    /// with a slip of the pen lets everything through, and the report is all there is to show it.
+    /// Sets whether [`load_into`](HookConfig::load_into) registers a placeholder hook, which always
+    /// fails, for what cannot be used. Default: true. Without placeholders, a guard with a typo lets
+    /// everything through, and only the report shows it.
     #[must_use]
-    pub fn with_stand_ins(mut self, stand_ins: bool) -> Self {
-        self.stand_ins = stand_ins;
+    pub fn with_placeholders(mut self, placeholders: bool) -> Self {
+        self.placeholders = placeholders;
         self
     }
 
@@ -150,13 +172,14 @@ impl HookConfig {
     /// Registers the user's hooks and then the project's, all at once, behind those that are
     /// registered already.
     ///
-    /// For an entry that cannot be used, a stand-in with the entry's pattern is registered, or with
-    /// `*` where that is unreadable, and for a file that cannot be used one with `*`. It always
-    /// fails, with the problem as its reason, and so blocks what the entry could have blocked,
-    /// until somebody mends it. An entry that says `"enabled": false` gets none.
+    /// For an entry that cannot be used, a placeholder hook with the entry's pattern is registered
+    /// (in small letters where capitals are not allowed), or with `*` where that is unreadable, and
+    /// for a file that cannot be used one with `*`. It always fails, with the problem as its reason,
+    /// and so blocks what the entry could have blocked, until the entry is fixed. An entry that says
+    /// `"enabled": false` gets none.
     ///
     /// Under [`TrustPolicy::Approved`], a project's hooks run only as they were approved; a file of a
-    /// project of which nothing was ever approved gets no stand-ins either.
+    /// project of which nothing was ever approved gets no placeholder hooks either.
     ///
     /// A hook whose name the user's file lists in `"disable"` is not registered, wherever it comes
     /// from. (The other loading methods give it, for programs that edit hooks.)
@@ -182,9 +205,9 @@ impl HookConfig {
         let disable: HashSet<String> = files.iter().flat_map(Loaded::disable).cloned().collect();
         let mut hooks: Vec<Arc<Hook>> = Vec::new();
         for loaded in files {
-            loaded.problems().for_each(log_problem);
-            report.add(&loaded);
-            hooks.extend(loaded.into_hooks(self.stand_ins));
+            loaded.problems().iter().for_each(log_problem);
+            loaded.add_to(&mut report);
+            hooks.extend(loaded.into_hooks(self.placeholders));
         }
         for hook in vanished {
             let path = self.project_path(root).unwrap_or_else(|| root.to_owned());
@@ -223,8 +246,8 @@ impl HookConfig {
     pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
         let path = path.as_ref();
         let mut report = LoadReport::default();
-        match content::load(path, None, &self.profile) {
-            Some(loaded) => report.add(&loaded),
+        match reader::load(path, None, &self.profile) {
+            Some(loaded) => loaded.add_to(&mut report),
             None => {
                 let missing = Problem::new(Severity::Error, path, "does not exist");
                 report.problems.push(missing);
@@ -244,7 +267,7 @@ impl HookConfig {
     /// ```
     pub fn check_text(&self, name: impl AsRef<Path>, text: &str) -> LoadReport {
         let mut report = LoadReport::default();
-        report.add(&content::load_text(name.as_ref(), text, &self.profile));
+        reader::load_text(name.as_ref(), text, &self.profile).add_to(&mut report);
         report
     }
 
@@ -257,16 +280,19 @@ impl HookConfig {
 
     /// Saves these as the user's hooks, in the file that exists, else in the first of the profile.
     ///
-    /// The file is replaced in one step, so that nobody ever reads half of it, and keeps its mode,
-    /// the keys that this version does not know, and the entries that it cannot use. An entry that
-    /// is saved as it was loaded keeps its text. Of a file that cannot be read as JSON, a copy is
-    /// put beside it first (`hooks.json.broken`). Of two programs that save at the same time, what the
-    /// later one saves stands.
+    /// The file is replaced in one step, so that no reader ever sees half of it, and keeps its mode.
+    /// Only what is changed is written anew: of a changed hook the keys that changed, a new hook
+    /// with the file's indentation. All else keeps its bytes: comments, formatting, keys that this
+    /// version does not know, and the entries that it cannot use. A hook belongs to the entry that
+    /// says the same, else to the one that it was loaded from.
+    ///
+    /// Of a file that cannot be used as a whole, a copy is put beside it first
+    /// (`hooks.json.broken`). Of two programs that save at the same time, what the later one saves
+    /// stands.
     ///
     /// # Errors
-    /// When the user has no home, when several of the profile's files exist, and when a file cannot
-    /// be read or written: also when it holds a value that could not be written again, such as a
-    /// number that is too large.
+    /// When the user has no home, when several of the profile's files exist, when a file cannot be
+    /// read or written, and when it would exceed a limit of the file.
     pub fn save_global<I>(&self, hooks: I) -> Result<(), ConfigError>
     where
         I: IntoIterator<Item: Borrow<Hook>>,
@@ -290,7 +316,7 @@ impl HookConfig {
     fn hooks_of(&self, files: Vec<Loaded>) -> Vec<Hook> {
         let mut hooks = Vec::new();
         for loaded in files {
-            loaded.problems().for_each(log_problem);
+            loaded.problems().iter().for_each(log_problem);
             if loaded.is_unreadable() {
                 hooks.extend(self.default_hooks());
             }
@@ -303,7 +329,7 @@ impl HookConfig {
         let candidates = self.global_candidates();
         candidates
             .iter()
-            .filter_map(|path| content::load(path, None, &self.profile))
+            .filter_map(|path| reader::load(path, None, &self.profile))
             .collect()
     }
 
@@ -313,13 +339,13 @@ impl HookConfig {
         let candidates = self.project_candidates(&root);
         candidates
             .iter()
-            .filter_map(|path| content::load(path, Some(&root), &self.profile))
+            .filter_map(|path| reader::load(path, Some(&root), &self.profile))
             .collect()
     }
 
     fn global_candidates(&self) -> Vec<PathBuf> {
         let Some(home) = self.config_home.clone().or_else(config_home) else {
-            debug!("no home folder, so no hooks of the user's");
+            debug!("no home directory, so no hooks of the user");
             return Vec::new();
         };
         below(&home, self.profile.global_files())
@@ -348,10 +374,10 @@ fn config_home() -> Option<PathBuf> {
 }
 
 /// With the system's own separators, for people to see.
-fn below(folder: &Path, files: &[PathBuf]) -> Vec<PathBuf> {
+fn below(directory: &Path, files: &[PathBuf]) -> Vec<PathBuf> {
     files
         .iter()
-        .map(|file| folder.join(file).components().collect())
+        .map(|file| directory.join(file).components().collect())
         .collect()
 }
 

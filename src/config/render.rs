@@ -2,10 +2,28 @@
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
-use super::report::{Excerpt, Problem, Severity};
+use super::report::{Excerpt, LoadReport, Problem, Severity};
 use crate::printable::printable;
 
-pub(super) fn render(problem: &Problem, colours: bool) -> String {
+impl LoadReport {
+    /// All problems as the Rust compiler would draw them, with colours for a terminal or without.
+    /// Empty when there are none.
+    #[must_use]
+    pub fn render(&self, colours: bool) -> String {
+        let drawn = self.problems.iter().map(|problem| problem.render(colours));
+        drawn.collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Problem {
+    /// The problem as the Rust compiler would draw it, with colours for a terminal or without.
+    #[must_use]
+    pub fn render(&self, colours: bool) -> String {
+        render(self, colours)
+    }
+}
+
+fn render(problem: &Problem, colours: bool) -> String {
     let level = match problem.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -16,23 +34,21 @@ pub(super) fn render(problem: &Problem, colours: bool) -> String {
     };
     let path = printable(&problem.path.to_string_lossy());
     let mut place = Origin::path(path.clone());
-    if let Some(line) = problem.line {
-        place = place.line(line);
-    }
-    if let Some(column) = problem.column {
-        place = place.char_column(column);
+    let start = problem.range.map(|range| range.start);
+    if let Some(start) = start {
+        place = place.line(start.line).char_column(start.column);
     }
     let group = level.primary_title(title);
     let excerpt = problem.excerpt.as_ref().map(shown);
-    let mut group = match (&excerpt, problem.line) {
-        (Some(excerpt), Some(line)) => {
+    let mut group = match (&excerpt, start) {
+        (Some(excerpt), Some(start)) => {
             let label = problem
                 .expected
                 .as_ref()
                 .map(|expected| format!("expected {expected}"));
             let mark = AnnotationKind::Primary.span(excerpt.start..excerpt.end);
             let snippet = Snippet::source(&excerpt.text)
-                .line_start(line)
+                .line_start(start.line)
                 .annotation(mark.label(label));
             if excerpt.begins_the_line {
                 group.element(snippet.path(path))

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::content::Loaded;
+use super::position::TextRange;
 use crate::printable::printable;
 use crate::trust::TrustStore;
 
-/// Which hooks may run. A required argument of [`HookConfig::load_into`], so that nobody trusts a
-/// repository without having said so.
+/// Which hooks may run. A required argument of [`HookConfig::load_into`], so that no host trusts a
+/// repository without saying so.
 ///
 /// [`HookConfig::load_into`]: crate::HookConfig::load_into
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,16 +29,16 @@ pub enum TrustPolicy {
 /// [`HookConfig::check`](crate::HookConfig::check) found.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-#[must_use = "problems in the user's files are told here, for the host to show"]
+#[must_use = "it holds the problems in the user's files, for the host to show"]
 pub struct LoadReport {
     /// The files that exist, in the order in which they were read.
     pub files: Vec<PathBuf>,
-    /// How many hooks can be used, stand-ins not counted.
+    /// How many hooks can be used, placeholder hooks not counted.
     pub loaded: usize,
     /// The names of those that are not registered because the user's file disables them.
     pub disabled: Vec<String>,
-    /// What is wrong with the files, in their order; of one file no more than 1,000, and one more
-    /// that tells how many there are besides.
+    /// What is wrong with the files, in their order. Of one file at most 1,000, and one more if
+    /// there are others.
     pub problems: Vec<Problem>,
 }
 
@@ -51,17 +51,10 @@ impl LoadReport {
             .all(|problem| problem.severity != Severity::Error)
     }
 
-    /// All problems as the Rust compiler would draw them, with colours for a terminal or without.
-    /// Empty when there are none.
-    #[must_use]
-    pub fn render(&self, colours: bool) -> String {
-        let drawn = self.problems.iter().map(|problem| problem.render(colours));
-        drawn.collect::<Vec<_>>().join("\n")
-    }
-
     /// The report for programs: `{"files": [...], "loaded": 3, "disabled": [...], "problems": [...]}`, each problem
-    /// with `severity`, `file`, `index`, `key`, `line`, `column`, `message`, `expected`, `found`,
-    /// `suggestion` and `help`, `null` where there is none.
+    /// with `severity`, `file`, `index`, `key`, `line`, `column`, `end_line`, `end_column`, `offset`,
+    /// `end_offset`, `message`, `expected`, `found`, `suggestion` and `help`, `null` where there is
+    /// none.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let files: Vec<_> = self
@@ -76,12 +69,6 @@ impl LoadReport {
             "disabled": self.disabled,
             "problems": problems,
         })
-    }
-
-    pub(super) fn add(&mut self, file: &Loaded) {
-        self.files.push(file.path().to_owned());
-        self.loaded += file.usable();
-        self.problems.extend(file.problems().cloned());
     }
 }
 
@@ -106,7 +93,7 @@ impl fmt::Display for Severity {
 
 /// One thing that is wrong with a hooks file. `Display` is one line:
 /// `error: /home/me/.config/src/forge/hooks.json:7:18: hooks[2].timeout: expected ...`;
-/// [`render`](Problem::render) shows the line in the file too.
+/// [`render`](Problem::render) shows the line of the file too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
@@ -118,10 +105,8 @@ pub struct Problem {
     pub index: Option<usize>,
     /// The way to it in the file, as in `hooks[2].timeout`; none for the file as a whole.
     pub key: Option<String>,
-    /// The line, counted from 1; none where it is no place in a text.
-    pub line: Option<usize>,
-    /// The column in characters, counted from 1.
-    pub column: Option<usize>,
+    /// The place in the file, for an editor to underline; none where it is no place in a text.
+    pub range: Option<TextRange>,
     /// What is wrong, in words: also what was expected and what was found.
     pub message: String,
     /// What was expected, where it can be said.
@@ -130,7 +115,7 @@ pub struct Problem {
     pub found: Option<String>,
     /// The name that was probably meant.
     pub suggestion: Option<String>,
-    /// How it is mended, where the message does not say it.
+    /// How it is fixed, where the message does not say it.
     pub help: Option<String>,
     pub(super) excerpt: Option<Excerpt>,
 }
@@ -153,8 +138,7 @@ impl Problem {
             path: path.to_owned(),
             index: None,
             key: None,
-            line: None,
-            column: None,
+            range: None,
             message: message.into(),
             expected: None,
             found: None,
@@ -164,20 +148,30 @@ impl Problem {
         }
     }
 
-    /// The problem as the Rust compiler would draw it, with colours for a terminal or without.
-    #[must_use]
-    pub fn render(&self, colours: bool) -> String {
-        super::render::render(self, colours)
+    /// Sets the entry and the key in it.
+    pub(super) fn place_in(&mut self, index: Option<usize>, key: &str) {
+        self.index = index;
+        self.key = Some(match index {
+            Some(index) if key.is_empty() => format!("hooks[{index}]"),
+            Some(index) => format!("hooks[{index}].{key}"),
+            None => key.to_owned(),
+        });
     }
 
     fn to_json(&self) -> Value {
+        let start = self.range.map(|range| range.start);
+        let end = self.range.map(|range| range.end);
         json!({
             "severity": self.severity.to_string(),
             "file": self.path.to_string_lossy(),
             "index": self.index,
             "key": self.key,
-            "line": self.line,
-            "column": self.column,
+            "line": start.map(|start| start.line),
+            "column": start.map(|start| start.column),
+            "end_line": end.map(|end| end.line),
+            "end_column": end.map(|end| end.column),
+            "offset": start.map(|start| start.offset),
+            "end_offset": end.map(|end| end.offset),
             "message": self.message,
             "expected": self.expected,
             "found": self.found,
@@ -207,8 +201,8 @@ impl Problem {
     pub(super) fn reason(&self) -> String {
         let path = self.path.to_string_lossy();
         let mut reason = format!("{}:", printable(&path));
-        for place in [self.line, self.column].into_iter().flatten() {
-            reason += &format!("{place}:");
+        if let Some(TextRange { start, .. }) = self.range {
+            reason += &format!("{}:{}:", start.line, start.column);
         }
         if let Some(key) = &self.key {
             reason += &format!(" {key}:");

@@ -8,16 +8,21 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use log::warn;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::edit::{Editor, Pairs};
+use super::entry::Entry;
 use super::file::{self, FileError};
-use super::place::Located;
+use super::outline::{self, Failure, Outline};
 use super::report::ConfigError;
 use crate::files::{self, NewFile};
-use crate::hook::Hook;
+use crate::hook::{Hook, KEYS, is_key};
 
-/// So many copies of broken files are kept beside one; then somebody must have a look.
+/// The copies of broken files that are kept beside one; then a person has to look at them.
 const MOST_COPIES: usize = 100;
+
+/// The entries up to which they are changed one by one even where none of them stays.
+const MOST_CHANGES: usize = 100;
 
 /// Saves to the one of these files that exists, else to the first; a project's, not outside of its
 /// root.
@@ -29,7 +34,7 @@ pub(super) fn save<I>(
 where
     I: IntoIterator<Item: Borrow<Hook>>,
 {
-    // A link that leads nowhere is a place that somebody has chosen.
+    // A link that leads nowhere is a place that a person has chosen.
     let is_there = |path: &&PathBuf| path.symlink_metadata().is_ok();
     let existing: Vec<&PathBuf> = candidates.iter().filter(is_there).collect();
     let path = match existing[..] {
@@ -46,24 +51,20 @@ where
     };
     root.map_or(Ok(()), |root| check_within(root, path))
         .map_err(write_error)?;
-    let present = present_content(path)?;
-    let content = with_hooks(&present, hooks);
-    // What says the same stays as it was written, to the last space.
-    if content == present.content {
+    let present = present_text(path)?;
+    let hooks: Vec<_> = hooks.into_iter().collect();
+    let hooks: Vec<&Hook> = hooks.iter().map(Borrow::borrow).collect();
+    let text = with_hooks(present.as_deref(), path, &hooks).map_err(write_error)?;
+    // What says the same stays as it was written, to the last byte.
+    if present.as_ref() == Some(&text) {
         return Ok(());
     }
-    if !present.with_keys_twice.is_empty() {
-        warn_and_put_aside(path, &"has hooks in which a key comes twice")?;
-    }
-    let text = serde_json::to_string_pretty(&content)
-        .map_err(io::Error::from)
-        .map_err(write_error)?;
-    files::replace(path, &(text + "\n"), NewFile::AsUsual).map_err(write_error)
+    files::replace(path, &text, NewFile::AsUsual).map_err(write_error)
 }
 
 /// A repository may bring along a link to a file of the user's, which is not to be replaced.
 fn check_within(root: &Path, path: &Path) -> io::Result<()> {
-    // Where there is no project yet, nobody has put a link.
+    // Where there is no project yet, there is no link.
     let Ok(root) = root.canonicalize() else {
         return Ok(());
     };
@@ -82,19 +83,11 @@ fn check_within(root: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// What is in a file.
-#[derive(Default)]
-struct Present {
-    content: Map<String, Value>,
-    /// The places of entries in which a key comes twice: they cannot be used, nor written again as
-    /// they are.
-    with_keys_twice: HashSet<usize>,
-}
-
-/// What is in the file now. Of a file that is no hooks file, a copy is put aside.
-fn present_content(path: &Path) -> Result<Present, ConfigError> {
+/// The text of the file now; none of one that is not there. Of a file that is no hooks file, a copy
+/// is put aside.
+fn present_text(path: &Path) -> Result<Option<String>, ConfigError> {
     let text = match file::read_for_saving(path) {
-        Ok(None) | Err(FileError::Dangling) => return Ok(Present::default()),
+        Ok(None) | Err(FileError::Dangling) => return Ok(None),
         Ok(Some(text)) => text,
         Err(FileError::Io(source)) => {
             return Err(ConfigError::Read {
@@ -109,37 +102,25 @@ fn present_content(path: &Path) -> Result<Present, ConfigError> {
                 source,
             });
         }
-        Err(error) => return warn_and_put_aside(path, &error).map(|()| Present::default()),
+        Err(error) => return warn_and_put_aside(path, &error).map(|()| None),
     };
-    let content = match file::parse(&text) {
-        Ok(content) => content,
-        // It is JSON, with something in it that cannot be kept: a number or a depth beyond bounds.
-        Err(error @ FileError::NotJson(_)) if Located::whole(&text).is_ok() => {
-            let words = format!("holds what could not be written again: it {error}");
-            return Err(ConfigError::Read {
-                path: path.to_owned(),
-                source: io::Error::new(io::ErrorKind::InvalidData, words),
-            });
-        }
-        Err(error) => return warn_and_put_aside(path, &error).map(|()| Present::default()),
-    };
-    Ok(Present {
-        content,
-        with_keys_twice: entries_with_keys_twice(&text),
-    })
+    match check(&text) {
+        Ok(()) => Ok(Some(text)),
+        Err((error, _)) => warn_and_put_aside(path, &error).map(|()| None),
+    }
 }
 
-fn entries_with_keys_twice(text: &str) -> HashSet<usize> {
-    let members = Located::whole(text).ok().and_then(Located::members);
-    let lists = members
-        .into_iter()
-        .flatten()
-        .filter(|member| member.key == "hooks");
-    let entries = lists.filter_map(|member| member.value.items()).flatten();
-    let twice = entries
-        .enumerate()
-        .filter(|(_, entry)| entry.has_a_key_twice());
-    twice.map(|(index, _)| index).collect()
+/// Whether the text is that of a hooks file, whatever is in its entries.
+fn check(text: &str) -> Result<(), Failure> {
+    let (text, _) = file::without_mark(text);
+    let outline = Outline::of(text)?;
+    for member in &outline.others {
+        outline::parse(text, &member.value)?;
+    }
+    for entry in outline.entries.into_iter().flatten() {
+        Entry::parse(text, entry)?;
+    }
+    Ok(())
 }
 
 fn warn_and_put_aside(path: &Path, why: &dyn fmt::Display) -> Result<(), ConfigError> {
@@ -174,7 +155,7 @@ fn put_copy_aside(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other(format!(
-        "{MOST_COPIES} copies of broken files lie beside it already"
+        "{MOST_COPIES} copies of broken files are beside it already: look at them, and remove them"
     )))
 }
 
@@ -187,39 +168,139 @@ fn create_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// The content with these hooks in the place of those that it holds. An entry that says the same as
-/// a hook is kept as it was written, and an entry that is no hook where it was, as far as the list
-/// still goes there.
-fn with_hooks<I>(present: &Present, hooks: I) -> Map<String, Value>
-where
-    I: IntoIterator<Item: Borrow<Hook>>,
-{
-    let mut written: HashMap<String, VecDeque<&Value>> = HashMap::new();
-    let mut unusable = Vec::new();
-    for (index, entry) in file::entries(&present.content).iter().enumerate() {
-        match Hook::from_json(entry) {
-            Ok(hook) if !present.with_keys_twice.contains(&index) => {
-                let same = written.entry(hook.to_json().to_string()).or_default();
-                same.push_back(entry);
-            }
-            _ => unusable.push((index, entry)),
+/// The text with these hooks in the place of those that it holds. Entries that cannot be used stay
+/// where they were, as far as the list still goes there.
+fn with_hooks(present: Option<&str>, path: &Path, hooks: &[&Hook]) -> io::Result<String> {
+    let (text, mark) = present.map_or(("", 0), file::without_mark);
+    let entries = match present {
+        Some(_) => entries(text).map_err(|(error, _)| io::Error::other(error.to_string()))?,
+        None => Vec::new(),
+    };
+    let mut editor = Editor::new(present.map(|_| text))
+        .ok_or_else(|| io::Error::other("not an object with a list `hooks`"))?;
+    let matched = matched(&entries, path, hooks);
+    let keeps_none = matched.iter().all(Option::is_none) && entries.iter().all(Option::is_some);
+    if keeps_none && entries.len() + hooks.len() > MOST_CHANGES {
+        editor.replace_all(hooks.iter().map(|hook| pairs_of(&hook.to_json())).collect());
+    } else {
+        edit(&mut editor, &entries, &matched, hooks);
+    }
+    let saved = present.map_or("", |present| &present[..mark]).to_owned() + &editor.text();
+    // What could not be loaded again is not written.
+    check(&saved).map_err(|(error, _)| io::Error::other(format!("the file {error}")))?;
+    Ok(saved)
+}
+
+/// Makes the entries those of the hooks, of which each belongs to an entry or is new.
+fn edit(editor: &mut Editor, entries: &[Option<Hook>], matched: &[Option<usize>], hooks: &[&Hook]) {
+    let kept: HashSet<usize> = matched.iter().flatten().copied().collect();
+    for (index, entry) in entries.iter().enumerate() {
+        if entry.is_some() && !kept.contains(&index) {
+            editor.remove(index);
         }
     }
-    let mut entries: Vec<Value> = hooks
-        .into_iter()
-        .map(|hook| hook.borrow().to_json())
-        .map(|entry| {
-            let as_written = written.get_mut(&entry.to_string());
-            as_written
-                .and_then(VecDeque::pop_front)
-                .cloned()
-                .unwrap_or(entry)
-        })
-        .collect();
-    for (index, entry) in unusable {
-        entries.insert(index.min(entries.len()), entry.clone());
+    let mut placed = Vec::new();
+    for (hook, index) in hooks.iter().zip(matched) {
+        let wanted = hook.to_json();
+        let old = index.and_then(|index| Some((index, entries[index].as_ref()?)));
+        placed.push(match old {
+            None => editor.append(pairs_of(&wanted)),
+            Some((index, old)) => {
+                change(editor, index, &old.to_json(), &wanted);
+                index
+            }
+        });
     }
-    let mut content = present.content.clone();
-    content.insert("hooks".to_owned(), Value::Array(entries));
-    content
+    let unusable = (0..entries.len()).filter(|index| entries[*index].is_none());
+    editor.arrange(&merged(placed, unusable));
+}
+
+/// The hooks in their order, with each unusable entry where it was.
+fn merged(hooks: Vec<usize>, unusable: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut order = Vec::new();
+    let mut hooks = hooks.into_iter();
+    for index in unusable {
+        let before = index.saturating_sub(order.len());
+        order.extend(hooks.by_ref().take(before));
+        order.push(index);
+    }
+    order.extend(hooks);
+    order
+}
+
+/// The entries of a text as hooks; none for one that cannot be used.
+fn entries(text: &str) -> Result<Vec<Option<Hook>>, Failure> {
+    let ranges = Outline::of(text)?.entries.unwrap_or_default();
+    let entries = ranges.into_iter();
+    entries
+        .map(|range| Entry::parse(text, range).map(|entry| entry.hook().ok()))
+        .collect()
+}
+
+/// For each hook the entry that it belongs to: one that says the same, else the one that it was
+/// loaded from, unless that belongs to another.
+fn matched(entries: &[Option<Hook>], path: &Path, hooks: &[&Hook]) -> Vec<Option<usize>> {
+    let mut same: HashMap<String, VecDeque<usize>> = HashMap::new();
+    for (index, entry) in entries.iter().enumerate() {
+        if let Some(entry) = entry {
+            let text = entry.to_json().to_string();
+            same.entry(text).or_default().push_back(index);
+        }
+    }
+    let mut free: HashSet<usize> = same.values().flatten().copied().collect();
+    let mut matched: Vec<Option<usize>> = Vec::with_capacity(hooks.len());
+    for hook in hooks {
+        let text = hook.to_json().to_string();
+        let index = same.get_mut(&text).and_then(VecDeque::pop_front);
+        if let Some(index) = index {
+            free.remove(&index);
+        }
+        matched.push(index);
+    }
+    let path = std::path::absolute(path).ok();
+    for (hook, index) in hooks.iter().zip(&mut matched) {
+        let Some(source) = hook.source().filter(|_| index.is_none()) else {
+            continue;
+        };
+        if std::path::absolute(&source.path).ok() == path {
+            *index = source.index.filter(|index| free.remove(index));
+        }
+    }
+    matched
+}
+
+/// Writes of an entry the keys whose values differ.
+fn change(editor: &mut Editor, index: usize, old: &Value, wanted: &Value) {
+    if old == wanted {
+        return;
+    }
+    let pairs = pairs_of(wanted).into_iter();
+    let changed = pairs.filter(|(key, value)| old.get(key) != Some(value));
+    let gone: Vec<String> = pairs_of(old)
+        .into_iter()
+        .map(|(key, _)| key)
+        .filter(|key| wanted.get(key).is_none())
+        .collect();
+    // A key that comes first must not find an empty entry.
+    editor.set_keys(index, changed.collect(), keys_before);
+    editor.remove_keys(index, &gone);
+}
+
+/// The keys of an entry in their order, those that this version does not know behind the others.
+fn pairs_of(entry: &Value) -> Pairs {
+    let Value::Object(entry) = entry else {
+        return Vec::new();
+    };
+    let known = KEYS.iter().filter_map(|key| entry.get_key_value(*key));
+    let unknown = entry.iter().filter(|(key, _)| !is_key(key));
+    known
+        .chain(unknown)
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
+fn keys_before(key: &str) -> Vec<String> {
+    let place = KEYS.iter().position(|known| *known == key);
+    let before = &KEYS[..place.unwrap_or(KEYS.len())];
+    before.iter().map(|key| (*key).to_owned()).collect()
 }

@@ -8,6 +8,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// The bytes of a name that may be a typo of another.
+const LONGEST_NAME: usize = 64;
+
 /// What happened: one of the sixteen built-in events, or one that the host defined.
 ///
 /// The text form is `category:action`, for example `tool:pre_execute`.
@@ -216,6 +219,10 @@ impl EventType {
 
     /// The built-in event whose name is most like `name`, unless none is near enough to be meant.
     pub(crate) fn nearest(name: &str) -> Option<Self> {
+        // The search takes a time that grows faster than the name.
+        if name.len() > LONGEST_NAME {
+            return None;
+        }
         Self::BUILTIN
             .into_iter()
             .map(|known| (strsim::jaro_winkler(known.as_str(), name), known))
@@ -226,7 +233,7 @@ impl EventType {
 }
 
 /// Reads the name of a built-in event. A name that is unknown is an error and never a custom
-/// event, so that a slip of the pen is noticed.
+/// event, so that a typo is noticed.
 impl FromStr for EventType {
     type Err = EventTypeError;
 

@@ -6,6 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
+use super::extras::{Extras, SharedExtras};
 use super::keys::{
     Entry, KEYS, choice, command, environment, is_key, kind, list, require, switch, text, timeout,
 };
@@ -35,7 +36,7 @@ impl Hook {
                 put(key, value);
             }
         }
-        entry.extend(self.unknown.clone());
+        entry.extend(self.extras.unknown.clone());
         Value::Object(entry)
     }
 
@@ -44,23 +45,18 @@ impl Hook {
         fn unless_default<T: Default + PartialEq>(value: T, name: &str) -> Option<Value> {
             (value != T::default()).then(|| json!(name))
         }
-        let dir = self
-            .working_dir
-            .as_ref()
-            .map(|path| json!(path.to_string_lossy()));
+        let extras = &*self.extras;
+        let dir = extras.working_dir.as_ref();
+        let dir = dir.map(|path| json!(path.to_string_lossy()));
+        let timeout = extras.timeout.map(|timeout| json!(timeout.as_secs_f64()));
+        let description = extras.description.as_str();
         [
-            (
-                "timeout",
-                self.timeout.map(|timeout| json!(timeout.as_secs_f64())),
-            ),
+            ("timeout", timeout),
             ("working_dir", dir),
-            ("env", (!self.env.is_empty()).then(|| json!(self.env))),
+            ("env", (!extras.env.is_empty()).then(|| json!(extras.env))),
             ("enabled", (!self.enabled).then_some(Value::Bool(false))),
-            ("name", self.name.as_ref().map(|name| json!(name))),
-            (
-                "description",
-                unless_default(self.description.as_str(), &self.description),
-            ),
+            ("name", extras.name.as_ref().map(|name| json!(name))),
+            ("description", unless_default(description, description)),
             (
                 "on_failure",
                 unless_default(self.on_failure, self.on_failure.as_str()),
@@ -69,7 +65,7 @@ impl Hook {
             ("reads", unless_default(self.reads, self.reads.as_str())),
             (
                 "inputs",
-                (!self.inputs.is_empty()).then(|| json!(self.inputs)),
+                (!extras.inputs.is_empty()).then(|| json!(extras.inputs)),
             ),
             ("background", self.background.then_some(Value::Bool(true))),
         ]
@@ -107,19 +103,23 @@ impl Hook {
         let stdin = choice(entry, "stdin", Stdin::ALL, Stdin::as_str);
         let reads = choice(entry, "reads", Reads::ALL, Reads::as_str);
         let background = noted(&mut errors, switch(entry, "background")).flatten();
-        let optional = Self {
+        let extras = Extras {
             timeout: noted(&mut errors, timeout(entry)).flatten(),
             working_dir: working_dir.map(Into::into),
             env: noted(&mut errors, environment(entry)).unwrap_or_default(),
-            enabled: enabled.unwrap_or(true),
             name: name.map(str::to_owned),
             description: description.unwrap_or_default().to_owned(),
+            inputs: noted(&mut errors, list(entry, "inputs")).unwrap_or_default(),
+            unknown: unknown(entry),
+            refusal: None,
+        };
+        let optional = Self {
+            enabled: enabled.unwrap_or(true),
             on_failure: noted(&mut errors, on_failure).flatten().unwrap_or_default(),
             stdin: noted(&mut errors, stdin).flatten().unwrap_or_default(),
             reads: noted(&mut errors, reads).flatten().unwrap_or_default(),
             background: background.unwrap_or(false),
-            inputs: noted(&mut errors, list(entry, "inputs")).unwrap_or_default(),
-            unknown: unknown(entry),
+            extras: SharedExtras::new(extras),
             ..match (pattern, command) {
                 (Some(pattern), Some(command)) => Self::with_parts(pattern, command),
                 _ => return Err(errors),
@@ -130,11 +130,6 @@ impl Hook {
         } else {
             Err(errors)
         }
-    }
-
-    /// The keys of the entry that this version does not know.
-    pub(crate) fn unknown_keys(&self) -> impl Iterator<Item = &str> {
-        self.unknown.keys().map(String::as_str)
     }
 }
 
@@ -212,7 +207,7 @@ mod tests {
         );
         case(
             json!({"event": "a:", "command": "x"}),
-            "invalid event pattern `a:` at column 3: something is missing here",
+            "invalid event pattern `a:` at column 3: expected a segment",
         );
         case(json!({"event": "*"}), "`command`: is missing");
         case(
@@ -275,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_told_at_once() {
+    fn all_errors_are_found_at_once() {
         let entry = json!({"event": "a:", "command": 1, "timeout": 0, "on_failure": "blok", "env": {"A": 1}});
         let errors = Hook::read(&entry).unwrap_err();
         assert_eq!(errors.len(), 5, "{errors:?}");

@@ -40,7 +40,14 @@ pub(crate) fn nearest_key(unknown: &str) -> Option<&'static str> {
     nearest(unknown, KEYS.into_iter())
 }
 
+/// The bytes of a name that may be a typo of another.
+pub(crate) const LONGEST_NAME: usize = 64;
+
 fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // The search takes a time that grows faster than the name.
+    if given.len() > LONGEST_NAME {
+        return None;
+    }
     // `Bash` is nearer to `bash` than to `dash`.
     let given = given.to_lowercase();
     names

@@ -3,6 +3,7 @@
 //! Does no I/O and does not know how a hook is run; its form in hooks.json is in `json`.
 
 mod canonical;
+mod extras;
 mod gate;
 mod json;
 mod keys;
@@ -15,16 +16,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
-
 use crate::events::HookEvent;
 use crate::pattern::{EventPattern, PatternError};
 use crate::redact::Redactor;
 
 pub(crate) use canonical::canonical;
+use extras::{Extras, SharedExtras};
 use gate::GateRef;
 pub use gate::{Gate, GateVerdict};
-pub(crate) use keys::{KEYS, failure_policy_of, is_key, nearest_key};
+pub(crate) use keys::{KEYS, LONGEST_NAME, failure_policy_of, is_key, nearest_key};
 pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};
 pub(crate) use words::{Token, Word, is_interpreter, words};
 
@@ -48,27 +48,19 @@ pub(crate) use words::{Token, Word, is_interpreter, words};
 pub struct Hook {
     pattern: EventPattern,
     command: HookCommand,
-    timeout: Option<Duration>,
-    working_dir: Option<PathBuf>,
-    env: BTreeMap<String, String>,
     enabled: bool,
-    name: Option<String>,
-    description: String,
     on_failure: FailurePolicy,
     stdin: Stdin,
     reads: Reads,
     background: bool,
-    inputs: Vec<String>,
-    /// Keys of hooks.json that this version does not know: kept for saving.
-    unknown: Map<String, Value>,
+    extras: SharedExtras,
     source: Option<HookSource>,
-    base_dir: Option<PathBuf>,
-    /// For a stand-in: why the hook in whose place it stands cannot run.
-    refusal: Option<Arc<str>>,
+    /// Shared by the hooks of a file.
+    base_dir: Option<Arc<Path>>,
     gate: Option<GateRef>,
 }
 
-/// Why something is no hook.
+/// Error building a hook.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HookError {
@@ -150,44 +142,45 @@ impl Hook {
         Self {
             pattern,
             command,
-            timeout: None,
-            working_dir: None,
-            env: BTreeMap::new(),
             enabled: true,
-            name: None,
-            description: String::new(),
             on_failure: FailurePolicy::default(),
             stdin: Stdin::default(),
             reads: Reads::default(),
             background: false,
-            inputs: Vec::new(),
-            unknown: Map::new(),
+            extras: SharedExtras::new(Extras::default()),
             source: None,
             base_dir: None,
-            refusal: None,
             gate: None,
         }
     }
 
-    /// A hook that never runs and always fails, in the place of one that cannot be used.
-    pub(crate) fn stand_in(pattern: EventPattern, reason: &str, source: HookSource) -> Self {
+    /// A hook that never runs and always fails, on each event, in the place of one that cannot be
+    /// used. Its clones share the reason.
+    pub(crate) fn placeholder(reason: &str) -> Self {
         let command = HookCommand::Shell {
             text: String::new(),
             shell: None,
         };
-        Self {
+        let extras = Extras {
             refusal: Some(reason.into()),
-            description: format!("stands in for {source}, which cannot be used"),
-            source: Some(source),
-            ..Self::with_parts(pattern, command)
+            ..Extras::default()
+        };
+        Self {
+            extras: SharedExtras::new(extras),
+            ..Self::with_parts(EventPattern::any(), command)
         }
+    }
+
+    pub(crate) fn with_pattern(mut self, pattern: EventPattern) -> Self {
+        self.pattern = pattern;
+        self
     }
 
     /// Sets the time that a run may take as a whole; kept within 1 millisecond and 1 day. A hook
     /// without a timeout has the executor's.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT));
+        self.extras.make_mut().timeout = Some(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT));
         self
     }
 
@@ -195,14 +188,14 @@ impl Hook {
     /// executor's working directory.
     #[must_use]
     pub fn with_working_dir(mut self, path: impl Into<PathBuf>) -> Self {
-        self.working_dir = Some(path.into());
+        self.extras.make_mut().working_dir = Some(path.into());
         self
     }
 
     /// Sets an environment variable of the command's; it wins over the event's.
     #[must_use]
     pub fn with_env(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
-        self.env.insert(key.into(), value.into());
+        self.extras.make_mut().env.insert(key.into(), value.into());
         self
     }
 
@@ -216,14 +209,14 @@ impl Hook {
     /// Sets a short name, by which the hook can be told from others.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
+        self.extras.make_mut().name = Some(name.into());
         self
     }
 
     /// Sets what the hook is for, in the words that people are shown when it blocks.
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = description.into();
+        self.extras.make_mut().description = description.into();
         self
     }
 
@@ -265,7 +258,7 @@ impl Hook {
     /// [`TrustStore`](crate::TrustStore).
     #[must_use]
     pub fn with_inputs<I: IntoIterator<Item: Into<String>>>(mut self, inputs: I) -> Self {
-        self.inputs = inputs.into_iter().map(Into::into).collect();
+        self.extras.make_mut().inputs = inputs.into_iter().map(Into::into).collect();
         self
     }
 
@@ -291,7 +284,7 @@ impl Hook {
         self
     }
 
-    pub(crate) fn with_base_dir(mut self, path: impl Into<PathBuf>) -> Self {
+    pub(crate) fn with_base_dir(mut self, path: impl Into<Arc<Path>>) -> Self {
         self.base_dir = Some(path.into());
         self
     }
@@ -324,25 +317,25 @@ impl Hook {
     /// default uses that for a hook without one of its own, see [`Hook::own_timeout`].
     #[must_use]
     pub fn timeout(&self) -> Duration {
-        self.timeout.unwrap_or(DEFAULT_TIMEOUT)
+        self.extras.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }
 
     /// The hook's own timeout, where it has one.
     #[must_use]
     pub fn own_timeout(&self) -> Option<Duration> {
-        self.timeout
+        self.extras.timeout
     }
 
     /// Where the command runs, as it was given.
     #[must_use]
     pub fn working_dir(&self) -> Option<&Path> {
-        self.working_dir.as_deref()
+        self.extras.working_dir.as_deref()
     }
 
     /// The command's own environment variables.
     #[must_use]
     pub fn env(&self) -> &BTreeMap<String, String> {
-        &self.env
+        &self.extras.env
     }
 
     /// Whether the hook runs at all.
@@ -354,13 +347,13 @@ impl Hook {
     /// The short name, where there is one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.extras.name.as_deref()
     }
 
     /// What the hook is for; empty where nobody said.
     #[must_use]
     pub fn description(&self) -> &str {
-        &self.description
+        &self.extras.description
     }
 
     /// What a failure means.
@@ -390,7 +383,7 @@ impl Hook {
     /// What the command depends on without naming it.
     #[must_use]
     pub fn inputs(&self) -> &[String] {
-        &self.inputs
+        &self.extras.inputs
     }
 
     /// Who is asked before each run, if anybody is.
@@ -412,11 +405,11 @@ impl Hook {
         self.base_dir.as_deref()
     }
 
-    /// For a stand-in, why the entry in whose place it stands cannot be used; see
+    /// For a placeholder hook, why the entry in whose place it is cannot be used; see
     /// [`HookConfig::load_into`](crate::HookConfig::load_into).
     #[must_use]
     pub fn refusal(&self) -> Option<&str> {
-        self.refusal.as_deref()
+        self.extras.refusal.as_deref()
     }
 
     /// The words by which people know this hook: its description, else its name, else its pattern.
@@ -432,22 +425,22 @@ impl Hook {
 
 impl fmt::Debug for Hook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let own = || self.env.values().map(String::as_str);
+        let own = || self.env().values().map(String::as_str);
         let shown = |text: &str| Redactor::default().text_with(text, own()).into_owned();
         f.debug_struct("Hook")
             .field("event", &self.event_pattern())
             .field("command", &shown(&self.command.to_string()))
-            .field("timeout", &self.timeout)
+            .field("timeout", &self.extras.timeout)
             .field(
                 "working_dir",
                 &self
                     .working_dir()
                     .map(|path| shown(&path.to_string_lossy())),
             )
-            .field("env", &self.env.keys().collect::<Vec<_>>())
+            .field("env", &self.env().keys().collect::<Vec<_>>())
             .field("enabled", &self.enabled)
-            .field("name", &self.name.as_deref().map(shown))
-            .field("description", &shown(&self.description))
+            .field("name", &self.name().map(shown))
+            .field("description", &shown(self.description()))
             .field("on_failure", &self.on_failure)
             .field("background", &self.background)
             .field("source", &self.source)

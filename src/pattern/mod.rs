@@ -10,10 +10,12 @@
 //! segment     = glob { "|" glob }
 //! ```
 //!
-//! Within the brackets of a glob (`[a,b]`) a separator stands for itself.
+//! Within the brackets of a glob (`[a,b]`) a separator stands for itself. Names of events have no
+//! capital letters, so that a capital in a category, an action or a whole name is an error.
 
 mod mismatch;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -46,7 +48,7 @@ pub struct EventPattern {
 pub struct PatternError {
     pattern: String,
     column: usize,
-    message: &'static str,
+    message: Cow<'static, str>,
 }
 
 impl PatternError {
@@ -72,7 +74,7 @@ pub(crate) enum Alternative {
 pub(crate) enum Segment {
     Any,
     Literal(Box<str>),
-    Glob(Pattern),
+    Glob(Box<Pattern>),
     OneOf(Box<[Segment]>),
 }
 
@@ -80,7 +82,8 @@ impl EventPattern {
     /// Parses a pattern; the same as [`str::parse`].
     ///
     /// # Errors
-    /// When an alternative or a segment is empty, or a glob is malformed; the error says where.
+    /// When an alternative or a segment is empty, a glob is malformed, or a category or an action
+    /// has a capital letter, which no event has; the error says where.
     pub fn new(pattern: impl Into<String>) -> Result<Self, PatternError> {
         let source = pattern.into();
         let mut alternatives = Vec::new();
@@ -98,6 +101,25 @@ impl EventPattern {
             source: source.into(),
             alternatives: alternatives.into(),
         })
+    }
+
+    /// `*`
+    pub(crate) fn any() -> Self {
+        Self {
+            source: "*".into(),
+            alternatives: [Alternative::Whole(Segment::Any)].into(),
+        }
+    }
+
+    /// The pattern that is meant by one with capital letters in a category or an action: the same
+    /// with small ones. None where that is malformed too, or would match no event.
+    pub(crate) fn without_capitals(pattern: &str) -> Option<Self> {
+        let pieces = split(Piece::whole(pattern), ',');
+        if pieces.iter().any(|piece| is_one_word(piece.text)) {
+            return None;
+        }
+        let small: Vec<String> = pieces.into_iter().map(small_letters).collect();
+        Self::new(small.join(",")).ok()
     }
 
     /// The pattern as it was given.
@@ -132,17 +154,12 @@ impl EventPattern {
         {
             return Ok(());
         }
-        let event_part = |text: &str| {
-            text.trim()
-                .splitn(3, ':')
-                .take(2)
-                .collect::<Vec<_>>()
-                .join(":")
-        };
-        Err(self
-            .source
-            .split(',')
-            .find_map(|text| EventType::nearest(&event_part(text))))
+        let pieces = self.source.split(',').take(MOST_SEARCHED);
+        let mut names = pieces.map(|text| {
+            let parts: Vec<&str> = text.trim().splitn(3, ':').take(2).collect();
+            parts.join(":")
+        });
+        Err(names.find_map(|name| EventType::nearest(&name)))
     }
 
     pub(crate) fn alternatives(&self) -> &[Alternative] {
@@ -155,10 +172,53 @@ impl EventPattern {
 /// patience, on a long name of a tool.
 const LONGEST_GLOB: usize = 1000;
 
-type PlacedMessage = (usize, &'static str);
+/// The alternatives whose names are compared with those of events: a pattern may have very many.
+const MOST_SEARCHED: usize = 16;
+
+type PlacedMessage = (usize, Cow<'static, str>);
+
+/// An alternative with small letters but for its tool.
+fn small_letters(piece: Piece<'_>) -> String {
+    let event = event_part(piece);
+    let tool = &piece.text[event.text.len()..];
+    event.text.to_lowercase() + tool
+}
+
+/// What an alternative says of the event's name: all of it but the tool.
+fn event_part(piece: Piece<'_>) -> Piece<'_> {
+    let end = match split(piece, ':').get(2) {
+        Some(tool) => tool.start - 1 - piece.start,
+        None => piece.text.len(),
+    };
+    Piece {
+        text: &piece.text[..end],
+        start: piece.start,
+    }
+}
+
+/// Every event has a colon in its name, a host's own too.
+fn is_one_word(alternative: &str) -> bool {
+    !alternative.contains([':', '*', '?', '['])
+}
+
+/// A pattern with a capital would never match, and the guard that it is for would never run.
+fn refuse_capitals(piece: Piece<'_>) -> Result<(), PlacedMessage> {
+    let event = event_part(piece);
+    let Some(at) = event.text.find(char::is_uppercase) else {
+        return Ok(());
+    };
+    let message = if is_one_word(event.text) {
+        "no event has capitals, and events are called `category:action`, as in `tool:pre_execute`"
+            .to_owned()
+    } else {
+        format!("no event has capitals: write `{}`", small_letters(piece))
+    };
+    Err((event.start + at, message.into()))
+}
 
 impl Alternative {
     fn parse(piece: Piece<'_>) -> Result<Self, PlacedMessage> {
+        refuse_capitals(piece)?;
         let mut parts = split(piece, ':').into_iter();
         let (first, second) = (parts.next(), parts.next());
         let (Some(category), Some(action)) = (first, second) else {
@@ -216,20 +276,22 @@ impl Segment {
 
     fn parse_glob(piece: Piece<'_>) -> Result<Self, PlacedMessage> {
         match piece.text {
-            "" => Err((piece.start, "something is missing here")),
+            "" => Err((piece.start, "expected a segment".into())),
             "*" => Ok(Self::Any),
             text if !text.contains(['*', '?', '[']) => Ok(Self::Literal(text.into())),
             text if text.len() > LONGEST_GLOB => {
-                Err((piece.start, "a glob is at most 1000 bytes long"))
+                Err((piece.start, "a glob is at most 1000 bytes long".into()))
             }
-            text => Pattern::new(text).map(Self::Glob).map_err(|error| {
-                // `glob` counts characters.
-                let offset = text
-                    .char_indices()
-                    .nth(error.pos)
-                    .map_or(text.len(), |(at, _)| at);
-                (piece.start + offset, error.msg)
-            }),
+            text => Pattern::new(text)
+                .map(|glob| Self::Glob(Box::new(glob)))
+                .map_err(|error| {
+                    // `glob` counts characters.
+                    let offset = text
+                        .char_indices()
+                        .nth(error.pos)
+                        .map_or(text.len(), |(at, _)| at);
+                    (piece.start + offset, error.msg.into())
+                }),
         }
     }
 

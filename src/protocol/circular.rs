@@ -111,7 +111,7 @@ mod tests {
         let others = [
             hook("b"),
             hook("a").with_env("A", "1"),
-            hook("a").with_base_dir("/project"),
+            hook("a").with_base_dir(std::path::Path::new("/project")),
         ];
         for other in others {
             assert_ne!(fingerprint(&hook("a")), fingerprint(&other), "{other:?}");

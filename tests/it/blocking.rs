@@ -77,7 +77,7 @@ fn failing(world: &World) -> Vec<Row> {
     let loaded = HookRegistry::new();
     let config = HookConfig::default().with_config_home(world.path("home"));
     let _ = config.load_into(&loaded, world.folder(), TrustPolicy::Everything);
-    let stand_in = loaded.hooks().remove(0).as_ref().clone();
+    let placeholder = loaded.hooks().remove(0).as_ref().clone();
     vec![
         fails(Exit, hook("*", "exit 1")),
         fails(
@@ -86,7 +86,7 @@ fn failing(world: &World) -> Vec<Row> {
         ),
         fails(NotFound, hook("*", "exit 0").with_working_dir(&missing)),
         fails(NotFound, Hook::program("*", [missing]).unwrap()),
-        fails(Misconfigured, stand_in),
+        fails(Misconfigured, placeholder),
         fails(Panicked, hook("*", "exit 0").with_gate(Arc::new(Panics))),
         Row {
             continues: [false, false],

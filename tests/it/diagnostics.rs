@@ -1,4 +1,4 @@
-//! What is told of a hooks file: each slip with its place, what was expected, and what was meant.
+//! What is reported of a hooks file: each typo with its place, what was expected, and what was meant.
 
 use forge_hooks::{HookConfig, LoadReport, Severity};
 
@@ -63,7 +63,7 @@ fn every_slip_in_an_entry_is_told_with_its_place() {
         ),
         (
             r#"{"event": "tool:", "command": "x"}"#,
-            "error: FILE:3:15: hooks[0].event: invalid event pattern `tool:` at column 6: something is missing here",
+            "error: FILE:3:15: hooks[0].event: invalid event pattern `tool:` at column 6: expected a segment",
         ),
         (
             r#"{"event": "tool:pre_exec", "command": "x"}"#,
@@ -71,7 +71,12 @@ fn every_slip_in_an_entry_is_told_with_its_place() {
         ),
         (
             r#"{"event": "session:*, PreToolUse", "command": "x"}"#,
-            "warning: FILE:3:15: hooks[0].event: `PreToolUse` can match no event (events are called `category:action`, as in `tool:pre_execute`)",
+            "error: FILE:3:15: hooks[0].event: invalid event pattern `session:*, PreToolUse` at column 12: no event has capitals, \
+             and events are called `category:action`, as in `tool:pre_execute`",
+        ),
+        (
+            r#"{"event": "session:*, before", "command": "x"}"#,
+            "warning: FILE:3:15: hooks[0].event: `before` can match no event (events are called `category:action`, as in `tool:pre_execute`)",
         ),
         (
             r#"{"event": "*", "command": "  "}"#,
@@ -114,12 +119,12 @@ fn every_slip_in_an_entry_is_told_with_its_place() {
             "error: FILE:3:54: hooks[0].env.A: the key comes twice",
         ),
         (
-            r#"{"event": "*", "command": "\ud800"}"#,
-            "error: FILE:3:38: hooks[0]: is not valid JSON: unexpected end of hex escape",
+            r#"{"event": "*", "command": "x", "_": [1e999]}"#,
+            "error: FILE:3:42: hooks[0]: the number is out of range",
         ),
         (
             r#"{"event": "*", "command": "x", "working_dir": "/no/such/folder"}"#,
-            "warning: FILE:3:51: hooks[0].working_dir: `/no/such/folder` is no folder",
+            "warning: FILE:3:51: hooks[0].working_dir: `/no/such/folder` is not a directory",
         ),
     ] {
         if cfg!(windows) && entry.contains("/no/such") {
@@ -217,24 +222,23 @@ fn what_is_wrong_with_a_file_as_a_whole_is_told_with_its_place() {
     for (text, expected) in [
         (
             &b""[..],
-            "error: FILE:1:1: is not valid JSON: EOF while parsing a value (it is empty; a file without hooks is {\"hooks\": []})",
+            "error: FILE:1:1: is not valid JSON: expected a value, found the end (it is empty; a file without hooks is {\"hooks\": []})",
         ),
         (
-            b"{\n  \"hooks\": [\n    {\"event\": \"*\" \"command\": \"x\"}\n",
-            "error: FILE:3:19: is not valid JSON: expected `,` or `}`",
+            b"{\n  \"hooks\": [\n    {\"event\": \"*\" \"command\": \"x\"}\n]}",
+            "error: FILE:3:18: is not valid JSON: expected comma",
         ),
         (
-            b"{\"hooks\": [\n  {},\n]}",
-            "error: FILE:3:1: is not valid JSON: expected value (there is no comma behind the last of a list)",
+            b"{\n  \"hooks\": [\n    {\"event\": \"*\"}\n",
+            "error: FILE:4:1: is not valid JSON: expected `,` or `]`, found the end",
         ),
         (
-            b"{\n  // why\n  \"hooks\": []}",
-            "error: FILE:2:3: is not valid JSON: key must be a string (JSON has no comments; write \"comment\": \"...\", \
-             or a key that begins with `_`)",
+            b"{\n  # why\n  \"hooks\": []}",
+            "error: FILE:2:3: is not valid JSON: unexpected token (a comment begins with `//`)",
         ),
         (
             b"{'hooks': []}",
-            "error: FILE:1:2: is not valid JSON: key must be a string (JSON has its strings in double quotes)",
+            "error: FILE:1:2: is not valid JSON: single-quoted strings are not allowed (strings are in double quotes)",
         ),
         (
             b"[]",
@@ -325,7 +329,10 @@ fn of_a_line_without_end_a_part_is_drawn() {
     let drawn = report.render(false);
     assert!(drawn.len() < 1000, "{drawn}");
     assert!(drawn.contains("\"timeout\":\"5\""), "{drawn}");
-    assert_eq!(report.problems[0].column, Some(10 + 28 * 1000 + 38));
+    assert_eq!(
+        report.problems[0].range.unwrap().start.column,
+        10 + 28 * 1000 + 38
+    );
 }
 
 #[test]
@@ -344,6 +351,10 @@ fn a_report_for_programs_has_everything_in_its_place() {
             "key": "hooks[0].on_failure",
             "line": 1,
             "column": 57,
+            "end_line": 1,
+            "end_column": 63,
+            "offset": 56,
+            "end_offset": 62,
             "message": "expected one of `block`, `continue`, found `blok`",
             "expected": "one of `block`, `continue`",
             "found": "`blok`",
@@ -395,7 +406,7 @@ fn what_is_hidden_in_a_line_is_shown_in_it() {
         r#""\u{e0041}\u{fe0f}""#.len(),
         "{drawn}"
     );
-    let column = report.problems[0].column.unwrap();
+    let column = report.problems[0].range.unwrap().start.column;
     assert!(drawn.contains(&format!(":1:{column}\n")), "{drawn}");
     assert!(
         !drawn.contains(['\u{200b}', '\u{e0041}', '\u{fe0f}']),
@@ -404,12 +415,16 @@ fn what_is_hidden_in_a_line_is_shown_in_it() {
 }
 
 #[test]
-fn of_very_many_problems_some_are_told() {
+fn of_very_many_problems_some_are_shown() {
     let text = format!("{{\"hooks\": [{}7]}}", "7,".repeat(2999));
     let (_world, report) = check(text);
     assert_eq!(report.problems.len(), 1001);
     let last = report.problems.last().unwrap();
-    assert!(last.message.starts_with("2000 more problems") && last.severity == Severity::Error);
+    assert_eq!(last.severity, Severity::Error);
+    assert_eq!(
+        last.message,
+        "has more than 1000 problems; the others are not shown"
+    );
 }
 
 #[test]
@@ -419,10 +434,97 @@ fn a_text_has_the_problems_that_a_file_of_it_has() {
     let of_text = HookConfig::default().check_text("a buffer", text);
     assert_eq!(of_file.problems.len(), of_text.problems.len());
     for (file, text) in of_file.problems.iter().zip(&of_text.problems) {
-        assert_eq!(
-            (file.line, file.column, &file.message),
-            (text.line, text.column, &text.message)
-        );
+        assert_eq!((file.range, &file.message), (text.range, &text.message));
         assert_eq!(text.path, std::path::Path::new("a buffer"));
     }
+}
+
+#[test]
+fn ranges_count_characters_and_bytes() {
+    let text = "\u{FEFF}{\"hooks\": [\n {\"event\": \"ä:b\", \"command\": \"x\", \"ö\": 1}]}";
+    let (_world, report) = check(text);
+    let range = report.problems[0].range.unwrap();
+    let (start, end) = (range.start, range.end);
+    assert_eq!((start.line, start.column), (2, 35));
+    assert_eq!((end.line, end.column), (2, 38));
+    assert_eq!(&text[start.offset..end.offset], "\"ö\"");
+}
+
+#[test]
+fn comments_and_trailing_commas_are_no_problem() {
+    let (_world, report) = check(
+        "// mine\n{\"hooks\": [/* first */ {\"event\": \"*\", \"command\": \"x\",}, // last\n],}\n",
+    );
+    assert!(report.problems.is_empty(), "{report:?}");
+    assert_eq!(report.loaded, 1);
+}
+
+/// Each of these once took a time that grew with the square of its length.
+#[test]
+fn no_file_takes_long_to_check() {
+    let list = |entry: &str, count: usize| format!("{{\"hooks\": [{}7]}}", entry.repeat(count));
+    let keys: String = (0..900).map(|key| format!("\"timot{key}\": 1,")).collect();
+    let long = "timeout".repeat(60_000);
+    for (text, loaded) in [
+        (list("7,", 200_000), 0),
+        (
+            list(
+                "{\"event\": \"tol:pre_execute\", \"command\": \"[[\"},",
+                20_000,
+            ),
+            20_000,
+        ),
+        (
+            list(
+                &format!("{{{keys}\"event\": \"*\", \"command\": \"x\"}},"),
+                50,
+            ),
+            50,
+        ),
+        (
+            list(
+                &format!("{{\"{long}\": 1, \"shell\": \"{long}\", \"event\": \"{long}\"}},"),
+                1,
+            ),
+            0,
+        ),
+        (format!("{{\"hooks\": [{}", "[".repeat(1_000_000)), 0),
+        ("{\"hooks\": []".to_owned() + &"\n".repeat(1_000_000), 0),
+        (
+            list(
+                &format!(
+                    "{{\"event\": \"{}\", \"command\": \"x\"}},",
+                    "a:b,".repeat(200_000) + "*"
+                ),
+                1,
+            ),
+            1,
+        ),
+    ] {
+        let start = std::time::Instant::now();
+        let report = HookConfig::default().check_text("a text", &text);
+        let took = start.elapsed();
+        assert!(
+            took < std::time::Duration::from_secs(20),
+            "{took:?}: {:.80}",
+            text
+        );
+        assert_eq!(report.loaded, loaded, "{:.80}", text);
+        assert!(!report.is_ok());
+    }
+}
+
+#[test]
+fn a_file_beyond_a_limit_cannot_be_used() {
+    let entry = |keys: usize| {
+        let keys: String = (0..keys).map(|key| format!("\"_{key}\": 1, ")).collect();
+        format!(
+            "{{\"hooks\": [{{{keys}\"env\": {{\"A\": \"1\"}}, \"event\": \"*\", \"command\": \"x\"}}]}}"
+        )
+    };
+    assert!(problems(entry(996)).is_empty());
+    assert_eq!(
+        problems(entry(997)),
+        ["error: FILE:1:12: has more than 1,000 keys in one object"]
+    );
 }

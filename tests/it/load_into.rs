@@ -35,7 +35,7 @@ fn read() -> HookEvent {
     HookEvent::tool_pre_execute("read", json!({}))
 }
 
-/// That it is blocked by a stand-in, whose reason holds these words.
+/// That it is blocked by a placeholder, whose reason holds these words.
 #[track_caller]
 fn blocked(outcome: &Outcome, words: &str) {
     let result = outcome.blocked().expect("a result that blocks");
@@ -175,10 +175,10 @@ fn of_a_key_that_comes_twice_neither_value_switches_a_guard_off() {
 #[test]
 fn a_file_that_cannot_be_used_blocks_everything_that_can_be_blocked() {
     let cases: [(&[u8], &str); 7] = [
-        (b"", "is not valid JSON: EOF while parsing"),
+        (b"", "is not valid JSON: expected a value, found the end"),
         (
             b"{\"hooks\": [}",
-            ":1:12: is not valid JSON: expected value",
+            ":1:12: is not valid JSON: expected a value",
         ),
         (b"[]", "expected an object with a list `hooks`"),
         (b"{\"hooks\": {}}", "`hooks`: expected a list"),
@@ -188,8 +188,8 @@ fn a_file_that_cannot_be_used_blocks_everything_that_can_be_blocked() {
         ),
         (b"{\"hooks\": []}\xFF", ":1:14: is not UTF-8"),
         (
-            b"// a comment\n{}",
-            ":1:1: is not valid JSON: expected value (JSON has no comments",
+            b"# a comment\n{}",
+            ":1:1: is not valid JSON: unexpected token (a comment begins with `//`)",
         ),
     ];
     for (content, words) in cases {
@@ -229,7 +229,7 @@ fn case(put: impl FnOnce(&Path), words: &str) {
 fn what_is_no_file_or_too_large_a_one_blocks_and_says_which() {
     case(
         |path| std::fs::create_dir(path).unwrap(),
-        "is a folder, expected a file",
+        "is a directory, expected a regular file",
     );
     case(
         |path| {
@@ -248,7 +248,7 @@ fn what_cannot_be_opened_blocks_and_is_not_waited_for() {
             let made = std::process::Command::new("mkfifo").arg(path).status();
             assert!(made.unwrap().success());
         },
-        "is something special, expected a file",
+        "is a special file, expected a regular file",
     );
     case(
         |path| std::os::unix::fs::symlink(path, path).unwrap(),
@@ -304,6 +304,24 @@ fn a_file_that_says_nothing_has_no_hooks() {
     }
 }
 
+/// Kept as it is, its pattern would match nothing; as `*`, it would block everything.
+#[test]
+fn a_pattern_with_capitals_blocks_what_it_means() {
+    let (world, report) =
+        with_entry(r#"{"event": "TOOL:Pre_execute:bash, LLM:*", "command": "exit 0"}"#);
+    assert!(!report.is_ok());
+    blocked(
+        &world.outcome(&bash()),
+        "no event has capitals: write `tool:pre_execute:bash`",
+    );
+    assert!(world.outcome(&read()).allowed());
+    let (world, _) = with_entry(r#"{"event": "PreToolUse", "command": "exit 0"}"#);
+    blocked(
+        &world.outcome(&bash()),
+        "events are called `category:action`",
+    );
+}
+
 #[test]
 fn a_bad_entry_costs_the_others_nothing() {
     let world = World::new();
@@ -329,7 +347,7 @@ fn a_bad_entry_costs_the_others_nothing() {
     assert_eq!(
         said,
         ["1", "2", ""],
-        "the stand-in of the project's file comes last"
+        "the placeholder of the project's file comes last"
     );
 }
 
@@ -337,7 +355,7 @@ fn a_bad_entry_costs_the_others_nothing() {
 fn a_host_may_ask_for_the_report_alone() {
     let world = World::new();
     world.write(GLOBAL, r#"{"hooks": [{"event": "*"}]}"#);
-    let config = config(&world).with_stand_ins(false);
+    let config = config(&world).with_placeholders(false);
     let report = config.load_into(world.registry(), Path::new("none"), TrustPolicy::Everything);
     assert!(!report.is_ok() && world.registry().is_empty());
     let problem = report.problems[0].to_string();

@@ -9,6 +9,7 @@ mod config;
 mod deep_data;
 mod diagnostics;
 mod disabling;
+mod editing;
 mod endurance;
 mod environment;
 mod events;

@@ -94,7 +94,7 @@ fn what_was_never_approved_is_skipped_and_told_and_the_host_goes_on() {
     let told: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 2);
     assert!(
-        told[0].ends_with("hooks.json:2: hooks[0]: has not been approved, and is skipped"),
+        told[0].ends_with("hooks.json:2:5: hooks[0]: has not been approved, and is skipped"),
         "{told:?}"
     );
     let outcome = project.guard();

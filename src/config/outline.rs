@@ -1,0 +1,453 @@
+//! The outline of a hooks file: its keys, and where each entry of `hooks` is.
+//!
+//! The tokens are the crate `jsonc-parser`'s, and so is the tree of an entry; one entry at a time has
+//! a tree, so that a large file needs no large memory. Knows nothing of hooks.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use jsonc_parser::ast;
+use jsonc_parser::errors::ParseError;
+use jsonc_parser::tokens::Token;
+use jsonc_parser::{CollectOptions, ParseOptions, Scanner, ScannerOptions, parse_to_ast};
+
+use super::file::{FileError, LARGEST_FILE};
+
+/// The entries that a file may have.
+pub(super) const MOST_ENTRIES: usize = 500_000;
+
+/// The keys that an entry may have, those of its `env` included, and a file beside `hooks`.
+pub(super) const MOST_KEYS: usize = 1000;
+
+/// The bytes that an entry may have, and all that is not in `hooks`.
+const LONGEST_ENTRY: usize = 1024 * 1024;
+
+/// What is wrong with a file, and where.
+pub(super) type Failure = (FileError, Range<usize>);
+
+/// A key of the file and its value, which is not read yet.
+pub(super) struct Member<'a> {
+    pub(super) key: Cow<'a, str>,
+    pub(super) key_range: Range<usize>,
+    pub(super) value: Range<usize>,
+}
+
+pub(super) struct Outline<'a> {
+    /// All keys but `hooks`.
+    pub(super) others: Vec<Member<'a>>,
+    /// Where each entry of `hooks` is; none where there is no such key.
+    pub(super) entries: Option<Vec<Range<usize>>>,
+}
+
+impl<'a> Outline<'a> {
+    /// What is within entries and values is looked at by [`parse`].
+    pub(super) fn of(text: &'a str) -> Result<Self, Failure> {
+        if text.len() as u64 > LARGEST_FILE {
+            return Err((FileError::TooLarge, 0..0));
+        }
+        let mut tokens = Tokens::new(text);
+        match tokens.next()? {
+            Some(Token::OpenBrace) => {}
+            Some(_) => return Err((FileError::NoObject, tokens.range())),
+            None => return Err(tokens.unexpected("a value")),
+        }
+        let mut outline = Self {
+            others: Vec::new(),
+            entries: None,
+        };
+        let mut length_of_others = 0;
+        loop {
+            let key = match tokens.next()? {
+                Some(Token::CloseBrace) => break,
+                Some(Token::String(key)) => key,
+                _ => return Err(tokens.unexpected("a key in double quotes, or `}`")),
+            };
+            let key_range = tokens.range();
+            if !matches!(tokens.next()?, Some(Token::Colon)) {
+                return Err(tokens.unexpected("`:`"));
+            }
+            if key == "hooks" {
+                if outline.entries.is_some() {
+                    return Err((FileError::TwoLists, key_range));
+                }
+                outline.entries = Some(tokens.entries()?);
+            } else {
+                let value = tokens.value()?;
+                length_of_others += value.len();
+                if outline.others.len() == MOST_KEYS {
+                    return Err((FileError::TooManyKeys, key_range));
+                }
+                if length_of_others > LONGEST_ENTRY {
+                    return Err((FileError::OthersTooLong, key_range));
+                }
+                outline.others.push(Member {
+                    key,
+                    key_range,
+                    value,
+                });
+            }
+            match tokens.next()? {
+                Some(Token::Comma) => {}
+                Some(Token::CloseBrace) => break,
+                _ => return Err(tokens.unexpected("`,` or `}`")),
+            }
+        }
+        match tokens.next()? {
+            None => Ok(outline),
+            Some(_) => Err(tokens.unexpected("the end of the file")),
+        }
+    }
+}
+
+/// The tree of a value that the outline has found.
+pub(super) fn parse<'a>(text: &'a str, range: &Range<usize>) -> Result<ast::Value<'a>, Failure> {
+    let failure = |words, start, end| {
+        let error = FileError::NotJson(words);
+        Err((error, range.start + start..range.start + end))
+    };
+    match parse_to_ast(
+        &text[range.clone()],
+        &CollectOptions::default(),
+        &parse_options(),
+    ) {
+        Ok(parsed) => match parsed.value {
+            Some(value) => Ok(value),
+            None => failure("expected a value".to_owned(), 0, 0),
+        },
+        Err(error) => failure(words(&error), error.range().start, error.range().end),
+    }
+}
+
+/// JSON with comments and trailing commas, and nothing else.
+pub(super) fn parse_options() -> ParseOptions {
+    ParseOptions {
+        allow_comments: true,
+        allow_loose_object_property_names: false,
+        allow_trailing_commas: true,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    }
+}
+
+/// As a fragment.
+fn words(error: &ParseError) -> String {
+    let words = error.kind().to_string();
+    let mut characters = words.chars();
+    match characters.next() {
+        Some(first) => first.to_lowercase().chain(characters).collect(),
+        None => words,
+    }
+}
+
+/// The tokens of a text but for comments, with what the scanner lets pass and JSON does not.
+struct Tokens<'a> {
+    text: &'a str,
+    scanner: Scanner<'a>,
+}
+
+impl<'a> Tokens<'a> {
+    fn new(text: &'a str) -> Self {
+        let options = ScannerOptions {
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
+        };
+        Self {
+            text,
+            scanner: Scanner::new(text, &options),
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<Token<'a>>, Failure> {
+        loop {
+            let before = self.scanner.token_end();
+            let scanned = self.scanner.scan();
+            let token = scanned.map_err(|error| {
+                let range = error.range();
+                (FileError::NotJson(words(&error)), range.start..range.end)
+            })?;
+            self.check_space(before..self.scanner.token_start())?;
+            match &token {
+                Some(Token::CommentLine(_) | Token::CommentBlock(_)) => {}
+                Some(Token::String(_)) => {
+                    self.check_string()?;
+                    return Ok(token);
+                }
+                _ => return Ok(token),
+            }
+        }
+    }
+
+    /// The scanner takes any white space of Unicode for some.
+    fn check_space(&self, space: Range<usize>) -> Result<(), Failure> {
+        let is_json = |c| matches!(c, ' ' | '\t' | '\n' | '\r');
+        let other = self.text[space.clone()].find(|c| !is_json(c));
+        other.map_or(Ok(()), |at| {
+            let words = "only spaces, tabs and line ends may stand between values";
+            Err(self.failure(words, space.start + at))
+        })
+    }
+
+    fn check_string(&self) -> Result<(), Failure> {
+        let range = self.range();
+        let control = self.text[range.clone()]
+            .bytes()
+            .position(|byte| byte < 0x20);
+        control.map_or(Ok(()), |at| {
+            let words = "a control character in a string has to be escaped";
+            Err(self.failure(words, range.start + at))
+        })
+    }
+
+    fn failure(&self, words: &str, at: usize) -> Failure {
+        let length = self.text[at..].chars().next().map_or(0, char::len_utf8);
+        (FileError::NotJson(words.to_owned()), at..at + length)
+    }
+
+    /// Of the token that was read last.
+    fn range(&self) -> Range<usize> {
+        self.scanner.token_start()..self.scanner.token_end()
+    }
+
+    fn unexpected(&self, expected: &str) -> Failure {
+        let end = if self.range().is_empty() {
+            ", found the end"
+        } else {
+            ""
+        };
+        let words = format!("expected {expected}{end}");
+        (FileError::NotJson(words), self.range())
+    }
+
+    /// Where the next value is.
+    fn value(&mut self) -> Result<Range<usize>, Failure> {
+        let first = self.next()?;
+        self.value_from(first)
+    }
+
+    /// Which bracket closes which is looked at by [`parse`].
+    fn value_from(&mut self, first: Option<Token<'a>>) -> Result<Range<usize>, Failure> {
+        let start = self.range().start;
+        match first {
+            Some(Token::String(_) | Token::Number(_) | Token::Boolean(_) | Token::Null) => {
+                return Ok(self.range());
+            }
+            Some(Token::OpenBrace | Token::OpenBracket) => {}
+            _ => return Err(self.unexpected("a value")),
+        }
+        let mut depth = 1;
+        while depth > 0 {
+            match self.next()? {
+                Some(Token::OpenBrace | Token::OpenBracket) => depth += 1,
+                Some(Token::CloseBrace | Token::CloseBracket) => depth -= 1,
+                Some(_) => {}
+                None => return Err(self.unexpected("`}` or `]`")),
+            }
+        }
+        Ok(start..self.range().end)
+    }
+
+    fn entries(&mut self) -> Result<Vec<Range<usize>>, Failure> {
+        let first = self.next()?;
+        if !matches!(first, Some(Token::OpenBracket)) {
+            let value = self.value_from(first)?;
+            return Err((FileError::NoList, value));
+        }
+        let mut entries = Vec::new();
+        loop {
+            let first = self.next()?;
+            if matches!(first, Some(Token::CloseBracket)) {
+                break;
+            }
+            let entry = self.value_from(first)?;
+            if entries.len() == MOST_ENTRIES {
+                return Err((FileError::TooManyEntries, entry));
+            }
+            if entry.len() > LONGEST_ENTRY {
+                return Err((FileError::EntryTooLong, entry));
+            }
+            entries.push(entry);
+            match self.next()? {
+                Some(Token::Comma) => {}
+                Some(Token::CloseBracket) => break,
+                _ => return Err(self.unexpected("`,` or `]`")),
+            }
+        }
+        Ok(entries)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::super::entry::to_value;
+    use super::*;
+
+    /// The value, read as the loader reads it.
+    fn read(value: &str) -> Result<Value, String> {
+        let text = format!("{{\"x\": {value}\n}}");
+        let words = |(error, _): Failure| error.to_string();
+        let outline = Outline::of(&text).map_err(words)?;
+        let [member] = &outline.others[..] else {
+            return Err("several keys".to_owned());
+        };
+        let tree = parse(&text, &member.value).map_err(words)?;
+        to_value(&tree, 0).map_err(|(words, _)| words)
+    }
+
+    #[test]
+    fn comments_and_trailing_commas_are_allowed() {
+        for text in [
+            "[1, /* two */ 2, // three\n 3]",
+            "[1, 2, 3,]",
+            "// before\n[1,2,3 /**/ , ] // behind",
+        ] {
+            assert_eq!(read(text).unwrap(), serde_json::json!([1, 2, 3]), "{text}");
+        }
+        let object = read("{\"a\": {\"b\": 1,},\n}").unwrap();
+        assert_eq!(object, serde_json::json!({"a": {"b": 1}}));
+    }
+
+    #[test]
+    fn all_else_that_json_does_not_allow_is_an_error() {
+        let deep = "[".repeat(600) + &"]".repeat(600);
+        for text in [
+            "",
+            ",",
+            "01",
+            "-01",
+            "1.",
+            ".5",
+            "-.5",
+            "+1",
+            "0x1F",
+            "1e",
+            "1e+",
+            "-",
+            "--1",
+            "NaN",
+            "Infinity",
+            "-Infinity",
+            "nul",
+            "nulll",
+            "True",
+            "undefined",
+            "'a'",
+            "\"a",
+            "a",
+            "[1 2]",
+            "[,]",
+            "[1,,2]",
+            "[1,,]",
+            "{,}",
+            "{\"a\" 1}",
+            "{\"a\":}",
+            "{\"a\":1 \"b\":2}",
+            "{a: 1}",
+            "{1: 1}",
+            "{'a': 1}",
+            "{\"a\":1,,}",
+            "[1}",
+            "{\"a\":1]",
+            "[",
+            "{",
+            "\"\\x41\"",
+            "\"\\v\"",
+            "\"\\'\"",
+            "\"a\tb\"",
+            "\"a\nb\"",
+            "\"\0\"",
+            "\"\\u12\"",
+            "\"\\ud800\"",
+            "\"\\udc00\"",
+            "\"\\ud800\\u0041\"",
+            "\u{FEFF}1",
+            "[1,\u{FEFF}2]",
+            "\u{A0}1",
+            "[1,\u{2028}2]",
+            "\u{B}1",
+            "\u{C}1",
+            "\0",
+            "/* a",
+            "/ 1",
+            "# a\n1",
+            "1 /",
+            "1 2",
+            "1e999",
+            &deep,
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn files_beyond_a_limit_are_refused() {
+        let many = |count: usize, piece: &str| vec![piece; count].join(",");
+        let error = |text: &str| Outline::of(text).err().map(|(error, _)| error.to_string());
+        let of = |count| format!("{{\"hooks\": [{}]}}", many(count, "1"));
+        assert_eq!(error(&of(MOST_ENTRIES)), None);
+        assert!(error(&of(MOST_ENTRIES + 1)).unwrap().contains("500,000"));
+        let of = |length| format!("{{\"hooks\": [\"{}\"]}}", "a".repeat(length));
+        assert_eq!(error(&of(LONGEST_ENTRY - 2)), None);
+        assert!(error(&of(LONGEST_ENTRY)).unwrap().contains("1 MiB"));
+        let of = |count| format!("{{{}}}", many(count, "\"_\": 1"));
+        assert_eq!(error(&of(MOST_KEYS)), None);
+        assert!(error(&of(MOST_KEYS + 1)).unwrap().contains("1,000 keys"));
+        let text = format!("{{\"_\": \"{}\"}}", "a".repeat(LONGEST_ENTRY));
+        assert!(error(&text).unwrap().contains("beside"));
+        let text = " ".repeat(16 * 1024 * 1024 + 1);
+        assert!(error(&text).unwrap().contains("16 MiB"));
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+            "[\"\\\\\n/*,\\]]{0,4}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 40, 5, |inner| {
+            let object = proptest::collection::btree_map("[a-z\"\\\\ä]{0,3}", inner.clone(), 0..5);
+            prop_oneof![
+                proptest::collection::vec(inner, 0..5).prop_map(Value::from),
+                object.prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn printed_json_reads_back_the_same(value in any_json(), pretty in any::<bool>()) {
+            let text = if pretty { format!("{value:#}") } else { value.to_string() };
+            prop_assert_eq!(read(&text), Ok(serde_json::from_str::<Value>(&text).unwrap()));
+        }
+
+        /// But for trailing commas and comments, it is the same language.
+        #[test]
+        fn it_agrees_with_the_strict_reader(text in "[\\[\\]{}:,\"\\\\u0-9dDeE+.\\-ntrulfasi \n\t]{0,12}") {
+            let strict = serde_json::from_str::<Value>(&text).ok();
+            match read(&text) {
+                Ok(found) => {
+                    let bare = text.split_whitespace().collect::<String>() + "}";
+                    let has_trailing = bare.contains(",]") || bare.contains(",}");
+                    prop_assert!(has_trailing || strict == Some(found));
+                }
+                Err(words) => prop_assert!(strict.is_none(), "{}: {}", text, words),
+            }
+        }
+    }
+}

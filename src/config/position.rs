@@ -1,0 +1,149 @@
+//! Where in a text something is: for people in lines and columns, for editors in bytes.
+//!
+//! Knows nothing of JSON.
+
+use std::ops::Range;
+
+/// A place in a hooks file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Position {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column in characters, counted from 1. A byte order mark is not counted.
+    pub column: usize,
+    /// The bytes before it in the file, a byte order mark included.
+    pub offset: usize,
+}
+
+/// A part of a hooks file, for an editor to underline. Empty where something is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct TextRange {
+    /// Its first character.
+    pub start: Position,
+    /// The place behind its last character.
+    pub end: Position,
+}
+
+impl TextRange {
+    /// Of one character of one byte.
+    pub(super) fn of_first(start: Position) -> Self {
+        let end = Position {
+            column: start.column + 1,
+            offset: start.offset + 1,
+            ..start
+        };
+        Self { start, end }
+    }
+}
+
+/// The positions of a text. Looking one up reads no more than a block, however long a line is.
+pub(super) struct Positions<'a> {
+    text: &'a str,
+    /// The bytes of the file before the text.
+    skipped: usize,
+    /// Where each block of the text begins: lines and characters of the line before it.
+    blocks: Vec<(usize, usize)>,
+}
+
+const BLOCK: usize = 256;
+
+impl<'a> Positions<'a> {
+    pub(super) fn new(text: &'a str, skipped: usize) -> Self {
+        let mut at = (0, 0);
+        let blocks = text.as_bytes().chunks(BLOCK).map(|block| {
+            let begins = at;
+            at = advance(at, block);
+            begins
+        });
+        Self {
+            text,
+            skipped,
+            blocks: blocks.collect(),
+        }
+    }
+
+    pub(super) fn range(&self, range: &Range<usize>) -> TextRange {
+        TextRange {
+            start: self.position(range.start),
+            end: self.position(range.end),
+        }
+    }
+
+    pub(super) fn position(&self, offset: usize) -> Position {
+        let index = offset / BLOCK;
+        let (line, column) = match self.blocks.get(index) {
+            Some(begins) => advance(*begins, &self.text.as_bytes()[index * BLOCK..offset]),
+            // The end of a text that ends with a block, or of an empty one.
+            None => match self.blocks.last() {
+                Some(begins) => advance(*begins, &self.text.as_bytes()[(index - 1) * BLOCK..]),
+                None => (0, 0),
+            },
+        };
+        Position {
+            line: line + 1,
+            column: column + 1,
+            offset: offset + self.skipped,
+        }
+    }
+}
+
+/// Lines, and characters of the last line, behind these bytes.
+fn advance((mut line, mut column): (usize, usize), bytes: &[u8]) -> (usize, usize) {
+    for byte in bytes {
+        // The later bytes of a character count for nothing.
+        match byte {
+            b'\n' => (line, column) = (line + 1, 0),
+            0x80..=0xBF => {}
+            _ => column += 1,
+        }
+    }
+    (line, column)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn positions_count_from_one() {
+        let text = "ab\nä→x\r\n\n";
+        let positions = Positions::new(text, 3);
+        let at = |offset| {
+            let found = positions.position(offset);
+            (found.line, found.column, found.offset)
+        };
+        let expected = [
+            (1, 1, 3),
+            (1, 3, 5),
+            (2, 1, 6),
+            (2, 2, 8),
+            (2, 3, 11),
+            (3, 1, 14),
+        ];
+        assert_eq!([0, 2, 3, 5, 8, 11].map(at), expected);
+        assert_eq!(at(text.len()), (4, 1, 15));
+        let empty = Positions::new("", 0).position(0);
+        assert_eq!((empty.line, empty.column, empty.offset), (1, 1, 0));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 32, ..ProptestConfig::default() })]
+
+        #[test]
+        fn blocks_change_nothing(lines in proptest::collection::vec("[aä→]{0,700}", 0..5)) {
+            let text = lines.join("\n");
+            let positions = Positions::new(&text, 0);
+            for offset in text.char_indices().map(|(at, _)| at).chain([text.len()]) {
+                let before = &text[..offset];
+                let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+                let found = positions.position(offset);
+                prop_assert_eq!(found.line, before.matches('\n').count() + 1);
+                prop_assert_eq!(found.column, before[line_start..].chars().count() + 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! A hooks file on its way to be hooks: entry by entry, so that a bad one does not cost the others,
+//! and each problem with its place.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::content::{Item, Loaded, described, placeholder};
+use super::entry::{Entry, Slip, Unusable, to_value};
+use super::file::{self, FileError};
+use super::lint::{self, Finding};
+use super::outline::{self, Failure, Member, Outline};
+use super::position::{Position, Positions, TextRange};
+use super::report::{Excerpt, Problem, Severity};
+use crate::hook::{Hook, HookSource, LONGEST_NAME, nearest_key};
+use crate::profile::AppProfile;
+
+/// The bytes of a line that are shown around a problem: a whole file may be one line.
+const LONGEST_EXCERPT: usize = 160;
+
+/// Loads a file; None where there is none. Relative paths in it count from `base_dir`.
+pub(super) fn load(path: &Path, base_dir: Option<&Path>, profile: &AppProfile) -> Option<Loaded> {
+    let mut loaded = Loaded::nothing(path);
+    match file::read(path) {
+        Ok(None) => return None,
+        Ok(Some(file::Text { text, warning })) => {
+            if let Some(words) = warning {
+                loaded.report(Problem::new(Severity::Warning, path, words));
+            }
+            read(&text, base_dir, profile, &mut loaded);
+        }
+        Err(error) => {
+            let mut problem = Problem::new(Severity::Error, path, error.to_string());
+            if let FileError::NotUtf8 { position, .. } = error {
+                problem.range = Some(TextRange {
+                    start: position,
+                    end: position,
+                });
+            }
+            loaded.give_up(problem);
+        }
+    }
+    Some(loaded)
+}
+
+/// Loads a text that goes by this name.
+pub(super) fn load_text(path: &Path, text: &str, profile: &AppProfile) -> Loaded {
+    let mut loaded = Loaded::nothing(path);
+    read(text, None, profile, &mut loaded);
+    loaded
+}
+
+/// Reads a text, behind a byte order mark if it has one, into a file that is loaded.
+fn read(text: &str, base_dir: Option<&Path>, profile: &AppProfile, loaded: &mut Loaded) {
+    let (text, mark) = file::without_mark(text);
+    let mut reader = Reader {
+        text,
+        positions: Positions::new(text, mark),
+        base_dir: base_dir.map(Arc::from),
+        profile,
+        loaded,
+    };
+    if let Err(failure) = reader.try_read() {
+        reader.give_up(failure);
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    positions: Positions<'a>,
+    base_dir: Option<Arc<Path>>,
+    profile: &'a AppProfile,
+    loaded: &'a mut Loaded,
+}
+
+impl<'a> Reader<'a> {
+    fn try_read(&mut self) -> Result<(), Failure> {
+        let outline = Outline::of(self.text)?;
+        let mut unknown = Vec::new();
+        for member in &outline.others {
+            let value = outline::parse(self.text, &member.value)?;
+            match &*member.key {
+                "disable" => self.disable(member, to_value(&value, 0).ok()),
+                "$schema" => {}
+                key if is_note(key) => {}
+                _ => unknown.push(member),
+            }
+        }
+        let Some(entries) = outline.entries else {
+            // One without `hooks` and with another key is one whose `hooks` was mistyped, as far as
+            // it can be known: it must not pass for one that has none.
+            return match unknown.first() {
+                None => Ok(()),
+                Some(first) => {
+                    let error = FileError::OtherKey(first.key.to_string());
+                    Err((error, first.key_range.clone()))
+                }
+            };
+        };
+        for member in unknown {
+            self.unknown_key(&member.key, member.key_range.clone(), None);
+        }
+        self.loaded.reserve(entries.len());
+        for (index, range) in entries.into_iter().enumerate() {
+            let entry = Entry::parse(self.text, range)?;
+            self.entry(index, &entry);
+        }
+        Ok(())
+    }
+
+    fn give_up(&mut self, (error, range): Failure) {
+        let mut problem = self.problem(Severity::Error, &range, error.to_string());
+        problem.help = self.help_for(&error, range.start);
+        if let FileError::OtherKey(key) = &error {
+            problem.suggestion = list_meant_by(key);
+        }
+        self.loaded.give_up(problem);
+    }
+
+    /// What cannot be read here leaves hooks on.
+    fn disable(&mut self, member: &Member<'_>, value: Option<Value>) {
+        let names = value.map(serde_json::from_value::<Vec<String>>);
+        let (severity, message) = match names {
+            _ if self.base_dir.is_some() => (
+                Severity::Warning,
+                "a project's file cannot disable hooks, the user's can",
+            ),
+            Some(Ok(names)) => return self.loaded.add_disabled(names),
+            _ => (Severity::Error, "expected a list of names of hooks"),
+        };
+        if self.loaded.has_room() {
+            let mut problem = self.problem(severity, &member.value, message);
+            problem.key = Some("disable".to_owned());
+            self.loaded.report(problem);
+        }
+    }
+
+    fn entry(&mut self, index: usize, entry: &Entry<'_>) {
+        let start = self.positions.position(entry.first().start);
+        match entry.hook() {
+            Ok(hook) => self.usable(index, start, hook, entry),
+            Err(unusable) => self.unusable(index, start, unusable),
+        }
+        for (key, range) in entry.unknown_keys() {
+            self.unknown_key(key, range, Some(index));
+        }
+    }
+
+    fn usable(&mut self, index: usize, start: Position, hook: Hook, entry: &Entry<'_>) {
+        let mut hook = hook.with_source(self.source(index, start));
+        if let Some(base) = &self.base_dir {
+            hook = hook.with_base_dir(Arc::clone(base));
+        }
+        if self.loaded.shows_all() {
+            for finding in lint::lint(&hook, self.profile) {
+                self.finding(index, entry, finding);
+            }
+        }
+        self.loaded.add(Item {
+            hook: Arc::new(hook),
+            is_placeholder: false,
+            start: Some(start),
+        });
+    }
+
+    fn finding(&mut self, index: usize, entry: &Entry<'_>, finding: Finding) {
+        if !self.loaded.has_room() {
+            return;
+        }
+        let range = entry.range_of(finding.key);
+        let mut problem = self.problem(Severity::Warning, &range, finding.message);
+        problem.place_in(Some(index), finding.key);
+        problem.suggestion = finding.suggestion;
+        problem.help = finding.help;
+        self.loaded.report(problem);
+    }
+
+    fn unusable(&mut self, index: usize, start: Position, unusable: Unusable) {
+        let mut reason = None;
+        for slip in unusable.slips {
+            if self.loaded.has_room() {
+                let problem = self.problem_of(index, slip).made_printable();
+                reason.get_or_insert_with(|| problem.reason());
+                self.loaded.report(problem);
+            }
+        }
+        let source = self.source(index, start);
+        let any = match reason {
+            Some(reason) => described(&reason, source),
+            None => self.loaded.placeholder_not_shown(source),
+        };
+        if let Some(hook) = placeholder(&unusable.value, any) {
+            self.loaded.add(Item {
+                hook: Arc::new(hook),
+                is_placeholder: true,
+                start: Some(start),
+            });
+        }
+    }
+
+    fn source(&self, index: usize, start: Position) -> HookSource {
+        HookSource::new(self.loaded.shared_path(), Some(index), Some(start.line))
+    }
+
+    fn unknown_key(&mut self, key: &str, range: Range<usize>, index: Option<usize>) {
+        if is_note(key) || !self.loaded.has_room() {
+            return;
+        }
+        let message = format!("unknown key `{key}`");
+        let mut problem = self.problem(Severity::Warning, &range, message);
+        problem.place_in(index, key);
+        problem.suggestion = match index {
+            Some(_) => nearest_key(key).map(str::to_owned),
+            None => list_meant_by(key),
+        };
+        self.loaded.report(problem);
+    }
+
+    fn problem_of(&self, index: usize, slip: Slip) -> Problem {
+        let mut problem = self.problem(Severity::Error, &slip.range, slip.message);
+        problem.place_in(Some(index), &slip.key);
+        problem.expected = slip.expected;
+        problem.found = slip.found;
+        problem.suggestion = slip.suggestion;
+        problem
+    }
+
+    fn problem(
+        &self,
+        severity: Severity,
+        range: &Range<usize>,
+        message: impl Into<String>,
+    ) -> Problem {
+        let mut problem = Problem::new(severity, self.loaded.path(), message);
+        problem.range = Some(self.positions.range(range));
+        problem.excerpt = Some(excerpt(self.text, range));
+        problem
+    }
+
+    /// What people often write that is not JSON.
+    fn help_for(&self, error: &FileError, at: usize) -> Option<String> {
+        let FileError::NotJson(_) = error else {
+            return None;
+        };
+        let help = match self.text[at..].chars().next() {
+            None if self.text.trim().is_empty() => {
+                "it is empty; a file without hooks is {\"hooks\": []}"
+            }
+            Some('#') => "a comment begins with `//`",
+            Some('\'') => "strings are in double quotes",
+            _ => return None,
+        };
+        Some(help.to_owned())
+    }
+}
+
+/// The name of the list, where this key is nearly that.
+fn list_meant_by(key: &str) -> Option<String> {
+    let is_near =
+        key.len() <= LONGEST_NAME && strsim::jaro_winkler(&key.to_lowercase(), "hooks") > 0.8;
+    is_near.then(|| "hooks".to_owned())
+}
+
+/// A key for people.
+fn is_note(key: &str) -> bool {
+    key == "comment" || key.starts_with('_') || key.starts_with("//")
+}
+
+/// The line in which a range begins, or a part of it.
+fn excerpt(text: &str, range: &Range<usize>) -> Excerpt {
+    let before = floor(text, range.start.saturating_sub(LONGEST_EXCERPT));
+    let behind = floor(text, (range.start + LONGEST_EXCERPT).min(text.len()));
+    let line_start = match text[before..range.start].rfind('\n') {
+        Some(at) => Some(before + at + 1),
+        None => (before == 0).then_some(0),
+    };
+    let line_end = match text[range.start..behind].find('\n') {
+        Some(at) => Some(range.start + at),
+        None => (behind == text.len()).then_some(behind),
+    };
+    let from = match (line_start, line_end) {
+        (Some(start), Some(end)) if end - start <= LONGEST_EXCERPT => start,
+        _ => {
+            let near = floor(text, range.start.saturating_sub(LONGEST_EXCERPT / 4));
+            near.max(line_start.unwrap_or(0))
+        }
+    };
+    let to = floor(
+        text,
+        (from + LONGEST_EXCERPT).min(line_end.unwrap_or(text.len())),
+    );
+    let line = text[from..to].trim_end_matches('\r');
+    let start = (range.start - from).min(line.len());
+    Excerpt {
+        text: line.to_owned(),
+        start,
+        end: floor(line, (range.end - from).clamp(start, line.len())),
+        begins_the_line: line_start == Some(from),
+    }
+}
+
+/// The end of the last whole character up to here.
+fn floor(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}

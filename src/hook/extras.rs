@@ -1,0 +1,53 @@
+//! The settings that most hooks leave at their defaults, shared, so that a hook of a large file takes
+//! little memory.
+
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Extras {
+    pub(super) timeout: Option<Duration>,
+    pub(super) working_dir: Option<PathBuf>,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) name: Option<String>,
+    pub(super) description: String,
+    pub(super) inputs: Vec<String>,
+    /// Keys of hooks.json that this version does not know: kept for saving.
+    pub(super) unknown: Map<String, Value>,
+    /// For a placeholder: why the hook in whose place it is cannot run.
+    pub(super) refusal: Option<Box<str>>,
+}
+
+/// Takes no memory while all of it is as by default, and is shared by clones.
+#[derive(Clone)]
+pub(super) struct SharedExtras(Option<Arc<Extras>>);
+
+impl SharedExtras {
+    pub(super) fn new(extras: Extras) -> Self {
+        Self((extras != Extras::default()).then(|| Arc::new(extras)))
+    }
+
+    pub(super) fn make_mut(&mut self) -> &mut Extras {
+        Arc::make_mut(self.0.get_or_insert_default())
+    }
+}
+
+impl Deref for SharedExtras {
+    type Target = Extras;
+
+    fn deref(&self) -> &Extras {
+        static NONE: LazyLock<Extras> = LazyLock::new(Extras::default);
+        self.0.as_deref().unwrap_or(&NONE)
+    }
+}
+
+impl PartialEq for SharedExtras {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
