@@ -2,7 +2,7 @@
 //!
 //! Files of 1, 4 and 16 MiB of each kind, all below the limits. Fails when 16 MiB take more than 5
 //! seconds, when a byte of 16 MiB takes more than half as long again as one of 1 MiB, or when the
-//! peak of memory at 16 MiB of valid entries is more than 256 MiB (which Linux reports). Times are
+//! peak of memory at 16 MiB is more than 256 MiB (which Linux reports). Times are
 //! the thread's own where Linux reports them: other processes do not count.
 
 use std::path::Path;
@@ -45,8 +45,13 @@ const KINDS: [Kind; 9] = [
             keys.collect::<String>()
         )
     }),
-    ("nesting", |_| {
-        let (open, close) = ("[".repeat(90), "]".repeat(90));
+    ("nesting", |number| {
+        // At 16 MiB just below the limit of values that are kept.
+        if number % 210 > 0 {
+            return valid_entry(number);
+        }
+        let (open, close) = (r#"{"":"#.repeat(90), "}".repeat(90));
+        let open = format!("{open}1");
         format!(r#"{{"event":"*","command":"true","_":{open}{close}}}"#)
     }),
     ("long keys", |_| {
@@ -161,7 +166,7 @@ fn is_within_bounds(home: &Path, kind: &Kind) -> bool {
     std::fs::remove_file(path).expect("a file");
     let (largest, peak) = measured[2];
     let growth = largest.as_secs_f64() / 16.0 / measured[0].0.as_secs_f64();
-    let is_small = kind.0 != "valid entries" || peak <= MOST_MEMORY;
+    let is_small = peak <= MOST_MEMORY;
     let is_fast = largest <= MOST_TIME && growth <= MOST_GROWTH;
     if !(is_small && is_fast) {
         println!(

@@ -98,6 +98,13 @@ impl<'a> Entry<'a> {
             .filter(|(key, _)| !is_key(key))
     }
 
+    /// How many values are within those of keys that this version does not know, which are kept.
+    pub(super) fn nested(&self) -> usize {
+        let unknown = self.properties().iter();
+        let unknown = unknown.filter(|property| !is_key(property.name.as_str()));
+        unknown.map(|property| nested(&property.value)).sum()
+    }
+
     /// Where the value of a key is, as in `timeout`, `env.PATH`, `args[1]`; the beginning of the
     /// entry where there is none.
     pub(super) fn range_of(&self, key: &str) -> Range<usize> {
@@ -188,6 +195,17 @@ fn last<'t, 'a>(properties: &'t [ObjectProp<'a>], key: &str) -> Option<&'t ast::
     let mut from_behind = properties.iter().rev();
     let found = from_behind.find(|property| property.name.as_str() == key);
     found.map(|property| &property.value)
+}
+
+fn nested(node: &ast::Value<'_>) -> usize {
+    match node {
+        ast::Value::Array(array) => array.elements.iter().map(|it| 1 + nested(it)).sum(),
+        ast::Value::Object(object) => {
+            let values = object.properties.iter().map(|property| &property.value);
+            values.map(|it| 1 + nested(it)).sum()
+        }
+        _ => 0,
+    }
 }
 
 /// Those whose key came before.

@@ -41,6 +41,8 @@ pub(super) enum FileError {
     EntryTooLong,
     #[error("has more than 1,000 keys in one object")]
     TooManyKeys,
+    #[error("has more than 200,000 values within keys that are not known")]
+    TooManyNested,
     #[error("has more than 1 MiB beside its list `hooks`")]
     OthersTooLong,
     #[error("{0}")]

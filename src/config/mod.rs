@@ -74,6 +74,7 @@ use content::Loaded;
 /// | the file | 16 MiB |
 /// | entries in `hooks` | 500,000 |
 /// | an entry | 1 MiB, and 1,000 keys with those of its `env` |
+/// | values within keys that are not known, in all entries | 200,000 |
 /// | all that is not in `hooks` | 1 MiB, and 1,000 keys |
 /// | lists and objects within each other | 512 |
 ///

@@ -20,6 +20,9 @@ use crate::profile::AppProfile;
 /// The bytes of a line that are shown around a problem: a whole file may be one line.
 const LONGEST_EXCERPT: usize = 160;
 
+/// A value takes a hundred times the memory of its text, and these are kept.
+const MOST_NESTED: usize = 200_000;
+
 /// Loads a file; None where there is none. Relative paths in it count from `base_dir`.
 pub(super) fn load(path: &Path, base_dir: Option<&Path>, profile: &AppProfile) -> Option<Loaded> {
     let mut loaded = Loaded::nothing(path);
@@ -103,8 +106,13 @@ impl<'a> Reader<'a> {
             self.unknown_key(&member.key, member.key_range.clone(), None);
         }
         self.loaded.reserve(entries.len());
+        let mut nested = 0;
         for (index, range) in entries.into_iter().enumerate() {
             let entry = Entry::parse(self.text, range)?;
+            nested += entry.nested();
+            if nested > MOST_NESTED {
+                return Err((FileError::TooManyNested, entry.first()));
+            }
             self.entry(index, &entry);
         }
         Ok(())

@@ -26,7 +26,7 @@ use gate::GateRef;
 pub use gate::{Gate, GateVerdict};
 pub(crate) use keys::{KEYS, LONGEST_NAME, failure_policy_of, is_key, nearest_key};
 pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};
-pub(crate) use words::{Token, Word, is_interpreter, words};
+pub(crate) use words::{CommandText, Token, Word, is_interpreter, words};
 
 /// A command of a user's, and the events it runs on.
 ///

@@ -1,16 +1,17 @@
 //! The words of a shell's command, as POSIX defines them: quotes, backslashes, line continuations,
-//! operators, here-documents (Shell Command Language, sections 2.2 and 2.3), and what bash adds.
+//! operators, here-documents (Shell Command Language, sections 2.2 and 2.3).
 //!
-//! Expands nothing: a word whose value only the shell can know says so, and the code inside of
-//! substitutions is handed out to be read in turn. Knows no program and no file.
+//! Expands nothing: a word whose value only the shell can know says so. What shells read differently, or
+//! what hides code from a reader, is not followed: then the text is `incomplete`. Knows no program and
+//! no file.
 
 /// A command's text, taken apart.
 #[derive(Debug, Default)]
 pub(crate) struct CommandText {
     pub(crate) tokens: Vec<Token>,
     /// The code of `$(...)`, `` `...` ``, `<(...)` and `>(...)`, wherever they stand.
-    pub(crate) substitutions: Vec<String>,
-    /// Something that was opened is not closed, or is nested too deep to be read.
+    pub(crate) nested: Vec<CommandText>,
+    /// Something in it cannot be read for sure.
     pub(crate) incomplete: bool,
 }
 
@@ -32,6 +33,10 @@ pub(crate) struct Word {
     pub(crate) quoted: bool,
     /// What the shell makes of it is not known before it runs.
     pub(crate) expands: bool,
+    /// So many bytes at its beginning are neither quoted nor expanded.
+    pub(crate) plain: usize,
+    /// It has a `$` or a backquote that is quoted: some commands of bash run what they read so.
+    pub(crate) quotes_code: bool,
 }
 
 impl Word {
@@ -41,6 +46,13 @@ impl Word {
             text: text.into(),
             quoted: true,
             ..Self::default()
+        }
+    }
+
+    /// What comes now is not plain.
+    fn end_plain(&mut self) {
+        if !self.quoted && !self.expands {
+            self.plain = self.text.len();
         }
     }
 }
@@ -71,7 +83,7 @@ pub(crate) fn is_interpreter(program: &str) -> bool {
 
 /// Takes a command apart, in time that is linear in its length.
 pub(crate) fn words(command: &str) -> CommandText {
-    let mut lexer = Lexer::new(command, 0);
+    let mut lexer = Lexer::new(command, 0, 0);
     lexer.read();
     lexer.found
 }
@@ -85,11 +97,16 @@ const OPERATORS: [&str; 22] = [
     ";;&", "<<<", "<<-", ";;", ";&", "&&", "||", "|&", "<<", "<&", "<>", ">>", ">&", ">|", "<",
     ">", "\n", ";", "&", "|", "(", ")",
 ];
+const OPERATOR_CHARACTERS: [char; 7] = ['<', '>', '&', '|', ';', '(', ')'];
 
 struct Lexer<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
+    /// The parentheses that are open.
+    open: usize,
+    /// Where the last word ended.
+    word_end: usize,
     found: CommandText,
     /// The here-documents whose text begins behind the end of this line.
     here_documents: Vec<HereDocument>,
@@ -104,11 +121,13 @@ struct HereDocument {
 }
 
 impl<'a> Lexer<'a> {
-    fn new(text: &'a str, depth: usize) -> Self {
+    fn new(text: &'a str, at: usize, depth: usize) -> Self {
         Self {
             text,
-            at: 0,
+            at,
             depth,
+            open: 0,
+            word_end: usize::MAX,
             found: CommandText::default(),
             here_documents: Vec::new(),
             awaits_delimiter: None,
@@ -153,19 +172,34 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// To the end of the text, or of the parenthesis that this is the code of.
     fn read(&mut self) {
+        let mut is_closed = self.depth == 0;
         while let Some(c) = self.peek() {
             match c {
                 ' ' | '\t' => self.at += 1,
                 '#' => self.at += self.rest().find('\n').unwrap_or(self.rest().len()),
-                _ if self.eat("\\\n") => {}
+                _ if self.eat("\\\n") => self.continue_line(),
+                ')' if self.depth > 0 && self.open == 0 => {
+                    self.at += 1;
+                    is_closed = true;
+                    break;
+                }
                 _ => match self.operator() {
                     Some(operator) => self.add_operator(operator),
                     None => self.word(),
                 },
             }
         }
-        self.found.incomplete |= !self.here_documents.is_empty();
+        self.found.incomplete |= !is_closed || !self.here_documents.is_empty();
+    }
+
+    /// Behind a line continuation, which must not lie within an operator.
+    fn continue_line(&mut self) {
+        let before = self.text[..self.at - 2].chars().next_back();
+        let is_part =
+            |c: Option<char>| c.is_some_and(|c| c == '$' || OPERATOR_CHARACTERS.contains(&c));
+        self.found.incomplete |= is_part(before) && is_part(self.peek());
     }
 
     fn operator(&mut self) -> Option<&'static str> {
@@ -180,6 +214,16 @@ impl<'a> Lexer<'a> {
     }
 
     fn add_operator(&mut self, operator: &'static str) {
+        match operator {
+            "(" => {
+                self.open += 1;
+                // bash's `((`, `a=(...)` and `@(...)`; behind a name, `()` is a function's.
+                let is_glued = self.word_end == self.at - 1 && self.peek() != Some(')');
+                self.found.incomplete |= is_glued || self.peek() == Some('(');
+            }
+            ")" => self.open = self.open.saturating_sub(1),
+            _ => {}
+        }
         self.found.tokens.push(Token::Operator(operator));
         self.awaits_delimiter = Some(operator).filter(|it| matches!(*it, "<<" | "<<-"));
         if operator == "\n" {
@@ -196,19 +240,22 @@ impl<'a> Lexer<'a> {
                 word.bare.push_str(&self.rest()[..2]);
                 self.at += 2;
                 self.substitution(&mut word, 2);
-                continue;
-            }
-            if " \t\n;&|()<>".contains(c) {
+            } else if " \t\n;&|()<>".contains(c) {
                 break;
+            } else {
+                self.part_of_word(&mut word);
             }
-            self.part_of_word(&mut word);
         }
+        word.end_plain();
         word.expands |= expands(&word.bare);
-        let is_descriptor = !word.quoted && word.text.bytes().all(|byte| byte.is_ascii_digit());
-        if is_descriptor && !word.text.is_empty() && self.rest().starts_with(['<', '>']) {
+        self.word_end = self.at;
+        // Where it matters, a parenthesis of a pattern would be taken for the end.
+        self.found.incomplete |= self.depth > 0 && word.text == "case";
+        if self.is_descriptor(&word) {
             return;
         }
         if let Some(operator) = self.awaits_delimiter.take() {
+            self.found.incomplete |= word.expands || word.text.contains('\\');
             self.here_documents.push(HereDocument {
                 delimiter: word.text.clone(),
                 is_literal: word.quoted,
@@ -218,21 +265,38 @@ impl<'a> Lexer<'a> {
         self.found.tokens.push(Token::Word(word));
     }
 
+    /// The number before a redirection. Shells differ on those of several digits; another input than
+    /// the standard one is not followed.
+    fn is_descriptor(&mut self, word: &Word) -> bool {
+        let Some(redirection) = self.peek().filter(|c| matches!(c, '<' | '>')) else {
+            return false;
+        };
+        let is_number = word.plain > 0 && word.text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_plain = word.text.len() == 1 && redirection == '>';
+        let is_name = word.bare.starts_with('{');
+        self.found.incomplete |= is_name || is_number && !is_plain;
+        is_number
+    }
+
     fn part_of_word(&mut self, word: &mut Word) {
         let Some(c) = self.next() else { return };
+        if matches!(c, '\\' | '\'' | '"' | '$' | '`') {
+            word.end_plain();
+        }
         match c {
-            '\\' => match self.next() {
-                Some('\n') => {}
-                escaped => {
-                    word.quoted = true;
-                    word.text.extend(escaped);
-                }
-            },
+            '\\' if self.eat("\n") => self.continue_line(),
+            '\\' => {
+                word.quoted = true;
+                let escaped = self.next();
+                word.quotes_code |= matches!(escaped, Some('$' | '`'));
+                word.text.extend(escaped);
+            }
             '\'' => {
+                word.quoted = true;
                 let quoted = self.until('\'');
+                word.quotes_code |= quoted.contains(['$', '`']);
                 word.text.push_str(quoted);
                 word.single_quoted.push(quoted.to_owned());
-                word.quoted = true;
             }
             '"' => self.double_quoted(word),
             '$' => self.expansion(word, false),
@@ -250,9 +314,14 @@ impl<'a> Lexer<'a> {
             match c {
                 '"' => return,
                 '\\' => match self.peek() {
-                    Some(escaped @ ('$' | '`' | '"' | '\\' | '\n')) => {
+                    Some('\n') => {
                         self.at += 1;
-                        word.text.extend(Some(escaped).filter(|it| *it != '\n'));
+                        self.continue_line();
+                    }
+                    Some(escaped @ ('$' | '`' | '"' | '\\')) => {
+                        self.at += 1;
+                        word.quotes_code |= matches!(escaped, '$' | '`');
+                        word.text.push(escaped);
                     }
                     _ => word.text.push('\\'),
                 },
@@ -268,27 +337,20 @@ impl<'a> Lexer<'a> {
     fn expansion(&mut self, word: &mut Word, in_quotes: bool) {
         let start = self.at - 1;
         match self.peek() {
+            Some('(') if self.rest().starts_with("((") => self.arithmetic(),
             Some('(') => {
                 self.at += 1;
                 return self.substitution(word, 2);
             }
             Some('{') => {
                 self.at += 1;
-                let inner = self.enclosed('{', '}');
-                // Shells do not agree on what a quote means in there.
-                self.found.incomplete |= inner.contains(['\'', '"', '\\']);
-                self.code_within(inner);
+                let inner = self.until('}');
+                self.found.incomplete |= !is_plain_parameter(inner);
             }
-            // `$'\x2e'` and `$"..."` are bash's; in other shells the `$` stands for itself.
-            Some('\'') if !in_quotes => {
-                self.at += 1;
-                // In other shells a backslash before the closing quote is an ordinary character.
-                self.found.incomplete |= self.until('\'').contains('\\');
-            }
-            Some('"') if !in_quotes => {
-                word.expands = true;
-                return;
-            }
+            // `$'\x2e'` and `$"..."` are bash's; in other shells the `$` stands for itself. `$[...]`
+            // is bash's arithmetic. A line continuation may join the `$` with anything.
+            Some('\'' | '"') if !in_quotes => self.found.incomplete = true,
+            Some('[' | '\\') => self.found.incomplete = true,
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
                 let rest = self.rest();
@@ -301,89 +363,49 @@ impl<'a> Lexer<'a> {
         word.expands = true;
     }
 
+    /// `((`: numbers, names and operators alone, none of which assigns.
+    fn arithmetic(&mut self) {
+        let rest = self.rest();
+        let length = rest.find("))").map_or(rest.len(), |end| end + 2);
+        let inner = rest[..length]
+            .strip_suffix("))")
+            .and_then(|it| it.strip_prefix("(("));
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_ \t*/%<>!&|^~?:,$-+".contains(c);
+        let assigns = |inner: &str| inner.contains("++") || inner.contains("--");
+        let is_known = inner.is_some_and(|it| it.chars().all(is_plain) && !assigns(it));
+        self.found.incomplete |= !is_known;
+        self.at += length;
+    }
+
     /// Behind `$(`, `<(` or `>(`, which is so many bytes long.
     fn substitution(&mut self, word: &mut Word, opening: usize) {
-        let start = self.at - opening;
-        let code = self.enclosed('(', ')');
-        word.text.push_str(&self.text[start..self.at]);
+        word.end_plain();
         word.expands = true;
-        if !is_arithmetic(code) {
-            self.found.substitutions.push(code.to_owned());
+        let start = self.at - opening;
+        // A here-document whose text would begin within it.
+        self.found.incomplete |= !self.here_documents.is_empty();
+        if self.depth < DEEPEST {
+            let mut inner = Lexer::new(self.text, self.at, self.depth + 1);
+            inner.read();
+            self.at = inner.at;
+            self.found.incomplete |= inner.found.incomplete;
+            self.found.nested.push(inner.found);
+        } else {
+            self.found.incomplete = true;
+            self.at = self.text.len();
         }
+        word.text.push_str(&self.text[start..self.at]);
     }
 
     fn backquoted(&mut self, word: &mut Word) {
-        let mut code = String::new();
+        word.end_plain();
         word.expands = true;
-        word.text.push('`');
-        while let Some(c) = self.next() {
-            match c {
-                '`' => {
-                    word.text.push_str(&code);
-                    word.text.push('`');
-                    return self.found.substitutions.push(code);
-                }
-                '\\' => match self.peek() {
-                    Some(escaped @ ('`' | '\\' | '$')) => {
-                        self.at += 1;
-                        code.push(escaped);
-                    }
-                    _ => code.push('\\'),
-                },
-                _ => code.push(c),
-            }
-        }
-        self.found.incomplete = true;
-    }
-
-    /// What is enclosed, with what is quoted in it passed over, and the closing character too.
-    fn enclosed(&mut self, open: char, close: char) -> &'a str {
-        let start = self.at;
-        self.depth += 1;
-        let end = if self.depth <= DEEPEST {
-            self.find_end(open, close)
-        } else {
-            None
-        };
-        self.depth -= 1;
-        match end {
-            Some(end) => &self.text[start..end],
-            None => {
-                self.found.incomplete = true;
-                self.at = self.text.len();
-                &self.text[start..]
-            }
-        }
-    }
-
-    fn find_end(&mut self, open: char, close: char) -> Option<usize> {
-        let mut opened = 0;
-        while let Some(c) = self.next() {
-            match c {
-                '\\' => drop(self.next()),
-                '\'' => drop(self.until('\'')),
-                '"' => self.skip_double_quoted()?,
-                '`' => drop(self.until('`')),
-                _ if c == open => opened += 1,
-                _ if c == close && opened == 0 => return Some(self.at - 1),
-                _ if c == close => opened -= 1,
-                _ => {}
-            }
-        }
-        None
-    }
-
-    fn skip_double_quoted(&mut self) -> Option<()> {
-        loop {
-            match self.next()? {
-                '"' => return Some(()),
-                '\\' => drop(self.next()),
-                '`' => drop(self.until('`')),
-                '$' if self.eat("(") => drop(self.enclosed('(', ')')),
-                '$' if self.eat("{") => drop(self.enclosed('{', '}')),
-                _ => {}
-            }
-        }
+        let code = self.until('`');
+        word.text.push_str(&format!("`{code}`"));
+        let nested = words(code);
+        // What a backslash means there depends on the quotes around.
+        self.found.incomplete |= nested.incomplete || code.contains('\\');
+        self.found.nested.push(nested);
     }
 
     fn here_document(&mut self, document: &HereDocument) {
@@ -400,36 +422,36 @@ impl<'a> Lexer<'a> {
                 line
             };
             if line == document.delimiter {
-                if !document.is_literal {
-                    self.code_within(&self.text[start..end]);
-                }
+                let runs = self.text[start..end].contains(['`', '\\'])
+                    || self.text[start..end].contains("$(")
+                    || self.text[start..end].contains("${");
+                self.found.incomplete |= runs && !document.is_literal;
                 return;
             }
         }
         self.found.incomplete = true;
     }
+}
 
-    /// The substitutions in a text that is read as double quotes are.
-    fn code_within(&mut self, text: &str) {
-        if self.depth >= DEEPEST {
-            self.found.incomplete = true;
-            return;
-        }
-        let mut inner = Lexer::new(text, self.depth + 1);
-        let mut word = Word::default();
-        while let Some(c) = inner.next() {
-            match c {
-                '\\' => drop(inner.next()),
-                '$' => inner.expansion(&mut word, true),
-                '`' => inner.backquoted(&mut word),
-                _ => {}
-            }
-        }
-        self.found
-            .substitutions
-            .append(&mut inner.found.substitutions);
-        self.found.incomplete |= inner.found.incomplete;
-    }
+/// What stands in `${...}`: a name, and at most what is taken from its value or stands for it, without
+/// anything that runs or sets.
+fn is_plain_parameter(inner: &str) -> bool {
+    let inner = inner.strip_prefix('#').unwrap_or(inner);
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let length = inner.find(|c| !is_name(c)).unwrap_or(inner.len());
+    let (name, rest) = inner.split_at(length);
+    let is_plain = |c: char| is_name(c) || " .,:/%#+*?^-".contains(c);
+    // `${x:y}` counts with the value of `y`, which bash may run.
+    let counts = rest
+        .strip_prefix(':')
+        .is_some_and(|it| !it.starts_with(['-', '+', '?']));
+    let is_number = |c: char| c.is_ascii_digit() || c == ':';
+    let is_known = if counts {
+        rest.chars().all(is_number)
+    } else {
+        rest.chars().all(is_plain)
+    };
+    is_known && !name.is_empty()
 }
 
 /// Whether the shell would put something else in the place of these unquoted characters: names of
@@ -440,13 +462,6 @@ fn expands(bare: &str) -> bool {
     }
     let has_braces = bare.contains('{') && (bare.contains(',') || bare.contains(".."));
     has_braces || bare.contains(['*', '?', '[', '~']) || bare.starts_with('=')
-}
-
-/// Whether what stands in `$(...)` is `$((...))` with nothing in it that could run.
-fn is_arithmetic(code: &str) -> bool {
-    let inner = code.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
-    let is_harmless = |c: char| c.is_ascii_alphanumeric() || "_ \t+-*/%<>=!&|^~?:,()$".contains(c);
-    inner.is_some_and(|inner| inner.chars().all(is_harmless) && !inner.contains("$("))
 }
 
 #[cfg(test)]

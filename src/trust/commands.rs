@@ -3,14 +3,14 @@
 //! Knows the grammar of POSIX shells as far as it decides where a command begins. Where it does not
 //! follow (a function's body, bash's `[[` in another shell), a word too many counts as a command.
 
-use crate::hook::{Token, Word, words};
+use crate::hook::{CommandText, Token, Word};
 
 /// What a shell's code consists of.
 #[derive(Default)]
 pub(super) struct Code {
     pub(super) commands: Vec<Command>,
     /// Code within it, to be read in turn.
-    pub(super) substitutions: Vec<String>,
+    pub(super) nested: Vec<CommandText>,
     /// It could not be read to its end.
     pub(super) incomplete: bool,
 }
@@ -18,15 +18,23 @@ pub(super) struct Code {
 #[derive(Default)]
 pub(super) struct Command {
     pub(super) words: Vec<Word>,
-    /// What `<` names.
-    pub(super) input: Option<Word>,
+    pub(super) input: Input,
     /// What `>` and its kin name.
     pub(super) outputs: Vec<Word>,
 }
 
+/// What a command's standard input is, as far as it says so itself.
+#[derive(Default, Clone)]
+pub(super) enum Input {
+    #[default]
+    Inherited,
+    File(Word),
+    /// A here-document, or more than one redirection.
+    Other,
+}
+
 /// Takes code apart; `has_tests` for a shell that knows `[[`.
-pub(super) fn commands(code: &str, has_tests: bool) -> Code {
-    let read = words(code);
+pub(super) fn commands(read: CommandText, has_tests: bool) -> Code {
     let mut reader = Reader {
         has_tests,
         ..Reader::default()
@@ -37,8 +45,11 @@ pub(super) fn commands(code: &str, has_tests: bool) -> Code {
     reader.end_command();
     Code {
         commands: reader.commands,
-        substitutions: read.substitutions,
-        incomplete: read.incomplete || !reader.cases.is_empty() || reader.in_test,
+        nested: read.nested,
+        incomplete: read.incomplete
+            || reader.incomplete
+            || reader.in_test
+            || !reader.cases.is_empty(),
     }
 }
 
@@ -49,6 +60,7 @@ struct Reader {
     redirection: Option<&'static str>,
     has_tests: bool,
     in_test: bool,
+    incomplete: bool,
     /// For each `case` that is open, whether its next words are patterns.
     cases: Vec<bool>,
 }
@@ -56,7 +68,10 @@ struct Reader {
 impl Reader {
     fn token(&mut self, token: Token) {
         match token {
-            Token::Word(word) if self.in_test => self.in_test = !is(&word, "]]"),
+            Token::Word(word) if self.in_test => {
+                self.incomplete |= word.quotes_code;
+                self.in_test = !is(&word, "]]");
+            }
             Token::Operator(_) if self.in_test => {}
             Token::Word(word) if self.cases.last() == Some(&true) => {
                 if is(&word, "esac") {
@@ -93,27 +108,30 @@ impl Reader {
     fn end_command(&mut self) {
         self.redirection = None;
         let command = std::mem::take(&mut self.command);
-        if !command.words.is_empty() || command.input.is_some() || !command.outputs.is_empty() {
+        if !command.is_new() {
             self.commands.push(command);
         }
     }
 
     fn word(&mut self, word: Word) {
+        let command = &mut self.command;
         match self.redirection.take() {
-            Some("<" | "<>") => self.command.input = Some(word),
-            Some(">" | ">>" | ">|") => self.command.outputs.push(word),
-            // A descriptor, a delimiter, or a text.
-            Some(_) => {}
-            None if self.command.words.is_empty() && self.is_keyword(&word) => {}
-            None => {
-                let is_case = self.command.words.first().is_some_and(|it| is(it, "case"));
-                if is_case && self.command.words.len() == 2 && is(&word, "in") {
-                    self.command = Command::default();
-                    self.cases.push(true);
-                } else {
-                    self.command.words.push(word);
-                }
+            Some("<") => command.take_input(Input::File(word)),
+            Some("<>") => {
+                command.outputs.push(word.clone());
+                command.take_input(Input::File(word));
             }
+            Some(">" | ">>" | ">|") => command.outputs.push(word),
+            // A descriptor; in bash it may be a file.
+            Some(">&") if !is_descriptor(&word) => command.outputs.push(word),
+            Some(">&") => {}
+            Some(_) => command.take_input(Input::Other),
+            None if command.is_new() && self.is_keyword(&word) => {}
+            None if self.command.is_case() && is(&word, "in") => {
+                self.command = Command::default();
+                self.cases.push(true);
+            }
+            None => self.command.words.push(word),
         }
     }
 
@@ -127,11 +145,37 @@ impl Reader {
             "[[" if self.has_tests => self.in_test = true,
             "esac" => drop(self.cases.pop()),
             "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "!"
-            | "{" | "}" | "time" => {}
+            | "{" | "}" => {}
             _ => return false,
         }
         true
     }
+}
+
+impl Command {
+    /// Whether nothing of it has been read: only then a word can be a keyword.
+    fn is_new(&self) -> bool {
+        let inherits = matches!(self.input, Input::Inherited);
+        self.words.is_empty() && self.outputs.is_empty() && inherits
+    }
+
+    fn is_case(&self) -> bool {
+        let is_first = self.words.first().is_some_and(|word| is(word, "case"));
+        let inherits = matches!(self.input, Input::Inherited);
+        is_first && self.words.len() == 2 && self.outputs.is_empty() && inherits
+    }
+
+    fn take_input(&mut self, input: Input) {
+        self.input = match self.input {
+            Input::Inherited => input,
+            _ => Input::Other,
+        };
+    }
+}
+
+fn is_descriptor(word: &Word) -> bool {
+    let is_plain = |c: char| c.is_ascii_digit() || c == '-';
+    !word.expands && word.text.chars().all(is_plain)
 }
 
 fn is(word: &Word, text: &str) -> bool {
@@ -141,10 +185,11 @@ fn is(word: &Word, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hook::words;
 
     #[track_caller]
     fn case(code: &str, expected: &str) {
-        let read = commands(code, false);
+        let read = commands(words(code), false);
         let shown = |words: &[Word]| {
             let words: Vec<&str> = words.iter().map(|word| &*word.text).collect();
             words.join(" ")
@@ -152,8 +197,10 @@ mod tests {
         let mut found: Vec<String> = Vec::new();
         for command in &read.commands {
             let mut line = shown(&command.words);
-            if let Some(input) = &command.input {
-                line += &format!(" <{}", input.text);
+            match &command.input {
+                Input::File(input) => line += &format!(" <{}", input.text),
+                Input::Other => line += " <?",
+                Input::Inherited => {}
             }
             for output in &command.outputs {
                 line += &format!(" >{}", output.text);
@@ -183,6 +230,9 @@ mod tests {
         case("A=1 B= a", "A=1 B= a");
         case("\"if\" a", "if a");
         case("[[ a || b ]]", "[[ a / b ]]");
-        case("sh <<E\nx\nE", "sh");
+        case("sh <<E\nx\nE", "sh <?");
+        case("sh <a <b 2>&1 >&c", "sh <? >c");
+        case(">a case b in c", "case b in c >a");
+        case("time case b in c", "time case b in c");
     }
 }

@@ -3,16 +3,20 @@
 //!
 //! Knows the command lines of a few programs (`programs`); runs and expands nothing.
 
-use super::commands::{Command, commands};
+use std::path::Path;
+
+use super::commands::{Command, Input, commands};
 use super::findings::{Coverage, Findings};
 use super::interpreted::{Given, Interpreted};
 use super::interpreters::{Interpreter, Language, Operand, interpreter};
 use super::place::{Project, shebang};
-use super::programs::{self, runs_nothing};
-use crate::hook::{Hook, HookCommand, Shell, Word};
+use super::programs::{may_write, runs_nothing};
+use crate::hook::{CommandText, Hook, HookCommand, Shell, Word, words};
 
 /// Code within code, and programs that run programs.
 const DEEPEST: usize = 16;
+/// A longer command is not read, and so many words are enough.
+const LONGEST_COMMAND: usize = 64 * 1024;
 
 /// What an approval of this hook covers, as the files are now.
 pub(super) fn coverage(project: &Project, hook: &Hook) -> Coverage {
@@ -21,10 +25,18 @@ pub(super) fn coverage(project: &Project, hook: &Hook) -> Coverage {
         has_tests: false,
         depth: 0,
     };
+    let length = match hook.command() {
+        HookCommand::Program(args) => args.iter().map(|arg| arg.len() + 1).sum(),
+        HookCommand::Shell { text, .. } => text.len(),
+    };
     match hook.command() {
+        _ if length > LONGEST_COMMAND => {
+            let reason = "the command is longer than 64 KiB, and is not read".to_owned();
+            reader.found.partial(reason);
+        }
         HookCommand::Program(args) => {
             let words: Vec<Word> = args.iter().map(Word::literal).collect();
-            reader.run(&words, None);
+            reader.run(&words, &Input::Inherited);
         }
         HookCommand::Shell { text, shell } => reader.shell_text(text, *shell),
     }
@@ -46,8 +58,7 @@ impl Reader<'_> {
             None => cfg!(not(windows)),
         };
         if is_posix {
-            self.has_tests = has_tests(shell.map_or("sh", Shell::as_str));
-            return self.code(text);
+            return self.code_of(shell.map_or("sh", Shell::as_str), text);
         }
         let shell = shell.map_or("cmd", Shell::as_str);
         self.found
@@ -69,14 +80,26 @@ impl Reader<'_> {
         self.depth -= 1;
     }
 
-    fn code(&mut self, code: &str) {
+    /// Code for another shell than the one that is being read.
+    fn code_of(&mut self, shell: &str, code: &str) {
+        if !["sh", "dash", "bash"].contains(&shell) {
+            let reason = format!("what `{shell}` reads differently from `sh` is not known");
+            self.found.partial(reason);
+        }
+        let has_tests = shell == "bash";
+        let outer = std::mem::replace(&mut self.has_tests, has_tests);
+        self.code(words(code));
+        self.has_tests = outer;
+    }
+
+    fn code(&mut self, code: CommandText) {
         self.deeper(|reader| {
             let code = commands(code, reader.has_tests);
             if code.incomplete {
                 let reason = "quotes or expansions of the command cannot be read for sure";
                 reader.found.partial(reason.to_owned());
             }
-            for inner in &code.substitutions {
+            for inner in code.nested {
                 reader.code(inner);
             }
             for command in &code.commands {
@@ -98,18 +121,22 @@ impl Reader<'_> {
         while let Some((word, rest)) = words.split_first()
             && let Some((name, value)) = assigned(word)
         {
+            if word.quotes_code {
+                self.known_by_the_run(word);
+            }
             self.found.assignment(name, value, word.expands);
             words = rest;
         }
-        self.run(words, command.input.as_ref());
+        self.run(words, &command.input);
     }
 
     /// One command: a program and its arguments.
-    fn run(&mut self, words: &[Word], input: Option<&Word>) {
+    fn run(&mut self, words: &[Word], input: &Input) {
         let Some((program, args)) = words.split_first() else {
             return;
         };
-        if program.expands {
+        // `NAME+=value` is a program in one shell, and an assignment before one in another.
+        if program.expands || program.text.contains("+=") {
             self.known_by_the_run(program);
             return self.found.arguments(args);
         }
@@ -128,7 +155,7 @@ impl Reader<'_> {
         self.found.partial(reason);
     }
 
-    fn program_by_path(&mut self, path: &str, args: &[Word], input: Option<&Word>) {
+    fn program_by_path(&mut self, path: &str, args: &[Word], input: &Input) {
         let (project, folder) = (self.found.project, &self.found.folder);
         let base = path.rsplit('/').next().unwrap_or(path);
         if project.below(folder, path).is_none() && project.is_of_the_system(path.as_ref()) {
@@ -136,10 +163,13 @@ impl Reader<'_> {
         }
         let first_line = shebang(&project.path(folder, path));
         self.found.runs(path);
-        if let Some(first_line) = first_line {
+        if first_line.as_ref().is_some_and(Vec::is_empty) {
+            let reason = format!("the first line of `{path}` cannot be read");
+            self.found.partial(reason);
+        } else if let Some(first_line) = first_line {
             let mut words: Vec<Word> = first_line.into_iter().map(Word::literal).collect();
             words.push(Word::literal(path));
-            self.run(&words, None);
+            self.run(&words, &Input::Inherited);
         }
         match interpreter(base) {
             Some(known) => self.interpreter(known, base, args, input),
@@ -148,7 +178,7 @@ impl Reader<'_> {
     }
 
     /// A program that is found by its name, or a command of the shell's own.
-    fn known_program(&mut self, name: &str, args: &[Word], input: Option<&Word>) {
+    fn known_program(&mut self, name: &str, args: &[Word], input: &Input) {
         if let Some(known) = interpreter(name) {
             return self.interpreter(known, name, args, input);
         }
@@ -159,22 +189,22 @@ impl Reader<'_> {
             "trap" => self.eval(args.get(..1).unwrap_or_default()),
             "cd" | "pushd" | "chdir" => self.change_directory(args),
             "env" => {
-                let folder = self.found.folder.clone();
-                self.env(args, input);
-                self.found.folder = folder;
+                let outer = self.found.folder.clone();
+                self.env(args, &outer, input);
+                self.found.folder = outer;
             }
             _ => self.other_program(name, args),
         }
     }
 
     fn other_program(&mut self, name: &str, args: &[Word]) {
-        let texts: Vec<&str> = args.iter().map(|word| &*word.text).collect();
-        match runs_nothing(name, &texts) {
+        match runs_nothing(name, args) {
             Ok(None) => self.sets_variables(name, args),
             Ok(Some(why)) => self.found.partial(format!("`{name}` {why}")),
             Err(()) => {
                 let reason = format!("`{name}` may run or load files of the project");
                 self.found.partial(reason);
+                self.found.arguments(args);
             }
         }
         // A clone can bring along a directory that is a repository, with settings that run programs
@@ -183,14 +213,17 @@ impl Reader<'_> {
             let reason = "`git` in another directory may run what its settings say";
             self.found.partial(reason.to_owned());
         }
-        if programs::may_write(name) {
-            args.iter().for_each(|word| self.found.writes(word));
+        if may_write(name, args) {
+            self.found.writes_anything();
         }
-        self.found.arguments(args);
     }
 
     /// What runs the rest of its words.
-    fn wrapper(&mut self, name: &str, args: &[Word], input: Option<&Word>) {
+    fn wrapper(&mut self, name: &str, args: &[Word], input: &Input) {
+        if args.is_empty() && !matches!(input, Input::Inherited) {
+            let reason = format!("what follows `{name}` reads from the file that it opens");
+            self.found.partial(reason);
+        }
         match args.first() {
             Some(option) if option.text.starts_with('-') && !option.expands => {
                 let only_looks = name == "command" && matches!(&*option.text, "-v" | "-V");
@@ -209,6 +242,10 @@ impl Reader<'_> {
     }
 
     fn source(&mut self, args: &[Word]) {
+        let args = match args {
+            [dashes, rest @ ..] if dashes.text == "--" => rest,
+            args => args,
+        };
         if let Some((script, rest)) = args.split_first() {
             self.script(script, &[""]);
             self.found.arguments(rest);
@@ -234,8 +271,8 @@ impl Reader<'_> {
         if let Some(word) = args.iter().find(|word| word.expands) {
             return self.known_by_the_run(word);
         }
-        let words: Vec<&str> = args.iter().map(|word| &*word.text).collect();
-        self.code(&words.join(" "));
+        let texts: Vec<&str> = args.iter().map(|word| &*word.text).collect();
+        self.code(words(&texts.join(" ")));
     }
 
     fn change_directory(&mut self, args: &[Word]) {
@@ -248,7 +285,7 @@ impl Reader<'_> {
     }
 
     /// GNU coreutils, `env`: options, then variables, then a program.
-    fn env(&mut self, args: &[Word], input: Option<&Word>) {
+    fn env(&mut self, args: &[Word], outer: &Path, input: &Input) {
         let mut rest = args;
         while let Some((word, after)) = rest.split_first() {
             let text = &*word.text;
@@ -256,15 +293,15 @@ impl Reader<'_> {
             if let Some((name, value)) = text.split_once('=')
                 && !is_option
             {
-                self.found.assignment(name, value, word.expands);
+                self.named_assignment(word, name, value);
                 rest = after;
             } else if !is_option {
                 return self.run(rest, input);
             } else if let Some((folder, after)) = value_of(text, after, "-C", "--chdir") {
-                self.found.folder.push(folder);
+                self.found.folder = outer.join(folder);
                 rest = after;
             } else if let Some((words, after)) = value_of(text, after, "-S", "--split-string") {
-                return self.split_string(words, after, input);
+                return self.split_string(words, after, outer, input);
             } else if let Some((_, after)) = value_of(text, after, "-u", "--unset") {
                 rest = after;
             } else if matches!(text, "-" | "-i" | "--ignore-environment" | "--") {
@@ -276,25 +313,29 @@ impl Reader<'_> {
         }
     }
 
-    fn split_string(&mut self, text: &str, rest: &[Word], input: Option<&Word>) {
+    fn split_string(&mut self, text: &str, rest: &[Word], outer: &Path, input: &Input) {
         if text.contains(['\'', '"', '\\', '$', '#']) {
             return self.unknown_option("env -S", text);
         }
-        let mut words: Vec<Word> = text.split_whitespace().map(Word::literal).collect();
+        let mut words: Vec<Word> = text.split_ascii_whitespace().map(Word::literal).collect();
         words.extend_from_slice(rest);
-        self.deeper(|reader| reader.env(&words, input));
+        self.deeper(|reader| reader.env(&words, outer, input));
     }
 
-    fn interpreter(
-        &mut self,
-        known: &Interpreter,
-        name: &str,
-        args: &[Word],
-        input: Option<&Word>,
-    ) {
+    /// An argument that sets a variable.
+    fn named_assignment(&mut self, word: &Word, name: &str, value: &str) {
+        if name.contains(['$', '`']) {
+            return self.known_by_the_run(word);
+        }
+        let name = name.trim_end_matches('+');
+        self.found.assignment(name, value, word.expands);
+    }
+
+    fn interpreter(&mut self, known: &Interpreter, name: &str, args: &[Word], input: &Input) {
         let run = Interpreted::read(known, args);
         for (option, given) in &run.options {
             match given {
+                Given::Script(word) if word.text == "-" => self.reads_code(name, input),
                 Given::Script(word) => self.script(word, known.endings),
                 Given::Code(word) => self.inner_code(known.language, name, option, word),
                 Given::Unknown => self.unknown_option(name, option),
@@ -304,27 +345,26 @@ impl Reader<'_> {
             (Some(word), Operand::Code) => self.inner_code(known.language, name, "", word),
             (Some(word), Operand::Script) if word.text != "-" => {
                 self.script(word, known.endings);
-                if known.language == Language::Python && !run.is_isolated {
-                    self.beside(name, &word.text);
-                }
+                self.beside(known, name, &word.text, run.is_isolated);
             }
             _ if !run.options.is_empty() || known.operand == Operand::Code => {}
-            _ => match input {
-                Some(word) => self.script(word, &[""]),
-                None => {
-                    let reason = format!("`{name}` runs what it reads from its input");
-                    self.found.partial(reason);
-                }
-            },
+            _ => self.reads_code(name, input),
         }
         self.found.arguments(run.rest);
     }
 
+    fn reads_code(&mut self, name: &str, input: &Input) {
+        if let Input::File(word) = input {
+            self.script(word, &[""]);
+        } else {
+            let reason = format!("`{name}` runs what it reads from its input");
+            self.found.partial(reason);
+        }
+    }
+
     fn inner_code(&mut self, language: Language, name: &str, option: &str, word: &Word) {
         if language == Language::Shell && !word.expands {
-            let outer = std::mem::replace(&mut self.has_tests, has_tests(name));
-            self.code(&word.text);
-            self.has_tests = outer;
+            self.code_of(name, &word.text);
         } else if word.expands || !language.is_harmless(&word.text) {
             let program = format!("{name} {option}");
             let program = program.trim_end();
@@ -333,15 +373,23 @@ impl Reader<'_> {
         }
     }
 
-    /// Python looks for each module in the directory of the script first.
-    fn beside(&mut self, name: &str, script: &str) {
-        let directory = script
-            .rsplit_once('/')
-            .map_or("", |(directory, _)| directory);
-        let below = self.found.project.below(&self.found.folder, directory);
-        let reason =
-            format!("a file beside `{script}` can replace a module of `{name}` without `-I`");
-        self.found.partial_without(below.as_deref(), reason);
+    /// What an interpreter takes from beside a script, or from its first line.
+    fn beside(&mut self, known: &Interpreter, name: &str, script: &str, is_isolated: bool) {
+        let (project, folder) = (self.found.project, &self.found.folder);
+        let path = project.path(folder, script);
+        if name == "perl" && shebang(&path).is_some_and(|it| !it.concat().contains("perl")) {
+            let reason = format!("`perl` runs the program that the first line of `{script}` names");
+            self.found.partial(reason);
+        }
+        if known.language == Language::Python && !is_isolated {
+            // Modules are looked for in the directory of the script first, behind all links.
+            let directory = path.canonicalize().unwrap_or(path);
+            let directory = directory.parent().and_then(Path::to_str);
+            let below = directory.and_then(|it| project.below(Path::new(""), it));
+            let reason =
+                format!("a file beside `{script}` can replace a module of `{name}` without `-I`");
+            self.found.partial_without(below.as_deref(), reason);
+        }
     }
 
     /// The shell's own commands that set the variables that they name.
@@ -355,10 +403,7 @@ impl Reader<'_> {
         };
         for word in names.unwrap_or_default() {
             match word.text.split_once('=') {
-                Some((name, value)) => {
-                    let name = name.trim_end_matches('+');
-                    self.found.assignment(name, value, word.expands);
-                }
+                Some((name, value)) => self.named_assignment(word, name, value),
                 None if word.expands => self.known_by_the_run(word),
                 None => {
                     let name = word.text.trim_start_matches("-v");
@@ -369,20 +414,14 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a shell knows `[[`; in another, what follows an operator within it is a command.
-fn has_tests(shell: &str) -> bool {
-    ["bash", "zsh", "ksh"].contains(&shell)
-}
-
-/// The name and the value of `NAME=value` before a command.
+/// The name and the value of `NAME=value` before a command. (Some shells take `NAME+=value` for a program.)
 fn assigned(word: &Word) -> Option<(&str, &str)> {
-    // Quotes in the name make a program of it.
-    let (bare, _) = word.bare.split_once('=')?;
     let (name, value) = word.text.split_once('=')?;
-    let plain = name.strip_suffix('+').unwrap_or(name);
+    // Quotes before it make a program of it.
+    let is_plain = name.len() < word.plain;
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let begins = plain.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    (bare == name && begins && plain.chars().all(is_name)).then_some((plain, value))
+    (is_plain && begins && name.chars().all(is_name)).then_some((name, value))
 }
 
 /// The value of an option that is given as `-C x`, `-Cx`, `--chdir x` or `--chdir=x`, and the words

@@ -20,27 +20,53 @@ const MOST_LEVELS: usize = 100;
 /// # Errors
 /// When it cannot be read, or is too large, or is neither a file nor a directory; for a pattern also
 /// when it is malformed.
-pub(super) fn of(root: &Path, name: &str, kind: Kind) -> io::Result<Option<String>> {
+pub(super) fn of(
+    root: &Path,
+    name: &str,
+    kind: Kind,
+    budget: &mut Budget,
+) -> io::Result<Option<String>> {
     match kind {
-        Kind::Glob => of_glob(root, name),
-        Kind::Runs | Kind::Named => of_path(root, name),
+        Kind::Glob => of_glob(root, name, budget),
+        Kind::Runs | Kind::Named => of_path(root, name, budget),
     }
 }
 
-fn of_path(root: &Path, name: &str) -> io::Result<Option<String>> {
+/// What may still be read for one hook.
+pub(super) struct Budget {
+    bytes: u64,
+    files: usize,
+}
+
+impl Budget {
+    pub(super) fn new() -> Self {
+        Self {
+            bytes: MOST_BYTES,
+            files: MOST_ENTRIES,
+        }
+    }
+
+    fn take_files(&mut self, files: usize) -> io::Result<()> {
+        let left = self.files.checked_sub(files);
+        self.files = left.ok_or_else(|| io::Error::other("more than 10,000 files"))?;
+        Ok(())
+    }
+}
+
+fn of_path(root: &Path, name: &str, budget: &mut Budget) -> io::Result<Option<String>> {
     let path = root.join(name);
     if let Some(error) = path.metadata().err() {
         let is_missing = error.kind() == io::ErrorKind::NotFound;
         return if is_missing { Ok(None) } else { Err(error) };
     }
-    let mut hasher = Hasher::new();
+    let mut hasher = Hasher::new(budget);
     hasher.add(&path)?;
     Ok(Some(in_hex(hasher.sha)))
 }
 
 /// Of all files below the root whose names match. What is looked at is all that lies below the
 /// pattern's fixed part, as deep as the pattern goes.
-fn of_glob(root: &Path, pattern: &str) -> io::Result<Option<String>> {
+fn of_glob(root: &Path, pattern: &str, budget: &mut Budget) -> io::Result<Option<String>> {
     let parsed = Pattern::new(pattern).map_err(io::Error::other)?;
     let is_fixed = |part: &&str| !part.contains(['*', '?', '[']);
     let fixed: Vec<&str> = pattern.split('/').take_while(is_fixed).collect();
@@ -49,16 +75,13 @@ fn of_glob(root: &Path, pattern: &str) -> io::Result<Option<String>> {
     } else {
         pattern.split('/').count() - fixed.len()
     };
-    let mut hasher = Hasher::new();
     let mut found = Vec::new();
-    let mut seen = 0;
     let mut waiting = vec![(fixed.join("/"), levels)];
     while let Some((name, levels)) = waiting.pop() {
         if root.join(&name).is_dir() {
             if levels > 0 {
                 let names = names_in(root, &name)?;
-                seen += names.len();
-                check_count(seen)?;
+                budget.take_files(names.len())?;
                 waiting.extend(names.into_iter().map(|name| (name, levels - 1)));
             }
         } else if parsed.matches_with(&name, STRICT) {
@@ -66,6 +89,7 @@ fn of_glob(root: &Path, pattern: &str) -> io::Result<Option<String>> {
         }
     }
     found.sort();
+    let mut hasher = Hasher::new(budget);
     for name in &found {
         hasher.sha.update((name.len() as u64).to_le_bytes());
         hasher.sha.update(name);
@@ -95,43 +119,38 @@ fn names_in(root: &Path, directory: &str) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-fn check_count(files: usize) -> io::Result<()> {
-    if files > MOST_ENTRIES {
-        return Err(io::Error::other("more than 10,000 files"));
-    }
-    Ok(())
-}
-
 pub(super) fn of_text(text: &str) -> String {
     in_hex(Sha256::new_with_prefix(text))
 }
 
 fn in_hex(sha: Sha256) -> String {
-    let digest = sha.finalize();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::with_capacity(64);
+    for byte in sha.finalize() {
+        for digit in [byte >> 4, byte & 0xF] {
+            text.extend(char::from_digit(digit.into(), 16));
+        }
+    }
+    text
 }
 
-struct Hasher {
+struct Hasher<'a> {
     sha: Sha256,
-    bytes: u64,
-    entries: usize,
+    budget: &'a mut Budget,
     levels: usize,
 }
 
-impl Hasher {
-    fn new() -> Self {
+impl<'a> Hasher<'a> {
+    fn new(budget: &'a mut Budget) -> Self {
         Self {
             sha: Sha256::new(),
-            bytes: 0,
-            entries: 0,
+            budget,
             levels: 0,
         }
     }
 
     /// Follows links: what counts is what would be run.
     fn add(&mut self, path: &Path) -> io::Result<()> {
-        self.entries += 1;
-        check_count(self.entries)?;
+        self.budget.take_files(1)?;
         // Asked before it is opened: to open a pipe may take for ever.
         let metadata = match path.metadata() {
             // A link that leads nowhere, in a folder that is there all the same.
@@ -176,14 +195,14 @@ impl Hasher {
 
     fn add_file(&mut self, path: &Path) -> io::Result<()> {
         let mut content = Vec::new();
-        let left = MOST_BYTES - self.bytes;
+        let left = self.budget.bytes;
         let length = files::open(path)?
             .take(left + 1)
             .read_to_end(&mut content)? as u64;
         if length > left {
             return Err(io::Error::other("larger than 64 MiB"));
         }
-        self.bytes += length;
+        self.budget.bytes -= length;
         self.sha.update(b"file");
         self.sha.update(length.to_le_bytes());
         self.sha.update(&content);

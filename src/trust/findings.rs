@@ -2,7 +2,7 @@
 //!
 //! Knows names of files and variables; which word of a command is which, `coverage` knows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::place::{Project, is_script};
@@ -32,6 +32,8 @@ pub(super) enum Kind {
 /// A person who has seen so many reasons needs no more.
 const MOST_REASONS: usize = 50;
 const MOST_FILES: usize = 1000;
+/// A word may be as long as a file, and a reason is one line.
+const LONGEST_REASON: usize = 160;
 /// No file has a longer name (Linux, `PATH_MAX`).
 const LONGEST_NAME: usize = 4096;
 
@@ -41,8 +43,10 @@ pub(super) struct Findings<'a> {
     pub(super) folder: PathBuf,
     /// The files and directories of `inputs`, which are covered whatever runs them.
     inputs: Vec<String>,
-    /// What the command may write: a name below the root, or none for one that is not known.
-    written: Vec<Option<String>>,
+    /// What the command may write, by its real path.
+    written: HashSet<PathBuf>,
+    /// The command may write something that is not known.
+    writes_anything: bool,
     coverage: Coverage,
 }
 
@@ -53,7 +57,8 @@ impl<'a> Findings<'a> {
             project,
             folder: hook.working_dir().unwrap_or(Path::new("")).to_owned(),
             inputs: Vec::new(),
-            written: Vec::new(),
+            written: HashSet::new(),
+            writes_anything: false,
             coverage: Coverage::default(),
         };
         for input in hook.inputs() {
@@ -74,7 +79,7 @@ impl<'a> Findings<'a> {
             return self.partial(format!("`{input}` of `inputs` is not within the project"));
         };
         if input.contains(['*', '?', '[']) {
-            self.coverage.files.insert(name, Kind::Glob);
+            self.add(name, Kind::Glob);
         } else {
             self.inputs.push(name.clone());
             self.add(name, Kind::Named);
@@ -86,7 +91,11 @@ impl<'a> Findings<'a> {
         inputs.any(|input| is_within(name, input))
     }
 
-    pub(super) fn partial(&mut self, reason: String) {
+    pub(super) fn partial(&mut self, mut reason: String) {
+        if let Some((end, _)) = reason.char_indices().nth(LONGEST_REASON) {
+            reason.truncate(end);
+            reason.push('…');
+        }
         let reasons = &mut self.coverage.partial;
         if reasons.len() < MOST_REASONS && !reasons.contains(&reason) {
             reasons.push(reason);
@@ -170,24 +179,43 @@ impl<'a> Findings<'a> {
 
     fn is_outside(&self, entry: &str) -> bool {
         let path = Path::new(entry);
-        path.is_absolute() && path != self.project.root
+        let is_alias = path.starts_with("/proc") || path.starts_with("/dev");
+        path.is_absolute() && path != self.project.root && !is_alias
     }
 
     /// A file that the command may write.
     pub(super) fn writes(&mut self, word: &Word) {
-        if word.expands {
-            self.written.push(None);
-        } else if let Some(name) = self.project.below(&self.folder, &word.text) {
-            self.written.push(Some(name));
+        let path = self.project.path(&self.folder, &word.text);
+        let real = match (path.canonicalize(), path.parent(), path.file_name()) {
+            (Ok(real), ..) => Some(real),
+            (Err(_), Some(parent), Some(name)) => {
+                parent.canonicalize().ok().map(|it| it.join(name))
+            }
+            _ => None,
+        };
+        match real {
+            Some(real) if !word.expands && !real.is_dir() => drop(self.written.insert(real)),
+            _ => self.writes_anything = true,
         }
+    }
+
+    /// Files that cannot be told.
+    pub(super) fn writes_anything(&mut self) {
+        self.writes_anything = true;
     }
 
     /// All that was found.
     pub(super) fn end(mut self) -> Coverage {
         let mut written = Vec::new();
-        for (file, kind) in &self.coverage.files {
-            let is_it = |name: &Option<String>| name.as_ref().is_none_or(|it| is_within(file, it));
-            if *kind == Kind::Runs && self.written.iter().any(is_it) {
+        let files = &self.coverage.files;
+        for (file, _) in files.iter().filter(|(_, kind)| **kind == Kind::Runs) {
+            let real = self.project.root.join(file).canonicalize();
+            let is_written = match real {
+                Ok(real) => self.written.contains(&real),
+                // It may come to be by another name.
+                Err(_) => !self.written.is_empty(),
+            };
+            if is_written || self.writes_anything {
                 written.push(format!(
                     "`{file}` may be written by the command that runs it"
                 ));

@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::coverage::coverage;
+use super::digest::{self, Budget};
 use super::findings::Kind;
 use super::place::Project;
-use super::{Approved, HookTrust, digest};
+use super::{Approved, HookTrust};
 use crate::hook::{Gate, GateVerdict, Hook};
 
 /// Approved, if the files are still what they were. The hook itself cannot have changed: it is the
@@ -30,9 +31,13 @@ impl Unchanged {
     /// The first file that is not what was approved, with how.
     fn difference(&self, hook: &Hook) -> Option<String> {
         let now = coverage(&self.project, hook).files;
+        let mut budget = Budget::new();
         for (file, before) in &self.files {
             let kind = now.get(file).copied().unwrap_or(Kind::Named);
-            let what = match (digest::of(&self.project.root, file, kind), before) {
+            let what = match (
+                digest::of(&self.project.root, file, kind, &mut budget),
+                before,
+            ) {
                 (Ok(now), before) if now == *before => continue,
                 (Ok(None), _) => "is gone",
                 (Ok(Some(_)), None) => "has appeared",
@@ -41,15 +46,17 @@ impl Unchanged {
             };
             return Some(format!("`{file}` {what}"));
         }
-        // What could not be read was a reason for a partial approval.
-        let is_new = |(file, kind): &(&String, &Kind)| {
-            !self.files.contains_key(*file)
-                && matches!(digest::of(&self.project.root, file, **kind), Ok(Some(_)))
-        };
-        let (file, _) = now.iter().find(is_new)?;
-        Some(format!(
-            "`{file}` has become a script that the command may run"
-        ))
+        for (file, kind) in &now {
+            // What cannot be read was a reason for a partial approval.
+            if !self.files.contains_key(file)
+                && let Ok(Some(_)) = digest::of(&self.project.root, file, *kind, &mut budget)
+            {
+                return Some(format!(
+                    "`{file}` has become a script that the command may run"
+                ));
+            }
+        }
+        None
     }
 }
 

@@ -35,13 +35,15 @@ impl<'a> Interpreted<'a> {
         };
         // These take options behind their operands too.
         let permutes = matches!(known.language, Language::Sed | Language::Jq);
+        let is_shell = known.language == Language::Shell;
         while let Some((word, after)) = run.rest.split_first() {
             if word.expands {
                 run.options.push((&word.text, Given::Unknown));
                 break;
             }
             run.rest = after;
-            if word.text == "--" {
+            let ends_options = word.text == "--" || word.text == "-" && is_shell;
+            if ends_options {
                 run.add_operand(after.first(), known.operand);
                 break;
             }
@@ -77,7 +79,7 @@ impl<'a> Interpreted<'a> {
     /// Reads an option, and the words behind it that belong to it; false where reading must end.
     fn option(&mut self, known: &Interpreter, option: &'a str) -> bool {
         let is_python = known.language == Language::Python;
-        self.is_isolated |= is_python && !option.starts_with("--") && option.contains('I');
+        self.is_isolated |= is_python && known.has_flag(option, 'I');
         let given = match known.option(option) {
             Meaning::Values(count) => return self.skip(option, count),
             Meaning::OperandIs(operand) => {
@@ -160,6 +162,8 @@ mod tests {
         case("bash -o pipefail -ec x y", "code x");
         case("sh -c -e x", "code x");
         case("sh -- x", "script x");
+        case("sh - -x y", "script -x");
+        case("bash -euo pipefail x", "script x");
         case("sh $o x", "unknown $o");
         case("sh", "");
         case("python3 -I -W error x.py", "script x.py");

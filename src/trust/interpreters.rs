@@ -2,21 +2,22 @@
 //!
 //! A closed world: an option that is not in the table may mean anything. Knows no file system.
 
-/// How an interpreter reads its arguments.
+/// How an interpreter reads its arguments. Names are separated by spaces, options of one letter by
+/// nothing.
 pub(super) struct Interpreter {
-    names: &'static [&'static str],
-    /// Letters of options without a value.
+    names: &'static str,
+    /// Options without a value.
     flags: &'static str,
-    /// Letters of options with a value that is only a value.
+    /// Options with a value that is only a value.
     values: &'static str,
-    /// Letters of options whose value is a script.
+    /// Options whose value is a script.
     scripts: &'static str,
-    /// Letters of options whose value is code.
+    /// Options whose value is code.
     code: &'static str,
-    /// Options of several letters, with how many values each has.
-    long: &'static [(&'static str, usize)],
+    /// Options of several letters without a value, with one, and with two.
+    long: [&'static str; 3],
     /// Options of several letters whose value is a script.
-    long_scripts: &'static [&'static str],
+    long_scripts: &'static str,
     /// What the first operand is, where no option has given a script or code.
     pub(super) operand: Operand,
     pub(super) language: Language,
@@ -56,201 +57,129 @@ pub(super) enum Meaning<'a> {
     Unknown,
 }
 
-const SHELLS: Interpreter = Interpreter {
-    names: &["sh", "bash", "dash", "zsh", "ksh"],
-    flags: "abefhklmnptuvxBCEHPT",
-    values: "oO",
-    scripts: "",
-    code: "c",
-    long: &[
-        ("--login", 0),
-        ("--norc", 0),
-        ("--noprofile", 0),
-        ("--posix", 0),
-    ],
-    long_scripts: &[],
-    operand: Operand::Script,
-    language: Language::Shell,
-    endings: &[""],
-};
+/// One that takes a script for its first operand.
+const fn of_scripts(names: &'static str, flags: &'static str, code: &'static str) -> Interpreter {
+    Interpreter {
+        names,
+        flags,
+        values: "",
+        scripts: "",
+        code,
+        long: ["", "", ""],
+        long_scripts: "",
+        operand: Operand::Script,
+        language: Language::Other,
+        endings: &[""],
+    }
+}
 
 const INTERPRETERS: &[Interpreter] = &[
-    SHELLS,
     Interpreter {
-        names: &["fish"],
-        flags: "nNP",
-        code: "cC",
-        values: "",
-        long: &[("--no-config", 0)],
-        language: Language::Other,
-        ..SHELLS
+        values: "oO",
+        long: ["--login --norc --noprofile --posix", "", ""],
+        language: Language::Shell,
+        ..of_scripts("sh bash dash zsh ksh", "abefhlmnptuvxBCEHPT", "c")
     },
     Interpreter {
-        names: &["python", "python3"],
-        flags: "IEsSBuvOqbdP",
         values: "WX",
-        long: &[],
         language: Language::Python,
-        ..SHELLS
+        ..of_scripts("python python3", "IEsSBuvOqbdP", "c")
     },
     Interpreter {
-        names: &["node"],
-        flags: "",
-        values: "",
-        code: "ep",
-        long: &[
-            ("--no-warnings", 0),
-            ("--no-deprecation", 0),
-            ("--trace-warnings", 0),
-            ("--enable-source-maps", 0),
-            ("--experimental-strip-types", 0),
+        long: [
+            "--no-warnings --no-deprecation --trace-warnings --enable-source-maps \
+             --experimental-strip-types",
+            "",
+            "",
         ],
-        language: Language::Other,
         // What `require` tries (Node's documentation, "Modules: CommonJS modules").
         endings: &["", ".js", ".json", ".node"],
-        ..SHELLS
+        ..of_scripts("node", "", "ep")
     },
     Interpreter {
-        names: &["ruby"],
-        flags: "wvdnpla",
-        values: "",
-        code: "e",
-        long: &[],
-        language: Language::Other,
-        ..SHELLS
+        long: ["-noprofile -noninteractive -nologo", "-executionpolicy", ""],
+        long_scripts: "-file",
+        endings: &["", ".ps1"],
+        ..of_scripts("pwsh powershell", "", "")
     },
+    of_scripts("fish", "nNP", "cC"),
+    of_scripts("ruby", "wvdnpla", "e"),
+    of_scripts("perl", "wWtTcnpla", "eE"),
+    of_scripts("lua", "vEW", "e"),
     Interpreter {
-        names: &["perl"],
-        flags: "wWtTcnpla",
-        values: "",
-        code: "eE",
-        long: &[],
-        language: Language::Other,
-        ..SHELLS
-    },
-    Interpreter {
-        names: &["php"],
-        flags: "nqC",
-        values: "",
         scripts: "f",
-        code: "rRBE",
-        long: &[],
-        language: Language::Other,
-        ..SHELLS
+        ..of_scripts("php", "nqC", "rRBE")
     },
     Interpreter {
-        names: &["lua"],
-        flags: "vEW",
-        values: "",
-        code: "e",
-        long: &[],
-        language: Language::Other,
-        ..SHELLS
-    },
-    Interpreter {
-        names: &["awk", "gawk", "mawk", "nawk"],
-        flags: "",
         values: "Fv",
         scripts: "f",
-        code: "e",
-        long: &[],
         operand: Operand::Code,
         language: Language::Awk,
         endings: &["", ".awk"],
-        ..SHELLS
+        ..of_scripts("awk gawk mawk nawk", "", "e")
     },
     Interpreter {
-        names: &["sed"],
-        flags: "nErsuz",
         values: "l",
         scripts: "f",
-        code: "e",
-        long: &[
-            ("--quiet", 0),
-            ("--silent", 0),
-            ("--regexp-extended", 0),
-            ("--posix", 0),
-            ("--sandbox", 0),
+        long: [
+            "--quiet --silent --regexp-extended --posix --sandbox",
+            "",
+            "",
         ],
         operand: Operand::Code,
         language: Language::Sed,
-        ..SHELLS
+        ..of_scripts("sed", "nErsuz", "e")
     },
     Interpreter {
-        names: &["jq"],
-        flags: "ercnsSRjaCMhV",
-        values: "",
         scripts: "f",
-        code: "",
-        long: &[
-            ("--exit-status", 0),
-            ("--raw-output", 0),
-            ("--compact-output", 0),
-            ("--null-input", 0),
-            ("--slurp", 0),
-            ("--sort-keys", 0),
-            ("--raw-input", 0),
-            ("--join-output", 0),
-            ("--unbuffered", 0),
-            ("--tab", 0),
-            ("--args", 0),
-            ("--jsonargs", 0),
-            ("--indent", 1),
-            ("--arg", 2),
-            ("--argjson", 2),
-            ("--slurpfile", 2),
-            ("--rawfile", 2),
+        long: [
+            "--exit-status --raw-output --compact-output --null-input --slurp --sort-keys \
+             --raw-input --join-output --unbuffered --stream --seq --tab --args --jsonargs",
+            "--indent",
+            "--arg --argjson --slurpfile --rawfile",
         ],
-        long_scripts: &["--from-file"],
+        long_scripts: "--from-file",
         operand: Operand::Code,
         language: Language::Jq,
-        ..SHELLS
-    },
-    Interpreter {
-        names: &["pwsh", "powershell"],
-        flags: "",
-        values: "",
-        code: "",
-        long: &[
-            ("-noprofile", 0),
-            ("-noninteractive", 0),
-            ("-nologo", 0),
-            ("-executionpolicy", 1),
-        ],
-        long_scripts: &["-file"],
-        language: Language::Other,
-        endings: &["", ".ps1"],
-        ..SHELLS
+        ..of_scripts("jq", "ercnsSRjaCMhV", "")
     },
 ];
 
 pub(super) fn interpreter(name: &str) -> Option<&'static Interpreter> {
     let name = name.strip_suffix(".exe").unwrap_or(name);
-    let mut all = INTERPRETERS.iter();
-    all.find(|it| {
-        let is_version = |rest: &str| {
-            let mut version = rest.chars();
-            !rest.is_empty() && version.all(|c| c.is_ascii_digit() || c == '.')
-        };
-        let versioned = |known: &str| name.strip_prefix(known).is_some_and(is_version);
-        // `python3.12`, `lua5.4`
-        it.names.contains(&name)
-            || ["python", "lua"].contains(&it.names[0]) && versioned(it.names[0])
-    })
+    // `python3.12`, `lua5.4`
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let name = if ["python", "lua"].contains(&plain) {
+        plain
+    } else {
+        name
+    };
+    INTERPRETERS.iter().find(|it| has(it.names, name))
+}
+
+fn has(list: &str, name: &str) -> bool {
+    list.split(' ')
+        .any(|known| known.eq_ignore_ascii_case(name))
 }
 
 impl Interpreter {
+    /// Whether an option has this flag, and not as a part of a value.
+    pub(super) fn has_flag(&self, option: &str, flag: char) -> bool {
+        let letters = option[1..].chars();
+        let mut flags = letters.take_while(|letter| self.flags.contains(*letter));
+        !option.starts_with("--") && flags.any(|letter| letter == flag)
+    }
+
     /// What a word that begins with `-` or `+` asks for.
     pub(super) fn option<'a>(&self, word: &'a str) -> Meaning<'a> {
         let (name, value) = match word.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (word, None),
         };
-        let is_name = |known: &str| known.eq_ignore_ascii_case(name);
-        if let Some((_, values)) = self.long.iter().find(|(known, _)| is_name(known)) {
-            return Meaning::Values(if value.is_some() { 0 } else { *values });
+        if let Some(values) = self.long.iter().position(|list| has(list, name)) {
+            return Meaning::Values(if value.is_some() { 0 } else { values });
         }
-        if self.long_scripts.iter().any(|known| is_name(known)) {
+        if has(self.long_scripts, name) {
             return match self.language {
                 Language::Jq => Meaning::OperandIs(Operand::Script),
                 _ => Meaning::Script(value),
@@ -281,7 +210,11 @@ impl Interpreter {
                 return Meaning::Script(attached);
             } else if self.values.contains(letter) && self.language != Language::Shell {
                 return Meaning::Values(usize::from(attached.is_none()));
-            } else if self.values.contains(letter) && letters.len() == 1 {
+            } else if self.values.contains(letter)
+                && attached.is_none()
+                && found == Meaning::Values(0)
+            {
+                // `-euo pipefail`
                 return Meaning::Values(1);
             } else {
                 return Meaning::Unknown;
@@ -296,7 +229,7 @@ impl Language {
     /// can be told; when in doubt, not.
     pub(super) fn is_harmless(self, code: &str) -> bool {
         match self {
-            Self::Jq => !code.contains("import") && !code.contains("include"),
+            Self::Jq => !has_name(code, "import") && !has_name(code, "include"),
             Self::Awk => {
                 let running = ["system", "getline", "|", "@", ">", "<", "extension"];
                 !running.iter().any(|word| code.contains(word))
@@ -305,6 +238,16 @@ impl Language {
             Self::Shell | Self::Python | Self::Other => false,
         }
     }
+}
+
+/// Whether this name stands in the code by itself, and not as a key.
+fn has_name(code: &str, name: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_.$".contains(c);
+    code.match_indices(name).any(|(at, _)| {
+        let before = code[..at].chars().next_back();
+        let after = code[at + name.len()..].chars().next();
+        !before.is_some_and(is_name) && !after.is_some_and(is_name)
+    })
 }
 
 /// One command of sed: an address of numbers, and `p`, `d`, `q`, `=` or an `s` whose flags run and
@@ -340,6 +283,8 @@ mod tests {
             ("bash", "-ec", Meaning::OperandIs(Operand::Code)),
             ("sh", "-e", Meaning::Values(0)),
             ("bash", "-o", Meaning::Values(1)),
+            ("bash", "-euo", Meaning::Values(1)),
+            ("bash", "-k", Meaning::Unknown),
             ("bash", "--rcfile", Meaning::Unknown),
             ("sh", "-s", Meaning::Unknown),
             ("python3.12", "-Iu", Meaning::Values(0)),
@@ -370,6 +315,7 @@ mod tests {
     fn code_that_may_run_something_is_told_from_code_that_does_not() {
         for (language, code, harmless) in [
             (Language::Jq, ".x", true),
+            (Language::Jq, ".include_path, .import", true),
             (Language::Jq, "import \"a\" as a; .", false),
             (Language::Awk, "{print $1}", true),
             (Language::Awk, "{system(\"./x\")}", false),

@@ -138,8 +138,9 @@ fn approve(project: &Project, hook: &Hook) -> Approved {
     let covered = coverage::coverage(project, hook);
     let mut partial = covered.partial;
     let mut files = Vec::new();
+    let mut budget = digest::Budget::new();
     for (file, kind) in covered.files {
-        match digest::of(&project.root, &file, kind) {
+        match digest::of(&project.root, &file, kind, &mut budget) {
             Ok(digest) => files.push((file, digest)),
             Err(error) => partial.push(format!("`{file}` cannot be read: {error}")),
         }

@@ -103,22 +103,28 @@ pub(super) fn is_script(path: &Path) -> bool {
         }
     }
     let ending = path.extension().and_then(|ending| ending.to_str());
-    ending.is_some_and(is_script_ending) || first_line(path).is_some_and(|it| it.starts_with("#!"))
+    ending.is_some_and(is_script_ending) || first_line(path).is_some_and(|it| it.starts_with(b"#!"))
 }
 
 /// The interpreter that a script names in its first line, and its argument (execve(2): what follows
-/// the interpreter is one argument).
+/// the interpreter is one argument). Empty where it cannot be read.
 pub(super) fn shebang(path: &Path) -> Option<Vec<String>> {
     let line = first_line(path)?;
-    let line = line.strip_prefix("#!")?.trim();
+    let line = line.strip_prefix(b"#!")?;
+    let Ok(line) = str::from_utf8(line) else {
+        return Some(Vec::new());
+    };
+    let line = line.trim_matches([' ', '\t']);
     let words = match line.split_once([' ', '\t']) {
-        Some((interpreter, argument)) => vec![interpreter, argument.trim_start()],
+        Some((interpreter, argument)) => {
+            vec![interpreter, argument.trim_start_matches([' ', '\t'])]
+        }
         None => vec![line],
     };
     Some(words.into_iter().map(str::to_owned).collect())
 }
 
-fn first_line(path: &Path) -> Option<String> {
+fn first_line(path: &Path) -> Option<Vec<u8>> {
     // No more is read of it by Linux (BINPRM_BUF_SIZE).
     const LONGEST: u64 = 256;
     let mut bytes = Vec::new();
@@ -126,5 +132,5 @@ fn first_line(path: &Path) -> Option<String> {
     file.take(LONGEST).read_to_end(&mut bytes).ok()?;
     let end = bytes.iter().position(|byte| *byte == b'\n');
     bytes.truncate(end.unwrap_or(bytes.len()));
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    Some(bytes)
 }

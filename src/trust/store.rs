@@ -158,7 +158,7 @@ impl TrustStore {
             }
         }
         let mut content: Content =
-            serde_json::from_reader(io::BufReader::new(file.take(LARGEST_STORE)))
+            serde_json::from_reader(io::BufReader::new(file.take(LARGEST_STORE + 1)))
                 .map_err(|error| unusable(format!("cannot be read: {error}")))?;
         match content.version {
             VERSION => Ok(content),
@@ -190,9 +190,19 @@ impl TrustStore {
         change(&mut content.projects);
         let text = serde_json::to_string_pretty(&content)
             .map_err(io::Error::from)
+            .and_then(within_bounds)
             .map_err(write_error)?;
         files::replace(&self.path, &(text + "\n"), NewFile::Private).map_err(write_error)
     }
+}
+
+/// What is too large to be read again would take the approvals of all projects along.
+fn within_bounds(text: String) -> io::Result<String> {
+    if text.len() as u64 > LARGEST_STORE {
+        let words = "it would be larger than 64 MiB: approve fewer or smaller hooks";
+        return Err(io::Error::other(words));
+    }
+    Ok(text)
 }
 
 /// A hook's process has its chain in the environment, whatever the program's profile.

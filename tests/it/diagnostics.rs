@@ -527,4 +527,12 @@ fn a_file_beyond_a_limit_cannot_be_used() {
         problems(entry(997)),
         ["error: FILE:1:12: has more than 1,000 keys in one object"]
     );
+    let nested = |values: usize| {
+        let list = "0,".repeat(values / 2 - 1) + "0";
+        let entry = format!(r#"{{"event": "*", "command": "x", "_": [{list}]}}"#);
+        format!(r#"{{"hooks": [{entry}, {entry}]}}"#)
+    };
+    assert!(problems(nested(200_000)).is_empty());
+    let found = problems(nested(200_002));
+    assert!(found[0].ends_with("has more than 200,000 values within keys that are not known"));
 }

@@ -152,6 +152,13 @@ fn an_approval_says_why_it_is_partial() {
         ("git -c alias.x='!./run' x", "`git` may run"),
         ("sort --compress-program=./run", "`sort` may run"),
         ("cp notes.txt new.sh; sh new.sh", "`new.sh` may be written"),
+        (
+            "curl -sO https://example.org/new.sh; sh new.sh",
+            "`new.sh` may be written",
+        ),
+        ("git commit -m x", "`git` may run"),
+        ("git push", "`git` may run"),
+        ("zsh -c 'echo x'", "`zsh` reads differently"),
         ("cat notes.txt >new; sh ./new", "`new` may be written"),
         ("eval \"$X\"", "`$X`"),
         ("a 'b", "cannot be read for sure"),
@@ -222,7 +229,7 @@ fn inputs_take_reasons_away() {
 #[test]
 fn data_that_becomes_a_script_blocks() {
     let project = crate::trust::Project::new();
-    let hook = json!({"event": "tool:*", "command": "wc -c notes.txt data && true"});
+    let hook = json!({"event": "tool:*", "command": "sh -c ':' notes.txt data"});
     let text = json!({"hooks": [hook]}).to_string();
     project.world.write(crate::trust::PROJECT, &text);
     project.world.write("project/notes.txt", "a");

@@ -80,6 +80,53 @@ const COMMANDS: &[&str] = &[
     "sed -n 1p F; sed '1e ./F' F",
     "jq -n 1; jq -nf F.jq",
     "git status F; date; printf '%s' F",
+    "echo ${x:-{a} ; sh F; echo }",
+    ": \"$(true # '\n) echo \"; sh F; : \\''\" # '\n)\"",
+    "echo \"$\\\n(sh F)\"",
+    "cat <\\\n<E\necho '\nE\nsh F\n: '' # '",
+    "echo \"`: \\\" # \\\"; sh F`\"",
+    "echo $((true '$(sh F)'))",
+    "echo $((true # $(sh F)\n))",
+    "echo $((true)&&(sh F))",
+    "cat <<$'E'\n$E\nsh F\n$'E'",
+    "cat <<EF\nE\\\nF\nsh F\nEF",
+    "sh 3<F 4<data.txt <F",
+    "sh <data.txt <<E\nsh F\nE",
+    "exec 3<F; sh <data.txt <&3",
+    "exec <F; sh",
+    "{ sh; } <F",
+    "echo ${x:-<(sh F)}",
+    "shopt -s extglob; ./@(F)",
+    ">/dev/null case a in\nsh F\n(:)\nesac",
+    "time case a in\nsh F\n(:)\nesac",
+    ">/dev/null [[ x || sh F ]]",
+    ". -- ./F",
+    "sh - F",
+    "A''=./F true",
+    "A+=d/x sh F",
+    "env -C sub -C . sh F",
+    "cp F new && sh new; rm -f new",
+    "cat F >sub/../new; sh new; rm -f new",
+    "ln -sf . l; cat F >l/new; sh new; rm -f new l",
+    "uniq F new; sh new; rm -f new",
+    "sort -onew F; sh new; rm -f new",
+    "cat F 1<>new; sh new; rm -f new",
+    "python3 -WI F.py",
+    "awk -f - <F.awk",
+    "cat F.awk | awk -f -",
+    "X=BASH_ENV; env \"$X=./F\" bash -c true",
+    "X=BASH_ENV; export \"$X=./F\"; bash -c true",
+    "set -a; : ${BASH_ENV:=./F}; bash -c :",
+    "set -k; bash -c true BASH_ENV=./F",
+    "bash -k -c 'bash -c true BASH_ENV=./F'",
+    "X='--compress-program=./F'; sort $X -S1k F",
+    "test -v 'a[$(sh F)]'",
+    "declare -n r='a[$(sh F)]'; echo $r",
+    "x='a[$(sh F)]'; echo ${!x}",
+    "a='b[$(sh F)]'; echo $((a))",
+    "x='$(sh F)'; echo \"${x@P}\"",
+    "[[ 'a[$(sh F)]' -eq 0 ]]",
+    "printf -v 'a[$(sh F)]' 1",
 ];
 
 const NAMES: &[&str] = &["guard.sh", "guard", "a b.sh", "data.txt"];
@@ -171,7 +218,7 @@ fn check(command: &str, shell: Option<&str>, executable: bool, present: bool) {
     project.store().approve(&approval).unwrap();
     if approval.hooks[0].partial.is_empty() {
         runs_only_what_is_covered(&project, &approval.hooks[0], executable);
-        blocks_what_has_changed(&project, &approval.hooks[0], present);
+        blocks_what_has_changed(&project, &approval.hooks[0]);
     }
 }
 
@@ -188,17 +235,17 @@ fn runs_only_what_is_covered(project: &Project, approved: &Approved, executable:
     assert!(!mark.exists(), "ran what is not covered: {approved:?}");
 }
 
-fn blocks_what_has_changed(project: &Project, approved: &Approved, present: bool) {
+fn blocks_what_has_changed(project: &Project, approved: &Approved) {
     let mark = project.world.path("mark");
-    for (name, _) in &approved.files {
+    for (name, digest) in &approved.files {
         let path = project.root().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         write(&path, &poison(&path, &mark), false);
         assert!(!project.guard().allowed(), "{name}: {approved:?}");
         assert!(!mark.exists(), "ran {name}: {approved:?}");
-        if present {
-            std::fs::write(&path, "").unwrap();
-        } else {
-            std::fs::remove_file(&path).unwrap();
+        match digest {
+            Some(_) => std::fs::write(&path, "").unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
         }
     }
 }

@@ -4,7 +4,10 @@ use super::*;
 
 /// The words and operators, as one line; `…` marks what expands.
 fn shown(command: &str) -> String {
-    let read = words(command);
+    line(&words(command))
+}
+
+fn line(read: &CommandText) -> String {
     let mut shown = Vec::new();
     for token in &read.tokens {
         shown.push(match token {
@@ -14,8 +17,8 @@ fn shown(command: &str) -> String {
             Token::Word(word) => format!("<{}>", word.text),
         });
     }
-    for code in &read.substitutions {
-        shown.push(format!("code:{code}"));
+    for code in &read.nested {
+        shown.push(format!("({})", line(code)));
     }
     if read.incomplete {
         shown.push("INCOMPLETE".to_owned());
@@ -33,48 +36,72 @@ fn words_are_read_as_posix_says() {
             "a\\ b 'c d'\\''e' \"f\\g\\\"\\$h\"",
             "<a b> <c d'e> <f\\g\"$h>",
         ),
-        ("a;b&&c|d # no\ne", "<a> ; <b> && <c> | <d> NL <e>"),
+        ("a;b&&c|d # no '\ne", "<a> ; <b> && <c> | <d> NL <e>"),
         ("a 2>&1 >/dev/null 2>b", "<a> >& <1> > </dev/null> > <b>"),
         ("sh $x.sh", "<sh> <$x.sh…>"),
         ("sh \"${N}.sh\" '$N'", "<sh> <${N}.sh…> <$N>"),
         (
-            "sh $(echo \")\" a)",
-            "<sh> <$(echo \")\" a)…> code:echo \")\" a",
+            "sh $(echo \")\" # '\n a)",
+            "<sh> <$(echo \")\" # '\n a)…> (<echo> <)> NL <a>)",
         ),
-        ("a `b \\`c\\``", "<a> <`b `c``…> code:b `c`"),
+        ("a `b c` \"`d`\"", "<a> <`b c`…> <`d`…> (<b> <c>) (<d>)"),
         (
             "gu{ar,x}d.sh {} { [ x ]",
             "<gu{ar,x}d.sh…> <{}> <{> <[> <x> <]>",
         ),
+        ("\\*.sh *.sh ~/x", "<*.sh> <*.sh…> <~/x…>"),
+        ("diff <(a) x", "<diff> <<(a)…> <x> (<a>)"),
         (
-            "$'a\\x2e' \\*.sh *.sh ~/x",
-            "<$'a\\x2e'…> <*.sh> <*.sh…> <~/x…> INCOMPLETE",
+            "echo $((1 + $x)) ${a:-b c}",
+            "<echo> <$((1 + $x))…> <${a:-b c}…>",
         ),
         (
-            "a &>b c \"${x:-'}\"",
-            "<a> & > <b> <c> <${x:-'}\"…> INCOMPLETE",
+            "echo \"$(a \"$(b)\")\"",
+            "<echo> <$(a \"$(b)\")…> (<a> <$(b)…> (<b>))",
         ),
-        ("diff <(a) x", "<diff> <<(a)…> <x> code:a"),
-        (
-            "echo $((1 + $x)) ${a:-$(b)}",
-            "<echo> <$((1 + $x))…> <${a:-$(b)}…> code:b",
-        ),
-        (
-            "echo $((a + $(b)))",
-            "<echo> <$((a + $(b)))…> code:(a + $(b))",
-        ),
-        (
-            "cat <<E; x\n$(a) 'b\nE\ny",
-            "<cat> << <E> ; <x> NL <y> code:a",
-        ),
+        ("cat <<E; x\n$a 'b\nE\ny", "<cat> << <E> ; <x> NL <y>"),
         ("cat <<-'E'\n$(a)\n\tE\ny", "<cat> <<- <E> NL <y>"),
-        ("a 'b", "<a> <b> INCOMPLETE"),
-        ("a $(b", "<a> <$(b…> code:b INCOMPLETE"),
-        ("cat <<E\nx", "<cat> << <E> NL INCOMPLETE"),
-        ("a $ b$", "<a> <$> <b$>"),
-        ("a#b =x", "<a#b> <=x…>"),
+        ("a &>b c", "<a> & > <b> <c>"),
+        ("f() { a; }", "<f> ( ) <{> <a> ; <}>"),
+        ("a $ b$ a#b =x", "<a> <$> <b$> <a#b> <=x…>"),
+        ("a \\\n b &&\\\n c", "<a> <b> && <c>"),
     ] {
         assert_eq!(shown(command), expected, "{command}");
+    }
+}
+
+#[test]
+fn what_shells_read_differently_is_not_followed() {
+    for command in [
+        "a 'b",
+        "a $(b",
+        "cat <<E\nx",
+        "$'a\\x2e'",
+        "echo ${x:-{a} ; sh F; echo }",
+        "echo ${x:=1} ",
+        "echo \"${x:-'}\"; ./F; echo \"'}\"",
+        "echo ${!x} ",
+        "echo ${x@P}",
+        "echo ${x:y}",
+        "${ sh F; }",
+        "echo \"$\\\n(sh F)\"",
+        "cat <\\\n<E\necho '\nE\nsh F\n: '' # '",
+        "echo \"`: \\\" # \\\"; sh F`\"",
+        "echo $((true '$(sh F)'))",
+        "echo $((true)&&(sh F))",
+        ": $((PATH=1)); tail x",
+        "cat <<$'E'\n$E\nsh F\n$'E'",
+        "cat <<EF\nE\\\nF\nsh F\nEF",
+        "sh 10<x",
+        "sh 3<x",
+        "sh {fd}<y",
+        "echo ${x:-<(sh F)}",
+        "./@(echo)",
+        "(( true ))",
+        "echo $(case a in a) sh F;; esac)",
+        "cat <<E $(echo\nsh F\nE\n)",
+    ] {
+        assert!(words(command).incomplete, "{command}");
     }
 }
 
