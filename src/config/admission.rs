@@ -9,6 +9,10 @@ use super::report::{Problem, Severity, TrustPolicy};
 use crate::hook::Hook;
 use crate::trust::{HookTrust, Judged, TrustError};
 
+/// Of a file of which nothing was approved, so many hooks are registered, to be skipped: each event
+/// would pay for more.
+const MOST_NOT_APPROVED: usize = 1000;
+
 /// Gives the hooks of a project's files their gates. Returns what was approved and is gone, be it
 /// with its file: each fails, and says so.
 pub(super) fn admit(files: &mut [Loaded], root: &Path, policy: &TrustPolicy) -> Vec<Hook> {
@@ -57,7 +61,10 @@ pub(super) fn judge_again(
 fn judge(files: &mut [Loaded], judged: &Judged) -> Vec<Hook> {
     // A clone must not block its host by what is wrong in it.
     if !judged.knows_project() {
-        files.iter_mut().for_each(Loaded::drop_placeholders);
+        for file in &mut *files {
+            file.drop_placeholders();
+            file.keep_first(MOST_NOT_APPROVED);
+        }
     }
     for file in &mut *files {
         file.change_hooks(|hook| {

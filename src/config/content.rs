@@ -111,6 +111,17 @@ impl Loaded {
         self.items.retain(|item| !item.is_placeholder);
     }
 
+    /// Keeps so many hooks, and says so where there are more.
+    pub(super) fn keep_first(&mut self, most: usize) {
+        if self.items.len() > most {
+            let words = format!(
+                "has more than {most} hooks that are not approved: the others are left out"
+            );
+            self.items.truncate(most);
+            self.report(Problem::new(Severity::Warning, &self.path, words));
+        }
+    }
+
     /// Whether something in it cannot be used as it is written.
     pub(super) fn is_broken(&self) -> bool {
         self.unreadable || self.items.iter().any(|item| item.is_placeholder)

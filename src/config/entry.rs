@@ -45,7 +45,8 @@ impl<'a> Entry<'a> {
     pub(super) fn parse(text: &'a str, range: Range<usize>) -> Result<Self, Failure> {
         let node = outline::parse(text, &range)?;
         let entry = Self { node, range };
-        let keys = entry.properties().len() + entry.variables().len();
+        let environments = entry.environments().map(|env| properties(&env.value).len());
+        let keys = entry.properties().len() + environments.sum::<usize>();
         if keys > MOST_KEYS {
             return Err((FileError::TooManyKeys, entry.first()));
         }
@@ -53,16 +54,8 @@ impl<'a> Entry<'a> {
     }
 
     pub(super) fn hook(&self) -> Result<Hook, Unusable> {
-        let value = match to_value(&self.node, 0) {
-            Ok(value) => value,
-            Err((words, at)) => {
-                return Err(Unusable {
-                    slips: vec![Slip::new("", self.place(at), words)],
-                    value: Value::Null,
-                });
-            }
-        };
         let mut slips = Vec::new();
+        let value = self.value(&mut slips);
         let twice = repeated(self.properties());
         for property in twice.iter().filter(|it| is_key(it.name.as_str())) {
             slips.push(self.comes_twice(property, ""));
@@ -84,6 +77,22 @@ impl<'a> Entry<'a> {
             }
         }
         Err(Unusable { slips, value })
+    }
+
+    /// The entry without the keys whose values are beyond bounds.
+    fn value(&self, slips: &mut Vec<Slip>) -> Value {
+        let Some(object) = self.node.as_object() else {
+            return to_value(&self.node, 0).unwrap_or_default();
+        };
+        let mut map = Map::new();
+        for property in &object.properties {
+            let key = property.name.as_str();
+            match to_value(&property.value, 1) {
+                Ok(value) => drop(map.insert(key.to_owned(), value)),
+                Err((words, at)) => slips.push(Slip::new(key, self.place(at), words)),
+            }
+        }
+        Value::Object(map)
     }
 
     /// Its first byte, for what is missing in it.
@@ -130,12 +139,15 @@ impl<'a> Entry<'a> {
         properties(&self.node)
     }
 
+    /// Of a key that comes twice, the last value is read.
     fn variables(&self) -> &[ObjectProp<'a>] {
-        let env = self
-            .properties()
-            .iter()
-            .find(|it| it.name.as_str() == "env");
-        env.map_or(&[], |env| properties(&env.value))
+        let last = self.environments().last();
+        last.map_or(&[], |env| properties(&env.value))
+    }
+
+    fn environments(&self) -> impl Iterator<Item = &ObjectProp<'a>> {
+        let properties = self.properties().iter();
+        properties.filter(|property| property.name.as_str() == "env")
     }
 
     /// The tree counts from the entry's beginning.

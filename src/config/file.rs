@@ -39,8 +39,10 @@ pub(super) enum FileError {
     TooManyEntries,
     #[error("has an entry that is longer than 1 MiB")]
     EntryTooLong,
-    #[error("has more than 1,000 keys in one object")]
+    #[error("has an entry with more than 1,000 keys, or as many beside `hooks`")]
     TooManyKeys,
+    #[error("has more than 1,200,000 parts in its patterns, of which a glob counts as four")]
+    PatternsTooLarge,
     #[error("has more than 200,000 values within keys that are not known")]
     TooManyNested,
     #[error("has more than 1 MiB beside its list `hooks`")]

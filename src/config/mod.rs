@@ -73,10 +73,11 @@ use content::Loaded;
 /// |---|---|
 /// | the file | 16 MiB |
 /// | entries in `hooks` | 500,000 |
-/// | an entry | 1 MiB, and 1,000 keys with those of its `env` |
+/// | an entry | 1 MiB, 1,000 keys with those of its `env`, and 64 KiB for its pattern |
+/// | parts of all patterns, of which a glob counts as four | 1,200,000 |
 /// | values within keys that are not known, in all entries | 200,000 |
 /// | all that is not in `hooks` | 1 MiB, and 1,000 keys |
-/// | lists and objects within each other | 512 |
+/// | lists and objects within each other | 256; an entry with more than 100 is unusable by itself |
 ///
 /// An entry with more than 100 lists and objects within each other is unusable. Of a file at most
 /// 1,000 problems are reported. Loading takes a time in proportion to the file's length.

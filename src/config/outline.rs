@@ -99,6 +99,31 @@ impl<'a> Outline<'a> {
     }
 }
 
+impl Outline<'_> {
+    /// What is wrong where there is no list `hooks` and a key that is not known: then the list was
+    /// mistyped, as far as it can be known, and must not pass for one that is not there.
+    pub(super) fn check_list(&self) -> Result<(), Failure> {
+        let is_unknown = |member: &&Member<'_>| !is_known(&member.key);
+        match self.others.iter().find(is_unknown) {
+            Some(member) if self.entries.is_none() => {
+                let error = FileError::OtherKey(member.key.to_string());
+                Err((error, member.key_range.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether a file may have this key beside `hooks`.
+pub(super) fn is_known(key: &str) -> bool {
+    matches!(key, "disable" | "$schema") || is_note(key)
+}
+
+/// A key for people.
+pub(super) fn is_note(key: &str) -> bool {
+    key == "comment" || key.starts_with('_') || key.starts_with("//")
+}
+
 /// The tree of a value that the outline has found.
 pub(super) fn parse<'a>(text: &'a str, range: &Range<usize>) -> Result<ast::Value<'a>, Failure> {
     let failure = |words, start, end| {

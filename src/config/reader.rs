@@ -23,6 +23,9 @@ const LONGEST_EXCERPT: usize = 160;
 /// A value takes a hundred times the memory of its text, and these are kept.
 const MOST_NESTED: usize = 200_000;
 
+/// The parts of patterns that a file may have.
+const MOST_PARTS: usize = 1_200_000;
+
 /// Loads a file; None where there is none. Relative paths in it count from `base_dir`.
 pub(super) fn load(path: &Path, base_dir: Option<&Path>, profile: &AppProfile) -> Option<Loaded> {
     let mut loaded = Loaded::nothing(path);
@@ -81,39 +84,28 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn try_read(&mut self) -> Result<(), Failure> {
         let outline = Outline::of(self.text)?;
-        let mut unknown = Vec::new();
+        outline.check_list()?;
         for member in &outline.others {
             let value = outline::parse(self.text, &member.value)?;
-            match &*member.key {
-                "disable" => self.disable(member, to_value(&value, 0).ok()),
-                "$schema" => {}
-                key if is_note(key) => {}
-                _ => unknown.push(member),
+            if member.key == "disable" {
+                self.disable(member, to_value(&value, 0).ok());
+            } else if !outline::is_known(&member.key) {
+                self.unknown_key(&member.key, member.key_range.clone(), None);
             }
         }
-        let Some(entries) = outline.entries else {
-            // One without `hooks` and with another key is one whose `hooks` was mistyped, as far as
-            // it can be known: it must not pass for one that has none.
-            return match unknown.first() {
-                None => Ok(()),
-                Some(first) => {
-                    let error = FileError::OtherKey(first.key.to_string());
-                    Err((error, first.key_range.clone()))
-                }
-            };
-        };
-        for member in unknown {
-            self.unknown_key(&member.key, member.key_range.clone(), None);
-        }
+        let entries = outline.entries.unwrap_or_default();
         self.loaded.reserve(entries.len());
-        let mut nested = 0;
+        let (mut nested, mut parts) = (0, 0);
         for (index, range) in entries.into_iter().enumerate() {
             let entry = Entry::parse(self.text, range)?;
             nested += entry.nested();
             if nested > MOST_NESTED {
                 return Err((FileError::TooManyNested, entry.first()));
             }
-            self.entry(index, &entry);
+            parts += self.entry(index, &entry);
+            if parts > MOST_PARTS {
+                return Err((FileError::PatternsTooLarge, entry.first()));
+            }
         }
         Ok(())
     }
@@ -145,15 +137,24 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn entry(&mut self, index: usize, entry: &Entry<'_>) {
+    /// Reads an entry; the parts of its pattern.
+    fn entry(&mut self, index: usize, entry: &Entry<'_>) -> usize {
         let start = self.positions.position(entry.first().start);
-        match entry.hook() {
-            Ok(hook) => self.usable(index, start, hook, entry),
-            Err(unusable) => self.unusable(index, start, unusable),
-        }
+        let parts = match entry.hook() {
+            Ok(hook) => {
+                let parts = hook.pattern().parts();
+                self.usable(index, start, hook, entry);
+                parts
+            }
+            Err(unusable) => {
+                self.unusable(index, start, unusable);
+                0
+            }
+        };
         for (key, range) in entry.unknown_keys() {
             self.unknown_key(key, range, Some(index));
         }
+        parts
     }
 
     fn usable(&mut self, index: usize, start: Position, hook: Hook, entry: &Entry<'_>) {
@@ -213,7 +214,7 @@ impl<'a> Reader<'a> {
     }
 
     fn unknown_key(&mut self, key: &str, range: Range<usize>, index: Option<usize>) {
-        if is_note(key) || !self.loaded.has_room() {
+        if outline::is_note(key) || !self.loaded.has_room() {
             return;
         }
         let message = format!("unknown key `{key}`");
@@ -269,11 +270,6 @@ fn list_meant_by(key: &str) -> Option<String> {
     let is_near =
         key.len() <= LONGEST_NAME && strsim::jaro_winkler(&key.to_lowercase(), "hooks") > 0.8;
     is_near.then(|| "hooks".to_owned())
-}
-
-/// A key for people.
-fn is_note(key: &str) -> bool {
-    key == "comment" || key.starts_with('_') || key.starts_with("//")
 }
 
 /// The line in which a range begins, or a part of it.

@@ -114,6 +114,7 @@ fn present_text(path: &Path) -> Result<Option<String>, ConfigError> {
 fn check(text: &str) -> Result<(), Failure> {
     let (text, _) = file::without_mark(text);
     let outline = Outline::of(text)?;
+    outline.check_list()?;
     for member in &outline.others {
         outline::parse(text, &member.value)?;
     }
@@ -237,36 +238,51 @@ fn entries(text: &str) -> Result<Vec<Option<Hook>>, Failure> {
         .collect()
 }
 
-/// For each hook the entry that it belongs to: one that says the same, else the one that it was
-/// loaded from, unless that belongs to another.
+/// For each hook the entry that it belongs to: the one that it was loaded from, if that says the same;
+/// else another that does; else the one that it was loaded from, unless that belongs to another.
 fn matched(entries: &[Option<Hook>], path: &Path, hooks: &[&Hook]) -> Vec<Option<usize>> {
-    let mut same: HashMap<String, VecDeque<usize>> = HashMap::new();
-    for (index, entry) in entries.iter().enumerate() {
-        if let Some(entry) = entry {
-            let text = entry.to_json().to_string();
-            same.entry(text).or_default().push_back(index);
-        }
+    let mut same: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    let said: Vec<String> = entries.iter().map(said).collect();
+    for (index, text) in said.iter().enumerate().filter(|(_, text)| !text.is_empty()) {
+        same.entry(text).or_default().push_back(index);
     }
     let mut free: HashSet<usize> = same.values().flatten().copied().collect();
-    let mut matched: Vec<Option<usize>> = Vec::with_capacity(hooks.len());
-    for hook in hooks {
-        let text = hook.to_json().to_string();
-        let index = same.get_mut(&text).and_then(VecDeque::pop_front);
-        if let Some(index) = index {
-            free.remove(&index);
-        }
-        matched.push(index);
-    }
     let path = std::path::absolute(path).ok();
-    for (hook, index) in hooks.iter().zip(&mut matched) {
-        let Some(source) = hook.source().filter(|_| index.is_none()) else {
+    let own = |hook: &Hook| {
+        let source = hook.source()?;
+        let is_here = std::path::absolute(&source.path).ok() == path;
+        source.index.filter(|_| is_here)
+    };
+    let mut matched: Vec<Option<usize>> = Vec::with_capacity(hooks.len());
+    let texts: Vec<String> = hooks.iter().map(|it| it.to_json().to_string()).collect();
+    for (hook, text) in hooks.iter().zip(&texts) {
+        let says_the_same = |index: &usize| said.get(*index).is_some_and(|it| it == text);
+        let index = own(hook).filter(says_the_same);
+        matched.push(index.filter(|index| free.remove(index)));
+    }
+    for (text, index) in texts.iter().zip(&mut matched) {
+        if index.is_some() {
             continue;
-        };
-        if std::path::absolute(&source.path).ok() == path {
-            *index = source.index.filter(|index| free.remove(index));
+        }
+        // Each is looked at once: what is not free any more is gone for good.
+        while let Some(other) = same.get_mut(text.as_str()).and_then(VecDeque::pop_front) {
+            if free.remove(&other) {
+                *index = Some(other);
+                break;
+            }
+        }
+    }
+    for (hook, index) in hooks.iter().zip(&mut matched) {
+        if index.is_none() {
+            *index = own(hook).filter(|index| free.remove(index));
         }
     }
     matched
+}
+
+fn said(entry: &Option<Hook>) -> String {
+    let text = entry.as_ref().map(|hook| hook.to_json().to_string());
+    text.unwrap_or_default()
 }
 
 /// Writes of an entry the keys whose values differ.

@@ -83,19 +83,21 @@ impl EventPattern {
     ///
     /// # Errors
     /// When an alternative or a segment is empty, a glob is malformed, or a category or an action
-    /// has a capital letter, which no event has; the error says where.
+    /// has a capital letter, which no event has; the error says where. When it is longer than
+    /// 64 KiB.
     pub fn new(pattern: impl Into<String>) -> Result<Self, PatternError> {
         let source = pattern.into();
+        let error = |(at, message): PlacedMessage| PatternError {
+            pattern: shortened(&source),
+            column: source[..at].chars().count() + 1,
+            message,
+        };
+        if source.len() > LONGEST_PATTERN {
+            return Err(error((0, "it is longer than 64 KiB".into())));
+        }
         let mut alternatives = Vec::new();
         for piece in split(Piece::whole(&source), ',') {
-            alternatives.push(Alternative::parse(piece.trim()).map_err(|(at, message)| {
-                let column = source[..at].chars().count() + 1;
-                PatternError {
-                    pattern: source.clone(),
-                    column,
-                    message,
-                }
-            })?);
+            alternatives.push(Alternative::parse(piece.trim()).map_err(error)?);
         }
         Ok(Self {
             source: source.into(),
@@ -112,14 +114,26 @@ impl EventPattern {
     }
 
     /// The pattern that is meant by one with capital letters in a category or an action: the same
-    /// with small ones. None where that is malformed too, or would match no event.
+    /// with small ones. None where a part of that is malformed, or matches no built-in event.
     pub(crate) fn without_capitals(pattern: &str) -> Option<Self> {
-        let pieces = split(Piece::whole(pattern), ',');
-        if pieces.iter().any(|piece| is_one_word(piece.text)) {
-            return None;
+        let mut small = Vec::new();
+        for piece in split(Piece::whole(pattern), ',') {
+            small.push(known_in_small_letters(piece)?);
         }
-        let small: Vec<String> = pieces.into_iter().map(small_letters).collect();
         Self::new(small.join(",")).ok()
+    }
+
+    /// How much memory it takes, in parts of names; a glob is as large as some others together.
+    pub(crate) fn parts(&self) -> usize {
+        let parts = |alternative: &Alternative| match alternative {
+            Alternative::Whole(name) => name.parts(),
+            Alternative::Parts {
+                category,
+                action,
+                tool,
+            } => category.parts() + action.parts() + tool.as_ref().map_or(0, Segment::parts),
+        };
+        self.alternatives.iter().map(parts).sum()
     }
 
     /// The pattern as it was given.
@@ -172,6 +186,18 @@ impl EventPattern {
 /// patience, on a long name of a tool.
 const LONGEST_GLOB: usize = 1000;
 
+const LONGEST_PATTERN: usize = 64 * 1024;
+
+/// So many characters of a pattern are repeated in a message.
+const LONGEST_SHOWN: usize = 80;
+
+fn shortened(pattern: &str) -> String {
+    match pattern.char_indices().nth(LONGEST_SHOWN) {
+        Some((end, _)) => format!("{}…", &pattern[..end]),
+        None => pattern.to_owned(),
+    }
+}
+
 /// The alternatives whose names are compared with those of events: a pattern may have very many.
 const MOST_SEARCHED: usize = 16;
 
@@ -196,9 +222,18 @@ fn event_part(piece: Piece<'_>) -> Piece<'_> {
     }
 }
 
-/// Every event has a colon in its name, a host's own too.
-fn is_one_word(alternative: &str) -> bool {
-    !alternative.contains([':', '*', '?', '['])
+/// An alternative with small letters but for its tool, if that matches a built-in event.
+fn known_in_small_letters(piece: Piece<'_>) -> Option<String> {
+    let small = small_letters(piece);
+    // Some capitals have no small letter.
+    if event_part(Piece::whole(&small))
+        .text
+        .contains(char::is_uppercase)
+    {
+        return None;
+    }
+    let pattern = EventPattern::new(small.clone()).ok()?;
+    pattern.check_known().is_ok().then_some(small)
 }
 
 /// A pattern with a capital would never match, and the guard that it is for would never run.
@@ -207,11 +242,11 @@ fn refuse_capitals(piece: Piece<'_>) -> Result<(), PlacedMessage> {
     let Some(at) = event.text.find(char::is_uppercase) else {
         return Ok(());
     };
-    let message = if is_one_word(event.text) {
-        "no event has capitals, and events are called `category:action`, as in `tool:pre_execute`"
-            .to_owned()
-    } else {
-        format!("no event has capitals: write `{}`", small_letters(piece))
+    let message = match known_in_small_letters(piece) {
+        Some(small) => format!("no event has capitals: write `{small}`"),
+        None => "no event has capitals: events are called `category:action`, and a tool comes \
+                 third, as in `tool:pre_execute:Bash`"
+            .to_owned(),
     };
     Err((event.start + at, message.into()))
 }
@@ -292,6 +327,14 @@ impl Segment {
                         .map_or(text.len(), |(at, _)| at);
                     (piece.start + offset, error.msg.into())
                 }),
+        }
+    }
+
+    fn parts(&self) -> usize {
+        match self {
+            Self::Any | Self::Literal(_) => 1,
+            Self::Glob(_) => 4,
+            Self::OneOf(segments) => segments.iter().map(Self::parts).sum(),
         }
     }
 

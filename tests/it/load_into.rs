@@ -522,3 +522,24 @@ mod modes {
         );
     }
 }
+
+#[test]
+fn of_very_many_unapproved_hooks_some_are_kept() {
+    let world = World::new();
+    let entry = r#"{"event": "tool:*", "command": "true"}"#;
+    let text = format!(
+        r#"{{"hooks": [{entry}{}]}}"#,
+        format!(", {entry}").repeat(1500)
+    );
+    world.write("project/.src/forge/hooks.json", &text);
+    let config = HookConfig::default().with_config_home(world.path("config"));
+    let policy = TrustPolicy::Approved(config.trust_store().unwrap());
+    let report = config.load_into(world.registry(), world.path("project"), policy);
+    assert_eq!((report.loaded, world.registry().len()), (1000, 1000));
+    let told: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
+    assert!(
+        told.iter()
+            .any(|it| it.contains("more than 1000 hooks that are not approved")),
+        "{told:?}"
+    );
+}

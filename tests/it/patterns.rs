@@ -408,11 +408,15 @@ fn a_malformed_pattern_is_refused_with_the_place_of_the_mistake() {
         "no event has capitals: write `tool:pre_execute:Bash`",
     );
     case("[A-Z]*", 2, "no event has capitals: write `[a-z]*`");
-    case("tool:a|Ä:x", 8, "no event has capitals: write `tool:a|ä:x`");
+    case(
+        "tool:a|Ä:x",
+        8,
+        "no event has capitals: events are called `category:action`, and a tool comes third, as in `tool:pre_execute:Bash`",
+    );
     case(
         "session:*,PreToolUse",
         11,
-        "no event has capitals, and events are called `category:action`, as in `tool:pre_execute`",
+        "no event has capitals: events are called `category:action`, and a tool comes third, as in `tool:pre_execute:Bash`",
     );
     case("tool:a||b", 8, missing);
     case("|", 1, missing);

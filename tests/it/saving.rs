@@ -41,6 +41,36 @@ fn what_is_saved_is_loaded_again() {
 }
 
 #[test]
+fn of_two_alike_the_one_that_changed_is_changed() {
+    let world = World::new();
+    let config = config(&world);
+    let entry = r#"{"event": "*", "command": "x"}"#;
+    let text = format!("{{\"hooks\": [\n  {entry}, // first\n  {entry} // second\n]}}\n");
+    world.write(FORGE, &text);
+    let mut hooks = config.load_global();
+    hooks[0] = hooks[0].clone().with_enabled(false);
+    config.save_global(&hooks).unwrap();
+    let saved = world.read(FORGE);
+    let lines: Vec<&str> = saved.lines().collect();
+    assert!(
+        lines[1].contains("\"enabled\": false") && lines[1].ends_with("// first"),
+        "{saved}"
+    );
+    assert_eq!(lines[2], format!("  {entry} // second"), "{saved}");
+}
+
+#[test]
+fn a_mistyped_list_is_put_aside() {
+    let world = World::new();
+    let config = config(&world);
+    let text = r#"{"hook": [{"event": "*", "command": "x"}]}"#;
+    world.write(FORGE, text);
+    config.save_global([hook("*", "true")]).unwrap();
+    assert_eq!(world.read(&format!("{FORGE}.broken")), text);
+    assert!(!world.read(FORGE).contains("\"hook\""));
+}
+
+#[test]
 fn saving_keeps_what_this_version_does_not_know_and_what_it_cannot_use() {
     let world = World::new();
     let config = config(&world);

@@ -56,6 +56,13 @@ fn add(
         let config = project_config();
         (config.project_path(&root), config.load_project(&root))
     };
+    if let Some(path) = path.as_deref().filter(|path| path.exists())
+        && !HookConfig::default().check(path).is_ok()
+    {
+        let shown = printable(&path.to_string_lossy());
+        let words = format!("nothing is added to `{shown}` while there are errors in it");
+        return Err(Failure::new(words).with_fix("correct them; `forge-hooks validate` shows them"));
+    }
     if hooks.iter().any(|there| there.name() == Some(name)) {
         let words = format!("a hook called `{name}` is there already");
         return Err(Failure::new(words).with_fix("see `forge-hooks list`"));

@@ -21,7 +21,7 @@ pub(crate) fn trust(
     terminal.problems(&project.report)?;
     if !project.report.is_ok() {
         let words = "the project's hooks cannot be approved while there are errors in their file";
-        return Err(Failure::new(words).with_fix("mend them; `forge-hooks validate` shows them"));
+        return Err(Failure::new(words).with_fix("correct them; `forge-hooks validate` shows them"));
     }
     let root = printable(&project.now.root.to_string_lossy());
     if project.now.hooks.is_empty() && project.before.is_empty() {
