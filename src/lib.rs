@@ -97,6 +97,11 @@
 //! [`printable_lines`] write that out. The library does so itself where it makes a text for people: in
 //! the log, in each [`Problem`], and in the message of a [`HookBlockedError`].
 //!
+//! # Crates whose types are part of this API
+//! Data of events and answers are [`serde_json`] values, and [`HookHandle::into_receiver`] gives a receiver of
+//! [`crossbeam_channel`], for its `select!`. Both crates are handed on, so that a host need not name them
+//! itself.
+//!
 //! # Platforms
 //! Linux is tested. For Windows the tests are cross-built and run under Wine. macOS, FreeBSD, NetBSD,
 //! Android and Linux with musl are type-checked only. OpenBSD is not supported.
@@ -146,6 +151,9 @@ pub mod templates;
 mod trace;
 mod trust;
 
+pub use crossbeam_channel;
+pub use serde_json;
+
 pub use config::{
     ConfigError, HookConfig, LoadReport, Position, Problem, Severity, TextRange, TrustPolicy,
 };
@@ -175,7 +183,7 @@ pub use registry::{HookId, HookRegistry};
 pub use runner::{DropReason, HookRun, Observer};
 pub use templates::HOOK_TEMPLATES;
 pub use trace::{Trace, TraceBuilder, TraceError};
-pub use trust::{Approval, Approved, HookTrust, TrustError, TrustStore};
+pub use trust::{Approval, Approved, TrustError, TrustStore};
 
 /// Fires an event on the [global executor](HookExecutor::global) and waits for its hooks; the first
 /// that does not continue keeps the rest from running.

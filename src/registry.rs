@@ -48,13 +48,13 @@ struct State {
     next: u64,
     /// In registration order, which is the order of the ids.
     hooks: Vec<Registered>,
-    filed: HashMap<EventType, File>,
+    filed: HashMap<EventType, EventIndex>,
 }
 
 /// The enabled hooks that one kind of event can concern, each in one of the three lists, each list
 /// in registration order.
 #[derive(Debug, Default)]
-struct File {
+struct EventIndex {
     any_tool: Vec<Registered>,
     by_tool: HashMap<Box<str>, Vec<Registered>>,
     /// Those with a glob for a tool: asked at each lookup.
@@ -204,7 +204,7 @@ impl State {
             self.filed
                 .retain(|filed, _| !matches!(filed, EventType::Custom(_)));
         }
-        let mut file = File::default();
+        let mut file = EventIndex::default();
         for (id, hook) in &self.hooks {
             file.add_if_meant(event_type, *id, hook);
         }
@@ -216,7 +216,7 @@ impl Default for State {
     fn default() -> Self {
         let filed = EventType::BUILTIN
             .into_iter()
-            .map(|known| (known, File::default()))
+            .map(|known| (known, EventIndex::default()))
             .collect();
         Self {
             next: 0,
@@ -226,7 +226,7 @@ impl Default for State {
     }
 }
 
-impl File {
+impl EventIndex {
     fn add_if_meant(&mut self, event_type: &EventType, id: HookId, hook: &Arc<Hook>) {
         if !hook.enabled() {
             return;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::content::Loaded;
 use super::report::{Problem, Severity, TrustPolicy};
-use crate::hook::Hook;
-use crate::trust::{HookTrust, Judged, TrustError};
+use crate::hook::{GateVerdict, Hook};
+use crate::trust::{Judged, TrustError};
 
 /// Of a file of which nothing was approved, so many hooks are registered, to be skipped: each event
 /// would pay for more.
@@ -70,14 +70,14 @@ fn judge(files: &mut [Loaded], judged: &Judged) -> Vec<Hook> {
         file.change_hooks(|hook| {
             let (hook, trust) = judged.judge(hook);
             let problem = match trust {
-                HookTrust::Approved => None,
+                GateVerdict::Run => None,
                 // One that is switched off would not run in any case.
-                HookTrust::NotApproved if !hook.enabled() => None,
-                HookTrust::NotApproved => {
+                GateVerdict::NotApproved(_) if !hook.enabled() => None,
+                GateVerdict::NotApproved(_) => {
                     let words = "has not been approved, and is skipped".to_owned();
                     Some((Severity::Warning, words))
                 }
-                HookTrust::Lost(why) => Some((Severity::Error, why)),
+                GateVerdict::ApprovalLost(why) => Some((Severity::Error, why)),
             };
             (hook, problem)
         });

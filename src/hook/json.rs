@@ -6,11 +6,14 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
+use super::definition::Hook;
+use super::error::HookError;
 use super::extras::{Extras, SharedExtras};
 use super::keys::{
     Entry, KEYS, choice, command, environment, is_key, kind, list, require, switch, text, timeout,
 };
-use super::{EventPattern, FailurePolicy, Hook, HookCommand, HookError, Reads, Stdin};
+use super::parts::{FailurePolicy, HookCommand, Reads, Stdin};
+use crate::pattern::EventPattern;
 
 impl Hook {
     /// The hook as an entry of hooks.json. What is default is left out; keys that were read and

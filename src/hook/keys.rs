@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::{FailurePolicy, HookCommand, HookError, KeyError, LONGEST_TIMEOUT, Shell};
+use super::error::{HookError, KeyError};
+use super::parts::{FailurePolicy, HookCommand, LONGEST_TIMEOUT, Shell};
 
 pub(super) type Entry = Map<String, Value>;
 

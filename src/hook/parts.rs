@@ -6,28 +6,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// Gives an enum its names in hooks.json: `as_str`, `ALL`, `Display`.
-macro_rules! named {
-    ($type:ident { $($variant:ident = $name:literal),+ $(,)? }) => {
-        impl $type {
-            /// Every value, in the order of the documentation.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+use super::named::named;
 
-            /// The name in hooks.json.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $name),+ }
-            }
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.as_str())
-            }
-        }
-    };
-}
+/// The time a hook may take where neither it nor the executor says anything: 10 seconds.
+pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const SHORTEST_TIMEOUT: Duration = Duration::from_millis(1);
+pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What the failure of a hook means for the operation that it guards (`on_failure`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -43,7 +43,7 @@ impl<'a> LlmRequest<'a> {
 
     /// Whom to ask where a hook answers `ask`; true lets the request be sent. Without it such a hook
     /// blocks it.
-    pub fn on_ask(mut self, ask: impl FnOnce(&Question<'_>) -> bool + 'a) -> Self {
+    pub fn on_ask(mut self, ask: impl FnOnce(&Question<'_>) -> bool + Send + 'a) -> Self {
         self.ask = Some(Box::new(ask));
         self
     }

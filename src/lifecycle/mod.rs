@@ -69,7 +69,7 @@ impl Lifecycle {
 
     /// The session that every event belongs to. [`session`](Lifecycle::session) sets it by itself.
     #[must_use]
-    pub fn with_session_id(mut self, id: impl Into<String>) -> Self {
+    pub fn session_id(mut self, id: impl Into<String>) -> Self {
         self.session_id = Some(id.into());
         self
     }
@@ -180,7 +180,7 @@ impl<'a> Question<'a> {
 }
 
 /// Asks the host's user; true lets the operation go on.
-type Ask<'a> = Box<dyn FnOnce(&Question<'_>) -> bool + 'a>;
+type Ask<'a> = Box<dyn FnOnce(&Question<'_>) -> bool + Send + 'a>;
 
 /// With somebody to ask, questions are handled.
 fn options(ask: Option<&Ask<'_>>) -> FireOptions {

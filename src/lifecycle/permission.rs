@@ -13,8 +13,8 @@ use crate::outcome::{Decision, HookResult, Outcome};
 /// let hooks = Lifecycle::new(HookExecutor::builder().build());
 /// let permission = hooks
 ///     .permission("bash", "execute")
-///     .with_rule("tool:bash")
-///     .with_verdict(Decision::Ask)
+///     .rule("tool:bash")
+///     .verdict(Decision::Ask)
 ///     .decide(|question| question.event.tool_name.as_deref() == Some("bash"));
 /// assert!(permission.granted);
 /// ```
@@ -42,14 +42,14 @@ impl<'a> PermissionRequest<'a> {
     }
 
     /// The host's rule that the request has met, for the hooks.
-    pub fn with_rule(mut self, rule: impl Into<String>) -> Self {
+    pub fn rule(mut self, rule: impl Into<String>) -> Self {
         self.rule = Some(rule.into());
         self
     }
 
     /// What the host's own rules say; [`Decision::Ask`] unless this says otherwise. The stricter of
     /// it and what the hooks say counts.
-    pub fn with_verdict(mut self, verdict: Decision) -> Self {
+    pub fn verdict(mut self, verdict: Decision) -> Self {
         self.verdict = verdict;
         self
     }
@@ -97,7 +97,7 @@ impl<'a> PermissionRequest<'a> {
             Some(_) => Decision::Ask,
             None => Decision::Allow,
         };
-        own.max(hooks)
+        own.stricter(hooks)
     }
 
     fn user_grants(

@@ -32,7 +32,7 @@ pub struct Session {
 
 impl Session {
     pub(super) fn start(lifecycle: Lifecycle, id: String) -> Self {
-        let lifecycle = lifecycle.with_session_id(&id);
+        let lifecycle = lifecycle.session_id(&id);
         Self {
             started: lifecycle.tell(HookEvent::session_start(&id)),
             lifecycle,

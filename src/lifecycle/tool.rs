@@ -47,7 +47,7 @@ impl<'a> ToolCall<'a> {
     /// Whom to ask where a hook answers `ask`; true lets the tool be called. Without it such a hook
     /// blocks the call. It is asked once, after all changes, when no hook blocks; also where a hook
     /// has asked of the call as it was alone.
-    pub fn on_ask(mut self, ask: impl FnOnce(&Question<'_>) -> bool + 'a) -> Self {
+    pub fn on_ask(mut self, ask: impl FnOnce(&Question<'_>) -> bool + Send + 'a) -> Self {
         self.ask = Some(Box::new(ask));
         self
     }

@@ -2,7 +2,9 @@
 //!
 //! Knows which failures a hook may be forgiven, not how one comes about.
 
-use crate::hook::FailurePolicy;
+use std::fmt;
+
+use crate::hook::{FailurePolicy, named};
 
 /// Why a hook failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,25 +47,24 @@ pub enum FailureKind {
     Cancelled,
 }
 
-impl FailureKind {
-    /// All of them, in the order of the table in docs/protocol.md.
-    pub const ALL: &'static [Self] = &[
-        Self::Exit,
-        Self::Signal,
-        Self::TimedOut,
-        Self::NotFound,
-        Self::NotExecutable,
-        Self::NotStarted,
-        Self::EventTooLarge,
-        Self::Misconfigured,
-        Self::InvalidAnswer,
-        Self::StatusLost,
-        Self::Panicked,
-        Self::Circular,
-        Self::ApprovalLost,
-        Self::Cancelled,
-    ];
+named!(FailureKind {
+    Exit = "exit",
+    Signal = "signal",
+    TimedOut = "timed_out",
+    NotFound = "not_found",
+    NotExecutable = "not_executable",
+    NotStarted = "not_started",
+    EventTooLarge = "event_too_large",
+    Misconfigured = "misconfigured",
+    InvalidAnswer = "invalid_answer",
+    StatusLost = "status_lost",
+    Panicked = "panicked",
+    Circular = "circular",
+    ApprovalLost = "approval_lost",
+    Cancelled = "cancelled",
+});
 
+impl FailureKind {
     /// Whether the operation may go on in spite of this failure. One rule for all causes, with two
     /// exceptions. Of a hook that was cancelled nobody can say what it would have answered, and
     /// whoever cancelled it does not want to go on. And of one that has been changed since it was
@@ -84,3 +85,7 @@ pub enum SkipReason {
     /// It comes from a project, and nobody has approved it: see [`TrustStore`](crate::TrustStore).
     NotApproved,
 }
+
+named!(SkipReason {
+    NotApproved = "not_approved",
+});

@@ -6,9 +6,12 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-/// What a hook, or a chain of them, says of the operation. The later ones in this list outrank those
-/// before them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+use crate::hook::named;
+
+/// What a hook says of the operation. Of several hooks, `Block` has priority over `Ask`, and `Ask` over
+/// `Allow`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Decision {
     /// It may go on.
     Allow,
@@ -18,21 +21,20 @@ pub enum Decision {
     Block,
 }
 
-impl Decision {
-    /// As it is written in an answer: `allow`, `ask`, `block`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Block => "block",
-        }
-    }
-}
+named!(Decision {
+    Allow = "allow",
+    Ask = "ask",
+    Block = "block",
+});
 
-impl fmt::Display for Decision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+impl Decision {
+    /// The one of two that has priority; `self` of two that are the same.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Block, _) | (Self::Ask, Self::Ask | Self::Allow) | (_, Self::Allow) => self,
+            _ => other,
+        }
     }
 }
 
@@ -57,9 +59,6 @@ pub struct HookOutput {
     pub additional_context: Option<String>,
     /// What it would have in the place of values of the tool's input (FR-4.1), key by key.
     pub updated_input: Option<Map<String, Value>>,
-    /// Keys that mean nothing and look like slips of the pen, each with the one that was probably
-    /// meant: `descision`, `decision`. The engine logs them as warnings; they are not serialized.
-    pub misspelt: Vec<(String, &'static str)>,
 }
 
 impl HookOutput {
@@ -100,7 +99,6 @@ impl fmt::Debug for HookOutput {
                 "updated_input",
                 &keys.map(|keys| keys.keys().collect::<Vec<_>>()),
             )
-            .field("misspelt", &self.misspelt.len())
             .finish()
     }
 }

@@ -48,6 +48,7 @@ pub struct HookResult {
     pub output_held_open: bool,
     /// Boxed, for most hooks answer nothing.
     pub(crate) output: Option<Box<HookOutput>>,
+    pub(crate) diagnostics: Vec<String>,
     /// Whether the host has said that it asks its user where a hook wants it to.
     pub(crate) ask_handled: bool,
     /// What was written, where it is not what `stdout` holds.
@@ -77,6 +78,7 @@ impl HookResult {
             truncated: false,
             output_held_open: false,
             output: None,
+            diagnostics: Vec::new(),
             ask_handled: false,
             raw_stdout: None,
             raw_stderr: None,
@@ -170,6 +172,13 @@ impl HookResult {
     #[must_use]
     pub fn output(&self) -> Option<&HookOutput> {
         self.output.as_deref()
+    }
+
+    /// What the author of the hook should know of its answer: a key that means nothing and looks like
+    /// a typo (`descision`), say. Each is one line, and has been logged as a warning.
+    #[must_use]
+    pub fn diagnostics(&self) -> &[String] {
+        &self.diagnostics
     }
 
     /// What it comes to, with the hook's exit code, answer and policy taken together: the table in

@@ -10,4 +10,4 @@ mod spill;
 
 pub(crate) use circular::NESTING_LIMIT;
 pub(crate) use environment::{EventVariables, Naming, VariablesError};
-pub(crate) use native::{from_first_visible, is_answer, read as read_answer};
+pub(crate) use native::{Answer, from_first_visible, is_answer, read as read_answer};

@@ -39,8 +39,15 @@ fn is_invisible(c: char) -> bool {
     c.is_whitespace() || !is_printable(c)
 }
 
+/// An answer, with the keys in it that mean nothing and look like typos, each with the one that was
+/// probably meant.
+pub(crate) struct Answer {
+    pub(crate) output: HookOutput,
+    pub(crate) misspelt: Vec<(String, &'static str)>,
+}
+
 /// Reads what [`is_answer`].
-pub(crate) fn read(stdout: &[u8]) -> Result<HookOutput, serde_json::Error> {
+pub(crate) fn read(stdout: &[u8]) -> Result<Answer, serde_json::Error> {
     let wire: Wire = serde_json::from_slice(stdout)?;
     Ok(wire.into_answer())
 }
@@ -142,20 +149,24 @@ fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decisio
 }
 
 impl Wire {
-    fn into_answer(self) -> HookOutput {
+    fn into_answer(self) -> Answer {
         let nested = self.hook_specific_output.unwrap_or_default();
         let mut misspelt = slips(&self.others, KEYS);
         misspelt.extend(slips(&nested.others, SPECIFIC_KEYS));
         misspelt.extend(misplaced(&nested.others));
         // Who says it in both places means the stricter of the two, and the reason beside it.
-        let inner_counts = nested.permission_decision > self.decision;
+        let decision = match (self.decision, nested.permission_decision) {
+            (Some(outer), Some(inner)) => Some(outer.stricter(inner)),
+            (outer, inner) => outer.or(inner),
+        };
+        let inner_counts = decision != self.decision;
         let (reason, other) = if inner_counts {
             (nested.permission_decision_reason, self.reason)
         } else {
             (self.reason, nested.permission_decision_reason)
         };
-        HookOutput {
-            decision: self.decision.max(nested.permission_decision),
+        let output = HookOutput {
+            decision,
             reason: said(reason).or(said(other)),
             stops_turn: self.r#continue == Some(false),
             stop_reason: said(self.stop_reason),
@@ -165,8 +176,8 @@ impl Wire {
                 said(nested.additional_context),
             ),
             updated_input: merged(self.updated_input, nested.updated_input),
-            misspelt,
-        }
+        };
+        Answer { output, misspelt }
     }
 }
 
@@ -254,10 +265,9 @@ mod tests {
                 system_message: texts[2].clone(),
                 additional_context: texts[3].clone(),
                 updated_input: stops.then(|| Map::from_iter([("a".to_owned(), json!([1]))])),
-                misspelt: Vec::new(),
             };
             let written = serde_json::to_vec(&output).unwrap();
-            prop_assert_eq!(read(&written).unwrap(), output);
+            prop_assert_eq!(read(&written).unwrap().output, output);
         }
 
         #[test]

@@ -81,7 +81,7 @@ pub struct RedactError {
 
 impl Redactor {
     /// What stands in the place of a secret.
-    pub const MASK: &'static str = "[redacted]";
+    pub const MASK: &'static str = spans::MASK;
 
     /// The default rules.
     #[must_use]

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::Redactor;
+/// What stands in the place of a secret.
+pub(super) const MASK: &str = "[redacted]";
 
 #[derive(Default)]
 pub(super) struct Spans(Vec<Range<usize>>);
@@ -21,14 +22,14 @@ impl Spans {
         if self.0.is_empty() {
             return Cow::Borrowed(text);
         }
-        let masks = text.match_indices(Redactor::MASK);
+        let masks = text.match_indices(MASK);
         self.0.extend(masks.map(|(at, mask)| at..at + mask.len()));
         self.0.sort_unstable_by_key(|span| span.start);
         let mut shown = String::with_capacity(text.len());
         let mut end = 0;
         for span in merged(self.0) {
             shown.push_str(&text[end..span.start]);
-            shown.push_str(Redactor::MASK);
+            shown.push_str(MASK);
             end = span.end;
         }
         shown.push_str(&text[end..]);

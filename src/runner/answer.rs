@@ -6,9 +6,9 @@ use log::warn;
 
 use super::report::{Reporter, tell};
 use crate::events::EventType;
-use crate::outcome::{FailureKind, HookOutput, HookResult};
+use crate::outcome::{FailureKind, HookResult};
 use crate::printable::printable;
-use crate::protocol::{from_first_visible, is_answer, read_answer};
+use crate::protocol::{Answer, from_first_visible, is_answer, read_answer};
 
 /// The result with its answer, where the hook came to its own end and has written one. `cut` says
 /// that standard output was longer than what is kept of it.
@@ -38,17 +38,19 @@ pub(super) fn answered(
     }
 }
 
-fn with_answer(result: HookResult, answer: HookOutput, reporter: &Reporter) -> HookResult {
+fn with_answer(result: HookResult, answer: Answer, reporter: &Reporter) -> HookResult {
+    let mut diagnostics = Vec::new();
     for (key, meant) in &answer.misspelt {
-        tell(|| {
-            warn!(
-                "hook `{}` answers with `{}`, which means nothing: is `{meant}` meant?",
-                reporter.label(&result.hook),
-                printable(key)
-            );
-        });
+        let key = printable(key);
+        diagnostics.push(format!("`{key}` means nothing; did you mean `{meant}`?"));
     }
-    result.with_output(answer)
+    for words in &diagnostics {
+        let label = || reporter.label(&result.hook);
+        tell(|| warn!("the answer of hook `{}`: {words}", label()));
+    }
+    let mut result = result.with_output(answer.output);
+    result.diagnostics = diagnostics;
+    result
 }
 
 /// Half an answer may be half a `block`. An event that cannot be blocked treats it as plain text.

@@ -12,7 +12,7 @@ use log::error;
 
 use super::report::tell;
 use crate::events::HookEvent;
-use crate::hook::Hook;
+use crate::hook::{Hook, named};
 use crate::outcome::HookResult;
 
 /// Watches an executor's hooks, also those in the background, which have no result in an
@@ -127,14 +127,22 @@ pub enum DropReason {
     ShutDown,
 }
 
-impl fmt::Display for DropReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
+named!(DropReason {
+    Cancelled = "cancelled",
+    Busy = "busy",
+    NoThread = "no_thread",
+    ShutDown = "shut_down",
+});
+
+impl DropReason {
+    /// For the log.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
             Self::Cancelled => "cancelled before its turn",
             Self::Busy => "the queue is full",
             Self::NoThread => "no thread can be started",
             Self::ShutDown => "the executor has been shut down",
-        })
+        }
     }
 }
 

@@ -4,7 +4,6 @@
 //! hidden written out; only where somebody listens.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use log::{debug, error, trace, warn};
@@ -124,10 +123,10 @@ impl Reporter {
     }
 
     /// A hook will not run.
-    pub(crate) fn dropped(&self, hook: &Hook, event_type: &EventType, reason: impl fmt::Display) {
+    pub(crate) fn dropped(&self, hook: &Hook, event_type: &EventType, why: &str) {
         tell(|| {
             debug!(
-                "hook `{}` does not run on {event_type}: {reason}",
+                "hook `{}` does not run on {event_type}: {why}",
                 self.label(hook)
             );
         });

@@ -43,7 +43,7 @@ impl Runner {
     /// Reports a hook that will not run, also to the observers.
     pub(crate) fn drop_run(&self, run: &HookRun<'_>, reason: DropReason) {
         let event_type = &run.event.event_type;
-        self.reporter.dropped(run.hook, event_type, reason);
+        self.reporter.dropped(run.hook, event_type, reason.words());
         self.observers.dropped(run, reason);
     }
 

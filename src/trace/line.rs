@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::events::EventType;
 use crate::hook::Hook;
-use crate::outcome::{Decision, HookResult};
+use crate::outcome::{Decision, FailureKind, HookResult, SkipReason};
 use crate::runner::{DropReason, HookRun};
 
 /// The bytes that a text may have in a line.
@@ -35,7 +35,7 @@ pub(super) struct Note {
 #[serde(untagged)]
 enum What {
     Ran(Ran),
-    Dropped { dropped: String },
+    Dropped { dropped: &'static str },
 }
 
 #[derive(Serialize)]
@@ -47,9 +47,9 @@ struct Ran {
     #[serde(skip_serializing_if = "Option::is_none")]
     signal: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    failure: Option<String>,
+    failure: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    skipped: Option<String>,
+    skipped: Option<&'static str>,
     decision: &'static str,
     should_continue: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,8 +96,8 @@ impl Note {
             pid: result.pid,
             exit_code: result.exit_code,
             signal: result.signal,
-            failure: result.failure.map(|failure| format!("{failure:?}")),
-            skipped: result.skipped.map(|reason| format!("{reason:?}")),
+            failure: result.failure.map(FailureKind::as_str),
+            skipped: result.skipped.map(SkipReason::as_str),
             decision: decision(result),
             should_continue: result.should_continue(),
             reason: reason.map(|reason| within(reason, LONGEST_SOUGHT).to_owned()),
@@ -107,7 +107,7 @@ impl Note {
     }
 
     pub(super) fn of_drop(run: &HookRun<'_>, reason: DropReason) -> Self {
-        let dropped = format!("{reason:?}");
+        let dropped = reason.as_str();
         Self::new(run, What::Dropped { dropped })
     }
 

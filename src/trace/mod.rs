@@ -37,7 +37,7 @@ use writer::{Message, Writer};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("trace.jsonl");
-/// let trace = Trace::to_file(&path).max_bytes(1024 * 1024).build()?;
+/// let trace = Trace::builder(&path).max_bytes(1024 * 1024).build()?;
 /// let executor = HookExecutor::builder().observer(trace.clone()).build();
 /// executor.registry().register(Hook::new("session:start", "exit 3")?);
 /// let outcome = executor.execute(&HookEvent::session_start("s1"), FireOptions::default());
@@ -92,7 +92,7 @@ const LONGEST_FLUSH: Duration = Duration::from_secs(24 * 60 * 60);
 impl Trace {
     /// A trace in this file, which need not exist; nor need the folders above it. A relative path
     /// counts from the directory that is current when the trace is built.
-    pub fn to_file(path: impl Into<PathBuf>) -> TraceBuilder {
+    pub fn builder(path: impl Into<PathBuf>) -> TraceBuilder {
         TraceBuilder {
             path: path.into(),
             limits: Limits {
@@ -161,7 +161,7 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// The settings of a [`Trace`]: see [`Trace::to_file`].
+/// The settings of a [`Trace`]: see [`Trace::builder`].
 #[derive(Debug, Clone)]
 #[must_use = "nothing is written until it is built"]
 pub struct TraceBuilder {

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::Approved;
 use super::coverage::coverage;
 use super::digest::{self, Budget};
 use super::findings::Kind;
 use super::place::Project;
-use super::{Approved, HookTrust};
 use crate::hook::{Gate, GateVerdict, Hook};
 
 /// Approved, if the files are still what they were. The hook itself cannot have changed: it is the
@@ -91,15 +91,5 @@ pub(super) struct Lost(pub(super) String);
 impl Gate for Lost {
     fn check(&self, _hook: &Hook) -> GateVerdict {
         GateVerdict::ApprovalLost(self.0.clone())
-    }
-}
-
-impl From<GateVerdict> for HookTrust {
-    fn from(verdict: GateVerdict) -> Self {
-        match verdict {
-            GateVerdict::Run => Self::Approved,
-            GateVerdict::NotApproved(_) => Self::NotApproved,
-            GateVerdict::ApprovalLost(why) => Self::Lost(why),
-        }
     }
 }

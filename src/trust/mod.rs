@@ -24,7 +24,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::hook::{Gate, Hook, canonical};
+use crate::hook::{Gate, GateVerdict, Hook, canonical};
 
 use place::Project;
 pub use store::TrustStore;
@@ -62,18 +62,6 @@ pub struct Approved {
     /// approved again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outdated: bool,
-}
-
-/// Whether a hook of a project may run, see [`TrustStore::status`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum HookTrust {
-    /// It is what was approved.
-    Approved,
-    /// Nobody has ever approved it; it is skipped.
-    NotApproved,
-    /// What it names is not any more what was approved; it fails, and blocks. In words.
-    Lost(String),
 }
 
 /// Why something could not be approved, or the store not be used.
@@ -199,7 +187,7 @@ impl Judged {
     }
 
     /// Has the hook ask before each run, and says how it is now.
-    pub(crate) fn judge(&self, hook: Hook) -> (Hook, HookTrust) {
+    pub(crate) fn judge(&self, hook: Hook) -> (Hook, GateVerdict) {
         // Most projects that are opened have nothing approved.
         let approved = match self.knows_project() {
             true => self.approved.get(&digest_of(&hook.to_json())),
@@ -210,8 +198,8 @@ impl Judged {
             Some(approved) => Arc::new(gate::Unchanged::new(&self.project, approved)),
             None => Arc::new(gate::NeverApproved),
         };
-        let trust = gate.check(&hook).into();
-        (hook.with_gate(gate), trust)
+        let verdict = gate.check(&hook);
+        (hook.with_gate(gate), verdict)
     }
 
     /// What was approved and is not among these: it may have been a guard.

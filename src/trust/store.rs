@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Approval, Approved, HookTrust, Judged, TrustError, canonical_root, digest_of};
+use super::{Approval, Approved, Judged, TrustError, canonical_root, digest_of};
 use crate::files::{self, NewFile};
-use crate::hook::Hook;
+use crate::hook::{GateVerdict, Hook};
 
 /// What a person has approved, project by project.
 ///
@@ -121,7 +121,11 @@ impl TrustStore {
     ///
     /// # Errors
     /// When the project cannot be found, or the store not be used.
-    pub fn status<I>(&self, root: impl AsRef<Path>, hooks: I) -> Result<Vec<HookTrust>, TrustError>
+    pub fn status<I>(
+        &self,
+        root: impl AsRef<Path>,
+        hooks: I,
+    ) -> Result<Vec<GateVerdict>, TrustError>
     where
         I: IntoIterator<Item: Borrow<Hook>>,
     {

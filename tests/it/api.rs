@@ -10,11 +10,11 @@ use forge_hooks::{
     DropReason, EventPattern, EventType, EventTypeError, FailureKind, FailurePolicy, FireOptions,
     GateVerdict, HOOK_TEMPLATES, Hook, HookBlockedError, HookCommand, HookConfig, HookError,
     HookEvent, HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookOutput, HookRegistry,
-    HookResult, HookSource, HookTrust, KeyError, Lifecycle, LlmCall, LlmStream, LoadReport,
-    Mismatch, Outcome, PatternError, PatternPart, Permission, PermissionRequest, Problem, Reads,
-    RedactError, Redactor, Session, Severity, Shell, ShutdownReport, SkipReason, Stdin,
-    SubmitError, ToolRun, Trace, TraceError, TrustError, TrustPolicy, TrustStore, fire_event,
-    fire_event_blocking, fire_event_blocking_with,
+    HookResult, HookSource, KeyError, Lifecycle, LlmCall, LlmStream, LoadReport, Mismatch, Outcome,
+    PatternError, PatternPart, Permission, PermissionRequest, Problem, Reads, RedactError,
+    Redactor, Session, Severity, Shell, ShutdownReport, SkipReason, Stdin, SubmitError, ToolRun,
+    Trace, TraceError, TrustError, TrustPolicy, TrustStore, fire_event, fire_event_blocking,
+    fire_event_blocking_with,
 };
 
 use crate::support::{World, blocking_event, hook};
@@ -51,7 +51,6 @@ fn every_type_can_be_sent_to_and_shared_with_another_thread() {
     shared::<HookRegistry>();
     shared::<HookResult>();
     shared::<HookSource>();
-    shared::<HookTrust>();
     shared::<KeyError>();
     shared::<Lifecycle>();
     shared::<LlmCall>();
@@ -265,4 +264,56 @@ fn a_result_keeps_its_hook_and_can_be_changed_in_tests() {
         shown.contains("greeter") && !shown.contains("hunter2"),
         "{shown}"
     );
+}
+
+/// What programs read: a change of one of these is a break.
+#[test]
+fn the_names_in_json_stay() {
+    let failures: Vec<&str> = FailureKind::ALL.iter().map(|it| it.as_str()).collect();
+    let expected = [
+        "exit",
+        "signal",
+        "timed_out",
+        "not_found",
+        "not_executable",
+        "not_started",
+        "event_too_large",
+        "misconfigured",
+        "invalid_answer",
+        "status_lost",
+        "panicked",
+        "circular",
+        "approval_lost",
+        "cancelled",
+    ];
+    assert_eq!(failures, expected);
+    assert_eq!(FailureKind::TimedOut.to_string(), "timed_out");
+    let skips: Vec<&str> = SkipReason::ALL.iter().map(|it| it.as_str()).collect();
+    assert_eq!(skips, ["not_approved"]);
+    let decisions: Vec<&str> = Decision::ALL.iter().map(|it| it.as_str()).collect();
+    assert_eq!(decisions, ["allow", "ask", "block"]);
+    let drops: Vec<&str> = DropReason::ALL.iter().map(|it| it.as_str()).collect();
+    assert_eq!(drops, ["cancelled", "busy", "no_thread", "shut_down"]);
+}
+
+#[test]
+fn lifecycle_values_can_be_sent() {
+    fn sent<T: Send>() {}
+    sent::<forge_hooks::ToolCall<'_>>();
+    sent::<forge_hooks::LlmRequest<'_>>();
+    sent::<PermissionRequest<'_>>();
+    sent::<Session>();
+}
+
+#[test]
+fn a_loaded_hook_equals_one_made_by_hand() {
+    let world = crate::support::World::new();
+    let text = r#"{"hooks": [{"event": "tool:*", "command": "true", "timeout": 5}]}"#;
+    world.write("project/.src/forge/hooks.json", text);
+    let loaded = HookConfig::default().load_project(world.path("project"));
+    let by_hand = Hook::new("tool:*", "true").unwrap();
+    let by_hand = by_hand.with_timeout(std::time::Duration::from_secs(5));
+    assert!(loaded[0].source().is_some());
+    assert_eq!(loaded[0], by_hand);
+    assert_ne!(loaded[0], by_hand.with_name("other"));
 }

@@ -53,7 +53,7 @@ fn for_each_event(test: &str, run: impl Fn(&World, fn(usize) -> HookEvent, usize
     }
     with_a_usual_stack(|| {
         let trace_directory = tempfile::tempdir().unwrap();
-        let trace = Trace::to_file(trace_directory.path().join("trace"))
+        let trace = Trace::builder(trace_directory.path().join("trace"))
             .build()
             .unwrap();
         for levels in DEEP {

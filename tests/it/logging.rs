@@ -207,15 +207,15 @@ fn a_slip_of_the_pen_in_an_answer_is_a_warning_with_the_key_that_was_meant() {
                 .success()
         );
         let line = format!(
-            "hook `{label}` answers with `{slip}`, which means nothing: is `{meant}` meant?"
+            "the answer of hook `{label}`: `{slip}` means nothing; did you mean `{meant}`?"
         );
         assert_eq!(told(&line), [(Level::Warn, line.clone())], "{slip}");
     }
     let world = World::new();
     let says = world.says(r#"{"hookSpecificOutput": {"decision": "block", "continue": false}}"#);
     world.one(hook("*", &says).with_description("log-misplaced"));
-    let all = told("hook `log-misplaced` answers with `hookSpecificOutput.");
-    let meant = ["permissionDecision", "continue"].map(|key| format!("is `{key}` meant?"));
+    let all = told("the answer of hook `log-misplaced`: `hookSpecificOutput.");
+    let meant = ["permissionDecision", "continue"].map(|key| format!("did you mean `{key}`?"));
     assert!(
         all.len() == 2
             && all

@@ -45,6 +45,7 @@ mod submit;
 mod support;
 mod templates;
 mod tidy;
+mod tidy_cycles;
 mod trace_file;
 mod tracing;
 mod trust;

@@ -414,7 +414,7 @@ fn an_observer_that_fires_on_a_full_queue_is_told_of_one_drop_not_of_its_own() {
     {
         taken.push(handle.cancel_on_drop());
     }
-    assert_eq!(stubborn.drops.all(), ["the queue is full"]);
+    assert_eq!(stubborn.drops.all(), ["busy"]);
     assert!(!world.executor.shutdown(Duration::ZERO).is_complete());
 }
 

@@ -180,7 +180,7 @@ fn no_more_than_sixteen_run_in_the_background_and_more_of_them_wait() {
     // Time for one of them to start, had it a thread.
     std::thread::sleep(Duration::from_millis(100));
     fire();
-    let busy = || notes.count("drop (the queue is full)");
+    let busy = || notes.count("drop (busy)");
     assert_eq!(
         (notes.count("start"), busy()),
         (16, 1),

@@ -79,13 +79,13 @@ fn table() -> String {
         ),
     ];
     let failures = FailureKind::ALL.iter().map(|failure| {
-        row(cause(*failure), &format!("`{failure:?}`"), |policy| {
+        row(cause(*failure), &format!("`{failure}`"), |policy| {
             let mut result = ended(policy);
             result.failure = Some(*failure);
             result
         })
     });
-    let skipped = "| from a project and never approved: it does not run | none, `skipped: NotApproved` | true | true |\n";
+    let skipped = "| from a project and never approved: it does not run | none, `skipped: not_approved` | true | true |\n";
     head.to_owned() + &answers.concat() + &failures.collect::<String>() + skipped
 }
 

@@ -69,7 +69,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("bin", &["the public API"]),
 ];
 
-const LONGEST_FILE: usize = 600;
+const LONGEST_FILE: usize = 500;
 
 pub(crate) struct Source {
     pub(crate) path: PathBuf,

@@ -47,7 +47,7 @@ fn many_threads_and_two_traces_write_whole_lines_to_one_file_while_it_is_renamed
     const EACH: usize = 500;
     const BYTES: u64 = 16 * 1024;
     let traced = Traced::with(|builder| builder.max_bytes(BYTES).keep(1000).capacity(4096));
-    let other = Trace::to_file(traced.path("trace.jsonl"));
+    let other = Trace::builder(traced.path("trace.jsonl"));
     let other = other.max_bytes(BYTES).keep(1000).capacity(4096);
     let other = other.build().unwrap();
     let worlds = [traced_by(&traced.trace), traced_by(&other)];
@@ -102,7 +102,7 @@ fn when_too_many_lines_wait_some_are_lost_and_the_file_says_how_many() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_never_affects_a_hook() {
-    let trace = Trace::to_file("/dev/full").build().unwrap();
+    let trace = Trace::builder("/dev/full").build().unwrap();
     let world = traced_by(&trace);
     world.hook("*", "echo said");
     for number in 1..=3 {
@@ -176,7 +176,7 @@ fn a_trace_that_cannot_be_written_is_told_at_the_start() {
         cases.push((pipe, "it is a pipe, expected a file"));
     }
     for (path, expected) in cases {
-        let error = Trace::to_file(&path).build().unwrap_err();
+        let error = Trace::builder(&path).build().unwrap_err();
         let TraceError::Open { source, .. } = &error else {
             panic!("{error:?}")
         };
@@ -190,10 +190,10 @@ fn a_trace_that_cannot_be_written_is_told_at_the_start() {
 fn folders_that_are_missing_are_made_and_a_path_becomes_absolute() {
     let world = World::new();
     let path = world.path("a/b/trace.jsonl");
-    let trace = Trace::to_file(&path).build().unwrap();
+    let trace = Trace::builder(&path).build().unwrap();
     assert!(path.exists());
     assert_eq!(trace.path(), path);
-    let relative = Trace::to_file("Cargo.toml/x").build();
+    let relative = Trace::builder("Cargo.toml/x").build();
     let Err(TraceError::Open { path, .. }) = relative else {
         panic!("it is no folder")
     };
@@ -210,7 +210,7 @@ fn a_new_file_is_private_and_one_that_is_there_keeps_its_mode() {
     let open = traced.path("open.jsonl");
     std::fs::write(&open, "").unwrap();
     std::fs::set_permissions(&open, PermissionsExt::from_mode(0o640)).unwrap();
-    let trace = Trace::to_file(&open).max_bytes(0).build().unwrap();
+    let trace = Trace::builder(&open).max_bytes(0).build().unwrap();
     assert_eq!(mode(&open), 0o640);
     let world = traced_by(&trace);
     world.registry().register(quick());
@@ -237,7 +237,7 @@ fn a_file_that_somebody_renames_is_made_anew() {
 fn a_half_line_is_closed_before_the_next() {
     let world = World::new();
     let path = world.write("trace.jsonl", "{\"time\":1}\n{\"time\":");
-    let trace = Trace::to_file(&path).build().unwrap();
+    let trace = Trace::builder(&path).build().unwrap();
     let traced = traced_by(&trace);
     traced.one(quick());
     flush(&trace);
@@ -311,7 +311,7 @@ fn a_link_stays_a_link() {
     world.write("far/trace.jsonl", "");
     let link = world.path("link");
     std::os::unix::fs::symlink(world.path("far/trace.jsonl"), &link).unwrap();
-    let trace = Trace::to_file(&link).max_bytes(0).build().unwrap();
+    let trace = Trace::builder(&link).max_bytes(0).build().unwrap();
     let traced = traced_by(&trace);
     traced.registry().register(quick());
     for _ in 0..20 {

@@ -29,7 +29,7 @@ impl Traced {
     pub(crate) fn with(settings: impl FnOnce(TraceBuilder) -> TraceBuilder) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace.jsonl");
-        let trace = settings(Trace::to_file(path)).build().unwrap();
+        let trace = settings(Trace::builder(path)).build().unwrap();
         Self {
             world: traced_by(&trace),
             trace,
@@ -129,7 +129,7 @@ fn a_line_tells_what_there_is_to_know_of_a_run() {
         ("queued", 0.0.into()),
         ("pid", outcome.results()[0].pid.unwrap().into()),
         ("exit_code", 3.into()),
-        ("failure", "Exit".into()),
+        ("failure", "exit".into()),
         ("decision", "block".into()),
         ("should_continue", false.into()),
         ("reason", "no".into()),
@@ -216,19 +216,19 @@ fn every_end_of_a_hook_has_its_line() {
         (hook("*", "exit 0"), r#"{"exit_code":0,"decision":"allow"}"#),
         (
             slow,
-            r#"{"exit_code":-1,"failure":"TimedOut","decision":"block"}"#,
+            r#"{"exit_code":-1,"failure":"timed_out","decision":"block"}"#,
         ),
         (
             missing,
-            r#"{"exit_code":-1,"failure":"NotFound","pid":null}"#,
+            r#"{"exit_code":-1,"failure":"not_found","pid":null}"#,
         ),
         (
             allowed,
-            r#"{"exit_code":3,"failure":"Exit","decision":"allow","should_continue":true}"#,
+            r#"{"exit_code":3,"failure":"exit","decision":"allow","should_continue":true}"#,
         ),
         (
             quick(),
-            r#"{"skipped":"NotApproved","decision":"allow","reason":"nobody has approved it"}"#,
+            r#"{"skipped":"not_approved","decision":"allow","reason":"nobody has approved it"}"#,
         ),
         (many, r#"{"exit_code":0,"cut":true}"#),
         (
@@ -241,7 +241,7 @@ fn every_end_of_a_hook_has_its_line() {
         #[cfg(unix)]
         (
             hook("*", "kill -9 $$"),
-            r#"{"exit_code":137,"signal":9,"failure":"Signal"}"#,
+            r#"{"exit_code":137,"signal":9,"failure":"signal"}"#,
         ),
     ] {
         let line = traced.one(hook);
@@ -256,7 +256,7 @@ fn every_end_of_a_hook_has_its_line() {
 fn a_hook_whose_turn_never_comes_has_a_line_that_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.jsonl");
-    let trace = Trace::to_file(&path).build().unwrap();
+    let trace = Trace::builder(&path).build().unwrap();
     let world = World::with(|builder| {
         let builder = builder.workers(1).queue_capacity(1);
         builder.observer(trace.clone())
@@ -287,7 +287,7 @@ fn a_hook_whose_turn_never_comes_has_a_line_that_says_why() {
     };
     assert_eq!(
         ["b:b", "b:c", "b:d"].map(dropped),
-        ["Cancelled", "Busy", "ShutDown"]
+        ["cancelled", "busy", "shut_down"]
     );
 }
 

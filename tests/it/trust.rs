@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use forge_hooks::{
-    Approval, FailureKind, FireOptions, HookConfig, HookEvent, HookTrust, LoadReport, Outcome,
+    Approval, FailureKind, FireOptions, GateVerdict, HookConfig, HookEvent, LoadReport, Outcome,
     Severity, SkipReason, TrustError, TrustPolicy, TrustStore,
 };
 
@@ -359,18 +359,24 @@ fn status_says_how_each_hook_stands() {
         let hooks = project.config().load_project(project.root());
         project.store().status(project.root(), hooks).unwrap()
     };
-    assert_eq!(status(), [HookTrust::NotApproved, HookTrust::NotApproved]);
+    assert!(matches!(
+        status()[..],
+        [GateVerdict::NotApproved(_), GateVerdict::NotApproved(_)]
+    ));
     project.approve();
-    assert_eq!(status(), [HookTrust::Approved, HookTrust::Approved]);
+    assert_eq!(status(), [GateVerdict::Run, GateVerdict::Run]);
     project.world.write("project/guard.sh", "changed");
-    let [HookTrust::Lost(why), HookTrust::Approved] = &status()[..] else {
+    let [GateVerdict::ApprovalLost(why), GateVerdict::Run] = &status()[..] else {
         panic!("{:?}", status());
     };
     assert!(why.contains("guard.sh"), "{why}");
     assert_eq!(project.store().approved(project.root()).unwrap().len(), 2);
     assert!(project.store().revoke(project.root()).unwrap());
     assert!(!project.store().revoke(project.root()).unwrap());
-    assert_eq!(status(), [HookTrust::NotApproved, HookTrust::NotApproved]);
+    assert!(matches!(
+        status()[..],
+        [GateVerdict::NotApproved(_), GateVerdict::NotApproved(_)]
+    ));
 }
 
 #[test]

@@ -87,8 +87,8 @@ fn a_permission_has_its_events_in_order() {
             let hooks = host.lifecycle();
             let request = hooks
                 .permission("bash", "execute")
-                .with_rule("r")
-                .with_verdict(*verdict);
+                .rule("r")
+                .verdict(*verdict);
             let permission = request.decide(|_| {
                 asked = true;
                 user
@@ -118,12 +118,7 @@ fn a_hook_grants_what_the_host_would_ask_for_where_it_may() {
     let hooks = host.lifecycle();
     let request = || hooks.permission("ls", "read").hooks_may_grant();
     assert!(request().decide(|_| panic!("nobody is asked")).granted);
-    assert!(
-        !request()
-            .with_verdict(Decision::Block)
-            .decide(|_| true)
-            .granted
-    );
+    assert!(!request().verdict(Decision::Block).decide(|_| true).granted);
     host.world.hook(
         "permission:check",
         &host.world.says(r#"{"decision": "ask"}"#),

@@ -13,7 +13,7 @@ use crate::support::hook;
 #[test]
 fn a_tool_has_its_events_around_it() {
     let host = Host::with([]);
-    let hooks = host.lifecycle().with_session_id("s1");
+    let hooks = host.lifecycle().session_id("s1");
     let run = hooks.tool("read", json!({"path": "a"})).run(works).unwrap();
     assert_eq!(run.result.unwrap(), json!({"lines": 3}));
     assert_eq!(run.args, json!({"path": "a"}));

@@ -70,7 +70,7 @@ fn what_fire_prints_is_what_its_schema_says() {
         ])
     );
     let skipped = user.run(&with(&SUDO, &["--json", "--keep-going"])).json();
-    let skips = |it: &&Value| it["skipped"] == "NotApproved";
+    let skips = |it: &&Value| it["skipped"] == "not_approved";
     let results = skipped["results"].as_array().unwrap();
     assert_eq!(results.iter().filter(skips).count(), 2, "{skipped:#}");
     user.run(&["trust", "--yes"]);

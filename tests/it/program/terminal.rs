@@ -204,7 +204,7 @@ fn a_signal_ends_a_hook_in_the_background_too_and_programs_are_told() {
         assert_eq!(said.status, 130, "{said:?}");
         let report = said.json();
         if !background {
-            assert_eq!(report["results"][0]["failure"], "Cancelled");
+            assert_eq!(report["results"][0]["failure"], "cancelled");
             assert_eq!(report["allowed"], false);
         }
         eventually("the hook has gone", || !is_there(&pid));

@@ -1,6 +1,6 @@
 //! What happened, for programs: `schemas/fire.schema.json` describes it.
 
-use forge_hooks::{HookEvent, HookResult, Outcome};
+use forge_hooks::{FailureKind, HookEvent, HookResult, Outcome, SkipReason};
 use serde_json::{Value, json};
 
 pub(super) fn of(event: &HookEvent, outcome: &Outcome) -> Value {
@@ -22,8 +22,8 @@ fn result(result: &HookResult) -> Value {
         "duration": result.duration.as_secs_f64(),
         "timed_out": result.timed_out,
         "error": result.error,
-        "failure": result.failure.map(|failure| format!("{failure:?}")),
-        "skipped": result.skipped.map(|reason| format!("{reason:?}")),
+        "failure": result.failure.map(FailureKind::as_str),
+        "skipped": result.skipped.map(SkipReason::as_str),
         "success": result.success(),
         "should_continue": result.should_continue(),
         "decision": result.decision().as_str(),

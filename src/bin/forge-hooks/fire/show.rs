@@ -104,9 +104,10 @@ impl Show {
         writeln!(terminal, "{name} {place}: {how}{verdict}{because}{took}")?;
         lines(terminal, "out", &result.stdout)?;
         lines(terminal, "err", &result.stderr)?;
-        result
-            .output()
-            .map_or(Ok(()), |output| answer(terminal, output))
+        match result.output() {
+            Some(output) => answer(terminal, output, result.diagnostics()),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn finish(
@@ -210,7 +211,7 @@ fn lines(terminal: &mut Terminal, what: &str, text: &str) -> io::Result<()> {
 }
 
 /// How the host has understood what was written.
-fn answer(terminal: &mut Terminal, output: &HookOutput) -> io::Result<()> {
+fn answer(terminal: &mut Terminal, output: &HookOutput, diagnostics: &[String]) -> io::Result<()> {
     let input = output.updated_input.clone();
     let input = input.map(|input| Value::from(input).to_string());
     let parts = [
@@ -223,9 +224,8 @@ fn answer(terminal: &mut Terminal, output: &HookOutput) -> io::Result<()> {
     for (what, text) in parts {
         lines(terminal, what, text.as_deref().unwrap_or_default())?;
     }
-    for (key, meant) in &output.misspelt {
-        let words = format!("`{key}` means nothing; did you mean `{meant}`?");
-        let words = terminal.styled(Style::Warning, printable(&words));
+    for words in diagnostics {
+        let words = terminal.styled(Style::Warning, printable(words));
         writeln!(terminal, "  {words}")?;
     }
     Ok(())

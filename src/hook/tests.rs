@@ -1,0 +1,58 @@
+//! A hook as a value.
+
+use std::time::Duration;
+
+use super::*;
+
+#[test]
+fn a_hook_has_the_defaults_of_the_specification() {
+    let hook = Hook::new("tool:*", "true").unwrap();
+    assert_eq!(hook.timeout(), Duration::from_secs(10));
+    assert_eq!(hook.own_timeout(), None);
+    assert!(hook.enabled());
+    assert_eq!(hook.description(), "");
+    assert_eq!(hook.on_failure(), FailurePolicy::Block);
+}
+
+#[test]
+fn a_timeout_is_kept_within_a_millisecond_and_a_day() {
+    let hook = Hook::new("*", "true").unwrap();
+    assert_eq!(
+        hook.clone().with_timeout(Duration::ZERO).timeout(),
+        SHORTEST_TIMEOUT
+    );
+    assert_eq!(hook.with_timeout(Duration::MAX).timeout(), LONGEST_TIMEOUT);
+}
+
+#[test]
+fn nothing_to_run_is_an_error() {
+    assert_eq!(Hook::new("*", " \n").unwrap_err(), HookError::EmptyCommand);
+    let none: [&str; 0] = [];
+    assert_eq!(
+        Hook::program("*", none).unwrap_err(),
+        HookError::EmptyCommand
+    );
+    assert_eq!(
+        Hook::program("*", [""]).unwrap_err(),
+        HookError::EmptyCommand
+    );
+}
+
+#[test]
+fn debug_shows_no_value_of_the_environment() {
+    let hook = Hook::new("*", "true").unwrap().with_env("TOKEN", "hunter2");
+    let shown = format!("{hook:?}");
+    assert!(
+        shown.contains("TOKEN") && !shown.contains("hunter2"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn the_label_is_the_description_the_name_or_the_pattern() {
+    let hook = Hook::new("session:*", "true").unwrap();
+    assert_eq!(hook.label(), "session:*");
+    let hook = hook.with_name("hello");
+    assert_eq!(hook.label(), "hello");
+    assert_eq!(hook.with_description("Says hello").label(), "Says hello");
+}
