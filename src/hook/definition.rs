@@ -20,6 +20,9 @@ use crate::redact::Redactor;
 
 /// Says, right before each run, whether a hook may run. A hook carries its gate, so that no host
 /// forgets to ask.
+///
+/// An extension point: [`TrustStore`](crate::TrustStore) has gates of its own, and a host may implement
+/// others, for hooks that its user allows from a dialog, say ([`Hook::with_gate`]).
 pub trait Gate: Send + Sync + fmt::Debug {
     /// Whether this hook may run now. Called on the thread that would run it.
     fn check(&self, hook: &Hook) -> GateVerdict;
@@ -210,13 +213,13 @@ impl Hook {
         self
     }
 
-    /// Says whether the hook is only started, in its turn, and not waited for. It never blocks, and
+    /// Has the hook only started, in its turn, and not waited for. It never blocks, and
     /// the outcome holds no result of it: an [`Observer`](crate::Observer) and the log see one. At
     /// most 16 such hooks of an executor run at once, others wait for their turn; its timeout
     /// holds for it too.
     #[must_use]
-    pub fn with_background(mut self, background: bool) -> Self {
-        self.background = background;
+    pub fn with_background(mut self) -> Self {
+        self.background = true;
         self
     }
 

@@ -130,7 +130,7 @@ fn deep_data_fails_background_hooks() {
         for levels in DEEP {
             let notes = Arc::new(Notes::default());
             let world = World::with(|builder| builder.observer(Arc::clone(&notes)).workers(1));
-            let background = hook("*", "echo ran>ran").with_background(true);
+            let background = hook("*", "echo ran>ran").with_background();
             world.registry().register(background);
             lent(can_block(levels), |event| {
                 assert!(world.outcome(event).results().is_empty());

@@ -278,7 +278,7 @@ fn nothing_that_is_logged_shows_a_secret() {
         let world = World::new();
         assert!(!format!("{hook:?}").contains(secret), "{hook:?}");
         world.registry().register(hook.clone());
-        world.registry().register(hook.with_background(true));
+        world.registry().register(hook.with_background());
         let shown = format!("{:?}", world.outcome(&blocking_event()));
         assert!(!shown.contains(secret), "{shown}");
         assert!(world.fire(&HookEvent::user_interrupt()).len() == 1);

@@ -104,7 +104,7 @@ fn cancelling_ends_all_at_once() {
 }
 
 fn in_background(command: &str) -> Hook {
-    hook("*", command).with_background(true)
+    hook("*", command).with_background()
 }
 
 fn watched(notes: &Arc<Notes>) -> World {

@@ -250,7 +250,7 @@ fn what_takes_long_keeps_nobody_waiting() {
         .filter(|example| interpreter(&example.language).is_some() && example.can_run());
     for example in long {
         let world = World::new();
-        let hook = example.hook(&world).with_background(true);
+        let hook = example.hook(&world).with_background();
         world.registry().register(hook);
         let outcome = world.outcome(&event("ls"));
         assert!(outcome.allowed() && outcome.results().is_empty());

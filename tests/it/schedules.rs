@@ -310,9 +310,7 @@ fn round(seed: u64) {
     }
     let with_background = lot.one_in(3);
     if with_background {
-        executor
-            .registry()
-            .register(instant("b").with_background(true));
+        executor.registry().register(instant("b").with_background());
     }
     let steps = 10 + lot.below(60);
     let ends_early = lot

@@ -112,7 +112,7 @@ fn after_the_end_nothing_is_taken_and_blocking_calls_still_work() {
     let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
     world
         .registry()
-        .register(hook("*", "exit 0").with_background(true));
+        .register(hook("*", "exit 0").with_background());
     world.hook("*", "exit 3");
     assert!(world.executor.shutdown(LATER).is_complete());
     let event = Arc::new(blocking_event());
@@ -139,7 +139,7 @@ fn after_the_end_nothing_is_taken_and_blocking_calls_still_work() {
 #[test]
 fn hooks_in_the_background_come_to_their_end_too() {
     let world = World::new();
-    let late = hook("*", &(meets("started", "go") + "; echo x>done")).with_background(true);
+    let late = hook("*", &(meets("started", "go") + "; echo x>done")).with_background();
     world.registry().register(late);
     drop(world.submit(blocking_event()));
     let report = thread::scope(|scope| {
@@ -151,9 +151,7 @@ fn hooks_in_the_background_come_to_their_end_too() {
     });
     assert!(report.is_complete() && report.finished == 1, "{report:?}");
     let world = World::new();
-    world
-        .registry()
-        .register(hook("*", LONG).with_background(true));
+    world.registry().register(hook("*", LONG).with_background());
     assert!(world.outcome(&blocking_event()).results().is_empty());
     let report = world.executor.shutdown(Duration::ZERO);
     assert_eq!(
@@ -231,7 +229,7 @@ fn no_thread_is_left() {
     let world = World::running(["exit 0"]);
     world
         .registry()
-        .register(hook("*", "exit 0").with_background(true));
+        .register(hook("*", "exit 0").with_background());
     let handles = [(); 8].map(|()| world.submit(blocking_event()));
     // A thread gives itself its name.
     eventually("there are some", || threads() > 0);

@@ -294,7 +294,7 @@ fn a_hook_whose_turn_never_comes_has_a_line_that_says_why() {
 #[test]
 fn a_hook_in_the_background_has_a_line_and_no_say() {
     let traced = Traced::new();
-    let background = hook("*", "exit 3").with_background(true);
+    let background = hook("*", "exit 3").with_background();
     traced.world.registry().register(background);
     assert!(traced.world.outcome(&blocking_event()).results().is_empty());
     eventually("it has its line", || !traced.lines().is_empty());

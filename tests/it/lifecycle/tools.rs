@@ -277,7 +277,7 @@ fn what_a_hook_would_change_for_ever_is_changed_once_and_nobody_in_the_backgroun
     world.hook("tool:pre_execute", longer);
     world
         .registry()
-        .register(hook("tool:pre_execute", "echo told >>background").with_background(true));
+        .register(hook("tool:pre_execute", "echo told >>background").with_background());
     let hooks = host.lifecycle();
     let run = hooks.tool("count", json!({"n": 1})).apply_updates();
     let run = run.run(|args| Ok::<_, String>(args["n"].clone())).unwrap();
