@@ -101,6 +101,7 @@ fn what_stands_in_both_places_adds_up() {
     assert_eq!(output.reason.as_deref(), Some("outer"));
 }
 
+#[cfg(unix)]
 #[test]
 fn invisible_characters_before_an_answer_are_skipped() {
     for before in [

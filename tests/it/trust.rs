@@ -146,7 +146,7 @@ fn the_users_own_hooks_need_no_approval() {
 #[test]
 fn an_approval_lists_what_it_covers_and_what_it_cannot() {
     let project = Project::new();
-    let hooks = r#"{"hooks": [{"event": "*", "command": "./guard.sh \"$PWD/x.sh\"; ./later.sh", "inputs": ["lib"]}]}"#;
+    let hooks = r#"{"hooks": [{"event": "*", "shell": "sh", "command": "./guard.sh \"$PWD/x.sh\"; ./later.sh", "inputs": ["lib"]}]}"#;
     project.world.write(PROJECT, hooks);
     project.world.write("project/lib/a.txt", "a");
     let approval = project.look();
@@ -190,7 +190,7 @@ fn a_script_that_has_changed_by_a_byte_blocks_also_without_loading_anew() {
 fn what_was_not_there_when_it_was_approved_must_not_appear() {
     let project = Project::new();
     let hooks =
-        r#"{"hooks": [{"event": "tool:*", "command": "test -e late.sh || exit 0; sh ./late.sh"}]}"#;
+        r#"{"hooks": [{"event": "tool:*", "shell": "sh", "command": "test -e late.sh || exit 0; sh ./late.sh"}]}"#;
     project.world.write(PROJECT, hooks);
     project.approve();
     assert!(project.load().is_ok());
