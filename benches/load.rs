@@ -47,7 +47,7 @@ const KINDS: [Kind; 9] = [
     }),
     ("nesting", |number| {
         // At 16 MiB just below the limit of values that are kept.
-        if number % 210 > 0 {
+        if number % 850 > 0 {
             return valid_entry(number);
         }
         let (open, close) = (r#"{"":"#.repeat(90), "}".repeat(90));

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::position::{Position, TextRange};
 use super::report::{LoadReport, Problem, Severity};
-use crate::hook::{Hook, HookSource};
+use crate::hook::{FailurePolicy, Hook, HookSource};
 use crate::pattern::EventPattern;
 
 /// The problems of a file that are shown.
@@ -27,6 +27,8 @@ pub(super) struct Loaded {
     disable: Vec<String>,
     /// What the placeholder hooks are made of whose problems are not shown.
     not_shown: Option<Hook>,
+    /// There is a placeholder that blocks every event.
+    blocks_all: bool,
 }
 
 pub(super) struct Item {
@@ -46,6 +48,7 @@ impl Loaded {
             unreadable: false,
             disable: Vec::new(),
             not_shown: None,
+            blocks_all: false,
         }
     }
 
@@ -182,6 +185,15 @@ impl Loaded {
             Hook::placeholder(&problem.made_printable().reason())
         });
         hook.clone().with_source(source)
+    }
+
+    /// Whether a placeholder for every event adds nothing to one that is there: of very many, each would
+    /// take memory for each kind of event.
+    pub(super) fn is_covered(&mut self, hook: &Hook) -> bool {
+        let blocks_all = hook.event_pattern() == "*" && hook.on_failure() == FailurePolicy::Block;
+        let is_covered = blocks_all && self.blocks_all && self.has_more;
+        self.blocks_all |= blocks_all;
+        is_covered
     }
 
     /// All problems, the last of which may say that there are more.

@@ -43,7 +43,7 @@ pub(super) enum FileError {
     TooManyKeys,
     #[error("has more than 1,200,000 parts in its patterns, of which a glob counts as four")]
     PatternsTooLarge,
-    #[error("has more than 200,000 values within keys that are not known")]
+    #[error("has more than 50,000 values within keys that are not known")]
     TooManyNested,
     #[error("has more than 1 MiB beside its list `hooks`")]
     OthersTooLong,

@@ -75,7 +75,7 @@ use content::Loaded;
 /// | entries in `hooks` | 500,000 |
 /// | an entry | 1 MiB, 1,000 keys with those of its `env`, and 64 KiB for its pattern |
 /// | parts of all patterns, of which a glob counts as four | 1,200,000 |
-/// | values within keys that are not known, in all entries | 200,000 |
+/// | values within keys that are not known, in all entries | 50,000 |
 /// | all that is not in `hooks` | 1 MiB, and 1,000 keys |
 /// | lists and objects within each other | 256; an entry with more than 100 is unusable by itself |
 ///

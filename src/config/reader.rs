@@ -21,7 +21,7 @@ use crate::profile::AppProfile;
 const LONGEST_EXCERPT: usize = 160;
 
 /// A value takes a hundred times the memory of its text, and these are kept.
-const MOST_NESTED: usize = 200_000;
+const MOST_NESTED: usize = 50_000;
 
 /// The parts of patterns that a file may have.
 const MOST_PARTS: usize = 1_200_000;
@@ -200,7 +200,9 @@ impl<'a> Reader<'a> {
             Some(reason) => described(&reason, source),
             None => self.loaded.placeholder_not_shown(source),
         };
-        if let Some(hook) = placeholder(&unusable.value, any) {
+        if let Some(hook) = placeholder(&unusable.value, any)
+            && !self.loaded.is_covered(&hook)
+        {
             self.loaded.add(Item {
                 hook: Arc::new(hook),
                 is_placeholder: true,

@@ -159,13 +159,15 @@ impl EventPattern {
             .any(|alternative| alternative.matches_type(event_type))
     }
 
+    fn matches_known(&self) -> bool {
+        let mut known = EventType::BUILTIN.iter();
+        known.any(|known| self.matches_type(known))
+    }
+
     /// The name of the built-in event that was probably meant, for a pattern that matches none of
     /// them: `Err(None)` where no name is near (a custom event, say).
     pub(crate) fn check_known(&self) -> Result<(), Option<EventType>> {
-        if EventType::BUILTIN
-            .iter()
-            .any(|known| self.matches_type(known))
-        {
+        if self.matches_known() {
             return Ok(());
         }
         let pieces = self.source.split(',').take(MOST_SEARCHED);
@@ -233,7 +235,7 @@ fn known_in_small_letters(piece: Piece<'_>) -> Option<String> {
         return None;
     }
     let pattern = EventPattern::new(small.clone()).ok()?;
-    pattern.check_known().is_ok().then_some(small)
+    pattern.matches_known().then_some(small)
 }
 
 /// A pattern with a capital would never match, and the guard that it is for would never run.

@@ -189,8 +189,7 @@ fn a_script_that_has_changed_by_a_byte_blocks_also_without_loading_anew() {
 #[test]
 fn what_was_not_there_when_it_was_approved_must_not_appear() {
     let project = Project::new();
-    let hooks =
-        r#"{"hooks": [{"event": "tool:*", "shell": "sh", "command": "test -e late.sh || exit 0; sh ./late.sh"}]}"#;
+    let hooks = r#"{"hooks": [{"event": "tool:*", "shell": "sh", "command": "test -e late.sh || exit 0; sh ./late.sh"}]}"#;
     project.world.write(PROJECT, hooks);
     project.approve();
     assert!(project.load().is_ok());
