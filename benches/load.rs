@@ -17,6 +17,7 @@ const MOST_GROWTH: f64 = 1.5;
 const MOST_MEMORY: u64 = 256 * 1024 * 1024;
 /// The fastest of so many counts: others use the machine too.
 const RUNS: usize = 3;
+const ATTEMPTS: usize = 3;
 
 /// A name, and the entries that fill a file, by their number.
 type Kind = (&'static str, fn(usize) -> String);
@@ -183,9 +184,9 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let home = tempfile::tempdir().expect("a directory");
-    let wrong = KINDS
-        .iter()
-        .filter(|kind| !is_within_bounds(home.path(), kind));
+    // What grows too fast does so each time; a busy machine does not.
+    let is_wrong = |kind: &&Kind| (0..ATTEMPTS).all(|_| !is_within_bounds(home.path(), kind));
+    let wrong = KINDS.iter().filter(is_wrong);
     if wrong.count() == 0 {
         ExitCode::SUCCESS
     } else {
