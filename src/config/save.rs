@@ -16,7 +16,7 @@ use super::file::{self, FileError};
 use super::outline::{self, Failure, Outline};
 use super::report::ConfigError;
 use crate::files::{self, NewFile};
-use crate::hook::{Hook, KEYS, is_key};
+use crate::hook::{Hook, KEYS, in_order};
 
 /// The copies of broken files that are kept beside one; then a person has to look at them.
 const MOST_COPIES: usize = 100;
@@ -302,16 +302,11 @@ fn change(editor: &mut Editor, index: usize, old: &Value, wanted: &Value) {
     editor.remove_keys(index, &gone);
 }
 
-/// The keys of an entry in their order, those that this version does not know behind the others.
+/// The keys of an entry in their order.
 fn pairs_of(entry: &Value) -> Pairs {
-    let Value::Object(entry) = entry else {
-        return Vec::new();
-    };
-    let known = KEYS.iter().filter_map(|key| entry.get_key_value(*key));
-    let unknown = entry.iter().filter(|(key, _)| !is_key(key));
-    known
-        .chain(unknown)
-        .map(|(key, value)| (key.clone(), value.clone()))
+    let members = entry.as_object().into_iter().flat_map(in_order);
+    members
+        .map(|(key, value)| (key.to_owned(), value.clone()))
         .collect()
 }
 

@@ -16,7 +16,7 @@ use crate::outcome::{HookResult, Outcome};
 use crate::process::Cancel;
 use crate::runner::tell;
 
-/// What is left of the job with whoever has submitted it.
+/// What the host that submitted a job holds of it.
 pub(super) struct JobEnd {
     pub(super) cancel: Arc<Cancel>,
     pub(super) progress: Arc<Progress>,
@@ -109,7 +109,7 @@ impl Answers {
         }
     }
 
-    /// In this order: whoever is woken by the end finds everything there.
+    /// In this order: a thread that the end wakes finds everything there.
     pub(super) fn close(&mut self) {
         if let Some(mut told) = self.told.take() {
             let outcome = Outcome::new(told.event_type.clone(), told.results);
@@ -141,7 +141,7 @@ enum Delivery {
     Kept(Vec<HookResult>),
     /// It has room for all of them, so that sending never waits.
     To(Sender<HookResult>),
-    Nobody,
+    Dropped,
 }
 
 impl Progress {
@@ -161,7 +161,7 @@ impl Progress {
     pub(super) fn take(&self) -> Vec<HookResult> {
         match &mut *self.lock() {
             Delivery::Kept(results) => std::mem::take(results),
-            Delivery::To(_) | Delivery::Nobody => Vec::new(),
+            Delivery::To(_) | Delivery::Dropped => Vec::new(),
         }
     }
 
@@ -180,9 +180,9 @@ impl Progress {
         receiver
     }
 
-    /// Nobody wants to know any more.
+    /// The host has dropped its handle: results are not kept any more.
     pub(super) fn forget(&self) {
-        *self.lock() = Delivery::Nobody;
+        *self.lock() = Delivery::Dropped;
     }
 
     fn give(&self, result: HookResult) {
@@ -192,7 +192,7 @@ impl Progress {
                 // An error is a receiver that was dropped.
                 let _ = sender.try_send(result);
             }
-            Delivery::Nobody => {}
+            Delivery::Dropped => {}
         }
     }
 
@@ -201,7 +201,7 @@ impl Progress {
         let mut delivery = self.lock();
         self.finished.store(true, Ordering::Release);
         if matches!(*delivery, Delivery::To(_)) {
-            *delivery = Delivery::Nobody;
+            *delivery = Delivery::Dropped;
         }
     }
 

@@ -123,7 +123,7 @@ impl HookExecutor {
 
     /// The same as [`execute`](HookExecutor::execute), with the results alone.
     ///
-    /// Whoever fires an event that can block must look at each
+    /// A host that fires an event that can block must look at each
     /// [`should_continue`](HookResult::should_continue); [`Outcome`] does that by itself.
     #[must_use = "hooks may have blocked the operation"]
     pub fn execute_hooks(&self, event: &HookEvent, options: FireOptions) -> Vec<HookResult> {

@@ -34,7 +34,7 @@ pub trait Gate: Send + Sync + fmt::Debug {
 pub enum GateVerdict {
     /// It may.
     Run,
-    /// Nobody has ever approved it: it is skipped, and the host goes on.
+    /// It has never been approved: it is skipped, and the host goes on.
     NotApproved(String),
     /// It was approved, and is not any more what was approved: it fails, and blocks where the event
     /// can be blocked.
@@ -320,7 +320,7 @@ impl Hook {
         self.extras.name.as_deref()
     }
 
-    /// What the hook is for; empty where nobody said.
+    /// What the hook is for. Default: empty.
     #[must_use]
     pub fn description(&self) -> &str {
         &self.extras.description
@@ -356,7 +356,7 @@ impl Hook {
         &self.extras.inputs
     }
 
-    /// Who is asked before each run, if anybody is.
+    /// The gate that must allow each run, if one is set.
     #[must_use]
     pub fn gate(&self) -> Option<&Arc<dyn Gate>> {
         self.gate.as_ref()

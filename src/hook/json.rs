@@ -10,7 +10,7 @@ use super::definition::Hook;
 use super::error::HookError;
 use super::extras::{Extras, SharedExtras};
 use super::keys::{
-    Entry, KEYS, choice, command, environment, is_key, kind, list, require, switch, text, timeout,
+    Entry, KEYS, choice, command, environment, in_order, kind, list, require, switch, text, timeout,
 };
 use super::parts::{FailurePolicy, HookCommand, Reads, Stdin};
 use crate::pattern::EventPattern;
@@ -153,15 +153,10 @@ fn unknown(entry: &Entry) -> Entry {
         .collect()
 }
 
-/// With its keys in the order of the documentation, which a `Value` need not keep.
 impl Serialize for Hook {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let entry = self.to_json();
-        let members = entry.as_object().into_iter().flatten();
-        let unknown = members.filter(|(key, _)| !is_key(key));
-        let known = KEYS.iter().filter_map(|key| Some((*key, entry.get(*key)?)));
-        let unknown = unknown.map(|(key, value)| (key.as_str(), value));
-        serializer.collect_map(known.chain(unknown))
+        serializer.collect_map(entry.as_object().into_iter().flat_map(in_order))
     }
 }
 

@@ -36,6 +36,14 @@ pub(crate) fn is_key(key: &str) -> bool {
     KEYS.contains(&key)
 }
 
+/// The members of an entry in the order in which they are written, those with unknown keys last: a
+/// `Value` need not keep it.
+pub(crate) fn in_order(entry: &Entry) -> impl Iterator<Item = (&str, &Value)> {
+    let known = KEYS.iter().filter_map(|key| Some((*key, entry.get(*key)?)));
+    let members = entry.iter().map(|(key, value)| (key.as_str(), value));
+    known.chain(members.filter(|(key, _)| !is_key(key)))
+}
+
 /// The key that was probably meant by one that is unknown.
 pub(crate) fn nearest_key(unknown: &str) -> Option<&'static str> {
     nearest(unknown, KEYS.into_iter())

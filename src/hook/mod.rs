@@ -17,7 +17,7 @@ mod words;
 pub(crate) use canonical::canonical;
 pub use definition::{Gate, GateVerdict, Hook};
 pub use error::{HookError, KeyError};
-pub(crate) use keys::{KEYS, LONGEST_NAME, failure_policy_of, is_key, nearest_key};
+pub(crate) use keys::{KEYS, LONGEST_NAME, failure_policy_of, in_order, is_key, nearest_key};
 pub(crate) use named::named;
 pub(crate) use parts::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};

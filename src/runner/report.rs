@@ -1,7 +1,7 @@
 //! What the log is told of a hook: what it writes, how it ends, the louder the worse.
 //!
 //! All of it goes through the redactor, with the values of the hook's own `env`, and then has what is
-//! hidden written out; only where somebody listens.
+//! hidden written out; only where the log has such a level.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -37,8 +37,8 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Puts a text in the place of a file, or where there is none. Nobody can read it who may not by this
-/// mode, which means nothing on Windows.
+/// Puts a text in the place of a file, or where there is none. Its mode is this from the
+/// beginning, which means nothing on Windows.
 pub(crate) fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     // A link stays a link.
     let target = match fs::canonicalize(path) {

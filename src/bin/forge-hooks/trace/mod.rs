@@ -122,7 +122,7 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal) -> Result<Ended, Failur
     match &args.html {
         Some(file) if file == Path::new("-") => terminal.write_all(page::of(&traced).as_bytes())?,
         Some(file) => {
-            // The page says what the trace says, to nobody else.
+            // The page says what the trace says: the same users may read it.
             files::replace(file, &page::of(&traced), mode).map_err(|error| {
                 Failure::new(format!("could not write `{}`: {error}", file.display()))
             })?;
