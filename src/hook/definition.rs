@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::error::HookError;
 use super::extras::{Extras, SharedExtras};
+use super::fingerprint::Fingerprint;
 use super::parts::{
     DEFAULT_TIMEOUT, FailurePolicy, HookCommand, HookSource, LONGEST_TIMEOUT, Reads,
     SHORTEST_TIMEOUT, Shell, Stdin,
@@ -71,6 +72,7 @@ pub struct Hook {
     /// Shared by the hooks of a file.
     pub(super) base_dir: Option<Arc<Path>>,
     pub(super) gate: Option<Arc<dyn Gate>>,
+    pub(super) fingerprint: Fingerprint,
 }
 
 impl Hook {
@@ -121,6 +123,7 @@ impl Hook {
             source: None,
             base_dir: None,
             gate: None,
+            fingerprint: Fingerprint::default(),
         }
     }
 
@@ -141,76 +144,77 @@ impl Hook {
         }
     }
 
-    pub(crate) fn with_pattern(mut self, pattern: EventPattern) -> Self {
-        self.pattern = pattern;
+    /// Every setter goes through here: a changed hook has another fingerprint.
+    fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self.fingerprint = Fingerprint::default();
         self
+    }
+
+    pub(crate) fn with_pattern(self, pattern: EventPattern) -> Self {
+        self.with(|hook| hook.pattern = pattern)
     }
 
     /// Sets the time that a run may take as a whole; kept within 1 millisecond and 1 day. A hook
     /// without a timeout has the executor's.
     #[must_use]
-    pub fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.extras.make_mut().timeout = Some(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT));
-        self
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        self.with(|hook| {
+            hook.extras.make_mut().timeout = Some(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT))
+        })
     }
 
     /// Sets where the command runs; a relative path counts from the project's root, else from the
     /// executor's working directory.
     #[must_use]
-    pub fn with_working_dir(mut self, path: impl Into<PathBuf>) -> Self {
-        self.extras.make_mut().working_dir = Some(path.into());
-        self
+    pub fn with_working_dir(self, path: impl Into<PathBuf>) -> Self {
+        self.with(|hook| hook.extras.make_mut().working_dir = Some(path.into()))
     }
 
     /// Sets an environment variable of the command's; it wins over the event's.
     #[must_use]
-    pub fn with_env(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
-        self.extras.make_mut().env.insert(key.into(), value.into());
-        self
+    pub fn with_env(self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|hook| {
+            hook.extras.make_mut().env.insert(key.into(), value.into());
+        })
     }
 
     /// Says whether the hook runs at all.
     #[must_use]
-    pub fn with_enabled(mut self, enabled: bool) -> Self {
-        self.enabled = enabled;
-        self
+    pub fn with_enabled(self, enabled: bool) -> Self {
+        self.with(|hook| hook.enabled = enabled)
     }
 
     /// Sets a short name, by which the hook can be told from others.
     #[must_use]
-    pub fn with_name(mut self, name: impl Into<String>) -> Self {
-        self.extras.make_mut().name = Some(name.into());
-        self
+    pub fn with_name(self, name: impl Into<String>) -> Self {
+        self.with(|hook| hook.extras.make_mut().name = Some(name.into()))
     }
 
     /// Sets what the hook is for, in the words that people are shown when it blocks.
     #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.extras.make_mut().description = description.into();
-        self
+    pub fn with_description(self, description: impl Into<String>) -> Self {
+        self.with(|hook| hook.extras.make_mut().description = description.into())
     }
 
     /// Says what a failure means; it blocks unless this says otherwise.
     #[must_use]
-    pub fn with_on_failure(mut self, policy: FailurePolicy) -> Self {
-        self.on_failure = policy;
-        self
+    pub fn with_on_failure(self, policy: FailurePolicy) -> Self {
+        self.with(|hook| hook.on_failure = policy)
     }
 
     /// Says what the command finds on its standard input: the event as JSON, unless this says
     /// otherwise.
     #[must_use]
-    pub fn with_stdin(mut self, stdin: Stdin) -> Self {
-        self.stdin = stdin;
-        self
+    pub fn with_stdin(self, stdin: Stdin) -> Self {
+        self.with(|hook| hook.stdin = stdin)
     }
 
     /// Says where the command looks for the event's values: in the environment, unless this says
     /// otherwise.
     #[must_use]
-    pub fn with_reads(mut self, reads: Reads) -> Self {
-        self.reads = reads;
-        self
+    pub fn with_reads(self, reads: Reads) -> Self {
+        self.with(|hook| hook.reads = reads)
     }
 
     /// Has the hook only started, in its turn, and not waited for. It never blocks, and
@@ -218,45 +222,43 @@ impl Hook {
     /// most 16 such hooks of an executor run at once, others wait for their turn; its timeout
     /// holds for it too.
     #[must_use]
-    pub fn with_background(mut self) -> Self {
-        self.background = true;
-        self
+    pub fn with_background(self) -> Self {
+        self.with(|hook| hook.background = true)
     }
 
     /// Names files, directories and patterns (`hooks/*.sh`), relative to the project's root, that an
     /// approval of the hook covers besides the files that its command itself runs, see
     /// [`TrustStore`](crate::TrustStore).
     #[must_use]
-    pub fn with_inputs<I: IntoIterator<Item: Into<String>>>(mut self, inputs: I) -> Self {
-        self.extras.make_mut().inputs = inputs.into_iter().map(Into::into).collect();
-        self
+    pub fn with_inputs<I: IntoIterator<Item: Into<String>>>(self, inputs: I) -> Self {
+        self.with(|hook| {
+            hook.extras.make_mut().inputs = inputs.into_iter().map(Into::into).collect()
+        })
     }
 
     /// Has the executor ask before each run whether the hook may.
     #[must_use]
-    pub fn with_gate(mut self, gate: Arc<dyn Gate>) -> Self {
-        self.gate = Some(gate);
-        self
+    pub fn with_gate(self, gate: Arc<dyn Gate>) -> Self {
+        self.with(|hook| hook.gate = Some(gate))
     }
 
     /// Sets the shell that runs the command. Without effect on a hook made with
     /// [`Hook::program`].
     #[must_use]
-    pub fn with_shell(mut self, chosen: Shell) -> Self {
-        if let HookCommand::Shell { shell, .. } = &mut self.command {
-            *shell = Some(chosen);
-        }
-        self
+    pub fn with_shell(self, chosen: Shell) -> Self {
+        self.with(|hook| {
+            if let HookCommand::Shell { shell, .. } = &mut hook.command {
+                *shell = Some(chosen);
+            }
+        })
     }
 
-    pub(crate) fn with_source(mut self, source: HookSource) -> Self {
-        self.source = Some(source);
-        self
+    pub(crate) fn with_source(self, source: HookSource) -> Self {
+        self.with(|hook| hook.source = Some(source))
     }
 
-    pub(crate) fn with_base_dir(mut self, path: impl Into<Arc<Path>>) -> Self {
-        self.base_dir = Some(path.into());
-        self
+    pub(crate) fn with_base_dir(self, path: impl Into<Arc<Path>>) -> Self {
+        self.with(|hook| hook.base_dir = Some(path.into()))
     }
 
     /// Whether the hook is for this event. Does not ask whether it is enabled.

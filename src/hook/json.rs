@@ -6,9 +6,11 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
+use super::canonical::canonical;
 use super::definition::Hook;
 use super::error::HookError;
 use super::extras::{Extras, SharedExtras};
+use super::fingerprint::fnv1a;
 use super::keys::{
     Entry, KEYS, choice, command, environment, in_order, kind, list, require, switch, text, timeout,
 };
@@ -72,6 +74,17 @@ impl Hook {
             ),
             ("background", self.background.then_some(Value::Bool(true))),
         ]
+    }
+
+    /// The same for the same hook in every program, so of its definition and its base alone. Two hooks
+    /// that collide do not run beneath each other.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        self.fingerprint.get_or_count(|| {
+            let definition = canonical(&self.to_json());
+            let base = self.base_dir().map(|path| path.to_string_lossy());
+            let base = base.iter().flat_map(|base| base.bytes());
+            fnv1a(definition.bytes().chain([0]).chain(base))
+        })
     }
 
     /// Reads an entry of hooks.json. Only `event` and one of `command` and `args` are needed.

@@ -6,6 +6,7 @@ mod canonical;
 mod definition;
 mod error;
 mod extras;
+mod fingerprint;
 mod json;
 mod keys;
 mod named;

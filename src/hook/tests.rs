@@ -56,3 +56,24 @@ fn the_label_is_the_description_the_name_or_the_pattern() {
     assert_eq!(hook.label(), "hello");
     assert_eq!(hook.with_description("Says hello").label(), "Says hello");
 }
+
+#[test]
+fn a_hook_is_known_by_what_it_is() {
+    let hook = |command: &str| Hook::new("*", command).unwrap();
+    let first = hook("a").fingerprint();
+    // The same in every build: a program may be started by another one.
+    assert_eq!(first, 0x491e_6606_656d_a08f);
+    assert_eq!(first, hook("a").fingerprint());
+    let counted = hook("a");
+    let _ = counted.fingerprint();
+    let others = [
+        hook("b"),
+        hook("a").with_env("A", "1"),
+        hook("a").with_base_dir(std::path::Path::new("/project")),
+        counted.clone().with_name("n"),
+        counted.with_enabled(false),
+    ];
+    for other in others {
+        assert_ne!(first, other.fingerprint(), "{other:?}");
+    }
+}

@@ -8,6 +8,7 @@
 
 mod cancel;
 mod capture;
+mod environment;
 mod start;
 #[cfg(unix)]
 #[allow(unsafe_code)]
@@ -22,6 +23,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use cancel::Cancel;
 pub(crate) use capture::Captured;
+pub(crate) use environment::Environment;
 pub(crate) use start::{StartError, StartErrorKind};
 #[cfg(unix)]
 pub(crate) use unix::process_is_gone;
@@ -45,10 +47,7 @@ pub(crate) const LARGEST_VARIABLE: usize = 32_766;
 pub(crate) struct Spec<'a> {
     pub(crate) program: OsString,
     pub(crate) args: Args,
-    /// Variables that are not to be inherited.
-    pub(crate) env_remove: &'a [String],
-    /// Variables to set, later ones over earlier ones.
-    pub(crate) env: &'a [(String, String)],
+    pub(crate) environment: Environment<'a>,
     pub(crate) working_dir: PathBuf,
     /// What the process reads; None for an input that has ended from the start.
     pub(crate) stdin: Option<&'a [u8]>,

@@ -36,14 +36,7 @@ pub(super) fn find_program(spec: &Spec<'_>) -> Result<OsString, StartError> {
         let path: PathBuf = spec.working_dir.join(name).components().collect();
         return Ok(path.into_os_string());
     }
-    let own = spec
-        .env
-        .iter()
-        .rev()
-        .find(|(variable, _)| variable == "PATH");
-    let path = own
-        .map(|(_, value)| value.into())
-        .or_else(|| std::env::var_os("PATH"));
+    let path = spec.environment.path();
     // The name alone is never handed on: the system would search in its own way.
     find_on_path(
         name,
@@ -151,15 +144,7 @@ fn interpreter(script: &Path) -> Option<PathBuf> {
 
 /// Names the variable or the argument that is too large by itself, else the whole.
 fn too_long(spec: &Spec<'_>) -> String {
-    let inherited = std::env::vars_os().map(|(name, value)| {
-        let length = name.len() + value.len() + 1;
-        (name.to_string_lossy().into_owned(), length)
-    });
-    let own = spec
-        .env
-        .iter()
-        .map(|(name, value)| (name.clone(), name.len() + value.len() + 1));
-    let variables: Vec<(String, usize)> = inherited.chain(own).collect();
+    let variables = spec.environment.lengths();
     if let Some((name, length)) = variables.iter().max_by_key(|(_, length)| *length)
         && *length > LARGEST_VARIABLE
     {

@@ -75,12 +75,9 @@ fn spawn(spec: &Spec<'_>, program: &OsStr) -> io::Result<Child> {
     command
         .current_dir(&spec.working_dir)
         .creation_flags(CREATE_NO_WINDOW);
-    for name in spec.env_remove {
-        command.env_remove(name);
-    }
     // `cmd` would look for a program in the project before it looks on the PATH.
     command.env("NoDefaultCurrentDirectoryInExePath", "1");
-    command.envs(spec.env.iter().map(|(name, value)| (name, value)));
+    spec.environment.apply_to(&mut command);
     command.stdin(if spec.stdin.is_some() {
         Stdio::piped()
     } else {

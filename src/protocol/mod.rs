@@ -5,6 +5,7 @@
 
 mod circular;
 mod environment;
+mod names;
 mod native;
 mod spill;
 

@@ -24,14 +24,17 @@ pub(super) struct Spill {
 
 impl Spill {
     /// Writes each value to a file of its name.
-    pub(super) fn write(values: &[(String, String)]) -> io::Result<Self> {
+    pub(super) fn write<'a>(values: impl Iterator<Item = (&'a str, &'a str)>) -> io::Result<Self> {
         static SWEEP: Once = Once::new();
         let parent = std::env::temp_dir();
         SWEEP.call_once(|| sweep(&parent));
         Self::write_below(&parent, values)
     }
 
-    fn write_below(parent: &Path, values: &[(String, String)]) -> io::Result<Self> {
+    fn write_below<'a>(
+        parent: &Path,
+        values: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> io::Result<Self> {
         let owner = format!("{PREFIX}-{}-{}-", namespace(), std::process::id());
         let mut builder = tempfile::Builder::new();
         builder.prefix(&owner);
@@ -98,7 +101,7 @@ mod tests {
     #[test]
     fn a_folder_is_removed_when_its_process_is_gone_and_not_before() {
         let parent = tempfile::tempdir().unwrap();
-        let own = Spill::write_below(parent.path(), &[("A".into(), "b".into())]).unwrap();
+        let own = Spill::write_below(parent.path(), [("A", "b")].into_iter()).unwrap();
         // No system gives out this number: it is above the largest that Linux can be set to.
         let left = parent
             .path()
@@ -120,7 +123,7 @@ mod tests {
     fn nobody_else_can_look_into_the_folder() {
         use std::os::unix::fs::PermissionsExt;
         let parent = tempfile::tempdir().unwrap();
-        let spill = Spill::write_below(parent.path(), &[]).unwrap();
+        let spill = Spill::write_below(parent.path(), std::iter::empty()).unwrap();
         let mode = fs::metadata(spill.folder.path())
             .unwrap()
             .permissions()

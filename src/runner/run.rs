@@ -105,11 +105,12 @@ impl Runner {
                 format!("cannot read the current directory: {error}"),
             )
         })?;
-        let env = firing
+        let can_block = firing.event.event_type.can_block();
+        let environment = firing
             .variables
             .for_hook(
                 hook,
-                firing.event.event_type.can_block(),
+                can_block,
                 &working_dir.to_string_lossy(),
                 &self.naming,
             )
@@ -119,8 +120,7 @@ impl Runner {
         Ok(process::run(&Spec {
             program,
             args,
-            env_remove: self.naming.inherited(),
-            env: &env,
+            environment,
             working_dir,
             stdin: (hook.stdin() == Stdin::Json).then(|| firing.json()),
             timeout: self.timeout(hook),

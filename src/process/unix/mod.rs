@@ -74,10 +74,7 @@ fn spawn<'a>(
         .process_group(0);
     // A shell sets it by itself; another program would find the host's.
     command.env("PWD", &spec.working_dir);
-    for name in spec.env_remove {
-        command.env_remove(name);
-    }
-    command.envs(spec.env.iter().map(|(name, value)| (name, value)));
+    spec.environment.apply_to(&mut command);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let _lock = child::lock_where_descriptors_leak();
     let stdin = match spec.stdin {
@@ -132,6 +129,9 @@ struct Pipe {
     from: Option<OwnedFd>,
     captured: Captured,
 }
+
+/// How many there are of the following.
+const SOURCES: usize = 5;
 
 /// What a turn of the loop waits for.
 #[derive(Clone, Copy)]
@@ -324,34 +324,38 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn poll(&self, limit: Instant) -> [Option<Source>; 5] {
-        let mut ready = [None; 5];
-        let sources: Vec<(Source, BorrowedFd<'_>)> = self.sources().collect();
-        let mut fds: Vec<PollFd<'_>> = sources
-            .iter()
-            .map(|(source, fd)| {
-                let out = matches!(source, Source::Stdin);
-                PollFd::from_borrowed_fd(*fd, if out { PollFlags::OUT } else { PollFlags::IN })
-            })
-            .collect();
-        let longest = self.longest_turn();
-        let left = limit.saturating_duration_since(Instant::now()).min(longest);
+    fn poll(&self, limit: Instant) -> [Option<Source>; SOURCES] {
+        let mut ready = [None; SOURCES];
+        let sources = self.sources();
+        let mut present = sources.into_iter().flatten();
+        let left = limit.saturating_duration_since(Instant::now());
         // An error is EINTR or ENOMEM: the next turn tries again, and the limit holds.
-        let timeout = Timespec::try_from(left).ok();
-        if rustix::event::poll(&mut fds, timeout.as_ref()).is_ok() {
-            let readiness = sources
-                .iter()
-                .zip(&fds)
-                .filter(|(_, fd)| !fd.revents().is_empty());
-            for (place, ((source, _), _)) in ready.iter_mut().zip(readiness) {
-                *place = Some(*source);
+        let timeout = Timespec::try_from(left.min(self.longest_turn())).ok();
+        let Some(first) = present.next() else {
+            let _ = rustix::event::poll(&mut [], timeout.as_ref());
+            return ready;
+        };
+        // On the stack: a turn allocates nothing.
+        let mut waited = [first; SOURCES];
+        let mut count = 1;
+        for (place, source) in waited[1..].iter_mut().zip(present) {
+            *place = source;
+            count += 1;
+        }
+        let mut fds = waited.map(|(source, fd)| {
+            let out = matches!(source, Source::Stdin);
+            PollFd::from_borrowed_fd(fd, if out { PollFlags::OUT } else { PollFlags::IN })
+        });
+        if rustix::event::poll(&mut fds[..count], timeout.as_ref()).is_ok() {
+            for ((place, (source, _)), fd) in ready.iter_mut().zip(waited).zip(&fds[..count]) {
+                *place = (!fd.revents().is_empty()).then_some(source);
             }
         }
         ready
     }
 
     /// What is waited for. The end of the process comes last, so that what it wrote is read first.
-    fn sources(&self) -> impl Iterator<Item = (Source, BorrowedFd<'_>)> {
+    fn sources(&self) -> [Option<(Source, BorrowedFd<'_>)>; SOURCES] {
         let cancel = if self.phase_is_running() {
             self.spec.cancel
         } else {
@@ -375,8 +379,6 @@ impl<'a> Running<'a> {
                 .map(|fd| (Source::Cancel, fd)),
             pidfd.map(|fd| (Source::Exit, fd)),
         ]
-        .into_iter()
-        .flatten()
     }
 
     /// How long a turn may take where something is to be looked at that no descriptor tells of.

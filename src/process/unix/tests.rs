@@ -1,14 +1,13 @@
 //! Both ways of waiting for the end of a process, side by side, with real processes.
 
 use super::*;
-use crate::process::Cancel;
+use crate::process::{Cancel, Environment};
 
 fn spec<'a>(command: &str, timeout: Duration) -> Spec<'a> {
     Spec {
         program: "/bin/sh".into(),
         args: Args::List(vec!["-c".into(), command.into()]),
-        env_remove: &[],
-        env: &[],
+        environment: Environment::without(&[]),
         working_dir: "/".into(),
         stdin: None,
         timeout,
