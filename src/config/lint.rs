@@ -34,6 +34,7 @@ pub(super) fn lint(hook: &Hook, profile: &AppProfile) -> Vec<Finding> {
     found.extend(unknown_event(hook).or_else(|| no_event(hook)));
     found.extend(missing_working_dir(hook));
     found.extend(bare_interpreter(hook));
+    found.extend(missing_in_inherit(hook));
     if let HookCommand::Shell { text, shell } = hook.command() {
         let is_posix = !matches!(shell, Some(Shell::Pwsh | Shell::PowerShell | Shell::Cmd));
         let is_plain = matches!(shell, None | Some(Shell::Sh | Shell::Dash));
@@ -79,6 +80,18 @@ fn missing_working_dir(hook: &Hook) -> Option<Finding> {
             format!("`{}` is not a directory", path.display()),
         )
     })
+}
+
+/// An empty list is meant as it is.
+fn missing_in_inherit(hook: &Hook) -> Option<Finding> {
+    let rule = hook.inherit_rule().filter(|it| !it.names().is_empty())?;
+    let missing = ["PATH", "HOME"].into_iter().find(|name| {
+        let is_set = hook.env().contains_key(*name);
+        !is_set && !rule.covers(name)
+    })?;
+    let message = format!("does not pass on `{missing}`, which most programs need");
+    let help = format!("add \"{missing}\" to the list, or set it in `env`");
+    Some(Finding::new("inherit", message).with_help(help))
 }
 
 /// By itself it runs what it reads, and what it reads is the event: a value would be code.
@@ -218,6 +231,23 @@ mod tests {
                 "{command}: {:?}",
                 findings(command)
             );
+        }
+    }
+
+    #[test]
+    fn a_list_without_path_or_home_is_found() {
+        for (names, missing) in [
+            (&["LANG"][..], Some("PATH")),
+            (&["PATH", "LC_*"], Some("HOME")),
+            (&["PATH", "H*"], None),
+            (&[], None),
+        ] {
+            let hook = Hook::new("session:start", "x").unwrap();
+            let found = missing_in_inherit(&hook.with_inherit(names.iter().copied()));
+            let found = found.map(|it| it.message);
+            let expected =
+                missing.map(|it| format!("does not pass on `{it}`, which most programs need"));
+            assert_eq!(found, expected, "{names:?}");
         }
     }
 

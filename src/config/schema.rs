@@ -89,6 +89,12 @@ fn property(key: &str) -> Value {
             "propertyNames": {"pattern": "^[^=]+$"},
             "additionalProperties": {"type": "string"},
         }),
+        "inherit" => json!({
+            "description": "The variables of the program's own environment that are passed on: names, in which * stands for any characters. Without it, what the program says; mostly all.",
+            "type": "array",
+            "items": {"type": "string", "pattern": "^[^=]+$"},
+            "examples": [["PATH", "HOME", "LANG", "LC_*"]],
+        }),
         "enabled" => switch("Whether it runs at all.", true),
         "name" => text("A short name, by which it can be told from others and disabled."),
         "description" => text("What it is for, shown when it blocks."),

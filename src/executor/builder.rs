@@ -8,7 +8,7 @@ use super::background;
 use super::core::Core;
 use super::hook_executor::HookExecutor;
 use super::shutdown::Closing;
-use crate::hook::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
+use crate::hook::{DEFAULT_TIMEOUT, Inherit, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 use crate::pool::{Limits, Pool};
 use crate::profile::AppProfile;
 use crate::protocol::Naming;
@@ -51,6 +51,7 @@ pub struct HookExecutorBuilder {
     working_dir: Option<PathBuf>,
     kill_grace: Duration,
     output_limit: usize,
+    inherit: Option<Inherit>,
     profile: AppProfile,
     observers: Observers,
     redactor: Redactor,
@@ -67,6 +68,7 @@ impl Default for HookExecutorBuilder {
             working_dir: None,
             kill_grace: Duration::from_millis(250),
             output_limit: 1024 * 1024,
+            inherit: None,
             profile: AppProfile::default(),
             observers: Observers::default(),
             redactor: Redactor::default(),
@@ -108,6 +110,15 @@ impl HookExecutorBuilder {
     /// host's current directory at that time.
     pub fn working_dir(mut self, path: impl Into<PathBuf>) -> Self {
         self.working_dir = Some(path.into());
+        self
+    }
+
+    /// Passes on only these variables of the host's own environment to hooks that do not say so
+    /// themselves ([`Hook::with_inherit`](crate::Hook::with_inherit)). In a name, `*` stands for any
+    /// characters. Default: all. A host that holds secrets in its environment names those that hooks
+    /// need: `["PATH", "HOME", "LANG", "LC_*", "TMPDIR"]`; on Windows programs also need `SystemRoot`.
+    pub fn inherit<I: IntoIterator<Item: Into<String>>>(mut self, names: I) -> Self {
+        self.inherit = Some(Inherit::new(names));
         self
     }
 
@@ -160,7 +171,7 @@ impl HookExecutorBuilder {
     pub fn build(self) -> HookExecutor {
         let capacity = self.queue_capacity;
         let runner = Runner {
-            naming: Naming::new(self.profile),
+            naming: Naming::new(self.profile, self.inherit),
             default_timeout: self.default_timeout,
             // An error means an empty path, or no current directory to count from.
             working_dir: self

@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::error::HookError;
 use super::extras::{Extras, SharedExtras};
 use super::fingerprint::Fingerprint;
+use super::inherit::Inherit;
 use super::parts::{
     DEFAULT_TIMEOUT, FailurePolicy, HookCommand, HookSource, LONGEST_TIMEOUT, Reads,
     SHORTEST_TIMEOUT, Shell, Stdin,
@@ -177,6 +178,15 @@ impl Hook {
         self.with(|hook| {
             hook.extras.make_mut().env.insert(key.into(), value.into());
         })
+    }
+
+    /// Passes on only these variables of the host's own environment, besides the event's and those of
+    /// [`with_env`](Self::with_env). In a name, `*` stands for any characters: `LC_*`. None passes on
+    /// nothing, not even `PATH`. A hook without such a list inherits what
+    /// [`HookExecutorBuilder::inherit`](crate::HookExecutorBuilder::inherit) says.
+    #[must_use]
+    pub fn with_inherit<I: IntoIterator<Item: Into<String>>>(self, names: I) -> Self {
+        self.with(|hook| hook.extras.make_mut().inherit = Some(Inherit::new(names)))
     }
 
     /// Says whether the hook runs at all.
@@ -356,6 +366,16 @@ impl Hook {
     #[must_use]
     pub fn inputs(&self) -> &[String] {
         &self.extras.inputs
+    }
+
+    /// The variables of the host's own environment that are passed on, if the hook says which.
+    #[must_use]
+    pub fn inherit(&self) -> Option<&[String]> {
+        self.extras.inherit.as_ref().map(Inherit::names)
+    }
+
+    pub(crate) fn inherit_rule(&self) -> Option<&Inherit> {
+        self.extras.inherit.as_ref()
     }
 
     /// The gate that must allow each run, if one is set.

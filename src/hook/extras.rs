@@ -9,11 +9,14 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::inherit::Inherit;
+
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Extras {
     pub(super) timeout: Option<Duration>,
     pub(super) working_dir: Option<PathBuf>,
     pub(super) env: BTreeMap<String, String>,
+    pub(super) inherit: Option<Inherit>,
     pub(super) name: Option<String>,
     pub(super) description: String,
     pub(super) inputs: Vec<String>,

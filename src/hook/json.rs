@@ -12,7 +12,8 @@ use super::error::HookError;
 use super::extras::{Extras, SharedExtras};
 use super::fingerprint::fnv1a;
 use super::keys::{
-    Entry, KEYS, choice, command, environment, in_order, kind, list, require, switch, text, timeout,
+    Entry, KEYS, choice, command, environment, in_order, inherit, kind, list, require, switch,
+    text, timeout,
 };
 use super::parts::{FailurePolicy, HookCommand, Reads, Stdin};
 use crate::pattern::EventPattern;
@@ -46,7 +47,7 @@ impl Hook {
     }
 
     /// The keys that an entry may go without, each with its value where it is not the default.
-    fn optional_keys(&self) -> [(&'static str, Option<Value>); 11] {
+    fn optional_keys(&self) -> [(&'static str, Option<Value>); 12] {
         fn unless_default<T: Default + PartialEq>(value: T, name: &str) -> Option<Value> {
             (value != T::default()).then(|| json!(name))
         }
@@ -59,6 +60,10 @@ impl Hook {
             ("timeout", timeout),
             ("working_dir", dir),
             ("env", (!extras.env.is_empty()).then(|| json!(extras.env))),
+            (
+                "inherit",
+                extras.inherit.as_ref().map(|it| json!(it.names())),
+            ),
             ("enabled", (!self.enabled).then_some(Value::Bool(false))),
             ("name", extras.name.as_ref().map(|name| json!(name))),
             ("description", unless_default(description, description)),
@@ -125,6 +130,7 @@ impl Hook {
             env: noted(&mut errors, environment(entry)).unwrap_or_default(),
             name: name.map(str::to_owned),
             description: description.unwrap_or_default().to_owned(),
+            inherit: noted(&mut errors, inherit(entry)).flatten(),
             inputs: noted(&mut errors, list(entry, "inputs")).unwrap_or_default(),
             unknown: unknown(entry),
             refusal: None,
@@ -188,9 +194,9 @@ mod tests {
         for entry in [
             json!({"event": "tool:*", "command": "true"}),
             json!({"event": "tool:pre_execute", "command": "echo hello", "timeout": 5.0, "description": "Test hook"}),
-            json!({"event": "*", "args": ["guard", "--all"], "enabled": false, "stdin": "none"}),
+            json!({"event": "*", "args": ["guard", "--all"], "inherit": [], "enabled": false, "stdin": "none"}),
             json!({"event": "*", "command": "x", "shell": "bash", "timeout": 0.1, "working_dir": "a b",
-                "env": {"A": "1", "B": ""}, "name": "n", "on_failure": "continue", "reads": "stdin", "background": true, "inputs": ["a"],
+                "env": {"A": "1", "B": ""}, "inherit": ["PATH", "LC_*"], "name": "n", "on_failure": "continue", "reads": "stdin", "background": true, "inputs": ["a"],
                 "comment": ["kept", {"as": "is"}]}),
         ] {
             let hook = Hook::from_json(&entry).unwrap();
@@ -212,6 +218,14 @@ mod tests {
             "expected an object with `event` and `command`, found a list",
         );
         case(json!({"command": "x"}), "`event`: is missing");
+        case(
+            json!({"event": "*", "command": "x", "inherit": ["A", "B=1"]}),
+            "`inherit[1]`: expected the name of a variable, in which `*` stands for any characters, found `B=1`",
+        );
+        case(
+            json!({"event": "*", "command": "x", "inherit": "PATH"}),
+            "`inherit`: expected a list of strings, found a string",
+        );
         case(
             json!({"event": 1, "command": "x"}),
             "`event`: expected a string, found a number",

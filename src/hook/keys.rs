@@ -8,12 +8,13 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::error::{HookError, KeyError};
+use super::inherit::Inherit;
 use super::parts::{FailurePolicy, HookCommand, LONGEST_TIMEOUT, Shell};
 
 pub(super) type Entry = Map<String, Value>;
 
 /// The keys of an entry, in the order in which they are written.
-pub(crate) const KEYS: [&str; 15] = [
+pub(crate) const KEYS: [&str; 16] = [
     "event",
     "command",
     "args",
@@ -21,6 +22,7 @@ pub(crate) const KEYS: [&str; 15] = [
     "timeout",
     "working_dir",
     "env",
+    "inherit",
     "enabled",
     "name",
     "description",
@@ -230,6 +232,22 @@ pub(super) fn list(entry: &Entry, key: &str) -> Result<Vec<String>, HookError> {
         other => Err(wrong_type(format!("{key}[{index}]"), "a string", other)),
     };
     items.iter().enumerate().map(item).collect()
+}
+
+pub(super) fn inherit(entry: &Entry) -> Result<Option<Inherit>, HookError> {
+    if get(entry, "inherit").is_none() {
+        return Ok(None);
+    }
+    let names = list(entry, "inherit")?;
+    let is_bad = |name: &String| name.is_empty() || name.contains('=');
+    match names.iter().position(is_bad) {
+        Some(index) => Err(unexpected(
+            format!("inherit[{index}]"),
+            "the name of a variable, in which `*` stands for any characters",
+            format!("`{}`", names[index]),
+        )),
+        None => Ok(Some(Inherit::new(names))),
+    }
 }
 
 pub(super) fn timeout(entry: &Entry) -> Result<Option<Duration>, HookError> {

@@ -1,24 +1,29 @@
 //! What a process finds in its environment: what it inherits, and what is set for it.
 
 use std::borrow::Cow;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::process::Command;
 
 /// The environment of one process. What is set later wins.
 #[derive(Debug)]
 pub(crate) struct Environment<'a> {
-    /// Variables that are not inherited.
-    without: &'a [String],
+    inherited: Inherited<'a>,
     set: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
+/// Of the variables that this program has itself.
+#[derive(Debug)]
+pub(crate) enum Inherited<'a> {
+    AllBut(&'a [String]),
+    Only(Vec<(OsString, OsString)>),
+}
+
 impl<'a> Environment<'a> {
-    /// All that this program has in its own, but for these variables.
-    pub(crate) fn without(names: &'a [String]) -> Self {
+    pub(crate) fn new(inherited: Inherited<'a>) -> Self {
         /// Most hooks have so many variables at the most.
         const USUAL: usize = 32;
         Self {
-            without: names,
+            inherited,
             set: Vec::with_capacity(USUAL),
         }
     }
@@ -27,10 +32,20 @@ impl<'a> Environment<'a> {
         self.set.push((name.into(), value.into()));
     }
 
-    pub(super) fn apply_to(&self, command: &mut Command) {
-        for name in self.without {
-            command.env_remove(name);
+    /// The variable comes before those that are set, which win.
+    pub(super) fn apply_to(&self, command: &mut Command, variable: (&str, &OsStr)) {
+        match &self.inherited {
+            Inherited::AllBut(names) => {
+                for name in *names {
+                    command.env_remove(name);
+                }
+            }
+            Inherited::Only(variables) => {
+                let variables = variables.iter().map(|(name, value)| (name, value));
+                command.env_clear().envs(variables);
+            }
         }
+        command.env(variable.0, variable.1);
         for (name, value) in &self.set {
             command.env(&**name, &**value);
         }
@@ -38,21 +53,29 @@ impl<'a> Environment<'a> {
 
     /// Where the process will look for programs.
     pub(super) fn path(&self) -> Option<OsString> {
-        let own = self.set.iter().rev().find(|(name, _)| name == "PATH");
-        match own {
-            Some((_, path)) => Some((**path).into()),
-            None => std::env::var_os("PATH"),
+        if let Some((_, path)) = self.set.iter().rev().find(|(name, _)| name == "PATH") {
+            return Some((**path).into());
+        }
+        match &self.inherited {
+            Inherited::AllBut(_) => std::env::var_os("PATH"),
+            Inherited::Only(variables) => {
+                let path = variables.iter().find(|(name, _)| name == "PATH");
+                path.map(|(_, path)| path.clone())
+            }
         }
     }
 
     /// The variables, each with its length as `NAME=value`.
     pub(super) fn lengths(&self) -> Vec<(String, usize)> {
-        let inherited = std::env::vars_os().map(|(name, value)| {
-            let length = name.len() + value.len() + 1;
-            (name.to_string_lossy().into_owned(), length)
-        });
-        let own = self.set.iter();
-        let own = own.map(|(name, value)| (name.to_string(), name.len() + value.len() + 1));
-        inherited.chain(own).collect()
+        let of = |name: &str, length: usize| (name.to_owned(), name.len() + 1 + length);
+        let inherited = match &self.inherited {
+            Inherited::AllBut(_) => std::env::vars_os().collect(),
+            Inherited::Only(variables) => variables.clone(),
+        };
+        let inherited = inherited.iter();
+        inherited
+            .map(|(name, value)| of(&name.to_string_lossy(), value.len()))
+            .chain(self.set.iter().map(|(name, value)| of(name, value.len())))
+            .collect()
     }
 }

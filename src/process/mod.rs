@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use cancel::Cancel;
 pub(crate) use capture::Captured;
-pub(crate) use environment::Environment;
+pub(crate) use environment::{Environment, Inherited};
 pub(crate) use start::{StartError, StartErrorKind};
 #[cfg(unix)]
 pub(crate) use unix::process_is_gone;

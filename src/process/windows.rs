@@ -76,8 +76,8 @@ fn spawn(spec: &Spec<'_>, program: &OsStr) -> io::Result<Child> {
         .current_dir(&spec.working_dir)
         .creation_flags(CREATE_NO_WINDOW);
     // `cmd` would look for a program in the project before it looks on the PATH.
-    command.env("NoDefaultCurrentDirectoryInExePath", "1");
-    spec.environment.apply_to(&mut command);
+    let no_project = ("NoDefaultCurrentDirectoryInExePath", OsStr::new("1"));
+    spec.environment.apply_to(&mut command, no_project);
     command.stdin(if spec.stdin.is_some() {
         Stdio::piped()
     } else {

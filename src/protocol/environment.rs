@@ -12,8 +12,8 @@ use super::circular::HookChain;
 use super::names::{Names, VariableName, prefixed};
 use super::spill::Spill;
 use crate::events::{DEEPEST_DATA, HookEvent};
-use crate::hook::{FailurePolicy, Hook, Reads, Stdin};
-use crate::process::{Environment, LARGEST_VARIABLE};
+use crate::hook::{FailurePolicy, Hook, Inherit, Reads, Stdin};
+use crate::process::{Environment, Inherited, LARGEST_VARIABLE};
 use crate::profile::AppProfile;
 
 /// The variables of an event may take so many bytes all together, each prefix's copy counted. It
@@ -99,18 +99,22 @@ fn without_nul(value: String) -> String {
 pub(crate) struct Naming {
     names: Names,
     working_dir: Vec<String>,
-    inherited: Vec<String>,
+    /// Variables of an event that the host itself has, as one that a hook has started.
+    above: Vec<String>,
+    /// For hooks that do not say it themselves.
+    inherit: Option<Inherit>,
     chain: HookChain,
     disabled_by: Option<String>,
 }
 
 impl Naming {
-    pub(crate) fn new(profile: AppProfile) -> Self {
+    pub(crate) fn new(profile: AppProfile, inherit: Option<Inherit>) -> Self {
         let names = Names::new(profile);
         let profile = names.profile();
         Self {
             working_dir: prefixed(profile, "WORKING_DIR").collect(),
-            inherited: names.found_in_environment(),
+            above: names.found_in_environment(),
+            inherit,
             chain: HookChain::inherited(profile),
             disabled_by: disabling_variable(profile),
             names,
@@ -124,6 +128,19 @@ impl Naming {
     /// The hooks that are running above this host.
     pub(crate) fn chain(&self) -> &HookChain {
         &self.chain
+    }
+
+    /// What a hook inherits from the host; never the variables of an event.
+    fn inherited<'a>(&'a self, hook: &Hook) -> Inherited<'a> {
+        let Some(rule) = hook.inherit_rule().or(self.inherit.as_ref()) else {
+            return Inherited::AllBut(&self.above);
+        };
+        let passes = |name: &str| rule.covers(name) && !self.above.iter().any(|it| it == name);
+        let own = std::env::vars_os();
+        Inherited::Only(
+            own.filter(|(name, _)| passes(&name.to_string_lossy()))
+                .collect(),
+        )
     }
 
     /// The variable by which a person has turned all hooks off.
@@ -227,7 +244,7 @@ impl EventVariables {
         if let Some(name) = hook.env().keys().find(is_bad) {
             return Err(VariablesError::BadName { name: name.clone() });
         }
-        let mut environment = Environment::without(&naming.inherited);
+        let mut environment = Environment::new(naming.inherited(hook));
         for Variable { name, value } in &self.fitting {
             for full in &name.full {
                 environment.set(full, value);

@@ -19,6 +19,8 @@ mod hook_commit;
 mod hook_guard;
 mod hook_scripts;
 mod hosts;
+#[cfg(unix)]
+mod inherit;
 mod lifecycle;
 mod limits;
 mod load_into;

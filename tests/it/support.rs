@@ -243,9 +243,15 @@ const ALONE: &str = "FORGE_HOOKS_TEST_ALONE";
 /// process. If not, it is run again in a process of its own, and has been when this returns.
 #[track_caller]
 pub(crate) fn alone(test: &str) -> bool {
+    alone_with(test, &[])
+}
+
+/// The same with these variables in its environment.
+#[track_caller]
+pub(crate) fn alone_with(test: &str, variables: &[(&str, &str)]) -> bool {
     let is_alone = std::env::var_os(ALONE).is_some();
     if !is_alone {
-        run_alone(test, |command| command);
+        run_alone(test, |command| command.envs(variables.iter().copied()));
     }
     is_alone
 }

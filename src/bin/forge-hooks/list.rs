@@ -100,10 +100,23 @@ fn show(listed: &Listed, terminal: &mut Terminal) -> Result<(), Failure> {
         let more = if lines.next().is_some() { " ..." } else { "" };
         writeln!(terminal, "  command  {first}{more}")?;
     }
+    if let Some(inherited) = inherited(hook) {
+        writeln!(terminal, "  inherits {inherited}")?;
+    }
     if hook.name().is_some() && !hook.description().is_empty() {
         writeln!(terminal, "  what for {}", printable(hook.description()))?;
     }
     Ok(())
+}
+
+/// The variables of the program's environment that the hook inherits, where it names them.
+pub(crate) fn inherited(hook: &Hook) -> Option<String> {
+    let names = hook.inherit()?;
+    Some(if names.is_empty() {
+        "no variables".to_owned()
+    } else {
+        printable(&names.join(", "))
+    })
 }
 
 fn to_json(hooks: &[Listed], report: &LoadReport) -> Value {

@@ -73,8 +73,8 @@ fn spawn<'a>(
         .current_dir(&spec.working_dir)
         .process_group(0);
     // A shell sets it by itself; another program would find the host's.
-    command.env("PWD", &spec.working_dir);
-    spec.environment.apply_to(&mut command);
+    let directory = ("PWD", spec.working_dir.as_os_str());
+    spec.environment.apply_to(&mut command, directory);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let _lock = child::lock_where_descriptors_leak();
     let stdin = match spec.stdin {

@@ -1,13 +1,13 @@
 //! Both ways of waiting for the end of a process, side by side, with real processes.
 
 use super::*;
-use crate::process::{Cancel, Environment};
+use crate::process::{Cancel, Environment, Inherited};
 
 fn spec<'a>(command: &str, timeout: Duration) -> Spec<'a> {
     Spec {
         program: "/bin/sh".into(),
         args: Args::List(vec!["-c".into(), command.into()]),
-        environment: Environment::without(&[]),
+        environment: Environment::new(Inherited::AllBut(&[])),
         working_dir: "/".into(),
         stdin: None,
         timeout,

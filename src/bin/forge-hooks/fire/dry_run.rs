@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::Ended;
 use crate::args::Fire;
 use crate::error::Failure;
+use crate::list::inherited;
 use crate::sources::{Found, Listed, Sources, State, place, title};
 use crate::terminal::{Style, Terminal};
 
@@ -112,7 +113,11 @@ fn show(event: &HookEvent, judged: &[Judged<'_>], terminal: &mut Terminal) -> Re
     for it in judged {
         let hook = &it.listed.hook;
         let (style, verdict) = match &it.verdict {
-            Verdict::Runs(order) => (Style::Good, format!("{order}. runs")),
+            Verdict::Runs(order) => {
+                let inherits = inherited(hook).map(|names| format!(", inherits {names}"));
+                let inherits = inherits.unwrap_or_default();
+                (Style::Good, format!("{order}. runs{inherits}"))
+            }
             Verdict::Fails(order, why) => (Style::Bad, format!("{order}. fails: {why}")),
             Verdict::DoesNotRun(why) => (Style::Dim, format!("does not run: {why}")),
         };
