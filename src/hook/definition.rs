@@ -79,6 +79,9 @@ pub struct Hook {
 impl Hook {
     /// A hook that runs a command with the system's shell (`/bin/sh` on Unix, `cmd` on Windows).
     ///
+    /// On Unix, a command that is only a path with plain arguments (`./guard.sh --strict`) is executed
+    /// without the shell, unless one is set by [`Hook::with_shell`]. See docs/protocol.md.
+    ///
     /// # Errors
     /// When the pattern is malformed, or the command is empty or white space.
     pub fn new(pattern: impl Into<String>, command: impl Into<String>) -> Result<Self, HookError> {

@@ -32,6 +32,10 @@ impl<'a> Environment<'a> {
         self.set.push((name.into(), value.into()));
     }
 
+    pub(crate) fn sets(&self, name: &str) -> bool {
+        self.set.iter().any(|(set, _)| set == name)
+    }
+
     /// The variable comes before those that are set, which win.
     pub(super) fn apply_to(&self, command: &mut Command, variable: (&str, &OsStr)) {
         match &self.inherited {

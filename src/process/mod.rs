@@ -17,7 +17,7 @@ mod unix;
 #[allow(unsafe_code)]
 mod windows;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -47,6 +47,10 @@ pub(crate) const LARGEST_VARIABLE: usize = 32_766;
 pub(crate) struct Spec<'a> {
     pub(crate) program: OsString,
     pub(crate) args: Args,
+    /// A path and arguments that are tried in place of `program`, without a search and as they are
+    /// written; where the path cannot be executed, `program` runs. May be empty; not used on Windows.
+    #[cfg_attr(windows, allow(dead_code))]
+    pub(crate) direct: Vec<&'a str>,
     pub(crate) environment: Environment<'a>,
     pub(crate) working_dir: PathBuf,
     /// What the process reads; None for an input that has ended from the start.
@@ -105,16 +109,22 @@ pub(crate) fn run(spec: &Spec<'_>) -> Finished {
     if spec.cancel.is_some_and(Cancel::is_requested) {
         return Finished::without_process(End::Cancelled, started);
     }
-    let start = |program: &OsStr| {
-        #[cfg(unix)]
-        let finished = unix::run(spec, program, started);
-        #[cfg(windows)]
-        let finished = windows::run(spec, program, started);
-        finished.map_err(|error| start::explain(error, Path::new(program), spec))
-    };
-    start::find_program(spec)
-        .and_then(|program| start(&program))
+    #[cfg(unix)]
+    let direct = unix::direct::run(spec, started);
+    #[cfg(windows)]
+    let direct = None;
+    direct
+        .unwrap_or_else(|| run_program(spec, started))
         .unwrap_or_else(|error| Finished::without_process(End::NotStarted(error), started))
+}
+
+fn run_program(spec: &Spec<'_>, started: Instant) -> Result<Finished, StartError> {
+    let program = start::find_program(spec)?;
+    #[cfg(unix)]
+    let finished = unix::run(spec, &program, started);
+    #[cfg(windows)]
+    let finished = windows::run(spec, &program, started);
+    finished.map_err(|error| start::explain(error, Path::new(&program), spec))
 }
 
 impl Finished {

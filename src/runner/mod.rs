@@ -5,6 +5,7 @@
 
 mod answer;
 mod command;
+mod direct;
 mod ending;
 mod event;
 mod firing;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::answer::answered;
 use super::command::command_line;
+use super::direct::direct_words;
 use super::ending::{Unable, judge, text};
 use super::firing::Firing;
 use super::nesting::Nesting;
@@ -120,6 +121,7 @@ impl Runner {
         Ok(process::run(&Spec {
             program,
             args,
+            direct: direct_words(hook.command(), &working_dir, environment.sets("PWD")),
             environment,
             working_dir,
             stdin: (hook.stdin() == Stdin::Json).then(|| firing.json()),

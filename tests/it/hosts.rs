@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::{FailureKind, FireOptions, HookEvent, HookResult, Reads};
+use forge_hooks::{FailureKind, FireOptions, HookEvent, HookResult, Reads, Shell};
 
 use crate::support::{World, alone, blocking_event, hook};
 
@@ -78,6 +78,19 @@ fn a_host_that_ignores_sigchld_is_answered() {
     if alone("hosts::a_host_that_ignores_sigchld_is_answered") {
         set_handler(libc::SIGCHLD, libc::SIG_IGN);
         hooks_work(true_or_lost);
+    }
+}
+
+/// dash gives what it starts the default action back.
+#[cfg(target_os = "linux")]
+#[test]
+fn hooks_find_sigchld_as_a_shell_leaves_it() {
+    if alone("hosts::hooks_find_sigchld_as_a_shell_leaves_it") {
+        set_handler(libc::SIGCHLD, libc::SIG_IGN);
+        let world = World::new();
+        let plain = hook("*", "/bin/grep SigIgn /proc/self/status");
+        let in_shell = plain.clone().with_shell(Shell::Sh);
+        assert_eq!(world.one(plain).stdout, world.one(in_shell).stdout);
     }
 }
 

@@ -8,6 +8,7 @@ mod circular;
 mod config;
 mod deep_data;
 mod diagnostics;
+mod direct_exec;
 mod disabling;
 mod editing;
 mod endurance;

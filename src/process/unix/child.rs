@@ -85,7 +85,7 @@ pub(super) fn has_ended(pid: Pid) -> bool {
 
 /// Whether `wait-timeout` can be called: it never returns from a wait for a child that the system
 /// reaps by itself, and crashes the host in its handler.
-fn sigchld_can_be_handled() -> bool {
+pub(super) fn sigchld_can_be_handled() -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: a null pointer for the new action makes this a question; the answer is written to
     // `action`, which is valid for it and, being plain numbers, valid when zeroed too.

@@ -23,6 +23,7 @@ mod descendants;
 #[cfg(not(all(target_os = "linux", not(forge_hooks_no_pidfd))))]
 #[path = "no_descendants.rs"]
 mod descendants;
+pub(super) mod direct;
 mod group;
 mod input;
 #[cfg(target_os = "linux")]
@@ -53,25 +54,27 @@ pub(crate) use self::child::process_is_gone;
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
 pub(super) fn run(spec: &Spec<'_>, program: &OsStr, started: Instant) -> io::Result<Finished> {
+    let Args::List(args) = &spec.args;
+    let mut command = Command::new(program);
+    command.args(args);
+    run_command(spec, command, started)
+}
+
+fn run_command(spec: &Spec<'_>, command: Command, started: Instant) -> io::Result<Finished> {
     reap::reap_leftovers();
     let deadline = started + spec.timeout;
-    let (child, stdin) = spawn(spec, program, deadline)?;
+    let (child, stdin) = spawn(spec, command, deadline)?;
     Ok(Running::new(spec, child, stdin, deadline).run_to_the_end(started))
 }
 
 fn spawn<'a>(
     spec: &Spec<'a>,
-    program: &OsStr,
+    mut command: Command,
     deadline: Instant,
 ) -> io::Result<(Child, Option<Input<'a>>)> {
     use std::os::unix::process::CommandExt;
 
-    let mut command = Command::new(program);
-    let Args::List(args) = &spec.args;
-    command
-        .args(args)
-        .current_dir(&spec.working_dir)
-        .process_group(0);
+    command.current_dir(&spec.working_dir).process_group(0);
     // A shell sets it by itself; another program would find the host's.
     let directory = ("PWD", spec.working_dir.as_os_str());
     spec.environment.apply_to(&mut command, directory);

@@ -7,6 +7,7 @@ fn spec<'a>(command: &str, timeout: Duration) -> Spec<'a> {
     Spec {
         program: "/bin/sh".into(),
         args: Args::List(vec!["-c".into(), command.into()]),
+        direct: Vec::new(),
         environment: Environment::new(Inherited::AllBut(&[])),
         working_dir: "/".into(),
         stdin: None,
@@ -29,12 +30,19 @@ fn both_ways(command: &str, timeout: Duration, stdin: &[u8]) -> [Finished; 2] {
 fn run_in(spec: &Spec<'_>, slices: bool) -> Finished {
     let started = Instant::now();
     let deadline = started + spec.timeout;
-    let (child, input) = spawn(spec, spec.program.as_ref(), deadline).unwrap();
+    let (child, input) = start(spec, deadline);
     let mut running = Running::new(spec, child, input, deadline);
     if slices {
         running.wait = ChildWait::Slices;
     }
     running.run_to_the_end(started)
+}
+
+fn start<'a>(spec: &Spec<'a>, deadline: Instant) -> (Child, Option<Input<'a>>) {
+    let Args::List(args) = &spec.args;
+    let mut command = Command::new(&spec.program);
+    command.args(args);
+    spawn(spec, command, deadline).unwrap()
 }
 
 const LONG: Duration = Duration::from_secs(30);
@@ -109,7 +117,7 @@ fn a_cancellation_is_seen_in_both_ways_of_waiting() {
 #[test]
 fn a_run_that_is_given_up_takes_its_process_along() {
     let spec = spec("sleep 30", LONG);
-    let (child, input) = spawn(&spec, spec.program.as_ref(), Instant::now() + LONG).unwrap();
+    let (child, input) = start(&spec, Instant::now() + LONG);
     let pid = child.id();
     drop(Running::new(&spec, child, input, Instant::now() + LONG));
     let patience = Instant::now() + Duration::from_secs(10);
@@ -127,7 +135,7 @@ fn a_cancellation_between_start_and_wait_is_seen() {
         ..spec("sleep 30", LONG)
     };
     let started = Instant::now();
-    let (child, input) = spawn(&spec, spec.program.as_ref(), started + LONG).unwrap();
+    let (child, input) = start(&spec, started + LONG);
     cancel.request();
     let finished = Running::new(&spec, child, input, started + LONG).run_to_the_end(started);
     assert!(matches!(finished.end, End::Cancelled), "{finished:?}");

@@ -227,7 +227,7 @@ fn wrong_usage_names_the_option_and_the_fix() {
 fn a_dry_run_runs_nothing_and_tells_of_each_hook_why() {
     let user = User::new();
     let hooks = json!({"disable": ["named"], "hooks": [
-        {"event": "tool:*", "command": "touch ran", "name": "runs", "inherit": ["PATH", "LC_*"]},
+        {"event": "tool:*", "command": "touch ran", "name": "runs", "inherit": ["PATH", "HOME"]},
         {"event": "tool:*", "command": "touch ran", "name": "off", "enabled": false},
         {"event": "tool:*", "command": "touch ran", "name": "named"},
         {"event": "tool:pre_execute:write|edit", "command": "touch ran", "name": "tool"},

@@ -1,0 +1,143 @@
+//! Commands that need no shell: a path and plain words, in which a shell would find nothing to do
+//! but to execute the file.
+//!
+//! Knows the shell's language, and what a shell changes in the environment; executes nothing.
+
+use std::path::Path;
+
+use crate::hook::HookCommand;
+
+/// The words of such a command; none where the shell must run it.
+pub(super) fn direct_words<'a>(
+    command: &'a HookCommand,
+    working_dir: &Path,
+    sets_pwd: bool,
+) -> Vec<&'a str> {
+    let HookCommand::Shell { text, shell: None } = command else {
+        return Vec::new();
+    };
+    // A shell corrects a `PWD` that is not the working directory's.
+    let pwd_is_right = working_dir.is_absolute() && !sets_pwd;
+    if cfg!(unix) && pwd_is_right {
+        plain_words(text)
+    } else {
+        Vec::new()
+    }
+}
+
+/// The first word has a slash: so it is no builtin, no function, no alias, and not looked for on the
+/// `PATH`.
+fn plain_words(text: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    for word in text.split(' ') {
+        let is_first = words.is_empty();
+        let is_plain = word
+            .bytes()
+            .all(|byte| is_plain(byte) || byte == b'=' && !is_first);
+        if word.is_empty() || !is_plain || is_first && !names_a_file(word) {
+            return Vec::new();
+        }
+        words.push(word);
+    }
+    words
+}
+
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_.,/:@%+-".contains(&byte)
+}
+
+/// Whether this path means the same file to the system as to a shell. The standard library promises
+/// nothing about a relative one that is executed in another directory. On Linux it is executed after
+/// the change of directory, which the tests hold it to.
+fn names_a_file(word: &str) -> bool {
+    let relative_is_safe = cfg!(any(target_os = "linux", target_os = "android"));
+    word.starts_with('/') || relative_is_safe && word.contains('/')
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::hook::{Hook, Shell};
+
+    #[test]
+    fn plain_words_behind_a_path_need_no_shell() {
+        for text in [
+            "/bin/true",
+            "./guard.sh",
+            "hooks/guard.sh --strict",
+            "/bin/echo a b c",
+            "./x A=1 --name=value = ==",
+            "../x %1 +x -x @file a:b 1,2 _",
+            "-x/y",
+            "+x/y",
+            "//x",
+            "%/x",
+            "dir/",
+        ] {
+            let words: Vec<&str> = text.split(' ').collect();
+            assert_eq!(plain_words(text), words, "{text}");
+        }
+    }
+
+    #[test]
+    fn all_other_commands_need_the_shell() {
+        for text in [
+            "",
+            " ",
+            "true",
+            "echo /bin/true",
+            ". ./x",
+            "A=1 ./x",
+            "./A=1",
+            "/x=/y",
+            " ./x",
+            "./x ",
+            "./x  a",
+            "./x\ta",
+            "./x\n",
+            "./x a\nb",
+            "./x\r",
+            "~/x",
+            "./x ~",
+            "./x *",
+            "./x a?",
+            "./x [a]",
+            "./x {a,b}",
+            "./x $A",
+            "./x `a`",
+            "./x 'a'",
+            "./x \"a\"",
+            "./x \\a",
+            "./x #a",
+            "./x;",
+            "./x&",
+            "./x|y",
+            "./x>y",
+            "./x <y",
+            "(./x)",
+            "! ./x",
+            "./x !a",
+            "./x ^a",
+            "./x a\0",
+            "./ä",
+            "./x ä",
+        ] {
+            assert!(plain_words(text).is_empty(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_shell_or_a_pwd_of_its_own_is_heeded() {
+        let hook = Hook::new("*", "./x").unwrap();
+        let words = |hook: &Hook, dir: &str, sets_pwd: bool| {
+            direct_words(hook.command(), Path::new(dir), sets_pwd).len()
+        };
+        assert_eq!(words(&hook, "/tmp", false), 1);
+        assert_eq!(words(&hook, "/tmp", true), 0);
+        assert_eq!(words(&hook, "tmp", false), 0);
+        let hook = hook.with_shell(Shell::Sh);
+        assert_eq!(words(&hook, "/tmp", false), 0);
+        let program = Hook::program("*", ["./x"]).unwrap();
+        assert_eq!(words(&program, "/tmp", false), 0);
+    }
+}
