@@ -24,13 +24,11 @@ pub(crate) enum StartErrorKind {
 /// The file that the program's name means: a name with a slash counts from the working directory,
 /// any other is looked for on the `PATH` that the program will have.
 ///
-/// On Windows the name is left to the operating system's own rules (which know of `.exe`), as
+/// Not on Windows, where the name is left to the operating system's own rules (which know of `.exe`), as
 /// `Command` applies them: there the working directory is not searched.
+#[cfg(unix)]
 pub(super) fn find_program(spec: &Spec<'_>) -> Result<OsString, StartError> {
     let name = &spec.program;
-    if cfg!(windows) {
-        return Ok(name.clone());
-    }
     if name.as_encoded_bytes().contains(&b'/') {
         // Without `./`, for people to see.
         let path: PathBuf = spec.working_dir.join(name).components().collect();
@@ -48,6 +46,13 @@ pub(super) fn find_program(spec: &Spec<'_>) -> Result<OsString, StartError> {
     })
 }
 
+/// The file of the program, where it is found.
+#[cfg(unix)]
+pub(crate) fn program_of(spec: &Spec<'_>) -> Option<PathBuf> {
+    find_program(spec).ok().map(PathBuf::from)
+}
+
+#[cfg(unix)]
 fn find_on_path(name: &OsStr, path: &OsStr) -> Option<OsString> {
     // An empty entry means the current directory to a shell. It is passed over: what lies in a
     // project must not take the place of a program.

@@ -32,7 +32,12 @@ use super::{Args, Cancel, Captured, End, Finished, LINGER, Spec};
 /// How often a cancellation is looked for.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
-pub(super) fn run(spec: &Spec<'_>, program: &OsStr, started: Instant) -> io::Result<Finished> {
+pub(super) fn run(spec: &Spec<'_>, started: Instant) -> Result<Finished, StartError> {
+    let program = &spec.program;
+    run_program(spec, program, started).map_err(|error| explain(error, Path::new(program), spec))
+}
+
+fn run_program(spec: &Spec<'_>, program: &OsStr, started: Instant) -> io::Result<Finished> {
     let job = Job::new()?;
     let mut child = spawn(spec, program)?;
     job.take_in(&child);

@@ -40,6 +40,8 @@ mod protocol_page;
 mod redaction;
 mod redaction_corpus;
 mod registry;
+#[cfg(unix)]
+mod resident;
 mod saving;
 mod schedules;
 mod schema;

@@ -1,0 +1,1 @@
+//! What fails closed, and what becomes of the process.

@@ -1,0 +1,1 @@
+//! When a process is kept, and when another takes its place.
