@@ -1,0 +1,203 @@
+//! Figures of single calls: they start no process, and the thread that makes them must not wait.
+//!
+//! For those of `submit` the pool is busy and a thousand events wait, as in a game that fires more
+//! than its hooks can take.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use forge_hooks::{EventType, FireOptions, Hook, HookEvent, HookExecutor, HookHandle};
+use serde_json::json;
+
+use crate::memory;
+use crate::one_hook::percentile;
+use crate::table::{Effort, Figure, Measured};
+
+const WAITING: usize = 1000;
+
+/// A single call is too short for a clock: so many are timed together.
+const TOGETHER: u32 = 1000;
+
+const BLOCKS: usize = 7;
+
+#[cfg(not(windows))]
+const LONG: &str = "sleep 60";
+#[cfg(windows)]
+const LONG: &str = "ping -n 60 127.0.0.1 >NUL";
+
+/// An executor whose workers are all busy, behind which events wait.
+struct Busy {
+    executor: HookExecutor,
+    waiting: Vec<HookHandle>,
+}
+
+impl Busy {
+    fn new(waiting: usize) -> Self {
+        let executor = HookExecutor::builder().queue_capacity(10_000).build();
+        executor.registry().register(hook("*", LONG));
+        let waiting = (0..waiting)
+            .map(|_| submit_to(&executor, guard()))
+            .collect();
+        Self { executor, waiting }
+    }
+}
+
+/// Or the processes would be left when this program ends.
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _report = self.executor.shutdown(Duration::ZERO);
+    }
+}
+
+fn hook(pattern: &str, command: &str) -> Hook {
+    Hook::new(pattern, command).expect("a hook")
+}
+
+fn guard() -> HookEvent {
+    HookEvent::tool_pre_execute("bash", json!({"command": "ls -la"}))
+}
+
+fn message() -> HookEvent {
+    HookEvent::session_message("s1", "user", "hello").with_session_id("s1")
+}
+
+fn submit_to(executor: &HookExecutor, event: HookEvent) -> HookHandle {
+    let handle = executor.submit(event, FireOptions::default());
+    handle.expect("a place in the queue")
+}
+
+fn nanoseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e9
+}
+
+/// With hooks for other events, and for other tools of other events.
+fn executor_with(others: usize) -> HookExecutor {
+    let executor = HookExecutor::builder().build();
+    for number in 0..others {
+        let pattern = match number % 3 {
+            0 => "llm:*".to_owned(),
+            1 => format!("tool:pre_execute:tool_{number}"),
+            _ => format!("tool:*:read_{number}|write_{number}"),
+        };
+        executor.registry().register(hook(&pattern, "true"));
+    }
+    executor
+}
+
+pub(crate) fn unmatched(effort: Effort, others: usize) -> Measured {
+    let executor = executor_with(others);
+    let event = HookEvent::new(EventType::UserInterrupt);
+    let together = || {
+        let start = Instant::now();
+        for _ in 0..TOGETHER {
+            black_box(executor.execute_hooks(black_box(&event), FireOptions::default()));
+        }
+        start.elapsed() / TOGETHER
+    };
+    let block = |_| {
+        let mut times: Vec<_> = (0..effort.rounds(200)).map(|_| together()).collect();
+        nanoseconds(percentile(&mut times, 50))
+    };
+    Ok(Figure::of_blocks((0..BLOCKS).map(block).collect()))
+}
+
+pub(crate) fn allocations_of_unmatched(others: usize) -> Measured {
+    let executor = executor_with(others);
+    let event = HookEvent::new(EventType::UserInterrupt);
+    let before = memory::allocations();
+    for _ in 0..TOGETHER {
+        black_box(executor.execute_hooks(black_box(&event), FireOptions::default()));
+    }
+    let made = memory::allocations() - before;
+    Ok(Figure::exactly(made as f64 / f64::from(TOGETHER)))
+}
+
+/// Guards, which go to the front of the queue, and messages of one session, which keep their order;
+/// the slower of both.
+pub(crate) fn submit(effort: Effort, hundredths: usize) -> Measured {
+    let busy = Busy::new(WAITING);
+    let time_of = |event: fn() -> HookEvent| {
+        let mut times = Vec::with_capacity(WAITING * 4);
+        for _ in 0..effort.rounds(4) {
+            time_submits(&busy.executor, event, &mut times);
+        }
+        nanoseconds(percentile(&mut times, hundredths))
+    };
+    let blocks = (0..BLOCKS).map(|_| time_of(guard).max(time_of(message)));
+    Ok(Figure::of_blocks(blocks.collect()))
+}
+
+/// Times each call; the queue is as long afterwards as before.
+fn time_submits(executor: &HookExecutor, event: fn() -> HookEvent, times: &mut Vec<Duration>) {
+    let one = |_| {
+        let event = event();
+        let start = Instant::now();
+        let handle = submit_to(executor, event);
+        times.push(start.elapsed());
+        handle
+    };
+    let handles: Vec<_> = (0..WAITING).map(one).collect();
+    handles.iter().for_each(HookHandle::cancel);
+}
+
+pub(crate) fn allocations_of_submit() -> Measured {
+    let busy = Busy::new(WAITING);
+    let events: Vec<_> = (0..WAITING).map(|_| guard()).collect();
+    let mut handles = Vec::with_capacity(WAITING);
+    let before = memory::allocations();
+    for event in events {
+        handles.push(submit_to(&busy.executor, event));
+    }
+    let made = memory::allocations() - before;
+    Ok(Figure::exactly(made as f64 / WAITING as f64))
+}
+
+/// The events themselves, the queue and the handles.
+pub(crate) fn memory_of_queued_events() -> Measured {
+    let busy = Busy::new(10);
+    let arguments = "x".repeat(10 * 1024);
+    let before = memory::taken_and_given_back();
+    let event = |_| HookEvent::tool_pre_execute("bash", json!({"command": arguments}));
+    let handles: Vec<_> = (0..1000)
+        .map(event)
+        .map(|event| submit_to(&busy.executor, event))
+        .collect();
+    let bytes = memory::bytes_held_since(before);
+    drop(handles);
+    Ok(Figure::exactly(bytes as f64 / (1024.0 * 1024.0)))
+}
+
+pub(crate) fn look(effort: Effort) -> Measured {
+    let mut busy = Busy::new(WAITING);
+    // The last of the queue: its turn does not come.
+    let last = busy.waiting.last_mut().expect("a handle");
+    let mut together = || {
+        let start = Instant::now();
+        for _ in 0..TOGETHER {
+            assert!(black_box(last.try_wait()).is_none());
+        }
+        start.elapsed() / TOGETHER
+    };
+    let block = |_| {
+        let mut times: Vec<_> = (0..effort.rounds(100)).map(|_| together()).collect();
+        nanoseconds(percentile(&mut times, 50))
+    };
+    Ok(Figure::of_blocks((0..BLOCKS).map(block).collect()))
+}
+
+/// From the call to the end of a hook that ends when it is asked to.
+pub(crate) fn cancelling(effort: Effort) -> Measured {
+    let busy = Busy::new(0);
+    let one = |_| {
+        let handle = submit_to(&busy.executor, guard());
+        // Long enough for the process to be there.
+        std::thread::sleep(Duration::from_millis(20));
+        let start = Instant::now();
+        handle.cancel();
+        let outcome = handle.wait();
+        assert!(outcome.results()[0].started(), "it was there");
+        start.elapsed()
+    };
+    let mut times: Vec<_> = (0..effort.rounds(100)).map(one).collect();
+    Ok(Figure::exactly(nanoseconds(percentile(&mut times, 99))))
+}

@@ -1,0 +1,116 @@
+//! What is counted by another program: user-space instructions (`valgrind --tool=callgrind`) and
+//! system calls (`strace`).
+//!
+//! This program runs itself under them, with few hooks and with many: the difference is that of
+//! the hooks alone. Its environment is the same each time, since each process gets a copy of it. Neither
+//! tool counts what the started processes do.
+
+use std::process::{Command, Output};
+
+use crate::one_hook::{event, executor, hook, run_bare, run_hook, variables_of_a_hook};
+use crate::table::{Effort, Figure, Measured};
+
+/// The first argument of the program that is counted.
+pub(crate) const CHILD: &str = "--child";
+
+/// About as many as a host has.
+const HOST_VARIABLES: usize = 24;
+
+const FEW: usize = 20;
+const MANY: usize = 120;
+
+/// How often the program wakes up depends on the scheduler: the least of so many counts.
+const COUNTS: usize = 3;
+
+/// In the process that is counted: as many runs, in one of two ways.
+pub(crate) fn run_child(way: &str, runs: &str) {
+    let (executor, event) = (executor(hook("exit 0")), event());
+    let variables = variables_of_a_hook(&event);
+    for _ in 0..runs.parse().expect("a number") {
+        match way {
+            HOOK => run_hook(&executor, &event),
+            _ => run_bare(&variables),
+        }
+    }
+}
+
+const HOOK: &str = "hook";
+const BARE: &str = "bare";
+
+/// User-space instructions of a hook beyond those of `Command::output()` with the same variables.
+pub(crate) fn own_instructions(_: Effort) -> Measured {
+    let hook = per_run(instructions, HOOK)?;
+    let bare = per_run(instructions, BARE)?;
+    Ok(Figure::exactly(hook - bare))
+}
+
+pub(crate) fn system_calls(_: Effort) -> Measured {
+    per_run(system_calls_of, HOOK).map(Figure::exactly)
+}
+
+fn per_run(count: fn(&str, usize) -> Result<u64, String>, way: &str) -> Result<f64, String> {
+    let least = |runs: usize| -> Result<u64, String> {
+        let mut least = count(way, runs)?;
+        for _ in 1..COUNTS {
+            least = least.min(count(way, runs)?);
+        }
+        Ok(least)
+    };
+    let (few, many) = (least(FEW)?, least(MANY)?);
+    Ok((many as f64 - few as f64) / (MANY - FEW) as f64)
+}
+
+/// Runs this program under another.
+fn run_under(tool: &str, options: &[&str], way: &str, runs: usize) -> Result<Output, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let names = (0..HOST_VARIABLES).map(|number| format!("HOST_VARIABLE_{number}"));
+    let output = Command::new(tool)
+        .args(options)
+        .arg(program)
+        .args([CHILD, way, &runs.to_string()])
+        .env_clear()
+        .envs(names.map(|name| (name, "/a/value/of/usual/length")))
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .current_dir("/")
+        .output();
+    let output = output.map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => format!("{tool} is not installed"),
+        _ => format!("{tool}: {error}"),
+    })?;
+    if output.status.success() {
+        Ok(output)
+    } else {
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(format!(
+            "{tool} failed ({}): {}",
+            output.status,
+            said.trim()
+        ))
+    }
+}
+
+fn instructions(way: &str, runs: usize) -> Result<u64, String> {
+    let options = ["--tool=callgrind", "--callgrind-out-file=/dev/null"];
+    let output = run_under("valgrind", &options, way, runs)?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let mut counts = said
+        .lines()
+        .filter_map(|line| line.split_once("Collected : "));
+    counts
+        .next()
+        .and_then(|(_, count)| count.trim().parse().ok())
+        .ok_or_else(|| format!("callgrind printed no count: {said}"))
+}
+
+/// A line for each call; others are of signals and of the end.
+fn system_calls_of(way: &str, runs: usize) -> Result<u64, String> {
+    let file = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
+    let path = file
+        .path()
+        .to_str()
+        .ok_or("the temporary directory is not UTF-8")?;
+    run_under("strace", &["-o", path], way, runs)?;
+    let calls = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let is_call = |line: &&str| line.starts_with(|first: char| first.is_ascii_alphabetic());
+    Ok(calls.lines().filter(is_call).count() as u64)
+}

@@ -1,0 +1,185 @@
+//! What does a hook cost beyond the process that it is, and an event beyond its hooks?
+//!
+//! Prints a table of figures with their targets (`targets.rs`), and fails where one is missed by more
+//! than 5 %. The same thing is always done in two ways in turns, so that whatever else the machine
+//! does concerns both alike.
+//!
+//! ```text
+//! cargo bench --bench cost               # the table
+//! cargo bench --bench cost -- submit     # its rows that have this in their question
+//! cargo bench --bench cost -- --count    # what is counted and not timed, against its number in the repository
+//! ```
+//!
+//! With `--test` each row is measured briefly, and nothing is judged. docs/performance.md has the
+//! table of one machine.
+
+mod calls;
+mod counted;
+mod memory;
+mod one_hook;
+mod process;
+mod table;
+mod targets;
+
+use std::process::ExitCode;
+
+use table::{Effort, Row, Unit};
+use targets::{Bound, counted as numbers};
+
+const ROWS: [Row; 16] = [
+    Row {
+        question: "a hook `exit 0` / Command::output()",
+        unit: Unit::Ratio,
+        target: targets::OVERHEAD,
+        counted: None,
+        measure: process::overhead,
+    },
+    Row {
+        question: "the same in a host with 2 GiB resident",
+        unit: Unit::Ratio,
+        target: targets::LARGE_HOST,
+        counted: None,
+        measure: process::overhead_in_a_large_host,
+    },
+    Row {
+        question: "p99 of the hook less p50 of Command::output()",
+        unit: Unit::Nanoseconds,
+        target: targets::ADDED_P99,
+        counted: None,
+        measure: process::added_p99,
+    },
+    Row {
+        question: "hooks per second of 4 workers / of 4 threads",
+        unit: Unit::Ratio,
+        target: targets::THROUGHPUT,
+        counted: None,
+        measure: process::throughput,
+    },
+    Row {
+        question: "`/bin/true --x` / the same through sh",
+        unit: Unit::Ratio,
+        target: targets::DIRECT_EXEC,
+        counted: None,
+        measure: process::direct_exec,
+    },
+    Row {
+        question: "instructions of a hook less those of Command::output()",
+        unit: Unit::Count,
+        target: targets::OWN_INSTRUCTIONS,
+        counted: Some(numbers::OWN_INSTRUCTIONS),
+        measure: counted::own_instructions,
+    },
+    Row {
+        question: "system calls of a hook",
+        unit: Unit::Count,
+        target: Bound::AtMost(numbers::SYSTEM_CALLS),
+        counted: Some(numbers::SYSTEM_CALLS),
+        measure: counted::system_calls,
+    },
+    Row {
+        question: "an unmatched event, 10 hooks",
+        unit: Unit::Nanoseconds,
+        target: targets::UNMATCHED,
+        counted: None,
+        measure: |effort| calls::unmatched(effort, 10),
+    },
+    Row {
+        question: "an unmatched event, 100,000 hooks",
+        unit: Unit::Nanoseconds,
+        target: targets::UNMATCHED,
+        counted: None,
+        measure: |effort| calls::unmatched(effort, 100_000),
+    },
+    Row {
+        question: "allocations of an unmatched event, 100,000 hooks",
+        unit: Unit::Count,
+        target: targets::NO_ALLOCATION,
+        counted: Some(numbers::ALLOCATIONS_UNMATCHED),
+        measure: |_| calls::allocations_of_unmatched(100_000),
+    },
+    Row {
+        question: "submit, p50",
+        unit: Unit::Nanoseconds,
+        target: targets::SUBMIT_P50,
+        counted: None,
+        measure: |effort| calls::submit(effort, 50),
+    },
+    Row {
+        question: "submit, p99",
+        unit: Unit::Nanoseconds,
+        target: targets::SUBMIT_P99,
+        counted: None,
+        measure: |effort| calls::submit(effort, 99),
+    },
+    Row {
+        question: "allocations of submit",
+        unit: Unit::Count,
+        target: Bound::AtMost(numbers::ALLOCATIONS_SUBMIT),
+        counted: Some(numbers::ALLOCATIONS_SUBMIT),
+        measure: |_| calls::allocations_of_submit(),
+    },
+    Row {
+        question: "1,000 queued events with 10 KiB of arguments",
+        unit: Unit::Mebibytes,
+        target: targets::MEBIBYTES_OF_1000_EVENTS,
+        counted: Some(numbers::MEBIBYTES_OF_1000_EVENTS),
+        measure: |_| calls::memory_of_queued_events(),
+    },
+    Row {
+        question: "a look at a handle",
+        unit: Unit::Nanoseconds,
+        target: targets::LOOK,
+        counted: None,
+        measure: calls::look,
+    },
+    Row {
+        question: "from cancelling to the end, p99",
+        unit: Unit::Nanoseconds,
+        target: targets::CANCEL_P99,
+        counted: None,
+        measure: calls::cancelling,
+    },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |name: &str| arguments.iter().any(|argument| argument == name);
+    if let [counted::CHILD, way, runs] =
+        arguments.iter().map(String::as_str).collect::<Vec<_>>()[..]
+    {
+        counted::run_child(way, runs);
+        return ExitCode::SUCCESS;
+    }
+    let is_kept = if has("--count") {
+        // All of them, so that one run shows each number that has to be changed.
+        let counts = ROWS.iter().filter_map(Row::count_is_kept);
+        counts.fold(true, |all, is_kept| all & is_kept)
+    } else if has("--test") || !has("--bench") {
+        // As criterion tells a measurement from a test of the bench.
+        try_once();
+        true
+    } else {
+        table::print_head();
+        let asked = ROWS.iter().filter(|row| is_asked(row, &arguments));
+        asked.fold(true, |all, row| all & row.is_kept())
+    };
+    if is_kept {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// What is counted takes as long as ever; `--count` does that.
+fn try_once() {
+    for row in ROWS.iter().filter(|row| row.counted.is_none()) {
+        let measured = (row.measure)(Effort::Once);
+        assert!(measured.is_ok(), "{}", row.question);
+    }
+}
+
+/// All that is asked for stands in the question.
+fn is_asked(row: &Row, arguments: &[String]) -> bool {
+    let mut words = arguments.iter().filter(|word| !word.starts_with('-'));
+    words.all(|word| row.question.contains(word.as_str()))
+}

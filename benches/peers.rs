@@ -1,0 +1,88 @@
+//! What do others take for the job of a hook: run `exit 0` in a shell, capture both outputs, and give
+//! up at a deadline?
+//!
+//! `duct` and tokio's process beside ours, and `Command::output()`, which has no deadline. All set
+//! the same variables, and run in turns. Judges nothing: what others do is not ours to keep. The
+//! figures of one day are in docs/performance.md.
+
+#[path = "cost/one_hook.rs"]
+mod one_hook;
+
+use std::time::{Duration, Instant};
+
+use one_hook::{
+    Variables, event, executor, hook, percentile, run_bare, run_hook, variables_of_a_hook,
+};
+
+const ROUNDS: usize = 1000;
+const DEADLINE: Duration = Duration::from_secs(10);
+
+fn run_duct(variables: &Variables) {
+    let mut expression = duct::cmd!("/bin/sh", "-c", "exit 0")
+        .stdin_null()
+        .stdout_capture()
+        .stderr_capture();
+    for (name, value) in variables {
+        expression = expression.env(name, value);
+    }
+    let handle = expression.start().expect("/bin/sh");
+    let output = handle.wait_timeout(DEADLINE).expect("/bin/sh");
+    assert!(output.is_some(), "it ends in time");
+}
+
+/// On a runtime that is there already, as in a host that has one.
+fn run_tokio(runtime: &tokio::runtime::Runtime, variables: &Variables) {
+    let mut command = tokio::process::Command::new("/bin/sh");
+    command
+        .args(["-c", "exit 0"])
+        .envs(variables.iter().map(|(name, value)| (name, value)))
+        .stdin(std::process::Stdio::null())
+        .kill_on_drop(true);
+    let output = runtime.block_on(async { tokio::time::timeout(DEADLINE, command.output()).await });
+    assert!(output.expect("in time").expect("/bin/sh").status.success());
+}
+
+fn main() {
+    let event = event();
+    let variables = variables_of_a_hook(&event);
+    let executor = executor(hook("exit 0"));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let ways: [(&str, &dyn Fn()); 4] = [
+        ("Command::output()", &|| run_bare(&variables)),
+        ("execute_hooks", &|| run_hook(&executor, &event)),
+        ("tokio::process, with timeout", &|| {
+            run_tokio(&runtime, &variables)
+        }),
+        ("duct, with wait_timeout", &|| run_duct(&variables)),
+    ];
+    // As criterion tells a measurement from a test of the bench.
+    let has = |argument: &str| std::env::args().any(|given| given == argument);
+    let rounds = if has("--test") || !has("--bench") {
+        1
+    } else {
+        ROUNDS
+    };
+    let mut times = ways.map(|_| Vec::with_capacity(rounds));
+    for round in 0..rounds {
+        // Each is first, second, ... as often as the others, and comes after each of its neighbours.
+        for turn in 0..ways.len() {
+            let turn = if round % 2 == 0 {
+                turn
+            } else {
+                ways.len() - turn
+            };
+            let way = (round / 2 + turn) % ways.len();
+            let start = Instant::now();
+            ways[way].1();
+            times[way].push(start.elapsed());
+        }
+    }
+    let medians = times.map(|mut times| percentile(&mut times, 50));
+    for ((name, _), median) in ways.iter().zip(medians) {
+        let ratio = median.as_secs_f64() / medians[0].as_secs_f64();
+        println!("{name:<32} {:>6} us   {ratio:.3}", median.as_micros());
+    }
+}
