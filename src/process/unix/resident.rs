@@ -29,7 +29,7 @@ use super::group;
 use super::input::write_unless_broken;
 use super::reap::Leader;
 use super::spawn;
-use crate::process::{Cancel, Captured, End, Spec};
+use crate::process::{Cancel, Captured, End, LINGER, Spec};
 
 /// How often is looked for what no descriptor tells.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -151,6 +151,7 @@ impl Resident {
             left: event.line,
             answer: Vec::new(),
             stderr: Captured::with_limit(event.stderr_limit),
+            output_ended: None,
             ended: false,
         };
         let answer = self.answer_to(event, &mut running);
@@ -177,6 +178,12 @@ impl Resident {
             // Whatever it wrote before its end has been read.
             if running.ended {
                 return Err(Broken::Ended(self.end()));
+            }
+            if running
+                .output_ended
+                .is_some_and(|since| since.elapsed() >= LINGER)
+            {
+                return Err(Broken::OutputClosed);
             }
             if event.cancel.is_some_and(Cancel::is_requested) {
                 return Err(Broken::Cancelled);
@@ -223,9 +230,10 @@ impl Resident {
         let mut buffer = [0; 16 * 1024];
         loop {
             let count = match rustix::io::read(&self.stdout, &mut buffer) {
-                Ok(0) if running.ended => return Ok(None),
-                Ok(0) if child::has_ended(self.pid) => return Err(Broken::Ended(self.end())),
-                Ok(0) => return Err(Broken::OutputClosed),
+                Ok(0) => {
+                    running.output_ended.get_or_insert_with(Instant::now);
+                    return Ok(None);
+                }
                 Ok(count) => count,
                 Err(Errno::INTR) => continue,
                 Err(_) => return Ok(None),
@@ -268,13 +276,18 @@ impl Resident {
         let wake = event.cancel.and_then(Cancel::wake);
         let stdin = self.stdin.as_ref().filter(|_| !running.left.is_empty());
         let sources = [
-            Some((self.stdout.as_fd(), PollFlags::IN)),
+            running
+                .output_ended
+                .is_none()
+                .then(|| (self.stdout.as_fd(), PollFlags::IN)),
             stdin.map(|fd| (fd.as_fd(), PollFlags::OUT)),
             (!self.stderr_ended).then(|| (self.stderr.as_fd(), PollFlags::IN)),
             self.wait.pidfd().map(|fd| (fd, PollFlags::IN)),
             wake.map(|fd| (fd, PollFlags::IN)),
         ];
-        let tells_all = self.wait.pidfd().is_some() && (event.cancel.is_none() || wake.is_some());
+        let tells_all = self.wait.pidfd().is_some()
+            && (event.cancel.is_none() || wake.is_some())
+            && running.output_ended.is_none();
         let left = event.deadline.saturating_duration_since(Instant::now());
         let longest = if tells_all { left } else { left.min(INTERVAL) };
         wait(sources.into_iter().flatten(), Some(longest));
@@ -307,6 +320,8 @@ struct Running<'a> {
     left: &'a [u8],
     answer: Vec<u8>,
     stderr: Captured,
+    /// It can answer no more, and is given a moment to end.
+    output_ended: Option<Instant>,
     ended: bool,
 }
 
