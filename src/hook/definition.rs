@@ -238,15 +238,22 @@ impl Hook {
     /// holds for it too.
     #[must_use]
     pub fn with_background(self) -> Self {
-        self.with(|hook| hook.background = true)
+        self.with(|hook| {
+            hook.background = true;
+            hook.resident = false;
+        })
     }
 
     /// Has the hook's process kept for many events (on Unix): it reads one line for each, and answers
     /// with one. Such a hook must answer each event, also where it is run for one alone, and finds no
-    /// variables of the event. docs/protocol.md, "Resident hooks", has an example in each language.
+    /// variables of the event. It is not in the [background](Self::with_background).
+    /// docs/protocol.md, "Resident hooks", has examples.
     #[must_use]
     pub fn with_resident(self) -> Self {
-        self.with(|hook| hook.resident = true)
+        self.with(|hook| {
+            hook.resident = true;
+            hook.background = false;
+        })
     }
 
     /// Names files, directories and patterns (`hooks/*.sh`), relative to the project's root, that an

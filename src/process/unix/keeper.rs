@@ -20,6 +20,10 @@ const MOST: usize = 16;
 /// A process without an event for so long is ended.
 const LONGEST_IDLE: Duration = Duration::from_secs(60);
 
+/// A process that writes more to its standard error without an event is ended: to read it away takes
+/// time.
+const MOST_IDLE_OUTPUT: usize = 1024 * 1024;
+
 /// After its input was closed, and once more after it was asked to end.
 const PATIENCE: Duration = Duration::from_millis(250);
 
@@ -54,6 +58,8 @@ struct Idle {
     key: Key,
     process: Resident,
     until: Instant,
+    /// Bytes of standard error.
+    written: usize,
 }
 
 #[derive(Debug)]
@@ -120,16 +126,28 @@ impl Keeper {
                 key,
                 process,
                 until: Instant::now() + LONGEST_IDLE,
+                written: 0,
             });
         }
         self.0.run_thread(&mut state);
     }
 
-    /// Ends a process that is not to be used again.
+    /// Ends a process that has answered, and is not to be used again.
     pub(crate) fn end(&self, process: Resident) {
         let mut state = self.0.lock();
         state.busy = state.busy.saturating_sub(1);
         state.begin_to_end(process);
+        self.0.run_thread(&mut state);
+    }
+
+    /// Ends a process that may still be at work on an event: it is asked at once.
+    pub(crate) fn cut(&self, process: Resident) {
+        let mut state = self.0.lock();
+        state.busy = state.busy.saturating_sub(1);
+        state.begin_to_end(process);
+        if let Some(ending) = state.ending.last_mut() {
+            ending.step(Instant::now());
+        }
         self.0.run_thread(&mut state);
     }
 
@@ -255,10 +273,12 @@ impl State {
 
     /// Does all that is to be done by now.
     fn turn(&mut self, now: Instant) {
-        self.end_where(|idle| idle.until <= now || idle.process.has_ended());
         for idle in &mut self.idle {
-            idle.process.discard_stderr();
+            idle.written += idle.process.discard_stderr();
         }
+        self.end_where(|idle| {
+            idle.until <= now || idle.written > MOST_IDLE_OUTPUT || idle.process.has_ended()
+        });
         for mut ending in std::mem::take(&mut self.ending) {
             ending.process.discard_stderr();
             if ending.process.has_ended() {

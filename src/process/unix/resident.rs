@@ -139,9 +139,11 @@ impl Resident {
         }
     }
 
-    /// Reads away what it writes to its standard error while it is idle.
-    pub(super) fn discard_stderr(&mut self) {
-        self.read_stderr(&mut Captured::default());
+    /// Reads away what it writes to its standard error while it is idle. So many bytes.
+    pub(super) fn discard_stderr(&mut self) -> usize {
+        let mut nothing = Captured::default();
+        self.read_stderr(&mut nothing);
+        usize::try_from(nothing.omitted()).unwrap_or(usize::MAX)
     }
 
     /// Hands over an event, and takes the answer. Returns at the deadline at the latest. On an error the

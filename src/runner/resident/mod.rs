@@ -7,9 +7,8 @@
 mod files;
 mod slot;
 
-use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use self::files::Files;
@@ -25,6 +24,9 @@ use crate::protocol::check_answer;
 /// Bytes of an answer, and of what is kept of standard error.
 const LONGEST_ANSWER: usize = 1024 * 1024;
 const STDERR_KEPT: usize = 64 * 1024;
+
+/// Of a process that is ended because of what it did; the failure says why.
+const NO_EXIT: End = End::Exited(-1);
 
 /// After so much, a process is replaced: what it leaks is bounded.
 const MOST_EVENTS: u32 = 1000;
@@ -45,14 +47,24 @@ pub(crate) struct Residents {
 #[derive(Debug, Default)]
 struct Slots {
     next: u64,
-    by_hook: HashMap<HookKey, Arc<Slot>>,
+    known: Vec<Known>,
 }
 
-/// What a process is for.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct HookKey {
-    fingerprint: u64,
+/// The slot of a hook. Not by its fingerprint alone, for which another hook can be made.
+#[derive(Debug)]
+struct Known {
+    hook: Hook,
     working_dir: PathBuf,
+    slot: Arc<Slot>,
+}
+
+impl Known {
+    fn is_of(&self, hook: &Hook, working_dir: &Path) -> bool {
+        self.hook.fingerprint() == hook.fingerprint()
+            && self.hook == *hook
+            && self.hook.base_dir() == hook.base_dir()
+            && self.working_dir == working_dir
+    }
 }
 
 /// What came of an event that was for a kept process.
@@ -149,7 +161,7 @@ impl Residents {
             .map_err(judge)
             .and_then(|line| match check_answer(&line, id) {
                 Ok(()) => Ok(line),
-                Err(why) => Err((End::Exited(0), Some(invalid(why)))),
+                Err(why) => Err((NO_EXIT, Some(invalid(why)))),
             });
         let slot = place.slot();
         let (end, failure, stdout) = match checked {
@@ -162,7 +174,7 @@ impl Residents {
                     slot.note_failure(Instant::now());
                 }
                 slot.note_replacement();
-                self.keeper.end(process);
+                self.keeper.cut(process);
                 (end, failure, Vec::new())
             }
         };
@@ -192,35 +204,37 @@ impl Residents {
     }
 
     fn slot_of(&self, hook: &Hook, spec: &Spec<'_>) -> Arc<Slot> {
-        let key = HookKey {
-            fingerprint: hook.fingerprint(),
-            working_dir: spec.working_dir.clone(),
-        };
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        if slots.by_hook.len() >= MANY_SLOTS {
+        let mut slots = self.lock();
+        let mut known = slots.known.iter();
+        if let Some(known) = known.find(|known| known.is_of(hook, &spec.working_dir)) {
+            return Arc::clone(&known.slot);
+        }
+        if slots.known.len() >= MANY_SLOTS {
             let now = Instant::now();
-            slots.by_hook.retain(|_, slot| {
+            slots.known.retain(|Known { slot, .. }| {
                 Arc::strong_count(slot) > 1 || self.keeper.has(slot.key) || slot.is_degraded(now)
             });
         }
-        let next = slots.next;
         slots.next += 1;
-        Arc::clone(
-            slots
-                .by_hook
-                .entry(key)
-                .or_insert_with(|| Arc::new(Slot::new(next))),
-        )
+        let slot = Arc::new(Slot::new(slots.next));
+        slots.known.push(Known {
+            hook: hook.clone(),
+            working_dir: spec.working_dir.clone(),
+            slot: Arc::clone(&slot),
+        });
+        slot
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the idle processes of these hooks, which are known by their fingerprints.
     pub(crate) fn end_of(&self, hooks: &[u64]) {
-        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        let meant = slots.by_hook.iter();
-        let keys: Vec<_> = meant
-            .filter(|(hook, _)| hooks.contains(&hook.fingerprint))
-            .map(|(_, slot)| slot.key)
-            .collect();
+        let slots = self.lock();
+        let meant = slots.known.iter();
+        let meant = meant.filter(|known| hooks.contains(&known.hook.fingerprint()));
+        let keys: Vec<_> = meant.map(|known| known.slot.key).collect();
         drop(slots);
         if !keys.is_empty() {
             self.keeper.end_where(|key| keys.contains(&key));
@@ -259,7 +273,7 @@ fn invalid(why: impl Into<String>) -> Unable {
 
 /// How the exchange ended, and a failure where the end does not say it.
 fn judge(broken: Broken) -> (End, Option<Unable>) {
-    let runs_on = |why: &str| (End::Exited(0), Some(invalid(why)));
+    let runs_on = |why: &str| (NO_EXIT, Some(invalid(why)));
     match broken {
         Broken::TimedOut { stopped } => (End::TimedOut { stopped }, None),
         Broken::Cancelled => (End::Cancelled, None),

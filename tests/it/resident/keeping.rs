@@ -182,3 +182,58 @@ fn an_observer_can_fire_at_the_hook_that_has_answered() {
     assert!(fire(&world).success());
     assert!(begun.elapsed() < Duration::from_secs(10));
 }
+
+#[test]
+fn what_it_finds_in_its_environment_is_no_events() {
+    let world = World::new();
+    let program = r#"
+import json, os, sys
+for line in sys.stdin:
+    names = sorted(name for name in os.environ if "_" in name and name.split("_")[0] in ("FORGE", "OPENCODE", "TOOL"))
+    print(json.dumps({"id": json.loads(line)["id"], "reason": " ".join(names)}), flush=True)
+"#;
+    let hook = python(&world, program).with_env("FORGE_OWN", "1");
+    world.registry().register(hook);
+    let expected = [
+        "FORGE_HOOK_CHAIN",
+        "FORGE_OWN",
+        "FORGE_RESIDENT",
+        "FORGE_WORKING_DIR",
+        "OPENCODE_HOOK_CHAIN",
+        "OPENCODE_RESIDENT",
+        "OPENCODE_WORKING_DIR",
+    ];
+    let names = |result: &HookResult| {
+        let output = result.output();
+        output.and_then(|it| it.reason.clone()).unwrap_or_default()
+    };
+    assert_eq!(names(&fire(&world)), expected.join(" "));
+    let _ = world.executor.shutdown(Duration::ZERO);
+    let once = fire(&world);
+    assert_kept(&once, Residency::OneShot);
+    assert_eq!(names(&once), expected.join(" "));
+}
+
+#[test]
+fn an_idle_process_that_writes_without_end_is_ended() {
+    let world = World::new();
+    let program = PYTHON.replace(
+        "flush=True)",
+        "flush=True)\n    while True: sys.stderr.write('x' * 65536)",
+    );
+    world.registry().register(python(&world, &program));
+    let first = fire(&world);
+    assert_kept(&first, Residency::Started);
+    eventually("it has ended", || is_gone(first.pid));
+}
+
+/// Two hooks with one script are two processes.
+#[test]
+fn each_hook_has_a_process_of_its_own() {
+    let world = World::new();
+    let hook = python(&world, PYTHON);
+    world.registry().register(hook.clone());
+    world.registry().register(hook.with_env("A", "1"));
+    let results = world.fire(&blocking_event());
+    assert_ne!(results[0].pid, results[1].pid);
+}

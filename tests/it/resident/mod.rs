@@ -2,6 +2,7 @@
 
 mod failures;
 mod keeping;
+mod load;
 
 use forge_hooks::{Hook, HookResult, Residency};
 use serde_json::json;
