@@ -41,7 +41,8 @@ pub(crate) fn check_answer(output: &[u8], id: &str) -> Result<(), String> {
     if line.contains(&b'\n') {
         return Err("it answered with more than one line".to_owned());
     }
-    if line.first() != Some(&b'{') {
+    let first = line.iter().find(|byte| !b" \t".contains(byte));
+    if first != Some(&b'{') {
         return Err("its answer is no JSON object".to_owned());
     }
     let answer: Answer = serde_json::from_slice(line).map_err(|error| {
