@@ -222,7 +222,10 @@ impl Hook {
     /// otherwise.
     #[must_use]
     pub fn with_stdin(self, stdin: Stdin) -> Self {
-        self.with(|hook| hook.stdin = stdin)
+        self.with(|hook| {
+            hook.stdin = stdin;
+            hook.resident &= stdin == Stdin::Json;
+        })
     }
 
     /// Says where the command looks for the event's values: in the environment, unless this says
@@ -246,13 +249,15 @@ impl Hook {
 
     /// Has the hook's process kept for many events (on Unix): it reads one line for each, and answers
     /// with one. Such a hook must answer each event, also where it is run for one alone, and finds no
-    /// variables of the event. It is not in the [background](Self::with_background).
+    /// variables of the event. It reads its standard input, and is not in the
+    /// [background](Self::with_background).
     /// docs/protocol.md, "Resident hooks", has examples.
     #[must_use]
     pub fn with_resident(self) -> Self {
         self.with(|hook| {
             hook.resident = true;
             hook.background = false;
+            hook.stdin = Stdin::Json;
         })
     }
 

@@ -107,14 +107,14 @@ fn what_it_writes_between_events_fails_the_next() {
 #[test]
 fn a_deadline_ends_the_process_and_no_late_answer_counts() {
     let world = World::new();
-    let slow = "time.sleep(0.5); answer(event)";
-    let hook = then(&world, slow).with_timeout(Duration::from_millis(300));
-    world.registry().register(hook);
+    let slow = "time.sleep(4); answer(event)";
     // The start counts, and may be slow on a busy machine.
-    eventually("it is started in time", || fire(&world).success());
+    let hook = then(&world, slow).with_timeout(Duration::from_secs(3));
+    world.registry().register(hook);
+    assert_kept(&fire(&world), Residency::Started);
     let result = fire(&world);
     assert_failed(&result, FailureKind::TimedOut, "timed out");
-    assert!(result.timed_out && result.duration >= Duration::from_millis(300));
+    assert!(result.timed_out && result.duration >= Duration::from_secs(3));
     let pid = result.pid.unwrap();
     eventually("it is gone", || {
         std::fs::metadata(format!("/proc/{pid}")).is_err()
@@ -124,7 +124,7 @@ fn a_deadline_ends_the_process_and_no_late_answer_counts() {
 #[test]
 fn a_stopped_hook_times_out() {
     let world = World::new();
-    let hook = then(&world, "os.kill(os.getpid(), 19)").with_timeout(Duration::from_secs(1));
+    let hook = then(&world, "os.kill(os.getpid(), 19)").with_timeout(Duration::from_secs(3));
     world.registry().register(hook);
     assert_kept(&fire(&world), Residency::Started);
     let result = fire(&world);
@@ -157,7 +157,7 @@ fn waiting_for_its_turn_counts() {
     let hook = then(&world, "open('reached', 'w'); time.sleep(60)");
     world
         .registry()
-        .register(hook.with_timeout(Duration::from_secs(2)));
+        .register(hook.with_timeout(Duration::from_secs(3)));
     assert_kept(&fire(&world), Residency::Started);
     let busy = world.submit(blocking_event());
     world.await_file("reached");
