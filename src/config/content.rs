@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::position::{Position, TextRange};
 use super::report::{LoadReport, Problem, Severity};
+use crate::events::EventType;
 use crate::hook::{FailurePolicy, Hook, HookSource};
 use crate::pattern::EventPattern;
 
@@ -226,6 +227,11 @@ pub(super) fn placeholder(entry: &Value, any: Hook) -> Option<Hook> {
         .or_else(|| EventPattern::without_capitals(given))
         .unwrap_or_else(EventPattern::any);
     let policy = crate::hook::failure_policy_of(entry);
+    // A hook that withholds is for this event, whatever else its pattern says by mistake.
+    let pattern = match policy {
+        FailurePolicy::Withhold => EventPattern::of_event(&EventType::ToolPostExecute),
+        _ => pattern,
+    };
     let mut hook = any.with_pattern(pattern).with_on_failure(policy);
     if let Some(name) = entry.get("name").and_then(Value::as_str) {
         hook = hook.with_name(name);

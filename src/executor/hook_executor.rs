@@ -14,7 +14,8 @@ use super::handle::{CancelToken, HookHandle};
 use super::job::FireJob;
 use super::options::FireOptions;
 use super::shutdown::ShutdownReport;
-use crate::events::HookEvent;
+use super::tool_output::redacts;
+use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
 use crate::outcome::{HookResult, Outcome};
 use crate::pool::Ticket;
@@ -115,6 +116,12 @@ impl HookExecutor {
         Vec::new()
     }
 
+    /// Whether a hook would redact the output of a tool that this event tells of.
+    pub(crate) fn redacts_output(&self, event: &HookEvent) -> bool {
+        event.event_type == EventType::ToolPostExecute
+            && self.hooks_for(event).iter().any(|hook| redacts(hook))
+    }
+
     /// Runs the hooks for this event on this thread, and returns when they have ended. Takes no
     /// longer than the sum of their timeouts, and for each that is killed the grace and 250 ms.
     ///
@@ -134,7 +141,7 @@ impl HookExecutor {
         if !hooks.is_empty() {
             let core = self.core();
             let firing = Firing::new(Fired::Lent(event), &core.runner.naming);
-            dispatch::run(core, firing, &hooks, options, &mut |result| {
+            dispatch::run(core, firing, hooks, options, &mut |result| {
                 results.push(result)
             });
         }

@@ -87,7 +87,7 @@ impl Job for FireJob {
             core.closing.note(&result);
             answers.give(result);
         };
-        dispatch::run(core, firing, &self.hooks, self.options, &mut answer);
+        dispatch::run(core, firing, self.hooks.clone(), self.options, &mut answer);
         self.answers.close();
     }
 

@@ -16,6 +16,7 @@ mod job;
 mod options;
 mod parallel;
 mod shutdown;
+mod tool_output;
 
 pub use builder::HookExecutorBuilder;
 pub use delivery::HookUpdate;

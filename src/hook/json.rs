@@ -12,10 +12,11 @@ use super::error::HookError;
 use super::extras::{Extras, SharedExtras};
 use super::fingerprint::fnv1a;
 use super::keys::{
-    Entry, KEYS, choice, command, environment, in_order, inherit, kind, list, require, resident,
-    switch, text, timeout,
+    Entry, KEYS, choice, command, environment, in_order, inherit, key_error, kind, list, require,
+    resident, switch, text, timeout,
 };
 use super::parts::{FailurePolicy, HookCommand, Reads, Stdin};
+use crate::events::EventType;
 use crate::pattern::EventPattern;
 
 impl Hook {
@@ -122,6 +123,10 @@ impl Hook {
             FailurePolicy::ALL,
             FailurePolicy::as_str,
         );
+        let on_failure = on_failure.and_then(|policy| {
+            withholds_output(entry, pattern.as_ref(), policy)?;
+            Ok(policy)
+        });
         let stdin = choice(entry, "stdin", Stdin::ALL, Stdin::as_str);
         let reads = choice(entry, "reads", Reads::ALL, Reads::as_str);
         let background = noted(&mut errors, switch(entry, "background")).flatten();
@@ -156,6 +161,31 @@ impl Hook {
             Err(errors)
         }
     }
+}
+
+/// Whether the output of a tool can be withheld for this hook, where it says that it must.
+fn withholds_output(
+    entry: &Entry,
+    pattern: Option<&EventPattern>,
+    policy: Option<FailurePolicy>,
+) -> Result<(), HookError> {
+    if policy != Some(FailurePolicy::Withhold) {
+        return Ok(());
+    }
+    if let Some(pattern) = pattern
+        && !pattern.matches_only(&EventType::ToolPostExecute)
+    {
+        let message = format!(
+            "`withhold` is for hooks on `tool:post_execute` alone, and `{}` matches other events too; name that event",
+            pattern.as_str()
+        );
+        return Err(key_error("on_failure", message));
+    }
+    if let Ok(Some(true)) = switch(entry, "background") {
+        let message = "a hook in the `background` cannot `withhold` the output: nobody waits for it; leave out `background`";
+        return Err(key_error("on_failure", message));
+    }
+    Ok(())
 }
 
 /// What is right; what is wrong is noted.
@@ -235,6 +265,14 @@ mod tests {
             "`resident`: a resident hook reads its events from standard input; leave out `stdin`",
         );
         case(
+            json!({"event": "tool:*", "command": "x", "on_failure": "withhold"}),
+            "`on_failure`: `withhold` is for hooks on `tool:post_execute` alone, and `tool:*` matches other events too; name that event",
+        );
+        case(
+            json!({"event": "tool:post_execute", "command": "x", "on_failure": "withhold", "background": true}),
+            "`on_failure`: a hook in the `background` cannot `withhold` the output: nobody waits for it; leave out `background`",
+        );
+        case(
             json!({"event": "*", "command": "x", "inherit": "PATH"}),
             "`inherit`: expected a list of strings, found a string",
         );
@@ -302,7 +340,7 @@ mod tests {
         );
         case(
             json!({"event": "*", "command": "x", "on_failure": "blok"}),
-            "`on_failure`: expected one of `block`, `continue`, found `blok`",
+            "`on_failure`: expected one of `block`, `continue`, `withhold`, found `blok`",
         );
     }
 

@@ -87,7 +87,7 @@ pub(crate) fn failure_policy_of(entry: &Value) -> FailurePolicy {
     policy.ok().flatten().unwrap_or_default()
 }
 
-fn key_error(key: impl Into<String>, message: impl Into<String>) -> HookError {
+pub(super) fn key_error(key: impl Into<String>, message: impl Into<String>) -> HookError {
     HookError::Key(Box::new(KeyError {
         key: key.into(),
         message: message.into(),

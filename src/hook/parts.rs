@@ -24,9 +24,13 @@ pub enum FailurePolicy {
     Block,
     /// It is reported, and the chain goes on.
     Continue,
+    /// For hooks that redact what a tool has returned (`tool:post_execute`): they run before the others,
+    /// and where one does not run, or fails, the model gets a note in the place of the output; see
+    /// [`Outcome::updated_output`](crate::Outcome::updated_output). On any other event it blocks.
+    Withhold,
 }
 
-named!(FailurePolicy { Block = "block", Continue = "continue" });
+named!(FailurePolicy { Block = "block", Continue = "continue", Withhold = "withhold" });
 
 /// What a hook finds on its standard input (`stdin`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

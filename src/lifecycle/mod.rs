@@ -129,7 +129,8 @@ impl Lifecycle {
     fn tell(&self, event: HookEvent) -> Option<Outcome> {
         let event = self.of_session(event);
         let options = FireOptions::default().stop_on_failure(false);
-        if self.waits {
+        // The model must not get an output before it is redacted.
+        if self.waits || self.executor.redacts_output(&event) {
             return Some(self.executor.execute(&event, options));
         }
         match self.executor.submit(event, options) {

@@ -176,6 +176,18 @@ pub struct ToolRun<T, E> {
     pub after: Option<Outcome>,
 }
 
+impl<T: Serialize, E> ToolRun<T, E> {
+    /// What the model is to see of the tool's result: that result as JSON, or what hooks have put in its
+    /// place ([`Outcome::updated_output`]). None where the tool has failed; a result that is no JSON is
+    /// `null`, as hooks have seen it.
+    #[must_use]
+    pub fn output(&self) -> Option<Value> {
+        let result = self.result.as_ref().ok()?;
+        let updated = self.after.as_ref().and_then(Outcome::updated_output);
+        Some(updated.unwrap_or_else(|| serde_json::to_value(result).unwrap_or_default()))
+    }
+}
+
 impl<T, E> ToolRun<T, E> {
     /// Whether a hook wants the host to stop its whole turn; see [`Outcome::stops_turn`].
     #[must_use]

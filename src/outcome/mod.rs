@@ -151,6 +151,26 @@ impl Outcome {
         })
     }
 
+    /// What hooks on `tool:post_execute` would have the model see in the place of the tool's output: the
+    /// last one's word, each of which has seen the output as the one before it left it (in a parallel
+    /// firing, as the redacting ones left it). None where it stays as it is, and on any other event.
+    ///
+    /// Where a hook whose failure [withholds](crate::FailurePolicy::Withhold) the output has failed,
+    /// blocked, been skipped or cancelled, this is a note that names it. The host shows its model what
+    /// it finds here; [`ToolRun::output`](crate::ToolRun::output) does.
+    #[must_use]
+    pub fn updated_output(&self) -> Option<Value> {
+        if self.event_type != EventType::ToolPostExecute {
+            return None;
+        }
+        let withheld = self.results.iter().find_map(HookResult::withheld_output);
+        if withheld.is_some() {
+            return withheld;
+        }
+        let mut last_first = self.results.iter().rev();
+        last_first.find_map(|result| result.replaced_output().cloned())
+    }
+
     fn outputs(&self) -> impl Iterator<Item = &HookOutput> {
         self.results.iter().filter_map(HookResult::output)
     }

@@ -59,6 +59,8 @@ pub struct HookOutput {
     pub additional_context: Option<String>,
     /// What it would have in the place of values of the tool's input (FR-4.1), key by key.
     pub updated_input: Option<Map<String, Value>>,
+    /// What it would have the model see in the place of a tool's output; on `tool:post_execute` alone.
+    pub updated_output: Option<Value>,
 }
 
 impl HookOutput {
@@ -99,6 +101,7 @@ impl fmt::Debug for HookOutput {
                 "updated_input",
                 &keys.map(|keys| keys.keys().collect::<Vec<_>>()),
             )
+            .field("updated_output", &self.updated_output.is_some())
             .finish()
     }
 }

@@ -6,9 +6,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::failure::{FailureKind, Residency, SkipReason};
 use super::output::{Decision, HookOutput};
-use crate::hook::Hook;
+use crate::hook::{FailurePolicy, Hook};
+use crate::printable::printable;
 use crate::redact::Redactor;
 
 /// What came back from one hook.
@@ -217,6 +220,28 @@ impl HookResult {
             Decision::Ask => self.ask_handled,
             Decision::Block => false,
         }
+    }
+
+    /// What it would have in the place of a tool's output.
+    pub(crate) fn replaced_output(&self) -> Option<&Value> {
+        let output = self.output().filter(|_| self.success());
+        output.and_then(|output| output.updated_output.as_ref())
+    }
+
+    /// What the model gets in the place of a tool's output that this hook should have redacted, and has
+    /// not.
+    pub(crate) fn withheld_output(&self) -> Option<Value> {
+        let has_run = self.skipped.is_none() && self.decision() == Decision::Allow;
+        if self.hook.on_failure() != FailurePolicy::Withhold || has_run {
+            return None;
+        }
+        let why = self.reason().or(self.error.as_deref());
+        let why = why.unwrap_or("no reason given");
+        let label = printable(self.hook.label());
+        Some(Value::from(format!(
+            "[output withheld: hook `{label}` did not redact it: {}]",
+            printable(why)
+        )))
     }
 
     /// Why the hook failed, blocks or wants the user asked, for the user and the model: what it

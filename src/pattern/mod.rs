@@ -113,6 +113,11 @@ impl EventPattern {
         }
     }
 
+    /// The pattern of this event, whatever the tool.
+    pub(crate) fn of_event(event_type: &EventType) -> Self {
+        Self::new(event_type.as_str()).unwrap_or_else(|_| Self::any())
+    }
+
     /// The pattern that is meant by one with capital letters in a category or an action: the same
     /// with small ones. None where a part of that is malformed, or matches no built-in event.
     pub(crate) fn without_capitals(pattern: &str) -> Option<Self> {
@@ -157,6 +162,12 @@ impl EventPattern {
         self.alternatives
             .iter()
             .any(|alternative| alternative.matches_type(event_type))
+    }
+
+    /// Whether this is the only built-in event that it matches.
+    pub(crate) fn matches_only(&self, event_type: &EventType) -> bool {
+        let mut known = EventType::BUILTIN.iter();
+        known.all(|known| self.matches_type(known) == (known == event_type))
     }
 
     fn matches_known(&self) -> bool {

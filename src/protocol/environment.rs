@@ -303,7 +303,11 @@ impl EventVariables {
         };
         let profile = naming.profile();
         let name = format!("{}_{}", profile.first_prefix(), first.name.plain);
-        let guards = can_block && hook.on_failure() == FailurePolicy::Block;
+        let guards = match hook.on_failure() {
+            FailurePolicy::Block => can_block,
+            FailurePolicy::Withhold => true,
+            FailurePolicy::Continue => false,
+        };
         let sees_input = hook.reads() == Reads::Stdin && hook.stdin() == Stdin::Json;
         if guards && !sees_input {
             return Err(VariablesError::TooLarge {

@@ -67,6 +67,7 @@ struct Wire {
     system_message: Option<String>,
     additional_context: Option<String>,
     updated_input: Option<Map<String, Value>>,
+    updated_output: Option<Value>,
     hook_specific_output: Option<Specific>,
     #[serde(flatten)]
     others: Map<String, Value>,
@@ -79,6 +80,7 @@ struct Specific {
     permission_decision: Option<Decision>,
     permission_decision_reason: Option<String>,
     updated_input: Option<Map<String, Value>>,
+    updated_output: Option<Value>,
     additional_context: Option<String>,
     #[serde(flatten)]
     others: Map<String, Value>,
@@ -106,6 +108,9 @@ impl Serialize for HookOutput {
         if let Some(input) = &self.updated_input {
             map.serialize_entry("updatedInput", input)?;
         }
+        if let Some(output) = &self.updated_output {
+            map.serialize_entry("updatedOutput", output)?;
+        }
         map.end()
     }
 }
@@ -118,6 +123,7 @@ const KEYS: &[&str] = &[
     "systemMessage",
     "additionalContext",
     "updatedInput",
+    "updatedOutput",
     "hookSpecificOutput",
 ];
 
@@ -128,6 +134,7 @@ const SPECIFIC_KEYS: &[&str] = &[
     "permissionDecision",
     "permissionDecisionReason",
     "updatedInput",
+    "updatedOutput",
     "additionalContext",
 ];
 
@@ -176,6 +183,7 @@ impl Wire {
                 said(nested.additional_context),
             ),
             updated_input: merged(self.updated_input, nested.updated_input),
+            updated_output: self.updated_output.or(nested.updated_output),
         };
         Answer { output, misspelt }
     }
@@ -265,6 +273,7 @@ mod tests {
                 system_message: texts[2].clone(),
                 additional_context: texts[3].clone(),
                 updated_input: stops.then(|| Map::from_iter([("a".to_owned(), json!([1]))])),
+                updated_output: stops.then(|| json!([1, null])),
             };
             let written = serde_json::to_vec(&output).unwrap();
             prop_assert_eq!(read(&written).unwrap().output, output);

@@ -6,6 +6,7 @@ use log::warn;
 
 use super::report::{Reporter, tell};
 use crate::events::EventType;
+use crate::hook::FailurePolicy;
 use crate::outcome::{FailureKind, HookResult};
 use crate::printable::printable;
 use crate::protocol::{Answer, from_first_visible, is_answer, read_answer};
@@ -61,7 +62,8 @@ fn with_unusable_answer(
     reporter: &Reporter,
 ) -> HookResult {
     let error = format!("its answer cannot be used: {why}");
-    if event_type.can_block() {
+    let counts = event_type.can_block() || result.hook.on_failure() == FailurePolicy::Withhold;
+    if counts {
         result.failure = Some(FailureKind::InvalidAnswer);
         result.error = Some(error);
     } else {

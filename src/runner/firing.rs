@@ -67,6 +67,18 @@ impl<'a> Firing<'a> {
         }
     }
 
+    /// Another event for the hooks that are left.
+    pub(crate) fn with_event(self, event: SharedEvent, naming: &Naming) -> Self {
+        let event = Fired::Shared(event);
+        Self {
+            cancel: self.cancel.clone(),
+            queued: self.queued,
+            handles_ask: self.handles_ask,
+            skips_background: self.skips_background,
+            ..Self::new(event, naming)
+        }
+    }
+
     /// For several threads.
     pub(crate) fn into_shared(self, cancel: Arc<Cancel>) -> Firing<'static> {
         Firing {

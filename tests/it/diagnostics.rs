@@ -91,7 +91,7 @@ fn every_slip_in_an_entry_is_told_with_its_place() {
         ),
         (
             r#"{"event": "*", "command": "x", "on_failure": "blok"}"#,
-            "error: FILE:3:50: hooks[0].on_failure: expected one of `block`, `continue`, found `blok`, did you mean `block`?",
+            "error: FILE:3:50: hooks[0].on_failure: expected one of `block`, `continue`, `withhold`, found `blok`, did you mean `block`?",
         ),
         (
             r#"{"event": "*", "command": "x", "stdin": "NONE"}"#,
@@ -354,8 +354,8 @@ fn a_report_for_programs_has_everything_in_its_place() {
             "end_column": 63,
             "offset": 56,
             "end_offset": 62,
-            "message": "expected one of `block`, `continue`, found `blok`",
-            "expected": "one of `block`, `continue`",
+            "message": "expected one of `block`, `continue`, `withhold`, found `blok`",
+            "expected": "one of `block`, `continue`, `withhold`",
             "found": "`blok`",
             "suggestion": "block",
             "help": null,

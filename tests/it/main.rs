@@ -51,6 +51,7 @@ mod support;
 mod templates;
 mod tidy;
 mod tidy_cycles;
+mod tool_output;
 mod trace_file;
 mod tracing;
 mod trust;

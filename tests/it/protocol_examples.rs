@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use forge_hooks::{Hook, HookEvent, HookResult, Reads};
+use forge_hooks::{FailurePolicy, Hook, HookEvent, HookResult, Reads};
 use serde_json::{Value, json};
 
 use crate::support::{World, eventually, is_missing};
@@ -109,6 +109,7 @@ fn answers(command: &'static str, answer: Value) -> Case {
 
 const QUOTES: &str = "echo \"it's\" \\ $HOME `x`\nls";
 const IN_BACKGROUND: &str = "Take long";
+const REDACT: &str = "Redact what a tool has returned";
 
 fn cases() -> BTreeMap<&'static str, Vec<Case>> {
     let reading = || {
@@ -142,6 +143,13 @@ fn cases() -> BTreeMap<&'static str, Vec<Case>> {
             vec![answers(
                 QUOTES,
                 json!({"updatedInput": {"command": format!("nice {QUOTES}")}}),
+            )],
+        ),
+        (
+            REDACT,
+            vec![answers(
+                "a sk-123 b\nsk-4",
+                json!({"updatedOutput": "a [key] b\n[key]"}),
             )],
         ),
         (
@@ -208,7 +216,11 @@ fn each_example_does_what_its_heading_says() {
             let hook = example.hook(&world);
             world.registry().clear();
             world.registry().register(hook);
-            let result = world.fire(&event(case.command)).remove(0);
+            let event = match &*example.heading {
+                REDACT => HookEvent::tool_post_execute("bash", json!({}), case.command),
+                _ => event(case.command),
+            };
+            let result = world.fire(&event).remove(0);
             let place = format!("{} ({})", example.heading, example.language);
             let said = (result.exit_code, &*result.stderr);
             assert_eq!(said, (case.exit_code, case.stderr), "{place}");
@@ -258,5 +270,24 @@ fn what_takes_long_keeps_nobody_waiting() {
         let kept: Value = serde_json::from_str(&world.read("index.json")).unwrap();
         assert_eq!(kept["type"], "tool:pre_execute");
         eventually("it is moved", || !world.path("index.tmp").exists());
+    }
+}
+
+/// What is no text is not redacted.
+#[test]
+fn an_output_that_cannot_be_redacted_is_withheld() {
+    let examples = examples();
+    let redacting = examples.iter().filter(|example| {
+        example.heading == REDACT && interpreter(&example.language).is_some() && example.can_run()
+    });
+    for example in redacting {
+        let world = World::new();
+        let hook = example
+            .hook(&world)
+            .with_on_failure(FailurePolicy::Withhold);
+        world.registry().register(hook);
+        let event = HookEvent::tool_post_execute("bash", json!({}), json!({"key": "sk-123"}));
+        let output = world.outcome(&event).updated_output().unwrap();
+        assert!(output.as_str().unwrap().contains("withheld"), "{output}");
     }
 }

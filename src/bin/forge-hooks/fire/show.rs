@@ -150,6 +150,10 @@ impl Show {
                 "  with these changes, where it applies them: {input}"
             )?;
         }
+        if let Some(output) = outcome.updated_output() {
+            let output = printable(&output.to_string());
+            writeln!(terminal, "  with this in the place of the output: {output}")?;
+        }
         Ok(())
     }
 
@@ -214,12 +218,14 @@ fn lines(terminal: &mut Terminal, what: &str, text: &str) -> io::Result<()> {
 fn answer(terminal: &mut Terminal, output: &HookOutput, diagnostics: &[String]) -> io::Result<()> {
     let input = output.updated_input.clone();
     let input = input.map(|input| Value::from(input).to_string());
+    let replaced = output.updated_output.as_ref().map(Value::to_string);
     let parts = [
         ("reason for it", &output.reason),
         ("why it ends the turn", &output.stop_reason),
         ("for the user", &output.system_message),
         ("for the model", &output.additional_context),
         ("changes", &input),
+        ("for the output", &replaced),
     ];
     for (what, text) in parts {
         lines(terminal, what, text.as_deref().unwrap_or_default())?;

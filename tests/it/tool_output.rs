@@ -1,0 +1,267 @@
+//! What hooks make of a tool's output: replaced, redacted, withheld.
+
+use std::time::Duration;
+
+use forge_hooks::{
+    FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, Lifecycle, Outcome, Reads, TrustPolicy,
+};
+use serde_json::{Value, json};
+
+use crate::support::{World, custom, hook};
+
+const AFTER: &str = "tool:post_execute";
+
+fn event() -> HookEvent {
+    HookEvent::tool_post_execute("bash", json!({}), json!("pw=abc"))
+}
+
+/// Writes this answer.
+fn answers(answer: Value) -> Hook {
+    hook(AFTER, &format!("printf %s '{answer}'"))
+}
+
+/// Puts this in the place of `abc`.
+fn replaces(word: &str) -> Hook {
+    let edit =
+        format!("printf '{{\"updatedOutput\":%s}}' \"$FORGE_TOOL_RESULT\" | sed s/abc/{word}/");
+    hook(AFTER, &edit)
+}
+
+fn redacts(command: &str) -> Hook {
+    hook(AFTER, command).with_on_failure(FailurePolicy::Withhold)
+}
+
+fn outcome(hooks: impl IntoIterator<Item = Hook>, options: FireOptions) -> Outcome {
+    let world = World::new();
+    for hook in hooks {
+        world.registry().register(hook);
+    }
+    world.executor.execute(&event(), options)
+}
+
+/// In sequence, and all at once.
+fn both_ways() -> [FireOptions; 2] {
+    [FireOptions::default(), FireOptions::default().parallel()]
+}
+
+#[test]
+fn an_output_is_replaced_by_any_json() {
+    for value in [json!("x"), json!(""), json!({"a": [1, null]}), json!(false)] {
+        for options in both_ways() {
+            let outcome = outcome([answers(json!({"updatedOutput": value}))], options);
+            assert_eq!(outcome.updated_output(), Some(value.clone()), "{outcome:?}");
+        }
+        let nested = json!({"hookSpecificOutput": {"updatedOutput": value}});
+        let outcome = outcome([answers(nested)], FireOptions::default());
+        assert_eq!(outcome.updated_output(), Some(value));
+    }
+    for answer in [json!({"reason": "x"}), json!({"updatedOutput": null})] {
+        let none = outcome([answers(answer)], FireOptions::default());
+        assert_eq!(none.updated_output(), None);
+    }
+}
+
+#[test]
+fn each_hook_sees_what_the_one_before_left() {
+    let seen = hook(
+        AFTER,
+        "cat >seen.json; printf %s \"$FORGE_TOOL_RESULT\" >seen",
+    );
+    let world = World::new();
+    let second = answers(json!({"updatedOutput": "x"})).with_on_failure(FailurePolicy::Continue);
+    for hook in [
+        replaces("def"),
+        seen,
+        second,
+        hook(AFTER, "printf %s \"$FORGE_TOOL_RESULT\" >last"),
+    ] {
+        world.registry().register(hook);
+    }
+    let outcome = world.outcome(&event());
+    assert_eq!(outcome.updated_output(), Some(json!("x")), "{outcome:?}");
+    assert_eq!(world.read("seen"), "\"pw=def\"");
+    let seen: Value = serde_json::from_str(&world.read("seen.json")).unwrap();
+    assert_eq!(seen["data"]["tool_result"], "pw=def");
+    assert_eq!(world.read("last"), "\"x\"");
+}
+
+#[test]
+fn at_once_the_last_one_wins() {
+    let hooks = [
+        answers(json!({"updatedOutput": 1})),
+        answers(json!({"updatedOutput": 2})),
+        hook(AFTER, "exit 0"),
+    ];
+    let outcome = outcome(hooks, FireOptions::default().parallel());
+    assert_eq!(outcome.updated_output(), Some(json!(2)));
+}
+
+#[test]
+fn redacting_hooks_run_first() {
+    for options in both_ways() {
+        let world = World::new();
+        let sees = hook(AFTER, "printf %s \"$FORGE_TOOL_RESULT\" >seen");
+        let edit = "printf '{\"updatedOutput\":%s}' \"$FORGE_TOOL_RESULT\" | sed s/abc/def/";
+        let again = "printf '{\"updatedOutput\":%s}' \"$FORGE_TOOL_RESULT\" | sed s/def/ghi/";
+        for hook in [sees, redacts(edit), hook(AFTER, "exit 0"), redacts(again)] {
+            world.registry().register(hook);
+        }
+        let outcome = world.executor.execute(&event(), options);
+        assert_eq!(
+            outcome.updated_output(),
+            Some(json!("pw=ghi")),
+            "{outcome:?}"
+        );
+        assert_eq!(world.read("seen"), "\"pw=ghi\"");
+        assert_eq!(outcome.results().len(), 4);
+    }
+}
+
+#[test]
+fn an_output_that_was_not_redacted_is_withheld() {
+    for (command, why) in [
+        ("exit 3", "exited with code 3"),
+        ("echo broken >&2; exit 3", "broken"),
+        ("kill -9 $$", "signal 9"),
+        ("/no/such/program", "not found"),
+        ("echo '{\"updatedOutput\": '", "cannot be used"),
+        (
+            "echo '{\"decision\": \"block\", \"reason\": \"secret\"}'",
+            "secret",
+        ),
+        (
+            "echo '{\"decision\": \"ask\", \"reason\": \"who?\"}'",
+            "who?",
+        ),
+        ("sleep 60", "timed out"),
+    ] {
+        for options in both_ways() {
+            let world = World::new();
+            let hook = redacts(command)
+                .with_name("mask")
+                .with_timeout(Duration::from_millis(300));
+            world.registry().register(hook);
+            let late = "printf %s \"$FORGE_TOOL_RESULT\" >seen; echo '{\"updatedOutput\": 1}'";
+            world.hook(AFTER, late);
+            let outcome = world.executor.execute(&event(), options);
+            let output = outcome.updated_output().unwrap();
+            let note = output.as_str().unwrap();
+            assert!(
+                note.starts_with("[output withheld: hook `mask` did not redact it: ")
+                    && note.contains(why),
+                "{command}: {note}"
+            );
+            let seen = std::fs::read_to_string(world.path("seen")).unwrap_or_default();
+            assert!(!seen.contains("abc"), "{seen}");
+        }
+    }
+}
+
+#[test]
+fn a_cancelled_redaction_withholds() {
+    let world = World::new();
+    let hook = redacts("echo >reached; sleep 60").with_name("mask");
+    world.registry().register(hook);
+    let handle = world.submit(event());
+    world.await_file("reached");
+    handle.cancel();
+    let output = handle.wait().updated_output().unwrap();
+    assert!(output.as_str().unwrap().contains("cancelled"), "{output}");
+}
+
+#[test]
+fn what_had_nothing_to_redact_changes_nothing() {
+    for command in [
+        "exit 0",
+        "echo fine",
+        "echo '{\"additionalContext\": \"x\"}'",
+    ] {
+        let outcome = outcome([redacts(command)], FireOptions::default());
+        assert_eq!(outcome.updated_output(), None, "{outcome:?}");
+    }
+}
+
+/// A value that fits no variable is read from standard input.
+#[test]
+fn a_large_output_is_withheld_or_read() {
+    let large = HookEvent::tool_post_execute("bash", json!({}), "x".repeat(300_000));
+    for (reads, withheld) in [(Reads::Environment, true), (Reads::Stdin, false)] {
+        let world = World::new();
+        world
+            .registry()
+            .register(redacts("exit 0").with_reads(reads));
+        let output = world.outcome(&large).updated_output();
+        assert_eq!(output.is_some(), withheld, "{output:?}");
+    }
+}
+
+#[test]
+fn the_output_of_other_events_is_not_replaced() {
+    let world = World::new();
+    world.hook("*", "echo '{\"updatedOutput\": 1}'");
+    for event in [
+        HookEvent::tool_pre_execute("bash", json!({})),
+        custom("x:y"),
+    ] {
+        assert_eq!(world.outcome(&event).updated_output(), None);
+    }
+    // There it blocks.
+    world.registry().clear();
+    let hook = hook("*", "exit 1").with_on_failure(FailurePolicy::Withhold);
+    world.registry().register(hook);
+    assert!(
+        !world
+            .outcome(&HookEvent::tool_pre_execute("bash", json!({})))
+            .allowed()
+    );
+}
+
+#[test]
+fn a_broken_entry_withholds_and_blocks_nothing() {
+    let world = World::new();
+    let text =
+        r#"{"hooks": [{"event": "tool:post_execute", "command": 7, "on_failure": "withhold"}]}"#;
+    world.write("config/src/forge/hooks.json", text);
+    let config = HookConfig::default().with_config_home(world.path("config"));
+    let report = config.load_into(world.registry(), world.folder(), TrustPolicy::Everything);
+    assert_eq!(report.problems.len(), 1);
+    assert!(
+        world
+            .outcome(&HookEvent::tool_pre_execute("bash", json!({})))
+            .allowed()
+    );
+    let output = world.outcome(&event()).updated_output().unwrap();
+    assert!(output.as_str().unwrap().starts_with("[output withheld"));
+}
+
+#[test]
+fn a_tool_run_has_the_output_for_the_model() {
+    for waits in [true, false] {
+        let world = World::new();
+        world
+            .registry()
+            .register(redacts("echo '{\"updatedOutput\": \"masked\"}'"));
+        let hooks = Lifecycle::new(world.executor.clone());
+        let hooks = if waits {
+            hooks
+        } else {
+            hooks.without_waiting()
+        };
+        let run = hooks
+            .tool("bash", json!({}))
+            .run(|_| Ok::<_, String>("pw=abc"))
+            .unwrap();
+        assert_eq!(run.output(), Some(json!("masked")), "{waits}");
+        world.registry().clear();
+        let run = hooks
+            .tool("bash", json!({}))
+            .run(|_| Ok::<_, String>("pw=abc"))
+            .unwrap();
+        assert_eq!(run.output(), Some(json!("pw=abc")));
+        let run = hooks
+            .tool("bash", json!({}))
+            .run(|_| Err::<String, _>("no"))
+            .unwrap();
+        assert_eq!(run.output(), None);
+    }
+}
