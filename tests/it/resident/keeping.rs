@@ -3,11 +3,12 @@
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
-use forge_hooks::{Hook, HookResult, HookRun, Observer, Residency};
+use forge_hooks::{FailureKind, Hook, HookResult, HookRun, Observer, Residency};
 use serde_json::json;
 
 use super::{PYTHON, assert_kept, fire, python};
 use crate::support::{World, blocking_event, eventually};
+use crate::trust::{PROJECT, Project};
 
 fn is_gone(pid: Option<u32>) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.unwrap()));
@@ -236,4 +237,32 @@ fn each_hook_has_a_process_of_its_own() {
     world.registry().register(hook.with_env("A", "1"));
     let results = world.fire(&blocking_event());
     assert_ne!(results[0].pid, results[1].pid);
+}
+
+/// A project's script, edited while its process is kept.
+#[test]
+fn a_lost_approval_ends_the_process() {
+    let project = Project::new();
+    let hooks = r#"{"hooks": [{"event": "tool:pre_execute", "args": ["python3", "-I", "guard.py"], "resident": true}]}"#;
+    project.world.write(PROJECT, hooks);
+    project.world.write("project/guard.py", PYTHON);
+    project.approve();
+    assert!(project.load().is_ok());
+    let first = fire(&project.world);
+    assert_kept(&first, Residency::Started);
+    assert_kept(&fire(&project.world), Residency::Kept);
+    project
+        .world
+        .write("project/guard.py", &format!("# edited\n{PYTHON}"));
+    let lost = fire(&project.world);
+    assert_eq!(lost.failure, Some(FailureKind::ApprovalLost), "{lost:?}");
+    assert!(!lost.should_continue() && lost.pid.is_none());
+    eventually("the first has ended", || is_gone(first.pid));
+    project.approve();
+    assert!(project.load().is_ok());
+    let approved = fire(&project.world);
+    assert!(
+        approved.success() && approved.pid != first.pid,
+        "{approved:?}"
+    );
 }
