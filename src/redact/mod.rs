@@ -2,19 +2,17 @@
 //!
 //! Knows nothing of hooks and events. Each rule names the places of the secrets that it finds in the
 //! text as it stands, and all of them are masked at once (`spans`), so that no rule hides a secret from
-//! another. A secret is found by the name before it (`pairs`, and `keys` for which names), by what it
-//! looks like (`shapes`), or because it is known (`values`). What is masked already is left alone, so
-//! that masking twice changes nothing.
+//! another. A secret is found by the name before it (`pairs`, and `names` for which names), by its look
+//! or its place (`shapes`), or because it is known (`values`).
 
-mod bare;
+mod forms;
 mod json;
-mod keys;
+mod names;
 mod pairs;
-mod quotes;
+mod plain;
 mod shapes;
 mod spans;
 mod values;
-mod words;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,7 +21,7 @@ use std::sync::Arc;
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
-use keys::KeyNames;
+use names::Names;
 use spans::Spans;
 
 /// So many bytes may a compiled pattern take; the time of a search grows with it.
@@ -34,16 +32,6 @@ const LARGEST_PATTERN: usize = 1 << 20;
 const MOST_PASSES: usize = 4;
 
 /// Masks secrets in what is shown: logs, traces, errors.
-///
-/// The default rules mask values by the name before them (`password: x`, `"api_key": "x"`,
-/// `GITHUB_TOKEN=x`, `--token x`, `Authorization: Bearer x`), passwords in URLs, private keys, and
-/// tokens that are known by their shape (`ghp_…`, `sk-…`, `AKIA…`, JSON Web Tokens and others). They
-/// leave alone what is no secret: references (`$TOKEN`, `${TOKEN}`, `%TOKEN%`), empty values, `null` and
-/// `true`, counts (`"max_tokens": 4096`), names of files (`password_file=/run/secrets/db`), and the
-/// working directory (`PWD=/home/me`).
-///
-/// They are a net, not a proof: a secret that neither has a name nor a known shape is not found. A
-/// program that knows its secrets names them, see [`text_with`](Self::text_with).
 ///
 /// A clone shares the rules. They are compiled when they are first needed.
 ///
@@ -58,6 +46,7 @@ const MOST_PASSES: usize = 4;
 /// assert_eq!(redactor.text("SEAT_NUMBER=14c"), "SEAT_NUMBER=[redacted]");
 /// assert_eq!(redactor.text("deploy --token $TOKEN"), "deploy --token $TOKEN");
 /// ```
+#[doc = include_str!("../../docs/redaction.md")]
 #[derive(Clone)]
 pub struct Redactor {
     rules: Arc<Rules>,
@@ -65,9 +54,8 @@ pub struct Redactor {
 
 #[derive(Clone, Default)]
 struct Rules {
-    names: KeyNames,
+    names: Names,
     patterns: Vec<Regex>,
-    off: bool,
 }
 
 /// Why a text is no pattern of secrets.
@@ -86,24 +74,18 @@ impl Redactor {
     /// The default rules.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            rules: Arc::default(),
-        }
+        let rules = Arc::default();
+        Self { rules }
     }
 
     /// Masks nothing but what is added by [`with_secret_key`](Self::with_secret_key) and
     /// [`with_pattern`](Self::with_pattern); not even what [`text_with`](Self::text_with) is given.
     #[must_use]
     pub fn off() -> Self {
-        let names = KeyNames::none();
-        let rules = Rules {
-            names,
-            off: true,
-            ..Rules::default()
-        };
-        Self {
-            rules: Arc::new(rules),
-        }
+        let mut rules = Rules::default();
+        rules.names.off = true;
+        let rules = Arc::new(rules);
+        Self { rules }
     }
 
     /// Masks the values of this key too. Upper and lower case are the same, and `-`, `_`, `.` and
@@ -132,11 +114,11 @@ impl Redactor {
     pub fn with_pattern(mut self, pattern: &str) -> Result<Self, RedactError> {
         let regex = RegexBuilder::new(pattern)
             .size_limit(LARGEST_PATTERN)
-            .build()
-            .map_err(|cause| RedactError {
-                pattern: pattern.to_owned(),
-                cause,
-            })?;
+            .build();
+        let regex = regex.map_err(|cause| {
+            let pattern = pattern.to_owned();
+            RedactError { pattern, cause }
+        })?;
         Arc::make_mut(&mut self.rules).patterns.push(regex);
         Ok(self)
     }
@@ -180,14 +162,19 @@ impl Redactor {
     }
 
     fn masked_once<'a>(&self, text: &'a str, secrets: &[&str]) -> Cow<'a, str> {
+        let Rules { names, patterns } = &*self.rules;
         let mut spans = Spans::default();
-        self.find(text, &mut spans);
-        if !self.rules.off {
-            for secret in secrets {
-                values::find(text, secret, &mut spans);
-            }
+        if !names.off || !names.added.is_empty() {
+            pairs::find(text, names, &mut spans);
         }
-        spans.mask(text)
+        if !names.off {
+            shapes::find(text, names, &mut spans);
+            values::find(text, secrets, &mut spans);
+        }
+        for pattern in patterns {
+            shapes::find_pattern(pattern, text, &mut spans);
+        }
+        spans::mask(text, spans)
     }
 
     /// The value with its secrets masked: all that stands under a secret key but `null`, `true`,
@@ -208,18 +195,6 @@ impl Redactor {
     pub fn value(&self, value: &Value) -> Value {
         json::masked(self, value, 0)
     }
-
-    fn find(&self, text: &str, spans: &mut Spans) {
-        if !self.rules.names.is_empty() {
-            pairs::find(text, &self.rules.names, spans);
-        }
-        if !self.rules.off {
-            shapes::find(text, spans);
-        }
-        for pattern in &self.rules.patterns {
-            shapes::find_pattern(pattern, text, spans);
-        }
-    }
 }
 
 impl Default for Redactor {
@@ -232,8 +207,8 @@ impl Default for Redactor {
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Redactor")
-            .field("default_rules", &!self.rules.off)
-            .field("keys", &self.rules.names.added())
+            .field("default_rules", &!self.rules.names.off)
+            .field("keys", &self.rules.names.added.len())
             .field("patterns", &self.rules.patterns.len())
             .finish()
     }
