@@ -22,7 +22,7 @@ macro_rules! bare {
 pub(super) static LINE: Lazy = bare!("");
 pub(super) static SETTING: Lazy = bare!(" \t");
 pub(super) static WORD: Lazy = bare!(" \t&;|<>)");
-/// `Some("x")`, `env["X"]`, `Option<String>`: the value is what is in it, or not there at all.
+/// `next()`, `env["X"]`, `Option<String>`: the value comes from elsewhere.
 pub(super) static CALL: Lazy = pattern!(
     r"^[A-Za-z_&!*.:]{2,}(?:\([^\r\n()]*(?:\([^\r\n()]*\)[^\r\n()]*)*\)|\[[^\r\n\]]*\]|<[^\r\n>]+>)"
 );
@@ -39,11 +39,7 @@ pub(super) fn length_of(pattern: &Lazy, text: &str) -> usize {
 
 /// The text from here, but not much of it.
 pub(super) fn near(text: &str, start: usize) -> &str {
-    near_by(text, start, NEAR)
-}
-
-fn near_by(text: &str, start: usize, far: usize) -> &str {
-    let end = (start + far..text.len()).find(|at| text.is_char_boundary(*at));
+    let end = (start + NEAR..text.len()).find(|at| text.is_char_boundary(*at));
     &text[start..end.unwrap_or(text.len())]
 }
 
@@ -54,22 +50,23 @@ pub(super) fn quote(text: &str, at: usize) -> &str {
 
 /// Where the string that begins at `start` ends: before its closing quote, or with the line.
 pub(super) fn string_end(text: &str, start: usize, quote: &str, lines: bool) -> usize {
-    let rest = &text.as_bytes()[start..];
-    let escapes = quote.len() - 1;
-    let far = if lines { FAR } else { 0 };
+    let (rest, escapes) = (&text.as_bytes()[start..], quote.len() - 1);
+    let mut line = None;
     for (at, byte) in rest.iter().enumerate() {
-        if matches!(byte, b'\n' | b'\r') && at >= far {
-            return start + at;
+        if matches!(byte, b'\n' | b'\r') {
+            line = line.or(Some(start + at));
         }
-        if quote.as_bytes()[escapes] == *byte {
-            let before = rest[..at].iter().rev().take(64);
-            let found = before.take_while(|byte| **byte == b'\\').count();
-            if found == escapes || escapes == 0 && found % 2 == 0 {
-                return start + at - escapes;
-            }
+        if line.is_some() && (!lines || at > FAR) {
+            break;
+        }
+        let before = rest[..at].iter().rev().take(64);
+        let found = before.take_while(|byte| **byte == b'\\').count();
+        let is_even = escapes == 0 && found % 2 == 0;
+        if quote.as_bytes()[escapes] == *byte && (found == escapes || is_even) {
+            return start + at - escapes;
         }
     }
-    text.len()
+    line.unwrap_or(text.len())
 }
 
 /// The inside of the string that opens at `at`, with one quote or three.
@@ -114,28 +111,28 @@ pub(super) fn block(text: &str, start: usize, before: &str) -> Option<Range<usiz
     let indent = named.len() - named.trim_start_matches([' ', '-']).len();
     let (mut at, mut block) = (start + head.len(), start..start);
     while !head.is_empty() && at < text.len() {
-        let ends: &[char] = if line_break == "\n" {
-            &['\n']
-        } else {
-            &['\n', '"']
-        };
-        let line = text[at..].split(ends).next().unwrap_or_default();
+        let end = if line_break == "\n" { '\n' } else { '"' };
+        let line = text[at..].split(['\n', end]).next().unwrap_or_default();
         let line = line.split(line_break).next().unwrap_or_default();
         let inner = line.trim_start_matches(' ');
         let first = at + line.len() - inner.len();
-        if !inner.trim().is_empty() {
-            let is_first = block.is_empty() && !head.contains(['|', '>']);
-            if first - at <= indent || is_first && length_of(&MAPPING, inner) > 0 {
-                break;
-            }
+        let is_first = block.is_empty() && !head.contains(['|', '>']);
+        let is_outside = first - at <= indent || is_first && length_of(&MAPPING, inner) > 0;
+        let is_blank = inner.trim().is_empty();
+        if is_outside && !is_blank {
+            break;
+        }
+        if !is_blank {
             let start = if block.is_empty() { first } else { block.start };
             block = start..first + inner.trim_end().len();
         }
-        at += line.len();
-        if !text[at..].starts_with(line_break) {
+        at += line.len() + line_break.len();
+        if !text
+            .get(at - line_break.len()..at)
+            .is_some_and(|found| found == line_break)
+        {
             break;
         }
-        at += line_break.len();
     }
     Some(block).filter(|block| !block.is_empty())
 }

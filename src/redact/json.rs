@@ -21,29 +21,30 @@ pub(super) fn masked(redactor: &Redactor, value: &Value, depth: usize) -> Value 
 
 /// One with a name and a value may be a variable or a header: `{"name": "API_KEY", "value": "x"}`.
 fn object(redactor: &Redactor, members: &Map<String, Value>, depth: usize) -> Value {
-    let outer = ["name", "key", "Name", "Key"]
-        .iter()
-        .find_map(|name| members.get(*name)?.as_str());
+    let mut names = ["name", "key", "Name", "Key"].iter();
+    let outer = names.find_map(|name| members.get(*name)?.as_str());
     let members = members.iter().map(|(name, value)| {
         let named = outer.filter(|_| name.eq_ignore_ascii_case("value"));
-        let shown = match redactor.rules.names.find(named.unwrap_or(name)) {
-            Some(key) if is_secret(key, value) => Value::from(Redactor::MASK),
-            _ => masked(redactor, value, depth + 1),
+        let key = redactor.rules.names.find(named.unwrap_or(name));
+        let shown = match key.filter(|key| is_secret(*key, value)) {
+            Some(_) => Value::from(Redactor::MASK),
+            None => masked(redactor, value, depth + 1),
         };
         (redactor.text(name).into_owned(), shown)
     });
     members.collect()
 }
 
+/// What `tokens` has may be counts: `{"tokens": {"input": 5}}`.
 fn is_secret(key: Key, value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(_) => false,
-        Value::String(text) => plain::is_secret(text),
-        Value::Number(_) => !key.counts,
-        // What `tokens` has may be counts: `{"tokens": {"input": 5}}`.
-        Value::Array(items) => !(key.counts && items.iter().all(Value::is_number)),
-        Value::Object(members) => !(key.counts && members.values().all(Value::is_number)),
-    }
+    let counts = match value {
+        Value::Null | Value::Bool(_) => return false,
+        Value::String(text) => return plain::is_secret(text),
+        Value::Number(_) => true,
+        Value::Array(items) => items.iter().all(Value::is_number),
+        Value::Object(members) => members.values().all(Value::is_number),
+    };
+    !(key.counts && counts)
 }
 
 /// A list may be a command's arguments, or a header: `["--token", "x"]`, `["Authorization", "x"]`.
@@ -57,14 +58,11 @@ fn list(redactor: &Redactor, items: &[Value], depth: usize) -> Value {
     let mut hide = false;
     let items = items.iter().map(|item| {
         let text = item.as_str();
-        let is_value = |text: &str| plain::is_secret(text) && !text.starts_with('-');
-        let shown = if hide && text.is_some_and(is_value) {
-            Value::from(Redactor::MASK)
-        } else {
-            masked(redactor, item, depth + 1)
-        };
+        let is_value = |text: &&str| hide && plain::is_secret(text) && !text.starts_with('-');
+        let value = text.filter(is_value);
         hide = text.is_some_and(is_name);
-        shown
+        let shown = || masked(redactor, item, depth + 1);
+        value.map_or_else(shown, |_| Value::from(Redactor::MASK))
     });
     items.collect()
 }

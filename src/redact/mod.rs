@@ -1,7 +1,7 @@
 //! What may be shown: a text or a JSON value with its secrets masked, for logs, traces and `Debug`.
 //!
 //! Knows nothing of hooks and events. Each rule names the places of the secrets that it finds in the
-//! text as it stands, and all of them are masked at once (`spans`), so that no rule hides a secret from
+//! text as it stands, and all of them are masked at once, so that no rule hides a secret from
 //! another. A secret is found by the name before it (`pairs`, and `names` for which names), by its look
 //! or its place (`shapes`), or because it is known (`values`).
 
@@ -11,18 +11,17 @@ mod names;
 mod pairs;
 mod plain;
 mod shapes;
-mod spans;
 mod values;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
 use names::Names;
-use spans::Spans;
 
 /// So many bytes may a compiled pattern take; the time of a search grows with it.
 const LARGEST_PATTERN: usize = 1 << 20;
@@ -34,20 +33,8 @@ const MOST_PASSES: usize = 4;
 /// Masks secrets in what is shown: logs, traces, errors.
 ///
 /// A clone shares the rules. They are compiled when they are first needed.
-///
-/// ```
-/// use forge_hooks::Redactor;
-///
-/// let redactor = Redactor::new().with_secret_key("seat number");
-/// assert_eq!(
-///     redactor.text("deploy --token s3cr3t --region eu"),
-///     "deploy --token [redacted] --region eu",
-/// );
-/// assert_eq!(redactor.text("SEAT_NUMBER=14c"), "SEAT_NUMBER=[redacted]");
-/// assert_eq!(redactor.text("deploy --token $TOKEN"), "deploy --token $TOKEN");
-/// ```
 #[doc = include_str!("../../docs/redaction.md")]
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Redactor {
     rules: Arc<Rules>,
 }
@@ -69,13 +56,12 @@ pub struct RedactError {
 
 impl Redactor {
     /// What stands in the place of a secret.
-    pub const MASK: &'static str = spans::MASK;
+    pub const MASK: &'static str = "[redacted]";
 
     /// The default rules.
     #[must_use]
     pub fn new() -> Self {
-        let rules = Arc::default();
-        Self { rules }
+        Self::default()
     }
 
     /// Masks nothing but what is added by [`with_secret_key`](Self::with_secret_key) and
@@ -101,24 +87,13 @@ impl Redactor {
     /// pattern with a group named `secret`, only what that group matches. Of Unicode, it knows `\w`,
     /// `\d`, `\s` and what is a capital, but no `\p{..}`.
     ///
-    /// ```
-    /// use forge_hooks::Redactor;
-    ///
-    /// let redactor = Redactor::new().with_pattern(r"card (?<secret>\d{4}-\d{4})")?;
-    /// assert_eq!(redactor.text("card 1234-5678"), "card [redacted]");
-    /// # Ok::<(), forge_hooks::RedactError>(())
-    /// ```
-    ///
     /// # Errors
     /// When it is no regular expression, or one that takes more than a mebibyte when compiled.
     pub fn with_pattern(mut self, pattern: &str) -> Result<Self, RedactError> {
-        let regex = RegexBuilder::new(pattern)
-            .size_limit(LARGEST_PATTERN)
-            .build();
-        let regex = regex.map_err(|cause| {
-            let pattern = pattern.to_owned();
-            RedactError { pattern, cause }
-        })?;
+        let mut regex = RegexBuilder::new(pattern);
+        let regex = regex.size_limit(LARGEST_PATTERN).build();
+        let pattern = pattern.to_owned();
+        let regex = regex.map_err(|cause| RedactError { pattern, cause })?;
         Arc::make_mut(&mut self.rules).patterns.push(regex);
         Ok(self)
     }
@@ -136,13 +111,6 @@ impl Redactor {
     ///
     /// Values that would mask half of a text are ignored: those shorter than 4 bytes, numbers shorter
     /// than 6 digits, and words such as `true`, `production` and `debug`.
-    ///
-    /// ```
-    /// use forge_hooks::Redactor;
-    ///
-    /// let shown = Redactor::new().text_with("hunter2 is wrong", ["hunter2", "true"]);
-    /// assert_eq!(shown, "[redacted] is wrong");
-    /// ```
     #[must_use]
     pub fn text_with<'a, 's>(
         &self,
@@ -150,11 +118,11 @@ impl Redactor {
         secrets: impl IntoIterator<Item = &'s str>,
     ) -> Cow<'a, str> {
         let secrets: Vec<&str> = secrets.into_iter().collect();
-        let mut shown = self.masked_once(text, &secrets);
-        for _ in 1..MOST_PASSES {
-            let Cow::Owned(masked) = &shown else { break };
-            let Cow::Owned(again) = self.masked_once(masked, &secrets) else {
-                break;
+        let mut shown = Cow::Borrowed(text);
+        for _ in 0..MOST_PASSES {
+            let again = match self.masked_once(&shown, &secrets) {
+                Cow::Owned(again) => again,
+                Cow::Borrowed(_) => break,
             };
             shown = Cow::Owned(again);
         }
@@ -163,7 +131,7 @@ impl Redactor {
 
     fn masked_once<'a>(&self, text: &'a str, secrets: &[&str]) -> Cow<'a, str> {
         let Rules { names, patterns } = &*self.rules;
-        let mut spans = Spans::default();
+        let mut spans = Vec::new();
         if !names.off || !names.added.is_empty() {
             pairs::find(text, names, &mut spans);
         }
@@ -174,32 +142,15 @@ impl Redactor {
         for pattern in patterns {
             shapes::find_pattern(pattern, text, &mut spans);
         }
-        spans::mask(text, spans)
+        mask(text, spans)
     }
 
     /// The value with its secrets masked: all that stands under a secret key but `null`, `true`,
     /// `false` and counts, and what [`text`](Self::text) masks in any other string. What is nested
     /// deeper than 128 levels is masked as a whole.
-    ///
-    /// ```
-    /// use forge_hooks::Redactor;
-    /// use serde_json::json;
-    ///
-    /// let args = json!({"url": "https://me:s3cr3t@host/", "auth": {"user": "me"}, "max_tokens": 10});
-    /// assert_eq!(
-    ///     Redactor::new().value(&args),
-    ///     json!({"url": "https://me:[redacted]@host/", "auth": "[redacted]", "max_tokens": 10}),
-    /// );
-    /// ```
     #[must_use]
     pub fn value(&self, value: &Value) -> Value {
         json::masked(self, value, 0)
-    }
-}
-
-impl Default for Redactor {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -211,5 +162,31 @@ impl fmt::Debug for Redactor {
             .field("keys", &self.rules.names.added.len())
             .field("patterns", &self.rules.patterns.len())
             .finish()
+    }
+}
+
+/// Masks each place once, however many rules have found a part of it; of places that only touch, each
+/// keeps its own mask. A mask that is in the text already is a place too: a rule that finds a part of
+/// it must not mask it again.
+fn mask(text: &str, mut spans: Vec<Range<usize>>) -> Cow<'_, str> {
+    spans.extend(
+        text.match_indices(Redactor::MASK)
+            .map(|(at, mask)| at..at + mask.len()),
+    );
+    spans.retain(|span| !span.is_empty());
+    spans.sort_unstable_by_key(|span| span.start);
+    let (mut shown, mut end) = (String::new(), 0);
+    for span in spans {
+        if span.start >= end {
+            shown.push_str(&text[end..span.start]);
+            shown.push_str(Redactor::MASK);
+        }
+        end = end.max(span.end);
+    }
+    shown.push_str(&text[end..]);
+    if shown == text {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(shown)
     }
 }

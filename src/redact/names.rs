@@ -18,30 +18,25 @@ macro_rules! pattern {
 pub(super) use pattern;
 
 pub(super) fn matches(pattern: &Lazy, text: &str) -> bool {
-    pattern
-        .as_ref()
-        .is_some_and(|pattern| pattern.is_match(text))
+    let pattern = pattern.as_ref();
+    pattern.is_some_and(|pattern| pattern.is_match(text))
 }
 
 #[rustfmt::skip]
-static NOUN: Lazy = pattern!("(?-u)(?:[a-z]*(?:password|passwd|passphrase|passcode|secret|credential|token|authorization|cookie|pwd)|\
-    \\b_?(?:[a-z_]*_)?(?:(?:api|access|private|secret|signing|signature|encryption|decryption|account|master|shared|auth|ssh|session|storage|\
-    subscription|license|admin|consumer|deploy|service|app|application|webhook|hmac|jwt|gpg|pgp|tls|ssl|client|server|functions?|\
-    integration|ingest|recovery|security|cipher|crypto|aes|rsa|openai|anthropic|gemini|stripe|azure|aws|google|twilio|sendgrid|\
-    mailgun|algolia|datadog|sentry|heroku|cloudflare|shared_?access)[_.]?key|\
-    auth|bearer|otp|psk|pw|mnemonic|(?:db|my|key|store|ssh|ftp|smtp|user|root|admin|sudo|require)?pass))s?(?:_|$)");
+static NOUN: Lazy = pattern!("(?-u)(?:[a-z]*(?:password|passwd|passphrase|passcode|secret|credential|token|authorization|cookie|pwd)|\\b_?(?:[a-z_]*_)?(?:(?:api|\
+    access|private|secret|signing|signature|encryption|decryption|account|master|shared|auth|ssh|session|storage|subscription|license|admin|consumer|deploy|service|\
+    app|application|webhook|hmac|jwt|gpg|pgp|tls|ssl|client|server|functions?|integration|ingest|recovery|security|cipher|crypto|aes|rsa|openai|anthropic|gemini|\
+    stripe|azure|aws|google|twilio|sendgrid|mailgun|algolia|datadog|sentry|heroku|cloudflare|shared_?access)[_.]?key|auth|bearer|otp|psk|pw|mnemonic|(?:db|my|key|\
+    store|ssh|ftp|smtp|user|root|admin|sudo|require)?pass))s?(?:_|$)");
 /// Words that make a name one for something about the secret.
 #[rustfmt::skip]
-static ABOUT: Lazy = pattern!("^(?:.*_)?(?:files?|filename|paths?|dir|folder|names?|ids?|counts?|counter|length|len|size|min|max|\
-    limits?|types?|kind|ur[li]|endpoint|host|fields?|policy|hint|prompt|expires|expiry|expiration|expired|ttl|age|at|usage|used|\
-    budget|refs?|manager|store|providers?|method|mode|enabled|required|changed|updated|version|format|strategy|domain|index|\
-    status|state|stdin|env|fd|label|title|placeholder|errors?|message|regex|pattern|attempts|strength|rotation|scopes?|source|\
-    class|helpers?|algorithm|reset|command|cmd|agent|cache|osxkeychain|less|per|bucket|pool)(?:_|$)");
+static ABOUT: Lazy = pattern!("^(?:.*_)?(?:files?|filename|paths?|dir|folder|names?|ids?|counts?|counter|length|len|size|min|max|limits?|types?|kind|ur[li]|endpoint|\
+    host|fields?|policy|hint|prompt|expires|expiry|expiration|expired|ttl|age|at|usage|used|budget|refs?|manager|store|providers?|method|mode|enabled|required|\
+    changed|updated|version|format|strategy|domain|index|status|state|stdin|env|fd|label|title|placeholder|errors?|message|regex|pattern|attempts|strength|rotation|\
+    scopes?|source|class|helpers?|algorithm|reset|command|cmd|agent|cache|osxkeychain|less|per|bucket|pool)(?:_|$)");
 /// A variable such as `STRIPE_KEY` is a secret whatever kind of key it is, but for these.
 static VARIABLE: Lazy = pattern!("^[A-Z0-9_]+_(?:KEY|PAT)$");
-static PUBLIC: Lazy = pattern!(
-    "(?:PUBLIC|PRIMARY|FOREIGN|CACHE|PARTITION|SORT|HOT|PUBLISHABLE|OBJECT|ROW|LOOKUP)_KEY$"
-);
+static PUBLIC: Lazy = pattern!("(?:PUBLIC|PRIMARY|FOREIGN|CACHE|PARTITION|SORT|PUBLISHABLE)_KEY$");
 
 /// The names whose values are masked.
 #[derive(Clone, Default)]
@@ -79,11 +74,8 @@ impl Names {
 
     /// The same for a word of a text, before which there may be more of the name: `api key`.
     pub(super) fn find_in(&self, text: &str, word: Range<usize>) -> Option<Key> {
-        if self
-            .added
-            .iter()
-            .any(|name| ends_with(&text[..word.end], name))
-        {
+        let is_added = |name: &Box<str>| ends_with(&text[..word.end], name);
+        if self.added.iter().any(is_added) {
             return Some(Key::default());
         }
         let is_key = matches!(&text[word.clone()], "key" | "Key" | "KEY" | "keys");
@@ -91,32 +83,24 @@ impl Names {
         let before = before.unwrap_or_default().bytes().rev().take(16);
         let letters = before.take_while(u8::is_ascii_alphabetic).count();
         let start = word.start - if letters > 0 { letters + 1 } else { 0 };
-        if self.off {
-            None
-        } else {
-            classify(&text[start..word.end])
-        }
+        let name = Some(&text[start..word.end]).filter(|_| !self.off);
+        name.and_then(classify)
     }
 }
 
 /// Whether a text ends with this name, whatever separates its words, and not within a word.
 fn ends_with(text: &str, name: &str) -> bool {
-    let mut rest = text.chars().rev().peekable();
+    let mut rest = text;
     for c in name.chars().rev() {
-        while rest
-            .next_if(|c| matches!(c, '-' | '_' | '.' | ' '))
-            .is_some()
-        {}
-        if rest
-            .next()
-            .is_none_or(|found| !found.to_lowercase().eq([c]))
-        {
+        rest = rest.trim_end_matches(['-', '_', '.', ' ']);
+        let last = rest.chars().next_back();
+        if !last.is_some_and(|last| last.to_lowercase().eq([c])) {
             return false;
         }
+        rest = &rest[..rest.len() - last.map_or(0, char::len_utf8)];
     }
-    while rest.next_if_eq(&'-').is_some() {}
-    rest.next()
-        .is_none_or(|c| !(c.is_alphanumeric() || c == '_'))
+    let rest = rest.trim_end_matches('-');
+    !rest.ends_with(|c: char| c.is_alphanumeric() || c == '_')
 }
 
 fn classify(name: &str) -> Option<Key> {
@@ -141,18 +125,15 @@ fn classify(name: &str) -> Option<Key> {
 
 /// The name in small letters, with `_` between its words and instead of all but letters and dots.
 fn words(name: &str) -> String {
-    let bytes = name.as_bytes();
     let mut words = String::with_capacity(name.len() + 8);
-    for (at, byte) in bytes.iter().enumerate() {
-        let small = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_lowercase);
-        let begins = byte.is_ascii_uppercase() && at > 0 && (small(at - 1) || small(at + 1));
-        let is_letter = byte.is_ascii_alphabetic() || *byte == b'.';
-        if (begins || !is_letter) && !words.ends_with('_') {
+    for (at, c) in name.char_indices() {
+        let small = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase());
+        let beside = small(name[..at].chars().next_back()) || small(name[at..].chars().nth(1));
+        let is_letter = c.is_ascii_alphabetic() || c == '.';
+        if !words.ends_with('_') && (!is_letter || at > 0 && c.is_ascii_uppercase() && beside) {
             words.push('_');
         }
-        if is_letter {
-            words.push(byte.to_ascii_lowercase().into());
-        }
+        words.extend(is_letter.then(|| c.to_ascii_lowercase()));
     }
     words
 }

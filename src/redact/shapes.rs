@@ -1,43 +1,35 @@
-//! Secrets that are known by what they look like, or by the command in which they stand. Which names are
-//! those of secrets it leaves to `names`.
+//! Secrets that are known by what they look like, or by what stands around them.
 //!
-//! The shapes are those that the vendors document; where a vendor says nothing of the length, or says
-//! that it may change, as the configuration of gitleaks has them, and shorter rather than longer.
+//! The beginnings are those that the vendors document, or the configuration of gitleaks has. The lengths
+//! are the shortest that no word has, since vendors change theirs.
+
+use std::ops::Range;
 
 use regex::{Match, Regex};
 
 use super::names::{Lazy, Names};
 use super::pairs::behind_scheme;
 use super::plain::is_secret;
-use super::spans::Spans;
 
-/// How tokens begin that are as good as impossible by chance: behind these stand at least 16 letters
-/// and digits. None asks for a boundary before it, since in escaped text a letter may: `\nghp_…`.
-#[rustfmt::skip]
-const BEGINNINGS: &str = "
-    gh[oprsu]_ ATBB lin_(?:api|oauth)_ (?:sgp|sqa|sqp|squ|bkua)_ npm_ rubygems_ CLOJARS_
-    A(?:KIA|SIA|BIA|CCA) LTAI hf_ gsk_ pplx- r8_ csk- rpa_ apify_api_ pul- pnu_ nfp_ vercel_ sbp_ dapi dd[pw]_ ph[cx]_ ntn_
-    (?:sk|rk|ak|key)_(?:live|test|prod)_ shp(?:at|ca|pa|ss|tka)_ shippo_(?:live|test)_ EZ[AT]K AGE-SECRET-KEY-1";
-
-/// The same, and in what follows may be signs too.
-#[rustfmt::skip]
-const WIDE_BEGINNINGS: &str = "
-    github_pat_ gl(?:pat|dt|rt|rtr|cbt|ptt|ft|oas|soat|imt|agent|ffct|wt)- GR1348941 AT[AC]TT3 BBDC-
-    xox[a-z](?:[.]xox[a-z])?- xapp-[0-9]- :AA
-    ABSK amzn[.]mws[.] AIza ya29[.] GOCSPX- 1//0 [0-9]Q~ AQVN pypi-Ag dckr_[po]at_
-    xai- nvapi- lsv2_[ps][tk]_ jina_ tvly- hv[bsr][.] [.]atlasv1[.] dp[.](?:ct|pt|st|sa|scim|audit)[.] ops_eyJ tk-us-
-    do[opr]_v1_ fm[12][ar]?_ fo1_ HRKU- vc[apkir]_ sb_secret_ pscale_[a-z]+_ tskey-[a-z]+- v1[.]0-[a-f0-9]{24}- AVNS_ sha256~
-    gl(?:c|sa)_ NR(?:AK|II|JS|RA|SP)- sntry[su]_ dt0[a-z][0-9]{2}[.] CCI(?:PAT|PRJ)_ PMAK- fig[dou]r?_ rdme_ p8e- tfp_ CFPAT- sl[.]u[.]
-    whsec_ SG[.] x(?:key|smtp)sib- sq0[a-z]{3}- EAAA FLWSECK_TEST- fio-u- duffel_(?:test|live)_ access-(?:sandbox|development|production)-";
-
-/// What has more of a shape.
+/// Tokens that are as good as impossible by chance. None asks for a boundary before it, since in escaped
+/// text a letter may stand there: `\nghp_…`.
 #[rustfmt::skip]
 const TOKENS: &[&str] = &[
+    // GitHub, Atlassian, Linear, Sonar, npm, RubyGems, Amazon, Alibaba, models, hosts, payment, age: letters and digits
+    r"(?x:(?:
+        gh[oprsu]_|ATBB|lin_(?:api|oauth)_|(?:sgp|sqa|sqp|squ|bkua)_|npm_|rubygems_|CLOJARS_|A(?:KIA|SIA|BIA|CCA)|LTAI|hf_|gsk_|pplx-|r8_|csk-|rpa_|apify_api_|pul-|
+        pnu_|nfp_|vercel_|sbp_|dapi|dd[pw]_|ph[cx]_|ntn_|(?:sk|rk|ak|key)_(?:live|test|prod)_|shp(?:at|ca|pa|ss|tka)_|shippo_(?:live|test)_|EZ[AT]K|AGE-SECRET-KEY-1)[A-Za-z0-9]{16,})",
+    // GitHub, GitLab, Slack, Telegram, Google, Azure, PyPI, Docker, models, Vault, Terraform, hosts, observers, payment: signs too
+    r"(?x:(?:
+        github_pat_|gl(?:pat|dt|rt|rtr|cbt|ptt|ft|oas|soat|imt|agent|ffct|wt)-|GR1348941|AT[AC]TT3|BBDC-|xox[a-z](?:[.]xox[a-z])?-|xapp-[0-9]-|:AA|ABSK|
+        amzn[.]mws[.]|AIza|ya29[.]|GOCSPX-|1//0|[0-9]Q~|AQVN|pypi-Ag|dckr_[po]at_|xai-|nvapi-|lsv2_[ps][tk]_|jina_|tvly-|hv[bsr][.]|[.]atlasv1[.]|
+        dp[.](?:ct|pt|st|sa|scim|audit)[.]|ops_eyJ|tk-us-|do[opr]_v1_|fm[12][ar]?_|fo1_|HRKU-|vc[apkir]_|sb_secret_|pscale_[a-z]+_|tskey-[a-z]+-|
+        v1[.]0-[a-f0-9]{24}-|AVNS_|sha256~|gl(?:c|sa)_|NR(?:AK|II|JS|RA|SP)-|sntry[su]_|dt0[a-z][0-9]{2}[.]|CCI(?:PAT|PRJ)_|PMAK-|fig[dou]r?_|rdme_|p8e-|tfp_|CFPAT-|
+        sl[.]u[.]|whsec_|SG[.]|x(?:key|smtp)sib-|sq0[a-z]{3}-|EAAA|FLWSECK_TEST-|fio-u-|duffel_(?:test|live)_|access-(?:sandbox|development|production)-|FlyV1\ )[A-Za-z0-9_=+/~.-]{16,})",
     // Private keys, to the end of the text where it is cut off; those of PuTTY
-    "-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,60}-----|\\z)",
-    "Private-Lines: [0-9]+(?:\r?\n[A-Za-z0-9+/=]+)+",
-    // JSON Web Tokens, also without their signature, or encrypted
-    "eyJ[A-Za-z0-9_-]{8,}[.][A-Za-z0-9_-]*(?:[.][A-Za-z0-9_-]*){1,3}", "eyJ[A-Za-z0-9_-]{8,}[.]eyJ[A-Za-z0-9_-]+",
+    "-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,60}-----|\\z)", "Private-Lines: [0-9]+(?:\r?\n[A-Za-z0-9+/=]+)+",
+    // JSON in base64, as in JSON Web Tokens
+    "eyJ[A-Za-z0-9_-]{8,}(?:[.][A-Za-z0-9_-]*){0,4}",
 ];
 
 /// Tokens with a beginning that words have too: not within a word, and with a digit.
@@ -58,23 +50,19 @@ const SHORT: &[&str] = &[
 /// stand between two arguments, `<args>` are up to 12 more of them, `<word>` is the argument.
 #[rustfmt::skip]
 const PLACES: &[&str] = &[
-    r"(?i-u:\bbearer)[ \t]+([A-Za-z0-9._~+/-]*[0-9][A-Za-z0-9._~+/=-]*|[A-Za-z0-9._~+/-]{20,}=*)",
-    r#"(?i-u:\bauthorization[ \t]+["']?basic)[ \t]+([A-Za-z0-9+/]{8,}=*)"#,
+    r"(?i-u:\bbearer)[ \t]+([A-Za-z0-9._~+/-]*[0-9][A-Za-z0-9._~+/=-]*|[A-Za-z0-9._~+/-]{20,}=*)", r#"(?i-u:\bauthorization[ \t]+["']?basic)[ \t]+([A-Za-z0-9+/]{8,}=*)"#,
     // URLs: a password, or nothing but a token, before the host; a hook's address
     r#"://[^ \t\r\n/?#@:"'<>]*:([^ \t\r\n/"'<>]+)@"#, "://([A-Za-z0-9_-]{20,})@", r"jdbc:oracle:[a-z]+:[^ /]+/([^ @]+)@",
     "hooks[.]slack[.]com/(?:services|workflows|triggers)/([A-Za-z0-9/_+-]{8,})", "discord(?:app)?[.]com/api/(?:v[0-9]+/)?webhooks/[0-9]+/([A-Za-z0-9_-]{16,})",
-    "webhook[.]office[.]com/[!-~]+?/IncomingWebhook/([A-Za-z0-9/-]{32,})",
-    r#"(?:[?&;]|u0026)[A-Za-z0-9_-]*(?i-u:sig|signature)=([^\s&"'<>]+)"#,
+    "webhook[.]office[.]com/[!-~]+?/IncomingWebhook/([A-Za-z0-9/-]{32,})", r#"(?:[?&;]|u0026)[A-Za-z0-9_-]*(?i-u:sig|signature)=([^\s&"'<>]+)"#,
     // Options of one letter
-    r#"(?:^|[ \t\r\n"'])(?:-[A-Za-z]{0,4}[uU]|--user|--proxy-user)(?:[ \t]+|=|["'],[ ]*["'])["']?[^ \t\r\n:"'/]+:([^ \t\r\n"'/][^ \t\r\n"']*)"#,
-    r#"-U[ \t]*[^ \t\r\n%"']+%(<word>)"#,
+    r#"(?:^|[ \t\r\n"'])(?:-[A-Za-z]{0,4}[uU]|--user|--proxy-user)(?:[ \t]+|=|["'],[ ]*["'])["']?[^ \t\r\n:"'/]+:([^ \t\r\n"'/][^ \t\r\n"']*)"#, r#"-U[ \t]*[^ \t\r\n%"']+%(<word>)"#,
     r#"(?-u:\b)(?:curl|mysql[a-z]*|mariadb[a-z-]*|7za?|rar)<args><sep>(?:-[A-Za-z]{0,4}?[uU]["']?[^ \t\r\n:"'/]+:([^ \t\r\n"'/][^ \t\r\n"']*)|-p["']?(<word>)|-b<sep>(<word>))"#,
     r#"(?-u:\b)(?:sshpass|(?:docker|podman|helm|az|oc|oras|registry)<sep>login|(?:redis|valkey)-cli|sqlcmd|bcp|unzip|zip|ldap[a-z]+)<args><sep>-[pPaw](?:<sep>)?(<word>)"#,
     r#"(?-u:\b)(?:cargo|vault)<sep>login<sep>([^ \t\r\n"'-][^ \t\r\n"']{7,})"#, "-(?:store|key)?pass(?:in|out)?[ \t]+[\"']?(?:pass:)?(<word>)",
-    // SQL; Redis, netrc, pgpass
+    // SQL; Redis, netrc
     r#"(?i-u:\b(?:password|identified(?: with [a-z0-9_]+)? by))(?:[ \t]+|[ \t]*[(])["']([^"'\r\n]+)["']"#, r#"(?i-u:\bidentified by)[ \t]+([^ \t\r\n;"']+)"#,
     r"(?:^|[\r\n])(?:requirepass|masterauth)[ \t]+([^ \t\r\n]+)", r"(?-u:\b)(?:login|account|machine)[ \t\r\n]+[^ \t\r\n]+[ \t\r\n]+password[ \t]+([^ \t\r\n]+)",
-    r"(?-u:\b)[a-z0-9.-]+:[0-9]{4,5}:[^ :/\r\n]+:[^ :/\r\n]+:([^ :\r\n]+)",
 ];
 
 /// The same for what is secret by the name in the first group; the second is masked. `<q>` is a quote.
@@ -84,59 +72,65 @@ const NAMED: &[&str] = &[
     r#"(?-u:\b)(?:ENV|ARG|setenv|setx|set(?:[ \t]+-[A-Za-z]+)?|config(?:ure)?[ \t]+set)[ \t]+(<name>)[ \t]+["']?(<word>)"#,
     // Name and value as two members, attributes, arguments, elements
     r#"(?-u:\b)(?:(?i-u:name|key)<q>?[ \t]*[:=]|variable)[ \t]*<q>?(<name>)<q>?[\s,{-]*<q>?(?i-u:value|default)<q>?[ \t]*[:=][ \t]*<q>?([^"'\r\n]*[^"'\r\n\\])"#,
-    r"[(\[][ ]?<q>(<name>)<q>,[ \t]*<q>([^'\r\n\x22]*[^'\r\n\\\x22])<q>[ ]?[)\]]",
-    r"<key>(<name>)</key>\s*<string>([^<]+)</",
+    r"[(\[][ ]?<q>(<name>)<q>,[ \t]*<q>([^'\r\n\x22]*[^'\r\n\\\x22])<q>[ ]?[)\]]", r"<key>(<name>)</key>\s*<string>([^<]+)</",
     r"<(?:[A-Za-z0-9_:-]+[ \t][^<>\r\n]*?name=[\x22'])?(?:[A-Za-z0-9_-]+:)?(<name>)[\x22']?(?:[ \t][^<>\r\n]*)?>\s*(?:<!\[CDATA\[)?([^<\s][^<]*)</",
     // `name: type = "x"`, `name type = "x"`
     r#"(<name>):?[ ][A-Za-z&][A-Za-z0-9_.<>&]*[ ]=[ ]["'`]([^"'`\r\n]+)"#,
 ];
 
-static TOKEN: Lazy = Lazy::new(|| {
-    let narrow = BEGINNINGS
-        .split_ascii_whitespace()
-        .collect::<Vec<_>>()
-        .join("|");
-    let wide = WIDE_BEGINNINGS
-        .split_ascii_whitespace()
-        .collect::<Vec<_>>()
-        .join("|");
-    let narrow = format!("(?:{narrow})[A-Za-z0-9]{{16,}}");
-    let wide = format!("(?:{wide}|FlyV1 )[A-Za-z0-9_=+/~.-]{{16,}}");
-    any_of(&[&[narrow.as_str(), wide.as_str()], TOKENS].concat())
-});
+static TOKEN: Lazy = Lazy::new(|| any_of(TOKENS));
 static SHORT_TOKEN: Lazy = Lazy::new(|| any_of(SHORT));
 static PLACE: Lazy = Lazy::new(|| any_of(&[PLACES, NAMED].concat()));
 
 fn any_of(patterns: &[&str]) -> Option<Regex> {
     let args = r#"(?:[ \t\\"',]+[!#-%(-+\-.-:<-{}~]+){0,12}?"#;
-    let pattern = patterns
-        .join("|")
-        .replace("<args>", args)
-        .replace("<q>", r"\\*[\x22']");
+    let pattern = patterns.join("|").replace("<args>", args);
+    let pattern = pattern.replace("<q>", r"\\*[\x22']");
     let pattern = pattern.replace("<word>", r"[^ \t\r\n\x22']+");
     let pattern = pattern.replace("<name>", "[A-Za-z0-9_./:@-]+");
     Regex::new(&pattern.replace("<sep>", r"[\x22',]*[ \t\\]+[\x22']?")).ok()
 }
 
-pub(super) fn find(text: &str, names: &Names, spans: &mut Spans) {
-    for found in TOKEN.iter().flat_map(|token| token.find_iter(text)) {
-        spans.push(found.range());
+pub(super) fn find(text: &str, names: &Names, spans: &mut Vec<Range<usize>>) {
+    let tokens = TOKEN.iter().flat_map(|token| token.find_iter(text));
+    spans.extend(tokens.map(|found| found.range()));
+    let short = SHORT_TOKEN.iter().flat_map(|token| token.find_iter(text));
+    let short = short.filter(|found| is_random(found.as_str()) && begins_word(text, found.start()));
+    spans.extend(short.map(|found| found.range()));
+    let mut at = 0;
+    while at < text.len() {
+        let end = char_boundary(text, at + WINDOW);
+        find_places(&text[at..end], at, names, spans);
+        at = if end < text.len() {
+            char_boundary(text, end - OVERLAP)
+        } else {
+            end
+        };
     }
-    for found in SHORT_TOKEN.iter().flat_map(|token| token.find_iter(text)) {
-        if is_random(found.as_str()) && begins_word(&text[..found.start()]) {
-            spans.push(found.range());
-        }
-    }
-    for groups in PLACE.iter().flat_map(|place| place.captures_iter(text)) {
+}
+
+/// Each window for itself: a place that does not end would be followed to the end of the text again
+/// from each other place that is found on the way.
+const WINDOW: usize = 2048;
+const OVERLAP: usize = 512;
+
+fn char_boundary(text: &str, at: usize) -> usize {
+    (at..text.len())
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(text.len())
+}
+
+fn find_places(window: &str, at: usize, names: &Names, spans: &mut Vec<Range<usize>>) {
+    for groups in PLACE.iter().flat_map(|place| place.captures_iter(window)) {
         let groups: Vec<Match<'_>> = groups.iter().skip(1).flatten().collect();
         let (is_named, value) = match groups[..] {
             [name, value] => (names.find(name.as_str()).is_some(), value),
-            [value] => (!is_account(text, value), value),
+            [value] => (!is_account(window, value), value),
             _ => continue,
         };
-        let start = behind_scheme(text, value.start());
-        if is_named && start < value.end() && is_secret(&text[start..value.end()]) {
-            spans.push(start..value.end());
+        let start = behind_scheme(window, value.start());
+        if is_named && start < value.end() && is_secret(&window[start..value.end()]) {
+            spans.push(at + start..at + value.end());
         }
     }
 }
@@ -148,9 +142,11 @@ fn is_random(token: &str) -> bool {
 }
 
 /// In escaped text, the letter before may be that of `\n`.
-fn begins_word(before: &str) -> bool {
-    let is_word = before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    !is_word || before.ends_with("\\n") || before.ends_with("\\r") || before.ends_with("\\t")
+fn begins_word(text: &str, at: usize) -> bool {
+    let escape = ["\\n", "\\r", "\\t"]
+        .iter()
+        .any(|escape| text[..at].ends_with(escape));
+    escape || !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
 /// A user and a group are no user and password, but in a URL: `-u 1000:1000`, `-u www-data:www-data`.
@@ -161,19 +157,14 @@ fn is_account(text: &str, value: Match<'_>) -> bool {
     user.is_some_and(|user| !is_url && (number || user.ends_with(value.as_str())))
 }
 
-pub(super) fn find_pattern(pattern: &Regex, text: &str, spans: &mut Spans) {
-    let mut names = pattern.capture_names().flatten();
-    let group = if names.any(|name| name == "secret") {
-        "secret"
-    } else {
-        ""
-    };
+pub(super) fn find_pattern(pattern: &Regex, text: &str, spans: &mut Vec<Range<usize>>) {
+    let is_whole = pattern
+        .capture_names()
+        .flatten()
+        .all(|name| name != "secret");
     for groups in pattern.captures_iter(text) {
-        let found = if group.is_empty() {
-            groups.get(0)
-        } else {
-            groups.name(group)
-        };
-        spans.push(found.map_or(0..0, |found| found.range()));
+        let whole = groups.get(0).filter(|_| is_whole);
+        let found = groups.name("secret").or(whole);
+        spans.extend(found.map(|found| found.range()));
     }
 }

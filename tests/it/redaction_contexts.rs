@@ -204,7 +204,6 @@ pub(crate) const CONTEXTS: &[(&str, &str)] = &[
     ("machine h\nlogin me\naccount acct9\npassword hunter2\nmacdef init\ncd x\n", "hunter2"),
     ("default login me password hunter2", "hunter2"),
     ("machine h password hunter2 login me", "hunter2"),
-    ("db.example.com:5432:mydb:me:hunter2pg", "hunter2pg"),
     ("requirepass hunter2", "hunter2"),
     ("masterauth hunter2", "hunter2"),
     ("Authorization: Bearer abc.def-1", "abc.def-1"),

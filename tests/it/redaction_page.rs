@@ -7,13 +7,36 @@ use forge_hooks::Redactor;
 
 use crate::redaction_corpus::{FOUND, LEFT, MISSED};
 
-const HEAD: &str = "
-The default rules know names (`password`, `API_KEY`, `client-key-data`), about 150 shapes of tokens, and
-some commands. They know nothing of prose and of programs: rather is a word too many masked, as in
-`unexpected token: [redacted]`, than a secret shown. They are a net, not a proof; a program that knows
-its secrets names them, see [`text_with`](Self::text_with).
+const HEAD: &str = r#"
+```
+use forge_hooks::Redactor;
+use serde_json::json;
 
-";
+let redactor = Redactor::new().with_secret_key("seat number");
+assert_eq!(
+    redactor.text("deploy --token s3cr3t --region eu"),
+    "deploy --token [redacted] --region eu",
+);
+assert_eq!(redactor.text("SEAT_NUMBER=14c"), "SEAT_NUMBER=[redacted]");
+assert_eq!(redactor.text("deploy --token $TOKEN"), "deploy --token $TOKEN");
+let shown = redactor.text_with("hunter2 is wrong", ["hunter2", "true"]);
+assert_eq!(shown, "[redacted] is wrong");
+let value = json!({"url": "https://me:s3cr3t@host/", "auth": {"user": "me"}, "max_tokens": 10});
+assert_eq!(
+    redactor.value(&value),
+    json!({"url": "https://me:[redacted]@host/", "auth": "[redacted]", "max_tokens": 10}),
+);
+let redactor = redactor.with_pattern(r"card (?<secret>\d{4}-\d{4})")?;
+assert_eq!(redactor.text("card 1234-5678"), "card [redacted]");
+# Ok::<(), forge_hooks::RedactError>(())
+```
+
+The default rules know names (`password`, `API_KEY`, `client-key-data`), the shapes of tokens of about
+100 vendors, and some commands. They know nothing of prose and of programs: a masked word too many, as in
+`unexpected token: [redacted]`, is cheaper than a secret. They are a net, not a proof: a program that
+knows its secrets names them, see [`text_with`](Self::text_with).
+
+"#;
 
 fn code(text: &str) -> String {
     format!("`{}`", text.replace('\n', " \u{23ce} ").replace('|', "\\|"))
