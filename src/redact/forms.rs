@@ -10,14 +10,9 @@ const NEAR: usize = 256;
 const FAR: usize = 4096;
 
 /// What a bare value is made of beside its letters: `a\ b`, `abc"def ghi"`, `it's`.
+#[rustfmt::skip]
 macro_rules! bare {
-    ($stops:literal) => {
-        pattern!(
-            r#"^(?:[^"'`\\\r\n"#,
-            $stops,
-            r#"]|\\[ \t]?|["'`][^\s,;:)\]}>"'`\\][^"'`\r\n]*["'`]|'\w)*"#
-        )
-    };
+    ($stops:literal) => { pattern!(r#"^(?:[^"'`\\\r\n"#, $stops, r#"]|\\[ \t]?|["'`][^\s,;:)\]}>"'`\\][^"'`\r\n]*["'`]|'\w)*"#) };
 }
 pub(super) static LINE: Lazy = bare!("");
 pub(super) static SETTING: Lazy = bare!(" \t");
@@ -37,10 +32,14 @@ pub(super) fn length_of(pattern: &Lazy, text: &str) -> usize {
     found.map_or(0, |found| found.len())
 }
 
+pub(super) fn char_boundary(text: &str, at: usize) -> usize {
+    let boundary = (at..text.len()).find(|at| text.is_char_boundary(*at));
+    boundary.unwrap_or(text.len())
+}
+
 /// The text from here, but not much of it.
 pub(super) fn near(text: &str, start: usize) -> &str {
-    let end = (start + NEAR..text.len()).find(|at| text.is_char_boundary(*at));
-    &text[start..end.unwrap_or(text.len())]
+    &text[start..char_boundary(text, start + NEAR)]
 }
 
 /// The quote that stands at `at`, with the backslashes that it has within another string: `"`, `\"`.
@@ -80,8 +79,7 @@ pub(super) fn string(text: &str, at: usize, lines: bool) -> Option<Range<usize>>
     Some(start..start + inner.find(&triple).unwrap_or(inner.len()))
 }
 
-/// Behind the bracket that closes the one at `open`, brackets in strings aside; the end of the text where
-/// there is none.
+/// Behind the bracket that closes the one at `open`, or the end of the text.
 pub(super) fn bracket_end(text: &str, open: usize) -> usize {
     let (mut at, mut depth) = (open, 0_usize);
     while let Some(byte) = text.as_bytes().get(at) {
@@ -102,8 +100,8 @@ pub(super) fn bracket_end(text: &str, open: usize) -> usize {
     text.len()
 }
 
-/// A YAML block scalar whose value begins at `start` (`|`, `>-`, `!tag |2`), or a plain value on the
-/// lines behind its name: all lines that are indented deeper than the one that ends with `before`.
+/// A YAML block (`|`, `>-`, `!tag |2`) or a plain value on the lines behind its name: all that are
+/// indented deeper than the line that ends with `before`.
 pub(super) fn block(text: &str, start: usize, before: &str) -> Option<Range<usize>> {
     let head = &text[start..start + length_of(&HEAD, near(text, start))];
     let line_break = if head.ends_with("\\n") { "\\n" } else { "\n" };
@@ -118,19 +116,15 @@ pub(super) fn block(text: &str, start: usize, before: &str) -> Option<Range<usiz
         let first = at + line.len() - inner.len();
         let is_first = block.is_empty() && !head.contains(['|', '>']);
         let is_outside = first - at <= indent || is_first && length_of(&MAPPING, inner) > 0;
-        let is_blank = inner.trim().is_empty();
-        if is_outside && !is_blank {
+        if !inner.trim().is_empty() && is_outside {
             break;
         }
-        if !is_blank {
+        if !inner.trim().is_empty() {
             let start = if block.is_empty() { first } else { block.start };
             block = start..first + inner.trim_end().len();
         }
         at += line.len() + line_break.len();
-        if !text
-            .get(at - line_break.len()..at)
-            .is_some_and(|found| found == line_break)
-        {
+        if text.get(at - line_break.len()..at) != Some(line_break) {
             break;
         }
     }

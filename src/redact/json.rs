@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Redactor;
-use super::names::Key;
+use super::names::{COUNTS, matches};
 use super::plain;
 
 /// As deep as `serde_json` reads; a value that was made otherwise may be deeper than the stack.
@@ -25,10 +25,11 @@ fn object(redactor: &Redactor, members: &Map<String, Value>, depth: usize) -> Va
     let outer = names.find_map(|name| members.get(*name)?.as_str());
     let members = members.iter().map(|(name, value)| {
         let named = outer.filter(|_| name.eq_ignore_ascii_case("value"));
-        let key = redactor.rules.names.find(named.unwrap_or(name));
-        let shown = match key.filter(|key| is_secret(*key, value)) {
-            Some(_) => Value::from(Redactor::MASK),
-            None => masked(redactor, value, depth + 1),
+        let key = named.unwrap_or(name);
+        let shown = if redactor.rules.names.has(key) && is_secret(key, value) {
+            Value::from(Redactor::MASK)
+        } else {
+            masked(redactor, value, depth + 1)
         };
         (redactor.text(name).into_owned(), shown)
     });
@@ -36,7 +37,7 @@ fn object(redactor: &Redactor, members: &Map<String, Value>, depth: usize) -> Va
 }
 
 /// What `tokens` has may be counts: `{"tokens": {"input": 5}}`.
-fn is_secret(key: Key, value: &Value) -> bool {
+fn is_secret(key: &str, value: &Value) -> bool {
     let counts = match value {
         Value::Null | Value::Bool(_) => return false,
         Value::String(text) => return plain::is_secret(text),
@@ -44,7 +45,7 @@ fn is_secret(key: Key, value: &Value) -> bool {
         Value::Array(items) => items.iter().all(Value::is_number),
         Value::Object(members) => members.values().all(Value::is_number),
     };
-    !(key.counts && counts)
+    !(counts && matches(&COUNTS, key))
 }
 
 /// A list may be a command's arguments, or a header: `["--token", "x"]`, `["Authorization", "x"]`.
@@ -53,7 +54,7 @@ fn list(redactor: &Redactor, items: &[Value], depth: usize) -> Value {
         let name = text.trim_start_matches('-');
         (name.len() < text.len() || items.len() == 2)
             && !name.contains(|c: char| c == '=' || c.is_whitespace())
-            && redactor.rules.names.find(name).is_some()
+            && redactor.rules.names.has(name)
     };
     let mut hide = false;
     let items = items.iter().map(|item| {

@@ -1,9 +1,8 @@
 //! What may be shown: a text or a JSON value with its secrets masked, for logs, traces and `Debug`.
 //!
-//! Knows nothing of hooks and events. Each rule names the places of the secrets that it finds in the
-//! text as it stands, and all of them are masked at once, so that no rule hides a secret from
-//! another. A secret is found by the name before it (`pairs`, and `names` for which names), by its look
-//! or its place (`shapes`), or because it is known (`values`).
+//! Knows nothing of hooks and events. Each rule names the places of the secrets in the text as it stands,
+//! and all are masked at once, so that no rule hides a secret from another. A secret is found by its name
+//! (`pairs`, `names`), by its look or its place (`shapes`), or because it is known (`values`).
 
 mod forms;
 mod json;
@@ -26,13 +25,11 @@ use names::Names;
 /// So many bytes may a compiled pattern take; the time of a search grows with it.
 const LARGEST_PATTERN: usize = 1 << 20;
 
-/// A mask can make another place look like that of a secret, so that a text in which something was
-/// masked is looked at again; so often at most.
+/// So often is a text looked at, since a mask can make another place look like that of a secret.
 const MOST_PASSES: usize = 4;
 
 /// Masks secrets in what is shown: logs, traces, errors.
-///
-/// A clone shares the rules. They are compiled when they are first needed.
+/// A clone shares the rules, which are compiled when they are first needed.
 #[doc = include_str!("../../docs/redaction.md")]
 #[derive(Clone, Default)]
 pub struct Redactor {
@@ -68,10 +65,9 @@ impl Redactor {
     /// [`with_pattern`](Self::with_pattern); not even what [`text_with`](Self::text_with) is given.
     #[must_use]
     pub fn off() -> Self {
-        let mut rules = Rules::default();
-        rules.names.off = true;
-        let rules = Arc::new(rules);
-        Self { rules }
+        let mut off = Self::default();
+        Arc::make_mut(&mut off.rules).names.off = true;
+        off
     }
 
     /// Masks the values of this key too. Upper and lower case are the same, and `-`, `_`, `.` and
@@ -98,19 +94,15 @@ impl Redactor {
         Ok(self)
     }
 
-    /// The text with its secrets masked; borrowed when there are none. Takes a time that grows with
-    /// the length of the text.
+    /// The text with its secrets masked; borrowed when there are none. Takes linear time.
     #[must_use]
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.text_with(text, [])
     }
 
-    /// The text with its secrets masked, and each of these values wherever it occurs: the values of
-    /// a hook's own `env`, say. A value of several lines is masked by the line too, since output is
-    /// often logged so.
-    ///
-    /// Values that would mask half of a text are ignored: those shorter than 4 bytes, numbers shorter
-    /// than 6 digits, and words such as `true`, `production` and `debug`.
+    /// The text with its secrets masked, and each of these values wherever it occurs, whole or by the
+    /// line: the values of a hook's own `env`, say. Ignores values that would mask half of a text:
+    /// shorter than 4 bytes, numbers shorter than 6 digits, words such as `true` and `production`.
     #[must_use]
     pub fn text_with<'a, 's>(
         &self,
@@ -165,9 +157,8 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// Masks each place once, however many rules have found a part of it; of places that only touch, each
-/// keeps its own mask. A mask that is in the text already is a place too: a rule that finds a part of
-/// it must not mask it again.
+/// Masks each place once, however many rules have found a part of it. A mask that is in the text already
+/// is a place too: a rule that finds a part of it must not mask it again.
 fn mask(text: &str, mut spans: Vec<Range<usize>>) -> Cow<'_, str> {
     spans.extend(
         text.match_indices(Redactor::MASK)

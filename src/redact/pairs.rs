@@ -12,18 +12,18 @@
 use std::ops::Range;
 
 use super::forms::{self, length_of, near};
-use super::names::{Key, Lazy, Names, matches, pattern};
+use super::names::{COUNTS, Lazy, Names, matches, pattern};
 use super::plain;
 
 /// What does not match this is in no name of a secret.
-static IN_NAMES: Lazy = pattern!(
-    "(?i-u:pass|pwd|secret|credential|token|auth|cookie|key|bearer|otp|psk|pw|mnemonic|_pat)"
-);
+static NAME: Lazy = pattern!("(?i-u:pass|pw|secret|cred|token|auth|cookie|key|otp|psk|_pat)");
+/// With a colon, the value of these is the rest of the line.
+static HEADER: Lazy = pattern!("(?i-u:authorization|cookie)$");
+/// With a colon, these stand in sentences too.
+static WEAK: Lazy = pattern!("(?i-u:^pass|auth)$");
 static OPERATOR: Lazy = pattern!(r#"^\\*["'`]?[\])]?[ \t]*(?:::|=~|://|===?|[:+]?=>?|->|:)[ \t]*"#);
 static OPTION: Lazy = pattern!(r#"^(?:\\*["'`],\s*|[ \t]+(?:\\\r?\n[ \t]*)?|\r?\n[ \t]*- )"#);
-static SCHEME: Lazy = pattern!(
-    "^(?i-u:bearer|basic|digest|token|negotiate|ntlm|apikey|aws4-hmac-sha256|bot|oauth|sharedkey)[ \t]+"
-);
+static SCHEME: Lazy = pattern!("^(?i-u:bearer|basic|digest|token|apikey|bot|oauth)[ \t]+");
 /// What `begins_line` a name may have before it.
 static LINE_HEAD: Lazy = pattern!(r#"(?:^|[\r\n]|\\n)[ \t#+>*|$"'-]*(?:(?:export|set)[ \t]+)?$"#);
 static DIRECTORY: Lazy = pattern!("^(?i-u:old)?(?i-u:pwd)$");
@@ -46,7 +46,7 @@ fn next_name(text: &str, from: usize, names: &Names) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let is_sign =
         |byte: &u8| byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"_-.".contains(byte);
-    let inner = match &*IN_NAMES {
+    let inner = match &*NAME {
         Some(pattern) if names.added.is_empty() => pattern.find_at(text, from)?.start(),
         _ => from + bytes[from..].iter().position(|byte| !is_sign(byte))?,
     };
@@ -62,7 +62,6 @@ fn next_name(text: &str, from: usize, names: &Names) -> Option<Range<usize>> {
 
 struct Pair<'a> {
     text: &'a str,
-    key: Key,
     name: &'a str,
     /// The text before the name, but not much of it.
     head: &'a str,
@@ -80,13 +79,12 @@ impl<'a> Pair<'a> {
         let behind = near(text, word.end);
         let (sign, link) = link(behind, name.len() < word.len())?;
         let first = word.end - name.len();
-        let head = (first.saturating_sub(64)..=first).find(|at| text.is_char_boundary(*at))?;
-        let head = &text[head..first];
-        let key = names.find_in(text, first..word.end)?;
+        let head = &text[forms::char_boundary(text, first.saturating_sub(64))..first];
         let is_quoted = !forms::quote(text, word.end).is_empty();
         // `/etc/passwd: no such file`, `auth: started`
         let is_path = head.ends_with(['/', '\\']);
-        if sign == ":" && !is_quoted && (is_path || key.weak) {
+        let is_weak = sign == ":" && !is_quoted && (is_path || matches(&WEAK, name));
+        if is_weak || !names.has_word(text, first..word.end) {
             return None;
         }
         let blank = link.ends_with([' ', '\t']) || sign != ":" && link.starts_with(' ');
@@ -96,7 +94,6 @@ impl<'a> Pair<'a> {
         let start = word.end + behind.len() - value.len();
         Some(Self {
             text,
-            key,
             name,
             sign,
             head,
@@ -119,25 +116,22 @@ impl<'a> Pair<'a> {
         let rest = &text[start..];
         let opening = forms::quote(text, start);
         let is_command = opening == "`" && !self.blank;
-        if !opening.is_empty() && (opening == self.around() || is_command) {
+        let is_end = !opening.is_empty() && opening == self.around();
+        if is_command || is_end || rest.starts_with(super::Redactor::MASK) {
             return start + opening.len();
         }
         let lines = self.sign.contains('=') || opening == "`";
         if let Some(string) = forms::string(text, start, lines) {
             return self.push(behind_scheme(text, string.start)..string.end, spans);
         }
-        if self.is_quoted
-            && rest.starts_with(['{', '['])
-            && !rest.starts_with(super::Redactor::MASK)
-        {
+        if self.is_quoted && rest.starts_with(['{', '[']) {
             let end = forms::bracket_end(text, start);
-            if self.key.counts && !matches(&STRING_WITHIN, &text[start..end]) {
+            if matches(&COUNTS, self.name) && !matches(&STRING_WITHIN, &text[start..end]) {
                 return end;
             }
             return self.push(start..end, spans);
         }
-        let no_value = if self.sign.is_empty() { "-" } else { "{" };
-        if rest.starts_with(no_value) || rest.starts_with(super::Redactor::MASK) {
+        if rest.starts_with(if self.sign.is_empty() { '-' } else { '{' }) {
             return start;
         }
         let call = length_of(&forms::CALL, near(text, start));
@@ -167,7 +161,7 @@ impl<'a> Pair<'a> {
         let form = match self.sign {
             _ if self.is_quoted => &forms::WORD,
             _ if self.blank && begins_line => &forms::LINE,
-            ":" if self.key.header => &forms::LINE,
+            ":" if matches(&HEADER, self.name) => &forms::LINE,
             ":" => &forms::WORD,
             _ if begins_line => &forms::SETTING,
             _ => &forms::WORD,
@@ -188,7 +182,7 @@ impl<'a> Pair<'a> {
         // `token = props.token`, `--token TOKEN`
         let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
         let is_same = last(value).eq_ignore_ascii_case(last(self.name));
-        let is_count = self.key.counts && plain::is_number(value);
+        let is_count = matches(&COUNTS, self.name) && plain::is_number(value);
         if plain::is_secret(value) && !(is_directory || is_same || is_count) {
             spans.push(span);
         }

@@ -1,12 +1,12 @@
 //! Secrets that are known by what they look like, or by what stands around them.
 //!
-//! The beginnings are those that the vendors document, or the configuration of gitleaks has. The lengths
-//! are the shortest that no word has, since vendors change theirs.
+//! How tokens begin is from the vendors' pages and the configuration of gitleaks; lengths are the least.
 
 use std::ops::Range;
 
 use regex::{Match, Regex};
 
+use super::forms::char_boundary;
 use super::names::{Lazy, Names};
 use super::pairs::behind_scheme;
 use super::plain::is_secret;
@@ -35,10 +35,9 @@ const TOKENS: &[&str] = &[
 /// Tokens with a beginning that words have too: not within a word, and with a digit.
 #[rustfmt::skip]
 const SHORT: &[&str] = &[
-    // OpenAI, Anthropic, OpenRouter and others; Firecrawl, Context7, Resend, Wakatime, Mailgun, Zuplo, Dependency-Track
+    // OpenAI, Anthropic, OpenRouter and others; Firecrawl, Context7, Resend, Wakatime, Mailgun, Zuplo, Dependency-Track, Twilio, crates.io, NuGet, Octopus, old Vault, Intercom, hCaptcha, ClickHouse, Notion, Lob, ClickUp
     "sk-[A-Za-z0-9_-]{20,}", "fc-[a-f0-9]{32}", "ctx7sk-[a-f0-9-]{36}", "re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}", "waka_[a-f0-9-]{36}",
     "key-[a-f0-9]{32}", "zpka_[a-z0-9_]{40,}", "odt_[A-Za-z0-9]{32,}",
-    // Twilio, crates.io, NuGet, Octopus, Vault before 1.10, Intercom, hCaptcha, ClickHouse, Notion, Lob, ClickUp
     "SK[a-f0-9]{32}", "cio[A-Za-z0-9]{32}", "oy2[a-z0-9]{43}", "API-[A-Z0-9]{26}", "[sbr][.][A-Za-z0-9]{24}", "ico-[A-Za-z0-9]{32}",
     "ES_[a-f0-9]{32}", "4b1d[A-Za-z0-9]{38}", "secret_[A-Za-z0-9]{43}", "(?:live|test)_[a-f0-9]{35}", "pk_[0-9]{7,9}_[A-Z0-9]{32}",
     // Mailchimp, Airtable, Azure; Discord: the bot's number in base64, a time, a signature
@@ -63,12 +62,7 @@ const PLACES: &[&str] = &[
     // SQL; Redis, netrc
     r#"(?i-u:\b(?:password|identified(?: with [a-z0-9_]+)? by))(?:[ \t]+|[ \t]*[(])["']([^"'\r\n]+)["']"#, r#"(?i-u:\bidentified by)[ \t]+([^ \t\r\n;"']+)"#,
     r"(?:^|[\r\n])(?:requirepass|masterauth)[ \t]+([^ \t\r\n]+)", r"(?-u:\b)(?:login|account|machine)[ \t\r\n]+[^ \t\r\n]+[ \t\r\n]+password[ \t]+([^ \t\r\n]+)",
-];
-
-/// The same for what is secret by the name in the first group; the second is masked. `<q>` is a quote.
-#[rustfmt::skip]
-const NAMED: &[&str] = &[
-    // Dockerfiles, shells, programs with settings
+    // With two groups, the second is masked if the first is the name of a secret. Dockerfiles, shells
     r#"(?-u:\b)(?:ENV|ARG|setenv|setx|set(?:[ \t]+-[A-Za-z]+)?|config(?:ure)?[ \t]+set)[ \t]+(<name>)[ \t]+["']?(<word>)"#,
     // Name and value as two members, attributes, arguments, elements
     r#"(?-u:\b)(?:(?i-u:name|key)<q>?[ \t]*[:=]|variable)[ \t]*<q>?(<name>)<q>?[\s,{-]*<q>?(?i-u:value|default)<q>?[ \t]*[:=][ \t]*<q>?([^"'\r\n]*[^"'\r\n\\])"#,
@@ -80,7 +74,7 @@ const NAMED: &[&str] = &[
 
 static TOKEN: Lazy = Lazy::new(|| any_of(TOKENS));
 static SHORT_TOKEN: Lazy = Lazy::new(|| any_of(SHORT));
-static PLACE: Lazy = Lazy::new(|| any_of(&[PLACES, NAMED].concat()));
+static PLACE: Lazy = Lazy::new(|| any_of(PLACES));
 
 fn any_of(patterns: &[&str]) -> Option<Regex> {
     let args = r#"(?:[ \t\\"',]+[!#-%(-+\-.-:<-{}~]+){0,12}?"#;
@@ -95,36 +89,25 @@ pub(super) fn find(text: &str, names: &Names, spans: &mut Vec<Range<usize>>) {
     let tokens = TOKEN.iter().flat_map(|token| token.find_iter(text));
     spans.extend(tokens.map(|found| found.range()));
     let short = SHORT_TOKEN.iter().flat_map(|token| token.find_iter(text));
-    let short = short.filter(|found| is_random(found.as_str()) && begins_word(text, found.start()));
+    let short = short.filter(|found| is_random(text, *found));
     spans.extend(short.map(|found| found.range()));
-    let mut at = 0;
-    while at < text.len() {
-        let end = char_boundary(text, at + WINDOW);
-        find_places(&text[at..end], at, names, spans);
-        at = if end < text.len() {
-            char_boundary(text, end - OVERLAP)
-        } else {
-            end
-        };
+    let mut end = 0;
+    while end < text.len() {
+        let start = char_boundary(text, end.saturating_sub(OVERLAP));
+        end = char_boundary(text, start + WINDOW);
+        find_places(&text[start..end], start, names, spans);
     }
 }
 
-/// Each window for itself: a place that does not end would be followed to the end of the text again
-/// from each other place that is found on the way.
+/// A place that does not end would be followed to the end of the text, from each place in it again.
 const WINDOW: usize = 2048;
 const OVERLAP: usize = 512;
-
-fn char_boundary(text: &str, at: usize) -> usize {
-    (at..text.len())
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(text.len())
-}
 
 fn find_places(window: &str, at: usize, names: &Names, spans: &mut Vec<Range<usize>>) {
     for groups in PLACE.iter().flat_map(|place| place.captures_iter(window)) {
         let groups: Vec<Match<'_>> = groups.iter().skip(1).flatten().collect();
         let (is_named, value) = match groups[..] {
-            [name, value] => (names.find(name.as_str()).is_some(), value),
+            [name, value] => (names.has(name.as_str()), value),
             [value] => (!is_account(window, value), value),
             _ => continue,
         };
@@ -135,18 +118,15 @@ fn find_places(window: &str, at: usize, names: &Names, spans: &mut Vec<Range<usi
     }
 }
 
-/// A digit, or small letters and capitals: no class of a style sheet (`sk-toggleable`).
-fn is_random(token: &str) -> bool {
-    let has = |is: fn(&u8) -> bool| token.as_bytes()[3..].iter().any(is);
-    has(u8::is_ascii_digit) || has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase)
-}
-
-/// In escaped text, the letter before may be that of `\n`.
-fn begins_word(text: &str, at: usize) -> bool {
-    let escape = ["\\n", "\\r", "\\t"]
-        .iter()
-        .any(|escape| text[..at].ends_with(escape));
-    escape || !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+/// Not within a word, the letter of `\n` aside; and with a digit, or small letters and capitals.
+fn is_random(text: &str, found: Match<'_>) -> bool {
+    let before = &text[..found.start()];
+    let is_inner = before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    let escapes = ["\\n", "\\r", "\\t"];
+    let is_escaped = escapes.iter().any(|escape| before.ends_with(escape));
+    let has = |is: fn(&u8) -> bool| found.as_str().as_bytes()[3..].iter().any(is);
+    let letters = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+    (is_escaped || !is_inner) && (has(u8::is_ascii_digit) || letters)
 }
 
 /// A user and a group are no user and password, but in a URL: `-u 1000:1000`, `-u www-data:www-data`.
@@ -158,10 +138,8 @@ fn is_account(text: &str, value: Match<'_>) -> bool {
 }
 
 pub(super) fn find_pattern(pattern: &Regex, text: &str, spans: &mut Vec<Range<usize>>) {
-    let is_whole = pattern
-        .capture_names()
-        .flatten()
-        .all(|name| name != "secret");
+    let mut names = pattern.capture_names().flatten();
+    let is_whole = names.all(|name| name != "secret");
     for groups in pattern.captures_iter(text) {
         let whole = groups.get(0).filter(|_| is_whole);
         let found = groups.name("secret").or(whole);

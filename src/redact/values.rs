@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-const SHORTEST: usize = 4;
-const SHORTEST_NUMBER: usize = 6;
 /// A line of a longer secret tells nothing when it is as short as `}` or `EOF`.
 const SHORTEST_LINE: usize = 8;
 
@@ -32,7 +30,7 @@ pub(super) fn find(text: &str, secrets: &[&str], spans: &mut Vec<Range<usize>>) 
 
 fn is_secret(value: &str) -> bool {
     let number = value.bytes().all(|byte| byte.is_ascii_digit());
-    let shortest = if number { SHORTEST_NUMBER } else { SHORTEST };
+    let shortest = if number { 6 } else { 4 };
     value.len() >= shortest
         && !WORDS
             .split(' ')

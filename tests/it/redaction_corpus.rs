@@ -257,6 +257,7 @@ pub(crate) const CHANGED: &[(&str, &str)] = &[
     ("password: !Ref DbPassword", "password: [redacted]"),
     ("credentials: 'include'", "credentials: '[redacted]'"),
     ("credentials: same-origin", "credentials: [redacted]"),
+    ("token = request.headers.get('Authorization')", "token = request.headers.get('[redacted]')"),
 ];
 
 /// The rows of the page: where, a text, the secret in it.

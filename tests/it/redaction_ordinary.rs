@@ -111,7 +111,6 @@ pub(crate) const ORDINARY: &[&str] = &[
     "self.token = token",
     "def login(username: str, password: str) -> bool:",
     "password = getpass.getpass()",
-    "token = request.headers.get('Authorization')",
     "api_key = os.environ['API_KEY']",
     "apiKey: process.env.API_KEY,",
     "password: ${DB_PASSWORD}",
