@@ -24,6 +24,8 @@ pub(super) static CALL: Lazy = pattern!(
 static QUOTE: Lazy = pattern!(r#"^\\*["'`]"#);
 static HEAD: Lazy =
     pattern!(r"^(?:[!&]\S+[ \t]+)*(?:[|>][-+0-9]*)?[ \t]*(?:#[^\r\n]*)?(?:\r?\n|\\n)");
+static BLOCK_LINE: Lazy = pattern!(r"^[^\n]*");
+static ESCAPED_LINE: Lazy = pattern!(r#"^(?:[^"\n\\]|\\[^n])*"#);
 static MAPPING: Lazy = pattern!(r"^[^\r\n]*(?:: |:$|:\r|=)");
 
 /// The length of what a pattern finds at the beginning of this text.
@@ -109,9 +111,12 @@ pub(super) fn block(text: &str, start: usize, before: &str) -> Option<Range<usiz
     let indent = named.len() - named.trim_start_matches([' ', '-']).len();
     let (mut at, mut block) = (start + head.len(), start..start);
     while !head.is_empty() && at < text.len() {
-        let end = if line_break == "\n" { '\n' } else { '"' };
-        let line = text[at..].split(['\n', end]).next().unwrap_or_default();
-        let line = line.split(line_break).next().unwrap_or_default();
+        let form = if line_break == "\n" {
+            &BLOCK_LINE
+        } else {
+            &ESCAPED_LINE
+        };
+        let line = &text[at..at + length_of(form, &text[at..])];
         let inner = line.trim_start_matches(' ');
         let first = at + line.len() - inner.len();
         let is_first = block.is_empty() && !head.contains(['|', '>']);

@@ -88,7 +88,6 @@ impl<'a> Pair<'a> {
             return None;
         }
         let blank = link.ends_with([' ', '\t']) || sign != ":" && link.starts_with(' ');
-        // JSON may go on in the next line.
         let value = &behind[link.len()..];
         let value = if is_quoted { value.trim_start() } else { value };
         let start = word.end + behind.len() - value.len();

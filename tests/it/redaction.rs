@@ -109,6 +109,9 @@ fn no_text_takes_longer_than_its_length() {
         "name: token\nvalue: x\n",
         "(\"token\",\"x\")",
         "mysql ",
+        ": \\n@<string>$(--token",
+        "(set identified by ",
+        "<string>token</webhook.office.com/",
         "-----BEGIN PRIVATE KEY-----",
     ];
     let redactor = Redactor::new();
