@@ -111,11 +111,7 @@ pub(super) fn block(text: &str, start: usize, before: &str) -> Option<Range<usiz
     let indent = named.len() - named.trim_start_matches([' ', '-']).len();
     let (mut at, mut block) = (start + head.len(), start..start);
     while !head.is_empty() && at < text.len() {
-        let form = if line_break == "\n" {
-            &BLOCK_LINE
-        } else {
-            &ESCAPED_LINE
-        };
+        let form = [&BLOCK_LINE, &ESCAPED_LINE][line_break.len() - 1];
         let line = &text[at..at + length_of(form, &text[at..])];
         let inner = line.trim_start_matches(' ');
         let first = at + line.len() - inner.len();
