@@ -9,13 +9,20 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use crate::redaction_corpus::{KEPT, MASKED};
+use crate::redaction_contexts::CONTEXTS;
+use crate::redaction_corpus::{CHANGED, KEPT, MASKED};
+use crate::redaction_ordinary::ORDINARY;
+use crate::redaction_shapes::SHAPES;
 
 #[test]
 fn what_looks_secret_is_masked_and_the_rest_can_still_be_read() {
     let redactor = Redactor::new();
     let mut wrong = Vec::new();
-    for (text, secret, rest) in MASKED {
+    let contexts = CONTEXTS.iter().map(|(text, secret)| (text, secret, &""));
+    let rows = MASKED
+        .iter()
+        .map(|(text, secret, rest)| (text, secret, rest));
+    for (text, secret, rest) in rows.chain(contexts) {
         assert!(text.contains(secret), "{text} does not hold {secret}");
         let shown = redactor.text(text);
         let hidden = !shown.contains(secret) && shown.contains(Redactor::MASK);
@@ -36,13 +43,40 @@ fn what_looks_secret_is_masked_and_the_rest_can_still_be_read() {
 fn what_is_no_secret_is_the_same_text() {
     let redactor = Redactor::new();
     let mut wrong = Vec::new();
-    for text in KEPT {
+    for text in KEPT.iter().chain(ORDINARY) {
         let shown = redactor.text(text);
         if !matches!(shown, Cow::Borrowed(_)) || shown != *text {
             wrong.push(format!("{text}\n    {shown}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_token_is_known_by_its_shape_wherever_it_is() {
+    let redactor = Redactor::new();
+    for token in SHAPES {
+        for (before, behind) in [("got ", " here"), ("{\"a\":\"x\\n", "\\n\"}"), ("", "")] {
+            let shown = redactor
+                .text(&format!("{before}{token}{behind}"))
+                .into_owned();
+            assert!(!shown.contains(&token[token.len() - 12..]), "{shown}");
+            assert!(
+                shown.starts_with(before) && shown.ends_with(behind),
+                "{shown}"
+            );
+        }
+    }
+}
+
+/// No rule knows prose or code; nothing more of it changes unnoticed.
+#[test]
+fn a_word_too_many_is_masked() {
+    let redactor = Redactor::new();
+    for (text, becomes) in CHANGED {
+        assert_eq!(redactor.text(text), *becomes);
+    }
+    assert!(CHANGED.len() * 20 < KEPT.len() + ORDINARY.len());
 }
 
 #[test]
@@ -69,6 +103,16 @@ fn no_text_takes_longer_than_its_length() {
         ":--mysqlmysql sk-aaaaaaaaaaaaaaaaaaaaa1",
         "'a\\'",
         "\\",
+        "<token>x</token>",
+        "password: |\n ",
+        "token='",
+        "name: token\nvalue: x\n",
+        "(\"token\",\"x\")",
+        "mysql ",
+        ": \\n@<string>$(--token",
+        "(set identified by ",
+        "<string>token</webhook.office.com/",
+        "-----BEGIN PRIVATE KEY-----",
     ];
     let redactor = Redactor::new();
     for part in parts {
