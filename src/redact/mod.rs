@@ -26,7 +26,7 @@ use names::Names;
 const LARGEST_PATTERN: usize = 1 << 20;
 
 /// So often is a text looked at, since a mask can make another place look like that of a secret.
-const MOST_PASSES: usize = 4;
+const MOST_PASSES: usize = 3;
 
 /// Masks secrets in what is shown: logs, traces, errors.
 /// A clone shares the rules, which are compiled when they are first needed.
@@ -112,11 +112,10 @@ impl Redactor {
         let secrets: Vec<&str> = secrets.into_iter().collect();
         let mut shown = Cow::Borrowed(text);
         for _ in 0..MOST_PASSES {
-            let again = match self.masked_once(&shown, &secrets) {
-                Cow::Owned(again) => again,
+            match self.masked_once(&shown, &secrets) {
+                Cow::Owned(again) => shown = Cow::Owned(again),
                 Cow::Borrowed(_) => break,
-            };
-            shown = Cow::Owned(again);
+            }
         }
         shown
     }
@@ -160,10 +159,8 @@ impl fmt::Debug for Redactor {
 /// Masks each place once, however many rules have found a part of it. A mask that is in the text already
 /// is a place too: a rule that finds a part of it must not mask it again.
 fn mask(text: &str, mut spans: Vec<Range<usize>>) -> Cow<'_, str> {
-    spans.extend(
-        text.match_indices(Redactor::MASK)
-            .map(|(at, mask)| at..at + mask.len()),
-    );
+    let masks = text.match_indices(Redactor::MASK);
+    spans.extend(masks.map(|(at, mask)| at..at + mask.len()));
     spans.retain(|span| !span.is_empty());
     spans.sort_unstable_by_key(|span| span.start);
     let (mut shown, mut end) = (String::new(), 0);
@@ -175,9 +172,8 @@ fn mask(text: &str, mut spans: Vec<Range<usize>>) -> Cow<'_, str> {
         end = end.max(span.end);
     }
     shown.push_str(&text[end..]);
-    if shown == text {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(shown)
+    match shown == text {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(shown),
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use regex::{Match, Regex};
 
-use super::forms::char_boundary;
+use super::forms::{SETTING, char_boundary, length_of};
 use super::names::{Lazy, Names};
 use super::pairs::behind_scheme;
 use super::plain::is_secret;
@@ -89,21 +89,24 @@ pub(super) fn find(text: &str, names: &Names, spans: &mut Vec<Range<usize>>) {
     let tokens = TOKEN.iter().flat_map(|token| token.find_iter(text));
     spans.extend(tokens.map(|found| found.range()));
     let short = SHORT_TOKEN.iter().flat_map(|token| token.find_iter(text));
-    let short = short.filter(|found| is_random(text, *found));
-    spans.extend(short.map(|found| found.range()));
+    let random = short.filter(|found| is_random(text, *found));
+    spans.extend(random.map(|found| found.range()));
     let mut end = 0;
     while end < text.len() {
         let start = char_boundary(text, end.saturating_sub(OVERLAP));
         end = char_boundary(text, start + WINDOW);
-        find_places(&text[start..end], start, names, spans);
+        find_places(text, start..end, names, spans);
     }
 }
 
-/// A place that does not end would be followed to the end of the text, from each place in it again.
-const WINDOW: usize = 2048;
+/// A place that does not end would be followed to the end of the text, from each place in it again. What
+/// stands at the end of a window may go on behind it.
+const WINDOW: usize = 1024;
 const OVERLAP: usize = 512;
 
-fn find_places(window: &str, at: usize, names: &Names, spans: &mut Vec<Range<usize>>) {
+fn find_places(text: &str, place: Range<usize>, names: &Names, spans: &mut Vec<Range<usize>>) {
+    let behind = &text[place.end..char_boundary(text, place.end + 4 * WINDOW)];
+    let (at, window) = (place.start, &text[place]);
     for groups in PLACE.iter().flat_map(|place| place.captures_iter(window)) {
         let groups: Vec<Match<'_>> = groups.iter().skip(1).flatten().collect();
         let (is_named, value) = match groups[..] {
@@ -113,7 +116,10 @@ fn find_places(window: &str, at: usize, names: &Names, spans: &mut Vec<Range<usi
         };
         let start = behind_scheme(window, value.start());
         if is_named && start < value.end() && is_secret(&window[start..value.end()]) {
-            spans.push(at + start..at + value.end());
+            let is_cut = value.end() == window.len();
+            let behind = if is_cut { behind } else { "" };
+            let rest = length_of(&SETTING, behind);
+            spans.push(at + start..at + value.end() + rest);
         }
     }
 }
@@ -133,8 +139,8 @@ fn is_random(text: &str, found: Match<'_>) -> bool {
 fn is_account(text: &str, value: Match<'_>) -> bool {
     let user = text[..value.start()].strip_suffix(':');
     let number = value.as_str().bytes().all(|byte| byte.is_ascii_digit());
-    let is_url = text[value.end()..].starts_with('@');
-    user.is_some_and(|user| !is_url && (number || user.ends_with(value.as_str())))
+    let user = user.filter(|_| !text[value.end()..].starts_with('@'));
+    user.is_some_and(|user| number || user.ends_with(value.as_str()))
 }
 
 pub(super) fn find_pattern(pattern: &Regex, text: &str, spans: &mut Vec<Range<usize>>) {

@@ -16,10 +16,8 @@ pub(super) fn find(text: &str, secrets: &[&str], spans: &mut Vec<Range<usize>>) 
             continue;
         }
         let escaped = serde_json::Value::from(secret).to_string();
-        let lines = secret
-            .lines()
-            .map(str::trim)
-            .filter(|line| line.len() >= SHORTEST_LINE);
+        let lines = secret.lines().map(str::trim);
+        let lines = lines.filter(|line| line.len() >= SHORTEST_LINE);
         for part in lines.chain([secret, &escaped[1..escaped.len() - 1]]) {
             for (at, found) in text.match_indices(part) {
                 spans.push(at..at + found.len());
@@ -31,8 +29,6 @@ pub(super) fn find(text: &str, secrets: &[&str], spans: &mut Vec<Range<usize>>) 
 fn is_secret(value: &str) -> bool {
     let number = value.bytes().all(|byte| byte.is_ascii_digit());
     let shortest = if number { 6 } else { 4 };
-    value.len() >= shortest
-        && !WORDS
-            .split(' ')
-            .any(|word| word.eq_ignore_ascii_case(value))
+    let mut words = WORDS.split(' ');
+    value.len() >= shortest && !words.any(|word| word.eq_ignore_ascii_case(value))
 }

@@ -89,6 +89,31 @@ fn a_redactor_can_be_shared_and_cloned_with_its_rules() {
     assert_eq!(redactor.text("seat=1 row=2"), "seat=[redacted] row=2");
 }
 
+/// A search goes by parts of a long text.
+#[test]
+fn a_long_secret_is_masked_wherever_it_stands() {
+    let redactor = Redactor::new();
+    for (place, length) in [
+        ("curl -u me:{}", 3000),
+        ("sent bearer {} to it", 3000),
+        ("https://me:{}@h/x", 400),
+    ] {
+        let secret = "Ab3+".repeat(length / 4);
+        for before in (0..1200).step_by(7) {
+            let text = format!(
+                "{} {} end",
+                ". ".repeat(before / 2),
+                place.replace("{}", &secret)
+            );
+            let shown = redactor.text(&text);
+            assert!(
+                !shown.contains("Ab3+") && shown.ends_with(" end"),
+                "{place} {before}"
+            );
+        }
+    }
+}
+
 /// Each of these once took the square of its length.
 #[test]
 fn no_text_takes_longer_than_its_length() {
