@@ -173,7 +173,7 @@ pub use lifecycle::{
     ToolCall, ToolRun,
 };
 pub use outcome::{
-    Decision, FailureKind, HookBlockedError, HookOutput, HookResult, Outcome, SkipReason,
+    Decision, FailureKind, HookBlockedError, HookOutput, HookResult, Outcome, Residency, SkipReason,
 };
 pub use pattern::{EventPattern, Mismatch, PatternError, PatternPart};
 pub use printable::{is_printable, printable, printable_lines};

@@ -8,7 +8,9 @@
 //! event whose tool is a glob), however many other hooks there are.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{
+    Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
+};
 
 use log::{debug, warn};
 
@@ -36,6 +38,12 @@ pub struct HookId(u64);
 #[derive(Debug, Default)]
 pub struct HookRegistry {
     state: RwLock<State>,
+    listeners: Mutex<Vec<Weak<dyn Removals>>>,
+}
+
+/// Is told, by their fingerprints, of resident hooks that are registered no more.
+pub(crate) trait Removals: Send + Sync {
+    fn removed(&self, fingerprints: &[u64]);
 }
 
 /// So many custom events have a file of their own; past that, all such files are begun anew.
@@ -103,29 +111,55 @@ impl HookRegistry {
     /// come behind all that are registered by now.
     #[cfg_attr(not(feature = "watch"), allow(dead_code))]
     pub(crate) fn replace(&self, old: &HashSet<HookId>, new: Vec<Arc<Hook>>) -> HashSet<HookId> {
-        let mut state = self.write();
-        state.remove_where(|id, _| old.contains(&id));
-        new.into_iter().map(|hook| state.add(hook)).collect()
+        self.change(|state| {
+            state.remove_where(|id, _| old.contains(&id));
+            new.into_iter().map(|hook| state.add(hook)).collect()
+        })
     }
 
     /// Removes all hooks whose pattern is exactly this text. Whether there were any.
     pub fn unregister(&self, event_pattern: &str) -> bool {
-        self.write()
-            .remove_where(|_, hook| hook.event_pattern() == event_pattern)
+        self.change(|state| state.remove_where(|_, hook| hook.event_pattern() == event_pattern))
     }
 
     /// Removes one hook. Whether it was there.
     pub fn remove(&self, id: HookId) -> bool {
-        self.write().remove_where(|other, _| other == id)
+        self.change(|state| state.remove_where(|other, _| other == id))
     }
 
     /// Removes all hooks.
     pub fn clear(&self) {
+        self.change(|state| {
+            *state = State {
+                next: state.next,
+                ..State::default()
+            };
+        });
+    }
+
+    /// Tells a listener of removals from now on, as long as it is there.
+    pub(crate) fn tell_removals(&self, listener: Weak<dyn Removals>) {
+        let mut listeners = self.listeners();
+        listeners.retain(|listener| listener.strong_count() > 0);
+        listeners.push(listener);
+    }
+
+    /// A change that may remove hooks.
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.write();
-        *state = State {
-            next: state.next,
-            ..State::default()
-        };
+        let before = state.residents();
+        let result = change(&mut state);
+        if before.is_empty() {
+            return result;
+        }
+        let after = state.residents();
+        drop(state);
+        let gone: Vec<_> = before.difference(&after).copied().collect();
+        let listeners = self.listeners().clone();
+        for listener in listeners.iter().filter_map(Weak::upgrade) {
+            listener.removed(&gone);
+        }
+        result
     }
 
     /// The enabled hooks for this event, in registration order.
@@ -161,6 +195,12 @@ impl HookRegistry {
         self.len() == 0
     }
 
+    fn listeners(&self) -> MutexGuard<'_, Vec<Weak<dyn Removals>>> {
+        self.listeners
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     // No code that can panic runs while the lock is held, but for the allocator's; what a panic
     // there leaves behind is still a list of hooks.
     fn read(&self) -> RwLockReadGuard<'_, State> {
@@ -181,6 +221,11 @@ impl State {
         }
         self.hooks.push((id, hook));
         id
+    }
+
+    fn residents(&self) -> HashSet<u64> {
+        let residents = self.hooks.iter().filter(|(_, hook)| hook.resident());
+        residents.map(|(_, hook)| hook.fingerprint()).collect()
     }
 
     fn remove_where(&mut self, gone: impl Fn(HookId, &Hook) -> bool) -> bool {

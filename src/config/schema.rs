@@ -118,6 +118,10 @@ fn property(key: &str) -> Value {
             "type": "array",
             "items": {"type": "string"},
         }),
+        "resident" => switch(
+            "Whether its process is kept for many events, of which it reads a line each, and answers with one.",
+            false,
+        ),
         "background" => switch("Whether it is only started and not waited for.", false),
         // A test sees that there is none.
         _ => json!({}),

@@ -14,7 +14,7 @@ use crate::profile::AppProfile;
 use crate::protocol::Naming;
 use crate::redact::Redactor;
 use crate::registry::HookRegistry;
-use crate::runner::{Observer, Observers, Reporter, Runner};
+use crate::runner::{Observer, Observers, Reporter, Residents, Runner};
 
 impl HookExecutor {
     /// An executor with the default settings for the hooks of this registry.
@@ -179,6 +179,7 @@ impl HookExecutorBuilder {
                 .map(|path| std::path::absolute(&path).unwrap_or(path)),
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
+            residents: Residents::new(),
             observers: self.observers,
             reporter: Reporter {
                 redactor: self.redactor,

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::shutdown::{Closing, ShutdownReport};
 use crate::pool::{Pool, Stop};
 use crate::process::Cancel;
+use crate::registry::Removals;
 use crate::runner::Runner;
 
 /// How long the threads may take, beyond the grace of the hooks, after they were told to end.
@@ -42,6 +43,7 @@ impl Core {
         // Only now: hooks of the pool may have started more of these.
         self.background.take_no_more();
         ended &= self.background.wait_for_the_end(deadline);
+        self.runner.residents.close();
         if !ended {
             self.closing.begin_cutting();
             self.cut();
@@ -49,6 +51,7 @@ impl Core {
             self.pool.wait_for_the_end(deadline);
             self.background.wait_for_the_end(deadline);
         }
+        self.runner.residents.wait_until_ended(LAST_PATIENCE);
         let mut report = self.closing.take_report();
         report.stuck_threads = self.pool.threads_left() + self.background.threads_left();
         report
@@ -56,7 +59,14 @@ impl Core {
 
     /// Never waits.
     pub(super) fn cut(&self) {
+        self.runner.residents.close();
         self.pool.cut();
         self.background.cut();
+    }
+}
+
+impl Removals for Core {
+    fn removed(&self, fingerprints: &[u64]) {
+        self.runner.residents.end_of(fingerprints);
     }
 }

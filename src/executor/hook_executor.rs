@@ -69,6 +69,8 @@ impl Drop for Shared {
 impl HookExecutor {
     pub(super) fn with_parts(registry: Arc<HookRegistry>, core: Core) -> Self {
         let core = Arc::new(core);
+        let listener = Arc::downgrade(&core);
+        registry.tell_removals(listener);
         Self {
             shared: Arc::new(Shared { registry, core }),
         }

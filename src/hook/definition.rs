@@ -68,6 +68,7 @@ pub struct Hook {
     pub(super) stdin: Stdin,
     pub(super) reads: Reads,
     pub(super) background: bool,
+    pub(super) resident: bool,
     pub(super) extras: SharedExtras,
     pub(super) source: Option<HookSource>,
     /// Shared by the hooks of a file.
@@ -123,6 +124,7 @@ impl Hook {
             stdin: Stdin::default(),
             reads: Reads::default(),
             background: false,
+            resident: false,
             extras: SharedExtras::new(Extras::default()),
             source: None,
             base_dir: None,
@@ -220,7 +222,10 @@ impl Hook {
     /// otherwise.
     #[must_use]
     pub fn with_stdin(self, stdin: Stdin) -> Self {
-        self.with(|hook| hook.stdin = stdin)
+        self.with(|hook| {
+            hook.stdin = stdin;
+            hook.resident &= stdin == Stdin::Json;
+        })
     }
 
     /// Says where the command looks for the event's values: in the environment, unless this says
@@ -236,7 +241,24 @@ impl Hook {
     /// holds for it too.
     #[must_use]
     pub fn with_background(self) -> Self {
-        self.with(|hook| hook.background = true)
+        self.with(|hook| {
+            hook.background = true;
+            hook.resident = false;
+        })
+    }
+
+    /// Has the hook's process kept for many events (on Unix): it reads one line for each, and answers
+    /// with one. Such a hook must answer each event, also where it is run for one alone, and finds no
+    /// variables of the event. It reads its standard input, and is not in the
+    /// [background](Self::with_background).
+    /// docs/protocol.md, "Resident hooks", has examples.
+    #[must_use]
+    pub fn with_resident(self) -> Self {
+        self.with(|hook| {
+            hook.resident = true;
+            hook.background = false;
+            hook.stdin = Stdin::Json;
+        })
     }
 
     /// Names files, directories and patterns (`hooks/*.sh`), relative to the project's root, that an
@@ -365,6 +387,12 @@ impl Hook {
         self.background
     }
 
+    /// Whether its process is kept for many events.
+    #[must_use]
+    pub fn resident(&self) -> bool {
+        self.resident
+    }
+
     /// What the command depends on without naming it.
     #[must_use]
     pub fn inputs(&self) -> &[String] {
@@ -429,6 +457,7 @@ impl PartialEq for Hook {
             && self.stdin == other.stdin
             && self.reads == other.reads
             && self.background == other.background
+            && self.resident == other.resident
             && self.extras == other.extras
     }
 }
@@ -453,6 +482,7 @@ impl fmt::Debug for Hook {
             .field("description", &shown(self.description()))
             .field("on_failure", &self.on_failure)
             .field("background", &self.background)
+            .field("resident", &self.resident)
             .field("source", &self.source)
             .finish_non_exhaustive()
     }

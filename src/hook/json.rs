@@ -12,8 +12,8 @@ use super::error::HookError;
 use super::extras::{Extras, SharedExtras};
 use super::fingerprint::fnv1a;
 use super::keys::{
-    Entry, KEYS, choice, command, environment, in_order, inherit, kind, list, require, switch,
-    text, timeout,
+    Entry, KEYS, choice, command, environment, in_order, inherit, kind, list, require, resident,
+    switch, text, timeout,
 };
 use super::parts::{FailurePolicy, HookCommand, Reads, Stdin};
 use crate::pattern::EventPattern;
@@ -47,7 +47,7 @@ impl Hook {
     }
 
     /// The keys that an entry may go without, each with its value where it is not the default.
-    fn optional_keys(&self) -> [(&'static str, Option<Value>); 12] {
+    fn optional_keys(&self) -> [(&'static str, Option<Value>); 13] {
         fn unless_default<T: Default + PartialEq>(value: T, name: &str) -> Option<Value> {
             (value != T::default()).then(|| json!(name))
         }
@@ -78,6 +78,7 @@ impl Hook {
                 (!extras.inputs.is_empty()).then(|| json!(extras.inputs)),
             ),
             ("background", self.background.then_some(Value::Bool(true))),
+            ("resident", self.resident.then_some(Value::Bool(true))),
         ]
     }
 
@@ -124,6 +125,7 @@ impl Hook {
         let stdin = choice(entry, "stdin", Stdin::ALL, Stdin::as_str);
         let reads = choice(entry, "reads", Reads::ALL, Reads::as_str);
         let background = noted(&mut errors, switch(entry, "background")).flatten();
+        let resident = noted(&mut errors, resident(entry)).unwrap_or(false);
         let extras = Extras {
             timeout: noted(&mut errors, timeout(entry)).flatten(),
             working_dir: working_dir.map(Into::into),
@@ -141,6 +143,7 @@ impl Hook {
             stdin: noted(&mut errors, stdin).flatten().unwrap_or_default(),
             reads: noted(&mut errors, reads).flatten().unwrap_or_default(),
             background: background.unwrap_or(false),
+            resident,
             extras: SharedExtras::new(extras),
             ..match (pattern, command) {
                 (Some(pattern), Some(command)) => Self::with_parts(pattern, command),
@@ -194,6 +197,7 @@ mod tests {
         for entry in [
             json!({"event": "tool:*", "command": "true"}),
             json!({"event": "tool:pre_execute", "command": "echo hello", "timeout": 5.0, "description": "Test hook"}),
+            json!({"event": "*", "args": ["python3", "-I", "guard.py"], "resident": true}),
             json!({"event": "*", "args": ["guard", "--all"], "inherit": [], "enabled": false, "stdin": "none"}),
             json!({"event": "*", "command": "x", "shell": "bash", "timeout": 0.1, "working_dir": "a b",
                 "env": {"A": "1", "B": ""}, "inherit": ["PATH", "LC_*"], "name": "n", "on_failure": "continue", "reads": "stdin", "background": true, "inputs": ["a"],
@@ -221,6 +225,14 @@ mod tests {
         case(
             json!({"event": "*", "command": "x", "inherit": ["A", "B=1"]}),
             "`inherit[1]`: expected the name of a variable, in which `*` stands for any characters, found `B=1`",
+        );
+        case(
+            json!({"event": "*", "command": "x", "resident": true, "background": true}),
+            "`resident`: nobody waits for a hook in the `background`, and a resident hook must be waited for; leave one of the two out",
+        );
+        case(
+            json!({"event": "*", "command": "x", "resident": true, "stdin": "none"}),
+            "`resident`: a resident hook reads its events from standard input; leave out `stdin`",
         );
         case(
             json!({"event": "*", "command": "x", "inherit": "PATH"}),

@@ -14,7 +14,7 @@ use super::parts::{FailurePolicy, HookCommand, LONGEST_TIMEOUT, Shell};
 pub(super) type Entry = Map<String, Value>;
 
 /// The keys of an entry, in the order in which they are written.
-pub(crate) const KEYS: [&str; 16] = [
+pub(crate) const KEYS: [&str; 17] = [
     "event",
     "command",
     "args",
@@ -31,6 +31,7 @@ pub(crate) const KEYS: [&str; 16] = [
     "reads",
     "inputs",
     "background",
+    "resident",
 ];
 
 /// Whether an entry may have this key.
@@ -248,6 +249,22 @@ pub(super) fn inherit(entry: &Entry) -> Result<Option<Inherit>, HookError> {
         )),
         None => Ok(Some(Inherit::new(names))),
     }
+}
+
+pub(super) fn resident(entry: &Entry) -> Result<bool, HookError> {
+    let is_resident = switch(entry, "resident")?.unwrap_or(false);
+    if !is_resident {
+        return Ok(false);
+    }
+    if matches!(switch(entry, "background"), Ok(Some(true))) {
+        let message = "nobody waits for a hook in the `background`, and a resident hook must be waited for; leave one of the two out";
+        return Err(key_error("resident", message));
+    }
+    if entry.get("stdin").and_then(Value::as_str) == Some("none") {
+        let message = "a resident hook reads its events from standard input; leave out `stdin`";
+        return Err(key_error("resident", message));
+    }
+    Ok(true)
 }
 
 pub(super) fn timeout(entry: &Entry) -> Result<Option<Duration>, HookError> {

@@ -29,7 +29,8 @@ pub enum FailureKind {
     /// [`HookConfig::load_into`](crate::HookConfig::load_into).
     Misconfigured,
     /// It answered on an event that can block, and its answer cannot be used: what it wrote to its
-    /// standard output begins with `{`, and is no whole [`HookOutput`](crate::HookOutput).
+    /// standard output begins with `{`, and is no whole [`HookOutput`](crate::HookOutput). Or it is a
+    /// [resident](crate::Hook::with_resident) hook, and has not answered this event.
     InvalidAnswer,
     /// It ended, but another part of the host took its exit status away (a handler that reaps
     /// all children, or an ignored `SIGCHLD`).
@@ -85,6 +86,28 @@ pub enum SkipReason {
     /// It comes from a project, and nobody has approved it: see [`TrustStore`](crate::TrustStore).
     NotApproved,
 }
+
+/// How a [resident](crate::Hook::with_resident) hook got an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Residency {
+    /// Its process was there.
+    Kept,
+    /// Its process was started for this event.
+    Started,
+    /// The same, in the place of one that had failed, was old, or was started from other files.
+    Replaced,
+    /// It ran for this event alone: it has failed again and again, there are too many such processes,
+    /// or the platform keeps none.
+    OneShot,
+}
+
+named!(Residency {
+    Kept = "kept",
+    Started = "started",
+    Replaced = "replaced",
+    OneShot = "one_shot",
+});
 
 named!(SkipReason {
     NotApproved = "not_approved",

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::events::EventType;
 use crate::printable::{printable, printable_lines};
 
-pub use failure::{FailureKind, SkipReason};
+pub use failure::{FailureKind, Residency, SkipReason};
 pub use output::{Decision, HookOutput};
 pub use result::HookResult;
 

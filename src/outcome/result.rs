@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::failure::{FailureKind, SkipReason};
+use super::failure::{FailureKind, Residency, SkipReason};
 use super::output::{Decision, HookOutput};
 use crate::hook::Hook;
 use crate::redact::Redactor;
@@ -41,6 +41,9 @@ pub struct HookResult {
     pub signal: Option<i32>,
     /// The process, while it ran; none when it could not start.
     pub pid: Option<u32>,
+    /// Of a [resident](Hook::with_resident) hook, how it got the event; none for any other, and where it
+    /// did not get it.
+    pub residency: Option<Residency>,
     /// Whether `stdout` or `stderr` is not all that was written.
     pub truncated: bool,
     /// Whether a process that the hook left behind still held its output open when it ended, so
@@ -75,6 +78,7 @@ impl HookResult {
             skipped: None,
             signal: None,
             pid: None,
+            residency: None,
             truncated: false,
             output_held_open: false,
             output: None,

@@ -36,6 +36,12 @@ impl Captured {
         self.total - (self.head.len() + self.tail.len()) as u64
     }
 
+    /// A copy of what is kept.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let (head, tail) = self.tail.as_slices();
+        [&self.head, head, tail].concat()
+    }
+
     /// What is kept, as bytes.
     pub(crate) fn into_bytes(mut self) -> Vec<u8> {
         self.head.extend(self.tail);

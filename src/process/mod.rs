@@ -18,7 +18,7 @@ mod unix;
 mod windows;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub(crate) use cancel::Cancel;
@@ -26,7 +26,9 @@ pub(crate) use capture::Captured;
 pub(crate) use environment::{Environment, Inherited};
 pub(crate) use start::{StartError, StartErrorKind};
 #[cfg(unix)]
-pub(crate) use unix::process_is_gone;
+pub(crate) use unix::{
+    Broken, Exchange, Keeper, Resident, process_is_gone, program_of, start_resident,
+};
 #[cfg(windows)]
 pub(crate) use windows::{command_interpreter, process_is_gone};
 
@@ -110,25 +112,14 @@ pub(crate) fn run(spec: &Spec<'_>) -> Finished {
         return Finished::without_process(End::Cancelled, started);
     }
     #[cfg(unix)]
-    let direct = unix::direct::run(spec, started);
+    let finished = unix::run(spec, started);
     #[cfg(windows)]
-    let direct = None;
-    direct
-        .unwrap_or_else(|| run_program(spec, started))
-        .unwrap_or_else(|error| Finished::without_process(End::NotStarted(error), started))
-}
-
-fn run_program(spec: &Spec<'_>, started: Instant) -> Result<Finished, StartError> {
-    let program = start::find_program(spec)?;
-    #[cfg(unix)]
-    let finished = unix::run(spec, &program, started);
-    #[cfg(windows)]
-    let finished = windows::run(spec, &program, started);
-    finished.map_err(|error| start::explain(error, Path::new(&program), spec))
+    let finished = windows::run(spec, started);
+    finished.unwrap_or_else(|error| Finished::without_process(End::NotStarted(error), started))
 }
 
 impl Finished {
-    fn without_process(end: End, started: Instant) -> Self {
+    pub(crate) fn without_process(end: End, started: Instant) -> Self {
         Self {
             end,
             stdout: Captured::default(),

@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::os::windows::ffi::OsStringExt;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::os::windows::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -27,12 +27,18 @@ use windows_sys::Win32::System::Threading::{
     CREATE_NO_WINDOW, OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION,
 };
 
+use super::start::{StartError, explain};
 use super::{Args, Cancel, Captured, End, Finished, LINGER, Spec};
 
 /// How often a cancellation is looked for.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
-pub(super) fn run(spec: &Spec<'_>, program: &OsStr, started: Instant) -> io::Result<Finished> {
+pub(super) fn run(spec: &Spec<'_>, started: Instant) -> Result<Finished, StartError> {
+    let program = &spec.program;
+    run_program(spec, program, started).map_err(|error| explain(error, Path::new(program), spec))
+}
+
+fn run_program(spec: &Spec<'_>, program: &OsStr, started: Instant) -> io::Result<Finished> {
     let job = Job::new()?;
     let mut child = spawn(spec, program)?;
     job.take_in(&child);

@@ -143,6 +143,32 @@ impl Naming {
         )
     }
 
+    fn extend_by_directory<'a>(&'a self, working_dir: &str, environment: &mut Environment<'a>) {
+        let working_dir = without_nul(working_dir.to_owned());
+        for name in &self.working_dir {
+            environment.set(name, working_dir.clone());
+        }
+    }
+
+    /// No variables of an event: the process is there for many.
+    fn extend_for_resident<'a>(
+        &'a self,
+        hook: &'a Hook,
+        working_dir: &str,
+        environment: &mut Environment<'a>,
+    ) {
+        // Otherwise its answers would stay in a buffer.
+        environment.set("PYTHONUNBUFFERED", "1");
+        self.extend_by_directory(working_dir, environment);
+        for name in prefixed(self.profile(), "RESIDENT") {
+            environment.set(name, "1");
+        }
+        for (name, value) in hook.env() {
+            environment.set(name, value);
+        }
+        self.chain.extend(hook, environment);
+    }
+
     /// The variable by which a person has turned all hooks off.
     pub(crate) fn disabled_by(&self) -> Option<&str> {
         self.disabled_by.as_deref()
@@ -245,15 +271,16 @@ impl EventVariables {
             return Err(VariablesError::BadName { name: name.clone() });
         }
         let mut environment = Environment::new(naming.inherited(hook));
+        if hook.resident() {
+            naming.extend_for_resident(hook, working_dir, &mut environment);
+            return Ok(environment);
+        }
         for Variable { name, value } in &self.fitting {
             for full in &name.full {
                 environment.set(full, value);
             }
         }
-        let working_dir = without_nul(working_dir.to_owned());
-        for name in &naming.working_dir {
-            environment.set(name, working_dir.clone());
-        }
+        naming.extend_by_directory(working_dir, &mut environment);
         self.name_files(hook, can_block, naming, &mut environment)?;
         for (name, value) in hook.env() {
             environment.set(name, value);

@@ -7,8 +7,10 @@ mod circular;
 mod environment;
 mod names;
 mod native;
+mod resident;
 mod spill;
 
 pub(crate) use circular::NESTING_LIMIT;
 pub(crate) use environment::{EventVariables, Naming, VariablesError};
 pub(crate) use native::{Answer, from_first_visible, is_answer, read as read_answer};
+pub(crate) use resident::{LONGEST_EVENT, check_answer, event_line, new_id};

@@ -17,7 +17,7 @@ const OF_EVENT: [&str; 4] = ["EVENT", "TIMESTAMP", "SESSION_ID", "TOOL_NAME"];
 
 /// The names that the engine sets itself besides. Data can set neither these nor those of an event, nor
 /// a name that ends in `_FILE`.
-const OF_ENGINE: [&str; 3] = ["WORKING_DIR", "HOOK_CHAIN", "HOOKS_DISABLE"];
+const OF_ENGINE: [&str; 4] = ["WORKING_DIR", "RESIDENT", "HOOK_CHAIN", "HOOKS_DISABLE"];
 
 /// The data of the built-in events. No other key can take their names: a guard relies on them.
 const OF_DATA: [&str; 10] = [
@@ -146,6 +146,7 @@ impl Names {
         names
             .chain(prefixed(&self.profile, "WORKING_DIR"))
             .chain(prefixed(&self.profile, "WORKING_DIR_FILE"))
+            .chain(prefixed(&self.profile, "RESIDENT"))
             .filter(|name| std::env::var_os(name).is_some())
             .collect()
     }

@@ -12,6 +12,11 @@ mod firing;
 mod nesting;
 mod observer;
 mod report;
+#[cfg(unix)]
+mod resident;
+#[cfg(windows)]
+#[path = "no_resident.rs"]
+mod resident;
 mod run;
 
 pub(crate) use event::SharedEvent;
@@ -20,4 +25,5 @@ pub(crate) use nesting::{Nesting, depth};
 pub(crate) use observer::Observers;
 pub use observer::{DropReason, HookRun, Observer};
 pub(crate) use report::{Reporter, tell};
+pub(crate) use resident::Residents;
 pub(crate) use run::Runner;

@@ -1,5 +1,6 @@
 //! One hook on one event: what it is given, its process, and its result.
 
+use std::borrow::Cow;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -14,10 +15,13 @@ use super::firing::Firing;
 use super::nesting::Nesting;
 use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
+use super::resident::Residents;
 use crate::hook::{GateVerdict, Hook, Stdin};
-use crate::outcome::{FailureKind, HookResult, SkipReason};
+use crate::outcome::{FailureKind, HookResult, Residency, SkipReason};
 use crate::process::{self, End, Finished, Spec};
-use crate::protocol::{NESTING_LIMIT, Naming, VariablesError};
+use crate::protocol::{
+    LONGEST_EVENT, NESTING_LIMIT, Naming, VariablesError, check_answer, event_line, new_id,
+};
 
 /// What every run depends on: the settings, the observers, and the log.
 #[derive(Debug)]
@@ -27,6 +31,7 @@ pub(crate) struct Runner {
     pub(crate) working_dir: Option<PathBuf>,
     pub(crate) kill_grace: Duration,
     pub(crate) output_limit: usize,
+    pub(crate) residents: Residents,
     pub(crate) observers: Observers,
     pub(crate) reporter: Reporter,
 }
@@ -81,12 +86,17 @@ impl Runner {
             .gate()
             .map_or(GateVerdict::Run, |gate| gate.check(hook))
         {
-            GateVerdict::ApprovalLost(why) => not_run(FailureKind::ApprovalLost, why),
+            GateVerdict::ApprovalLost(why) => {
+                if hook.resident() {
+                    self.residents.end_of(&[hook.fingerprint()]);
+                }
+                not_run(FailureKind::ApprovalLost, why)
+            }
             GateVerdict::NotApproved(why) => {
                 HookResult::skipped(Arc::clone(hook), SkipReason::NotApproved, why)
             }
             GateVerdict::Run => match self.try_run(firing, hook, above) {
-                Ok(finished) => self.result(firing, hook, finished),
+                Ok(ran) => self.result(firing, hook, ran),
                 Err((failure, error)) => not_run(failure, error),
             },
         };
@@ -94,7 +104,7 @@ impl Runner {
         result
     }
 
-    fn try_run(&self, firing: &Firing<'_>, hook: &Hook, above: usize) -> Result<Finished, Unable> {
+    fn try_run(&self, firing: &Firing<'_>, hook: &Hook, above: usize) -> Result<Ran, Unable> {
         if let Some(reason) = hook.refusal() {
             return Err((FailureKind::Misconfigured, reason.to_owned()));
         }
@@ -118,18 +128,45 @@ impl Runner {
             .map_err(|error| (kind_of(&error), error.to_string()))?;
         let (program, args) = command_line(hook.command(), self.naming.profile().env_prefixes())
             .map_err(|error| (FailureKind::NotStarted, error))?;
-        Ok(process::run(&Spec {
+        let id = hook.resident().then(new_id);
+        let stdin = stdin(firing, hook, id.as_deref())?;
+        let spec = Spec {
             program,
             args,
             direct: direct_words(hook.command(), &working_dir, environment.sets("PWD")),
             environment,
             working_dir,
-            stdin: (hook.stdin() == Stdin::Json).then(|| firing.json()),
+            stdin: stdin.as_deref(),
             timeout: self.timeout(hook),
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
             cancel: firing.cancel.as_deref(),
-        }))
+        };
+        Ok(match id {
+            None => Ran::once(process::run(&spec)),
+            Some(id) => self.run_resident(hook, &spec, &id),
+        })
+    }
+
+    /// The event goes to the hook's process, or where none is kept, to one of its own.
+    fn run_resident(&self, hook: &Hook, spec: &Spec<'_>, id: &str) -> Ran {
+        if let Some(exchanged) = self.residents.exchange(hook, spec, id) {
+            return Ran {
+                finished: exchanged.finished,
+                failure: exchanged.failure,
+                residency: Some(exchanged.how),
+            };
+        }
+        let finished = process::run(spec);
+        let answered = match &finished.end {
+            End::Exited(0..126) | End::Signaled(_) => check_answer(&finished.stdout.bytes(), id),
+            _ => Ok(()),
+        };
+        Ran {
+            finished,
+            failure: answered.err().map(|why| (FailureKind::InvalidAnswer, why)),
+            residency: Some(Residency::OneShot),
+        }
     }
 
     fn timeout(&self, hook: &Hook) -> Duration {
@@ -150,9 +187,10 @@ impl Runner {
         Ok(own.map_or_else(|| base.clone(), |own| base.join(own)))
     }
 
-    fn result(&self, firing: &Firing<'_>, hook: &Arc<Hook>, finished: Finished) -> HookResult {
+    fn result(&self, firing: &Firing<'_>, hook: &Arc<Hook>, ran: Ran) -> HookResult {
+        let finished = ran.finished;
         let (exit_code, failed) = judge(&finished.end, self.timeout(hook));
-        let (failure, error) = failed.unzip();
+        let (failure, error) = ran.failure.or(failed).unzip();
         let stdout_cut = finished.stdout.omitted() > 0;
         let truncated = stdout_cut || finished.stderr.omitted() > 0;
         let (stdout, raw_stdout) = text(finished.stdout);
@@ -170,6 +208,7 @@ impl Runner {
                 _ => None,
             },
             pid: finished.pid,
+            residency: ran.residency,
             truncated,
             output_held_open: finished.output_held_open,
             raw_stdout,
@@ -179,6 +218,45 @@ impl Runner {
         };
         answered(result, stdout_cut, &firing.event.event_type, &self.reporter)
     }
+}
+
+/// How a run ended.
+struct Ran {
+    finished: Finished,
+    /// Besides what its end says.
+    failure: Option<Unable>,
+    residency: Option<Residency>,
+}
+
+impl Ran {
+    fn once(finished: Finished) -> Self {
+        Self {
+            finished,
+            failure: None,
+            residency: None,
+        }
+    }
+}
+
+/// What the hook finds on its standard input; one with an id gets a line of its own.
+fn stdin<'a>(
+    firing: &'a Firing<'_>,
+    hook: &Hook,
+    id: Option<&str>,
+) -> Result<Option<Cow<'a, [u8]>>, Unable> {
+    let Some(id) = id else {
+        let reads = hook.stdin() == Stdin::Json;
+        return Ok(reads.then(|| Cow::Borrowed(firing.json())));
+    };
+    let line = event_line(firing.json(), id);
+    if line.len() > LONGEST_EVENT {
+        let error = format!(
+            "the event is too large for a resident hook: {} bytes of {LONGEST_EVENT}",
+            line.len()
+        );
+        return Err((FailureKind::EventTooLarge, error));
+    }
+    Ok(Some(Cow::Owned(line)))
 }
 
 fn kind_of(error: &VariablesError) -> FailureKind {

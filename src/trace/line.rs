@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::events::EventType;
 use crate::hook::Hook;
-use crate::outcome::{Decision, FailureKind, HookResult, SkipReason};
+use crate::outcome::{Decision, FailureKind, HookResult, Residency, SkipReason};
 use crate::runner::{DropReason, HookRun};
 
 /// The bytes that a text may have in a line.
@@ -54,6 +54,8 @@ struct Ran {
     should_continue: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resident: Option<&'static str>,
     #[serde(skip_serializing_if = "is_false")]
     cut: bool,
 }
@@ -101,6 +103,7 @@ impl Note {
             decision: decision(result),
             should_continue: result.should_continue(),
             reason: reason.map(|reason| within(reason, LONGEST_SOUGHT).to_owned()),
+            resident: result.residency.map(Residency::as_str),
             cut: result.truncated || result.output_held_open,
         };
         Self::new(run, What::Ran(ran))

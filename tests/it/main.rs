@@ -44,6 +44,8 @@ mod redaction_ordinary;
 mod redaction_page;
 mod redaction_shapes;
 mod registry;
+#[cfg(unix)]
+mod resident;
 mod saving;
 mod schedules;
 mod schema;

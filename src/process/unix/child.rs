@@ -19,6 +19,7 @@ use wait_timeout::ChildExt;
 const EXIT_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How the end of the process is learnt.
+#[derive(Debug)]
 pub(super) enum ChildWait {
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     Pidfd(OwnedFd),

@@ -7,18 +7,32 @@
 use std::io;
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
 
 use rustix::io::Errno;
 
-use super::{Finished, Spec, child, run_command};
+use super::program::find_program;
+use super::{child, spawn};
+use crate::process::Spec;
 use crate::process::start::{StartError, explain};
 
-/// None where `spec.program` must run in its place: nothing has been executed then.
-pub(in crate::process) fn run(
+/// Starts the path as it is written, where there is one and it can be executed; else the program.
+pub(super) fn start<T>(
     spec: &Spec<'_>,
-    started: Instant,
-) -> Option<Result<Finished, StartError>> {
+    start: impl Fn(Command) -> io::Result<T>,
+) -> Result<T, StartError> {
+    if let Some(result) = start_path(spec, &start) {
+        return result;
+    }
+    let program = find_program(spec)?;
+    let started = start(spawn::command(spec, &program));
+    started.map_err(|error| explain(error, Path::new(&program), spec))
+}
+
+/// None where `spec.program` must be started in its place: nothing has been executed then.
+fn start_path<T>(
+    spec: &Spec<'_>,
+    start: &impl Fn(Command) -> io::Result<T>,
+) -> Option<Result<T, StartError>> {
     let (path, args) = spec.direct.split_first()?;
     // A program that finds SIGCHLD ignored can lose the exit codes of what it starts. dash restores
     // the default.
@@ -27,7 +41,7 @@ pub(in crate::process) fn run(
     }
     let mut command = Command::new(path);
     command.args(args);
-    match run_command(spec, command, started) {
+    match start(command) {
         Err(error) if is_for_the_shell(&error) && spec.working_dir.is_dir() => None,
         result => Some(result.map_err(|error| explain(error, Path::new(path), spec))),
     }

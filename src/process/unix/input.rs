@@ -42,6 +42,11 @@ impl<'a> Input<'a> {
     }
 }
 
+/// Writes what fits; an input that nobody reads is an error.
+pub(super) fn write_unless_broken(to: &PipeWriter, bytes: &[u8]) -> Result<usize, Errno> {
+    without_sigpipe(|| rustix::io::write(to, bytes))
+}
+
 impl AsFd for Input<'_> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.to.as_fd()

@@ -23,20 +23,23 @@ mod descendants;
 #[cfg(not(all(target_os = "linux", not(forge_hooks_no_pidfd))))]
 #[path = "no_descendants.rs"]
 mod descendants;
-pub(super) mod direct;
+mod direct;
 mod group;
 mod input;
+mod keeper;
 #[cfg(target_os = "linux")]
 mod proc;
+mod program;
 mod reap;
+mod resident;
+mod spawn;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::OsStr;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -46,54 +49,29 @@ use self::child::ChildWait;
 use self::descendants::Descendants;
 use self::input::Input;
 use self::reap::Leader;
-use super::{Args, Captured, End, Finished, LINGER, Spec};
+use super::{Captured, End, Finished, LINGER, Spec, StartError};
 
 pub(crate) use self::child::process_is_gone;
+pub(crate) use self::keeper::Keeper;
+pub(crate) use self::program::program_of;
+pub(crate) use self::resident::{Broken, Exchange, Resident};
 
 /// How often a cancellation is looked for where there is no pipe that would tell.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
-pub(super) fn run(spec: &Spec<'_>, program: &OsStr, started: Instant) -> io::Result<Finished> {
-    let Args::List(args) = &spec.args;
-    let mut command = Command::new(program);
-    command.args(args);
-    run_command(spec, command, started)
+pub(super) fn run(spec: &Spec<'_>, started: Instant) -> Result<Finished, StartError> {
+    direct::start(spec, |command| run_command(spec, command, started))
 }
 
 fn run_command(spec: &Spec<'_>, command: Command, started: Instant) -> io::Result<Finished> {
-    reap::reap_leftovers();
     let deadline = started + spec.timeout;
-    let (child, stdin) = spawn(spec, command, deadline)?;
+    let (child, stdin) = spawn::with_input(spec, command, deadline)?;
     Ok(Running::new(spec, child, stdin, deadline).run_to_the_end(started))
 }
 
-fn spawn<'a>(
-    spec: &Spec<'a>,
-    mut command: Command,
-    deadline: Instant,
-) -> io::Result<(Child, Option<Input<'a>>)> {
-    use std::os::unix::process::CommandExt;
-
-    command.current_dir(&spec.working_dir).process_group(0);
-    // A shell sets it by itself; another program would find the host's.
-    let directory = ("PWD", spec.working_dir.as_os_str());
-    spec.environment.apply_to(&mut command, directory);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let _lock = child::lock_where_descriptors_leak();
-    let stdin = match spec.stdin {
-        None => {
-            command.stdin(Stdio::null());
-            None
-        }
-        Some(bytes) => {
-            let (reader, input) = Input::open(bytes)?;
-            command.stdin(reader);
-            input
-        }
-    };
-    // The command is dropped here, and its end of the standard input with it: the process must be
-    // the only one to hold it.
-    Ok((child::spawn_unless_busy(&mut command, deadline)?, stdin))
+/// Starts a process that is kept; what is in `spec.stdin` is not for it.
+pub(crate) fn start_resident(spec: &Spec<'_>, deadline: Instant) -> Result<Resident, StartError> {
+    direct::start(spec, |command| Resident::start(spec, command, deadline))
 }
 
 /// Why a run was ended before its own end.

@@ -22,11 +22,17 @@ pub(super) fn reap_leftovers() {
 
 /// The process that a run has started, until it is reaped. Should the run panic before that, it is
 /// killed with its group.
+#[derive(Debug)]
 pub(super) struct Leader(Option<Child>);
 
 impl Leader {
     pub(super) fn new(child: Child) -> Self {
         Self(Some(child))
+    }
+
+    /// In the place of one that has been reaped.
+    pub(super) fn gone() -> Self {
+        Self(None)
     }
 
     pub(super) fn child(&mut self) -> Option<&mut Child> {

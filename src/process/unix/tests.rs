@@ -1,7 +1,7 @@
 //! Both ways of waiting for the end of a process, side by side, with real processes.
 
 use super::*;
-use crate::process::{Cancel, Environment, Inherited};
+use crate::process::{Args, Cancel, Environment, Inherited};
 
 fn spec<'a>(command: &str, timeout: Duration) -> Spec<'a> {
     Spec {
@@ -39,10 +39,8 @@ fn run_in(spec: &Spec<'_>, slices: bool) -> Finished {
 }
 
 fn start<'a>(spec: &Spec<'a>, deadline: Instant) -> (Child, Option<Input<'a>>) {
-    let Args::List(args) = &spec.args;
-    let mut command = Command::new(&spec.program);
-    command.args(args);
-    spawn(spec, command, deadline).unwrap()
+    let command = spawn::command(spec, &spec.program);
+    spawn::with_input(spec, command, deadline).unwrap()
 }
 
 const LONG: Duration = Duration::from_secs(30);

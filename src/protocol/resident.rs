@@ -1,0 +1,103 @@
+//! What a hook whose process is kept is given, and what it must answer: a line each, with an id.
+//!
+//! Knows lines, no process. The id tells the answer to this event from whatever else is written to the
+//! same output, as by a program that the hook has started.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Deserialize;
+
+/// The bytes of an event's line.
+pub(crate) const LONGEST_EVENT: usize = 16 * 1024 * 1024;
+
+/// One that nobody can guess who has not read the event.
+pub(crate) fn new_id() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    // The keys are random, and the hash tells nothing of them.
+    format!("{:016x}", RandomState::new().hash_one(count))
+}
+
+/// The event's JSON with the id, as a line.
+pub(crate) fn event_line(json: &[u8], id: &str) -> Vec<u8> {
+    let json = json.trim_ascii_end();
+    let members = json.strip_suffix(b"}").unwrap_or(json);
+    [members, b",\"id\":\"", id.as_bytes(), b"\"}\n"].concat()
+}
+
+/// Whether this is the answer to the event of this id: one JSON object on one line; else in words why
+/// not.
+pub(crate) fn check_answer(output: &[u8], id: &str) -> Result<(), String> {
+    #[derive(Deserialize)]
+    struct Answer {
+        id: String,
+    }
+    let line = output.trim_ascii_end();
+    if line.is_empty() {
+        return Err("it ended without an answer".to_owned());
+    }
+    if line.contains(&b'\n') {
+        return Err("it answered with more than one line".to_owned());
+    }
+    let first = line.iter().find(|byte| !b" \t".contains(byte));
+    if first != Some(&b'{') {
+        return Err("its answer is no JSON object".to_owned());
+    }
+    let answer: Answer = serde_json::from_slice(line).map_err(|error| {
+        format!("its answer is not one JSON object with the `id` of the event: {error}")
+    })?;
+    if answer.id == id {
+        Ok(())
+    } else {
+        Err("its answer has the `id` of another event".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_a_line_with_an_id() {
+        let line = event_line(b"{\"type\":\"x:y\"}\n", "a1");
+        assert_eq!(line, b"{\"type\":\"x:y\",\"id\":\"a1\"}\n");
+    }
+
+    #[test]
+    fn no_id_comes_twice() {
+        let mut ids: Vec<_> = (0..1000).map(|_| new_id()).collect();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), 1000);
+    }
+
+    #[test]
+    fn an_answer_is_one_object_with_the_id() {
+        for answer in [
+            "{\"id\":\"a1\"}",
+            "{\"id\":\"a1\"}\n",
+            " {\"decision\": \"block\", \"id\": \"a1\"} \r\n",
+        ] {
+            assert_eq!(check_answer(answer.as_bytes(), "a1"), Ok(()), "{answer}");
+        }
+        for (answer, why) in [
+            ("", "without an answer"),
+            ("\n\n", "without an answer"),
+            ("{}", "missing field `id`"),
+            ("{\"id\":\"a2\"}", "another event"),
+            ("{\"id\":\"a2\",\"id\":\"a1\"}", "duplicate field"),
+            ("{\"id\":1}", "expected a string"),
+            ("{\"id\":\"a1\"}{\"id\":\"a1\"}", "trailing characters"),
+            ("{\"id\":\"a1\"}\n{\"id\":\"a1\"}", "more than one line"),
+            ("ok {\"id\":\"a1\"}", "JSON object"),
+            ("[\"a1\"]", "JSON object"),
+            ("\"a1\"", "JSON object"),
+            ("{\"id\":\"a1\"", "EOF"),
+        ] {
+            let error = check_answer(answer.as_bytes(), "a1").unwrap_err();
+            assert!(error.contains(why), "{answer}: {error}");
+        }
+    }
+}

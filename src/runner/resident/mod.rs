@@ -1,0 +1,293 @@
+//! Hooks whose process is kept: whose turn it is with it, which one is still good, and when to do
+//! without.
+//!
+//! A process serves one event at a time, and whoever waits for it waits no longer than the hook's
+//! timeout. Nothing is tried twice: an event that has reached a process is never given to another.
+
+mod files;
+mod slot;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use self::files::Files;
+use self::slot::{Place, Slot};
+use super::ending::Unable;
+use crate::hook::Hook;
+use crate::outcome::{FailureKind, Residency};
+use crate::process::{
+    Broken, Captured, End, Exchange, Finished, Keeper, Resident, Spec, StartError, start_resident,
+};
+use crate::protocol::check_answer;
+
+/// Bytes of an answer, and of what is kept of standard error.
+const LONGEST_ANSWER: usize = 1024 * 1024;
+const STDERR_KEPT: usize = 64 * 1024;
+
+/// Of a process that is ended because of what it did; the failure says why.
+const NO_EXIT: End = End::Exited(-1);
+
+/// After so much, a process is replaced: what it leaks is bounded.
+const MOST_EVENTS: u32 = 1000;
+const OLDEST: Duration = Duration::from_secs(60 * 60);
+
+/// Slots that have nothing to remember go when there are so many.
+const MANY_SLOTS: usize = 256;
+
+/// The kept processes of an executor's hooks.
+#[derive(Debug)]
+pub(crate) struct Residents {
+    keeper: Keeper,
+    slots: Mutex<Slots>,
+    /// A forked copy of this program has none.
+    host: u32,
+}
+
+#[derive(Debug, Default)]
+struct Slots {
+    next: u64,
+    known: Vec<Known>,
+}
+
+/// The slot of a hook. Not by its fingerprint alone, for which another hook can be made.
+#[derive(Debug)]
+struct Known {
+    hook: Hook,
+    working_dir: PathBuf,
+    slot: Arc<Slot>,
+}
+
+impl Known {
+    fn is_of(&self, hook: &Hook, working_dir: &Path) -> bool {
+        self.hook.fingerprint() == hook.fingerprint()
+            && self.hook == *hook
+            && self.hook.base_dir() == hook.base_dir()
+            && self.working_dir == working_dir
+    }
+}
+
+/// What came of an event that was for a kept process.
+pub(super) struct Exchanged {
+    pub(super) finished: Finished,
+    /// Of one that did not answer.
+    pub(super) failure: Option<Unable>,
+    pub(super) how: Residency,
+}
+
+impl Residents {
+    pub(crate) fn new() -> Self {
+        Self {
+            keeper: Keeper::default(),
+            slots: Mutex::default(),
+            host: std::process::id(),
+        }
+    }
+
+    /// Gives the event in `spec.stdin` to the hook's process. None where the hook must run for this
+    /// event alone.
+    pub(super) fn exchange(&self, hook: &Hook, spec: &Spec<'_>, id: &str) -> Option<Exchanged> {
+        let started = Instant::now();
+        if self.host != std::process::id() {
+            return None;
+        }
+        let slot = self.slot_of(hook, spec);
+        if slot.is_degraded(started) {
+            return None;
+        }
+        let deadline = started + spec.timeout;
+        let place = match slot.wait(deadline, spec.cancel) {
+            Ok(place) => place,
+            Err(end) => return Some(Exchanged::never_sent(end, started)),
+        };
+        // The one before may have failed for the third time.
+        if slot.is_degraded(Instant::now()) {
+            return None;
+        }
+        let (process, how) = match self.process(&place, Files::of(hook, spec), spec, deadline)? {
+            Ok(process) => process,
+            Err(error) => {
+                slot.note_failure(Instant::now());
+                return Some(Exchanged::never_sent(End::NotStarted(error), started));
+            }
+        };
+        Some(self.send(&place, process, spec, id, started).by(how))
+    }
+
+    /// The process for this event, and how it came to be. None where no more can be kept.
+    fn process(
+        &self,
+        place: &Place<'_>,
+        files: Option<Files>,
+        spec: &Spec<'_>,
+        deadline: Instant,
+    ) -> Option<Result<(Resident, Residency), StartError>> {
+        let slot = place.slot();
+        if let Some(process) = self.keeper.take(slot.key) {
+            if process.is_usable() && files.is_some() && slot.started_from(&files) {
+                return Some(Ok((process, Residency::Kept)));
+            }
+            slot.note_replacement();
+            self.keeper.end(process);
+        }
+        if !self.keeper.take_place() {
+            return None;
+        }
+        let how = slot.start(files);
+        let started = start_resident(spec, deadline);
+        if started.is_err() {
+            self.keeper.give_up_place();
+        }
+        Some(started.map(|process| (process, how)))
+    }
+
+    fn send(
+        &self,
+        place: &Place<'_>,
+        mut process: Resident,
+        spec: &Spec<'_>,
+        id: &str,
+        started: Instant,
+    ) -> Exchanged {
+        let pid = process.pid();
+        let (answer, stderr) = process.exchange(&Exchange {
+            line: spec.stdin.unwrap_or_default(),
+            deadline: started + spec.timeout,
+            cancel: spec.cancel,
+            answer_limit: LONGEST_ANSWER,
+            stderr_limit: STDERR_KEPT,
+        });
+        let checked = answer
+            .map_err(judge)
+            .and_then(|line| match check_answer(&line, id) {
+                Ok(()) => Ok(line),
+                Err(why) => Err((NO_EXIT, Some(invalid(why)))),
+            });
+        let slot = place.slot();
+        let (end, failure, stdout) = match checked {
+            Ok(line) => {
+                self.hand_back(slot, process);
+                (End::Exited(0), None, line)
+            }
+            Err((end, failure)) => {
+                if !matches!(end, End::Cancelled) {
+                    slot.note_failure(Instant::now());
+                }
+                slot.note_replacement();
+                self.keeper.cut(process);
+                (end, failure, Vec::new())
+            }
+        };
+        let mut captured = Captured::with_limit(LONGEST_ANSWER);
+        captured.push(&stdout);
+        Exchanged {
+            finished: Finished {
+                end,
+                stdout: captured,
+                stderr,
+                pid: Some(pid),
+                duration: started.elapsed(),
+                output_held_open: false,
+            },
+            failure,
+            how: Residency::Kept,
+        }
+    }
+
+    fn hand_back(&self, slot: &Slot, process: Resident) {
+        if process.events() < MOST_EVENTS && process.age() < OLDEST {
+            self.keeper.keep(slot.key, process);
+        } else {
+            slot.note_replacement();
+            self.keeper.end(process);
+        }
+    }
+
+    fn slot_of(&self, hook: &Hook, spec: &Spec<'_>) -> Arc<Slot> {
+        let mut slots = self.lock();
+        let mut known = slots.known.iter();
+        if let Some(known) = known.find(|known| known.is_of(hook, &spec.working_dir)) {
+            return Arc::clone(&known.slot);
+        }
+        if slots.known.len() >= MANY_SLOTS {
+            let now = Instant::now();
+            slots.known.retain(|Known { slot, .. }| {
+                Arc::strong_count(slot) > 1 || self.keeper.has(slot.key) || slot.is_degraded(now)
+            });
+        }
+        slots.next += 1;
+        let slot = Arc::new(Slot::new(slots.next));
+        slots.known.push(Known {
+            hook: hook.clone(),
+            working_dir: spec.working_dir.clone(),
+            slot: Arc::clone(&slot),
+        });
+        slot
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the idle processes of these hooks, which are known by their fingerprints.
+    pub(crate) fn end_of(&self, hooks: &[u64]) {
+        let slots = self.lock();
+        let meant = slots.known.iter();
+        let meant = meant.filter(|known| hooks.contains(&known.hook.fingerprint()));
+        let keys: Vec<_> = meant.map(|known| known.slot.key).collect();
+        drop(slots);
+        if !keys.is_empty() {
+            self.keeper.end_where(|key| keys.contains(&key));
+        }
+    }
+
+    /// Ends all that are idle; from now on hooks run for one event each.
+    pub(crate) fn close(&self) {
+        self.keeper.close();
+    }
+
+    /// Whether none is left, after at most so long.
+    pub(crate) fn wait_until_ended(&self, longest: Duration) -> bool {
+        self.keeper.wait_until_empty(longest)
+    }
+}
+
+impl Exchanged {
+    fn never_sent(end: End, started: Instant) -> Self {
+        Self {
+            finished: Finished::without_process(end, started),
+            failure: None,
+            how: Residency::Kept,
+        }
+    }
+
+    fn by(mut self, how: Residency) -> Self {
+        self.how = how;
+        self
+    }
+}
+
+fn invalid(why: impl Into<String>) -> Unable {
+    (FailureKind::InvalidAnswer, why.into())
+}
+
+/// How the exchange ended, and a failure where the end does not say it.
+fn judge(broken: Broken) -> (End, Option<Unable>) {
+    let runs_on = |why: &str| (NO_EXIT, Some(invalid(why)));
+    match broken {
+        Broken::TimedOut { stopped } => (End::TimedOut { stopped }, None),
+        Broken::Cancelled => (End::Cancelled, None),
+        Broken::Ended(end) => {
+            let why = match &end {
+                End::Exited(code) => format!("it ended without an answer (exit code {code})"),
+                End::Signaled(signal) => format!("it ended without an answer (signal {signal})"),
+                _ => "it ended without an answer".to_owned(),
+            };
+            (end, Some(invalid(why)))
+        }
+        Broken::OutputClosed => runs_on("it closed its standard output without an answer"),
+        Broken::TooLong => runs_on("its answer is longer than 1 MiB"),
+        Broken::MoreOutput => runs_on("it wrote more than one line for one event"),
+        Broken::OutputBefore => runs_on("it had written something before there was an event"),
+    }
+}

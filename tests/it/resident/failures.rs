@@ -1,0 +1,260 @@
+//! What fails closed, and what becomes of the process.
+
+use std::time::{Duration, Instant};
+
+use forge_hooks::{FailureKind, Hook, HookResult, Residency};
+use serde_json::json;
+
+use super::{PYTHON, assert_kept, fire, python};
+use crate::support::{World, blocking_event, eventually};
+
+/// A hook that is fine for the first event, and does this with the second.
+fn then(world: &World, second: &str) -> Hook {
+    let program = format!(
+        r#"
+import json, os, subprocess, sys, time
+def answer(event, **more):
+    print(json.dumps({{"id": event["id"], **more}}), flush=True)
+event = json.loads(sys.stdin.readline())
+answer(event)
+event = json.loads(sys.stdin.readline())
+{second}
+sys.stdin.read()
+"#
+    );
+    python(world, &program).with_timeout(Duration::from_secs(5))
+}
+
+#[track_caller]
+fn assert_failed(result: &HookResult, kind: FailureKind, words: &str) {
+    assert_eq!(result.failure, Some(kind), "{result:?}");
+    assert!(!result.should_continue(), "{result:?}");
+    let error = result.error.as_deref().unwrap_or_default();
+    assert!(error.contains(words), "{words}: {result:?}");
+}
+
+#[test]
+fn what_is_no_answer_blocks() {
+    use FailureKind::InvalidAnswer;
+    for (second, words) in [
+        ("print('{}', flush=True)", "missing field `id`"),
+        ("print('fine', flush=True)", "no JSON object"),
+        ("print('', flush=True)", "without an answer"),
+        (
+            "print(json.dumps({'id': 'x'}), flush=True)",
+            "another event",
+        ),
+        ("answer({'id': event['id'] + '1'})", "another event"),
+        (
+            "print(json.dumps({'id': event['id']}) + '\\n', flush=True)",
+            "more than one line",
+        ),
+        ("sys.exit(0)", "without an answer (exit code 0)"),
+        ("sys.exit(3)", "without an answer (exit code 3)"),
+        ("os.kill(os.getpid(), 9)", "without an answer (signal 9)"),
+        ("os.close(1); time.sleep(60)", "closed its standard output"),
+        (
+            "sys.stdout.write('x'); sys.stdout.flush(); sys.exit(0)",
+            "without an answer",
+        ),
+        ("print('x' * (16 << 20), flush=True)", "longer than 1 MiB"),
+        // A program that the hook starts shares its output.
+        (
+            "subprocess.run(['echo', '{}']); answer(event, decision='block')",
+            "missing field `id`",
+        ),
+        (
+            "subprocess.run(['echo', json.dumps(event)]); answer(event)",
+            "",
+        ),
+    ] {
+        let world = World::new();
+        world.registry().register(then(&world, second));
+        assert_kept(&fire(&world), Residency::Started);
+        let result = fire(&world);
+        if words.is_empty() {
+            continue;
+        }
+        assert_failed(&result, InvalidAnswer, words);
+        assert_eq!(result.residency, Some(Residency::Kept), "{second}");
+        assert_kept(&fire(&world), Residency::Replaced);
+    }
+}
+
+#[test]
+fn what_it_writes_between_events_fails_the_next() {
+    let world = World::new();
+    let program = PYTHON.replace("flush=True)", "flush=True); print('late', flush=True)");
+    world.registry().register(python(&world, &program));
+    // Whether it is seen with the answer or before the next event, it is seen.
+    let results = [fire(&world), fire(&world)];
+    let failed = results.iter().find(|result| !result.success());
+    let error = failed
+        .and_then(|result| result.error.clone())
+        .unwrap_or_default();
+    assert!(
+        [
+            "before there was an event",
+            "more than one line",
+            "no JSON object"
+        ]
+        .iter()
+        .any(|words| error.contains(words)),
+        "{results:?}"
+    );
+}
+
+#[test]
+fn a_deadline_ends_the_process_and_no_late_answer_counts() {
+    let world = World::new();
+    let slow = "time.sleep(4); answer(event)";
+    // The start counts, and may be slow on a busy machine.
+    let hook = then(&world, slow).with_timeout(Duration::from_secs(3));
+    world.registry().register(hook);
+    assert_kept(&fire(&world), Residency::Started);
+    let result = fire(&world);
+    assert_failed(&result, FailureKind::TimedOut, "timed out");
+    assert!(result.timed_out && result.duration >= Duration::from_secs(3));
+    let pid = result.pid.unwrap();
+    eventually("it is gone", || {
+        std::fs::metadata(format!("/proc/{pid}")).is_err()
+    });
+}
+
+#[test]
+fn a_stopped_hook_times_out() {
+    let world = World::new();
+    let hook = then(&world, "os.kill(os.getpid(), 19)").with_timeout(Duration::from_secs(3));
+    world.registry().register(hook);
+    assert_kept(&fire(&world), Residency::Started);
+    let result = fire(&world);
+    assert_failed(&result, FailureKind::TimedOut, "stopped");
+    let pid = result.pid.unwrap();
+    eventually("it is gone", || {
+        std::fs::metadata(format!("/proc/{pid}")).is_err()
+    });
+}
+
+#[test]
+fn cancelling_ends_and_replaces_it() {
+    let world = World::new();
+    let hook = then(&world, "open('reached', 'w'); time.sleep(60)");
+    world.registry().register(hook);
+    assert_kept(&fire(&world), Residency::Started);
+    let handle = world.submit(blocking_event());
+    world.await_file("reached");
+    let begun = Instant::now();
+    handle.cancel();
+    let outcome = handle.wait();
+    assert!(begun.elapsed() < Duration::from_secs(3));
+    assert_failed(&outcome.results()[0], FailureKind::Cancelled, "cancelled");
+    assert_kept(&fire(&world), Residency::Replaced);
+}
+
+#[test]
+fn waiting_for_its_turn_counts() {
+    let world = World::new();
+    let hook = then(&world, "open('reached', 'w'); time.sleep(60)");
+    world
+        .registry()
+        .register(hook.with_timeout(Duration::from_secs(3)));
+    assert_kept(&fire(&world), Residency::Started);
+    let busy = world.submit(blocking_event());
+    world.await_file("reached");
+    let result = fire(&world);
+    assert_failed(&result, FailureKind::TimedOut, "timed out");
+    assert!(!busy.wait().allowed());
+}
+
+#[test]
+fn after_three_failures_it_runs_once_for_each_event() {
+    let world = World::new();
+    let program = "import sys\nsys.stdin.readline()\nsys.exit(1)\n";
+    world.registry().register(python(&world, program));
+    for how in [Residency::Started, Residency::Replaced, Residency::Replaced] {
+        let result = fire(&world);
+        assert_failed(&result, FailureKind::InvalidAnswer, "exit code 1");
+        assert_eq!(result.residency, Some(how));
+    }
+    let result = fire(&world);
+    assert_failed(&result, FailureKind::InvalidAnswer, "without an answer");
+    assert_eq!(result.residency, Some(Residency::OneShot));
+    world.write("hook.py", PYTHON);
+    let result = fire(&world);
+    assert_kept(&result, Residency::OneShot);
+}
+
+#[test]
+fn run_once_it_must_answer_too() {
+    let world = World::with(|builder| builder);
+    let _ = world.executor.shutdown(Duration::ZERO);
+    for (program, failure) in [
+        ("import sys", Some(FailureKind::InvalidAnswer)),
+        ("import sys; sys.exit(3)", Some(FailureKind::InvalidAnswer)),
+        ("print('{}')", Some(FailureKind::InvalidAnswer)),
+        (PYTHON, None),
+        (&format!("{PYTHON}\nsys.exit(3)"), Some(FailureKind::Exit)),
+    ] {
+        world.registry().clear();
+        world.registry().register(python(&world, program));
+        let result = fire(&world);
+        assert_eq!(result.residency, Some(Residency::OneShot), "{result:?}");
+        assert_eq!(result.failure, failure, "{program}: {result:?}");
+        assert_eq!(result.should_continue(), failure.is_none(), "{result:?}");
+    }
+}
+
+#[test]
+fn pieces_of_one_byte_and_much_stderr_are_taken() {
+    let world = World::new();
+    let second = r#"
+sys.stderr.write("e" * (1 << 20)); sys.stderr.flush()
+for byte in json.dumps({"id": event["id"], "reason": "slowly"}) + "\n":
+    sys.stdout.write(byte); sys.stdout.flush()
+"#;
+    world.registry().register(then(&world, second));
+    assert_kept(&fire(&world), Residency::Started);
+    let result = fire(&world);
+    assert_kept(&result, Residency::Kept);
+    let reason = result.output().and_then(|it| it.reason.as_deref());
+    assert_eq!(reason, Some("slowly"));
+    assert!(result.truncated && result.stderr.starts_with("eeee"));
+}
+
+#[test]
+fn large_events_and_answers_pass() {
+    let world = World::new();
+    let program = r#"
+import json, sys
+for line in sys.stdin:
+    event = json.loads(line)
+    size = len(event["data"].get("text", ""))
+    print(json.dumps({"id": event["id"], "reason": "x" * (size // 8)}), flush=True)
+"#;
+    world.registry().register(python(&world, program));
+    let event = |size: usize| blocking_event().with_data("text", json!("x".repeat(size)));
+    for size in [1, 100_000, 4 << 20] {
+        let result = world.fire(&event(size)).remove(0);
+        assert!(result.success(), "{size}: {:?}", result.error);
+        let length = result
+            .output()
+            .and_then(|it| it.reason.as_ref())
+            .map(String::len);
+        assert_eq!(length.unwrap_or(0), size / 8);
+    }
+    let result = world.fire(&event(16 << 20)).remove(0);
+    assert_failed(
+        &result,
+        FailureKind::EventTooLarge,
+        "too large for a resident hook",
+    );
+}
+
+#[test]
+fn a_child_that_holds_its_output_is_no_matter() {
+    let world = World::new();
+    let second = "subprocess.Popen(['sleep', '30']); answer(event)";
+    world.registry().register(then(&world, second));
+    assert_kept(&fire(&world), Residency::Started);
+    assert_kept(&fire(&world), Residency::Kept);
+}

@@ -1,0 +1,268 @@
+//! When a process is kept, and when another takes its place.
+
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::{Duration, Instant};
+
+use forge_hooks::{FailureKind, Hook, HookResult, HookRun, Observer, Residency};
+use serde_json::json;
+
+use super::{PYTHON, assert_kept, fire, python};
+use crate::support::{World, blocking_event, eventually};
+use crate::trust::{PROJECT, Project};
+
+fn is_gone(pid: Option<u32>) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.unwrap()));
+    stat.is_err()
+}
+
+#[test]
+fn an_edited_script_gets_another_process() {
+    let world = World::new();
+    world.registry().register(python(&world, PYTHON));
+    let first = fire(&world);
+    assert_kept(&first, Residency::Started);
+    world.write("hook.py", &format!("# edited\n{PYTHON}"));
+    let second = fire(&world);
+    assert_kept(&second, Residency::Replaced);
+    assert_ne!(first.pid, second.pid);
+    eventually("the first has ended", || is_gone(first.pid));
+    assert_kept(&fire(&world), Residency::Kept);
+}
+
+#[test]
+fn an_input_that_changes_gets_another_process() {
+    let world = World::new();
+    world.write("rules/a", "1");
+    let hook = python(&world, PYTHON).with_inputs([
+        world.path("rules").to_string_lossy(),
+        world.path("*.txt").to_string_lossy(),
+    ]);
+    world.registry().register(hook);
+    assert_kept(&fire(&world), Residency::Started);
+    assert_kept(&fire(&world), Residency::Kept);
+    for (name, text) in [("rules/a", "22"), ("rules/deep/b", "1"), ("c.txt", "1")] {
+        world.write(name, text);
+        assert_kept(&fire(&world), Residency::Replaced);
+        assert_kept(&fire(&world), Residency::Kept);
+    }
+}
+
+#[test]
+fn a_process_that_has_ended_is_started_again() {
+    let world = World::new();
+    let once = PYTHON.replace("flush=True)", "flush=True); break");
+    world.registry().register(python(&world, &once));
+    for _ in 0..5 {
+        let result = fire(&world);
+        assert!(result.success(), "{result:?}");
+        eventually("it has ended", || is_gone(result.pid));
+    }
+}
+
+#[test]
+fn a_hook_that_is_removed_has_its_process_ended() {
+    let world = World::new();
+    let id = world.registry().register(python(&world, PYTHON));
+    let other = python(&world, PYTHON).with_name("other");
+    world.registry().register(other);
+    let results = world.fire(&blocking_event());
+    world.registry().remove(id);
+    eventually("the first has ended", || is_gone(results[0].pid));
+    let next = fire(&world);
+    assert_eq!(next.pid, results[1].pid);
+    world.registry().clear();
+    eventually("the other has ended", || is_gone(next.pid));
+}
+
+/// As after a reload, which registers a hook again that has not changed.
+#[test]
+fn an_equal_hook_keeps_the_process() {
+    let world = World::new();
+    let hook = python(&world, PYTHON);
+    let id = world.registry().register(hook.clone());
+    let first = fire(&world);
+    world.registry().register(hook);
+    world.registry().remove(id);
+    let next = fire(&world);
+    assert_kept(&next, Residency::Kept);
+    assert_eq!(first.pid, next.pid);
+}
+
+#[test]
+fn nothing_is_left_after_shutdown_or_drop() {
+    for drops in [false, true] {
+        let world = World::new();
+        world.registry().register(python(&world, PYTHON));
+        let stubborn = PYTHON.replace(
+            "import json",
+            "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\nimport json",
+        );
+        let stubborn = stubborn + "\nimport time; time.sleep(60)\n";
+        world.write("stubborn.py", &stubborn);
+        let hook = Hook::program("*", ["python3", "-I", "stubborn.py"]).unwrap();
+        let hook = hook.with_resident().with_working_dir(world.folder());
+        world.registry().register(hook);
+        let results = world.fire(&blocking_event());
+        assert!(results.iter().all(|result| result.success()), "{results:?}");
+        let begun = Instant::now();
+        let folder = if drops {
+            world.drop_executor()
+        } else {
+            assert!(
+                world
+                    .executor
+                    .shutdown(Duration::from_secs(5))
+                    .is_complete()
+            );
+            assert!(results.iter().all(|result| is_gone(result.pid)));
+            world.drop_executor()
+        };
+        eventually("all have ended", || {
+            results.iter().all(|result| is_gone(result.pid))
+        });
+        assert!(begun.elapsed() < Duration::from_secs(5));
+        drop(folder);
+    }
+}
+
+#[test]
+fn no_more_than_sixteen_are_kept() {
+    let world = World::new();
+    world.write("hook.py", PYTHON);
+    for number in 0..18 {
+        let hook = python(&world, PYTHON).with_name(format!("{number}"));
+        world.registry().register(hook);
+    }
+    let first = world.fire(&blocking_event());
+    for result in &first {
+        assert_kept(result, Residency::Started);
+    }
+    eventually("the oldest two have ended", || {
+        first.iter().filter(|result| is_gone(result.pid)).count() == 2
+    });
+    assert!(is_gone(first[0].pid) && is_gone(first[1].pid));
+}
+
+#[test]
+fn after_a_thousand_events_it_is_replaced() {
+    let world = World::new();
+    world.registry().register(python(&world, PYTHON));
+    let first = fire(&world);
+    for _ in 1..1000 {
+        assert_eq!(fire(&world).pid, first.pid);
+    }
+    assert_kept(&fire(&world), Residency::Replaced);
+    eventually("the first has ended", || is_gone(first.pid));
+}
+
+/// Fires at the hook that has just answered.
+#[derive(Default)]
+struct FiresAgain(OnceLock<Weak<World>>);
+
+impl Observer for FiresAgain {
+    fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
+        let again = run.event.data.get("again").is_none();
+        if let Some(world) = self.0.get().and_then(Weak::upgrade).filter(|_| again) {
+            let event = blocking_event().with_data("again", json!(true));
+            let results = world.fire(&event);
+            assert!(results[0].success(), "{results:?}");
+            assert_eq!(results[0].pid, result.pid);
+        }
+    }
+}
+
+#[test]
+fn an_observer_can_fire_at_the_hook_that_has_answered() {
+    let observer = Arc::new(FiresAgain::default());
+    let world = Arc::new(World::with(|builder| builder.observer(observer.clone())));
+    observer.0.set(Arc::downgrade(&world)).unwrap();
+    world
+        .registry()
+        .register(python(&world, PYTHON).with_timeout(Duration::from_secs(20)));
+    let begun = Instant::now();
+    assert!(fire(&world).success());
+    assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn what_it_finds_in_its_environment_is_no_events() {
+    let world = World::new();
+    let program = r#"
+import json, os, sys
+for line in sys.stdin:
+    names = sorted(name for name in os.environ if "_" in name and name.split("_")[0] in ("FORGE", "OPENCODE", "TOOL"))
+    print(json.dumps({"id": json.loads(line)["id"], "reason": " ".join(names)}), flush=True)
+"#;
+    let hook = python(&world, program).with_env("FORGE_OWN", "1");
+    world.registry().register(hook);
+    let expected = [
+        "FORGE_HOOK_CHAIN",
+        "FORGE_OWN",
+        "FORGE_RESIDENT",
+        "FORGE_WORKING_DIR",
+        "OPENCODE_HOOK_CHAIN",
+        "OPENCODE_RESIDENT",
+        "OPENCODE_WORKING_DIR",
+    ];
+    let names = |result: &HookResult| {
+        let output = result.output();
+        output.and_then(|it| it.reason.clone()).unwrap_or_default()
+    };
+    assert_eq!(names(&fire(&world)), expected.join(" "));
+    let _ = world.executor.shutdown(Duration::ZERO);
+    let once = fire(&world);
+    assert_kept(&once, Residency::OneShot);
+    assert_eq!(names(&once), expected.join(" "));
+}
+
+#[test]
+fn an_idle_process_that_writes_without_end_is_ended() {
+    let world = World::new();
+    let program = PYTHON.replace(
+        "flush=True)",
+        "flush=True)\n    while True: sys.stderr.write('x' * 65536)",
+    );
+    world.registry().register(python(&world, &program));
+    let first = fire(&world);
+    assert_kept(&first, Residency::Started);
+    eventually("it has ended", || is_gone(first.pid));
+}
+
+/// Two hooks with one script are two processes.
+#[test]
+fn each_hook_has_a_process_of_its_own() {
+    let world = World::new();
+    let hook = python(&world, PYTHON);
+    world.registry().register(hook.clone());
+    world.registry().register(hook.with_env("A", "1"));
+    let results = world.fire(&blocking_event());
+    assert_ne!(results[0].pid, results[1].pid);
+}
+
+/// A project's script, edited while its process is kept.
+#[test]
+fn a_lost_approval_ends_the_process() {
+    let project = Project::new();
+    let hooks = r#"{"hooks": [{"event": "tool:pre_execute", "args": ["python3", "-I", "guard.py"], "resident": true}]}"#;
+    project.world.write(PROJECT, hooks);
+    project.world.write("project/guard.py", PYTHON);
+    project.approve();
+    assert!(project.load().is_ok());
+    let first = fire(&project.world);
+    assert_kept(&first, Residency::Started);
+    assert_kept(&fire(&project.world), Residency::Kept);
+    project
+        .world
+        .write("project/guard.py", &format!("# edited\n{PYTHON}"));
+    let lost = fire(&project.world);
+    assert_eq!(lost.failure, Some(FailureKind::ApprovalLost), "{lost:?}");
+    assert!(!lost.should_continue() && lost.pid.is_none());
+    eventually("the first has ended", || is_gone(first.pid));
+    project.approve();
+    assert!(project.load().is_ok());
+    let approved = fire(&project.world);
+    assert!(
+        approved.success() && approved.pid != first.pid,
+        "{approved:?}"
+    );
+}
