@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
             hook = hook.with_base_dir(Arc::clone(base));
         }
         if self.loaded.shows_all() {
-            for finding in lint::lint(&hook, self.profile) {
+            for finding in lint::lint(&hook, |key| entry.has(key), self.profile) {
                 self.finding(index, entry, finding);
             }
         }
