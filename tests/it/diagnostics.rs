@@ -153,6 +153,15 @@ fn a_command_that_does_not_mean_what_it_says_is_told() {
 }
 
 #[test]
+fn a_secret_that_is_passed_on_is_told() {
+    let entry =
+        r#"{"event": "*", "args": ["./x"], "inherit": ["PATH", "HOME", "AWS_SECRET_ACCESS_KEY"]}"#;
+    let expected = "warning: FILE:3:48: hooks[0].inherit: passes on `AWS_SECRET_ACCESS_KEY`, whose name is that of \
+                    a secret (leave it out, unless the hook needs it)";
+    assert_eq!(of_entry(entry), [expected]);
+}
+
+#[test]
 fn a_resident_hook_that_cannot_answer_is_told() {
     for (entry, expected) in [
         (

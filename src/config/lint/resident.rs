@@ -2,7 +2,7 @@
 //!
 //! Sees the command as it is written, not the scripts that it names.
 
-use super::{Finding, is_ours, variables};
+use super::{Finding, is_ours, is_posix, variables};
 use crate::hook::{CommandText, Hook, HookCommand, Reads, Token, Word, words};
 use crate::profile::AppProfile;
 
@@ -24,9 +24,10 @@ pub(super) fn lint(
             let args: Vec<_> = args.iter().collect();
             found.extend(of_program(&args).map(|it| it.into_finding("args")));
         }
-        HookCommand::Shell { text, .. } => {
+        HookCommand::Shell { text, shell } if is_posix(*shell) => {
             found.extend(of_text(&words(text)).map(|it| it.into_finding("command")));
         }
+        HookCommand::Shell { .. } => {}
     }
     found.extend(event_variable(hook, profile));
     if is_written("reads") && hook.reads() == Reads::Environment {
@@ -118,7 +119,7 @@ fn of_jq<'a>(options: impl Iterator<Item = &'a str>) -> Option<Habit> {
     let options: Vec<_> = options.filter(|word| word.starts_with('-')).collect();
     let slurps = |word: &&&str| match word.strip_prefix("--") {
         Some(long) => long == "slurp",
-        None => word.contains('s'),
+        None => word.contains('s') && word.chars().skip(1).all(char::is_alphabetic),
     };
     if options.iter().any(|word| slurps(&word)) {
         return Some(Habit::ReadsToTheEnd("jq --slurp".to_owned()));
@@ -148,6 +149,7 @@ fn event_variable(hook: &Hook, profile: &AppProfile) -> Option<Finding> {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
