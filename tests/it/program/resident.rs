@@ -168,6 +168,18 @@ fn an_answer_that_fails_ends_it_and_one_that_blocks_does_not() {
 }
 
 #[test]
+fn what_did_not_start_got_no_event() {
+    let user = User::new();
+    let hook = json!({"event": "tool:*", "args": ["/nowhere/guard"], "resident": true});
+    user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
+    for more in [&[][..], &["--resident", "3"]] {
+        let said = fire(&user, more);
+        let words = "blocks, program `/nowhere/guard` not found\n";
+        assert!(said.status == 1 && said.out.contains(words), "{said:?}");
+    }
+}
+
+#[test]
 fn a_number_out_of_range_is_wrong_usage() {
     let user = user(GUARD);
     for number in ["0", "100001", "-1", "x", "1.5", ""] {

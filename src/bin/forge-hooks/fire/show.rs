@@ -105,7 +105,8 @@ impl Show {
             String::new()
         };
         let because = because(result);
-        let resident = result.residency.map_or("", residency);
+        let reached = result.residency.filter(|_| result.started());
+        let resident = reached.map_or("", residency);
         writeln!(
             terminal,
             "{name} {place}: {how}{verdict}{because}{resident}{took}"
