@@ -37,6 +37,7 @@ mod processes_outside;
 mod program;
 mod protocol_examples;
 mod protocol_page;
+mod protocol_resident;
 mod redaction;
 mod redaction_contexts;
 mod redaction_corpus;
