@@ -18,15 +18,17 @@ mod counted;
 mod memory;
 mod one_hook;
 mod process;
+mod resident;
 mod table;
 mod targets;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use table::{Effort, Row, Unit};
 use targets::{Bound, counted as numbers};
 
-const ROWS: [Row; 16] = [
+const ROWS: [Row; 20] = [
     Row {
         question: "a hook `exit 0` / Command::output()",
         unit: Unit::Ratio,
@@ -61,6 +63,34 @@ const ROWS: [Row; 16] = [
         target: targets::DIRECT_EXEC,
         counted: None,
         measure: process::direct_exec,
+    },
+    Row {
+        question: "resident Python guard / one-shot, back to back, p50",
+        unit: Unit::Ratio,
+        target: targets::RESIDENT,
+        counted: None,
+        measure: |effort| resident::ratio(effort, 50, 300, Duration::ZERO),
+    },
+    Row {
+        question: "resident Python guard / one-shot, back to back, p99 / p50",
+        unit: Unit::Ratio,
+        target: targets::RESIDENT_P99,
+        counted: None,
+        measure: |effort| resident::ratio(effort, 99, 300, Duration::ZERO),
+    },
+    Row {
+        question: "resident Python guard / one-shot, 20 ms of idling, p50",
+        unit: Unit::Ratio,
+        target: targets::RESIDENT_IDLE,
+        counted: None,
+        measure: |effort| resident::ratio(effort, 50, 100, Duration::from_millis(20)),
+    },
+    Row {
+        question: "resident Python guard / one-shot, 20 ms of idling, p99 / p50",
+        unit: Unit::Ratio,
+        target: targets::RESIDENT_IDLE_P99,
+        counted: None,
+        measure: |effort| resident::ratio(effort, 99, 100, Duration::from_millis(20)),
     },
     Row {
         question: "instructions of a hook less those of Command::output()",
@@ -173,8 +203,9 @@ fn main() -> ExitCode {
 /// What is counted takes as long as ever; `--count` does that.
 fn try_once() {
     for row in ROWS.iter().filter(|row| row.counted.is_none()) {
-        let measured = (row.measure)(Effort::Once);
-        assert!(measured.is_ok(), "{}", row.question);
+        if let Err(reason) = (row.measure)(Effort::Once) {
+            println!("{}: not measured: {reason}", row.question);
+        }
     }
 }
 

@@ -167,6 +167,7 @@ impl Figure {
 impl Unit {
     fn show(self, value: f64) -> String {
         match self {
+            Self::Ratio if value < 0.1 => format!("{value:.4}"),
             Self::Ratio => format!("{value:.3}"),
             Self::Count if value >= 1000.0 => format!("{value:.0}"),
             Self::Count => format!("{value:.1}"),

@@ -17,6 +17,11 @@ pub(crate) const LARGE_HOST: Bound = AtMost(1.04);
 pub(crate) const DIRECT_EXEC: Bound = AtMost(0.60);
 pub(crate) const THROUGHPUT: Bound = AtLeast(0.97);
 
+pub(crate) const RESIDENT: Bound = AtMost(0.01);
+pub(crate) const RESIDENT_P99: Bound = AtMost(0.05);
+pub(crate) const RESIDENT_IDLE: Bound = AtMost(0.02);
+pub(crate) const RESIDENT_IDLE_P99: Bound = AtMost(0.1);
+
 // Nanoseconds.
 /// NFR-1: "hook execution overhead < 100ms per hook".
 pub(crate) const ADDED_P99: Bound = AtMost(100e6);

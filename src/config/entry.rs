@@ -123,6 +123,10 @@ impl<'a> Entry<'a> {
         }
     }
 
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.find(key).is_some()
+    }
+
     fn find(&self, key: &str) -> Option<&ast::Value<'a>> {
         if let Some(name) = key.strip_prefix("env.") {
             return last(self.variables(), name);

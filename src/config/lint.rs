@@ -2,6 +2,11 @@
 //!
 //! Everything here is a warning: the shell has the last word.
 
+mod resident;
+mod secrets;
+
+pub(super) use secrets::SecretNames;
+
 use crate::hook::{Hook, HookCommand, Shell, Stdin, Token, is_interpreter, words};
 use crate::profile::AppProfile;
 
@@ -29,21 +34,37 @@ impl Finding {
     }
 }
 
-pub(super) fn lint(hook: &Hook, profile: &AppProfile) -> Vec<Finding> {
+/// `is_written` tells whether the entry has a key.
+pub(super) fn lint(
+    hook: &Hook,
+    is_written: impl Fn(&str) -> bool,
+    profile: &AppProfile,
+) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(unknown_event(hook).or_else(|| no_event(hook)));
     found.extend(missing_working_dir(hook));
     found.extend(bare_interpreter(hook));
     found.extend(missing_in_inherit(hook));
+    if hook.resident() {
+        found.extend(resident::lint(hook, is_written, profile));
+    }
     if let HookCommand::Shell { text, shell } = hook.command() {
-        let is_posix = !matches!(shell, Some(Shell::Pwsh | Shell::PowerShell | Shell::Cmd));
         let is_plain = matches!(shell, None | Some(Shell::Sh | Shell::Dash));
-        if is_posix && (shell.is_some() || cfg!(not(windows))) {
-            found.extend(quoted_variable(text, profile));
+        if is_posix(*shell) {
+            // A resident hook has none of them, in whatever quotes.
+            found.extend(quoted_variable(text, profile).filter(|_| !hook.resident()));
             found.extend(bash_only(text).filter(|_| is_plain));
         }
     }
     found
+}
+
+/// Whether the words of a command mean what POSIX says.
+fn is_posix(shell: Option<Shell>) -> bool {
+    match shell {
+        None => cfg!(not(windows)),
+        Some(shell) => !matches!(shell, Shell::Pwsh | Shell::PowerShell | Shell::Cmd),
+    }
 }
 
 /// Every event has a colon in its name, a host's own too: `before` never matches.
@@ -199,7 +220,7 @@ mod tests {
 
     fn findings(command: &str) -> Vec<String> {
         let hook = Hook::new("session:start", command).unwrap();
-        let found = lint(&hook, &AppProfile::default());
+        let found = lint(&hook, |_| false, &AppProfile::default());
         found.into_iter().map(|finding| finding.message).collect()
     }
 
@@ -266,7 +287,8 @@ mod tests {
             let expected = format!("`{construct}` is bash's, and this command runs in /bin/sh");
             assert_eq!(found, [expected], "{command}");
             let bash = Hook::new("*", command).unwrap().with_shell(Shell::Bash);
-            assert!(lint(&bash, &AppProfile::default()).is_empty(), "{command}");
+            let found = lint(&bash, |_| false, &AppProfile::default());
+            assert!(found.is_empty(), "{command}");
         }
         for command in [
             "grep '[[' f",

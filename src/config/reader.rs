@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::content::{Item, Loaded, described, placeholder};
 use super::entry::{Entry, Slip, Unusable, to_value};
 use super::file::{self, FileError};
-use super::lint::{self, Finding};
+use super::lint::{self, Finding, SecretNames};
 use super::outline::{self, Failure, Member, Outline};
 use super::position::{Position, Positions, TextRange};
 use super::report::{Excerpt, Problem, Severity};
@@ -66,6 +66,7 @@ fn read(text: &str, base_dir: Option<&Path>, profile: &AppProfile, loaded: &mut 
         positions: Positions::new(text, mark),
         base_dir: base_dir.map(Arc::from),
         profile,
+        secret_names: SecretNames::new(),
         loaded,
     };
     if let Err(failure) = reader.try_read() {
@@ -78,6 +79,7 @@ struct Reader<'a> {
     positions: Positions<'a>,
     base_dir: Option<Arc<Path>>,
     profile: &'a AppProfile,
+    secret_names: SecretNames,
     loaded: &'a mut Loaded,
 }
 
@@ -163,7 +165,10 @@ impl<'a> Reader<'a> {
             hook = hook.with_base_dir(Arc::clone(base));
         }
         if self.loaded.shows_all() {
-            for finding in lint::lint(&hook, self.profile) {
+            for finding in lint::lint(&hook, |key| entry.has(key), self.profile) {
+                self.finding(index, entry, finding);
+            }
+            if let Some(finding) = self.secret_names.lint(&hook) {
                 self.finding(index, entry, finding);
             }
         }

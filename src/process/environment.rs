@@ -56,6 +56,7 @@ impl<'a> Environment<'a> {
     }
 
     /// Where the process will look for programs.
+    #[cfg_attr(windows, allow(dead_code))]
     pub(super) fn path(&self) -> Option<OsString> {
         if let Some((_, path)) = self.set.iter().rev().find(|(name, _)| name == "PATH") {
             return Some((**path).into());

@@ -24,11 +24,11 @@ use std::time::{Duration, Instant};
 pub(crate) use cancel::Cancel;
 pub(crate) use capture::Captured;
 pub(crate) use environment::{Environment, Inherited};
-#[cfg(unix)]
-pub(crate) use start::program_of;
 pub(crate) use start::{StartError, StartErrorKind};
 #[cfg(unix)]
-pub(crate) use unix::{Broken, Exchange, Keeper, Resident, process_is_gone, start_resident};
+pub(crate) use unix::{
+    Broken, Exchange, Keeper, Resident, process_is_gone, program_of, start_resident,
+};
 #[cfg(windows)]
 pub(crate) use windows::{command_interpreter, process_is_gone};
 

@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::os::windows::ffi::OsStringExt;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::os::windows::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -27,6 +27,7 @@ use windows_sys::Win32::System::Threading::{
     CREATE_NO_WINDOW, OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION,
 };
 
+use super::start::{StartError, explain};
 use super::{Args, Cancel, Captured, End, Finished, LINGER, Spec};
 
 /// How often a cancellation is looked for.

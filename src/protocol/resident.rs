@@ -23,8 +23,27 @@ pub(crate) fn new_id() -> String {
 /// The event's JSON with the id, as a line.
 pub(crate) fn event_line(json: &[u8], id: &str) -> Vec<u8> {
     let json = json.trim_ascii_end();
-    let members = json.strip_suffix(b"}").unwrap_or(json);
-    [members, b",\"id\":\"", id.as_bytes(), b"\"}\n"].concat()
+    let mut rest = json.strip_suffix(b"}").unwrap_or(json);
+    let mut line = Vec::with_capacity(rest.len() + id.len() + 16);
+    while let Some(at) = rest.windows(3).position(ends_a_line_for_some) {
+        line.extend_from_slice(&rest[..at]);
+        let escaped = if rest[at + 2] == 0xa8 {
+            b"\\u2028"
+        } else {
+            b"\\u2029"
+        };
+        line.extend_from_slice(escaped);
+        rest = &rest[at + 3..];
+    }
+    for part in [rest, b",\"id\":\"", id.as_bytes(), b"\"}\n"] {
+        line.extend_from_slice(part);
+    }
+    line
+}
+
+/// U+2028 and U+2029, which stand in strings only: Node's `readline` takes them for line ends.
+fn ends_a_line_for_some(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xe2, 0x80, 0xa8 | 0xa9])
 }
 
 /// Whether this is the answer to the event of this id: one JSON object on one line; else in words why
@@ -41,8 +60,7 @@ pub(crate) fn check_answer(output: &[u8], id: &str) -> Result<(), String> {
     if line.contains(&b'\n') {
         return Err("it answered with more than one line".to_owned());
     }
-    let first = line.iter().find(|byte| !b" \t".contains(byte));
-    if first != Some(&b'{') {
+    if line.trim_ascii_start().first() != Some(&b'{') {
         return Err("its answer is no JSON object".to_owned());
     }
     let answer: Answer = serde_json::from_slice(line).map_err(|error| {
@@ -63,6 +81,14 @@ mod tests {
     fn an_event_is_a_line_with_an_id() {
         let line = event_line(b"{\"type\":\"x:y\"}\n", "a1");
         assert_eq!(line, b"{\"type\":\"x:y\",\"id\":\"a1\"}\n");
+    }
+
+    #[test]
+    fn an_event_is_one_line_for_every_reader() {
+        let json = "{\"a\u{2028}\":\"\u{2029}\u{2029}\u{2027}\"}";
+        let line = event_line(json.as_bytes(), "a1");
+        let expected = "{\"a\\u2028\":\"\\u2029\\u2029\u{2027}\",\"id\":\"a1\"}\n";
+        assert_eq!(line, expected.as_bytes());
     }
 
     #[test]

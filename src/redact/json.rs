@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::Redactor;
-use super::bare;
-use super::keys::{KeyName, Noun};
+use super::names::{COUNTS, matches};
+use super::plain;
 
 /// As deep as `serde_json` reads; a value that was made otherwise may be deeper than the stack.
 const DEEPEST: usize = 128;
@@ -13,63 +13,57 @@ pub(super) fn masked(redactor: &Redactor, value: &Value, depth: usize) -> Value 
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         Value::String(text) => Value::from(redactor.text(text)),
-        Value::Array(_) | Value::Object(_) if depth >= DEEPEST => mask(),
+        Value::Array(_) | Value::Object(_) if depth >= DEEPEST => Value::from(Redactor::MASK),
         Value::Array(items) => list(redactor, items, depth),
         Value::Object(members) => object(redactor, members, depth),
     }
 }
 
-fn mask() -> Value {
-    Value::from(Redactor::MASK)
-}
-
 /// One with a name and a value may be a variable or a header: `{"name": "API_KEY", "value": "x"}`.
 fn object(redactor: &Redactor, members: &Map<String, Value>, depth: usize) -> Value {
-    let text = |name| members.get(name).and_then(Value::as_str);
-    let outer = text("name").or_else(|| text("key"));
+    let mut names = ["name", "key", "Name", "Key"].iter();
+    let outer = names.find_map(|name| members.get(*name)?.as_str());
     let members = members.iter().map(|(name, value)| {
-        let named = if name == "value" { outer } else { None };
-        let key = redactor.rules.names.find(named.unwrap_or(name));
-        let shown = match key {
-            Some(key) if is_secret(key, value) => mask(),
-            _ => masked(redactor, value, depth + 1),
+        let named = outer.filter(|_| name.eq_ignore_ascii_case("value"));
+        let key = named.unwrap_or(name);
+        let shown = if redactor.rules.names.has(key) && is_secret(key, value) {
+            Value::from(Redactor::MASK)
+        } else {
+            masked(redactor, value, depth + 1)
         };
         (redactor.text(name).into_owned(), shown)
     });
     members.collect()
 }
 
-fn is_secret(key: KeyName, value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(_) => false,
-        Value::String(text) => !(bare::is_plain(text) || bare::is_reference(text)),
-        Value::Number(_) => !(key.plural || key.noun == Noun::Pass),
-        Value::Array(items) => !(key.plural && items.iter().all(Value::is_number)),
-        // What `tokens` has may be counts: `{"tokens": {"input": 5}}`.
-        Value::Object(members) => !(key.plural && members.values().all(Value::is_number)),
-    }
+/// What `tokens` has may be counts: `{"tokens": {"input": 5}}`.
+fn is_secret(key: &str, value: &Value) -> bool {
+    let counts = match value {
+        Value::Null | Value::Bool(_) => return false,
+        Value::String(text) => return plain::is_secret(text),
+        Value::Number(_) => true,
+        Value::Array(items) => items.iter().all(Value::is_number),
+        Value::Object(members) => members.values().all(Value::is_number),
+    };
+    !(counts && matches(&COUNTS, key))
 }
 
-/// A list may be a command's arguments: `["--token", "x"]`.
+/// A list may be a command's arguments, or a header: `["--token", "x"]`, `["Authorization", "x"]`.
 fn list(redactor: &Redactor, items: &[Value], depth: usize) -> Value {
-    let mut is_value = false;
+    let is_name = |text: &str| {
+        let name = text.trim_start_matches('-');
+        (name.len() < text.len() || items.len() == 2)
+            && !name.contains(|c: char| c == '=' || c.is_whitespace())
+            && redactor.rules.names.has(name)
+    };
+    let mut hide = false;
     let items = items.iter().map(|item| {
         let text = item.as_str();
-        let hide = is_value
-            && text.is_some_and(|text| !bare::is_reference(text) && !text.starts_with('-'));
-        is_value = text.is_some_and(|text| is_secret_option(redactor, text));
-        if hide {
-            mask()
-        } else {
-            masked(redactor, item, depth + 1)
-        }
+        let is_value = |text: &&str| hide && plain::is_secret(text) && !text.starts_with('-');
+        let value = text.filter(is_value);
+        hide = text.is_some_and(is_name);
+        let shown = || masked(redactor, item, depth + 1);
+        value.map_or_else(shown, |_| Value::from(Redactor::MASK))
     });
     items.collect()
-}
-
-fn is_secret_option(redactor: &Redactor, text: &str) -> bool {
-    let name = text.trim_start_matches('-');
-    let is_option =
-        name.len() < text.len() && !name.contains(|c: char| c == '=' || c.is_whitespace());
-    is_option && redactor.rules.names.find(name).is_some()
 }

@@ -1,403 +1,207 @@
-//! Names of secrets with their values in a text: JSON, YAML, headers, shell commands, options, query
-//! parameters, code. What a name is `keys` says; this says where the value is.
+//! Names of secrets with their values in a text, by one grammar. What a name is `names` says, where a
+//! value ends `forms`, which are none `plain`; pairs with more between them are in `shapes`.
+//!
+//! ```text
+//! pair  = name sign [scheme] value      name: letters, digits, `_-.`; in quotes or not; then `]` or `)`
+//! sign  = `:` `=` `:=` `=>` `+=` `->`, `==` before a string; of an option a blank, `,` or new line
+//! value = string | block | brackets (of a name in quotes) | call | bare
+//! bare  = up to the quote that stands before the name; else the line, in headers and where `: ` or
+//!         ` = ` follows its first word; else the rest of a word
+//! ```
 
 use std::ops::Range;
 
-use super::bare::{self, Extent};
-use super::keys::{KeyName, KeyNames, Noun};
-use super::quotes::{Quote, bracket_end, line_end, skip_blanks};
-use super::spans::Spans;
+use super::forms::{self, length_of, near};
+use super::names::{COUNTS, Lazy, Names, matches, pattern};
+use super::plain;
 
-pub(super) fn find(text: &str, names: &KeyNames, spans: &mut Spans) {
+/// What does not match this is in no name of a secret.
+static NAME: Lazy = pattern!("(?i-u:pass|pw|secret|cred|token|auth|cookie|key|otp|psk|_pat)");
+/// With a colon, the value of these is the rest of the line.
+static HEADER: Lazy = pattern!("(?i-u:authorization|cookie)$");
+/// With a colon, these stand in sentences too.
+static WEAK: Lazy = pattern!("(?i-u:^pass|auth)$");
+static OPERATOR: Lazy = pattern!(r#"^\\*["'`]?[\])]?[ \t]*(?:::|=~|://|===?|[:+]?=>?|->|:)[ \t]*"#);
+static OPTION: Lazy = pattern!(r#"^(?:\\*["'`],\s*|[ \t]+(?:\\\r?\n[ \t]*)?|\r?\n[ \t]*- )"#);
+static SCHEME: Lazy = pattern!("^(?i-u:bearer|basic|digest|token|apikey|bot|oauth)[ \t]+");
+/// What `begins_line` a name may have before it.
+static LINE_HEAD: Lazy = pattern!(r#"(?:^|[\r\n]|\\n)[ \t#+>*|$"'-]*(?:(?:export|set)[ \t]+)?$"#);
+static DIRECTORY: Lazy = pattern!("^(?i-u:old)?(?i-u:pwd)$");
+static PATH: Lazy = pattern!("^(?:[/~.]|.:)");
+static CALL_OF_STRING: Lazy = pattern!(r#"^[A-Za-z_:.!&]{2,}\(["']"#);
+static STRING_WITHIN: Lazy = pattern!(r#"[:\[]\s*\\*["']"#);
+
+pub(super) fn find(text: &str, names: &Names, spans: &mut Vec<Range<usize>>) {
     let mut at = 0;
-    while let Some(word) = next_word(text.as_bytes(), at) {
-        at = word.end;
-        let Some(pair) = Pair::behind(text, word) else {
-            continue;
-        };
-        let Some(key) = pair.key(names) else { continue };
-        let Some(value) = pair.value(key) else {
-            continue;
-        };
-        if is_secret(&text[value.clone()]) {
-            at = value.end;
-            spans.push(value);
+    while let Some(name) = next_name(text, at, names) {
+        at = name.end;
+        if let Some(pair) = Pair::with(text, name, names) {
+            at = at.max(pair.mask(spans));
         }
     }
 }
 
-fn is_secret(value: &str) -> bool {
-    !(bare::is_plain(value) || bare::is_masked(value) || bare::is_reference(value))
+/// The next word that may be the name of a secret.
+fn next_name(text: &str, from: usize, names: &Names) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let is_sign =
+        |byte: &u8| byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"_-.".contains(byte);
+    let inner = match &*NAME {
+        Some(pattern) if names.added.is_empty() => pattern.find_at(text, from)?.start(),
+        _ => from + bytes[from..].iter().position(|byte| !is_sign(byte))?,
+    };
+    let before = bytes[from..inner].iter().rposition(is_sign);
+    let start = before.map_or(from, |before| from + before + 1);
+    // In escaped text the first letter may be that of `\n`.
+    let first = text[start..inner].starts_with(['n', 'r', 't']);
+    let is_escaped = first && text[..start].ends_with('\\');
+    let length = bytes[inner..].iter().position(is_sign);
+    let end = length.map_or(bytes.len(), |length| inner + length);
+    Some(start + usize::from(is_escaped)..end)
 }
 
-/// A word, and what leads from it to a value.
 struct Pair<'a> {
     text: &'a str,
-    /// Without the dashes of an option.
-    name: Range<usize>,
-    link: Link,
-    /// Where the value begins.
+    name: &'a str,
+    /// The text before the name, but not much of it.
+    head: &'a str,
+    /// `:`, `=` or the like, nothing behind an option; and where the value begins.
+    sign: &'a str,
     start: usize,
-    /// The quote directly before the word.
-    quote: Option<Quote>,
-    /// That quote is closed behind the word.
+    blank: bool,
     is_quoted: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Link {
-    Colon { blank: bool },
-    Equals { blank: bool },
-    Option { dashes: usize },
-    Tag,
-}
-
-fn next_word(text: &[u8], from: usize) -> Option<Range<usize>> {
-    let is_word = |byte: &u8| {
-        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.') || *byte >= 0x80
-    };
-    let start = from + text[from..].iter().position(is_word)?;
-    let length = text[start..].iter().position(|byte| !is_word(byte));
-    Some(start..length.map_or(text.len(), |length| start + length))
-}
-
 impl<'a> Pair<'a> {
-    /// The pair that begins with this word, if there is one.
-    fn behind(text: &'a str, word: Range<usize>) -> Option<Self> {
-        let bytes = text.as_bytes();
-        let before = word.start.checked_sub(1);
-        let quote = quote_before(bytes, &word);
-        let closing = quote.and_then(|quote| closing(bytes, word.end, quote));
-        let end = closing.unwrap_or(word.end);
-        let dashes = bytes[word.clone()]
-            .iter()
-            .take_while(|byte| **byte == b'-')
-            .count();
-        let is_tag = before.is_some_and(|before| bytes[before] == b'<');
-        let (link, start) = if is_tag && bytes.get(end) == Some(&b'>') {
-            (Link::Tag, end + 1)
-        } else {
-            assignment(bytes, end).or_else(|| option(bytes, end, dashes, closing.is_some()))?
-        };
-        // JSON may go on in the next line.
-        let start = if closing.is_some() {
-            skip_space(bytes, start)
-        } else {
-            start
-        };
+    /// The pair with this name, if it is that of a secret.
+    fn with(text: &'a str, word: Range<usize>, names: &Names) -> Option<Self> {
+        let name = text[word.clone()].trim_start_matches('-');
+        let behind = near(text, word.end);
+        let (sign, link) = link(behind, name.len() < word.len())?;
+        let first = word.end - name.len();
+        let head = &text[forms::char_boundary(text, first.saturating_sub(64))..first];
+        let is_quoted = !forms::quote(text, word.end).is_empty();
+        // `/etc/passwd: no such file`, `auth: started`
+        let is_path = head.ends_with(['/', '\\']);
+        let is_weak = sign == ":" && !is_quoted && (is_path || matches(&WEAK, name));
+        if is_weak || !names.has_word(text, first..word.end) {
+            return None;
+        }
+        let blank = link.ends_with([' ', '\t']) || sign != ":" && link.starts_with(' ');
+        let value = &behind[link.len()..];
+        let value = if is_quoted { value.trim_start() } else { value };
+        let start = word.end + behind.len() - value.len();
         Some(Self {
             text,
-            name: word.start + dashes..word.end,
-            link,
+            name,
+            sign,
+            head,
             start,
-            quote,
-            is_quoted: closing.is_some(),
+            blank,
+            is_quoted,
         })
     }
 
-    fn key(&self, names: &KeyNames) -> Option<KeyName> {
-        let (bytes, start) = (self.text.as_bytes(), self.name.start);
-        let escapes = start > 0 && bytes[start - 1] == b'\\';
-        let is_letter = matches!(bytes.get(start), Some(b'n' | b'r' | b't'));
-        let key = names.find_in(self.text, self.name.clone());
-        // In escaped text the first letter may be that of `\n`.
-        let escaped = || names.find(&self.text[start + 1..self.name.end]);
-        let key = key
-            .or_else(|| (escapes && is_letter).then(escaped).flatten())
-            .or_else(|| names.find_parameter(self.parameter()?))?;
-        (!self.is_something_else(key, escapes && !is_letter)).then_some(key)
-    }
-
-    /// The name, if it is that of a parameter of a URL; JSON may have an `&` as `\u0026`.
-    fn parameter(&self) -> Option<&str> {
-        let name = &self.text[self.name.clone()];
-        let before = self.text[..self.name.start].chars().next_back()?;
-        let name = match before {
-            '?' | '&' | ';' => name,
-            '\\' => name.strip_prefix("u0026")?,
-            _ => return None,
-        };
-        (self.link == (Link::Equals { blank: false })).then_some(name)
-    }
-
-    /// A path (`/etc/passwd: no such file`), an event (`auth:login`), a lexer's or a log's words
-    /// (`unexpected token: x`, `auth: started`), a number of things.
-    fn is_something_else(&self, key: KeyName, is_path: bool) -> bool {
-        let before = &self.text[..self.name.start];
-        let value = &self.text[self.start..];
-        let counts = key.plural || key.noun == Noun::Pass;
-        let is_table = key.noun == Noun::Token && value.starts_with('{');
-        if counts && (is_table || value.starts_with(|c: char| c.is_ascii_digit())) {
-            return true;
+    /// Masks the value; where to go on.
+    fn mask(&self, spans: &mut Vec<Range<usize>>) -> usize {
+        let text = self.text;
+        let is_yaml = self.sign == ":" && !self.is_quoted;
+        if is_yaml && let Some(block) = forms::block(text, self.start, self.head) {
+            return self.push(block, spans);
         }
-        // HTML: the key to press.
-        let name = &self.text[self.name.clone()];
-        if name == "accesskey" && value.as_bytes().get(2) == Some(&b'"') {
-            return true;
+        let start = behind_scheme(text, self.start);
+        // The string in `Some("x")`
+        let start = start + length_of(&CALL_OF_STRING, near(text, start)).saturating_sub(1);
+        let rest = &text[start..];
+        let opening = forms::quote(text, start);
+        let is_command = opening == "`" && !self.blank;
+        let is_end = !opening.is_empty() && opening == self.around();
+        if is_command || is_end || rest.starts_with(super::Redactor::MASK) {
+            return start + opening.len();
         }
-        match self.link {
-            _ if self.is_quoted => false,
-            Link::Colon { .. } if is_path || before.ends_with('/') => true,
-            Link::Colon { blank } if key.noun == Noun::Auth => !blank || self.is_sentence(),
-            Link::Colon { blank: true } => {
-                key.noun == Noun::Token && before.trim_end().ends_with("nexpected")
+        let lines = self.sign.contains('=') || opening == "`";
+        if let Some(string) = forms::string(text, start, lines) {
+            return self.push(behind_scheme(text, string.start)..string.end, spans);
+        }
+        if self.is_quoted && rest.starts_with(['{', '[']) {
+            let end = forms::bracket_end(text, start);
+            if matches(&COUNTS, self.name) && !matches(&STRING_WITHIN, &text[start..end]) {
+                return end;
             }
-            Link::Colon { blank: false } => key.noun == Noun::Token && is_action(value),
-            Link::Option { dashes } => dashes == 1 && key.noun != Noun::Secret,
-            Link::Equals { .. } | Link::Tag => false,
+            return self.push(start..end, spans);
         }
+        if rest.starts_with(if self.sign.is_empty() { '-' } else { '{' }) {
+            return start;
+        }
+        let call = length_of(&forms::CALL, near(text, start));
+        if call > 0 && (self.blank || !self.sign.contains('=')) {
+            return start + call;
+        }
+        self.push(start..self.bare_end(start), spans)
     }
 
-    /// Whether there is more than a word behind the name.
-    fn is_sentence(&self) -> bool {
-        let rest = &self.text.as_bytes()[self.start..];
-        let word = rest.iter().take_while(|byte| !byte.is_ascii_whitespace());
-        let behind = skip_blanks(rest, word.count());
-        !matches!(rest.get(behind), None | Some(b'\n' | b'\r'))
-    }
-
-    /// The value, whether it is a secret or not; none where there is nothing to mask in any case.
-    fn value(&self, key: KeyName) -> Option<Range<usize>> {
-        let bytes = self.text.as_bytes();
-        if self.link == Link::Tag {
-            let rest = bytes[self.start..].iter();
-            let end = self.start
-                + rest
-                    .take_while(|byte| !matches!(byte, b'<' | b'\n'))
-                    .count();
-            return bytes[end..].starts_with(b"</").then_some(self.start..end);
-        }
-        if self.quote.is_some_and(|quote| self.ends_with(quote)) {
-            return None;
-        }
-        let start = self.behind_scheme(self.start);
-        if bare::begins_elsewhere(&self.text[start..]) {
-            return None;
-        }
-        let (open, string) = (bytes.get(start), self.string(start));
-        let value = match open {
-            _ if string.is_some() => return string.flatten(),
-            Some(b'{' | b'[') if self.is_quoted => self.bracketed(key, start)?,
-            _ => start..self.bare_end(key, start)?,
-        };
-        (!self.is_directory(key, &self.text[value.clone()])).then_some(value)
-    }
-
-    /// Whether the quote before the name is closed where the value would begin.
-    fn ends_with(&self, quote: Quote) -> bool {
-        let bytes = self.text.as_bytes();
-        let closing = Quote::opening(bytes, self.start);
-        !self.is_quoted && closing.is_some_and(|(_, behind)| quote.is_closed_by(bytes, behind - 1))
-    }
-
-    /// The string that opens here, if one does; none within where it is a command to be run.
-    fn string(&self, start: usize) -> Option<Option<Range<usize>>> {
-        let bytes = self.text.as_bytes();
-        let is_ansi = bytes[start..].starts_with(b"$'") || bytes[start..].starts_with(b"$\"");
-        let (quote, start) = Quote::opening(bytes, start + usize::from(is_ansi))?;
-        if quote.is_backtick() && self.link == (Link::Equals { blank: false }) {
-            return Some(None);
-        }
-        let many_lines = matches!(self.link, Link::Equals { .. });
-        let start = if bytes[start..].starts_with(b"\"\"") {
-            start + 2
+    /// The quote directly before the name, where the name is not all there is in it.
+    fn around(&self) -> &'a str {
+        let head = if self.is_quoted {
+            ""
         } else {
-            start
+            self.head.trim_end_matches('-')
         };
-        let start = self.behind_scheme(start);
-        Some(Some(start..quote.string_end(bytes, start, many_lines)))
+        let before = head.trim_end_matches(['"', '\'', '`']);
+        &head[before.trim_end_matches('\\').len()..]
     }
 
-    fn bracketed(&self, key: KeyName, start: usize) -> Option<Range<usize>> {
-        let bytes = self.text.as_bytes();
-        let first = bytes.get(start + 1).filter(|_| key.plural);
-        let counts = first.is_some_and(u8::is_ascii_digit);
-        let is_masked = self.text[start..].starts_with(super::Redactor::MASK);
-        (!counts && !is_masked).then(|| start..bracket_end(bytes, start))
-    }
-
-    fn bare_end(&self, key: KeyName, start: usize) -> Option<usize> {
-        let bytes = self.text.as_bytes();
-        // Asked before its end is looked for, which may be far: what is no value is passed by at once.
-        match self.link {
-            Link::Option { .. } if bytes.get(start) == Some(&b'-') => return None,
-            Link::Colon { .. } | Link::Equals { blank: true } if self.is_code(key, start) => {
-                return None;
-            }
-            _ => {}
+    fn bare_end(&self, start: usize) -> usize {
+        let text = self.text;
+        if !self.around().is_empty() {
+            return forms::string_end(text, start, self.around(), false);
         }
-        let around = self.quote.filter(|_| !self.is_quoted);
-        let end = bare::end(bytes, start, self.extent(key), around);
-        let is_option = matches!(self.link, Link::Option { .. });
-        let is_word = is_option && bare::is_function_word(&self.text[start..end]);
-        (!is_word).then_some(end)
-    }
-
-    fn is_code(&self, key: KeyName, start: usize) -> bool {
-        const FAR: usize = 200;
-        let line = line_end(
-            &self.text.as_bytes()[..self.text.len().min(start + FAR)],
-            start,
-        );
-        let Some(line) = self.text.get(start..line) else {
-            return false;
+        let begins_line = !self.sign.is_empty() && matches(&LINE_HEAD, self.head);
+        let form = match self.sign {
+            _ if self.is_quoted => &forms::WORD,
+            _ if self.blank && begins_line => &forms::LINE,
+            ":" if matches(&HEADER, self.name) => &forms::LINE,
+            ":" => &forms::WORD,
+            _ if begins_line => &forms::SETTING,
+            _ => &forms::WORD,
         };
-        bare::is_expression(line) || key.noun == Noun::Token && bare::is_type(line)
+        let value = &text[start..start + length_of(form, &text[start..])];
+        let value = value.trim_end_matches([',', ';', '\\', ' ', '\t']);
+        let opens = value.contains(['(', '[', '{']);
+        start
+            + value
+                .trim_end_matches(|c| !opens && ")]}".contains(c))
+                .len()
     }
 
-    fn extent(&self, key: KeyName) -> Extent {
-        let is_around = self.quote.is_some();
-        match self.link {
-            Link::Option { .. } => Extent::Part,
-            _ if self.is_quoted => Extent::Part,
-            _ if is_around => Extent::Line,
-            Link::Colon { .. } if key.noun == Noun::Header => Extent::Line,
-            Link::Colon { blank: true } | Link::Equals { blank: true } if self.begins_line() => {
-                Extent::Line
-            }
-            Link::Equals { blank: false } if self.begins_line() => Extent::Word,
-            _ => Extent::Part,
+    fn push(&self, span: Range<usize>, spans: &mut Vec<Range<usize>>) -> usize {
+        let (end, value) = (span.end, &self.text[span.clone()]);
+        // `PWD=/home/me` is where a program runs.
+        let is_directory = matches(&DIRECTORY, self.name) && matches(&PATH, value);
+        // `token = props.token`, `--token TOKEN`
+        let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
+        let is_same = last(value).eq_ignore_ascii_case(last(self.name));
+        let is_count = matches(&COUNTS, self.name) && plain::is_number(value);
+        if plain::is_secret(value) && !(is_directory || is_same || is_count) {
+            spans.push(span);
         }
-    }
-
-    /// Whether nothing but an indentation, a list's mark, a diff's or `export` stands before the name.
-    fn begins_line(&self) -> bool {
-        const FAR: usize = 32;
-        let before = &self.text.as_bytes()[..self.name.start];
-        let near = &before[before.len().saturating_sub(FAR)..];
-        let line = near.iter().rposition(|byte| matches!(byte, b'\n' | b'\r'));
-        if line.is_none() && before.len() > FAR {
-            return false;
-        }
-        let head = &near[line.map_or(0, |line| line + 1)..];
-        let is_mark = |byte: &u8| b" \t-#+>*|".contains(byte);
-        let length = head.len() - head.iter().rev().take_while(|byte| is_mark(byte)).count();
-        let head = &head[..length];
-        head.is_empty()
-            || head.ends_with(b"export")
-            || head.ends_with(b"set")
-            || head.ends_with(b"\\n")
-    }
-
-    /// Behind `Bearer` and the like, which may be shown.
-    fn behind_scheme(&self, start: usize) -> usize {
-        const SCHEMES: &[&str] = &[
-            "bearer",
-            "basic",
-            "digest",
-            "token",
-            "negotiate",
-            "ntlm",
-            "apikey",
-            "aws4-hmac-sha256",
-            "bot",
-            "oauth",
-        ];
-        let bytes = self.text.as_bytes();
-        let is_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
-        let length = bytes[start..]
-            .iter()
-            .take(20)
-            .take_while(|byte| is_scheme(byte))
-            .count();
-        let end = start + length;
-        let behind = skip_blanks(bytes, end);
-        let scheme = &self.text[start..end];
-        if behind > end
-            && SCHEMES
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(scheme))
-        {
-            behind
-        } else {
-            start
-        }
-    }
-
-    /// `PWD=/home/me` is where a program runs.
-    fn is_directory(&self, key: KeyName, value: &str) -> bool {
-        let drive = value.as_bytes().get(1) == Some(&b':');
-        let name = &self.text[self.name.clone()];
-        let is_variable = ["pwd", "oldpwd"]
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(name));
-        // Longer ones are no paths on any system, and would be looked at again and again.
-        let is_path = value.len() < 4096;
-        is_path
-            && key.noun == Noun::Pwd
-            && is_variable
-            && (value.starts_with(['/', '~', '.']) || drive)
+        end
     }
 }
 
-/// The quote directly before the word, or before the words that end with it where another quote
-/// follows: `"api key"`.
-fn quote_before(text: &[u8], word: &Range<usize>) -> Option<Quote> {
-    const FAR: usize = 64;
-    let (_, behind) = match Quote::opening(text, word.end) {
-        Some(closing) => closing,
-        None => return Quote::at(text, word.start.checked_sub(1)?),
-    };
-    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b" _-.".contains(byte);
-    let before = text[..word.start].iter().rev().take(FAR);
-    let length = before.take_while(|byte| is_name(byte)).count();
-    let at = (word.start - length).checked_sub(1)?;
-    Quote::at(text, at).filter(|_| text[at] == text[behind - 1])
+/// Behind `Bearer` and the like, which may be shown.
+pub(super) fn behind_scheme(text: &str, start: usize) -> usize {
+    start + length_of(&SCHEME, near(text, start))
 }
 
-/// Behind the quote that closes the one before the word.
-fn closing(text: &[u8], at: usize, quote: Quote) -> Option<usize> {
-    let (end, behind) = Quote::opening(text, at)?;
-    end.has_mark_of(quote).then_some(behind)
-}
-
-fn assignment(text: &[u8], end: usize) -> Option<(Link, usize)> {
-    let end = end + usize::from(text.get(end) == Some(&b']'));
-    let at = skip_blanks(text, end);
-    let rest = text.get(at..)?;
-    let length = match rest {
-        [b':', b':', ..] | [b'=', b'=' | b'~', ..] | [b':', b'/', b'/', ..] => return None,
-        [b':', b'=', ..] | [b'=', b'>', ..] | [b'+', b'=', ..] => 2,
-        [b':' | b'=', ..] => 1,
-        _ => return None,
-    };
-    let start = skip_blanks(text, at + length);
-    let blank = start > at + length;
-    if rest[0] == b':' && length == 1 {
-        return Some((Link::Colon { blank }, start));
+/// The sign between a name and its value, and all that leads there.
+fn link(behind: &str, is_option: bool) -> Option<(&str, &str)> {
+    let link = &behind[..length_of(&OPERATOR, behind)];
+    let sign = link.trim_matches(|c| "\\\"'`]) \t".contains(c));
+    let is_string = behind[link.len()..].starts_with(['"', '\'', '\\']);
+    if !["", "::", "=~", "://"].contains(&sign) && (is_string || !sign.starts_with("==")) {
+        return Some((sign, link));
     }
-    let blank = blank || at > end;
-    Some((Link::Equals { blank }, start))
-}
-
-/// `--token x`, and `"--token", "x"` in a list of arguments.
-fn option(text: &[u8], end: usize, dashes: usize, is_quoted: bool) -> Option<(Link, usize)> {
-    if dashes == 0 {
-        return None;
-    }
-    let at = skip_blanks(text, end);
-    let link = Link::Option { dashes };
-    if is_quoted && text.get(at) == Some(&b',') {
-        return Some((link, at + 1));
-    }
-    (at > end && at < text.len()).then_some((link, at))
-}
-
-fn skip_space(text: &[u8], at: usize) -> usize {
-    let space = text[at..]
-        .iter()
-        .take_while(|byte| byte.is_ascii_whitespace());
-    at + space.count()
-}
-
-/// `refresh`, `login_failed`, `*`: what stands behind the colon in the name of an event.
-fn is_action(value: &str) -> bool {
-    let is_name = |byte: &u8| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'*' | b':');
-    let length = value
-        .bytes()
-        .take(64)
-        .take_while(|byte| is_name(byte))
-        .count();
-    let next = value.as_bytes().get(length);
-    length > 0 && next.is_none_or(|next| next.is_ascii_whitespace() || b"\"'`,;)]".contains(next))
+    let option = &behind[..length_of(&OPTION, behind)];
+    (is_option && !option.is_empty()).then_some(("", option))
 }

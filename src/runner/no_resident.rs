@@ -13,7 +13,7 @@ pub(crate) struct Residents;
 pub(super) struct Exchanged {
     pub(super) finished: Finished,
     pub(super) failure: Option<Unable>,
-    pub(super) how: Residency,
+    pub(super) how: Option<Residency>,
 }
 
 impl Residents {

@@ -154,7 +154,7 @@ impl Runner {
             return Ran {
                 finished: exchanged.finished,
                 failure: exchanged.failure,
-                residency: Some(exchanged.how),
+                residency: exchanged.how,
             };
         }
         let finished = process::run(spec);

@@ -153,6 +153,35 @@ fn a_command_that_does_not_mean_what_it_says_is_told() {
 }
 
 #[test]
+fn a_secret_that_is_passed_on_is_told() {
+    let entry =
+        r#"{"event": "*", "args": ["./x"], "inherit": ["PATH", "HOME", "AWS_SECRET_ACCESS_KEY"]}"#;
+    let expected = "warning: FILE:3:48: hooks[0].inherit: passes on `AWS_SECRET_ACCESS_KEY`, whose name is that of \
+                    a secret (leave it out, unless the hook needs it)";
+    assert_eq!(of_entry(entry), [expected]);
+}
+
+#[test]
+fn a_resident_hook_that_cannot_answer_is_told() {
+    for (entry, expected) in [
+        (
+            r#"{"event": "*", "command": "cat", "resident": true}"#,
+            "warning: FILE:3:31: hooks[0].command: `cat` reads to the end of its input, which comes only when the \
+             process is to end (answer each line as it is read)",
+        ),
+        (
+            r#"{"event": "*", "args": ["./x"], "resident": true, "reads": "environment"}"#,
+            "warning: FILE:3:64: hooks[0].reads: a resident hook finds no event in its environment (leave `reads` \
+             out: it reads its events from standard input)",
+        ),
+    ] {
+        assert_eq!(of_entry(entry), [expected], "{entry}");
+    }
+    let good = r#"{"event": "*", "args": ["./x"], "resident": true}"#;
+    assert!(of_entry(good).is_empty(), "{:?}", of_entry(good));
+}
+
+#[test]
 fn an_interpreter_that_would_run_the_event_is_told() {
     for (entry, key, place) in [
         (r#"{"event": "*", "command": "/bin/bash"}"#, "command", 31),

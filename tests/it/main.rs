@@ -37,8 +37,13 @@ mod processes_outside;
 mod program;
 mod protocol_examples;
 mod protocol_page;
+mod protocol_resident;
 mod redaction;
+mod redaction_contexts;
 mod redaction_corpus;
+mod redaction_ordinary;
+mod redaction_page;
+mod redaction_shapes;
 mod registry;
 #[cfg(unix)]
 mod resident;

@@ -11,16 +11,21 @@ use serde_json::{Value, json};
 use crate::support::{World, eventually, is_missing};
 
 /// A block of code, and the heading that it stands under.
-struct Example {
-    heading: String,
-    language: String,
-    code: String,
+pub(crate) struct Example {
+    pub(crate) heading: String,
+    pub(crate) language: String,
+    pub(crate) code: String,
 }
 
 fn examples() -> Vec<Example> {
+    examples_of("Writing a hook")
+}
+
+/// Those of a section.
+pub(crate) fn examples_of(section: &str) -> Vec<Example> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/protocol.md");
     let page = std::fs::read_to_string(path).unwrap();
-    let (_, rest) = page.split_once("\n## Writing a hook\n").unwrap();
+    let (_, rest) = page.split_once(&format!("\n## {section}\n")).unwrap();
     let mut found: Vec<Example> = Vec::new();
     let (mut heading, mut is_within) = (String::new(), false);
     for line in rest.lines() {
@@ -43,7 +48,7 @@ fn examples() -> Vec<Example> {
 }
 
 /// The interpreter of a language, and how a file of it is called; none for what is not run.
-fn interpreter(language: &str) -> Option<(&'static str, &'static str)> {
+pub(crate) fn interpreter(language: &str) -> Option<(&'static str, &'static str)> {
     match language {
         "sh" => Some(("sh", "hook.sh")),
         "python" => Some(("python3", "hook.py")),
@@ -53,7 +58,7 @@ fn interpreter(language: &str) -> Option<(&'static str, &'static str)> {
 }
 
 impl Example {
-    fn can_run(&self) -> bool {
+    pub(crate) fn can_run(&self) -> bool {
         let (program, _) = interpreter(&self.language).unwrap();
         let needs_jq = self.language == "sh" && self.code.contains("jq ");
         // Not every `sh` knows `--version`.
@@ -61,7 +66,7 @@ impl Example {
         has_program && !(needs_jq && is_missing("jq"))
     }
 
-    fn hook(&self, world: &World) -> Hook {
+    pub(crate) fn hook(&self, world: &World) -> Hook {
         let (program, file) = interpreter(&self.language).unwrap();
         world.write(file, &self.code);
         Hook::program("*", [program, file])

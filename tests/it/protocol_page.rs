@@ -21,7 +21,8 @@ fn cause(failure: FailureKind) -> &'static str {
         FailureKind::NotExecutable => "not executable; exit code 126",
         FailureKind::NotStarted => "the system could not start it",
         FailureKind::EventTooLarge => {
-            "a value of the event does not fit into its variable, or is nested deeper than 128 levels"
+            "a value of the event does not fit into its variable, or is nested deeper than 128 levels; \
+             for a resident hook, its line is longer than 16 MiB"
         }
         FailureKind::Misconfigured => "its entry in hooks.json, or the file, cannot be used",
         FailureKind::InvalidAnswer => {
@@ -85,8 +86,18 @@ fn table() -> String {
             result
         })
     });
+    let resident = row(
+        "a [resident hook](#resident-hooks) did not answer with exactly one JSON object on one line with the event's \
+         `id`, or had written something before; on every event",
+        "`invalid_answer`",
+        |policy| {
+            let mut result = ended(policy);
+            result.failure = Some(FailureKind::InvalidAnswer);
+            result
+        },
+    );
     let skipped = "| from a project and never approved: it does not run | none, `skipped: not_approved` | true | true |\n";
-    head.to_owned() + &answers.concat() + &failures.collect::<String>() + skipped
+    head.to_owned() + &answers.concat() + &failures.collect::<String>() + &resident + skipped
 }
 
 #[test]

@@ -129,6 +129,15 @@ pub(crate) struct Fire {
     /// Run nothing: show which hooks would run, in order, and for each other one why not.
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Fire it N times (1 to 100,000) at the kept process of each resident hook, after once to start it,
+    /// and show how long an answer takes; other hooks do not run.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=100_000),
+        conflicts_with_all = ["dry_run", "parallel", "keep_going"]
+    )]
+    pub(crate) resident: Option<u32>,
     /// Print one object for programs.
     #[arg(long)]
     pub(crate) json: bool,

@@ -103,6 +103,9 @@ fn show(listed: &Listed, terminal: &mut Terminal) -> Result<(), Failure> {
     if let Some(inherited) = inherited(hook) {
         writeln!(terminal, "  inherits {inherited}")?;
     }
+    if hook.resident() {
+        writeln!(terminal, "  resident its process is kept for many events")?;
+    }
     if hook.name().is_some() && !hook.description().is_empty() {
         writeln!(terminal, "  what for {}", printable(hook.description()))?;
     }

@@ -10,9 +10,10 @@ use std::process::Command;
 
 use rustix::io::Errno;
 
+use super::program::find_program;
 use super::{child, spawn};
 use crate::process::Spec;
-use crate::process::start::{StartError, explain, find_program};
+use crate::process::start::{StartError, explain};
 
 /// Starts the path as it is written, where there is one and it can be executed; else the program.
 pub(super) fn start<T>(

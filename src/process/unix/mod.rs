@@ -29,6 +29,7 @@ mod input;
 mod keeper;
 #[cfg(target_os = "linux")]
 mod proc;
+mod program;
 mod reap;
 mod resident;
 mod spawn;
@@ -52,6 +53,7 @@ use super::{Captured, End, Finished, LINGER, Spec, StartError};
 
 pub(crate) use self::child::process_is_gone;
 pub(crate) use self::keeper::Keeper;
+pub(crate) use self::program::program_of;
 pub(crate) use self::resident::{Broken, Exchange, Resident};
 
 /// How often a cancellation is looked for where there is no pipe that would tell.

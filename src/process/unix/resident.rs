@@ -75,6 +75,8 @@ pub(crate) enum Broken {
     /// It still runs, and can answer no more.
     OutputClosed,
     TooLong,
+    /// It answered before it had read the event.
+    EventNotRead,
     /// More than a line.
     MoreOutput,
     /// It had written before there was an event.
@@ -169,7 +171,7 @@ impl Resident {
         event: &Exchange<'_>,
         running: &mut Running<'_>,
     ) -> Result<Vec<u8>, Broken> {
-        if self.has_written()? {
+        if self.has_written() {
             return Err(Broken::OutputBefore);
         }
         self.write(running);
@@ -201,13 +203,9 @@ impl Resident {
         }
     }
 
-    /// Whether it has written anything, being asked nothing.
-    fn has_written(&mut self) -> Result<bool, Broken> {
-        match rustix::io::read(&self.stdout, &mut [0; 1]) {
-            Ok(0) => Err(Broken::OutputClosed),
-            Ok(_) => Ok(true),
-            Err(_) => Ok(false),
-        }
+    /// Whether it has written anything that was not asked for.
+    fn has_written(&self) -> bool {
+        matches!(rustix::io::read(&self.stdout, &mut [0; 1]), Ok(1..))
     }
 
     fn write(&mut self, running: &mut Running<'_>) {
@@ -249,8 +247,10 @@ impl Resident {
                 continue;
             };
             running.answer.extend_from_slice(&read[..end]);
-            let is_all = end + 1 == count && running.left.is_empty() && !self.has_written()?;
-            if !is_all {
+            if !running.left.is_empty() {
+                return Err(Broken::EventNotRead);
+            }
+            if end + 1 < count || self.has_written() {
                 return Err(Broken::MoreOutput);
             }
             return Ok(Some(std::mem::take(&mut running.answer)));

@@ -72,7 +72,8 @@ pub(super) struct Exchanged {
     pub(super) finished: Finished,
     /// Of one that did not answer.
     pub(super) failure: Option<Unable>,
-    pub(super) how: Residency,
+    /// None where the event has not reached a process.
+    pub(super) how: Option<Residency>,
 }
 
 impl Residents {
@@ -190,7 +191,7 @@ impl Residents {
                 output_held_open: false,
             },
             failure,
-            how: Residency::Kept,
+            how: None,
         }
     }
 
@@ -257,12 +258,12 @@ impl Exchanged {
         Self {
             finished: Finished::without_process(end, started),
             failure: None,
-            how: Residency::Kept,
+            how: None,
         }
     }
 
     fn by(mut self, how: Residency) -> Self {
-        self.how = how;
+        self.how = Some(how);
         self
     }
 }
@@ -277,6 +278,8 @@ fn judge(broken: Broken) -> (End, Option<Unable>) {
     match broken {
         Broken::TimedOut { stopped } => (End::TimedOut { stopped }, None),
         Broken::Cancelled => (End::Cancelled, None),
+        // The command was not found, or could not be executed, as in a run for one event.
+        Broken::Ended(end @ End::Exited(126 | 127)) => (end, None),
         Broken::Ended(end) => {
             let why = match &end {
                 End::Exited(code) => format!("it ended without an answer (exit code {code})"),
@@ -287,6 +290,7 @@ fn judge(broken: Broken) -> (End, Option<Unable>) {
         }
         Broken::OutputClosed => runs_on("it closed its standard output without an answer"),
         Broken::TooLong => runs_on("its answer is longer than 1 MiB"),
+        Broken::EventNotRead => runs_on("it answered before it had read the whole event"),
         Broken::MoreOutput => runs_on("it wrote more than one line for one event"),
         Broken::OutputBefore => runs_on("it had written something before there was an event"),
     }

@@ -6,6 +6,8 @@ mod completion;
 mod files;
 mod fire;
 mod printing;
+#[cfg(unix)]
+mod resident;
 mod schemas;
 mod session;
 #[cfg(unix)]

@@ -16,7 +16,7 @@ fn validator(name: &str) -> Validator {
 }
 
 #[track_caller]
-fn is_valid(name: &str, report: &Value) {
+pub(super) fn is_valid(name: &str, report: &Value) {
     let validator = validator(name);
     let errors: Vec<_> = validator
         .iter_errors(report)

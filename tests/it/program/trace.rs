@@ -11,7 +11,7 @@ pub(super) const TRACE: &str = concat!(
     "\n",
     r#"{"time":1760000003,"event":"session:end","hook":"new","pattern":"*","skipped":"not_approved","decision":"allow","exit_code":-1}"#,
     "\n",
-    r#"{"time":1760000004,"event":"session:end","hook":"mild","failure":"timed_out","decision":"allow","duration":10}"#,
+    r#"{"time":1760000004,"event":"session:end","hook":"mild","failure":"timed_out","decision":"allow","duration":10,"resident":"replaced"}"#,
     "\n",
     r#"{"time":1760000003.5,"host_pid":7,"lost":17}"#,
     "\nno JSON at all\n{\"time\":176",

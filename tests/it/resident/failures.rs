@@ -258,3 +258,58 @@ fn a_child_that_holds_its_output_is_no_matter() {
     assert_kept(&fire(&world), Residency::Started);
     assert_kept(&fire(&world), Residency::Kept);
 }
+
+/// As in a run for one event.
+#[test]
+fn a_command_that_is_not_there_is_not_found() {
+    for (command, kind) in [
+        ("no_such_command", FailureKind::NotFound),
+        ("./not-executable x", FailureKind::NotExecutable),
+    ] {
+        let world = World::new();
+        world.write("not-executable", "");
+        let hook = Hook::new("*", command).unwrap().with_resident();
+        world
+            .registry()
+            .register(hook.with_working_dir(world.folder()));
+        for _ in 0..5 {
+            let result = fire(&world);
+            assert_eq!(result.failure, Some(kind), "{result:?}");
+            assert!(!result.should_continue());
+        }
+    }
+    let world = World::new();
+    let hook = Hook::program("*", ["/no/such/program"]).unwrap();
+    world.registry().register(hook.with_resident());
+    let result = fire(&world);
+    assert_eq!(
+        (result.failure, result.residency),
+        (Some(FailureKind::NotFound), None)
+    );
+}
+
+#[test]
+fn an_answer_before_the_event_was_read_is_none() {
+    let world = World::new();
+    let early = "import sys, time\nsys.stdin.read(1)\nprint('{}', flush=True)\ntime.sleep(60)\n";
+    world.registry().register(python(&world, early));
+    let event = blocking_event().with_data("text", json!("x".repeat(4 << 20)));
+    let result = world.fire(&event).remove(0);
+    let words = "before it had read the whole event";
+    assert_failed(&result, FailureKind::InvalidAnswer, words);
+}
+
+/// Its end may be seen together with its answer.
+#[test]
+fn an_answer_counts_though_the_process_ends() {
+    let world = World::new();
+    let command =
+        r#"IFS= read -r event; id=${event##*\"id\":\"}; printf '{"id":"%s"}\n' "${id%\"\}}""#;
+    world
+        .registry()
+        .register(Hook::new("*", command).unwrap().with_resident());
+    for _ in 0..50 {
+        let result = fire(&world);
+        assert!(result.success(), "{result:?}");
+    }
+}

@@ -4,6 +4,7 @@ mod dry_run;
 mod event;
 mod interrupt;
 mod report;
+mod resident;
 mod show;
 mod spinner;
 
@@ -39,6 +40,9 @@ pub(crate) fn run(args: &Fire, common: &Common, terminal: &mut Terminal) -> Resu
         return dry_run::run(args, &event, &sources, &found, terminal);
     }
     terminal.problems(&found.report)?;
+    if let Some(events) = args.resident {
+        return resident::run(events, event, &sources, &found, args.json, terminal);
+    }
     let mut options = FireOptions::default().stop_on_failure(!args.keep_going);
     if args.parallel {
         options = options.parallel();
@@ -54,6 +58,7 @@ pub(crate) fn run(args: &Fire, common: &Common, terminal: &mut Terminal) -> Resu
         fired.cut();
     }
     let interrupted = ended?;
+    fired.end_kept();
     show.finish(&fired.event, fired.outcome.as_ref(), interrupted, terminal)?;
     Ok(fired.status(interrupted))
 }
@@ -196,6 +201,14 @@ impl Fired {
         self.token.cancel();
         if self.outcome.is_some() {
             let _ = self.executor.shutdown(Duration::ZERO);
+        }
+    }
+
+    /// A process that is kept would go on for a moment, or for good when it does not heed the end of its
+    /// input.
+    fn end_kept(&self) {
+        if self.hooks.iter().any(|hook| hook.resident()) {
+            let _ = self.executor.shutdown(TICK);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What happened, for programs: `schemas/fire.schema.json` describes it.
 
-use forge_hooks::{FailureKind, HookEvent, HookResult, Outcome, SkipReason};
+use forge_hooks::{FailureKind, HookEvent, HookResult, Outcome, Residency, SkipReason};
 use serde_json::{Value, json};
 
 pub(super) fn of(event: &HookEvent, outcome: &Outcome) -> Value {
@@ -13,7 +13,7 @@ pub(super) fn of(event: &HookEvent, outcome: &Outcome) -> Value {
     })
 }
 
-fn result(result: &HookResult) -> Value {
+pub(super) fn result(result: &HookResult) -> Value {
     json!({
         "hook": result.hook.to_json(),
         "exit_code": result.exit_code,
@@ -24,6 +24,7 @@ fn result(result: &HookResult) -> Value {
         "error": result.error,
         "failure": result.failure.map(FailureKind::as_str),
         "skipped": result.skipped.map(SkipReason::as_str),
+        "residency": result.residency.map(Residency::as_str),
         "success": result.success(),
         "should_continue": result.should_continue(),
         "decision": result.decision().as_str(),

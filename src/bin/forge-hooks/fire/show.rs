@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forge_hooks::{
-    Decision, FailureKind, Hook, HookEvent, HookOutput, HookResult, Outcome, SkipReason, printable,
-    printable_lines,
+    Decision, FailureKind, Hook, HookEvent, HookOutput, HookResult, Outcome, Residency, SkipReason,
+    printable, printable_lines,
 };
 use serde_json::Value;
 
@@ -71,6 +71,10 @@ impl Show {
         self.spinner(terminal).draw(terminal)
     }
 
+    pub(super) fn clear(&mut self, terminal: &mut Terminal) -> io::Result<()> {
+        self.spinner(terminal).clear(terminal)
+    }
+
     pub(super) fn interrupted(&mut self, terminal: &mut Terminal) -> io::Result<()> {
         self.spinner(terminal).clear(terminal)?;
         terminal.note("interrupted: ending the hooks; once more ends this program at once")
@@ -101,7 +105,12 @@ impl Show {
             String::new()
         };
         let because = because(result);
-        writeln!(terminal, "{name} {place}: {how}{verdict}{because}{took}")?;
+        let reached = result.residency.filter(|_| result.started());
+        let resident = reached.map_or("", residency);
+        writeln!(
+            terminal,
+            "{name} {place}: {how}{verdict}{because}{resident}{took}"
+        )?;
         lines(terminal, "out", &result.stdout)?;
         lines(terminal, "err", &result.stderr)?;
         match result.output() {
@@ -269,6 +278,16 @@ fn verdict(result: &HookResult, can_block: bool) -> (Style, &'static str) {
         (Style::Bad, "objects")
     } else {
         (Style::Bad, "failed")
+    }
+}
+
+/// How a resident hook got the event.
+fn residency(how: Residency) -> &'static str {
+    match how {
+        Residency::Kept => ", resident: its process was there",
+        Residency::Started => ", resident: its process was started for this event",
+        Residency::Replaced => ", resident: its process was replaced",
+        _ => ", resident: it ran for this event alone",
     }
 }
 

@@ -71,6 +71,9 @@ struct Entry {
     /// The failure, the reason for a skip or a drop.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
+    /// How a hook whose process is kept got the event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resident: Option<String>,
     background: bool,
     cut: bool,
     kind: Kind,
@@ -218,6 +221,7 @@ impl Entry {
             exit_code: value.get("exit_code").and_then(Value::as_i64),
             reason: text("reason"),
             why,
+            resident: text("resident"),
             background: is("background"),
             cut: is("cut"),
             kind: kind_of(value),

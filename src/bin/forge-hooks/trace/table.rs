@@ -84,7 +84,10 @@ fn row(entry: &Entry) -> [String; 6] {
     };
     let first_line = |text: &str| printable(text.lines().next().unwrap_or_default());
     let why = [entry.why.as_deref(), entry.reason.as_deref()];
-    let why: Vec<_> = why.into_iter().flatten().map(first_line).collect();
+    let mut why: Vec<_> = why.into_iter().flatten().map(first_line).collect();
+    // What takes long, and what should be rare.
+    let resident = entry.resident.as_deref().filter(|how| *how != "kept");
+    why.extend(resident.map(|how| format!("resident {}", first_line(how))));
     let hook = if entry.background {
         format!("{} &", entry.hook)
     } else {

@@ -1,0 +1,99 @@
+//! A Python guard whose process is kept, against the same guard started for each event.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use forge_hooks::{Hook, HookExecutor};
+use tempfile::TempDir;
+
+use crate::one_hook::{event, executor, percentile, run_hook};
+use crate::table::{Effort, Figure, Measured};
+
+const BLOCKS: usize = 7;
+
+const GUARD: &str = r#"
+import json, sys
+for line in sys.stdin:
+    event = json.loads(line)
+    answer = {"id": event.get("id")}
+    if "sudo" in event["data"]["tool_args"]["command"]:
+        answer.update(decision="block", reason="no sudo")
+    print(json.dumps(answer), flush=True)
+"#;
+
+/// The guard in both ways.
+struct Guard {
+    one_shot: HookExecutor,
+    kept: HookExecutor,
+    _folder: TempDir,
+}
+
+impl Guard {
+    fn new() -> Result<Self, String> {
+        let python = python()?;
+        let folder = tempfile::tempdir().expect("a directory");
+        let script = folder.path().join("guard.py");
+        std::fs::write(&script, GUARD).expect("a file");
+        let hook = || hook(&python, &script);
+        Ok(Self {
+            one_shot: executor(hook()),
+            kept: executor(hook().with_resident()),
+            _folder: folder,
+        })
+    }
+
+    /// The times of so many events, with so much idling before each.
+    fn times(executor: &HookExecutor, rounds: usize, idling: Duration) -> Vec<Duration> {
+        let event = event();
+        let one = |_| {
+            if !idling.is_zero() {
+                std::thread::sleep(idling);
+            }
+            let start = Instant::now();
+            run_hook(executor, &event);
+            start.elapsed()
+        };
+        (0..rounds).map(one).collect()
+    }
+}
+
+/// The interpreter itself: `python3` may be a script that looks for one.
+fn python() -> Result<String, String> {
+    let mut command = Command::new("python3");
+    command.args(["-I", "-c", "import sys; print(sys.executable)"]);
+    match command.output() {
+        Ok(output) if output.status.success() => {
+            let path = String::from_utf8_lossy(&output.stdout);
+            Ok(path.trim().to_owned())
+        }
+        _ => Err("there is no python3".to_owned()),
+    }
+}
+
+fn hook(python: &str, script: &Path) -> Hook {
+    let script = script.to_str().expect("a path in UTF-8");
+    Hook::program("tool:pre_execute", [python, "-I", script]).expect("a hook")
+}
+
+/// So many hundredths of the kept guard's times are below the first number, which is divided by the
+/// median of the others.
+pub(crate) fn ratio(
+    effort: Effort,
+    hundredths: usize,
+    rounds: usize,
+    idling: Duration,
+) -> Measured {
+    let guard = Guard::new()?;
+    Guard::times(&guard.kept, 10, Duration::ZERO);
+    let block = |_| {
+        let mut one_shot = Guard::times(&guard.one_shot, effort.rounds(20), Duration::ZERO);
+        let mut kept = Guard::times(&guard.kept, effort.rounds(rounds), idling);
+        let kept = percentile(&mut kept, hundredths).as_secs_f64();
+        kept / percentile(&mut one_shot, 50).as_secs_f64()
+    };
+    let figure = Figure::of_blocks((0..BLOCKS).map(block).collect());
+    // Or the process would be left for a moment when this program ends.
+    let _report = guard.kept.shutdown(Duration::from_secs(1));
+    Ok(figure)
+}

@@ -1,0 +1,241 @@
+//! What will go wrong with a hook whose process is kept.
+//!
+//! Sees the command as it is written, not the scripts that it names.
+
+use super::{Finding, is_ours, is_posix, variables};
+use crate::hook::{CommandText, Hook, HookCommand, Reads, Token, Word, words};
+use crate::profile::AppProfile;
+
+/// The variables that such a hook finds, behind a prefix.
+const SET: [&str; 4] = ["WORKING_DIR", "RESIDENT", "HOOK_CHAIN", "HOOKS_DISABLE"];
+
+/// Programs that answer when their input ends, and not before.
+const READ_TO_THE_END: [&str; 6] = ["cat", "sort", "tac", "tail", "wc", "xargs"];
+
+pub(super) fn lint(
+    hook: &Hook,
+    is_written: impl Fn(&str) -> bool,
+    profile: &AppProfile,
+) -> Vec<Finding> {
+    let mut found = Vec::new();
+    match hook.command() {
+        HookCommand::Program(args) => {
+            let args: Vec<_> = args.iter().cloned().map(Word::literal).collect();
+            let args: Vec<_> = args.iter().collect();
+            found.extend(of_program(&args).map(|it| it.into_finding("args")));
+        }
+        HookCommand::Shell { text, shell } if is_posix(*shell) => {
+            found.extend(of_text(&words(text)).map(|it| it.into_finding("command")));
+        }
+        HookCommand::Shell { .. } => {}
+    }
+    found.extend(event_variable(hook, profile));
+    if is_written("reads") && hook.reads() == Reads::Environment {
+        let message = "a resident hook finds no event in its environment";
+        let help = "leave `reads` out: it reads its events from standard input";
+        found.push(Finding::new("reads", message.to_owned()).with_help(help));
+    }
+    found
+}
+
+/// What a program of the command does with its input.
+enum Habit {
+    ReadsToTheEnd(String),
+    KeepsItsOutput,
+    ReadsBytes,
+}
+
+impl Habit {
+    fn into_finding(self, key: &'static str) -> Finding {
+        match self {
+            Self::ReadsToTheEnd(program) => {
+                let message = format!(
+                    "`{program}` reads to the end of its input, which comes only when the process is to end"
+                );
+                Finding::new(key, message).with_help("answer each line as it is read")
+            }
+            Self::KeepsItsOutput => {
+                let message = "`jq` keeps its answers in a buffer".to_owned();
+                Finding::new(key, message).with_help("say `jq --unbuffered`")
+            }
+            Self::ReadsBytes => {
+                let message = "`while read` makes a system call for each byte of an event";
+                let help = "read whole lines, as Python, Node and `jq --unbuffered` do";
+                Finding::new(key, message.to_owned()).with_help(help)
+            }
+        }
+    }
+}
+
+/// The first in the text, or in the code that it nests.
+fn of_text(text: &CommandText) -> Option<Habit> {
+    let mut commands = text
+        .tokens
+        .split(|token| matches!(token, Token::Operator(_)));
+    let first = commands.find_map(|command| {
+        let words = command.iter().filter_map(|token| match token {
+            Token::Word(word) => Some(word),
+            Token::Operator(_) => None,
+        });
+        of_program(&words.collect::<Vec<_>>())
+    });
+    first.or_else(|| text.nested.iter().find_map(of_text))
+}
+
+fn of_program(words: &[&Word]) -> Option<Habit> {
+    let mut words = words.iter().map(|word| &*word.text).peekable();
+    let mut loops = false;
+    // What may stand before a program.
+    while let Some(word) = words.next_if(|word| stands_before_a_program(word)) {
+        loops |= ["while", "until"].contains(&word);
+    }
+    let program = words.next()?;
+    let name = program.rsplit('/').next().unwrap_or(program);
+    if loops && name == "read" {
+        return Some(Habit::ReadsBytes);
+    }
+    if name == "jq" {
+        return of_jq(words);
+    }
+    // With a file to read, it does not read the events.
+    let reads_events = words.all(|word| word.starts_with('-'));
+    let reads = READ_TO_THE_END.contains(&name) && (reads_events || name == "xargs");
+    reads.then(|| Habit::ReadsToTheEnd(name.to_owned()))
+}
+
+fn stands_before_a_program(word: &str) -> bool {
+    let is_assignment = word.split_once('=').is_some_and(|(name, _)| {
+        let mut chars = name.chars();
+        !name.is_empty() && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+    });
+    let keywords = [
+        "while", "until", "do", "if", "then", "else", "elif", "!", "{", "exec", "command",
+    ];
+    is_assignment || keywords.contains(&word)
+}
+
+/// Short options may stand together, as in `-sc`.
+fn of_jq<'a>(options: impl Iterator<Item = &'a str>) -> Option<Habit> {
+    let options: Vec<_> = options.filter(|word| word.starts_with('-')).collect();
+    let slurps = |word: &&&str| match word.strip_prefix("--") {
+        Some(long) => long == "slurp",
+        None => word.contains('s') && word.chars().skip(1).all(char::is_alphabetic),
+    };
+    if options.iter().any(|word| slurps(&word)) {
+        return Some(Habit::ReadsToTheEnd("jq --slurp".to_owned()));
+    }
+    let flushes = options.contains(&"--unbuffered");
+    (!flushes).then_some(Habit::KeepsItsOutput)
+}
+
+/// One that the hook sets itself is there.
+fn event_variable(hook: &Hook, profile: &AppProfile) -> Option<Finding> {
+    let (key, texts): (_, Vec<&str>) = match hook.command() {
+        HookCommand::Shell { text, .. } => ("command", vec![text]),
+        HookCommand::Program(args) => ("args", args.iter().map(String::as_str).collect()),
+    };
+    let is_set = |name: &str| {
+        let prefixes = profile.env_prefixes().iter();
+        let mut rests = prefixes.filter_map(|prefix| name.strip_prefix(prefix.as_str()));
+        hook.env().contains_key(name)
+            || rests.any(|rest| SET.contains(&rest.trim_start_matches('_')))
+    };
+    let name = texts
+        .into_iter()
+        .flat_map(variables)
+        .find(|name| is_ours(name, profile) && !is_set(name))?;
+    let message = format!("`${name}` is not set: a resident hook finds no variables of an event");
+    Some(Finding::new(key, message).with_help("read the event from standard input"))
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    fn messages(hook: &Hook) -> Vec<String> {
+        let found = lint(hook, |_| true, &AppProfile::default());
+        let found = found.into_iter().filter(|it| it.key != "reads");
+        found
+            .map(|it| format!("{}: {}", it.key, it.message))
+            .collect()
+    }
+
+    #[track_caller]
+    fn case(hook: &Hook, expected: Option<&str>) {
+        let found = messages(hook);
+        let command = hook.command();
+        match expected {
+            None => assert!(found.is_empty(), "{command}: {found:?}"),
+            Some(words) => assert!(
+                found.len() == 1 && found[0].contains(words),
+                "{command}: {found:?}"
+            ),
+        }
+    }
+
+    #[test]
+    fn what_does_not_answer_each_line_is_found() {
+        const END: &str = "reads to the end";
+        for (command, expected) in [
+            ("cat", Some("`cat` reads to the end")),
+            ("/bin/cat - | ./guard", Some(END)),
+            ("event=$(cat); ./guard \"$event\"", Some(END)),
+            ("A=1 sort", Some(END)),
+            ("exec jq -sc .", Some("`jq --slurp` reads")),
+            ("jq -c '{id}'", Some("`jq` keeps")),
+            ("exec jq -c --unbuffered '{id}'", None),
+            ("jq --unbuffered -c --slurp .", Some("`jq --slurp`")),
+            (
+                "while IFS= read -r line; do echo x; done",
+                Some("each byte"),
+            ),
+            (
+                "true; until ! read line; do echo x; done",
+                Some("each byte"),
+            ),
+            ("while true; do ./x; done", None),
+            ("cat rules | wc -l >n; ./guard", Some("`wc`")),
+            ("cat rules >all; exec ./guard cat", None),
+            ("./guard.py --read cat", None),
+            ("echo 'cat'", None),
+        ] {
+            case(&Hook::new("*", command).unwrap(), expected);
+        }
+        for (args, expected) in [
+            (&["cat"][..], Some("args: `cat`")),
+            (&["jq", "-c", "."], Some("args: `jq`")),
+            (&["jq", "--unbuffered", "-c", "."], None),
+            (&["python3", "-I", "cat"], None),
+        ] {
+            case(&Hook::program("*", args.iter().copied()).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_variable_of_the_event_is_found() {
+        for (command, name) in [
+            ("./guard \"$FORGE_TOOL_NAME\"", Some("FORGE_TOOL_NAME")),
+            ("./guard ${OPENCODE_EVENT}", Some("OPENCODE_EVENT")),
+            ("sh -c './guard $TOOL_ARGS'", Some("TOOL_ARGS")),
+            ("cd \"$FORGE_WORKING_DIR\" && ./guard $FORGE_RESIDENT", None),
+            ("./guard $FORGE_HOOK_CHAIN $HOME $FORGE_OWN", None),
+        ] {
+            let hook = Hook::new("*", command).unwrap();
+            let hook = hook.with_env("FORGE_OWN", "1");
+            let expected = name.map(|name| format!("command: `${name}` is not set"));
+            case(&hook, expected.as_deref());
+        }
+        let args = Hook::program("*", ["sh", "-c", "./guard $FORGE_EVENT"]).unwrap();
+        case(&args, Some("args: `$FORGE_EVENT` is not set"));
+    }
+
+    #[test]
+    fn only_reads_that_is_written_is_found() {
+        let hook = Hook::new("*", "./guard").unwrap().with_resident();
+        let profile = AppProfile::default();
+        let found = |hook: &Hook, written: bool| lint(hook, |_| written, &profile).len();
+        assert_eq!((found(&hook, true), found(&hook, false)), (1, 0));
+        assert_eq!(found(&hook.with_reads(Reads::Stdin), true), 0);
+    }
+}

@@ -1,0 +1,83 @@
+//! Names in a hook's `inherit` that look like those of secrets.
+
+use serde_json::json;
+
+use super::Finding;
+use crate::hook::Hook;
+use crate::redact::Redactor;
+
+/// So many names of a file are looked at: that takes longer than to read them.
+const MOST_NAMES: usize = 20_000;
+
+/// What looks for them, in all hooks of a file.
+pub(in crate::config) struct SecretNames {
+    redactor: Redactor,
+    left: usize,
+}
+
+impl SecretNames {
+    pub(in crate::config) fn new() -> Self {
+        Self {
+            redactor: Redactor::new(),
+            left: MOST_NAMES,
+        }
+    }
+
+    /// A name with a star may be meant for others.
+    pub(in crate::config) fn lint(&mut self, hook: &Hook) -> Option<Finding> {
+        let rule = hook.inherit_rule()?;
+        let names = rule.names().iter().filter(|name| !name.contains('*'));
+        let mut names = names.take(self.left);
+        let name = names.find(|name| {
+            self.left -= 1;
+            is_secret(name, &self.redactor)
+        })?;
+        let message = format!("passes on `{name}`, whose name is that of a secret");
+        let help = "leave it out, unless the hook needs it";
+        Some(Finding::new("inherit", message).with_help(help))
+    }
+}
+
+/// Whether the value of a variable of this name would be masked. These two are directories.
+fn is_secret(name: &str, redactor: &Redactor) -> bool {
+    let value = json!({name: "x9x9"});
+    !["PWD", "OLDPWD"].contains(&name) && redactor.value(&value)[name] != "x9x9"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn case(found: &mut SecretNames, names: &[&str], secret: Option<&str>) {
+        let hook = Hook::new("session:start", "x").unwrap();
+        let found = found.lint(&hook.with_inherit(names.iter().copied()));
+        let expected = secret.map(|it| format!("passes on `{it}`, whose name is that of a secret"));
+        assert_eq!(found.map(|it| it.message), expected, "{names:?}");
+    }
+
+    #[test]
+    fn a_secret_in_a_list_is_found() {
+        let mut found = SecretNames::new();
+        let token = Some("GITHUB_TOKEN");
+        case(&mut found, &["PATH", "HOME", "GITHUB_TOKEN"], token);
+        case(&mut found, &["DB_PASSWORD", "PATH"], Some("DB_PASSWORD"));
+        case(
+            &mut found,
+            &["PATH", "HOME", "*_TOKEN", "PWD", "TERM"],
+            None,
+        );
+        case(&mut found, &[], None);
+    }
+
+    #[test]
+    fn of_very_many_names_the_first_are_looked_at() {
+        let mut found = SecretNames {
+            left: 3,
+            ..SecretNames::new()
+        };
+        case(&mut found, &["A", "B"], None);
+        case(&mut found, &["DB_PASSWORD"], Some("DB_PASSWORD"));
+        case(&mut found, &["DB_PASSWORD"], None);
+    }
+}
