@@ -311,5 +311,10 @@ fn an_answer_counts_though_the_process_ends() {
     for _ in 0..50 {
         let result = fire(&world);
         assert!(result.success(), "{result:?}");
+        // An event that reaches a process that is about to end fails.
+        let pid = result.pid.unwrap();
+        eventually("it has ended", || {
+            std::fs::metadata(format!("/proc/{pid}")).is_err()
+        });
     }
 }

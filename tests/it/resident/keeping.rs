@@ -193,7 +193,9 @@ for line in sys.stdin:
     names = sorted(name for name in os.environ if "_" in name and name.split("_")[0] in ("FORGE", "OPENCODE", "TOOL"))
     print(json.dumps({"id": json.loads(line)["id"], "reason": " ".join(names)}), flush=True)
 "#;
-    let hook = python(&world, program).with_env("FORGE_OWN", "1");
+    let hook = python(&world, program)
+        .with_env("FORGE_OWN", "1")
+        .with_inherit(["PATH", "HOME"]);
     world.registry().register(hook);
     let expected = [
         "FORGE_HOOK_CHAIN",
