@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use forge_hooks::{FailureKind, Hook, HookResult, Residency};
 use serde_json::json;
 
-use super::{PYTHON, assert_kept, fire, python};
+use super::{PYTHON, assert_kept, fire, is_gone, python};
 use crate::support::{World, blocking_event, eventually};
 
 /// A hook that is fine for the first event, and does this with the second.
@@ -115,10 +115,7 @@ fn a_deadline_ends_the_process_and_no_late_answer_counts() {
     let result = fire(&world);
     assert_failed(&result, FailureKind::TimedOut, "timed out");
     assert!(result.timed_out && result.duration >= Duration::from_secs(3));
-    let pid = result.pid.unwrap();
-    eventually("it is gone", || {
-        std::fs::metadata(format!("/proc/{pid}")).is_err()
-    });
+    eventually("it is gone", || is_gone(result.pid));
 }
 
 #[test]
@@ -129,10 +126,7 @@ fn a_stopped_hook_times_out() {
     assert_kept(&fire(&world), Residency::Started);
     let result = fire(&world);
     assert_failed(&result, FailureKind::TimedOut, "stopped");
-    let pid = result.pid.unwrap();
-    eventually("it is gone", || {
-        std::fs::metadata(format!("/proc/{pid}")).is_err()
-    });
+    eventually("it is gone", || is_gone(result.pid));
 }
 
 #[test]
@@ -312,9 +306,6 @@ fn an_answer_counts_though_the_process_ends() {
         let result = fire(&world);
         assert!(result.success(), "{result:?}");
         // An event that reaches a process that is about to end fails.
-        let pid = result.pid.unwrap();
-        eventually("it has ended", || {
-            std::fs::metadata(format!("/proc/{pid}")).is_err()
-        });
+        eventually("it has ended", || is_gone(result.pid));
     }
 }

@@ -6,14 +6,9 @@ use std::time::{Duration, Instant};
 use forge_hooks::{FailureKind, Hook, HookResult, HookRun, Observer, Residency};
 use serde_json::json;
 
-use super::{PYTHON, assert_kept, fire, python};
+use super::{PYTHON, assert_kept, fire, is_gone, python};
 use crate::support::{World, blocking_event, eventually};
 use crate::trust::{PROJECT, Project};
-
-fn is_gone(pid: Option<u32>) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.unwrap()));
-    stat.is_err()
-}
 
 #[test]
 fn an_edited_script_gets_another_process() {
