@@ -309,3 +309,30 @@ fn an_answer_counts_though_the_process_ends() {
         eventually("it has ended", || is_gone(result.pid));
     }
 }
+
+/// None can be made to wait by those that came after it.
+#[test]
+fn turns_are_taken_in_order() {
+    let world = World::new();
+    let program = PYTHON.replace(
+        "    event =",
+        "    __import__('time').sleep(0.05)\n    event =",
+    );
+    let hook = python(&world, &program).with_timeout(Duration::from_secs(20));
+    world.registry().register(hook);
+    assert!(fire(&world).success());
+    let longest = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..10)
+            .map(|_| {
+                scope.spawn(|| {
+                    let turns = (0..8).map(|_| fire(&world).duration);
+                    turns.max().unwrap_or_default()
+                })
+            })
+            .collect();
+        let times = threads.into_iter().map(|thread| thread.join().unwrap());
+        times.max().unwrap()
+    });
+    // Ten turns of 50 ms, and as much again, and more for a busy machine.
+    assert!(longest < Duration::from_secs(4), "{longest:?}");
+}
