@@ -7,7 +7,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::hook::{Hook, HookCommand, Token, words};
+use crate::hook::{Hook, literal_words};
 use crate::process::{Spec, program_of};
 
 /// Of more files than this, no process is kept: they are looked at before each event.
@@ -94,30 +94,6 @@ impl Files {
         }
         self.add(path);
     }
-}
-
-/// The words of a command, where all are what they stand for: no expansion, no operator, no other shell's
-/// code. None where the files of the command are not known.
-fn literal_words(command: &HookCommand) -> Option<Vec<String>> {
-    let words: Vec<String> = match command {
-        HookCommand::Program(args) => args.clone(),
-        HookCommand::Shell { text, .. } => {
-            let tokens = words(text).tokens.into_iter();
-            let literal = tokens.map(|token| match token {
-                Token::Word(word) if !word.expands && !word.bare.starts_with('~') => {
-                    Some(word.text)
-                }
-                _ => None,
-            });
-            literal.collect::<Option<_>>()?
-        }
-    };
-    let is_shell = words.iter().any(|word| {
-        let name = word.rsplit('/').next().unwrap_or(word);
-        ["sh", "bash", "dash", "zsh", "ksh", "fish"].contains(&name)
-    });
-    let takes_code = |word: &String| word.starts_with('-') && word.ends_with('c');
-    (!(is_shell && words.iter().any(takes_code))).then_some(words)
 }
 
 fn stamped(path: PathBuf) -> (PathBuf, Option<Stamp>) {
