@@ -225,7 +225,10 @@ mod tests {
             ("./guard.py --read cat", None),
             ("echo 'cat'", None),
         ] {
-            case(&Hook::new("*", command).unwrap(), expected);
+            case(
+                &Hook::new("*", command).unwrap().with_inputs(["x"]),
+                expected,
+            );
         }
         for (args, expected) in [
             (&["cat"][..], Some("args: `cat`")),
@@ -247,7 +250,7 @@ mod tests {
             ("./guard $FORGE_HOOK_CHAIN $HOME $FORGE_OWN", None),
         ] {
             let hook = Hook::new("*", command).unwrap();
-            let hook = hook.with_env("FORGE_OWN", "1");
+            let hook = hook.with_env("FORGE_OWN", "1").with_inputs(["x"]);
             let expected = name.map(|name| format!("command: `${name}` is not set"));
             case(&hook, expected.as_deref());
         }
