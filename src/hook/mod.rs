@@ -10,6 +10,7 @@ mod fingerprint;
 mod inherit;
 mod json;
 mod keys;
+mod literal;
 mod named;
 mod parts;
 #[cfg(test)]
@@ -21,6 +22,7 @@ pub use definition::{Gate, GateVerdict, Hook};
 pub use error::{HookError, KeyError};
 pub(crate) use inherit::Inherit;
 pub(crate) use keys::{KEYS, LONGEST_NAME, failure_policy_of, in_order, is_key, nearest_key};
+pub(crate) use literal::literal_words;
 pub(crate) use named::named;
 pub(crate) use parts::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};

@@ -4,6 +4,11 @@ use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::process::Command;
 
+/// Where there is none: bash would take its own, which ends with the working directory, and so with what
+/// lies in a project.
+#[cfg(unix)]
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
 /// The environment of one process. What is set later wins.
 #[derive(Debug)]
 pub(crate) struct Environment<'a> {
@@ -46,7 +51,10 @@ impl<'a> Environment<'a> {
             }
             Inherited::Only(variables) => {
                 let variables = variables.iter().map(|(name, value)| (name, value));
-                command.env_clear().envs(variables);
+                command.env_clear();
+                #[cfg(unix)]
+                command.env("PATH", DEFAULT_PATH);
+                command.envs(variables);
             }
         }
         command.env(variable.0, variable.1);
@@ -56,18 +64,19 @@ impl<'a> Environment<'a> {
     }
 
     /// Where the process will look for programs.
-    #[cfg_attr(windows, allow(dead_code))]
-    pub(super) fn path(&self) -> Option<OsString> {
+    #[cfg(unix)]
+    pub(super) fn path(&self) -> OsString {
         if let Some((_, path)) = self.set.iter().rev().find(|(name, _)| name == "PATH") {
-            return Some((**path).into());
+            return (**path).into();
         }
-        match &self.inherited {
+        let inherited = match &self.inherited {
             Inherited::AllBut(_) => std::env::var_os("PATH"),
             Inherited::Only(variables) => {
                 let path = variables.iter().find(|(name, _)| name == "PATH");
                 path.map(|(_, path)| path.clone())
             }
-        }
+        };
+        inherited.unwrap_or_else(|| DEFAULT_PATH.into())
     }
 
     /// The variables, each with its length as `NAME=value`.

@@ -5,7 +5,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::answer::answered;
 use super::command::command_line;
@@ -82,16 +82,12 @@ impl Runner {
         let event_type = &firing.event.event_type;
         self.reporter.start(hook, event_type);
         let not_run = |failure, error| HookResult::not_run(Arc::clone(hook), failure, error);
-        let result = match hook
-            .gate()
-            .map_or(GateVerdict::Run, |gate| gate.check(hook))
-        {
-            GateVerdict::ApprovalLost(why) => {
-                if hook.resident() {
-                    self.residents.end_of(&[hook.fingerprint()]);
-                }
-                not_run(FailureKind::ApprovalLost, why)
-            }
+        let verdict = hook.gate().map_or(GateVerdict::Run, |it| it.check(hook));
+        if hook.resident() && verdict != GateVerdict::Run {
+            self.residents.end_of(&[hook.fingerprint()]);
+        }
+        let result = match verdict {
+            GateVerdict::ApprovalLost(why) => not_run(FailureKind::ApprovalLost, why),
             GateVerdict::NotApproved(why) => {
                 HookResult::skipped(Arc::clone(hook), SkipReason::NotApproved, why)
             }
@@ -144,20 +140,25 @@ impl Runner {
         };
         Ok(match id {
             None => Ran::once(process::run(&spec)),
-            Some(id) => self.run_resident(hook, &spec, &id),
+            Some(id) => self.run_resident(hook, spec, &id),
         })
     }
 
     /// The event goes to the hook's process, or where none is kept, to one of its own.
-    fn run_resident(&self, hook: &Hook, spec: &Spec<'_>, id: &str) -> Ran {
-        if let Some(exchanged) = self.residents.exchange(hook, spec, id) {
+    fn run_resident(&self, hook: &Hook, mut spec: Spec<'_>, id: &str) -> Ran {
+        let begun = Instant::now();
+        if let Some(exchanged) = self.residents.exchange(hook, &spec, id) {
             return Ran {
                 finished: exchanged.finished,
                 failure: exchanged.failure,
                 residency: exchanged.how,
             };
         }
-        let finished = process::run(spec);
+        // It may have waited for its turn.
+        let waited = begun.elapsed();
+        spec.timeout = spec.timeout.saturating_sub(waited);
+        let mut finished = process::run(&spec);
+        finished.duration += waited;
         let answered = match &finished.end {
             End::Exited(0..126) | End::Signaled(_) => check_answer(&finished.stdout.bytes(), id),
             _ => Ok(()),

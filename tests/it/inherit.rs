@@ -33,7 +33,7 @@ fn a_hook_inherits_what_it_names() {
     if !alone_with("inherit::a_hook_inherits_what_it_names", &own) {
         return;
     }
-    let ours = ["EVENT_TYPE", "PWD"];
+    let ours = ["EVENT_TYPE", "PATH", "PWD"];
     let with = |names: &[&'static str]| {
         let mut all = [&ours[..], names].concat();
         all.sort_unstable();
@@ -50,7 +50,7 @@ fn a_hook_inherits_what_it_names() {
     );
     // The hook's own list replaces the host's.
     let host = |it: HookExecutorBuilder| it.inherit(["PATH", "SECRET"]);
-    assert_eq!(found(host, |it| it), with(&["PATH", "SECRET"]));
+    assert_eq!(found(host, |it| it), with(&["SECRET"]));
     assert_eq!(found(host, own(&["LC_ALL"])), with(&["LC_ALL"]));
     let set = |hook: Hook| hook.with_inherit(["LC_ALL"]).with_env("SECRET", "own");
     assert_eq!(found(host, set), with(&["LC_ALL", "SECRET"]));
@@ -97,4 +97,14 @@ fn a_program_is_looked_for_on_the_path_it_has() {
             .error
             .is_some_and(|error| error.contains("not found"))
     );
+}
+
+/// bash has one of its own, which ends with the working directory.
+#[test]
+fn without_a_path_nothing_is_looked_for_in_the_project() {
+    let world = World::new();
+    world.script("mytool", "#!/bin/sh\necho project\n");
+    let hook = Hook::program("*", ["/bin/bash", "-c", "mytool; true"]).unwrap();
+    let result = world.one(hook.with_inherit(["HOME"]).with_working_dir(world.folder()));
+    assert_eq!(result.stdout, "", "{result:?}");
 }

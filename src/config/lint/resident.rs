@@ -3,7 +3,7 @@
 //! Sees the command as it is written, not the scripts that it names.
 
 use super::{Finding, is_ours, is_posix, variables};
-use crate::hook::{CommandText, Hook, HookCommand, Reads, Token, Word, words};
+use crate::hook::{CommandText, Hook, HookCommand, Reads, Token, Word, literal_words, words};
 use crate::profile::AppProfile;
 
 /// The variables that such a hook finds, behind a prefix.
@@ -30,12 +30,29 @@ pub(super) fn lint(
         HookCommand::Shell { .. } => {}
     }
     found.extend(event_variable(hook, profile));
+    if found.is_empty() {
+        found.extend(unknown_files(hook));
+    }
     if is_written("reads") && hook.reads() == Reads::Environment {
         let message = "a resident hook finds no event in its environment";
         let help = "leave `reads` out: it reads its events from standard input";
         found.push(Finding::new("reads", message.to_owned()).with_help(help));
     }
     found
+}
+
+/// Such a hook is never kept.
+fn unknown_files(hook: &Hook) -> Option<Finding> {
+    if literal_words(hook.command()).is_some() || !hook.inputs().is_empty() {
+        return None;
+    }
+    let key = match hook.command() {
+        HookCommand::Program(_) => "args",
+        HookCommand::Shell { .. } => "command",
+    };
+    let message = "which files this runs cannot be told, so that its process is not kept";
+    let help = "write it as `args`, a program and its arguments, or name the files in `inputs`";
+    Some(Finding::new(key, message.to_owned()).with_help(help))
 }
 
 /// What a program of the command does with its input.
@@ -161,6 +178,14 @@ mod tests {
             .collect()
     }
 
+    #[test]
+    fn a_command_whose_files_are_unknown_is_found() {
+        let hook = |command: &str| Hook::new("*", command).unwrap().with_resident();
+        case(&hook("~/guard.py"), Some("cannot be told"));
+        case(&hook("./guard.py"), None);
+        case(&hook("~/guard.py").with_inputs(["guard.py"]), None);
+    }
+
     #[track_caller]
     fn case(hook: &Hook, expected: Option<&str>) {
         let found = messages(hook);
@@ -200,7 +225,10 @@ mod tests {
             ("./guard.py --read cat", None),
             ("echo 'cat'", None),
         ] {
-            case(&Hook::new("*", command).unwrap(), expected);
+            case(
+                &Hook::new("*", command).unwrap().with_inputs(["x"]),
+                expected,
+            );
         }
         for (args, expected) in [
             (&["cat"][..], Some("args: `cat`")),
@@ -222,7 +250,7 @@ mod tests {
             ("./guard $FORGE_HOOK_CHAIN $HOME $FORGE_OWN", None),
         ] {
             let hook = Hook::new("*", command).unwrap();
-            let hook = hook.with_env("FORGE_OWN", "1");
+            let hook = hook.with_env("FORGE_OWN", "1").with_inputs(["x"]);
             let expected = name.map(|name| format!("command: `${name}` is not set"));
             case(&hook, expected.as_deref());
         }
@@ -232,7 +260,10 @@ mod tests {
 
     #[test]
     fn only_reads_that_is_written_is_found() {
-        let hook = Hook::new("*", "./guard").unwrap().with_resident();
+        let hook = Hook::new("*", "./guard")
+            .unwrap()
+            .with_resident()
+            .with_inputs(["x"]);
         let profile = AppProfile::default();
         let found = |hook: &Hook, written: bool| lint(hook, |_| written, &profile).len();
         assert_eq!((found(&hook, true), found(&hook, false)), (1, 0));

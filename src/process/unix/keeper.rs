@@ -14,7 +14,8 @@ use rustix::process::Signal;
 
 use super::resident::{Resident, Watched, wait};
 
-/// So many processes are kept at once, with those that are busy.
+/// So many processes are kept at once, with those that are busy; and no other is started while so many are
+/// about to end.
 const MOST: usize = 16;
 
 /// A process without an event for so long is ended.
@@ -82,7 +83,7 @@ impl Keeper {
     /// or [`give_up_place`](Self::give_up_place).
     pub(crate) fn take_place(&self) -> bool {
         let mut state = self.0.lock();
-        if state.closed {
+        if state.closed || state.ending.len() >= MOST {
             return false;
         }
         if state.busy + state.idle.len() >= MOST {
@@ -140,12 +141,16 @@ impl Keeper {
         self.0.run_thread(&mut state);
     }
 
-    /// Ends a process that may still be at work on an event: it is asked at once.
+    /// Kills a process that may still be at work on an event.
     pub(crate) fn cut(&self, process: Resident) {
         let mut state = self.0.lock();
         state.busy = state.busy.saturating_sub(1);
+        if process.is_reaped() {
+            return;
+        }
         state.begin_to_end(process);
         if let Some(ending) = state.ending.last_mut() {
+            ending.next = Step::Force;
             ending.step(Instant::now());
         }
         self.0.run_thread(&mut state);

@@ -11,29 +11,25 @@ use crate::process::start::{StartError, StartErrorKind, is_executable};
 /// any other is looked for on the `PATH` that the program will have.
 pub(super) fn find_program(spec: &Spec<'_>) -> Result<OsString, StartError> {
     let name = &spec.program;
+    program_of(name, spec)
+        .map(PathBuf::into_os_string)
+        .ok_or_else(|| StartError {
+            kind: StartErrorKind::NotFound,
+            message: format!("program `{}` not found", name.to_string_lossy()),
+        })
+}
+
+/// The same for any name, where there is such a file.
+pub(crate) fn program_of(name: &OsStr, spec: &Spec<'_>) -> Option<PathBuf> {
     if name.as_encoded_bytes().contains(&b'/') {
         // Without `./`, for people to see.
-        let path: PathBuf = spec.working_dir.join(name).components().collect();
-        return Ok(path.into_os_string());
+        return Some(spec.working_dir.join(name).components().collect());
     }
-    let path = spec.environment.path();
     // The name alone is never handed on: the system would search in its own way.
-    find_on_path(
-        name,
-        &path.unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into()),
-    )
-    .ok_or_else(|| StartError {
-        kind: StartErrorKind::NotFound,
-        message: format!("program `{}` not found", name.to_string_lossy()),
-    })
+    find_on_path(name, &spec.environment.path())
 }
 
-/// The file of the program, where it is found.
-pub(crate) fn program_of(spec: &Spec<'_>) -> Option<PathBuf> {
-    find_program(spec).ok().map(PathBuf::from)
-}
-
-fn find_on_path(name: &OsStr, path: &OsStr) -> Option<OsString> {
+fn find_on_path(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
     // An empty entry means the current directory to a shell. It is passed over: what lies in a
     // project must not take the place of a program.
     let candidates: Vec<PathBuf> = std::env::split_paths(path)
@@ -46,5 +42,5 @@ fn find_on_path(name: &OsStr, path: &OsStr) -> Option<OsString> {
         .iter()
         .find(|file| is_executable(file))
         .or(candidates.first());
-    chosen.map(|file| file.clone().into_os_string())
+    chosen.cloned()
 }

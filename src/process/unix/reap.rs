@@ -35,6 +35,10 @@ impl Leader {
         Self(None)
     }
 
+    pub(super) fn is_gone(&self) -> bool {
+        self.0.is_none()
+    }
+
     pub(super) fn child(&mut self) -> Option<&mut Child> {
         self.0.as_mut()
     }

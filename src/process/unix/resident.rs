@@ -133,6 +133,11 @@ impl Resident {
         child::has_ended(self.pid)
     }
 
+    /// Whether its exit status has been taken: its number may be another process's by now.
+    pub(super) fn is_reaped(&self) -> bool {
+        self.leader.is_gone()
+    }
+
     /// What the keeper waits for while the process is idle or ending.
     pub(super) fn watched(&self) -> Watched {
         Watched {

@@ -7,15 +7,21 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::hook::{Hook, HookCommand, Token, words};
+use crate::hook::{Hook, literal_words};
 use crate::process::{Spec, program_of};
 
-/// Of more files than this, no process is kept.
+/// Of more files than this, no process is kept: they are looked at before each event.
 const MOST: usize = 1000;
+/// Directories within each other.
+const DEEPEST: usize = 16;
 
 /// In the order in which the hook names them; None for one that is not there, or is no file.
 #[derive(Debug, PartialEq)]
-pub(super) struct Files(Vec<(PathBuf, Option<Stamp>)>);
+pub(super) struct Files {
+    /// The device and the inode of the working directory.
+    directory: Option<(u64, u64)>,
+    files: Vec<(PathBuf, Option<Stamp>)>,
+}
 
 #[derive(Debug, PartialEq)]
 struct Stamp {
@@ -27,64 +33,66 @@ struct Stamp {
 }
 
 impl Files {
-    /// The program, each word of the command that could be a file, and the hook's `inputs`. None when
-    /// they are too many to be compared before each event.
+    /// The program, each word of the command that could be a file, and the hook's `inputs`. None where
+    /// they are not known, or too many.
     pub(super) fn of(hook: &Hook, spec: &Spec<'_>) -> Option<Self> {
-        let mut files = Self(Vec::new());
-        files.0.extend(program_of(spec).map(stamped));
         let dir = &spec.working_dir;
-        match hook.command() {
-            HookCommand::Program(args) => args.iter().for_each(|word| files.add(dir.join(word))),
-            HookCommand::Shell { text, .. } => {
-                for token in words(text).tokens {
-                    if let Token::Word(word) = token {
-                        files.add(dir.join(&*word.text));
-                    }
-                }
+        let found = dir.metadata().ok();
+        let mut files = Self {
+            directory: found.map(|found| (found.dev(), found.ino())),
+            files: program_of(&spec.program, spec)
+                .map(stamped)
+                .into_iter()
+                .collect(),
+        };
+        let words = literal_words(hook.command());
+        if words.is_none() && hook.inputs().is_empty() {
+            return None;
+        }
+        for word in words.unwrap_or_default() {
+            if !word.contains('/') && !word.starts_with('-') {
+                let program = program_of(word.as_ref(), spec);
+                files.files.extend(program.map(stamped));
             }
+            files.add(dir.join(word));
         }
         let base = hook.base_dir().unwrap_or(dir);
         for input in hook.inputs() {
-            files.add_input(&base.join(input));
+            files.add_input(base, input);
         }
-        (files.0.len() <= MOST).then_some(files)
+        (files.files.len() <= MOST).then_some(files)
     }
 
     fn add(&mut self, path: PathBuf) {
-        if self.0.len() <= MOST {
-            self.0.push(stamped(path));
+        if self.files.len() <= MOST {
+            self.files.push(stamped(path));
         }
     }
 
-    /// A file, all of a directory, or what a pattern matches.
-    fn add_input(&mut self, path: &Path) {
-        let text = path.to_string_lossy();
-        if text.contains(['*', '?', '[']) {
-            let found = glob::glob(&text).into_iter().flatten().flatten();
-            for path in found.take(MOST + 1) {
-                self.add(path);
-            }
+    /// A file, all of a directory, or of a pattern all of the directory that it begins in.
+    fn add_input(&mut self, base: &Path, input: &str) {
+        let is_literal = |part: &&str| !part.contains(['*', '?', '[']);
+        let literal: PathBuf = input.split('/').take_while(is_literal).collect();
+        let path = if input.starts_with('/') {
+            Path::new("/").join(literal)
         } else {
-            self.add_all(path);
-        }
+            base.join(literal)
+        };
+        // A link that is named is followed, others are not: they may lead back.
+        self.add_all(path.canonicalize().unwrap_or(path), 0);
     }
 
-    fn add_all(&mut self, path: &Path) {
-        let mut left = vec![path.to_owned()];
-        while let Some(path) = left.pop() {
-            if self.0.len() > MOST {
-                return;
+    fn add_all(&mut self, path: PathBuf, depth: usize) {
+        let is_directory = path.symlink_metadata().is_ok_and(|found| found.is_dir());
+        if is_directory && depth < DEEPEST && self.files.len() <= MOST {
+            let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
+            let mut entries: Vec<_> = entries.take(MOST + 1).map(|it| it.path()).collect();
+            entries.sort();
+            for entry in entries {
+                self.add_all(entry, depth + 1);
             }
-            // A link to a directory is not followed: it may lead back.
-            if path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-                let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
-                let entries = entries.take(MOST + 1).map(|entry| entry.path());
-                let from = left.len();
-                left.extend(entries);
-                left[from..].sort();
-            }
-            self.add(path);
         }
+        self.add(path);
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use self::files::Files;
 use self::slot::{Place, Slot};
 use super::ending::Unable;
-use crate::hook::Hook;
+use crate::hook::{GateVerdict, Hook};
 use crate::outcome::{FailureKind, Residency};
 use crate::process::{
     Broken, Captured, End, Exchange, Finished, Keeper, Resident, Spec, StartError, start_resident,
@@ -101,11 +101,17 @@ impl Residents {
             Ok(place) => place,
             Err(end) => return Some(Exchanged::never_sent(end, started)),
         };
-        // The one before may have failed for the third time.
+        // Much may have happened while it waited: an approval may be lost, the one before may have failed
+        // for the third time.
+        if let Some(why) = lost_approval(hook) {
+            self.end_of(&[hook.fingerprint()]);
+            return Some(Exchanged::refused(why, started));
+        }
         if slot.is_degraded(Instant::now()) {
             return None;
         }
-        let (process, how) = match self.process(&place, Files::of(hook, spec), spec, deadline)? {
+        let files = Files::of(hook, spec)?;
+        let (process, how) = match self.process(&place, files, spec, deadline)? {
             Ok(process) => process,
             Err(error) => {
                 slot.note_failure(Instant::now());
@@ -119,13 +125,13 @@ impl Residents {
     fn process(
         &self,
         place: &Place<'_>,
-        files: Option<Files>,
+        files: Files,
         spec: &Spec<'_>,
         deadline: Instant,
     ) -> Option<Result<(Resident, Residency), StartError>> {
         let slot = place.slot();
         if let Some(process) = self.keeper.take(slot.key) {
-            if process.is_usable() && files.is_some() && slot.started_from(&files) {
+            if process.is_usable() && slot.started_from(&files) {
                 return Some(Ok((process, Residency::Kept)));
             }
             slot.note_replacement();
@@ -196,7 +202,8 @@ impl Residents {
     }
 
     fn hand_back(&self, slot: &Slot, process: Resident) {
-        if process.events() < MOST_EVENTS && process.age() < OLDEST {
+        let is_good = process.events() < MOST_EVENTS && process.age() < OLDEST;
+        if is_good && !slot.is_retired() {
             self.keeper.keep(slot.key, process);
         } else {
             slot.note_replacement();
@@ -230,13 +237,15 @@ impl Residents {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the idle processes of these hooks, which are known by their fingerprints.
+    /// Ends the processes of these hooks, which are known by their fingerprints; a busy one when it has
+    /// answered.
     pub(crate) fn end_of(&self, hooks: &[u64]) {
-        let slots = self.lock();
-        let meant = slots.known.iter();
-        let meant = meant.filter(|known| hooks.contains(&known.hook.fingerprint()));
-        let keys: Vec<_> = meant.map(|known| known.slot.key).collect();
+        let mut slots = self.lock();
+        let is_meant = |known: &mut Known| hooks.contains(&known.hook.fingerprint());
+        let gone: Vec<_> = slots.known.extract_if(.., is_meant).collect();
         drop(slots);
+        let keys: Vec<_> = gone.iter().map(|known| known.slot.key).collect();
+        gone.iter().for_each(|known| known.slot.retire());
         if !keys.is_empty() {
             self.keeper.end_where(|key| keys.contains(&key));
         }
@@ -262,9 +271,24 @@ impl Exchanged {
         }
     }
 
+    fn refused(why: String, started: Instant) -> Self {
+        Self {
+            failure: Some((FailureKind::ApprovalLost, why)),
+            ..Self::never_sent(NO_EXIT, started)
+        }
+    }
+
     fn by(mut self, how: Residency) -> Self {
         self.how = Some(how);
         self
+    }
+}
+
+/// Why the hook may not run any more.
+fn lost_approval(hook: &Hook) -> Option<String> {
+    match hook.gate()?.check(hook) {
+        GateVerdict::Run => None,
+        GateVerdict::NotApproved(why) | GateVerdict::ApprovalLost(why) => Some(why),
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam_channel::{Sender, bounded};
 
 use super::files::Files;
 use crate::outcome::Residency;
@@ -27,14 +27,23 @@ const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 pub(super) struct Slot {
     /// By which the keeper knows its process.
     pub(super) key: u64,
-    /// Holds one token, which is with the event whose turn it is.
-    free: (Sender<()>, Receiver<()>),
+    turns: Mutex<Turns>,
     memory: Mutex<Memory>,
+}
+
+#[derive(Debug, Default)]
+struct Turns {
+    taken: bool,
+    next: u64,
+    /// In their order; each is called when its turn comes.
+    waiting: VecDeque<(u64, Sender<()>)>,
 }
 
 #[derive(Debug)]
 struct Memory {
     files: Option<Files>,
+    /// The hook is not registered any more.
+    retired: bool,
     /// The process before had to go.
     replaces: bool,
     failures: VecDeque<Instant>,
@@ -44,14 +53,12 @@ struct Memory {
 
 impl Slot {
     pub(super) fn new(key: u64) -> Self {
-        let (sender, receiver) = bounded(1);
-        // There is room for it.
-        let _ = sender.try_send(());
         Self {
             key,
-            free: (sender, receiver),
+            turns: Mutex::default(),
             memory: Mutex::new(Memory {
                 files: None,
+                retired: false,
                 replaces: false,
                 failures: VecDeque::new(),
                 degraded_until: None,
@@ -64,43 +71,71 @@ impl Slot {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for its turn; else how the event ended.
+    /// Waits for its turn, behind those that came before; else how the event ended.
     pub(super) fn wait(
         &self,
         deadline: Instant,
         cancel: Option<&Cancel>,
     ) -> Result<Place<'_>, End> {
-        loop {
-            let now = Instant::now();
-            let next = deadline.min(now + CANCEL_INTERVAL);
-            match self.free.1.recv_deadline(next) {
-                Ok(()) => return Ok(Place(self)),
-                // The sender lives as long as the slot.
-                Err(RecvTimeoutError::Disconnected) => return Err(End::Cancelled),
-                Err(RecvTimeoutError::Timeout) => {}
+        let (sender, called) = bounded(1);
+        let ticket = {
+            let mut turns = self.turns();
+            if !turns.taken {
+                turns.taken = true;
+                return Ok(Place(self));
+            }
+            turns.next += 1;
+            let ticket = turns.next;
+            turns.waiting.push_back((ticket, sender));
+            ticket
+        };
+        let end = loop {
+            let interval = Instant::now() + CANCEL_INTERVAL;
+            let next = cancel.map_or(deadline, |_| deadline.min(interval));
+            if called.recv_deadline(next).is_ok() {
+                return Ok(Place(self));
             }
             if cancel.is_some_and(Cancel::is_requested) {
-                return Err(End::Cancelled);
+                break End::Cancelled;
             }
             if Instant::now() >= deadline {
-                return Err(End::TimedOut { stopped: false });
+                break End::TimedOut { stopped: false };
             }
-        }
+        };
+        let mut turns = self.turns();
+        turns.waiting.retain(|(waiting, _)| *waiting != ticket);
+        drop(turns);
+        // It may have been called at the last moment: then the turn is given up again.
+        drop(called.try_recv().map(|()| Place(self)));
+        Err(end)
     }
 
-    pub(super) fn started_from(&self, files: &Option<Files>) -> bool {
-        self.memory().files == *files
+    fn turns(&self) -> MutexGuard<'_, Turns> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn started_from(&self, files: &Files) -> bool {
+        self.memory().files.as_ref() == Some(files)
     }
 
     /// A process is started from these files.
-    pub(super) fn start(&self, files: Option<Files>) -> Residency {
+    pub(super) fn start(&self, files: Files) -> Residency {
         let mut memory = self.memory();
-        memory.files = files;
+        memory.files = Some(files);
         if std::mem::take(&mut memory.replaces) {
             Residency::Replaced
         } else {
             Residency::Started
         }
+    }
+
+    /// Its process is not to be kept again.
+    pub(super) fn retire(&self) {
+        self.memory().retired = true;
+    }
+
+    pub(super) fn is_retired(&self) -> bool {
+        self.memory().retired
     }
 
     pub(super) fn note_replacement(&self) {
@@ -147,7 +182,14 @@ impl Place<'_> {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        let _ = self.0.free.0.try_send(());
+        let mut turns = self.0.turns();
+        while let Some((_, next)) = turns.waiting.pop_front() {
+            // One that has just given up hears nothing of it.
+            if next.try_send(()).is_ok() {
+                return;
+            }
+        }
+        turns.taken = false;
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use forge_hooks::{FailureKind, Hook, HookResult, Residency};
 use serde_json::json;
 
-use super::{PYTHON, assert_kept, fire, python};
+use super::{PYTHON, assert_kept, fire, is_gone, python};
 use crate::support::{World, blocking_event, eventually};
 
 /// A hook that is fine for the first event, and does this with the second.
@@ -115,10 +115,7 @@ fn a_deadline_ends_the_process_and_no_late_answer_counts() {
     let result = fire(&world);
     assert_failed(&result, FailureKind::TimedOut, "timed out");
     assert!(result.timed_out && result.duration >= Duration::from_secs(3));
-    let pid = result.pid.unwrap();
-    eventually("it is gone", || {
-        std::fs::metadata(format!("/proc/{pid}")).is_err()
-    });
+    eventually("it is gone", || is_gone(result.pid));
 }
 
 #[test]
@@ -129,10 +126,7 @@ fn a_stopped_hook_times_out() {
     assert_kept(&fire(&world), Residency::Started);
     let result = fire(&world);
     assert_failed(&result, FailureKind::TimedOut, "stopped");
-    let pid = result.pid.unwrap();
-    eventually("it is gone", || {
-        std::fs::metadata(format!("/proc/{pid}")).is_err()
-    });
+    eventually("it is gone", || is_gone(result.pid));
 }
 
 #[test]
@@ -311,5 +305,34 @@ fn an_answer_counts_though_the_process_ends() {
     for _ in 0..50 {
         let result = fire(&world);
         assert!(result.success(), "{result:?}");
+        // An event that reaches a process that is about to end fails.
+        eventually("it has ended", || is_gone(result.pid));
     }
+}
+
+/// None can be made to wait by those that came after it.
+#[test]
+fn turns_are_taken_in_order() {
+    let world = World::new();
+    let program = PYTHON.replace(
+        "    event =",
+        "    __import__('time').sleep(0.05)\n    event =",
+    );
+    let hook = python(&world, &program).with_timeout(Duration::from_secs(20));
+    world.registry().register(hook);
+    assert!(fire(&world).success());
+    let longest = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..10)
+            .map(|_| {
+                scope.spawn(|| {
+                    let turns = (0..8).map(|_| fire(&world).duration);
+                    turns.max().unwrap_or_default()
+                })
+            })
+            .collect();
+        let times = threads.into_iter().map(|thread| thread.join().unwrap());
+        times.max().unwrap()
+    });
+    // Ten turns of 50 ms, and as much again, and more for a busy machine.
+    assert!(longest < Duration::from_secs(4), "{longest:?}");
 }

@@ -6,14 +6,9 @@ use std::time::{Duration, Instant};
 use forge_hooks::{FailureKind, Hook, HookResult, HookRun, Observer, Residency};
 use serde_json::json;
 
-use super::{PYTHON, assert_kept, fire, python};
+use super::{PYTHON, assert_kept, fire, is_gone, python};
 use crate::support::{World, blocking_event, eventually};
 use crate::trust::{PROJECT, Project};
-
-fn is_gone(pid: Option<u32>) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.unwrap()));
-    stat.is_err()
-}
 
 #[test]
 fn an_edited_script_gets_another_process() {
@@ -193,7 +188,9 @@ for line in sys.stdin:
     names = sorted(name for name in os.environ if "_" in name and name.split("_")[0] in ("FORGE", "OPENCODE", "TOOL"))
     print(json.dumps({"id": json.loads(line)["id"], "reason": " ".join(names)}), flush=True)
 "#;
-    let hook = python(&world, program).with_env("FORGE_OWN", "1");
+    let hook = python(&world, program)
+        .with_env("FORGE_OWN", "1")
+        .with_inherit(["PATH", "HOME"]);
     world.registry().register(hook);
     let expected = [
         "FORGE_HOOK_CHAIN",
@@ -265,4 +262,119 @@ fn a_lost_approval_ends_the_process() {
         approved.success() && approved.pid != first.pid,
         "{approved:?}"
     );
+}
+
+/// The script that would run is another one than was approved when it began to wait.
+#[test]
+fn an_approval_is_asked_for_when_its_turn_comes() {
+    let project = Project::new();
+    let hooks = r#"{"hooks": [{"event": "tool:pre_execute", "args": ["python3", "-I", "guard.py"], "resident": true, "timeout": 20}]}"#;
+    project.world.write(PROJECT, hooks);
+    let slow = "    if event['data'].get('slow'):\n        open('busy', 'w')\n        while not os.path.exists('go'): pass\n        sys.exit(0)\n    print";
+    let guard = PYTHON.replace("    print", slow);
+    project.world.write("project/guard.py", &guard);
+    project.approve();
+    assert!(project.load().is_ok());
+    let slow = blocking_event().with_data("slow", json!(true));
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| project.world.fire(&slow));
+        project.world.await_file("project/busy");
+        let second = scope.spawn(|| fire(&project.world));
+        std::thread::sleep(Duration::from_millis(100));
+        project.world.write("project/guard.py", PYTHON);
+        project.world.write("project/go", "");
+        assert!(!first.join().unwrap()[0].should_continue());
+        let second = second.join().unwrap();
+        assert_eq!(
+            second.failure,
+            Some(FailureKind::ApprovalLost),
+            "{second:?}"
+        );
+    });
+}
+
+/// Whatever runs may lie anywhere: no process is kept whose files are not known.
+#[test]
+fn a_command_whose_files_are_unknown_runs_once() {
+    let world = World::new();
+    for command in [
+        "exec python3 -I ~/hook.py",
+        "exec python3 -I \"$HOME/hook.py\"",
+        "cd . && exec python3 -I hook.py",
+        "sh -c 'exec python3 -I hook.py'",
+    ] {
+        world.registry().clear();
+        world.write("hook.py", PYTHON);
+        let hook = Hook::new("*", command).unwrap().with_resident();
+        let hook = hook.with_env("HOME", world.folder().to_string_lossy());
+        world.registry().register(hook.clone());
+        assert_kept(&fire(&world), Residency::OneShot);
+        // `inputs` names them.
+        world.registry().clear();
+        let input = world.path("hook.py");
+        world
+            .registry()
+            .register(hook.with_inputs([input.to_string_lossy()]));
+        assert_kept(&fire(&world), Residency::Started);
+        assert_kept(&fire(&world), Residency::Kept);
+        world.write("hook.py", &format!("# edited\n{PYTHON}"));
+        assert_kept(&fire(&world), Residency::Replaced);
+    }
+}
+
+#[test]
+fn links_that_lead_back_end() {
+    let world = World::new();
+    for name in ["a", "b"] {
+        std::os::unix::fs::symlink(".", world.path(name)).unwrap();
+    }
+    let hook = python(&world, PYTHON).with_inputs([world.path("**/*.x").to_string_lossy()]);
+    world.registry().register(hook);
+    assert_kept(&fire(&world), Residency::Started);
+    world.write("deep/new.x", "");
+    assert_kept(&fire(&world), Residency::Replaced);
+}
+
+#[test]
+fn a_link_that_is_turned_is_seen() {
+    let world = World::new();
+    for version in ["v1", "v2"] {
+        world.write(&format!("{version}/lib/a"), version);
+        world.write(&format!("{version}/hook.py"), PYTHON);
+    }
+    let turn = |to: &str| {
+        let _ = std::fs::remove_file(world.path("now"));
+        std::os::unix::fs::symlink(to, world.path("now")).unwrap();
+    };
+    turn("v1");
+    let hook = python(&world, PYTHON).with_working_dir(world.path("now"));
+    world.registry().register(hook);
+    assert_kept(&fire(&world), Residency::Started);
+    turn("v2");
+    assert_kept(&fire(&world), Residency::Replaced);
+    world.registry().clear();
+    let hook = python(&world, PYTHON).with_inputs([world.path("now/lib").to_string_lossy()]);
+    world.registry().register(hook);
+    assert_kept(&fire(&world), Residency::Started);
+    turn("v1");
+    assert_kept(&fire(&world), Residency::Replaced);
+}
+
+#[test]
+fn a_hook_that_is_removed_while_it_is_busy_is_not_kept() {
+    let world = World::new();
+    let slow = "    open('busy', 'w')\n    while not os.path.exists('go'): pass\n    print";
+    let hook = python(&world, &PYTHON.replace("    print", slow));
+    world
+        .registry()
+        .register(hook.with_timeout(Duration::from_secs(20)));
+    let result = std::thread::scope(|scope| {
+        let result = scope.spawn(|| fire(&world));
+        world.await_file("busy");
+        world.registry().clear();
+        world.write("go", "");
+        result.join().unwrap()
+    });
+    assert!(result.success(), "{result:?}");
+    eventually("it has ended", || is_gone(result.pid));
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use forge_hooks::Residency;
 use serde_json::json;
 
-use super::{PYTHON, assert_kept, fire, python};
+use super::{PYTHON, assert_kept, fire, is_gone, python};
 use crate::endurance::from_environment;
 use crate::support::{World, alone, blocking_event, eventually};
 
@@ -122,7 +122,5 @@ fn a_killed_host_leaves_no_hook() {
     });
     host.kill().unwrap();
     host.wait().unwrap();
-    eventually("the hook has ended", || {
-        std::fs::metadata(format!("/proc/{pid}")).is_err()
-    });
+    eventually("the hook has ended", || is_gone(pid.parse().ok()));
 }

@@ -28,6 +28,11 @@ pub(super) fn python(world: &World, program: &str) -> Hook {
         .with_working_dir(world.folder())
 }
 
+/// Whether no process has this number, as far as `/proc` shows.
+pub(super) fn is_gone(pid: Option<u32>) -> bool {
+    std::fs::metadata(format!("/proc/{}", pid.unwrap())).is_err()
+}
+
 pub(super) fn fire(world: &World) -> HookResult {
     world.fire(&blocking_event()).remove(0)
 }
