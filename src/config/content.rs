@@ -191,7 +191,8 @@ impl Loaded {
     /// Whether a placeholder for every event adds nothing to one that is there: of very many, each would
     /// take memory for each kind of event.
     pub(super) fn is_covered(&mut self, hook: &Hook) -> bool {
-        let blocks_all = hook.event_pattern() == "*" && hook.on_failure() == FailurePolicy::Block;
+        let blocks_all =
+            hook.event_pattern() == "*" && hook.on_failure() != FailurePolicy::Continue;
         let is_covered = blocks_all && self.blocks_all && self.has_more;
         self.blocks_all |= blocks_all;
         is_covered
@@ -226,12 +227,15 @@ pub(super) fn placeholder(entry: &Value, any: Hook) -> Option<Hook> {
         .ok()
         .or_else(|| EventPattern::without_capitals(given))
         .unwrap_or_else(EventPattern::any);
+    // Where it is not legible, it may have been to withhold a tool's output, which is for this event.
+    let after = EventPattern::of_event(&EventType::ToolPostExecute);
     let policy = crate::hook::failure_policy_of(entry);
-    // A hook that withholds is for this event, whatever else its pattern says by mistake.
     let pattern = match policy {
-        FailurePolicy::Withhold => EventPattern::of_event(&EventType::ToolPostExecute),
+        Some(FailurePolicy::Withhold) => after,
+        None if !pattern.matches_type(&EventType::ToolPostExecute) => pattern.or(&after),
         _ => pattern,
     };
+    let policy = policy.unwrap_or(FailurePolicy::Withhold);
     let mut hook = any.with_pattern(pattern).with_on_failure(policy);
     if let Some(name) = entry.get("name").and_then(Value::as_str) {
         hook = hook.with_name(name);

@@ -146,6 +146,8 @@ impl Hook {
         };
         Self {
             extras: SharedExtras::new(extras),
+            // It may stand for a hook that withholds; on other events this blocks.
+            on_failure: FailurePolicy::Withhold,
             ..Self::with_parts(EventPattern::any(), command)
         }
     }
@@ -384,7 +386,7 @@ impl Hook {
     /// Whether the hook is only started, and not waited for.
     #[must_use]
     pub fn background(&self) -> bool {
-        self.background
+        self.background && self.on_failure != FailurePolicy::Withhold
     }
 
     /// Whether its process is kept for many events.

@@ -70,13 +70,11 @@ fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a 
 }
 
 /// What the failure of an entry that is otherwise unusable would mean, as far as it is legible: one
-/// in the background could not have blocked.
-pub(crate) fn failure_policy_of(entry: &Value) -> FailurePolicy {
-    let Some(entry) = entry.as_object() else {
-        return FailurePolicy::default();
-    };
+/// in the background could not have blocked. None where it is not legible.
+pub(crate) fn failure_policy_of(entry: &Value) -> Option<FailurePolicy> {
+    let entry = entry.as_object()?;
     if let Ok(Some(true)) = switch(entry, "background") {
-        return FailurePolicy::Continue;
+        return Some(FailurePolicy::Continue);
     }
     let policy = choice(
         entry,
@@ -84,7 +82,7 @@ pub(crate) fn failure_policy_of(entry: &Value) -> FailurePolicy {
         FailurePolicy::ALL,
         FailurePolicy::as_str,
     );
-    policy.ok().flatten().unwrap_or_default()
+    policy.ok().map(Option::unwrap_or_default)
 }
 
 pub(super) fn key_error(key: impl Into<String>, message: impl Into<String>) -> HookError {

@@ -229,19 +229,34 @@ impl HookResult {
     }
 
     /// What the model gets in the place of a tool's output that this hook should have redacted, and has
-    /// not.
+    /// not. Nothing in it is what the hook wrote but the reason of its answer: a pipeline that fails may
+    /// have written the output itself.
     pub(crate) fn withheld_output(&self) -> Option<Value> {
+        const LONGEST_REASON: usize = 300;
         let has_run = self.skipped.is_none() && self.decision() == Decision::Allow;
         if self.hook.on_failure() != FailurePolicy::Withhold || has_run {
             return None;
         }
-        let why = self.reason().or(self.error.as_deref());
-        let why = why.unwrap_or("no reason given");
+        let why = match self.failure {
+            // Its words may quote what was written.
+            Some(FailureKind::InvalidAnswer) => Some("its answer cannot be used"),
+            Some(_) => self.error.as_deref(),
+            None => {
+                let answered = self.output().and_then(HookOutput::objection);
+                answered.or(self.error.as_deref())
+            }
+        };
+        let why: String = why
+            .unwrap_or("no reason given")
+            .chars()
+            .take(LONGEST_REASON)
+            .collect();
         let label = printable(self.hook.label());
-        Some(Value::from(format!(
+        let note = format!(
             "[output withheld: hook `{label}` did not redact it: {}]",
-            printable(why)
-        )))
+            printable(&why)
+        );
+        Some(Value::from(note))
     }
 
     /// Why the hook failed, blocks or wants the user asked, for the user and the model: what it

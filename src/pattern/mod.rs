@@ -118,6 +118,12 @@ impl EventPattern {
         Self::new(event_type.as_str()).unwrap_or_else(|_| Self::any())
     }
 
+    /// What one of the two matches.
+    pub(crate) fn or(&self, other: &Self) -> Self {
+        let both = format!("{}, {}", self.as_str(), other.as_str());
+        Self::new(both).unwrap_or_else(|_| Self::any())
+    }
+
     /// The pattern that is meant by one with capital letters in a category or an action: the same
     /// with small ones. None where a part of that is malformed, or matches no built-in event.
     pub(crate) fn without_capitals(pattern: &str) -> Option<Self> {

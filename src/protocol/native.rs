@@ -67,6 +67,7 @@ struct Wire {
     system_message: Option<String>,
     additional_context: Option<String>,
     updated_input: Option<Map<String, Value>>,
+    #[serde(default, deserialize_with = "present")]
     updated_output: Option<Value>,
     hook_specific_output: Option<Specific>,
     #[serde(flatten)]
@@ -80,6 +81,7 @@ struct Specific {
     permission_decision: Option<Decision>,
     permission_decision_reason: Option<String>,
     updated_input: Option<Map<String, Value>>,
+    #[serde(default, deserialize_with = "present")]
     updated_output: Option<Value>,
     additional_context: Option<String>,
     #[serde(flatten)]
@@ -137,6 +139,11 @@ const SPECIFIC_KEYS: &[&str] = &[
     "updatedOutput",
     "additionalContext",
 ];
+
+/// An output of `null` replaces the tool's like any other.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
 
 fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decision>, D::Error> {
     let Some(word) = Option::<String>::deserialize(deserializer)? else {

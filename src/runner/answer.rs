@@ -25,7 +25,16 @@ pub(super) fn answered(
     // zeros from a device, is no text that would.
     let is_blank = without_bom(output).trim_ascii().is_empty();
     let wants_to_be_one = is_answer(written) || (cut && is_blank);
-    if !result.came_to_its_end() || !wants_to_be_one {
+    if !result.came_to_its_end() {
+        return result;
+    }
+    let redacts = result.hook.on_failure() == FailurePolicy::Withhold;
+    if !wants_to_be_one {
+        // Whatever it wrote was meant to take the place of the output.
+        if redacts && result.success() && !is_blank {
+            let why = "it is no JSON object";
+            return with_unusable_answer(result, why, event_type, reporter);
+        }
         return result;
     }
     let answer = if cut {
@@ -34,7 +43,13 @@ pub(super) fn answered(
         read_answer(written).map_err(|error| why_unusable(&error))
     };
     match answer {
-        Ok(answer) => with_answer(result, answer, reporter),
+        Ok(answer) => match answer.misspelt.first() {
+            Some((key, meant)) if redacts => {
+                let why = format!("`{}` means nothing; did it mean `{meant}`?", printable(key));
+                with_unusable_answer(result, &why, event_type, reporter)
+            }
+            _ => with_answer(result, answer, reporter),
+        },
         Err(why) => with_unusable_answer(result, &why, event_type, reporter),
     }
 }

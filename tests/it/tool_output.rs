@@ -46,7 +46,7 @@ fn both_ways() -> [FireOptions; 2] {
 
 #[test]
 fn an_output_is_replaced_by_any_json() {
-    for value in [json!("x"), json!(""), json!({"a": [1, null]}), json!(false)] {
+    for value in [json!("x"), json!(""), json!({"a": [1, null]}), json!(null)] {
         for options in both_ways() {
             let outcome = outcome([answers(json!({"updatedOutput": value}))], options);
             assert_eq!(outcome.updated_output(), Some(value.clone()), "{outcome:?}");
@@ -55,10 +55,8 @@ fn an_output_is_replaced_by_any_json() {
         let outcome = outcome([answers(nested)], FireOptions::default());
         assert_eq!(outcome.updated_output(), Some(value));
     }
-    for answer in [json!({"reason": "x"}), json!({"updatedOutput": null})] {
-        let none = outcome([answers(answer)], FireOptions::default());
-        assert_eq!(none.updated_output(), None);
-    }
+    let none = outcome([answers(json!({"reason": "x"}))], FireOptions::default());
+    assert_eq!(none.updated_output(), None);
 }
 
 #[test]
@@ -121,7 +119,23 @@ fn redacting_hooks_run_first() {
 fn an_output_that_was_not_redacted_is_withheld() {
     for (command, why) in [
         ("exit 3", "exited with code 3"),
-        ("echo broken >&2; exit 3", "broken"),
+        // Nothing that it wrote is shown: it may be the output.
+        (
+            "printf %s \"$FORGE_TOOL_RESULT\"; exit 3",
+            "exited with code 3",
+        ),
+        (
+            "set -x; : \"$FORGE_TOOL_RESULT\"; exit 3",
+            "exited with code 3",
+        ),
+        (
+            "echo \"{\\\"decision\\\": $FORGE_TOOL_RESULT}\"",
+            "cannot be used",
+        ),
+        ("echo plain text", "cannot be used"),
+        ("printf 'debug\n{\"updatedOutput\": 1}'", "cannot be used"),
+        ("echo '{\"updatedoutput\": 1}'", "cannot be used"),
+        ("echo '{\"updated_output\": 1}'", "cannot be used"),
         ("kill -9 $$", "signal 9"),
         ("/no/such/program", "not found"),
         ("echo '{\"updatedOutput\": '", "cannot be used"),
@@ -148,7 +162,8 @@ fn an_output_that_was_not_redacted_is_withheld() {
             let note = output.as_str().unwrap();
             assert!(
                 note.starts_with("[output withheld: hook `mask` did not redact it: ")
-                    && note.contains(why),
+                    && note.contains(why)
+                    && !note.contains("abc"),
                 "{command}: {note}"
             );
             let seen = std::fs::read_to_string(world.path("seen")).unwrap_or_default();
@@ -171,11 +186,7 @@ fn a_cancelled_redaction_withholds() {
 
 #[test]
 fn what_had_nothing_to_redact_changes_nothing() {
-    for command in [
-        "exit 0",
-        "echo fine",
-        "echo '{\"additionalContext\": \"x\"}'",
-    ] {
+    for command in ["exit 0", "echo", "echo '{\"additionalContext\": \"x\"}'"] {
         let outcome = outcome([redacts(command)], FireOptions::default());
         assert_eq!(outcome.updated_output(), None, "{outcome:?}");
     }
@@ -216,22 +227,50 @@ fn the_output_of_other_events_is_not_replaced() {
     );
 }
 
+/// What is not legible may have been a hook that withholds.
 #[test]
-fn a_broken_entry_withholds_and_blocks_nothing() {
-    let world = World::new();
-    let text =
-        r#"{"hooks": [{"event": "tool:post_execute", "command": 7, "on_failure": "withhold"}]}"#;
-    world.write("config/src/forge/hooks.json", text);
-    let config = HookConfig::default().with_config_home(world.path("config"));
-    let report = config.load_into(world.registry(), world.folder(), TrustPolicy::Everything);
-    assert_eq!(report.problems.len(), 1);
-    assert!(
-        world
-            .outcome(&HookEvent::tool_pre_execute("bash", json!({})))
-            .allowed()
-    );
-    let output = world.outcome(&event()).updated_output().unwrap();
-    assert!(output.as_str().unwrap().starts_with("[output withheld"));
+fn a_broken_file_withholds() {
+    let entry = |rest: &str| {
+        format!(r#"{{"hooks": [{{"event": "tool:post_execute", "command": "exit 0", {rest}}}]}}"#)
+    };
+    for (text, withholds, blocks) in [
+        (
+            entry(r#""timeout": "x", "on_failure": "withhold""#),
+            true,
+            false,
+        ),
+        (entry(r#""on_failure": "withold""#), true, false),
+        (entry(r#""on_failure": 1"#), true, false),
+        (entry(r#""timeout": "x""#), false, false),
+        (
+            entry(r#""timeout": "x", "on_failure": "continue""#),
+            false,
+            false,
+        ),
+        (r#"{"hooks": ["#.to_owned(), true, true),
+        (r#"{"hooks": {}}"#.to_owned(), true, true),
+        (r#"{"hooks": [7]}"#.to_owned(), true, true),
+    ] {
+        let world = World::new();
+        world.write("config/src/forge/hooks.json", &text);
+        let config = HookConfig::default().with_config_home(world.path("config"));
+        let policy = TrustPolicy::Everything;
+        let report = config.load_into(world.registry(), world.folder(), policy);
+        assert!(!report.is_ok(), "{text}");
+        let output = world.outcome(&event()).updated_output();
+        assert_eq!(output.is_some(), withholds, "{text}: {output:?}");
+        let before = HookEvent::tool_pre_execute("bash", json!({}));
+        assert_eq!(!world.outcome(&before).allowed(), blocks, "{text}");
+    }
+}
+
+/// Nobody waits for one in the background: it is none.
+#[test]
+fn a_redacting_hook_is_not_in_the_background() {
+    let hook = redacts("exit 1").with_background();
+    assert!(!hook.background());
+    let output = outcome([hook], FireOptions::default()).updated_output();
+    assert!(output.is_some());
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn words_of(mismatch: &Mismatch) -> String {
 
 fn blocks(listed: &Listed) -> bool {
     let is_lost = matches!(listed.state, State::ApprovalLost(_));
-    is_lost || listed.hook.on_failure() == FailurePolicy::Block
+    is_lost || listed.hook.on_failure() != FailurePolicy::Continue
 }
 
 fn show(event: &HookEvent, judged: &[Judged<'_>], terminal: &mut Terminal) -> Result<(), Failure> {
