@@ -2,21 +2,23 @@
 //!
 //! Everything here is a warning: the shell has the last word.
 
+use std::borrow::Cow;
+
 use crate::hook::{Hook, HookCommand, Shell, Stdin, Token, is_interpreter, words};
 use crate::profile::AppProfile;
 
 /// A warning about one key of a hook.
 pub(super) struct Finding {
-    pub(super) key: &'static str,
+    pub(super) key: Cow<'static, str>,
     pub(super) message: String,
     pub(super) suggestion: Option<String>,
     pub(super) help: Option<String>,
 }
 
 impl Finding {
-    fn new(key: &'static str, message: String) -> Self {
+    fn new(key: impl Into<Cow<'static, str>>, message: String) -> Self {
         Self {
-            key,
+            key: key.into(),
             message,
             suggestion: None,
             help: None,
@@ -35,6 +37,7 @@ pub(super) fn lint(hook: &Hook, profile: &AppProfile) -> Vec<Finding> {
     found.extend(missing_working_dir(hook));
     found.extend(bare_interpreter(hook));
     found.extend(missing_in_inherit(hook));
+    found.extend(outside_of_data(hook));
     if let HookCommand::Shell { text, shell } = hook.command() {
         let is_posix = !matches!(shell, Some(Shell::Pwsh | Shell::PowerShell | Shell::Cmd));
         let is_plain = matches!(shell, None | Some(Shell::Sh | Shell::Dash));
@@ -92,6 +95,27 @@ fn missing_in_inherit(hook: &Hook) -> Option<Finding> {
     let message = format!("does not pass on `{missing}`, which most programs need");
     let help = format!("add \"{missing}\" to the list, or set it in `env`");
     Some(Finding::new("inherit", message).with_help(help))
+}
+
+/// Pointers begin at the event's data. What stands beside it in the event has no pointer, and would be
+/// missing always.
+fn outside_of_data(hook: &Hook) -> Option<Finding> {
+    hook.when().find_map(|(pointer, _)| {
+        let mut parts = pointer.splitn(3, '/').skip(1);
+        let (message, help) = match parts.next() {
+            None => (
+                "is all of the data, which is not a string",
+                "name a value in it",
+            ),
+            Some("data") => ("begins at the data itself", "leave out `/data`"),
+            Some("tool_name") => ("is not in the data", "name the tool in `event`"),
+            Some("type") => ("is not in the data", "name the event in `event`"),
+            Some("session_id" | "timestamp") => ("is not in the data", "leave the condition out"),
+            Some(_) => return None,
+        };
+        let key = format!("when.{pointer}");
+        Some(Finding::new(key, format!("`{pointer}` {message}")).with_help(help))
+    })
 }
 
 /// By itself it runs what it reads, and what it reads is the event: a value would be code.

@@ -98,7 +98,8 @@ impl HookExecutor {
     }
 
     fn hooks_for(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
-        let hooks = self.shared.registry.get_hooks(event);
+        let mut hooks = self.shared.registry.get_hooks(event);
+        hooks.retain(|hook| hook.is_when_met(event));
         let (Some(variable), false) = (self.disabled_by(), hooks.is_empty()) else {
             return hooks;
         };
