@@ -233,6 +233,7 @@ fn a_dry_run_runs_nothing_and_tells_of_each_hook_why() {
         {"event": "tool:pre_execute:write|edit", "command": "touch ran", "name": "tool"},
         {"event": "tool:post_execute, llm:*", "command": "touch ran", "name": "two"},
         {"event": "s*", "command": "touch ran", "name": "whole"},
+        {"event": "tool:*", "command": "touch ran", "name": "when", "when": {"/tool_args/command": {"regex": "\\bsudo\\b"}}},
         {"event": "tool:*", "args": [], "name": "broken"},
         {"event": "tool:*", "command": "touch ran", "name": "behind"},
     ]});

@@ -64,7 +64,7 @@ fn judge<'a>(
     let (mut order, mut stopped_at) = (0, None);
     let mut judged = Vec::new();
     for it in listed {
-        let mismatches = it.hook.pattern().mismatches(event);
+        let mismatches = it.hook.mismatches(event);
         let mut verdict = verdict_on(it, &mismatches, order + 1);
         if let (Verdict::Runs(_) | Verdict::Fails(..), Some(variable)) = (&verdict, disabled_by) {
             verdict = Verdict::DoesNotRun(format!("`{variable}` is set"));
