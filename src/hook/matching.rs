@@ -72,6 +72,16 @@ impl Hook {
         }
     }
 
+    /// The JSON Pointers of conditions whose values in this event are missing, not strings or too long, so
+    /// that they match only where the event can block.
+    #[must_use]
+    pub fn untested_conditions(&self, event: &HookEvent) -> Vec<&str> {
+        match &self.extras.when {
+            Some(when) => when.untested(event),
+            None => Vec::new(),
+        }
+    }
+
     /// Whether the conditions match an event that the pattern matches.
     pub(crate) fn is_when_met(&self, event: &HookEvent) -> bool {
         match &self.extras.when {

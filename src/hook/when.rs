@@ -175,6 +175,12 @@ impl When {
         found
     }
 
+    /// The pointers of conditions whose values cannot be tested.
+    pub(super) fn untested(&self, event: &HookEvent) -> Vec<&str> {
+        let tests = self.0.iter().filter(|(_, test)| test.text(event).is_none());
+        tests.map(|(pointer, _)| pointer.as_str()).collect()
+    }
+
     /// Why a condition cannot be used, where one that has been compiled cannot.
     pub(super) fn refusal(&self) -> Option<&str> {
         let mut compiled = self.0.values().filter_map(|test| test.compiled.get());
@@ -250,16 +256,15 @@ fn index(part: &str) -> Option<usize> {
 
 /// In short, with secrets masked. A key above the value may be what tells that it is a secret.
 fn shown<'s>(path: &[String], value: &Value, secrets: impl Iterator<Item = &'s str>) -> String {
-    let text = match value {
+    match value {
         Value::String(text) if text.len() > LONGEST_VALUE => {
             return format!("a string of {} bytes", text.len());
         }
         Value::Array(_) => return "a list".to_owned(),
         Value::Object(_) => return "an object".to_owned(),
-        Value::String(text) => text,
-        other => return other.to_string(),
-    };
-    let mut nested = Value::from(text.as_str());
+        _ => {}
+    }
+    let mut nested = value.clone();
     for part in path.iter().rev() {
         nested = Value::Object(Map::from_iter([(part.clone(), nested)]));
     }
@@ -270,7 +275,11 @@ fn shown<'s>(path: &[String], value: &Value, secrets: impl Iterator<Item = &'s s
             masked = members.remove(part).unwrap_or_default();
         }
     }
-    let masked = redactor.text_with(masked.as_str().unwrap_or_default(), secrets);
+    let text = match masked {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    let masked = redactor.text_with(&text, secrets);
     match masked.char_indices().nth(LONGEST_SHOWN) {
         Some((end, _)) => format!("{}…", &masked[..end]),
         None => masked.into_owned(),

@@ -228,6 +228,7 @@ fn a_dry_run_runs_nothing_and_tells_of_each_hook_why() {
     let user = User::new();
     let hooks = json!({"disable": ["named"], "hooks": [
         {"event": "tool:*", "command": "touch ran", "name": "runs", "inherit": ["PATH", "HOME"]},
+        {"event": "tool:*", "command": "touch ran", "name": "untested", "when": {"/tool_arg/command": "git *"}},
         {"event": "tool:*", "command": "touch ran", "name": "off", "enabled": false},
         {"event": "tool:*", "command": "touch ran", "name": "named"},
         {"event": "tool:pre_execute:write|edit", "command": "touch ran", "name": "tool"},
@@ -243,7 +244,7 @@ fn a_dry_run_runs_nothing_and_tells_of_each_hook_why() {
     assert!(!user.path("project/ran").exists());
     let keeps_going = user.run(&with(&args, &["--keep-going"]));
     assert!(
-        keeps_going.out.contains("behind (hooks.json:1): 3. runs"),
+        keeps_going.out.contains("behind (hooks.json:1): 4. runs"),
         "{keeps_going:?}"
     );
 }

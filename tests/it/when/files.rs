@@ -44,7 +44,7 @@ fn problems_have_their_place() {
     for (when, expected) in [
         (
             r#"{"/a": "x", "/b": {"regex": "("}}"#,
-            "error: FILE:2:41: hooks[0].when./b: `regex (` is not a regular expression: unclosed group",
+            "error: FILE:2:41: hooks[0].when./b: `(` is not a regular expression: unclosed group",
         ),
         (
             r#"{"/a[0]": ["x", "[x"]}"#,

@@ -105,6 +105,12 @@ fn a_guard_runs_where_a_value_is_unclear() {
             let shown = &shown[..shown.len().min(80)];
             let hook = guard("*", "/tool_args/x", "a*");
             assert_eq!(hook.matches(&event), expected, "{kind} {shown}");
+            let is_tested = matches!(&data["x"], Value::String(text) if text.len() <= longest);
+            assert_eq!(
+                hook.untested_conditions(&event).is_empty(),
+                is_tested,
+                "{shown}"
+            );
             assert_eq!(
                 hook.mismatches(&event).is_empty(),
                 expected,
@@ -144,7 +150,7 @@ fn a_changed_call_is_tested_again() {
 
 #[test]
 fn what_does_not_match_is_explained() {
-    let hook = guard("tool:*", POINTER, "git *")
+    let guarding = guard("tool:*", POINTER, "git *")
         .with_when("/tool_args/env/API_TOKEN", "x")
         .unwrap()
         .with_when("/tool_args/n", sudo())
@@ -152,7 +158,7 @@ fn what_does_not_match_is_explained() {
         .with_env("K", "s3cretive");
     let args = json!({"command": "echo s3cretive", "n": 5, "env": {"API_TOKEN": "abcdef"}});
     let event = HookEvent::tool_post_execute("bash", args, "");
-    let mismatches = hook.mismatches(&event);
+    let mismatches = guarding.mismatches(&event);
     let words: Vec<_> = mismatches.iter().map(ToString::to_string).collect();
     assert_eq!(
         words,
@@ -162,15 +168,24 @@ fn what_does_not_match_is_explained() {
             r"its value is `5`, and the condition `regex \bsudo\b`",
         ]
     );
+    let secret = hook("tool:*", "x")
+        .with_when("/tool_args/password", "x")
+        .unwrap();
+    let event = HookEvent::tool_error("bash", json!({"password": 123_456}), "");
+    let found = secret.mismatches(&event)[0].found.clone();
+    assert_eq!(found.as_deref(), Some("[redacted]"));
     assert_eq!(mismatches[0].alternative, POINTER);
     assert_eq!(mismatches[0].part, PatternPart::Condition);
-    let of_pattern = hook.mismatches(&HookEvent::session_start("s"));
+    let of_pattern = guarding.mismatches(&HookEvent::session_start("s"));
     assert_eq!(of_pattern[0].part, PatternPart::Category);
     let missing = HookEvent::tool_error("bash", json!({}), "");
-    assert_eq!(hook.mismatches(&missing)[0].to_string(), "it has no value");
+    assert_eq!(
+        guarding.mismatches(&missing)[0].to_string(),
+        "it has no value"
+    );
     let long = HookEvent::tool_error("bash", json!({"command": "x".repeat(70_000)}), "");
     assert_eq!(
-        hook.mismatches(&long)[0].found.as_deref(),
+        guarding.mismatches(&long)[0].found.as_deref(),
         Some("a string of 70000 bytes")
     );
 }
@@ -186,7 +201,7 @@ fn unusable_conditions_are_errors() {
     let unclosed = Condition::Regex("(".to_owned());
     assert_eq!(
         error("/x", unclosed),
-        "`when./x`: `regex (` is not a regular expression: unclosed group"
+        "`when./x`: `(` is not a regular expression: unclosed group"
     );
     assert!(error("/x", Condition::OneOf(Vec::new())).contains("an empty list"));
     let mut full = hook("*", "x");

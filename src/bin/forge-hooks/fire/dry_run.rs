@@ -116,7 +116,11 @@ fn show(event: &HookEvent, judged: &[Judged<'_>], terminal: &mut Terminal) -> Re
             Verdict::Runs(order) => {
                 let inherits = inherited(hook).map(|names| format!(", inherits {names}"));
                 let inherits = inherits.unwrap_or_default();
-                (Style::Good, format!("{order}. runs{inherits}"))
+                let untested = match &hook.untested_conditions(event)[..] {
+                    [] => String::new(),
+                    pointers => format!(", and cannot test `{}`", pointers.join("`, `")),
+                };
+                (Style::Good, format!("{order}. runs{inherits}{untested}"))
             }
             Verdict::Fails(order, why) => (Style::Bad, format!("{order}. fails: {why}")),
             Verdict::DoesNotRun(why) => (Style::Dim, format!("does not run: {why}")),
