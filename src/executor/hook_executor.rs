@@ -143,7 +143,8 @@ impl HookExecutor {
     }
 
     /// Has the hooks for this event run on the pool. Never blocks; starts a thread of the pool
-    /// when none is free. The hooks are those that are registered now.
+    /// when none is free. The hooks are those that are registered now, and whose conditions
+    /// ([`Hook::with_when`]) match: these are tested on this thread.
     ///
     /// Events that can block go ahead of those that cannot. Among these, the events of one session
     /// run one after the other, see [`FireOptions::ordered_by`]; all others run side by side.

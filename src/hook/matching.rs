@@ -17,7 +17,9 @@ impl Hook {
     /// [`HookEvent::data`], of at most 1,000 bytes; a hook has at most 64 conditions.
     ///
     /// A value that is missing, not a string, or longer than 64 KiB matches where the event can block,
-    /// so that a guard runs, and does not match elsewhere.
+    /// so that a guard runs, and does not match elsewhere. A test takes well below a microsecond for usual
+    /// commands and paths; at worst a time that grows with the length of the value times the size of the
+    /// expression, both at their limits some seconds.
     ///
     /// ```
     /// use forge_hooks::{Condition, Hook, HookEvent};

@@ -1,9 +1,10 @@
 //! Conditions in hooks.json: what is wrong with them, what they may cost, and whose are compiled.
 
 use std::fmt::Write;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forge_hooks::{FailureKind, Hook, HookConfig, LoadReport, TrustPolicy};
+use forge_hooks::{FailureKind, Gate, GateVerdict, Hook, HookConfig, LoadReport, TrustPolicy};
 use serde_json::{Value, json};
 
 use super::{POINTER, bash};
@@ -150,6 +151,24 @@ fn unread(text: &str) -> Hook {
     other.world.write(PROJECT, text);
     let _ = other.load();
     Hook::clone(&other.world.registry().hooks()[0])
+}
+
+/// A gate as of a host that has asked its user.
+#[derive(Debug)]
+struct Open;
+
+impl Gate for Open {
+    fn check(&self, _hook: &Hook) -> GateVerdict {
+        GateVerdict::Run
+    }
+}
+
+#[test]
+fn what_a_host_allows_is_compiled_when_needed() {
+    let never_approved = unread(&file_of(&[entry(json!({POINTER: "rm *"}))]));
+    assert!(never_approved.matches(&bash("ls")));
+    let allowed = never_approved.with_gate(Arc::new(Open));
+    assert!(allowed.matches(&bash("rm x")) && !allowed.matches(&bash("ls")));
 }
 
 #[test]
