@@ -110,7 +110,7 @@ fn what_does_not_run_is_not_compiled() {
 }
 
 #[test]
-fn of_a_project_only_what_was_approved_is_compiled() {
+fn only_what_was_approved_is_compiled() {
     let project = Project::new();
     let broken = entry(json!({POINTER: {"regex": "("}}));
     project.world.write(
@@ -164,7 +164,7 @@ impl Gate for Open {
 }
 
 #[test]
-fn what_a_host_allows_is_compiled_when_needed() {
+fn what_a_host_allows_is_compiled_later() {
     let never_approved = unread(&file_of(&[entry(json!({POINTER: "rm *"}))]));
     assert!(never_approved.matches(&bash("ls")));
     let allowed = never_approved.with_gate(Arc::new(Open));
