@@ -1,9 +1,15 @@
-//! What does it cost to parse a pattern, and to ask it about an event?
+//! What does it cost to parse a pattern, to ask it about an event, and to fire an event that the
+//! conditions of its hooks exclude?
+//!
+//! Fails when an event whose only hook is excluded by its `when` takes a microsecond or more.
 
 use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use criterion::Criterion;
-use forge_hooks::{EventPattern, HookEvent};
+use forge_hooks::{Condition, EventPattern, FireOptions, Hook, HookEvent, HookExecutor};
+use serde_json::json;
 
 const PATTERNS: [(&str, &str); 5] = [
     ("everything", "*"),
@@ -16,7 +22,62 @@ const PATTERNS: [(&str, &str); 5] = [
     ),
 ];
 
-fn main() {
+const LIMIT: Duration = Duration::from_micros(1);
+
+/// An event is too short for a clock: so many are timed together.
+const EVENTS: u32 = 1000;
+
+fn bash() -> HookEvent {
+    HookEvent::tool_pre_execute(
+        "bash",
+        json!({"command": "cargo test --all-features -- when"}),
+    )
+}
+
+fn conditions() -> [(&'static str, Condition); 2] {
+    let sudo = Condition::Regex(r"\bsudo\b".to_owned());
+    [("glob", "git push*".into()), ("regex", sudo)]
+}
+
+/// With so many hooks, none of which runs on the event.
+fn excluded(condition: &Condition, hooks: usize) -> HookExecutor {
+    let executor = HookExecutor::builder().build();
+    for _ in 0..hooks {
+        let hook = Hook::new("tool:pre_execute:bash", "false").expect("a hook");
+        let hook = hook.with_when("/tool_args/command", condition.clone());
+        executor.registry().register(hook.expect("a condition"));
+    }
+    assert!(executor.execute(&bash(), FireOptions::default()).allowed());
+    executor
+}
+
+/// Whether such an event is within the limit, with each kind of condition.
+fn excluded_in_time(rounds: usize) -> bool {
+    let event = bash();
+    let mut is_within = true;
+    for (kind, condition) in conditions() {
+        let executor = excluded(&condition, 1);
+        let mut times = Vec::new();
+        for _ in 0..rounds {
+            let start = Instant::now();
+            for _ in 0..EVENTS {
+                black_box(executor.execute_hooks(black_box(&event), FireOptions::default()));
+            }
+            times.push(start.elapsed() / EVENTS);
+        }
+        times.sort_unstable();
+        let median = times[times.len() / 2];
+        println!("excluded by a {kind}: {median:?}, the limit is {LIMIT:?}");
+        is_within &= median < LIMIT;
+    }
+    is_within
+}
+
+fn main() -> ExitCode {
+    // As criterion tells a measurement from a test of the bench.
+    let has = |argument: &str| std::env::args().any(|given| given == argument);
+    let only_a_test = has("--test") || !has("--bench");
+    let within = only_a_test || excluded_in_time(200);
     let mut criterion = Criterion::default().configure_from_args();
     for (name, text) in PATTERNS {
         criterion.bench_function(&format!("parse {name}"), |b| {
@@ -35,5 +96,19 @@ fn main() {
             });
         }
     }
+    let event = bash();
+    for (kind, condition) in conditions() {
+        for hooks in [1, 10] {
+            let executor = excluded(&condition, hooks);
+            criterion.bench_function(&format!("{hooks} hooks excluded by a {kind}"), |b| {
+                b.iter(|| executor.execute_hooks(black_box(&event), FireOptions::default()));
+            });
+        }
+    }
     criterion.final_summary();
+    if within {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }

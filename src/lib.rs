@@ -165,8 +165,8 @@ pub use executor::{
     ShutdownReport, SubmitError,
 };
 pub use hook::{
-    FailurePolicy, Gate, GateVerdict, Hook, HookCommand, HookError, HookSource, KeyError, Reads,
-    Shell, Stdin,
+    Condition, FailurePolicy, Gate, GateVerdict, Hook, HookCommand, HookError, HookSource,
+    KeyError, Reads, Shell, Stdin,
 };
 pub use lifecycle::{
     Lifecycle, LlmCall, LlmRequest, LlmStream, Permission, PermissionRequest, Question, Session,

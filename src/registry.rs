@@ -162,7 +162,8 @@ impl HookRegistry {
         result
     }
 
-    /// The enabled hooks for this event, in registration order.
+    /// The enabled hooks whose patterns match this event, in registration order. Their conditions
+    /// ([`Hook::with_when`]) are not tested: [`Hook::matches`] does that, and the executor.
     #[must_use]
     pub fn get_hooks(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
         if let Some(found) = self.read().lookup(event) {
@@ -317,7 +318,8 @@ impl EventIndex {
             .tool_name
             .as_deref()
             .and_then(|tool| self.by_tool.get(tool));
-        let asked = self.to_ask.iter().filter(|(_, hook)| hook.matches(event));
+        let asked = self.to_ask.iter();
+        let asked = asked.filter(|(_, hook)| hook.pattern().matches(event));
         let mut found: Vec<&Registered> = self
             .any_tool
             .iter()

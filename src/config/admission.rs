@@ -85,7 +85,9 @@ fn judge(files: &mut [Loaded], judged: &Judged) -> Vec<Hook> {
     if !judged.knows_project() {
         return Vec::new();
     }
-    judged.vanished(files.iter().flat_map(Loaded::hooks))
+    let vanished = judged.vanished(files.iter().flat_map(Loaded::hooks));
+    files.iter_mut().for_each(Loaded::compile_conditions);
+    vanished
 }
 
 /// What cannot be read may have approved them all, or none.

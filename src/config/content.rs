@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::file::FileError;
 use super::position::{Position, TextRange};
 use super::report::{LoadReport, Problem, Severity};
 use crate::events::EventType;
-use crate::hook::{FailurePolicy, Hook, HookSource};
+use crate::hook::{Allowance, FailurePolicy, Hook, HookSource, NotCompiled};
 use crate::pattern::EventPattern;
 
 /// The problems of a file that are shown.
@@ -106,6 +107,34 @@ impl Loaded {
                 item.hook = Arc::new(hook);
             }
             self.items.push(item);
+        }
+    }
+
+    /// Compiles the conditions of hooks that may run, of a file that was read without.
+    pub(super) fn compile_conditions(&mut self) {
+        let mut allowance = Allowance::default();
+        let mut problems = Vec::new();
+        for item in &mut self.items {
+            if item.is_placeholder || !item.hook.may_run() {
+                continue;
+            }
+            let error = match item.hook.compile_when(&mut allowance) {
+                Ok(()) => continue,
+                Err(NotCompiled::Invalid(error)) => error,
+                Err(NotCompiled::TooLarge) => {
+                    let words = FileError::ConditionsTooLarge.to_string();
+                    return self.give_up(Problem::new(Severity::Error, &self.path, words));
+                }
+            };
+            // It fails as one does, and says why.
+            item.is_placeholder = true;
+            let mut problem = Problem::new(Severity::Error, &self.path, error.to_string());
+            problem.range = item.start.map(TextRange::of_first);
+            problem.place_in(item.hook.source().and_then(|source| source.index), "");
+            problems.push(problem);
+        }
+        for problem in problems {
+            self.report(problem);
         }
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Number, Value};
 
 use super::file::FileError;
 use super::outline::{self, Failure, MOST_KEYS};
-use crate::hook::{Hook, HookError, is_key};
+use crate::hook::{Hook, HookError, MOST_CONDITIONS, is_key};
 
 /// The levels of lists and objects in an entry: what is kept of it is written into other files too,
 /// whose readers have such a limit.
@@ -63,6 +63,9 @@ impl<'a> Entry<'a> {
         for property in repeated(self.variables()) {
             slips.push(self.comes_twice(property, "env."));
         }
+        for property in self.repeated_in_when() {
+            slips.push(self.comes_twice(property, "when."));
+        }
         let errors = match Hook::read(&value) {
             Ok(hook) if slips.is_empty() => return Ok(hook),
             Ok(_) => Vec::new(),
@@ -77,6 +80,14 @@ impl<'a> Entry<'a> {
             }
         }
         Err(Unusable { slips, value })
+    }
+
+    /// For an entry whose hook shows this only later.
+    pub(super) fn unusable(&self, error: HookError) -> Unusable {
+        Unusable {
+            slips: vec![self.slip(error)],
+            value: self.value(&mut Vec::new()),
+        }
     }
 
     /// The entry without the keys whose values are beyond bounds.
@@ -114,8 +125,8 @@ impl<'a> Entry<'a> {
         unknown.map(|property| nested(&property.value)).sum()
     }
 
-    /// Where the value of a key is, as in `timeout`, `env.PATH`, `args[1]`; the beginning of the
-    /// entry where there is none.
+    /// Where the value of a key is, as in `timeout`, `env.PATH`, `args[1]`, `when./path[1]`; the
+    /// beginning of the entry where there is none.
     pub(super) fn range_of(&self, key: &str) -> Range<usize> {
         match self.find(key) {
             Some(value) => self.place(value.range()),
@@ -131,12 +142,10 @@ impl<'a> Entry<'a> {
         if let Some(name) = key.strip_prefix("env.") {
             return last(self.variables(), name);
         }
-        if let Some((list, index)) = key.split_once('[') {
-            let index: usize = index.trim_end_matches(']').parse().ok()?;
-            let list = last(self.properties(), list)?.as_array()?;
-            return list.elements.get(index);
+        match key.strip_prefix("when.") {
+            Some(pointer) => value_or_item(self.conditions(), pointer),
+            None => value_or_item(self.properties(), key),
         }
-        last(self.properties(), key)
     }
 
     fn properties(&self) -> &[ObjectProp<'a>] {
@@ -147,6 +156,26 @@ impl<'a> Entry<'a> {
     fn variables(&self) -> &[ObjectProp<'a>] {
         let last = self.environments().last();
         last.map_or(&[], |env| properties(&env.value))
+    }
+
+    pub(super) fn conditions(&self) -> &[ObjectProp<'a>] {
+        last(self.properties(), "when").map_or(&[], properties)
+    }
+
+    /// Where there are too many, that is what is wrong.
+    fn repeated_in_when(&self) -> Vec<&ObjectProp<'a>> {
+        let conditions = self.conditions();
+        if conditions.len() > MOST_CONDITIONS {
+            return Vec::new();
+        }
+        let mut found = repeated(conditions);
+        for condition in conditions {
+            // A second `regex`.
+            if !repeated(properties(&condition.value)).is_empty() {
+                found.push(condition);
+            }
+        }
+        found
     }
 
     fn environments(&self) -> impl Iterator<Item = &ObjectProp<'a>> {
@@ -211,6 +240,19 @@ fn last<'t, 'a>(properties: &'t [ObjectProp<'a>], key: &str) -> Option<&'t ast::
     let mut from_behind = properties.iter().rev();
     let found = from_behind.find(|property| property.name.as_str() == key);
     found.map(|property| &property.value)
+}
+
+/// The value of a key, or an item of that of `key[1]`.
+fn value_or_item<'t, 'a>(
+    properties: &'t [ObjectProp<'a>],
+    key: &str,
+) -> Option<&'t ast::Value<'a>> {
+    if let Some(value) = last(properties, key) {
+        return Some(value);
+    }
+    let (list, index) = key.rsplit_once('[')?;
+    let index: usize = index.trim_end_matches(']').parse().ok()?;
+    last(properties, list)?.as_array()?.elements.get(index)
 }
 
 fn nested(node: &ast::Value<'_>) -> usize {

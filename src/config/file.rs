@@ -43,6 +43,10 @@ pub(super) enum FileError {
     TooManyKeys,
     #[error("has more than 1,200,000 parts in its patterns, of which a glob counts as four")]
     PatternsTooLarge,
+    #[error("has more than 10,000 conditions in the `when` of its entries")]
+    TooManyConditions,
+    #[error("has conditions that take more than 16 MiB together when compiled")]
+    ConditionsTooLarge,
     #[error("has more than 50,000 values within keys that are not known")]
     TooManyNested,
     #[error("has more than 1 MiB beside its list `hooks`")]

@@ -7,21 +7,23 @@ mod secrets;
 
 pub(super) use secrets::SecretNames;
 
+use std::borrow::Cow;
+
 use crate::hook::{Hook, HookCommand, Shell, Stdin, Token, is_interpreter, words};
 use crate::profile::AppProfile;
 
 /// A warning about one key of a hook.
 pub(super) struct Finding {
-    pub(super) key: &'static str,
+    pub(super) key: Cow<'static, str>,
     pub(super) message: String,
     pub(super) suggestion: Option<String>,
     pub(super) help: Option<String>,
 }
 
 impl Finding {
-    fn new(key: &'static str, message: String) -> Self {
+    fn new(key: impl Into<Cow<'static, str>>, message: String) -> Self {
         Self {
-            key,
+            key: key.into(),
             message,
             suggestion: None,
             help: None,
@@ -48,6 +50,7 @@ pub(super) fn lint(
     if hook.resident() {
         found.extend(resident::lint(hook, is_written, profile));
     }
+    found.extend(outside_of_data(hook));
     if let HookCommand::Shell { text, shell } = hook.command() {
         let is_plain = matches!(shell, None | Some(Shell::Sh | Shell::Dash));
         if is_posix(*shell) {
@@ -113,6 +116,27 @@ fn missing_in_inherit(hook: &Hook) -> Option<Finding> {
     let message = format!("does not pass on `{missing}`, which most programs need");
     let help = format!("add \"{missing}\" to the list, or set it in `env`");
     Some(Finding::new("inherit", message).with_help(help))
+}
+
+/// Pointers begin at the event's data. What stands beside it in the event has no pointer, and would be
+/// missing always.
+fn outside_of_data(hook: &Hook) -> Option<Finding> {
+    hook.when().find_map(|(pointer, _)| {
+        let mut parts = pointer.splitn(3, '/').skip(1);
+        let (message, help) = match parts.next() {
+            None => (
+                "is all of the data, which is not a string",
+                "name a value in it",
+            ),
+            Some("data") => ("begins at the data itself", "leave out `/data`"),
+            Some("tool_name") => ("is not in the data", "name the tool in `event`"),
+            Some("type") => ("is not in the data", "name the event in `event`"),
+            Some("session_id" | "timestamp") => ("is not in the data", "leave the condition out"),
+            Some(_) => return None,
+        };
+        let key = format!("when.{pointer}");
+        Some(Finding::new(key, format!("`{pointer}` {message}")).with_help(help))
+    })
 }
 
 /// By itself it runs what it reads, and what it reads is the event: a value would be code.

@@ -39,6 +39,7 @@ pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
 pub use watch::{HookWatcher, WatchError};
 
 use content::Loaded;
+use reader::Compiled;
 
 /// Finds, loads and saves hooks.json.
 ///
@@ -75,6 +76,8 @@ use content::Loaded;
 /// | entries in `hooks` | 500,000 |
 /// | an entry | 1 MiB, 1,000 keys with those of its `env`, and 64 KiB for its pattern |
 /// | parts of all patterns, of which a glob counts as four | 1,200,000 |
+/// | conditions in `when` | 64 in an entry, 10,000 in all |
+/// | an expression of a condition | 64 KiB, 1 MiB when compiled; all together 16 MiB when compiled |
 /// | values within keys that are not known, in all entries | 50,000 |
 /// | all that is not in `hooks` | 1 MiB, and 1,000 keys |
 /// | lists and objects within each other | 256; an entry with more than 100 is unusable by itself |
@@ -160,7 +163,7 @@ impl HookConfig {
     /// registers them has decided to trust the project.
     #[must_use]
     pub fn load_project(&self, root: impl AsRef<Path>) -> Vec<Hook> {
-        self.hooks_of(self.read_project(root.as_ref()))
+        self.hooks_of(self.read_project(root.as_ref(), Compiled::Enabled))
     }
 
     /// The user's hooks, then the project's.
@@ -198,7 +201,11 @@ impl HookConfig {
 
     /// What `load_into` registers, and what it reports.
     fn find(&self, root: &Path, policy: &TrustPolicy) -> Found {
-        let mut files = self.read_project(root);
+        let compiled = match policy {
+            TrustPolicy::Approved(_) => Compiled::None,
+            _ => Compiled::Enabled,
+        };
+        let mut files = self.read_project(root, compiled);
         let vanished = admission::admit(&mut files, root, policy);
         files.splice(0..0, self.read_global());
 
@@ -248,7 +255,7 @@ impl HookConfig {
     pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
         let path = path.as_ref();
         let mut report = LoadReport::default();
-        match reader::load(path, None, &self.profile) {
+        match reader::load(path, None, &self.profile, Compiled::All) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
                 let missing = Problem::new(Severity::Error, path, "does not exist");
@@ -331,17 +338,17 @@ impl HookConfig {
         let candidates = self.global_candidates();
         candidates
             .iter()
-            .filter_map(|path| reader::load(path, None, &self.profile))
+            .filter_map(|path| reader::load(path, None, &self.profile, Compiled::Enabled))
             .collect()
     }
 
-    fn read_project(&self, root: &Path) -> Vec<Loaded> {
+    fn read_project(&self, root: &Path, compiled: Compiled) -> Vec<Loaded> {
         // An error means an empty path, or no current directory to count from.
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         let candidates = self.project_candidates(&root);
         candidates
             .iter()
-            .filter_map(|path| reader::load(path, Some(&root), &self.profile))
+            .filter_map(|path| reader::load(path, Some(&root), &self.profile, compiled))
             .collect()
     }
 

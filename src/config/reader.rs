@@ -14,7 +14,7 @@ use super::lint::{self, Finding, SecretNames};
 use super::outline::{self, Failure, Member, Outline};
 use super::position::{Position, Positions, TextRange};
 use super::report::{Excerpt, Problem, Severity};
-use crate::hook::{Hook, HookSource, LONGEST_NAME, nearest_key};
+use crate::hook::{Allowance, Hook, HookSource, LONGEST_NAME, NotCompiled, nearest_key};
 use crate::profile::AppProfile;
 
 /// The bytes of a line that are shown around a problem: a whole file may be one line.
@@ -26,8 +26,27 @@ const MOST_NESTED: usize = 50_000;
 /// The parts of patterns that a file may have.
 const MOST_PARTS: usize = 1_200_000;
 
+/// The conditions that the hooks of a file may have.
+const MOST_CONDITIONS: usize = 10_000;
+
+/// Whose conditions are compiled when a file is read: to compile them takes time.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Compiled {
+    /// Those of all hooks.
+    All,
+    /// Those of hooks that are switched on.
+    Enabled,
+    /// None: which hooks may run is known later.
+    None,
+}
+
 /// Loads a file; None where there is none. Relative paths in it count from `base_dir`.
-pub(super) fn load(path: &Path, base_dir: Option<&Path>, profile: &AppProfile) -> Option<Loaded> {
+pub(super) fn load(
+    path: &Path,
+    base_dir: Option<&Path>,
+    profile: &AppProfile,
+    compiled: Compiled,
+) -> Option<Loaded> {
     let mut loaded = Loaded::nothing(path);
     match file::read(path) {
         Ok(None) => return None,
@@ -35,7 +54,7 @@ pub(super) fn load(path: &Path, base_dir: Option<&Path>, profile: &AppProfile) -
             if let Some(words) = warning {
                 loaded.report(Problem::new(Severity::Warning, path, words));
             }
-            read(&text, base_dir, profile, &mut loaded);
+            read(&text, base_dir, profile, compiled, &mut loaded);
         }
         Err(error) => {
             let mut problem = Problem::new(Severity::Error, path, error.to_string());
@@ -54,12 +73,18 @@ pub(super) fn load(path: &Path, base_dir: Option<&Path>, profile: &AppProfile) -
 /// Loads a text that goes by this name.
 pub(super) fn load_text(path: &Path, text: &str, profile: &AppProfile) -> Loaded {
     let mut loaded = Loaded::nothing(path);
-    read(text, None, profile, &mut loaded);
+    read(text, None, profile, Compiled::All, &mut loaded);
     loaded
 }
 
 /// Reads a text, behind a byte order mark if it has one, into a file that is loaded.
-fn read(text: &str, base_dir: Option<&Path>, profile: &AppProfile, loaded: &mut Loaded) {
+fn read(
+    text: &str,
+    base_dir: Option<&Path>,
+    profile: &AppProfile,
+    compiled: Compiled,
+    loaded: &mut Loaded,
+) {
     let (text, mark) = file::without_mark(text);
     let mut reader = Reader {
         text,
@@ -67,6 +92,8 @@ fn read(text: &str, base_dir: Option<&Path>, profile: &AppProfile, loaded: &mut 
         base_dir: base_dir.map(Arc::from),
         profile,
         secret_names: SecretNames::new(),
+        compiled,
+        allowance: Allowance::default(),
         loaded,
     };
     if let Err(failure) = reader.try_read() {
@@ -80,6 +107,8 @@ struct Reader<'a> {
     base_dir: Option<Arc<Path>>,
     profile: &'a AppProfile,
     secret_names: SecretNames,
+    compiled: Compiled,
+    allowance: Allowance,
     loaded: &'a mut Loaded,
 }
 
@@ -97,14 +126,20 @@ impl<'a> Reader<'a> {
         }
         let entries = outline.entries.unwrap_or_default();
         self.loaded.reserve(entries.len());
-        let (mut nested, mut parts) = (0, 0);
+        let mut nested = 0;
+        let mut parts = 0;
+        let mut conditions = 0;
         for (index, range) in entries.into_iter().enumerate() {
             let entry = Entry::parse(self.text, range)?;
             nested += entry.nested();
             if nested > MOST_NESTED {
                 return Err((FileError::TooManyNested, entry.first()));
             }
-            parts += self.entry(index, &entry);
+            conditions += entry.conditions().len();
+            if conditions > MOST_CONDITIONS {
+                return Err((FileError::TooManyConditions, entry.first()));
+            }
+            parts += self.entry(index, &entry)?;
             if parts > MOST_PARTS {
                 return Err((FileError::PatternsTooLarge, entry.first()));
             }
@@ -140,9 +175,19 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads an entry; the parts of its pattern.
-    fn entry(&mut self, index: usize, entry: &Entry<'_>) -> usize {
+    fn entry(&mut self, index: usize, entry: &Entry<'_>) -> Result<usize, Failure> {
         let start = self.positions.position(entry.first().start);
-        let parts = match entry.hook() {
+        let mut read = entry.hook();
+        if let Ok(hook) = &read {
+            match self.compile_when(hook) {
+                Ok(()) => {}
+                Err(NotCompiled::Invalid(error)) => read = Err(entry.unusable(error)),
+                Err(NotCompiled::TooLarge) => {
+                    return Err((FileError::ConditionsTooLarge, entry.first()));
+                }
+            }
+        }
+        let parts = match read {
             Ok(hook) => {
                 let parts = hook.pattern().parts();
                 self.usable(index, start, hook, entry);
@@ -156,7 +201,15 @@ impl<'a> Reader<'a> {
         for (key, range) in entry.unknown_keys() {
             self.unknown_key(key, range, Some(index));
         }
-        parts
+        Ok(parts)
+    }
+
+    fn compile_when(&mut self, hook: &Hook) -> Result<(), NotCompiled> {
+        match self.compiled {
+            Compiled::All => hook.compile_when(&mut self.allowance),
+            Compiled::Enabled if hook.enabled() => hook.compile_when(&mut self.allowance),
+            Compiled::Enabled | Compiled::None => Ok(()),
+        }
     }
 
     fn usable(&mut self, index: usize, start: Position, hook: Hook, entry: &Entry<'_>) {
@@ -183,9 +236,9 @@ impl<'a> Reader<'a> {
         if !self.loaded.has_room() {
             return;
         }
-        let range = entry.range_of(finding.key);
+        let range = entry.range_of(&finding.key);
         let mut problem = self.problem(Severity::Warning, &range, finding.message);
-        problem.place_in(Some(index), finding.key);
+        problem.place_in(Some(index), &finding.key);
         problem.suggestion = finding.suggestion;
         problem.help = finding.help;
         self.loaded.report(problem);

@@ -5,7 +5,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::events::EventType;
-use crate::hook::{FailurePolicy, KEYS, LONGEST_TIMEOUT, Reads, Shell, Stdin};
+use crate::hook::{
+    FailurePolicy, KEYS, LONGEST_POINTER, LONGEST_TIMEOUT, MOST_CONDITIONS, Reads, Shell, Stdin,
+};
 
 /// The schema of a whole file.
 pub(super) fn schema() -> Value {
@@ -59,6 +61,23 @@ fn property(key: &str) -> Value {
             "type": "string",
             "minLength": 1,
             "examples": EventType::BUILTIN.iter().map(EventType::as_str).collect::<Vec<_>>(),
+        }),
+        "when" => json!({
+            "description": "Conditions on the event's data: JSON Pointers, each with a glob for the whole value, a list of globs, or a regular expression. All must match.",
+            "type": "object",
+            "propertyNames": {"pattern": "^(/([^~/]|~[01])*)*$", "maxLength": LONGEST_POINTER},
+            "maxProperties": MOST_CONDITIONS,
+            "additionalProperties": {"anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                {
+                    "type": "object",
+                    "properties": {"regex": {"type": "string"}},
+                    "required": ["regex"],
+                    "additionalProperties": false,
+                },
+            ]},
+            "examples": [{"/tool_args/command": {"regex": "\\bsudo\\b"}}],
         }),
         "command" => json!({
             "description": "A text for the shell. Values of the event are in its environment.",

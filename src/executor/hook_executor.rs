@@ -99,7 +99,8 @@ impl HookExecutor {
     }
 
     fn hooks_for(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
-        let hooks = self.shared.registry.get_hooks(event);
+        let mut hooks = self.shared.registry.get_hooks(event);
+        hooks.retain(|hook| hook.is_when_met(event));
         let (Some(variable), false) = (self.disabled_by(), hooks.is_empty()) else {
             return hooks;
         };
@@ -149,7 +150,8 @@ impl HookExecutor {
     }
 
     /// Has the hooks for this event run on the pool. Never blocks; starts a thread of the pool
-    /// when none is free. The hooks are those that are registered now.
+    /// when none is free. The hooks are those that are registered now, and whose conditions
+    /// ([`Hook::with_when`]) match: these are tested on this thread.
     ///
     /// Events that can block go ahead of those that cannot. Among these, the events of one session
     /// run one after the other, see [`FireOptions::ordered_by`]; all others run side by side.

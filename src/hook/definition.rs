@@ -16,7 +16,6 @@ use super::parts::{
     DEFAULT_TIMEOUT, FailurePolicy, HookCommand, HookSource, LONGEST_TIMEOUT, Reads,
     SHORTEST_TIMEOUT, Shell, Stdin,
 };
-use crate::events::HookEvent;
 use crate::pattern::EventPattern;
 use crate::redact::Redactor;
 
@@ -74,6 +73,8 @@ pub struct Hook {
     /// Shared by the hooks of a file.
     pub(super) base_dir: Option<Arc<Path>>,
     pub(super) gate: Option<Arc<dyn Gate>>,
+    /// The gate lets it run at no time.
+    pub(super) is_closed: bool,
     pub(super) fingerprint: Fingerprint,
 }
 
@@ -129,6 +130,7 @@ impl Hook {
             source: None,
             base_dir: None,
             gate: None,
+            is_closed: false,
             fingerprint: Fingerprint::default(),
         }
     }
@@ -153,7 +155,7 @@ impl Hook {
     }
 
     /// Every setter goes through here: a changed hook has another fingerprint.
-    fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+    pub(super) fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self.fingerprint = Fingerprint::default();
         self
@@ -276,7 +278,16 @@ impl Hook {
     /// Has the executor ask before each run whether the hook may.
     #[must_use]
     pub fn with_gate(self, gate: Arc<dyn Gate>) -> Self {
-        self.with(|hook| hook.gate = Some(gate))
+        self.with(|hook| {
+            hook.gate = Some(gate);
+            hook.is_closed = false;
+        })
+    }
+
+    /// A gate that lets the hook run at no time: its conditions are not compiled, which takes time, and
+    /// count as met.
+    pub(crate) fn with_closed_gate(self, gate: Arc<dyn Gate>) -> Self {
+        self.with_gate(gate).with(|hook| hook.is_closed = true)
     }
 
     /// Sets the shell that runs the command. Without effect on a hook made with
@@ -296,12 +307,6 @@ impl Hook {
 
     pub(crate) fn with_base_dir(self, path: impl Into<Arc<Path>>) -> Self {
         self.with(|hook| hook.base_dir = Some(path.into()))
-    }
-
-    /// Whether the hook is for this event. Does not ask whether it is enabled.
-    #[must_use]
-    pub fn matches(&self, event: &HookEvent) -> bool {
-        self.pattern.matches(event)
     }
 
     /// The pattern as it was given.
@@ -431,10 +436,12 @@ impl Hook {
     }
 
     /// For a placeholder hook, why the entry in whose place it is cannot be used; see
-    /// [`HookConfig::load_into`](crate::HookConfig::load_into).
+    /// [`HookConfig::load_into`](crate::HookConfig::load_into). Also why a condition of the hook's own
+    /// cannot.
     #[must_use]
     pub fn refusal(&self) -> Option<&str> {
-        self.extras.refusal.as_deref()
+        let of_when = || self.extras.when.as_ref()?.refusal();
+        self.extras.refusal.as_deref().or_else(of_when)
     }
 
     /// The words by which people know this hook: its description, else its name, else its pattern.

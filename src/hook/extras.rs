@@ -10,9 +10,11 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::inherit::Inherit;
+use super::when::When;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Extras {
+    pub(super) when: Option<Arc<When>>,
     pub(super) timeout: Option<Duration>,
     pub(super) working_dir: Option<PathBuf>,
     pub(super) env: BTreeMap<String, String>,

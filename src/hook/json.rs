@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::canonical::canonical;
+use super::condition::Allowance;
 use super::definition::Hook;
 use super::error::HookError;
 use super::extras::{Extras, SharedExtras};
@@ -16,6 +17,7 @@ use super::keys::{
     resident, switch, text, timeout,
 };
 use super::parts::{FailurePolicy, HookCommand, Reads, Stdin};
+use super::when::{NotCompiled, when};
 use crate::events::EventType;
 use crate::pattern::EventPattern;
 
@@ -48,7 +50,7 @@ impl Hook {
     }
 
     /// The keys that an entry may go without, each with its value where it is not the default.
-    fn optional_keys(&self) -> [(&'static str, Option<Value>); 13] {
+    fn optional_keys(&self) -> [(&'static str, Option<Value>); 14] {
         fn unless_default<T: Default + PartialEq>(value: T, name: &str) -> Option<Value> {
             (value != T::default()).then(|| json!(name))
         }
@@ -58,6 +60,7 @@ impl Hook {
         let timeout = extras.timeout.map(|timeout| json!(timeout.as_secs_f64()));
         let description = extras.description.as_str();
         [
+            ("when", extras.when.as_ref().map(|it| it.to_json())),
             ("timeout", timeout),
             ("working_dir", dir),
             ("env", (!extras.env.is_empty()).then(|| json!(extras.env))),
@@ -102,10 +105,16 @@ impl Hook {
     pub fn from_json(value: &Value) -> Result<Self, HookError> {
         // There is one at least: that is what it is an error for.
         let first = |errors: Vec<HookError>| errors.into_iter().next();
-        Self::read(value).map_err(|errors| first(errors).unwrap_or(HookError::EmptyCommand))
+        let hook =
+            Self::read(value).map_err(|errors| first(errors).unwrap_or(HookError::EmptyCommand))?;
+        match hook.compile_when(&mut Allowance::default()) {
+            Err(NotCompiled::Invalid(error)) => Err(error),
+            Err(NotCompiled::TooLarge) => Err(key_error("when", TOO_LARGE)),
+            Ok(()) => Ok(hook),
+        }
     }
 
-    /// The same with all that is wrong.
+    /// The same with all that is wrong, but for what compiling its conditions would show.
     pub(crate) fn read(value: &Value) -> Result<Self, Vec<HookError>> {
         let Value::Object(entry) = value else {
             return Err(vec![HookError::NotAnObject { found: kind(value) }]);
@@ -132,6 +141,7 @@ impl Hook {
         let background = noted(&mut errors, switch(entry, "background")).flatten();
         let resident = noted(&mut errors, resident(entry)).unwrap_or(false);
         let extras = Extras {
+            when: noted(&mut errors, when(entry)).flatten(),
             timeout: noted(&mut errors, timeout(entry)).flatten(),
             working_dir: working_dir.map(Into::into),
             env: noted(&mut errors, environment(entry)).unwrap_or_default(),
@@ -162,6 +172,8 @@ impl Hook {
         }
     }
 }
+
+const TOO_LARGE: &str = "its expressions take more than 16 MiB when compiled";
 
 /// Whether the output of a tool can be withheld for this hook, where it says that it must.
 fn withholds_output(
@@ -227,6 +239,8 @@ mod tests {
         for entry in [
             json!({"event": "tool:*", "command": "true"}),
             json!({"event": "tool:pre_execute", "command": "echo hello", "timeout": 5.0, "description": "Test hook"}),
+            json!({"event": "*", "when": {"/a": "x*", "/b": ["y", "z"], "/c~1d/0": {"regex": "^a"}}, "command": "x"}),
+            json!({"event": "*", "when": {}, "command": "x"}),
             json!({"event": "*", "args": ["python3", "-I", "guard.py"], "resident": true}),
             json!({"event": "*", "args": ["guard", "--all"], "inherit": [], "enabled": false, "stdin": "none"}),
             json!({"event": "*", "command": "x", "shell": "bash", "timeout": 0.1, "working_dir": "a b",

@@ -14,8 +14,9 @@ use super::parts::{FailurePolicy, HookCommand, LONGEST_TIMEOUT, Shell};
 pub(super) type Entry = Map<String, Value>;
 
 /// The keys of an entry, in the order in which they are written.
-pub(crate) const KEYS: [&str; 17] = [
+pub(crate) const KEYS: [&str; 18] = [
     "event",
+    "when",
     "command",
     "args",
     "shell",
@@ -95,7 +96,7 @@ pub(super) fn key_error(key: impl Into<String>, message: impl Into<String>) -> H
     }))
 }
 
-fn unexpected(
+pub(super) fn unexpected(
     key: impl Into<String>,
     expected: impl Into<String>,
     found: impl Into<String>,
@@ -110,7 +111,7 @@ fn unexpected(
     }))
 }
 
-fn wrong_type(key: impl Into<String>, expected: &str, found: &Value) -> HookError {
+pub(super) fn wrong_type(key: impl Into<String>, expected: &str, found: &Value) -> HookError {
     unexpected(key, expected, kind(found))
 }
 
@@ -126,7 +127,7 @@ pub(super) fn kind(value: &Value) -> &'static str {
 }
 
 /// The value of a key. `null` is a key that is not there: other programs write it so.
-fn get<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
+pub(super) fn get<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
     entry.get(key).filter(|value| !value.is_null())
 }
 

@@ -3,21 +3,27 @@
 //! Does no I/O and does not know how a hook is run.
 
 mod canonical;
+mod condition;
 mod definition;
 mod error;
 mod extras;
 mod fingerprint;
+mod globs;
 mod inherit;
 mod json;
 mod keys;
 mod literal;
+mod matching;
 mod named;
 mod parts;
 #[cfg(test)]
 mod tests;
+mod when;
 mod words;
 
 pub(crate) use canonical::canonical;
+pub(crate) use condition::Allowance;
+pub use condition::Condition;
 pub use definition::{Gate, GateVerdict, Hook};
 pub use error::{HookError, KeyError};
 pub(crate) use inherit::Inherit;
@@ -26,4 +32,5 @@ pub(crate) use literal::literal_words;
 pub(crate) use named::named;
 pub(crate) use parts::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};
+pub(crate) use when::{LONGEST_POINTER, MOST_CONDITIONS, NotCompiled};
 pub(crate) use words::{CommandText, Token, Word, is_interpreter, words};

@@ -1,4 +1,5 @@
-//! Why a pattern does not match an event: for those who wonder why their hook does not run.
+//! Why a pattern, or a condition of a hook, does not match an event: for those who wonder why their hook
+//! does not run.
 //!
 //! Takes the pattern's text apart once more, since matching keeps no text.
 
@@ -7,19 +8,22 @@ use std::fmt;
 use super::{Alternative, EventPattern, Piece, Segment, split};
 use crate::events::HookEvent;
 
-/// Why one alternative of a pattern does not match an event; see [`EventPattern::mismatches`].
+/// Why one alternative of a pattern, or one condition of a hook, does not match an event; see
+/// [`EventPattern::mismatches`] and [`Hook::mismatches`](crate::Hook::mismatches).
 ///
 /// `Display` is a fragment such as `its tool is \`bash\`, and the event's is \`write\``.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mismatch {
-    /// The alternative, as in `tool:pre_execute:bash`.
+    /// The alternative, as in `tool:pre_execute:bash`; of a condition its JSON Pointer, as in
+    /// `/tool_args/command`.
     pub alternative: String,
     /// The first part of it that does not match.
     pub part: PatternPart,
-    /// What the pattern has there.
+    /// What the pattern has there; of a condition the [`Condition`](crate::Condition) as text.
     pub expected: String,
-    /// What the event has there; none for an event without a tool.
+    /// What the event has there, of a value the beginning, with secrets masked; none for an event
+    /// without a tool or without such a value.
     pub found: Option<String>,
 }
 
@@ -35,6 +39,8 @@ pub enum PatternPart {
     Action,
     /// The third part.
     Tool,
+    /// No part of a pattern, but a condition of the hook.
+    Condition,
 }
 
 impl fmt::Display for PatternPart {
@@ -44,6 +50,7 @@ impl fmt::Display for PatternPart {
             Self::Category => "category",
             Self::Action => "action",
             Self::Tool => "tool",
+            Self::Condition => "condition",
         })
     }
 }
@@ -52,6 +59,10 @@ impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (part, expected) = (self.part, &self.expected);
         match &self.found {
+            Some(found) if part == PatternPart::Condition => {
+                write!(f, "its value is `{found}`, and the condition `{expected}`")
+            }
+            None if part == PatternPart::Condition => write!(f, "it has no value"),
             Some(found) if part == PatternPart::Event => write!(f, "the event is `{found}`"),
             Some(found) => write!(
                 f,

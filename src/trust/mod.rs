@@ -193,10 +193,15 @@ impl Judged {
             true => self.approved.get(&digest_of(&hook.to_json())),
             false => None,
         };
-        let gate: Arc<dyn Gate> = match approved {
-            Some(approved) if approved.outdated => Arc::new(gate::Lost(OUTDATED.to_owned())),
-            Some(approved) => Arc::new(gate::Unchanged::new(&self.project, approved)),
-            None => Arc::new(gate::NeverApproved),
+        let Some(approved) = approved else {
+            let gate = Arc::new(gate::NeverApproved);
+            let verdict = gate.check(&hook);
+            return (hook.with_closed_gate(gate), verdict);
+        };
+        let gate: Arc<dyn Gate> = if approved.outdated {
+            Arc::new(gate::Lost(OUTDATED.to_owned()))
+        } else {
+            Arc::new(gate::Unchanged::new(&self.project, approved))
         };
         let verdict = gate.check(&hook);
         (hook.with_gate(gate), verdict)
@@ -212,15 +217,15 @@ impl Judged {
         let mut gone: Vec<&Approved> = self.approved.values().filter(is_gone).collect();
         gone.sort_by_key(|approved| &approved.digest);
         gone.into_iter()
-            .filter_map(|approved| Hook::from_json(&approved.definition).ok())
+            .filter_map(|approved| Hook::read(&approved.definition).ok())
             .filter(Hook::enabled)
-            .map(|hook| Self::lose(hook, VANISHED))
+            .map(|hook| hook.with_gate(Arc::new(gate::Lost(VANISHED.to_owned()))))
             .collect()
     }
 
     /// Where the store cannot be used: everything may have been approved.
     pub(crate) fn lose(hook: Hook, why: &str) -> Hook {
-        hook.with_gate(Arc::new(gate::Lost(why.to_owned())))
+        hook.with_closed_gate(Arc::new(gate::Lost(why.to_owned())))
     }
 }
 

@@ -64,4 +64,5 @@ mod trust_commands;
 mod trust_coverage;
 mod trust_property;
 mod watching;
+mod when;
 mod windows;

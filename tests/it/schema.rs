@@ -72,6 +72,7 @@ fn the_schema_and_the_reader_agree() {
         json!({"event": "a:b", "command": "x", "shell": "bash", "timeout": 0.001, "env": {"A": ""}}),
         json!({"event": "a:b", "command": "x", "on_failure": "continue", "stdin": "none", "reads": "stdin"}),
         json!({"event": "*", "command": "x", "background": true, "enabled": false, "comment": ["a"], "_x": 1}),
+        json!({"event": "*", "command": "x", "when": {"": "x", "/a~0~1/0": ["x", "y*"], "/b": {"regex": "x"}}}),
         json!({"event": "*", "command": "x", "name": "n", "description": "d", "working_dir": "w", "timeout": 86400}),
     ];
     let invalid = [
@@ -90,6 +91,14 @@ fn the_schema_and_the_reader_agree() {
         json!({"event": "*", "command": "x", "env": {"A": 1}}),
         json!({"event": "*", "command": "x", "env": {"A=B": "1"}}),
         json!({"event": "*", "command": "x", "enabled": "no"}),
+        json!({"event": "*", "command": "x", "when": "x"}),
+        json!({"event": "*", "command": "x", "when": {"a": "x"}}),
+        json!({"event": "*", "command": "x", "when": {"/a~": "x"}}),
+        json!({"event": "*", "command": "x", "when": {"/a": 1}}),
+        json!({"event": "*", "command": "x", "when": {"/a": []}}),
+        json!({"event": "*", "command": "x", "when": {"/a": [1]}}),
+        json!({"event": "*", "command": "x", "when": {"/a": {"regexp": "x"}}}),
+        json!({"event": "*", "command": "x", "when": {"/a": {"regex": "x", "flags": "i"}}}),
         json!({"event": "*", "command": "x", "on_failure": "blok"}),
     ];
     for (entries, expected) in [(&valid[..], true), (&invalid[..], false)] {

@@ -68,9 +68,10 @@ impl Wanted {
             Some(event) => vec![event.clone()],
             None => tools_events.collect(),
         };
-        events
-            .into_iter()
-            .any(|event| hook.matches(&HookEvent::new(event).with_tool_name(tool)))
+        events.into_iter().any(|event| {
+            hook.pattern()
+                .matches(&HookEvent::new(event).with_tool_name(tool))
+        })
     }
 }
 
@@ -93,6 +94,10 @@ fn show(listed: &Listed, terminal: &mut Terminal) -> Result<(), Failure> {
     let state = terminal.styled(style, printable(&listed.state.words()));
     writeln!(terminal, "  state    {state}")?;
     writeln!(terminal, "  event    {}", printable(hook.event_pattern()))?;
+    for (pointer, condition) in hook.when() {
+        let condition = printable(&format!("{pointer} matches {condition}"));
+        writeln!(terminal, "  when     {condition}")?;
+    }
     if hook.refusal().is_none() {
         let command = hook.command().to_string();
         let mut lines = command.lines();

@@ -10,13 +10,13 @@ use crate::redact::Redactor;
 const MOST_NAMES: usize = 20_000;
 
 /// What looks for them, in all hooks of a file.
-pub(in crate::config) struct SecretNames {
+pub(crate) struct SecretNames {
     redactor: Redactor,
     left: usize,
 }
 
 impl SecretNames {
-    pub(in crate::config) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             redactor: Redactor::new(),
             left: MOST_NAMES,
@@ -24,7 +24,7 @@ impl SecretNames {
     }
 
     /// A name with a star may be meant for others.
-    pub(in crate::config) fn lint(&mut self, hook: &Hook) -> Option<Finding> {
+    pub(crate) fn lint(&mut self, hook: &Hook) -> Option<Finding> {
         let rule = hook.inherit_rule()?;
         let names = rule.names().iter().filter(|name| !name.contains('*'));
         let mut names = names.take(self.left);

@@ -63,7 +63,7 @@ fn list_shows_where_each_hook_is_and_how_it_stands() {
     {"event": "session:*", "command": "true", "enabled": false, "description": "Rests"},
     {"event": "session:*", "args": ["true", "x"], "name": "unwanted"},
     {"event": "session:*", "args": []},
-    {"event": "*", "command": "echo\nhello", "inherit": []}
+    {"event": "*", "command": "echo\nhello", "inherit": [], "when": {"/a": "x*", "/b": ["y", "z"]}}
   ]
 }
 "#;

@@ -228,11 +228,13 @@ fn a_dry_run_runs_nothing_and_tells_of_each_hook_why() {
     let user = User::new();
     let hooks = json!({"disable": ["named"], "hooks": [
         {"event": "tool:*", "command": "touch ran", "name": "runs", "inherit": ["PATH", "HOME"]},
+        {"event": "tool:*", "command": "touch ran", "name": "untested", "when": {"/tool_arg/command": "git *"}},
         {"event": "tool:*", "command": "touch ran", "name": "off", "enabled": false},
         {"event": "tool:*", "command": "touch ran", "name": "named"},
         {"event": "tool:pre_execute:write|edit", "command": "touch ran", "name": "tool"},
         {"event": "tool:post_execute, llm:*", "command": "touch ran", "name": "two"},
         {"event": "s*", "command": "touch ran", "name": "whole"},
+        {"event": "tool:*", "command": "touch ran", "name": "when", "when": {"/tool_args/command": {"regex": "\\bsudo\\b"}}},
         {"event": "tool:*", "args": [], "name": "broken"},
         {"event": "tool:*", "command": "touch ran", "name": "behind"},
     ]});
@@ -242,7 +244,7 @@ fn a_dry_run_runs_nothing_and_tells_of_each_hook_why() {
     assert!(!user.path("project/ran").exists());
     let keeps_going = user.run(&with(&args, &["--keep-going"]));
     assert!(
-        keeps_going.out.contains("behind (hooks.json:1): 3. runs"),
+        keeps_going.out.contains("behind (hooks.json:1): 4. runs"),
         "{keeps_going:?}"
     );
 }

@@ -60,7 +60,7 @@ fn what_is_no_answer_blocks() {
         ("print('x' * (16 << 20), flush=True)", "longer than 1 MiB"),
         // A program that the hook starts shares its output.
         (
-            "subprocess.run(['echo', '{}']); answer(event, decision='block')",
+            "subprocess.run(['echo', '{}']); time.sleep(0.5); answer(event, decision='block')",
             "missing field `id`",
         ),
         (

@@ -64,7 +64,7 @@ fn judge<'a>(
     let (mut order, mut stopped_at) = (0, None);
     let mut judged = Vec::new();
     for it in listed {
-        let mismatches = it.hook.pattern().mismatches(event);
+        let mismatches = it.hook.mismatches(event);
         let mut verdict = verdict_on(it, &mismatches, order + 1);
         if let (Verdict::Runs(_) | Verdict::Fails(..), Some(variable)) = (&verdict, disabled_by) {
             verdict = Verdict::DoesNotRun(format!("`{variable}` is set"));
@@ -117,7 +117,12 @@ fn show(event: &HookEvent, judged: &[Judged<'_>], terminal: &mut Terminal) -> Re
                 let inherits = inherited(hook).map(|names| format!(", inherits {names}"));
                 let inherits = inherits.unwrap_or_default();
                 let resident = if hook.resident() { ", resident" } else { "" };
-                (Style::Good, format!("{order}. runs{inherits}{resident}"))
+                let untested = match &hook.untested_conditions(event)[..] {
+                    [] => String::new(),
+                    pointers => format!(", and cannot test `{}`", pointers.join("`, `")),
+                };
+                let more = [&*inherits, resident, &untested].concat();
+                (Style::Good, format!("{order}. runs{more}"))
             }
             Verdict::Fails(order, why) => (Style::Bad, format!("{order}. fails: {why}")),
             Verdict::DoesNotRun(why) => (Style::Dim, format!("does not run: {why}")),

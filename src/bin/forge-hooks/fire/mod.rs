@@ -124,7 +124,11 @@ impl Fired {
             .build();
         let hooks = match executor.disabled_by() {
             Some(_) => Vec::new(),
-            None => found.registry.get_hooks(&event),
+            None => {
+                let mut hooks = found.registry.get_hooks(&event);
+                hooks.retain(|hook| hook.matches(&event));
+                hooks
+            }
         };
         let event = Arc::new(event);
         let updates = sender.clone();

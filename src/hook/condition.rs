@@ -1,0 +1,366 @@
+//! One condition of a hook's `when`: globs or a regular expression, compiled to be tested on a string.
+//!
+//! Knows nothing of events.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use regex::{Regex, RegexBuilder};
+use serde_json::{Value, json};
+
+use super::error::HookError;
+use super::globs::{self, translated};
+use super::keys::{key_error, kind, unexpected, wrong_type};
+
+/// The bytes that an expression may have. No longer one compiles to less than `LARGEST`.
+const LONGEST: usize = 64 * 1024;
+
+/// The bytes that an expression may take when compiled.
+const LARGEST: usize = 1024 * 1024;
+
+/// The bytes that the expressions of a file may take together.
+const LARGEST_TOGETHER: usize = 16 * LARGEST;
+
+/// Most expressions take no more.
+const SMALLEST: usize = 1024;
+
+/// The bytes that the states of a search may take, which are made while it runs.
+const LARGEST_CACHE: usize = 256 * 1024;
+
+/// So many characters of an expression are repeated in a message.
+const LONGEST_SHOWN: usize = 80;
+
+/// What a string of an event's data must be like; see [`Hook::with_when`](crate::Hook::with_when).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Condition {
+    /// A glob that covers the whole string, with `*`, `?` and `[...]` as in patterns of events.
+    Glob(String),
+    /// One of these globs.
+    OneOf(Vec<String>),
+    /// A regular expression in the syntax of the crate `regex` that is found somewhere in the string.
+    /// Of Unicode, it knows `\w`, `\d`, `\s` and which letters are capitals, but no `\p{..}`.
+    Regex(String),
+}
+
+/// The bytes that expressions may still take when compiled.
+pub(crate) struct Allowance(usize);
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self(LARGEST_TOGETHER)
+    }
+}
+
+/// Why an expression was not compiled.
+#[derive(Debug, PartialEq)]
+pub(super) enum Refused {
+    /// It cannot be used, and why.
+    Invalid(Box<str>),
+    /// The others have taken too much.
+    NothingLeft,
+}
+
+impl Condition {
+    /// The key is repeated in errors.
+    pub(super) fn read(key: &str, value: &Value) -> Result<Self, HookError> {
+        let condition = match value {
+            Value::String(glob) => Self::Glob(glob.clone()),
+            Value::Array(items) => Self::OneOf(list_of_globs(key, items)?),
+            Value::Object(members) => match members.get("regex") {
+                Some(Value::String(text)) if members.len() == 1 => Self::Regex(text.clone()),
+                Some(other) if members.len() == 1 => {
+                    let found = format!("{} in `regex`", kind(other));
+                    return Err(unexpected(key, EXPECTED, found));
+                }
+                _ => return Err(unexpected(key, EXPECTED, "an object with other keys")),
+            },
+            other => return Err(wrong_type(key, EXPECTED, other)),
+        };
+        condition.check_globs(key)?;
+        Ok(condition)
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        match self {
+            Self::Glob(glob) => json!(glob),
+            Self::OneOf(globs) => json!(globs),
+            Self::Regex(text) => json!({"regex": text}),
+        }
+    }
+
+    pub(super) fn check_globs(&self, key: &str) -> Result<(), HookError> {
+        match self {
+            Self::Glob(glob) => check_glob(key, glob),
+            Self::OneOf(globs) if globs.is_empty() => Err(unexpected(
+                key,
+                "at least one glob",
+                "an empty list, which no value matches",
+            )),
+            Self::OneOf(globs) => {
+                for (index, glob) in globs.iter().enumerate() {
+                    check_glob(&format!("{key}[{index}]"), glob)?;
+                }
+                Ok(())
+            }
+            Self::Regex(_) => Ok(()),
+        }
+    }
+
+    /// How large an expression is when compiled, `regex` says only by refusing what is larger than a
+    /// limit: so the limit is raised step by step, and what was allowed is what is taken.
+    pub(super) fn compile(&self, allowance: &mut Allowance) -> Result<Regex, Refused> {
+        let text = self.expression();
+        let invalid = |why: &str| {
+            let shown = match self {
+                Self::Regex(text) => Cow::Borrowed(text.as_str()),
+                globs => Cow::Owned(globs.to_string()),
+            };
+            let words = format!("`{}` {why}", shortened(&shown));
+            Err(Refused::Invalid(words.into()))
+        };
+        if text.len() > LONGEST {
+            return invalid("is longer than 64 KiB");
+        }
+        let mut builder = RegexBuilder::new(&text);
+        builder
+            .dot_matches_new_line(!matches!(self, Self::Regex(_)))
+            .dfa_size_limit(LARGEST_CACHE);
+        let mut limit = SMALLEST;
+        loop {
+            let built = builder.size_limit(limit).build();
+            let is_too_large = matches!(built, Err(regex::Error::CompiledTooBig(_)));
+            if is_too_large && limit < LARGEST {
+                limit *= 2;
+                continue;
+            }
+            // To have found out that it is too large has taken as much time as to compile it.
+            match allowance.0.checked_sub(limit) {
+                Some(left) => allowance.0 = left,
+                None => return Err(Refused::NothingLeft),
+            }
+            return match built {
+                Ok(regex) => Ok(regex),
+                Err(_) if is_too_large => invalid(TOO_LARGE),
+                Err(error) => {
+                    // The last of several lines; the others draw the place.
+                    let words = error.to_string();
+                    let last = words.lines().last().unwrap_or_default();
+                    let why = last.strip_prefix("error: ").unwrap_or(last);
+                    invalid(&format!("is not a regular expression: {why}"))
+                }
+            };
+        }
+    }
+
+    fn expression(&self) -> Cow<'_, str> {
+        match self {
+            Self::Glob(glob) => Cow::Owned(translated(glob)),
+            Self::OneOf(globs) => {
+                let each: Vec<_> = globs.iter().map(|glob| translated(glob)).collect();
+                Cow::Owned(each.join("|"))
+            }
+            Self::Regex(text) => Cow::Borrowed(text),
+        }
+    }
+}
+
+const TOO_LARGE: &str = "takes more than 1 MiB when compiled: repeat less, or take letters of ASCII \
+                         alone, as in `(?-u:\\w)`";
+
+const EXPECTED: &str = "a glob, a list of globs, or an object {\"regex\": \"...\"}";
+
+fn check_glob(key: &str, glob: &str) -> Result<(), HookError> {
+    let Err(error) = globs::check(glob) else {
+        return Ok(());
+    };
+    let words = format!("invalid glob `{}`: {error}", shortened(glob));
+    Err(key_error(key, words))
+}
+
+fn list_of_globs(key: &str, items: &[Value]) -> Result<Vec<String>, HookError> {
+    let mut globs = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        match item {
+            Value::String(glob) => globs.push(glob.clone()),
+            other => return Err(wrong_type(format!("{key}[{index}]"), "a glob", other)),
+        }
+    }
+    Ok(globs)
+}
+
+fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(LONGEST_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
+/// As in `git *`, `git *, hg *` and `regex \bsudo\b`.
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Glob(glob) => f.pad(glob),
+            Self::OneOf(globs) => f.pad(&globs.join(", ")),
+            Self::Regex(text) => f.pad(&format!("regex {text}")),
+        }
+    }
+}
+
+impl From<&str> for Condition {
+    /// The glob.
+    fn from(glob: &str) -> Self {
+        Self::Glob(glob.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_match(condition: &Condition, text: &str) -> bool {
+        let compiled = condition.compile(&mut Allowance::default());
+        compiled.unwrap().is_match(text)
+    }
+
+    fn refusal(condition: &Condition) -> String {
+        match condition.compile(&mut Allowance::default()) {
+            Err(Refused::Invalid(words)) => words.into(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_glob_covers_the_whole_string() {
+        for (glob, matching, others) in [
+            (
+                "git *",
+                &["git push", "git ", "git a\nb"][..],
+                &["git", "a git b"][..],
+            ),
+            ("*git", &["git", "x\ngit"], &["git "]),
+            ("*sudo*", &["sudo", "a sudo b"], &["su do"]),
+            ("*", &["", "a\nb"], &[]),
+            ("", &[""], &["a"]),
+            ("a.b+c", &["a.b+c"], &["axb+c", "a.bbc"]),
+            ("[!a-c]?", &["dx", "-ä"], &["ax", "d"]),
+            ("[]x-]", &["]", "x", "-"], &["a"]),
+            ("[[&&~^]", &["[", "&", "~", "^"], &["a"]),
+            (
+                "src/**/*.rs",
+                &["src/a.rs", "src/a/b.rs"],
+                &["src.rs", "srcx/a.rs"],
+            ),
+            ("ä*", &["äb"], &["b"]),
+            ("(?i)a", &["(xi)a"], &["A", "a"]),
+        ] {
+            let condition = Condition::from(glob);
+            for text in matching {
+                assert!(is_match(&condition, text), "{glob} {text:?}");
+            }
+            for text in others {
+                assert!(!is_match(&condition, text), "{glob} {text:?}");
+            }
+        }
+        let either = Condition::OneOf(vec!["a*".to_owned(), "b".to_owned()]);
+        assert!(is_match(&either, "ax") && is_match(&either, "b"));
+        assert!(!is_match(&either, "bx") && !is_match(&either, "xa"));
+    }
+
+    #[test]
+    fn a_regex_is_found_anywhere() {
+        let sudo = Condition::Regex(r"\bsudo\b".to_owned());
+        assert!(is_match(&sudo, "cd x && sudo rm") && !is_match(&sudo, "pseudosudo"));
+        let lines = Condition::Regex("a.b".to_owned());
+        assert!(!is_match(&lines, "a\nb"));
+    }
+
+    #[test]
+    fn unusable_expressions_are_refused() {
+        let regex = |text: &str| refusal(&Condition::Regex(text.to_owned()));
+        assert_eq!(
+            regex("a("),
+            "`a(` is not a regular expression: unclosed group"
+        );
+        assert!(regex("(?=a)").contains("look-around"), "{}", regex("(?=a)"));
+        assert!(regex(r"\w{2000}").starts_with(r"`\w{2000}` takes more than 1 MiB"));
+        let long = regex(&"a".repeat(LONGEST + 1));
+        assert!(
+            long.ends_with("…` is longer than 64 KiB") && long.len() < 150,
+            "{long}"
+        );
+        // The crate `glob` would not come to an end.
+        let stars = "*[a-z]".repeat(300);
+        assert!(is_match(&Condition::Glob(stars), &"a".repeat(1000)));
+        assert!(!is_match(
+            &Condition::Glob("*[ab]".repeat(25) + "c"),
+            &"a".repeat(10_000)
+        ));
+    }
+
+    #[test]
+    fn expressions_share_what_they_may_take() {
+        let mut allowance = Allowance::default();
+        let mut refused = |text: &str| {
+            let condition = Condition::Regex(text.to_owned());
+            condition.compile(&mut allowance).err()
+        };
+        assert_eq!(refused("a"), None);
+        // What is too large counts as well, else very many of them would take very long.
+        for _ in 0..15 {
+            assert!(matches!(refused(r"\w{2000}"), Some(Refused::Invalid(_))));
+        }
+        assert_eq!(refused(r"\w{2000}"), Some(Refused::NothingLeft));
+        assert_eq!(refused("a"), None);
+    }
+
+    #[test]
+    fn small_expressions_take_little() {
+        for (condition, most) in [
+            (Condition::from("git *"), 1024),
+            (Condition::from("src/**/*.[ch]"), 4096),
+            (Condition::Regex(r"\bsudo\b".to_owned()), 1024),
+            (Condition::Regex("(?i)password".to_owned()), 2048),
+        ] {
+            let mut allowance = Allowance::default();
+            condition.compile(&mut allowance).unwrap();
+            assert!(LARGEST_TOGETHER - allowance.0 <= most, "{condition}");
+        }
+    }
+
+    #[test]
+    fn malformed_conditions_are_named() {
+        for (value, expected) in [
+            (
+                json!(5),
+                "`k`: expected a glob, a list of globs, or an object {\"regex\": \"...\"}, found a number",
+            ),
+            (
+                json!([]),
+                "`k`: expected at least one glob, found an empty list, which no value matches",
+            ),
+            (json!(["a", 1]), "`k[1]`: expected a glob, found a number"),
+            (
+                json!(["a", "[a"]),
+                "`k[1]`: invalid glob `[a`: at column 1, invalid range pattern",
+            ),
+            (
+                json!("[z-a]"),
+                "`k`: invalid glob `[z-a]`: the range `z-a` holds no character",
+            ),
+            (
+                json!({"regexp": "a"}),
+                "`k`: expected a glob, a list of globs, or an object {\"regex\": \"...\"}, found an object with other keys",
+            ),
+            (
+                json!({"regex": 5}),
+                "`k`: expected a glob, a list of globs, or an object {\"regex\": \"...\"}, found a number in `regex`",
+            ),
+        ] {
+            let error = Condition::read("k", &value).unwrap_err();
+            assert_eq!(error.to_string(), expected);
+        }
+        let error = Condition::read("k", &json!("a**b")).unwrap_err();
+        assert!(error.to_string().contains("at column 1"), "{error}");
+    }
+}

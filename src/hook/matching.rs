@@ -1,0 +1,107 @@
+//! Which events a hook is for: those that its pattern and its conditions match.
+//!
+//! How a condition is tested is `when`'s to know.
+
+use std::sync::Arc;
+
+use super::condition::{Allowance, Condition};
+use super::definition::Hook;
+use super::error::HookError;
+use super::when::NotCompiled;
+use crate::events::HookEvent;
+use crate::pattern::Mismatch;
+
+impl Hook {
+    /// Adds a condition on the event's data, in the place of one with the same pointer: the hook runs
+    /// only on events on which all its conditions match. The pointer is a JSON Pointer (RFC 6901) into
+    /// [`HookEvent::data`], of at most 1,000 bytes; a hook has at most 64 conditions.
+    ///
+    /// A value that is missing, not a string, or longer than 64 KiB matches where the event can block,
+    /// so that a guard runs, and does not match elsewhere. A test takes well below a microsecond for usual
+    /// commands and paths; at worst a time that grows with the length of the value times the size of the
+    /// expression, both at their limits some seconds.
+    ///
+    /// ```
+    /// use forge_hooks::{Condition, Hook, HookEvent};
+    /// use serde_json::json;
+    ///
+    /// let hook = Hook::new("tool:pre_execute:bash", "./guard.sh")?
+    ///     .with_when("/tool_args/command", Condition::Regex(r"\bsudo\b".to_owned()))?;
+    /// let event = |command| HookEvent::tool_pre_execute("bash", json!({"command": command}));
+    /// assert!(hook.matches(&event("sudo ls")));
+    /// assert!(!hook.matches(&event("ls")));
+    /// # Ok::<(), forge_hooks::HookError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the pointer or an expression is malformed, when there are too many conditions, and when an
+    /// expression is longer than 64 KiB or takes more than 1 MiB when compiled.
+    pub fn with_when(
+        self,
+        pointer: impl Into<String>,
+        condition: impl Into<Condition>,
+    ) -> Result<Self, HookError> {
+        let mut when = self.extras.when.as_deref().cloned().unwrap_or_default();
+        when.insert(pointer.into(), condition.into())?;
+        Ok(self.with(|hook| hook.extras.make_mut().when = Some(Arc::new(when))))
+    }
+
+    /// The conditions on the event's data, each with its JSON Pointer, in the order of these.
+    pub fn when(&self) -> impl Iterator<Item = (&str, &Condition)> {
+        let when = self.extras.when.iter();
+        when.flat_map(|when| when.conditions())
+    }
+
+    /// Returns whether an executor would run the hook on this event, if it is
+    /// [enabled](Self::enabled): its pattern and its conditions match.
+    /// [`pattern`](Self::pattern) alone tells without the event's data.
+    #[must_use]
+    pub fn matches(&self, event: &HookEvent) -> bool {
+        self.pattern().matches(event) && self.is_when_met(event)
+    }
+
+    /// Why the hook is not for this event: what of its pattern does not match, or, where that does,
+    /// which conditions do not. Values of the event are shown in short, with secrets masked by the
+    /// default rules. Empty when the hook [matches](Self::matches).
+    #[must_use]
+    pub fn mismatches(&self, event: &HookEvent) -> Vec<Mismatch> {
+        let mismatches = self.pattern().mismatches(event);
+        match &self.extras.when {
+            Some(when) if mismatches.is_empty() && !self.is_closed => {
+                when.mismatches(event, self.env().values().map(String::as_str))
+            }
+            _ => mismatches,
+        }
+    }
+
+    /// The JSON Pointers of conditions whose values in this event are missing, not strings or too long, so
+    /// that they match only where the event can block.
+    #[must_use]
+    pub fn untested_conditions(&self, event: &HookEvent) -> Vec<&str> {
+        match &self.extras.when {
+            Some(when) => when.untested(event),
+            None => Vec::new(),
+        }
+    }
+
+    /// Whether the conditions match an event that the pattern matches.
+    pub(crate) fn is_when_met(&self, event: &HookEvent) -> bool {
+        match &self.extras.when {
+            Some(when) => self.is_closed || when.is_met(event),
+            None => true,
+        }
+    }
+
+    /// Compiles the conditions, so that what is wrong with them is known before they are needed.
+    pub(crate) fn compile_when(&self, allowance: &mut Allowance) -> Result<(), NotCompiled> {
+        match &self.extras.when {
+            Some(when) => when.compile(allowance),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether an executor would run the hook, as far as that is known before an event comes.
+    pub(crate) fn may_run(&self) -> bool {
+        self.enabled() && !self.is_closed
+    }
+}

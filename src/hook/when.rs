@@ -1,0 +1,372 @@
+//! The conditions of a hook on an event's data, tested before anything is started.
+//!
+//! Does no I/O. Where conditions are compiled at load, and which hooks may run at all, is not known here.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use super::condition::{Allowance, Condition, Refused};
+use super::error::HookError;
+use super::keys::{Entry, get, key_error, unexpected, wrong_type};
+use crate::events::HookEvent;
+use crate::pattern::{Mismatch, PatternPart};
+use crate::redact::Redactor;
+
+/// The conditions that a hook may have.
+pub(crate) const MOST_CONDITIONS: usize = 64;
+
+/// The bytes that a pointer may have.
+pub(crate) const LONGEST_POINTER: usize = 1000;
+
+/// A longer value is not searched: it takes time, and the host waits.
+const LONGEST_VALUE: usize = 64 * 1024;
+
+/// So many characters of a value are shown.
+const LONGEST_SHOWN: usize = 80;
+
+/// By their pointers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct When(BTreeMap<String, Test>);
+
+#[derive(Debug, Clone)]
+struct Test {
+    /// The pointer's parts, with `~0` and `~1` replaced.
+    path: Box<[String]>,
+    condition: Condition,
+    compiled: OnceLock<Result<Regex, Box<str>>>,
+}
+
+impl PartialEq for Test {
+    fn eq(&self, other: &Self) -> bool {
+        self.condition == other.condition
+    }
+}
+
+/// Why the conditions of a hook are not compiled.
+pub(crate) enum NotCompiled {
+    Invalid(HookError),
+    /// Those of its file take too much together.
+    TooLarge,
+}
+
+pub(super) fn when(entry: &Entry) -> Result<Option<Arc<When>>, HookError> {
+    let conditions = match get(entry, "when") {
+        None => return Ok(None),
+        Some(Value::Object(conditions)) => conditions,
+        Some(other) => {
+            let expected = "an object, as in {\"/tool_args/command\": \"git *\"}";
+            return Err(wrong_type("when", expected, other));
+        }
+    };
+    check_count(conditions.len())?;
+    let mut when = When::default();
+    for (pointer, value) in conditions {
+        let path = path(pointer)?;
+        let condition = Condition::read(&key_of(pointer), value)?;
+        when.0.insert(pointer.clone(), Test::new(path, condition));
+    }
+    Ok(Some(Arc::new(when)))
+}
+
+fn key_of(pointer: &str) -> String {
+    format!("when.{pointer}")
+}
+
+fn check_count(count: usize) -> Result<(), HookError> {
+    if count <= MOST_CONDITIONS {
+        return Ok(());
+    }
+    let expected = format!("at most {MOST_CONDITIONS} conditions");
+    Err(unexpected("when", expected, count.to_string()))
+}
+
+fn path(pointer: &str) -> Result<Box<[String]>, HookError> {
+    if pointer.len() > LONGEST_POINTER {
+        let expected = format!("JSON Pointers of at most {LONGEST_POINTER} bytes");
+        return Err(unexpected("when", expected, pointer.len().to_string()));
+    }
+    let is_whole = pointer.is_empty();
+    let mut parts = pointer.split('/');
+    let is_valid = parts.next() == Some("") && (is_whole || parts.clone().all(is_escaped));
+    if is_valid {
+        let unescaped = parts.map(|part| part.replace("~1", "/").replace("~0", "~"));
+        return Ok(unescaped.collect());
+    }
+    let expected = "a JSON Pointer into the event's data, as in `/tool_args/command`";
+    let mut error = unexpected(key_of(pointer), expected, format!("`{pointer}`"));
+    if let HookError::Key(error) = &mut error
+        && !pointer.contains('~')
+    {
+        error.suggestion = Some(format!("/{}", pointer.replace('.', "/")));
+    }
+    Err(error)
+}
+
+/// Whether `~` stands only in `~0` and `~1`.
+fn is_escaped(part: &str) -> bool {
+    part.split('~').skip(1).all(|it| it.starts_with(['0', '1']))
+}
+
+impl When {
+    pub(super) fn to_json(&self) -> Value {
+        let members = self.0.iter();
+        let members = members.map(|(pointer, test)| (pointer.clone(), test.condition.to_json()));
+        Value::Object(members.collect())
+    }
+
+    /// Adds a condition, in the place of one with the same pointer.
+    pub(super) fn insert(
+        &mut self,
+        pointer: String,
+        condition: Condition,
+    ) -> Result<(), HookError> {
+        let test = Test::new(path(&pointer)?, condition);
+        let key = key_of(&pointer);
+        test.condition.check_globs(&key)?;
+        if let Err(Refused::Invalid(words)) = test.compile(&mut Allowance::default()) {
+            return Err(key_error(key, words));
+        }
+        self.0.insert(pointer, test);
+        check_count(self.0.len())
+    }
+
+    pub(super) fn conditions(&self) -> impl Iterator<Item = (&str, &Condition)> {
+        let tests = self.0.iter();
+        tests.map(|(pointer, test)| (pointer.as_str(), &test.condition))
+    }
+
+    /// Again only those that were not.
+    pub(super) fn compile(&self, allowance: &mut Allowance) -> Result<(), NotCompiled> {
+        for (pointer, test) in &self.0 {
+            match test.compile(allowance) {
+                Ok(()) => {}
+                Err(Refused::NothingLeft) => return Err(NotCompiled::TooLarge),
+                Err(Refused::Invalid(words)) => {
+                    return Err(NotCompiled::Invalid(key_error(key_of(pointer), words)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_met(&self, event: &HookEvent) -> bool {
+        self.0.values().all(|test| test.is_met(event))
+    }
+
+    /// Each condition that does not match; these secrets are masked in what is shown.
+    pub(super) fn mismatches<'s>(
+        &self,
+        event: &HookEvent,
+        secrets: impl Iterator<Item = &'s str> + Clone,
+    ) -> Vec<Mismatch> {
+        let mut found = Vec::new();
+        for (pointer, test) in self.0.iter().filter(|(_, test)| !test.is_met(event)) {
+            let value = find(&test.path, &event.data);
+            found.push(Mismatch {
+                alternative: pointer.clone(),
+                part: PatternPart::Condition,
+                expected: test.condition.to_string(),
+                found: value.map(|value| shown(&test.path, value, secrets.clone())),
+            });
+        }
+        found
+    }
+
+    /// The pointers of conditions whose values cannot be tested.
+    pub(super) fn untested(&self, event: &HookEvent) -> Vec<&str> {
+        let tests = self.0.iter().filter(|(_, test)| test.text(event).is_none());
+        tests.map(|(pointer, _)| pointer.as_str()).collect()
+    }
+
+    /// Why a condition cannot be used, where one that has been compiled cannot.
+    pub(super) fn refusal(&self) -> Option<&str> {
+        let mut compiled = self.0.values().filter_map(|test| test.compiled.get());
+        compiled.find_map(|it| it.as_ref().err().map(|words| &**words))
+    }
+}
+
+impl Test {
+    fn new(path: Box<[String]>, condition: Condition) -> Self {
+        Self {
+            path,
+            condition,
+            compiled: OnceLock::new(),
+        }
+    }
+
+    fn compile(&self, allowance: &mut Allowance) -> Result<(), Refused> {
+        if self.compiled.get().is_none() {
+            let compiled = match self.condition.compile(allowance) {
+                Err(Refused::NothingLeft) => return Err(Refused::NothingLeft),
+                Err(Refused::Invalid(words)) => Err(words),
+                Ok(regex) => Ok(regex),
+            };
+            let _ = self.compiled.set(compiled);
+        }
+        match self.compiled.get() {
+            Some(Err(words)) => Err(Refused::Invalid(words.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    /// The value, where it is a string that is not too long to be searched.
+    fn text<'a>(&self, event: &'a HookEvent) -> Option<&'a str> {
+        let text = find(&self.path, &event.data)?.as_str()?;
+        (text.len() <= LONGEST_VALUE).then_some(text)
+    }
+
+    /// A value that cannot be tested must not keep a guard from running. Neither must a condition that
+    /// cannot be used: then the hook fails.
+    fn is_met(&self, event: &HookEvent) -> bool {
+        let Some(text) = self.text(event) else {
+            return event.event_type.can_block();
+        };
+        // Conditions that were not compiled at load are when they are first needed.
+        let _ = self.compile(&mut Allowance::default());
+        match self.compiled.get() {
+            Some(Ok(regex)) => regex.is_match(text),
+            _ => true,
+        }
+    }
+}
+
+/// What a pointer leads to, as RFC 6901 has it. The whole of the data is not a string, and so nothing.
+fn find<'a>(path: &[String], data: &'a Map<String, Value>) -> Option<&'a Value> {
+    let (first, rest) = path.split_first()?;
+    let mut value = data.get(first)?;
+    for part in rest {
+        value = match value {
+            Value::Object(members) => members.get(part)?,
+            Value::Array(items) => items.get(index(part)?)?,
+            _ => return None,
+        };
+    }
+    Some(value)
+}
+
+/// Digits without a sign or a zero before them.
+fn index(part: &str) -> Option<usize> {
+    let is_canonical = part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_canonical = is_canonical && (part == "0" || !part.starts_with('0'));
+    part.parse().ok().filter(|_| is_canonical)
+}
+
+/// In short, with secrets masked. A key above the value may be what tells that it is a secret.
+fn shown<'s>(path: &[String], value: &Value, secrets: impl Iterator<Item = &'s str>) -> String {
+    match value {
+        Value::String(text) if text.len() > LONGEST_VALUE => {
+            return format!("a string of {} bytes", text.len());
+        }
+        Value::Array(_) => return "a list".to_owned(),
+        Value::Object(_) => return "an object".to_owned(),
+        _ => {}
+    }
+    let mut nested = value.clone();
+    for part in path.iter().rev() {
+        nested = Value::Object(Map::from_iter([(part.clone(), nested)]));
+    }
+    let redactor = Redactor::default();
+    let mut masked = redactor.value(&nested);
+    for part in path {
+        if let Value::Object(mut members) = masked {
+            masked = members.remove(part).unwrap_or_default();
+        }
+    }
+    let text = match masked {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    let masked = redactor.text_with(&text, secrets);
+    match masked.char_indices().nth(LONGEST_SHOWN) {
+        Some((end, _)) => format!("{}…", &masked[..end]),
+        None => masked.into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn data(value: Value) -> Map<String, Value> {
+        match value {
+            Value::Object(members) => members,
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn pointers_lead_where_the_rfc_says() {
+        // RFC 6901, section 5, but for the two whose result is the document.
+        let document = data(
+            json!({"foo": ["bar", "baz"], "": 0, "a/b": 1, "c%d": 2, "e^f": 3,
+            "g|h": 4, "i\\j": 5, "k\"l": 6, " ": 7, "m~n": 8}),
+        );
+        for (pointer, expected) in [
+            ("/foo", json!(["bar", "baz"])),
+            ("/foo/0", json!("bar")),
+            ("/", json!(0)),
+            ("/a~1b", json!(1)),
+            ("/c%d", json!(2)),
+            ("/ ", json!(7)),
+            ("/m~0n", json!(8)),
+        ] {
+            let found = find(&path(pointer).unwrap(), &document);
+            assert_eq!(found, Some(&expected), "{pointer}");
+        }
+        for pointer in [
+            "", "/foo/2", "/foo/-", "/foo/00", "/foo/+0", "/foo/0/0", "/m~01n", "/x",
+        ] {
+            assert_eq!(find(&path(pointer).unwrap(), &document), None, "{pointer}");
+        }
+    }
+
+    #[test]
+    fn malformed_pointers_are_named() {
+        let message = |pointer: &str| path(pointer).unwrap_err().to_string();
+        let expected = "expected a JSON Pointer into the event's data, as in `/tool_args/command`";
+        for pointer in ["tool_args.command", "/a~b", "/~2", "/~"] {
+            let words = format!("`when.{pointer}`: {expected}, found `{pointer}`");
+            assert_eq!(message(pointer), words);
+        }
+        let Err(HookError::Key(error)) = path("tool_args.command") else {
+            panic!("it is no pointer");
+        };
+        assert_eq!(error.suggestion.as_deref(), Some("/tool_args/command"));
+        let long = format!("/{}", "a".repeat(LONGEST_POINTER));
+        assert_eq!(
+            message(&long),
+            "`when`: expected JSON Pointers of at most 1000 bytes, found 1001"
+        );
+    }
+
+    fn values() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof!["[ab]".prop_map(Value::from), Just(json!(1))];
+        leaf.prop_recursive(4, 24, 3, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..3).prop_map(Value::Array),
+                prop::collection::btree_map("([01]|a|~|/|~1|){1}", inner, 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn pointers_are_those_of_serde_json(
+            value in values(),
+            pointer in "(/(0|1|00|a|~0|~1|~01|)){0,4}",
+        ) {
+            let document = json!({"a": value, "0": value, "": value, "~": value, "~1": value, "/": value});
+            let path = path(&pointer).unwrap();
+            let expected = document.pointer(&pointer).filter(|_| !pointer.is_empty());
+            let data = data(document.clone());
+            prop_assert_eq!(find(&path, &data), expected);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Conditions on an event's data: which hooks run, and that the others cost nothing. How they are read
+//! and saved is in `files`.
+
+mod files;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forge_hooks::{
+    Condition, EventType, FireOptions, Hook, HookConfig, HookEvent, HookExecutor, Lifecycle,
+    PatternPart, Trace,
+};
+use serde_json::{Value, json};
+
+use crate::support::{Notes, World, hook};
+
+const POINTER: &str = "/tool_args/command";
+
+fn sudo() -> Condition {
+    Condition::Regex(r"\bsudo\b".to_owned())
+}
+
+/// A hook that fails where it runs.
+fn guard(pattern: &str, pointer: &str, condition: impl Into<Condition>) -> Hook {
+    hook(pattern, "exit 1")
+        .with_when(pointer, condition)
+        .unwrap()
+}
+
+fn bash(command: impl Into<Value>) -> HookEvent {
+    HookEvent::tool_pre_execute("bash", json!({"command": command.into()}))
+}
+
+#[test]
+fn a_hook_runs_where_all_conditions_match() {
+    let world = World::new();
+    let hook = guard("tool:*", POINTER, sudo())
+        .with_when("/tool_args/cwd", "/srv/*")
+        .unwrap();
+    world.registry().register(hook);
+    for (command, cwd, expected) in [
+        ("sudo ls", "/srv/a", 1),
+        ("sudo ls", "/home", 0),
+        ("ls", "/srv/a", 0),
+    ] {
+        let args = json!({"command": command, "cwd": cwd});
+        let results = world.fire(&HookEvent::tool_pre_execute("bash", args));
+        assert_eq!(results.len(), expected, "{command} {cwd}");
+    }
+}
+
+#[test]
+fn hooks_that_do_not_match_are_as_none() {
+    let notes = Arc::new(Notes::default());
+    let world = World::with(|it| it.observer(Arc::clone(&notes)));
+    let trace = Trace::builder(world.path("trace.jsonl")).build().unwrap();
+    let executor = HookExecutor::builder()
+        .registry(Arc::clone(world.registry()))
+        .observer(trace.clone())
+        .build();
+    world.registry().register(guard("*", POINTER, sudo()));
+    world
+        .registry()
+        .register(guard("*", POINTER, sudo()).with_background());
+    assert!(world.fire(&bash("ls")).is_empty());
+    let mut handle = world.submit(bash("ls"));
+    assert!(handle.is_finished() && handle.try_wait().unwrap().results().is_empty());
+    assert!(
+        executor
+            .execute(&bash("ls"), FireOptions::default())
+            .allowed()
+    );
+    assert!(trace.flush(Duration::from_secs(10)));
+    assert!(notes.all().is_empty());
+    assert_eq!(world.read("trace.jsonl"), "");
+    // They are still registered, and found.
+    assert_eq!(world.registry().get_hooks(&bash("ls")).len(), 2);
+}
+
+/// Each value, and whether the hook runs where the event can block, and elsewhere.
+#[test]
+fn a_guard_runs_where_a_value_is_unclear() {
+    let longest = 64 * 1024;
+    let blocking = EventType::ToolPreExecute;
+    let other = EventType::ToolPostExecute;
+    for (data, where_it_blocks, elsewhere) in [
+        (json!({"x": "a"}), true, true),
+        (json!({"x": "b"}), false, false),
+        (json!({"x": ""}), false, false),
+        (json!({"y": "a"}), true, false),
+        (json!({}), true, false),
+        (json!({"x": null}), true, false),
+        (json!({"x": 5}), true, false),
+        (json!({"x": ["a"]}), true, false),
+        (json!({"x": {"a": "a"}}), true, false),
+        (json!({"x": "b".repeat(longest)}), false, false),
+        (json!({"x": "a".repeat(longest)}), true, true),
+        (json!({"x": "a".repeat(longest + 1)}), true, false),
+        (json!({"x": "b".repeat(10 * 1024 * 1024)}), true, false),
+    ] {
+        for (kind, expected) in [(&blocking, where_it_blocks), (&other, elsewhere)] {
+            let event = HookEvent::new(kind.clone()).with_data("tool_args", data.clone());
+            let shown = data.to_string();
+            let shown = &shown[..shown.len().min(80)];
+            let hook = guard("*", "/tool_args/x", "a*");
+            assert_eq!(hook.matches(&event), expected, "{kind} {shown}");
+            let is_tested = matches!(&data["x"], Value::String(text) if text.len() <= longest);
+            assert_eq!(
+                hook.untested_conditions(&event).is_empty(),
+                is_tested,
+                "{shown}"
+            );
+            assert_eq!(
+                hook.mismatches(&event).is_empty(),
+                expected,
+                "{kind} {shown}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_whole_of_the_data_is_not_a_string() {
+    let hook = guard("*", "", "*");
+    assert!(hook.matches(&bash("ls")) && !hook.matches(&HookEvent::session_start("s")));
+}
+
+/// Of what a hook has changed, conditions are tested again.
+#[test]
+fn a_changed_call_is_tested_again() {
+    let world = World::new();
+    let answer = r#"{"updatedInput": {"command": "sudo ls"}}"#;
+    let changes = hook("tool:pre_execute", &world.says(answer));
+    world
+        .registry()
+        .register(changes.with_when(POINTER, "ls").unwrap());
+    world
+        .registry()
+        .register(guard("tool:pre_execute", POINTER, sudo()));
+    let lifecycle = Lifecycle::new(world.executor.clone());
+    let call = |command: &str| {
+        let call = lifecycle.tool("bash", json!({"command": command}));
+        let called = |args: &Value| Ok::<_, String>(args.clone());
+        call.apply_updates().run(called).map(|run| run.args)
+    };
+    assert!(call("ls").is_err());
+    assert_eq!(call("pwd").unwrap(), json!({"command": "pwd"}));
+}
+
+#[test]
+fn what_does_not_match_is_explained() {
+    let guarding = guard("tool:*", POINTER, "git *")
+        .with_when("/tool_args/env/API_TOKEN", "x")
+        .unwrap()
+        .with_when("/tool_args/n", sudo())
+        .unwrap()
+        .with_env("K", "s3cretive");
+    let args = json!({"command": "echo s3cretive", "n": 5, "env": {"API_TOKEN": "abcdef"}});
+    let event = HookEvent::tool_post_execute("bash", args, "");
+    let mismatches = guarding.mismatches(&event);
+    let words: Vec<_> = mismatches.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        words,
+        [
+            "its value is `echo [redacted]`, and the condition `git *`",
+            "its value is `[redacted]`, and the condition `x`",
+            r"its value is `5`, and the condition `regex \bsudo\b`",
+        ]
+    );
+    let secret = hook("tool:*", "x")
+        .with_when("/tool_args/password", "x")
+        .unwrap();
+    let event = HookEvent::tool_error("bash", json!({"password": 123_456}), "");
+    let found = secret.mismatches(&event)[0].found.clone();
+    assert_eq!(found.as_deref(), Some("[redacted]"));
+    assert_eq!(mismatches[0].alternative, POINTER);
+    assert_eq!(mismatches[0].part, PatternPart::Condition);
+    let of_pattern = guarding.mismatches(&HookEvent::session_start("s"));
+    assert_eq!(of_pattern[0].part, PatternPart::Category);
+    let missing = HookEvent::tool_error("bash", json!({}), "");
+    assert_eq!(
+        guarding.mismatches(&missing)[0].to_string(),
+        "it has no value"
+    );
+    let long = HookEvent::tool_error("bash", json!({"command": "x".repeat(70_000)}), "");
+    assert_eq!(
+        guarding.mismatches(&long)[0].found.as_deref(),
+        Some("a string of 70000 bytes")
+    );
+}
+
+#[test]
+fn unusable_conditions_are_errors() {
+    let error = |pointer: &str, condition: Condition| {
+        let hook = hook("*", "x").with_when(pointer, condition);
+        hook.unwrap_err().to_string()
+    };
+    assert!(error("x", sudo()).contains("expected a JSON Pointer"));
+    assert!(error("/x", "[a".into()).contains("invalid glob `[a`"));
+    let unclosed = Condition::Regex("(".to_owned());
+    assert_eq!(
+        error("/x", unclosed),
+        "`when./x`: `(` is not a regular expression: unclosed group"
+    );
+    assert!(error("/x", Condition::OneOf(Vec::new())).contains("an empty list"));
+    let mut full = hook("*", "x");
+    for number in 0..64 {
+        full = full.with_when(format!("/{number}"), "a").unwrap();
+    }
+    assert!(full.clone().with_when("/0", "b").is_ok());
+    let error = full.with_when("/64", "a").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`when`: expected at most 64 conditions, found 65"
+    );
+}
+
+/// The example of docs/protocol.md.
+#[test]
+fn the_page_shows_what_conditions_do() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/protocol.md");
+    let page = std::fs::read_to_string(page).unwrap().replace("\r\n", "\n");
+    let (_, rest) = page.split_once("\n## Conditions\n").unwrap();
+    let (_, rest) = rest.split_once("```json\n").unwrap();
+    let (example, _) = rest.split_once("```").unwrap();
+    let world = World::new();
+    world.write("config/src/forge/hooks.json", example);
+    let config = HookConfig::default().with_config_home(world.path("config"));
+    let hooks = config.load_global();
+    let runs =
+        |event: &HookEvent| -> Vec<bool> { hooks.iter().map(|hook| hook.matches(event)).collect() };
+    assert_eq!(runs(&bash("cd x && sudo ls")), [true, false]);
+    assert_eq!(runs(&bash("ls")), [false, false]);
+    // A guard that cannot see the command runs.
+    assert_eq!(runs(&bash(Value::Null)), [true, false]);
+    let written = |path: Value| HookEvent::tool_post_execute("write", json!({"path": path}), "");
+    assert_eq!(runs(&written("src/a/b.rs".into())), [false, true]);
+    assert_eq!(runs(&written("src/b.rs".into())), [false, true]);
+    assert_eq!(runs(&written("Cargo.toml".into())), [false, true]);
+    assert_eq!(runs(&written("README.md".into())), [false, false]);
+    assert_eq!(runs(&written(Value::Null)), [false, false]);
+}
