@@ -304,3 +304,31 @@ fn a_tool_run_has_the_output_for_the_model() {
         assert_eq!(run.output(), None);
     }
 }
+
+/// No more of an output is kept than the executor's limit; half an answer is none.
+#[test]
+fn an_answer_that_is_too_long_withholds() {
+    let long =
+        "head -c 10485760 /dev/zero | tr '\\0' x | sed 's/^/{\"updatedOutput\": \"/; s/$/\"}/'";
+    let note = outcome([redacts(long)], FireOptions::default()).updated_output();
+    assert!(note.is_some_and(|note| note.as_str().unwrap().contains("cannot be used")));
+    let plain = outcome([hook(AFTER, long)], FireOptions::default());
+    assert_eq!(plain.updated_output(), None);
+}
+
+/// The event carries it on standard input.
+#[test]
+fn an_output_of_ten_mebibytes_is_redacted() {
+    let world = World::new();
+    let command = "wc -c | sed 's/^ *//; s/.*/{\"updatedOutput\": &}/'";
+    world
+        .registry()
+        .register(redacts(command).with_reads(Reads::Stdin));
+    let large = HookEvent::tool_post_execute("bash", json!({}), "x".repeat(10 << 20));
+    let output = world.outcome(&large).updated_output();
+    assert!(
+        output
+            .and_then(|it| it.as_u64())
+            .is_some_and(|it| it > 10 << 20)
+    );
+}
