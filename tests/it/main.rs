@@ -56,6 +56,7 @@ mod support;
 mod templates;
 mod tidy;
 mod tidy_cycles;
+#[cfg(unix)]
 mod tool_output;
 mod trace_file;
 mod tracing;
