@@ -194,7 +194,7 @@ fn withholds_output(
         return Err(key_error("on_failure", message));
     }
     if let Ok(Some(true)) = switch(entry, "background") {
-        let message = "a hook in the `background` cannot `withhold` the output: nobody waits for it; leave out `background`";
+        let message = "the program does not wait for a hook in the `background`, which so cannot `withhold` the output; leave out `background`";
         return Err(key_error("on_failure", message));
     }
     Ok(())
@@ -272,7 +272,7 @@ mod tests {
         );
         case(
             json!({"event": "*", "command": "x", "resident": true, "background": true}),
-            "`resident`: nobody waits for a hook in the `background`, and a resident hook must be waited for; leave one of the two out",
+            "`resident`: the program does not wait for a hook in the `background`, and must wait for the answer of a resident hook; leave one of the two out",
         );
         case(
             json!({"event": "*", "command": "x", "resident": true, "stdin": "none"}),
@@ -284,7 +284,7 @@ mod tests {
         );
         case(
             json!({"event": "tool:post_execute", "command": "x", "on_failure": "withhold", "background": true}),
-            "`on_failure`: a hook in the `background` cannot `withhold` the output: nobody waits for it; leave out `background`",
+            "`on_failure`: the program does not wait for a hook in the `background`, which so cannot `withhold` the output; leave out `background`",
         );
         case(
             json!({"event": "*", "command": "x", "inherit": "PATH"}),

@@ -256,7 +256,7 @@ pub(super) fn resident(entry: &Entry) -> Result<bool, HookError> {
         return Ok(false);
     }
     if matches!(switch(entry, "background"), Ok(Some(true))) {
-        let message = "nobody waits for a hook in the `background`, and a resident hook must be waited for; leave one of the two out";
+        let message = "the program does not wait for a hook in the `background`, and must wait for the answer of a resident hook; leave one of the two out";
         return Err(key_error("resident", message));
     }
     if entry.get("stdin").and_then(Value::as_str) == Some("none") {

@@ -12,7 +12,7 @@ use serde::Deserialize;
 /// The bytes of an event's line.
 pub(crate) const LONGEST_EVENT: usize = 16 * 1024 * 1024;
 
-/// One that nobody can guess who has not read the event.
+/// Random: a program that has not read the event cannot guess it.
 pub(crate) fn new_id() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

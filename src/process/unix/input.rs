@@ -42,7 +42,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Writes what fits; an input that nobody reads is an error.
+/// Writes what fits; an input that the process has closed is an error.
 pub(super) fn write_unless_broken(to: &PipeWriter, bytes: &[u8]) -> Result<usize, Errno> {
     without_sigpipe(|| rustix::io::write(to, bytes))
 }

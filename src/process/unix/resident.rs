@@ -359,6 +359,6 @@ pub(super) fn wait<'a>(
         .map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags))
         .collect();
     let timeout = longest.and_then(|longest| Timespec::try_from(longest).ok());
-    // An error is EINTR or ENOMEM: whoever waits looks again.
+    // An error is EINTR or ENOMEM: the caller looks again.
     let _ = rustix::event::poll(&mut fds, timeout.as_ref());
 }

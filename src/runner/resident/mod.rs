@@ -1,7 +1,7 @@
 //! Hooks whose process is kept: whose turn it is with it, which one is still good, and when to do
 //! without.
 //!
-//! A process serves one event at a time, and whoever waits for it waits no longer than the hook's
+//! A process serves one event at a time; an event waits for it no longer than the hook's
 //! timeout. Nothing is tried twice: an event that has reached a process is never given to another.
 
 mod files;
