@@ -165,7 +165,7 @@ pub use executor::{
     ShutdownReport, SubmitError,
 };
 pub use hook::{
-    Condition, FailurePolicy, Gate, GateVerdict, Hook, HookCommand, HookError, HookSource,
+    Condition, Dialect, FailurePolicy, Gate, GateVerdict, Hook, HookCommand, HookError, HookSource,
     KeyError, Reads, Shell, Stdin,
 };
 pub use lifecycle::{

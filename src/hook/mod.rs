@@ -5,6 +5,7 @@
 mod canonical;
 mod condition;
 mod definition;
+mod dialect;
 mod error;
 mod extras;
 mod fingerprint;
@@ -25,6 +26,7 @@ pub(crate) use canonical::canonical;
 pub(crate) use condition::Allowance;
 pub use condition::Condition;
 pub use definition::{Gate, GateVerdict, Hook};
+pub use dialect::Dialect;
 pub use error::{HookError, KeyError};
 pub(crate) use inherit::Inherit;
 pub(crate) use keys::{KEYS, LONGEST_NAME, failure_policy_of, in_order, is_key, nearest_key};
