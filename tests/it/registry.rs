@@ -433,15 +433,7 @@ fn apply(change: Change, registry: &HookRegistry, model: &mut Model) {
                 assert!(!registry.set_enabled(id, true) && !registry.move_to(id, 0));
             }
         }
-        Change::Enable(index, enabled) => {
-            if !model.is_empty() {
-                let index = index.index(model.len());
-                assert!(registry.set_enabled(model[index].0, enabled));
-                let entry = registry.entries().swap_remove(index);
-                assert_eq!(*entry.1, Hook::clone(&model[index].1).with_enabled(enabled));
-                model[index] = entry;
-            }
-        }
+        Change::Enable(index, enabled) => enable(index, enabled, registry, model),
         Change::Move(index, to) => {
             if !model.is_empty() {
                 let moved = model.remove(index.index(model.len()));
@@ -453,6 +445,16 @@ fn apply(change: Change, registry: &HookRegistry, model: &mut Model) {
             registry.clear();
             model.clear();
         }
+    }
+}
+
+fn enable(index: prop::sample::Index, enabled: bool, registry: &HookRegistry, model: &mut Model) {
+    if !model.is_empty() {
+        let index = index.index(model.len());
+        assert!(registry.set_enabled(model[index].0, enabled));
+        let entry = registry.entries().swap_remove(index);
+        assert_eq!(*entry.1, Hook::clone(&model[index].1).with_enabled(enabled));
+        model[index] = entry;
     }
 }
 
