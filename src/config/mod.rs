@@ -272,6 +272,7 @@ impl HookConfig {
             let names = report.disabled.join(", ");
             info!("hooks disabled by the user's file: {}", printable(&names));
         }
+        report.in_use = report::in_use(&hooks);
         Found {
             report,
             hooks,

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::position::TextRange;
-use crate::hook::named;
+use crate::hook::{Hook, named};
 use crate::printable::printable;
 use crate::trust::TrustStore;
 
@@ -38,6 +39,10 @@ pub struct LoadReport {
     pub files: Vec<PathBuf>,
     /// How many hooks can be used, placeholder hooks not counted.
     pub loaded: usize,
+    /// How many hooks of the files can run now: registered, switched on, and approved where they must
+    /// be, placeholder hooks not counted. While a [watched](crate::HookConfig::watch) file cannot be
+    /// used, those that stay from before. 0 in a report of [`check`](crate::HookConfig::check).
+    pub in_use: usize,
     /// The names of those that are not registered because the user's file disables them.
     pub disabled: Vec<String>,
     /// What is wrong with the files, in their order. Of one file at most 1,000, and one more if
@@ -70,13 +75,20 @@ impl Serialize for LoadReport {
             .iter()
             .map(|path| path.to_string_lossy())
             .collect();
-        let mut fields = serializer.serialize_struct("LoadReport", 4)?;
+        let mut fields = serializer.serialize_struct("LoadReport", 5)?;
         fields.serialize_field("files", &files)?;
         fields.serialize_field("loaded", &self.loaded)?;
+        fields.serialize_field("in_use", &self.in_use)?;
         fields.serialize_field("disabled", &self.disabled)?;
         fields.serialize_field("problems", &self.problems)?;
         fields.end()
     }
+}
+
+/// How many of these can run.
+pub(super) fn in_use(hooks: &[Arc<Hook>]) -> usize {
+    let usable = |hook: &&Arc<Hook>| hook.may_run() && hook.refusal().is_none();
+    hooks.iter().filter(usable).count()
 }
 
 /// How bad a problem is.
