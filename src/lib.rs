@@ -136,6 +136,7 @@ mod events;
 mod executor;
 mod files;
 mod hook;
+mod hooks;
 mod lifecycle;
 mod outcome;
 mod pattern;
@@ -174,7 +175,7 @@ pub use config::{
 };
 #[cfg(feature = "watch")]
 pub use config::{HookWatcher, WatchError};
-pub use events::{CustomEventType, EventType, EventTypeError, HookEvent};
+pub use events::{CustomEventType, EventSpec, EventType, EventTypeError, HookEvent, Vocabulary};
 pub use executor::{
     CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, HookUpdate,
     ShutdownReport, SubmitError,
@@ -183,6 +184,7 @@ pub use hook::{
     Condition, Dialect, FailurePolicy, Gate, GateVerdict, Hook, HookCommand, HookError, HookSource,
     KeyError, Reads, Shell, Stdin,
 };
+pub use hooks::{Hooks, HooksBuilder};
 pub use lifecycle::{
     Lifecycle, LlmCall, LlmRequest, LlmStream, Permission, PermissionRequest, Question, Session,
     ToolCall, ToolRun,
