@@ -45,6 +45,9 @@ pub struct LoadReport {
     pub in_use: usize,
     /// The names of those that are not registered because the user's file disables them.
     pub disabled: Vec<String>,
+    /// The hooks of the project that no person has approved, by name or else by description or pattern.
+    /// They are skipped. Empty under [`TrustPolicy::Everything`].
+    pub unapproved: Vec<String>,
     /// What is wrong with the files, in their order. Of one file at most 1,000, and one more if
     /// there are others.
     pub problems: Vec<Problem>,
@@ -75,11 +78,12 @@ impl Serialize for LoadReport {
             .iter()
             .map(|path| path.to_string_lossy())
             .collect();
-        let mut fields = serializer.serialize_struct("LoadReport", 5)?;
+        let mut fields = serializer.serialize_struct("LoadReport", 6)?;
         fields.serialize_field("files", &files)?;
         fields.serialize_field("loaded", &self.loaded)?;
         fields.serialize_field("in_use", &self.in_use)?;
         fields.serialize_field("disabled", &self.disabled)?;
+        fields.serialize_field("unapproved", &self.unapproved)?;
         fields.serialize_field("problems", &self.problems)?;
         fields.end()
     }

@@ -97,15 +97,15 @@ impl HookConfig {
         policy: TrustPolicy,
     ) -> Result<HookWatcher, WatchError> {
         let installed = Arc::new(Installed::new(registry));
-        self.watch_installed(installed, Some(root.as_ref()), policy)
+        self.watch_installed(installed, Some(root.as_ref()), Some(policy))
     }
 
-    /// Goes on from what was loaded before. Without a root, with the user's hooks alone.
+    /// Goes on from what was loaded before. Without a root or a policy, with the user's hooks alone.
     pub(crate) fn watch_installed(
         &self,
         installed: Arc<Installed>,
         root: Option<&Path>,
-        policy: TrustPolicy,
+        policy: Option<TrustPolicy>,
     ) -> Result<HookWatcher, WatchError> {
         let absolute = |root: &Path| std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         let root = root.map(absolute);
@@ -143,7 +143,7 @@ struct Watching {
     config: HookConfig,
     installed: Arc<Installed>,
     root: Option<PathBuf>,
-    policy: TrustPolicy,
+    policy: Option<TrustPolicy>,
     hooks: Vec<Arc<Hook>>,
     reports: Sender<LoadReport>,
     /// None where the system cannot tell of changes.
@@ -170,7 +170,7 @@ impl Watching {
         config: HookConfig,
         installed: Arc<Installed>,
         root: Option<PathBuf>,
-        policy: TrustPolicy,
+        policy: Option<TrustPolicy>,
         reports: Sender<LoadReport>,
     ) -> Self {
         Self {
@@ -190,7 +190,8 @@ impl Watching {
     fn load_first(&mut self) -> Arc<LoadReport> {
         // Before they are loaded, so that no change is missed.
         self.note(self.reading());
-        let Found { report, hooks, .. } = self.config.find(self.root.as_deref(), &self.policy);
+        let Found { report, hooks, .. } =
+            self.config.find(self.root.as_deref(), self.policy.as_ref());
         self.register(hooks);
         self.installed.set_report(report)
     }
@@ -281,12 +282,12 @@ impl Watching {
             mut report,
             hooks,
             is_broken,
-        } = self.config.find(self.root.as_deref(), &self.policy);
+        } = self.config.find(self.root.as_deref(), self.policy.as_ref());
         if is_broken {
             warn!("hooks files cannot be used as they are: the hooks before the change stay");
             // But not what has been revoked meanwhile.
-            if let Some(root) = &self.root {
-                self.register(admission::judge_again(&self.hooks, root, &self.policy));
+            if let (Some(root), Some(policy)) = (&self.root, &self.policy) {
+                self.register(admission::judge_again(&self.hooks, root, policy));
             }
         } else {
             info!("{} hooks were loaded anew", hooks.len());
@@ -309,7 +310,7 @@ impl Watching {
         if let Some(root) = &self.root {
             files.extend(self.config.project_candidates(root));
         }
-        if let TrustPolicy::Approved(store) = &self.policy {
+        if let Some(TrustPolicy::Approved(store)) = &self.policy {
             files.push(store.path().to_owned());
         }
         let targets: Vec<_> = files
