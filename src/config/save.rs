@@ -297,9 +297,10 @@ fn change(editor: &mut Editor, index: usize, old: &Value, wanted: &Value) {
         .map(|(key, _)| key)
         .filter(|key| wanted.get(key).is_none())
         .collect();
-    // A key that comes first must not find an empty entry.
-    editor.set_keys(index, changed.collect(), keys_before);
+    // What is added on the line is a part of the last key's value until the text is parsed again. The
+    // entry does not become empty: `event` stays.
     editor.remove_keys(index, &gone);
+    editor.set_keys(index, changed.collect(), keys_before);
 }
 
 /// The keys of an entry in their order.

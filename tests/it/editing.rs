@@ -76,6 +76,19 @@ fn a_changed_value_changes_its_line_alone() {
 }
 
 #[test]
+fn a_key_takes_the_place_of_the_last_one() {
+    let world = World::new();
+    let config = config(&world);
+    let text = r#"{"hooks": [{"event": "*", "command": "1", "enabled": false}]}"#;
+    world.write(FORGE, text);
+    let mut hooks = config.load_global();
+    hooks[0] = hooks[0].clone().with_enabled(true).with_name("n");
+    config.save_global(&hooks).unwrap();
+    let saved = text.replace(r#""enabled": false"#, r#""name": "n""#);
+    assert_eq!(world.read(FORGE), saved);
+}
+
+#[test]
 fn an_added_hook_adds_its_lines_alone() {
     let saved = styled(|hooks| hooks.push(hook("tool:*", "4").with_name("four")));
     let added = "\"3\"},\n        {\n            \"event\": \"tool:*\",\n            \
