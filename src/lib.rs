@@ -156,7 +156,8 @@ pub use crossbeam_channel;
 pub use serde_json;
 
 pub use config::{
-    ConfigError, HookConfig, LoadReport, Position, Problem, Severity, TextRange, TrustPolicy,
+    ConfigError, HookConfig, HooksFile, HooksFileEntry, LoadReport, Position, Problem, Severity,
+    TextRange, TrustPolicy,
 };
 #[cfg(feature = "watch")]
 pub use config::{HookWatcher, WatchError};

@@ -9,7 +9,7 @@ use proptest::sample::select;
 use crate::config::{FORGE, commands, config};
 use crate::support::{World, hook};
 
-const STYLED: &str = "\
+pub(crate) const STYLED: &str = "\
 {
     // The guards of this machine.
     \"$schema\": \"x\",
@@ -187,7 +187,7 @@ fn line_ends_and_the_byte_order_mark_stay() {
 }
 
 /// An entry in some style, by its number.
-fn any_entry() -> impl Strategy<Value = String> {
+pub(crate) fn any_entry() -> impl Strategy<Value = String> {
     (any::<u16>(), 0..5).prop_map(|(number, style)| match style {
         0 => format!(r#"{{"event":"*","command":"{number}"}}"#),
         1 => format!(r#"{{ "command": "{number}", "event" : "tool:*", "later": [1,{{}}] }}"#),
@@ -198,7 +198,7 @@ fn any_entry() -> impl Strategy<Value = String> {
 }
 
 /// What is between two entries.
-const SEPARATORS: &[&str] = &[
+pub(crate) const SEPARATORS: &[&str] = &[
     ", ",
     ",\n    ",
     " ,\n\n    ",

@@ -20,6 +20,7 @@ mod execution;
 mod hook_commit;
 mod hook_guard;
 mod hook_scripts;
+mod hooks_file;
 mod hosts;
 #[cfg(unix)]
 mod inherit;
