@@ -188,7 +188,8 @@ pub mod fuzzing {
 }
 
 pub use config::{
-    ConfigError, HookConfig, LoadReport, Position, Problem, Severity, TextRange, TrustPolicy,
+    ConfigError, HookConfig, HooksFile, HooksFileEntry, LoadReport, Position, Problem, Severity,
+    TextRange, TrustPolicy,
 };
 #[cfg(feature = "watch")]
 pub use config::{HookWatcher, WatchError};

@@ -4,6 +4,7 @@
 //! it, and nothing that was changed since. Does not protect from a program that runs as the user
 //! already, nor from what a covered file itself loads or runs.
 
+mod carry;
 mod commands;
 mod coverage;
 mod digest;
@@ -26,6 +27,7 @@ use serde_json::Value;
 
 use crate::hook::{Gate, GateVerdict, Hook, canonical};
 
+pub(crate) use carry::Edit;
 use place::Project;
 pub use store::TrustStore;
 

@@ -179,7 +179,7 @@ impl TrustStore {
         }
     }
 
-    fn change(
+    pub(super) fn change(
         &self,
         change: impl FnOnce(&mut BTreeMap<String, Vec<Approved>>),
     ) -> Result<(), TrustError> {
@@ -210,7 +210,7 @@ fn within_bounds(text: String) -> io::Result<String> {
 }
 
 /// A hook's process has its chain in the environment, whatever the program's profile.
-fn refuse_within_hook() -> Result<(), TrustError> {
+pub(super) fn refuse_within_hook() -> Result<(), TrustError> {
     let mut names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     match names.find(|name| name.ends_with("_HOOK_CHAIN")) {
         Some(name) => Err(TrustError::WithinHook(name)),
