@@ -149,6 +149,8 @@ struct Readme;
 use std::time::Duration;
 
 mod config;
+#[cfg(any(doc, doctest))]
+pub mod docs;
 mod events;
 mod executor;
 mod files;

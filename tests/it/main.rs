@@ -31,6 +31,7 @@ mod load_into;
 mod logging;
 mod observers;
 mod order;
+mod pages;
 mod parallel;
 mod patterns;
 mod processes;

@@ -34,7 +34,7 @@ assert_eq!(redactor.text("card 1234-5678"), "card [redacted]");
 The default rules know names (`password`, `API_KEY`, `client-key-data`), the shapes of tokens of about
 100 vendors, and some commands. They do not understand sentences or programs, and in doubt they mask a word
 too many, as in `unexpected token: [redacted]`. They cannot find every secret: a program that knows its
-secrets should pass them to [`text_with`](Self::text_with).
+secrets should pass them to [`text_with`](https://docs.rs/forge-hooks/latest/forge_hooks/struct.Redactor.html#method.text_with).
 
 "#;
 

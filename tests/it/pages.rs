@@ -1,0 +1,74 @@
+//! The pages for readers: each is part of the API's documentation, and no link leads nowhere.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+/// Links to pages are written so, for they must also work on docs.rs and crates.io.
+const PUBLISHED: &str = "https://docs.rs/forge-hooks/latest/forge_hooks/docs/";
+
+fn pages() -> Vec<PathBuf> {
+    let entries = fs::read_dir(Path::new(ROOT).join("docs")).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths
+        .filter(|path| path.extension().is_some_and(|it| it == "md"))
+        .collect()
+}
+
+#[test]
+fn every_page_is_documented_with_the_api() {
+    let modules = fs::read_to_string(Path::new(ROOT).join("src/docs.rs")).unwrap();
+    for page in pages() {
+        let included = format!("\"../docs/{}\"", page.file_name().unwrap().display());
+        assert!(modules.contains(&included), "{included}");
+    }
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let readme = Path::new(ROOT).join("README.md");
+    for page in pages().into_iter().chain([readme]) {
+        let text = fs::read_to_string(&page).unwrap();
+        for target in links(&text) {
+            check_link(&page, &text, target);
+        }
+    }
+}
+
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let behind = text.split("](").skip(1);
+    behind.filter_map(|rest| rest.split(')').next())
+}
+
+#[track_caller]
+fn check_link(page: &Path, text: &str, target: &str) {
+    let shown = page.display();
+    if let Some(anchor) = target.strip_prefix('#') {
+        assert!(has_heading(text, anchor), "{shown}: #{anchor}");
+    } else if let Some(rest) = target.strip_prefix(PUBLISHED) {
+        let (name, anchor) = rest.split_once("/index.html").unwrap();
+        let file = Path::new(ROOT).join("docs").join(format!("{name}.md"));
+        let linked = fs::read_to_string(&file).unwrap_or_else(|_| panic!("{shown}: {target}"));
+        if let Some(anchor) = anchor.strip_prefix('#') {
+            assert!(has_heading(&linked, anchor), "{shown}: {target}");
+        }
+    } else if !target.starts_with("https://") {
+        let is_readme = page.ends_with("README.md");
+        assert!(is_readme, "{shown}: {target} does not work on docs.rs");
+        assert!(Path::new(ROOT).join(target).exists(), "{shown}: {target}");
+    }
+}
+
+fn has_heading(text: &str, anchor: &str) -> bool {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let mut anchors = headings.map(|line| slug(line.trim_start_matches('#').trim()));
+    anchors.any(|it| it == anchor)
+}
+
+/// As rustdoc and GitHub make it.
+fn slug(heading: &str) -> String {
+    let lower = heading.to_lowercase();
+    let kept = lower.chars();
+    let kept = kept.filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' '));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
