@@ -172,6 +172,21 @@ mod trust;
 pub use crossbeam_channel;
 pub use serde_json;
 
+/// What `fuzz/` needs besides the public API.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing {
+    use crate::HookOutput;
+    use crate::protocol::{from_first_visible, read_answer};
+
+    /// What a hook that wrote this has answered, if that can be used.
+    #[must_use]
+    pub fn answer(stdout: &[u8]) -> Option<HookOutput> {
+        let answer = read_answer(from_first_visible(stdout));
+        answer.ok().map(|answer| answer.output)
+    }
+}
+
 pub use config::{
     ConfigError, HookConfig, LoadReport, Position, Problem, Severity, TextRange, TrustPolicy,
 };

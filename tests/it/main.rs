@@ -2,6 +2,7 @@
 
 mod answers;
 mod api;
+mod awaiting;
 mod blocking;
 mod cancel;
 mod circular;
