@@ -239,23 +239,10 @@ impl HookConfig {
     /// What `load_into` registers, and what it reports.
     fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Found {
         let mut files = self.read_global();
-        let mut of_project = Vec::new();
         let mut admission = Admission::default();
         if let Some(root) = root {
-            admission.path = self.project_path(root).unwrap_or_default();
-            match policy {
-                None => admission.refuse_all(),
-                Some(TrustPolicy::Approved(store)) => {
-                    of_project = self.read_project(root, Compiled::None);
-                    admission.admit(&mut of_project, root, store);
-                }
-                Some(TrustPolicy::Everything) => {
-                    of_project = self.read_project(root, Compiled::Enabled)
-                }
-            }
-            admission.report_unapproved(|| self.approve_command_for(root));
+            files.extend(self.admit_project(root, policy, &mut admission));
         }
-        files.extend(of_project);
 
         let mut report = LoadReport::default();
         let is_broken = files.iter().any(Loaded::is_broken);
@@ -287,11 +274,26 @@ impl HookConfig {
         }
     }
 
-    fn approve_command_for(&self, root: &Path) -> String {
-        match &self.approve_command {
-            Some(command) => command.clone(),
-            None => admission::approve_command(&self.profile, root),
-        }
+    fn admit_project(
+        &self,
+        root: &Path,
+        policy: Option<&TrustPolicy>,
+        admission: &mut Admission,
+    ) -> Vec<Loaded> {
+        admission.path = self.project_path(root).unwrap_or_default();
+        let store = match policy {
+            None => {
+                admission.refuse_all();
+                return Vec::new();
+            }
+            Some(TrustPolicy::Everything) => return self.read_project(root, Compiled::Enabled),
+            Some(TrustPolicy::Approved(store)) => store,
+        };
+        let mut files = self.read_project(root, Compiled::None);
+        admission.admit(&mut files, root, store);
+        let by_default = || admission::approve_command(&self.profile, root);
+        admission.report_unapproved(self.approve_command.clone().unwrap_or_else(by_default));
+        files
     }
 
     /// Where the user keeps what they have approved: `trust.json` beside their hooks file. None where
