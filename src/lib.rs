@@ -31,7 +31,7 @@
 //!     Ok(_) => println!("running ls"),
 //!     Err(blocked) => println!("{blocked}"),
 //! }
-//! let _ = hooks.submit(HookEvent::new(compacted))?; // does not wait
+//! drop(hooks.submit(HookEvent::new(compacted))?); // does not wait
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -260,7 +260,7 @@ pub fn fire_event(event: HookEvent) -> Result<HookHandle, SubmitError> {
 /// use std::time::Duration;
 /// use forge_hooks::{HookEvent, fire_event};
 ///
-/// let _ = fire_event(HookEvent::session_end("sess_1"))?;
+/// drop(fire_event(HookEvent::session_end("sess_1"))?);
 /// let report = forge_hooks::shutdown(Duration::from_secs(5));
 /// assert!(report.is_complete());
 /// # Ok::<(), forge_hooks::SubmitError>(())
