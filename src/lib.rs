@@ -31,7 +31,7 @@
 //!     Ok(_) => println!("running ls"),
 //!     Err(blocked) => println!("{blocked}"),
 //! }
-//! let _ = hooks.submit(HookEvent::new(compacted))?; // does not wait
+//! drop(hooks.submit(HookEvent::new(compacted))?); // does not wait for its hooks
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -188,7 +188,8 @@ pub mod fuzzing {
 }
 
 pub use config::{
-    ConfigError, HookConfig, LoadReport, Position, Problem, Severity, TextRange, TrustPolicy,
+    ConfigError, HookConfig, HooksFile, HooksFileEntry, LoadReport, Position, Problem, Severity,
+    TextRange, TrustPolicy,
 };
 #[cfg(feature = "watch")]
 pub use config::{HookWatcher, WatchError};

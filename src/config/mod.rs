@@ -7,6 +7,7 @@ mod content;
 mod edit;
 mod entry;
 mod file;
+mod hooks_file;
 mod installed;
 mod lint;
 mod outline;
@@ -35,6 +36,7 @@ use crate::redact::Redactor;
 use crate::registry::HookRegistry;
 use crate::trust::TrustStore;
 
+pub use hooks_file::{HooksFile, HooksFileEntry};
 pub use position::{Position, TextRange};
 pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
 #[cfg(feature = "watch")]

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::position::TextRange;
 use crate::hook::{Hook, named};
 use crate::printable::printable;
-use crate::trust::TrustStore;
+use crate::trust::{TrustError, TrustStore};
 
 /// Which hooks may run. A required argument of [`HookConfig::load_into`], so that no host trusts a
 /// repository without saying so.
@@ -268,6 +268,23 @@ pub enum ConfigError {
         /// Why.
         source: io::Error,
     },
+    /// The file is not a hooks file, and is not edited before it is fixed.
+    #[error("`{}` {reason}: fix it before it is edited", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Another program has changed the file since it was read to be edited.
+    #[error("`{}` has been changed since it was read: read it again", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The approvals of edited hooks cannot be kept.
+    #[error("could not keep the approvals of edited hooks")]
+    Approvals(#[from] TrustError),
     /// The file cannot be written; the old one is as it was.
     #[error("could not write `{}`", path.display())]
     Write {

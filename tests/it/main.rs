@@ -21,6 +21,7 @@ mod hook_commit;
 mod hook_guard;
 mod hook_scripts;
 mod hooks;
+mod hooks_file;
 mod hosts;
 #[cfg(unix)]
 mod inherit;
