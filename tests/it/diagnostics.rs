@@ -371,6 +371,7 @@ fn a_report_for_programs_has_everything_in_its_place() {
     let expected = serde_json::json!({
         "files": [path.to_string_lossy()],
         "loaded": 0,
+        "in_use": 0,
         "disabled": [],
         "problems": [{
             "severity": "error",
