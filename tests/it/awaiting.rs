@@ -126,6 +126,7 @@ fn a_waker_that_panics_does_no_harm() {
     assert!(block_on(world.submit(blocking_event())).allowed());
 }
 
+#[cfg(unix)]
 #[test]
 fn dropping_a_polled_handle_lets_the_hooks_finish() {
     let world = World::running([&*(meets("runs", "go") + " && echo > done")]);

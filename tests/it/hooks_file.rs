@@ -220,6 +220,7 @@ fn one_of_two_equal_hooks_stays_approved() {
     project.stands("r");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_hook_whose_files_have_changed_is_not_approved_by_an_edit() {
     let project = Project::new(&["sh check.sh"]);
