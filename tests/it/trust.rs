@@ -458,7 +458,7 @@ mod modes {
             let project = Project::new();
             project.approve();
             set_permissions(project.store().path(), Permissions::from_mode(mode)).unwrap();
-            project.is_blocked("may be written by");
+            project.is_blocked("writable");
         }
     }
 }
