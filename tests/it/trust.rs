@@ -219,7 +219,9 @@ fn a_definition_that_has_changed_by_a_byte_blocks_what_the_old_one_could_have_bl
     project
         .world
         .write(PROJECT, &HOOKS.replace("Guards", "Guard!"));
-    project.is_blocked("it was approved, and has been changed in its file, or is gone from it");
+    project.is_blocked(
+        "it was approved, but its entry was changed or removed since; approve the hooks again",
+    );
     let outcome = project.guard();
     let skipped = outcome
         .results()
