@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_hidden_is_written_out() {
+    fn hidden_characters_are_escaped() {
         let cases = [
             ("plain\ttext, ä→☃", "plain\ttext, ä→☃"),
             ("\x1b[31mred\x07", "\\u{1b}[31mred\\u{7}"),
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_follows_unicode() {
+    fn printable_follows_unicode() {
         let hidden = r"^[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]$";
         let hidden = Regex::new(hidden).unwrap();
         for c in '\0'..=char::MAX {

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glob_covers_the_whole_string() {
+    fn a_glob_matches_the_whole_string() {
         for (glob, matching, others) in [
             (
                 "git *",
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_share_what_they_may_take() {
+    fn expressions_share_an_allowance() {
         let mut allowance = Allowance::default();
         let mut refused = |text: &str| {
             let condition = Condition::Regex(text.to_owned());

@@ -116,7 +116,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn globs_match_as_in_patterns_of_events(
+        fn globs_match_as_in_event_patterns(
             glob in r"([a-c/.]|\*|\?|\[!?[a-c\]][^\]]{0,3}\]|\*\*/|/\*\*){0,8}",
             texts in prop::collection::vec("[a-c/.\n]{0,8}", 8),
         ) {

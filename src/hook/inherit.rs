@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_any_characters() {
+    fn a_star_matches_any_characters() {
         for (pattern, covered, others) in [
             ("PATH", &["PATH"][..], &["PATHS", "MY_PATH", ""][..]),
             ("LC_*", &["LC_ALL", "LC_"], &["LC", "XLC_ALL"]),

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_shell_would_change_is_not_literal() {
+    fn expanded_words_are_not_literal() {
         let of = |text: &str| {
             let text = text.to_owned();
             literal_words(&HookCommand::Shell { text, shell: None })

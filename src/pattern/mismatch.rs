@@ -150,7 +150,7 @@ mod tests {
     use crate::events::EventType;
 
     #[test]
-    fn each_alternative_tells_its_first_part_that_does_not_match() {
+    fn each_alternative_reports_one_mismatch() {
         let bash = HookEvent::new(EventType::ToolPreExecute).with_tool_name("bash");
         let no_tool = HookEvent::new(EventType::ToolPreExecute);
         let cases: [(&str, &HookEvent, &[&str]); 7] = [
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_mismatch_exactly_where_there_is_no_match() {
+    fn a_mismatch_means_no_match() {
         let tools = [None, Some("bash"), Some("a:b")];
         for text in [
             "*",

@@ -61,7 +61,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn head_and_tail_are_kept_whatever_the_pieces(
+        fn head_and_tail_are_kept(
             pieces in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 0..20),
             limit in 0_usize..100,
         ) {

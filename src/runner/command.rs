@@ -82,7 +82,7 @@ mod tests {
     use crate::hook::Hook;
 
     #[test]
-    fn a_command_becomes_a_shells_command_line() {
+    fn commands_become_command_lines() {
         let hook = Hook::new("*", "-x y").unwrap();
         for (hook, expected) in [
             (hook.clone(), r#"("/bin/sh", List(["-c", " -x y"]))"#),

@@ -61,7 +61,7 @@ mod tests {
     use crate::hook::{Hook, Shell};
 
     #[test]
-    fn plain_words_behind_a_path_need_no_shell() {
+    fn a_path_with_plain_words_needs_no_shell() {
         for text in [
             "/bin/true",
             "./guard.sh",
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_or_a_pwd_of_its_own_is_heeded() {
+    fn an_own_shell_or_pwd_needs_the_shell() {
         let hook = Hook::new("*", "./x").unwrap();
         let words = |hook: &Hook, dir: &str, sets_pwd: bool| {
             direct_words(hook.command(), Path::new(dir), sets_pwd).len()

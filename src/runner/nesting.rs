@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn depth_is_restored_and_carried_along() {
+    fn depth_is_restored_and_passed_on() {
         let first = Nesting::enter();
         assert_eq!((first.above(), depth()), (0, 1));
         let resumed = Nesting::resume(5);

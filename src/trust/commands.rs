@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_begin_where_posix_says() {
+    fn commands_follow_posix() {
         case("a b; c && d | e &", "a b / c / d / e");
         case("if a; then b; else c; fi", "a / b / c");
         case("while ! a <x; do { b; }; done >y", "a <x / b /  >y");

@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_read_by_each_grammar() {
+    fn each_interpreter_reads_its_options() {
         for (name, option, expected) in [
             ("bash", "-ec", Meaning::OperandIs(Operand::Code)),
             ("sh", "-e", Meaning::Values(0)),
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn code_that_may_run_something_is_told_from_code_that_does_not() {
+    fn harmless_code_is_recognized() {
         for (language, code, harmless) in [
             (Language::Jq, ".x", true),
             (Language::Jq, ".include_path, .import", true),

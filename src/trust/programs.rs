@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_that_decide_what_runs_are_known() {
+    fn variables_that_decide_are_known() {
         for name in [
             "PATH",
             "BASH_ENV",

@@ -1,8 +1,8 @@
-//! What the words of a command are, in a table.
+//! Tests the words of commands, in a table.
 
 use super::*;
 
-/// The words and operators, as one line; `…` marks what expands.
+/// Returns the words and operators as one line; `…` marks a word that expands.
 fn shown(command: &str) -> String {
     line(&words(command))
 }
@@ -27,7 +27,7 @@ fn line(read: &CommandText) -> String {
 }
 
 #[test]
-fn words_are_read_as_posix_says() {
+fn words_follow_posix() {
     for (command, expected) in [
         ("./gu\\\nard.sh --x", "<./guard.sh> <--x>"),
         ("\"./my guard.sh\"", "<./my guard.sh>"),
@@ -71,7 +71,7 @@ fn words_are_read_as_posix_says() {
 }
 
 #[test]
-fn what_shells_read_differently_is_not_followed() {
+fn ambiguous_constructs_are_not_followed() {
     for command in [
         "a 'b",
         "a $(b",
@@ -106,7 +106,7 @@ fn what_shells_read_differently_is_not_followed() {
 }
 
 #[test]
-fn nesting_and_length_end_no_thread() {
+fn deep_or_long_commands_take_linear_time() {
     for part in [
         "$(", "`", "\"$(", "${", "((", "<<E\n", "$((", "\"${a:-", "'", "\\",
     ] {

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recycled_number_is_not_signalled() {
+    fn a_reused_process_id_is_not_signalled() {
         let (mut child, process) = sleeping();
         let earlier = Process {
             start: process.start - 1,

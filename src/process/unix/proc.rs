@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_read_behind_any_name() {
+    fn fields_are_read_after_any_name() {
         let behind = "S 1 9 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 12345 1000 20";
         let expected = Process {
             pid: 7,
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_among_all() {
+    fn all_processes_include_this_one() {
         let own = i32::try_from(std::process::id()).unwrap();
         let read = Process::read(own).unwrap().unwrap();
         let mut all = Process::all().unwrap().flatten();

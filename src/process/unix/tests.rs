@@ -47,7 +47,7 @@ const LONG: Duration = Duration::from_secs(30);
 const SHORT: Duration = Duration::from_millis(100);
 
 #[test]
-fn both_ways_of_waiting_see_the_same_end() {
+fn both_waits_see_the_same_end() {
     let large = vec![b'x'; 300_000];
     for (command, expected) in [
         ("exit 7", 7),
@@ -67,7 +67,7 @@ fn both_ways_of_waiting_see_the_same_end() {
 }
 
 #[test]
-fn both_ways_of_waiting_keep_the_deadline() {
+fn both_waits_keep_the_deadline() {
     for command in [
         "sleep 30",
         "exec >&- 2>&-; sleep 30",
@@ -81,7 +81,7 @@ fn both_ways_of_waiting_keep_the_deadline() {
 }
 
 #[test]
-fn both_ways_of_waiting_leave_what_was_put_into_the_background() {
+fn both_waits_spare_background_processes() {
     for finished in both_ways("sleep 1 & echo early", LONG, b"") {
         assert!(matches!(finished.end, End::Exited(0)), "{finished:?}");
         assert!(finished.output_held_open);
@@ -90,7 +90,7 @@ fn both_ways_of_waiting_leave_what_was_put_into_the_background() {
 }
 
 #[test]
-fn a_cancellation_is_seen_in_both_ways_of_waiting() {
+fn both_waits_see_a_cancellation() {
     for (slices, command) in [
         (false, "sleep 30"),
         (true, "sleep 30"),
@@ -113,20 +113,20 @@ fn a_cancellation_is_seen_in_both_ways_of_waiting() {
 }
 
 #[test]
-fn a_run_that_is_given_up_takes_its_process_along() {
+fn dropping_a_run_kills_its_process() {
     let spec = spec("sleep 30", LONG);
     let (child, input) = start(&spec, Instant::now() + LONG);
     let pid = child.id();
     drop(Running::new(&spec, child, input, Instant::now() + LONG));
     let patience = Instant::now() + Duration::from_secs(10);
     while !process_is_gone(pid) {
-        assert!(Instant::now() < patience, "it lives on");
+        assert!(Instant::now() < patience, "it is still alive");
         reap::reap_leftovers();
     }
 }
 
 #[test]
-fn a_cancellation_between_start_and_wait_is_seen() {
+fn an_early_cancellation_is_seen() {
     let cancel = Cancel::default();
     let spec = Spec {
         cancel: Some(&cancel),

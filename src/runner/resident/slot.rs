@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_waited_for_and_given_up() {
+    fn turns_are_waited_for_and_given_up() {
         let slot = Slot::new(0);
         let soon = || Instant::now() + Duration::from_millis(30);
         let place = slot.wait(soon(), None);
