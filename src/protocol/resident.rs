@@ -113,6 +113,8 @@ mod tests {
             ("\n\n", "without an answer"),
             ("{}", "missing field `id`"),
             ("{\"id\":\"a2\"}", "another event"),
+            ("{\"id\":\"a11\"}", "another event"),
+            ("{\"id\":{\"id\":\"a1\"}}", "expected a string"),
             ("{\"id\":\"a2\",\"id\":\"a1\"}", "duplicate field"),
             ("{\"id\":1}", "expected a string"),
             ("{\"id\":\"a1\"}{\"id\":\"a1\"}", "trailing characters"),

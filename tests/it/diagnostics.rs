@@ -1,8 +1,10 @@
 //! What is reported of a hooks file: each typo with its place, what was expected, and what was meant.
 
+use std::time::Duration;
+
 use forge_hooks::{HookConfig, LoadReport, Severity};
 
-use crate::support::World;
+use crate::support::{World, assert_computes_within};
 
 fn check(text: impl AsRef<[u8]>) -> (World, LoadReport) {
     let world = World::new();
@@ -491,18 +493,18 @@ fn comments_and_trailing_commas_are_no_problem() {
 
 /// Each of these once took a time that grew with the square of its length.
 #[test]
-fn no_file_takes_long_to_check() {
+fn a_file_is_checked_in_linear_time() {
     let list = |entry: &str, count: usize| format!("{{\"hooks\": [{}7]}}", entry.repeat(count));
     let keys: String = (0..900).map(|key| format!("\"timot{key}\": 1,")).collect();
-    let long = "timeout".repeat(60_000);
+    let long = "timeout".repeat(30_000);
     for (text, loaded) in [
-        (list("7,", 200_000), 0),
+        (list("7,", 100_000), 0),
         (
             list(
                 "{\"event\": \"tol:pre_execute\", \"command\": \"[[\"},",
-                20_000,
+                10_000,
             ),
-            20_000,
+            10_000,
         ),
         (
             list(
@@ -518,27 +520,22 @@ fn no_file_takes_long_to_check() {
             ),
             0,
         ),
-        (format!("{{\"hooks\": [{}", "[".repeat(1_000_000)), 0),
-        ("{\"hooks\": []".to_owned() + &"\n".repeat(1_000_000), 0),
+        (format!("{{\"hooks\": [{}", "[".repeat(500_000)), 0),
+        ("{\"hooks\": []".to_owned() + &"\n".repeat(500_000), 0),
         (
             list(
                 &format!(
                     "{{\"event\": \"{}\", \"command\": \"x\"}},",
-                    "a:b,".repeat(16_000) + "*"
+                    "a:b,".repeat(8_000) + "*"
                 ),
                 15,
             ),
             15,
         ),
     ] {
-        let start = std::time::Instant::now();
-        let report = HookConfig::default().check_text("a text", &text);
-        let took = start.elapsed();
-        assert!(
-            took < std::time::Duration::from_secs(20),
-            "{took:?}: {:.80}",
-            text
-        );
+        let report = assert_computes_within(Duration::from_secs(5), &text, || {
+            HookConfig::default().check_text("a text", &text)
+        });
         assert_eq!(report.loaded, loaded, "{:.80}", text);
         assert!(!report.is_ok());
     }

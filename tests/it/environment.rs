@@ -599,23 +599,6 @@ mod in_a_process {
         assert_eq!(said(&world, silent, &blocking_event()), "end\n");
     }
 
-    #[test]
-    fn a_hook_that_does_not_read_a_large_input_is_not_harmed() {
-        let world = World::new();
-        let event = HookEvent::session_message("s", "user", "x".repeat(8 * 1024 * 1024));
-        for command in [
-            "echo hello",
-            "exec <&-; echo hello",
-            "head -c 5 >/dev/null; echo hello",
-        ] {
-            assert_eq!(
-                said(&world, hook("*", command), &event),
-                "hello\n",
-                "{command}"
-            );
-        }
-    }
-
     /// No variable holds so much.
     fn large() -> String {
         "größer als 128 KiB, \"$(touch pwned)\"\n".repeat(8 * 1024)
@@ -728,7 +711,7 @@ mod in_a_process {
     #[test]
     fn a_guard_that_reads_its_standard_input_gets_all_of_it() {
         let world = World::new();
-        let event = HookEvent::tool_pre_execute("write", "x".repeat(8 * 1024 * 1024));
+        let event = HookEvent::tool_pre_execute("write", "x".repeat(2 << 20));
         let guard = hook("*", "tee copy | wc -c").with_reads(Reads::Stdin);
         let line = event.to_json() + "\n";
         assert_eq!(said(&world, guard, &event).trim(), line.len().to_string());

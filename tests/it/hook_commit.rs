@@ -1,176 +1,121 @@
-//! The commit in examples/hooks/git-commit.sh: what it commits, what it leaves alone. With the real git.
+//! The script examples/hooks/git-commit.sh: what it commits, and what it leaves alone.
 #![cfg(unix)]
 
 use std::os::unix::fs::symlink;
-use std::path::Path;
-use std::process::Command;
-use std::time::Duration;
 
-use forge_hooks::{Hook, HookEvent, HookResult, Reads};
+use forge_hooks::{Hook, HookEvent};
 use serde_json::json;
 
+use crate::hook_scripts::{self, script, with_jq};
 use crate::support::{World, is_missing};
 
-/// Nothing of the machine's own settings, nor of whoever runs these tests from a hook of git's.
-fn environment(world: &World) -> Vec<(&'static str, String)> {
-    let above = world.folder().parent().unwrap().to_str().unwrap();
-    let home = world.path(".no home").to_str().unwrap().to_owned();
-    vec![
-        ("GIT_CONFIG_GLOBAL", "/dev/null".to_owned()),
-        ("GIT_CONFIG_SYSTEM", "/dev/null".to_owned()),
-        ("GIT_CEILING_DIRECTORIES", above.to_owned()),
-        ("XDG_CONFIG_HOME", home.clone()),
-        ("HOME", home),
-        ("LC_ALL", "C".to_owned()),
-    ]
+fn directory() -> Option<World> {
+    with_jq().filter(|_| !is_missing("git"))
 }
 
-fn try_git(world: &World, args: &[&str]) -> Option<String> {
-    let mut command = Command::new("git");
-    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
-        command.env_remove(name);
-    }
-    let output = command
-        .current_dir(world.folder())
-        .args(args)
-        .envs(environment(world))
-        .output()
-        .unwrap();
-    let succeeded = output.status.success();
-    succeeded.then(|| String::from_utf8(output.stdout).unwrap())
-}
-
-#[track_caller]
-fn git(world: &World, args: &[&str]) -> String {
-    try_git(world, args).unwrap_or_else(|| panic!("git {args:?}"))
-}
-
-/// With a first commit of `other`, as somebody.
-fn repository() -> Option<World> {
-    if is_missing("git") || is_missing("jq") {
-        return None;
-    }
-    let world = World::new();
-    git(&world, &["init", "--quiet", "-b", "main"]);
-    identify(&world);
-    world.write("other", "1");
-    git(&world, &["add", "other"]);
-    git(&world, &["commit", "--quiet", "-m", "first"]);
+/// A repository without a commit and without an identity.
+fn unborn() -> Option<World> {
+    let world = directory()?;
+    world.git(&["init", "--quiet", "-b", "main"]);
     Some(world)
 }
 
 fn identify(world: &World) {
-    git(world, &["config", "user.name", "Me"]);
-    git(world, &["config", "user.email", "me@here"]);
+    world.git(&["config", "user.name", "Me"]);
+    world.git(&["config", "user.email", "me@here"]);
+}
+
+/// A repository with a first commit of `other`.
+fn repository() -> Option<World> {
+    let world = unborn()?;
+    identify(&world);
+    world.write("other", "1");
+    world.git(&["add", "other"]);
+    world.git(&["commit", "--quiet", "-m", "first"]);
+    Some(world)
 }
 
 fn hook(world: &World) -> Hook {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/hooks/git-commit.sh");
-    let hook = Hook::program("*", ["/bin/sh", path.to_str().unwrap()]).unwrap();
-    environment(world)
-        .into_iter()
-        .fold(hook, |hook, (name, value)| hook.with_env(name, value))
-        .with_reads(Reads::Stdin)
-        .with_timeout(Duration::from_secs(60))
+    world.with_git(script("git-commit.sh"))
 }
 
-fn commit_with(world: &World, hook: Hook, file: &str) -> HookResult {
-    world.registry().clear();
-    world.registry().register(hook);
-    let event = HookEvent::tool_post_execute("write", json!({"file_path": file}), json!({}));
-    let result = world.fire(&event).remove(0);
-    assert_eq!((result.exit_code, &*result.stdout), (0, ""), "{file}");
-    result
+/// Runs the hook after a write of `file`: it prints `words`, or nothing if they are empty.
+#[track_caller]
+fn case_with(world: &World, hook: Hook, file: &str, words: &str) {
+    let event = HookEvent::tool_post_execute("write", json!({ "file_path": file }), json!({}));
+    hook_scripts::case(world, hook, &event, 0, words);
 }
 
-fn commit(world: &World, file: &str) -> HookResult {
-    commit_with(world, hook(world), file)
+#[track_caller]
+fn case(world: &World, file: &str, words: &str) {
+    case_with(world, hook(world), file, words);
 }
 
-fn commits(world: &World) -> usize {
-    git(world, &["rev-list", "--all", "--count"])
-        .trim()
-        .parse()
-        .unwrap()
-}
-
-/// The files of the last commit, each ended by a NUL, so that none is quoted.
+/// The files of the last commit. Each ends with a NUL, so that git quotes none.
 fn committed(world: &World) -> String {
-    git(
-        world,
-        &["show", "--pretty=format:", "--name-only", "-z", "HEAD"],
-    )
+    world.git(&["show", "--pretty=format:", "--name-only", "-z", "HEAD"])
 }
+
+fn staged(world: &World) -> String {
+    world.git(&["diff", "--cached", "--name-only"])
+}
+
+#[rustfmt::skip]
+const NAMES: &[&str] = &[
+    "plain", "with space", "-rf", "--all", "*", "[a-z]*", ":(top)x", ":!a", "!x", "new\nline",
+    "ends\n", "\u{e9}'\"$(touch ran)`touch ran`\\", "sub/-a b", "#x",
+];
 
 #[test]
-fn the_file_that_was_written_is_committed_whatever_it_is_called() {
+fn a_file_of_any_name_is_committed() {
     let Some(world) = repository() else { return };
-    for name in [
-        "plain",
-        "with space",
-        "-rf",
-        "--all",
-        "*",
-        "[a-z]*",
-        ":(top)x",
-        ":!a",
-        "!x",
-        "new\nline",
-        "ends\n",
-        "\u{e9}'\"$(touch ran)`touch ran`\\",
-        "sub/-a b",
-        "#x",
-    ] {
+    for name in NAMES {
         world.write(name, "1");
         world.write("other too", name);
-        let result = commit(&world, name);
-        assert_eq!(result.stderr, "", "{name}");
+        case(&world, name, "");
         assert_eq!(committed(&world), format!("{name}\0"));
-        let subject = git(&world, &["log", "-1", "--format=%B"]);
+        let subject = world.git(&["log", "-1", "--format=%B"]);
         let last = name.rsplit('/').next().unwrap().replace('\n', "?");
         assert_eq!(subject.trim_end(), format!("Auto-save: {last}"));
     }
     assert!(!world.path("ran").exists());
     let absolute = world.write("absolute", "1");
-    commit(&world, absolute.to_str().unwrap());
+    case(&world, absolute.to_str().unwrap(), "");
     assert_eq!(committed(&world), "absolute\0");
 }
 
 #[test]
-fn what_else_is_staged_stays_staged() {
+fn other_staged_files_stay_staged() {
     let Some(world) = repository() else { return };
     world.write("other", "2");
     world.write("new", "1");
-    git(&world, &["add", "other", "new"]);
+    world.git(&["add", "other", "new"]);
     world.write("written", "1");
-    assert_eq!(commit(&world, "written").stderr, "");
+    case(&world, "written", "");
     assert_eq!(committed(&world), "written\0");
-    let staged = git(&world, &["diff", "--cached", "--name-only"]);
-    assert_eq!(staged, "new\nother\n");
+    assert_eq!(staged(&world), "new\nother\n");
 }
 
 #[test]
-fn the_first_commit_of_a_repository_can_be_one() {
-    if is_missing("git") || is_missing("jq") {
-        return;
-    }
-    let world = World::new();
-    git(&world, &["init", "--quiet"]);
-    identify(&world);
+fn the_first_commit_needs_an_identity() {
+    let Some(world) = unborn() else { return };
     world.write("a", "1");
-    assert_eq!(commit(&world, "a").stderr, "");
+    case(&world, "a", "set user.name and user.email");
+    let status = world.git(&["status", "--porcelain", "-uall", "a"]);
+    assert_eq!(status, "?? a\n", "nothing is staged");
+    identify(&world);
+    case(&world, "a", "");
     assert_eq!(committed(&world), "a\0");
 }
 
 #[test]
-fn nothing_is_committed_where_there_is_nothing_to_commit() {
+fn other_paths_are_not_committed() {
     let Some(world) = repository() else { return };
     world.write(".gitignore", "ignored\n");
     world.write("ignored", "1");
     world.write("folder/a", "1");
-    let outside = tempfile::NamedTempFile::new().unwrap();
     symlink(world.path("folder"), world.path("link")).unwrap();
-    let outside = outside.path().to_str().unwrap();
+    let outside = tempfile::NamedTempFile::new().unwrap();
     for (file, words) in [
         ("other", ""),
         ("ignored", ""),
@@ -180,103 +125,66 @@ fn nothing_is_committed_where_there_is_nothing_to_commit() {
         ("", "no file is named"),
         ("a\0", "no file is named"),
         ("link/a", "not committed: "),
-        (outside, "not committed: "),
+        (outside.path().to_str().unwrap(), "not committed: "),
     ] {
-        let result = commit(&world, file);
-        assert!(result.stderr.contains(words), "{file}: {}", result.stderr);
-        assert_eq!(words.is_empty(), result.stderr.is_empty(), "{file}");
+        case(&world, file, words);
     }
-    assert_eq!(commits(&world), 1);
-    assert_eq!(git(&world, &["diff", "--cached", "--name-only"]), "");
+    assert_eq!((world.commits(), &*staged(&world)), (1, ""));
 }
 
 #[test]
-fn outside_of_a_repository_nothing_happens() {
-    if is_missing("git") || is_missing("jq") {
-        return;
-    }
-    let world = World::new();
+fn no_repository_is_made() {
+    let Some(world) = directory() else { return };
     world.write("a", "1");
-    assert_eq!(commit(&world, "a").stderr, "");
+    case(&world, "a", "");
     assert!(!world.path(".git").exists());
 }
 
 #[test]
-fn without_an_identity_it_says_so_and_stages_nothing() {
-    if is_missing("git") || is_missing("jq") {
-        return;
-    }
-    let world = World::new();
-    git(&world, &["init", "--quiet"]);
-    world.write("a", "1");
-    let result = commit(&world, "a");
-    assert!(
-        result.stderr.contains("set user.name and user.email"),
-        "{}",
-        result.stderr
-    );
-    assert_eq!(
-        git(&world, &["status", "--porcelain", "-uall", "a"]),
-        "?? a\n"
-    );
-}
-
-#[test]
-fn in_the_middle_of_a_merge_nothing_is_committed() {
+fn nothing_is_committed_during_a_merge() {
     let Some(world) = repository() else { return };
-    git(&world, &["switch", "--quiet", "-c", "branch"]);
+    world.git(&["switch", "--quiet", "-c", "branch"]);
     world.write("other", "2");
-    git(&world, &["commit", "--quiet", "-am", "second"]);
-    git(&world, &["switch", "--quiet", "main"]);
+    world.git(&["commit", "--quiet", "-am", "second"]);
+    world.git(&["switch", "--quiet", "main"]);
     world.write("other", "3");
-    git(&world, &["commit", "--quiet", "-am", "third"]);
+    world.git(&["commit", "--quiet", "-am", "third"]);
     for operation in ["merge", "rebase"] {
-        assert_eq!(
-            try_git(&world, &[operation, "branch"]),
-            None,
-            "they conflict"
-        );
+        let conflict = world.try_git(&[operation, "branch"]);
+        assert_eq!(conflict, None, "{operation}");
         world.write("a", "1");
-        let result = commit(&world, "a");
-        assert!(
-            result.stderr.contains("is going on"),
-            "{operation}: {}",
-            result.stderr
-        );
-        git(&world, &[operation, "--abort"]);
+        case(&world, "a", "is going on");
+        world.git(&[operation, "--abort"]);
     }
-    assert_eq!(commits(&world), 3);
+    assert_eq!(world.commits(), 3);
 }
 
 #[test]
-fn no_hook_of_the_repository_is_run_and_nothing_is_signed() {
+fn no_git_hook_runs_and_nothing_is_signed() {
     let Some(world) = repository() else { return };
     for hook in ["pre-commit", "commit-msg", "post-commit"] {
-        world.script(&format!(".git/hooks/{hook}"), "#!/bin/sh\n: >ran\nexit 1\n");
-        world.script(&format!("husky/{hook}"), "#!/bin/sh\n: >ran\nexit 1\n");
-    }
-    git(&world, &["config", "commit.gpgSign", "true"]);
-    for folder in [None, Some("husky")] {
-        if let Some(folder) = folder {
-            git(&world, &["config", "core.hooksPath", folder]);
+        for folder in [".git/hooks", "husky"] {
+            world.script(&format!("{folder}/{hook}"), "#!/bin/sh\n: >ran\nexit 1\n");
         }
-        let name = folder.unwrap_or("a");
-        world.write(&format!("{name}.txt"), "1");
-        assert_eq!(commit(&world, &format!("{name}.txt")).stderr, "");
     }
-    assert_eq!(commits(&world), 3);
+    world.git(&["config", "commit.gpgSign", "true"]);
+    world.write("a", "1");
+    case(&world, "a", "");
+    world.git(&["config", "core.hooksPath", "husky"]);
+    world.write("b", "1");
+    case(&world, "b", "");
+    assert_eq!(world.commits(), 3);
     assert!(!world.path("ran").exists());
 }
 
 #[test]
-fn a_repository_that_an_outer_git_has_named_is_left_alone() {
+fn the_repository_of_an_outer_git_is_left_alone() {
     let Some(world) = repository() else { return };
     let Some(outer) = repository() else { return };
-    let index = outer.path(".git/index");
     let hook = hook(&world)
         .with_env("GIT_DIR", outer.path(".git").to_str().unwrap())
-        .with_env("GIT_INDEX_FILE", index.to_str().unwrap());
+        .with_env("GIT_INDEX_FILE", outer.path(".git/index").to_str().unwrap());
     world.write("a", "1");
-    assert_eq!(commit_with(&world, hook, "a").stderr, "");
-    assert_eq!((commits(&world), commits(&outer)), (2, 1));
+    case_with(&world, hook, "a", "");
+    assert_eq!((world.commits(), outer.commits()), (2, 1));
 }

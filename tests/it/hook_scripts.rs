@@ -1,5 +1,5 @@
-//! The scripts in examples/hooks, each at its work: with real files, git and jq. Where one of these is not
-//! there, a test says so and looks at nothing.
+//! The scripts in examples/hooks: all together, the log, and the validation, with real files. A test that
+//! needs a program which is missing is skipped, and says so.
 #![cfg(unix)]
 
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -7,18 +7,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forge_hooks::{
-    Approval, FailureKind, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, HookResult,
-    Reads, TrustPolicy,
+    Approval, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, LoadReport, Reads,
+    TrustPolicy,
 };
 use serde_json::{Value, json};
 
-use crate::support::{World, custom, is_missing};
+use crate::support::{World, blocking_event, custom, is_missing};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/hooks")
 }
 
-fn script(name: &str) -> Hook {
+/// The script as a hook for all events.
+pub(crate) fn script(name: &str) -> Hook {
     let path = folder().join(name);
     Hook::program("*", ["/bin/sh", path.to_str().unwrap()])
         .unwrap()
@@ -26,170 +27,137 @@ fn script(name: &str) -> Hook {
         .with_timeout(Duration::from_secs(60))
 }
 
-fn run(world: &World, hook: Hook, event: &HookEvent) -> HookResult {
-    world.registry().clear();
-    world.registry().register(hook);
-    world.fire(event).remove(0)
+/// A world, where there is a `jq`.
+pub(crate) fn with_jq() -> Option<World> {
+    (!is_missing("jq")).then(World::new)
 }
 
-/// A folder for `PATH` with these programs and no others.
-fn only(world: &World, programs: &[&str]) -> String {
-    let bin = world.path("bin");
-    std::fs::create_dir(&bin).unwrap();
-    let path = std::env::var_os("PATH").unwrap();
-    for program in programs {
-        let found = std::env::split_paths(&path)
-            .map(|folder| folder.join(program))
-            .find(|file| file.is_file());
-        symlink(found.unwrap(), bin.join(program)).unwrap();
+/// Runs the hook. It exits with `code`, and prints `words` to standard error, or nothing if they are empty.
+#[track_caller]
+pub(crate) fn case(world: &World, hook: Hook, event: &HookEvent, code: i32, words: &str) {
+    let result = world.run(hook, event);
+    let case = format!("{:.200}: {}", event.to_json(), result.stderr);
+    assert_eq!((result.exit_code, &*result.stdout), (code, ""), "{case}");
+    assert!(result.stderr.contains(words), "{words}: {case}");
+    assert_eq!(words.is_empty(), result.stderr.is_empty(), "{case}");
+}
+
+/// A project with the hooks file and its scripts.
+fn load() -> (World, LoadReport) {
+    let world = World::new();
+    for entry in std::fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let below = if name == "hooks.json" { "" } else { "hooks/" };
+        let text = std::fs::read_to_string(&path).unwrap();
+        world.write(&format!("project/.src/forge/{below}{name}"), &text);
     }
-    bin.to_str().unwrap().to_owned()
+    let root = world.path("project");
+    let config = HookConfig::default().with_config_home(world.path("config"));
+    let report = config.load_into(world.registry(), root, TrustPolicy::Everything);
+    (world, report)
 }
 
-const EVERY_TOOL_BUT_JQ: &[&str] = &[
-    "cat", "grep", "tr", "readlink", "date", "mkdir", "head", "git",
-];
+#[test]
+fn the_hooks_file_has_no_problem() {
+    let (world, report) = load();
+    let problems = report.render(false);
+    assert!(report.is_ok() && report.problems.is_empty(), "{problems}");
+    assert_eq!(report.loaded, 4);
+    for hook in world.registry().hooks() {
+        let is_guard = ["security", "validate-write"].contains(&hook.name().unwrap());
+        let blocks = hook.on_failure() == FailurePolicy::Block;
+        assert_eq!(blocks, is_guard, "only a guard may block");
+    }
+    let root = world.path("project");
+    for hook in Approval::of(&root, world.registry().hooks()).unwrap().hooks {
+        assert!(hook.partial.is_empty() && hook.files.len() == 1);
+    }
+}
 
-mod all_together {
+#[test]
+fn the_hooks_of_the_file_run() {
+    if is_missing("jq") {
+        return;
+    }
+    let (world, _) = load();
+    let args = json!({"file_path": "a.json", "content": "{}"});
+    let results = world.fire(&HookEvent::tool_pre_execute("write", args));
+    assert_eq!(results.len(), 3);
+    for result in &results {
+        assert!(result.success(), "{result:?} {}", result.stderr);
+    }
+}
+
+mod log {
     use super::*;
 
-    fn project() -> World {
+    fn log(place: &str) -> Hook {
+        script("log-tools.sh").with_env("FORGE_HOOK_LOG", place)
+    }
+
+    #[test]
+    fn each_event_has_one_line() {
         let world = World::new();
-        for entry in std::fs::read_dir(folder()).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_str().unwrap();
-            let below = if name == "hooks.json" { "" } else { "hooks/" };
-            let text = std::fs::read_to_string(&path).unwrap();
-            world.write(&format!("project/.src/forge/{below}{name}"), &text);
+        let (long, cut) = ("x".repeat(10_000), "x".repeat(100));
+        for (tool, written) in [
+            ("bash", "bash"),
+            ("a\nforged tool=b", "a?forged?tool=b"),
+            ("-e \\n %s $(x) \u{e9}\u{1b}[0m", "-e?\\n?%s?$(x)????[0m"),
+            (&*long, &*cut),
+        ] {
+            let event = HookEvent::tool_pre_execute(tool, json!({}));
+            let line = format!("tool:pre_execute tool={written} session=-");
+            check(&world, &event, &line);
         }
-        world
-    }
-
-    #[test]
-    fn the_hooks_file_loads_without_a_problem_or_a_warning_and_can_be_approved_whole() {
-        let world = project();
-        let root = world.path("project");
-        let config = HookConfig::default().with_config_home(world.path("config"));
-        let report = config.load_into(world.registry(), &root, TrustPolicy::Everything);
-        assert!(
-            report.is_ok() && report.problems.is_empty(),
-            "{}",
-            report.render(false)
-        );
-        assert_eq!(report.loaded, 4);
-        for hook in world.registry().hooks() {
-            let is_guard = ["security", "validate-write"].contains(&hook.name().unwrap());
-            let blocks = hook.on_failure() == FailurePolicy::Block;
-            assert_eq!(blocks, is_guard, "only a guard may block");
-        }
-        let approval = Approval::of(&root, world.registry().hooks()).unwrap();
-        for hook in approval.hooks {
-            assert!(hook.partial.is_empty() && hook.files.len() == 1);
-        }
-    }
-
-    #[test]
-    fn the_hooks_of_the_file_run_where_it_says_they_lie() {
-        if is_missing("jq") {
-            return;
-        }
-        let world = project();
-        let config = HookConfig::default().with_config_home(world.path("config"));
-        let _ = config.load_into(
-            world.registry(),
-            world.path("project"),
-            TrustPolicy::Everything,
-        );
-        let event =
-            HookEvent::tool_pre_execute("write", json!({"file_path": "a.json", "content": "{}"}));
-        let results = world.fire(&event);
-        assert_eq!(results.len(), 3);
-        for result in &results {
-            assert!(result.success(), "{result:?} {}", result.stderr);
-        }
-    }
-}
-
-mod logging {
-    use super::*;
-
-    fn log(world: &World) -> Hook {
-        script("log-tools.sh").with_env("FORGE_HOOK_LOG", world.path("log").to_str().unwrap())
-    }
-
-    #[test]
-    fn a_log_has_one_line_for_each_event_whatever_a_value_holds() {
-        let world = World::new();
-        let events = [
-            HookEvent::tool_pre_execute("bash", json!({})).with_session_id("s1"),
-            HookEvent::tool_pre_execute("a\nforged tool=b", json!({})),
-            HookEvent::tool_pre_execute("-e \\n %s $(x) \u{e9}\u{1b}[0m", json!({})),
-            HookEvent::tool_pre_execute("x".repeat(10_000), json!({})),
-            custom("game:start"),
-        ];
-        for event in &events {
-            assert!(run(&world, log(&world), event).success());
-        }
-        let expected = [
-            "tool:pre_execute tool=bash session=s1",
-            "tool:pre_execute tool=a?forged?tool=b session=-",
-            "tool:pre_execute tool=-e?\\n?%s?$(x)????[0m session=-",
-            &format!("tool:pre_execute tool={} session=-", "x".repeat(100)),
-            "game:start tool=- session=-",
-        ];
-        let written = world.read("log");
-        assert_eq!(written.lines().count(), expected.len(), "{written}");
-        for (line, expected) in written.lines().zip(expected) {
-            let (time, rest) = line.split_once(' ').unwrap();
-            assert!(time.starts_with("20") && time.ends_with('Z'), "{line}");
-            assert_eq!(rest, expected);
-        }
+        let event = custom("game:start").with_session_id("s1");
+        check(&world, &event, "game:start tool=- session=s1");
         let mode = std::fs::metadata(world.path("log")).unwrap().permissions();
         assert_eq!(mode.mode() & 0o777, 0o600);
     }
 
+    /// The event adds this line, behind its time.
+    #[track_caller]
+    fn check(world: &World, event: &HookEvent, expected: &str) {
+        let before = std::fs::read_to_string(world.path("log")).unwrap_or_default();
+        case(world, log("log"), event, 0, "");
+        let after = world.read("log");
+        let line = after.strip_prefix(&before).unwrap();
+        let (time, rest) = line.split_once(' ').unwrap();
+        assert!(time.starts_with("20") && time.ends_with('Z'), "{line}");
+        assert_eq!(rest, format!("{expected}\n"));
+    }
+
     #[test]
-    fn without_a_name_the_log_is_in_the_state_folder() {
+    fn the_log_is_in_the_state_directory() {
         let world = World::new();
         let state = world.path("st ate");
         let hook = script("log-tools.sh").with_env("XDG_STATE_HOME", state.to_str().unwrap());
-        assert!(run(&world, hook, &custom("a:b")).success());
-        assert!(
-            world
-                .read("st ate/forge/hooks.log")
-                .ends_with("a:b tool=- session=-\n")
-        );
+        case(&world, hook, &custom("a:b"), 0, "");
+        let written = world.read("st ate/forge/hooks.log");
+        assert!(written.ends_with("a:b tool=- session=-\n"), "{written}");
     }
 
     #[test]
-    fn a_log_that_cannot_be_written_is_told_and_blocks_nothing() {
+    fn a_log_that_cannot_be_written_blocks_nothing() {
         let world = World::new();
         world.write("file", "");
         for place in ["/dev/null/log", "file/log", "/"] {
-            let hook = script("log-tools.sh").with_env("FORGE_HOOK_LOG", place);
-            let result = run(&world, hook, &custom("a:b"));
-            assert!(result.success(), "{place}");
-            assert!(result.stderr.contains("not logged: "), "{}", result.stderr);
+            case(&world, log(place), &custom("a:b"), 0, "not logged: ");
         }
     }
 
     #[test]
-    fn lines_written_at_once_stay_whole() {
+    fn concurrent_lines_stay_whole() {
         let world = World::new();
         for _ in 0..24 {
-            world.registry().register(log(&world));
+            world.registry().register(log("log"));
         }
-        let event = HookEvent::tool_pre_execute("t".repeat(100), json!({}))
-            .with_session_id("s".repeat(100));
-        let results = world
-            .executor
-            .execute_hooks(&event, FireOptions::default().parallel());
-        assert_eq!(results.len(), 24);
-        let end = format!(
-            "Z tool:pre_execute tool={} session={}",
-            "t".repeat(100),
-            "s".repeat(100)
-        );
+        let (tool, session) = ("t".repeat(100), "s".repeat(100));
+        let event = HookEvent::tool_pre_execute(&*tool, json!({})).with_session_id(&*session);
+        let options = FireOptions::default().parallel();
+        assert_eq!(world.executor.execute_hooks(&event, options).len(), 24);
+        let end = format!("Z tool:pre_execute tool={tool} session={session}");
         let written = world.read("log");
         assert_eq!(written.lines().count(), 24);
         assert!(written.lines().all(|line| line[19..] == *end), "{written}");
@@ -199,93 +167,60 @@ mod logging {
 mod validation {
     use super::*;
 
-    fn after(world: &World, file: &str, text: &str) -> HookResult {
-        world.write(file, text);
-        let event = HookEvent::tool_post_execute("write", json!({"file_path": file}), json!({}));
-        run(world, script("validate-write.sh"), &event)
+    fn validate() -> Hook {
+        script("validate-write.sh")
     }
 
-    fn before(world: &World, file: &str, text: &str) -> HookResult {
-        let args = json!({"path": file, "content": text});
-        let event = HookEvent::tool_pre_execute("write", args);
-        run(world, script("validate-write.sh"), &event)
+    fn before(file: &str, text: &str) -> HookEvent {
+        HookEvent::tool_pre_execute("write", json!({"path": file, "content": text}))
     }
 
-    /// File, text, the checker it needs, and what is wrong with it.
-    const FILES: &[(&str, &str, &str, Option<&str>)] = &[
-        ("a.json", "{\"a\": [1, 2]}", "jq", None),
-        ("a.json", "null\n", "jq", None),
-        (
-            "a.json",
-            "{\"a\": [1, 2}",
-            "jq",
-            Some("Not valid JSON: a.json"),
-        ),
-        ("a.json", "", "jq", Some("there must be one value")),
-        ("a.json", "{} {}", "jq", Some("there must be one value")),
-        ("tsconfig.json", "{ // why\n}", "jq", None),
-        ("a.py", "x = 1\n", "python3", None),
-        ("a.py", "import os\nx = (\n", "python3", Some("line 2")),
-        ("a.py", "open('ran', 'w')\n", "python3", None),
-        ("a.sh", "touch ran\nif true; then :; fi\n", "bash", None),
-        (
-            "a.sh",
-            "if true; then",
-            "bash",
-            Some("Not valid bash: a.sh"),
-        ),
-        ("a.sh", "#!/bin/sh\nfor", "sh", Some("Not valid sh: a.sh")),
-        ("a.sh", "#!/usr/bin/env bash\na=(1 2)\n", "bash", None),
-        ("a.sh", "#!/bin/zsh\nfor", "bash", None),
-        ("a.txt", "{", "jq", None),
-        ("with space.json", "{", "jq", Some("with space.json")),
-        ("-rf.json", "{", "jq", Some("-rf.json")),
-        ("-c.py", "(", "python3", Some("-c.py")),
-        ("--version.sh", "(", "bash", Some("--version.sh")),
-        ("-rf.json", "{}", "jq", None),
-        ("new\nline.json", "{", "jq", Some("new\nline.json")),
-        ("ends\n.py", "(", "python3", Some("ends\n.py")),
-        (
-            "a'b\"c$(touch ran)`touch ran`.json",
-            "{",
-            "jq",
-            Some("a'b\"c$("),
-        ),
-        ("*.json", "{", "jq", Some("*.json")),
+    fn after(args: Value) -> HookEvent {
+        HookEvent::tool_post_execute("write", args, json!({}))
+    }
+
+    /// File, text, and words of what is wrong with it; none if nothing is.
+    #[rustfmt::skip]
+    const FILES: &[(&str, &str, &str)] = &[
+        ("a.json", r#"{"a": [1, 2]}"#, ""), ("a.json", "null\n", ""),
+        ("a.json", r#"{"a": [1, 2}"#, "Not valid JSON: a.json"),
+        ("a.json", "", "there must be one value"), ("a.json", "{} {}", "there must be one value"),
+        ("tsconfig.json", "{ // why\n}", ""), ("a.txt", "{", ""), ("-rf.json", "{}", ""),
+        ("-rf.json", "{", "-rf.json"), ("*.json", "{", "*.json"),
+        ("with space.json", "{", "with space.json"), ("new\nline.json", "{", "new\nline.json"),
+        ("a'b\"c$(touch ran)`touch ran`.json", "{", "a'b\"c$("),
+        ("a.py", "x = 1\n", ""), ("a.py", "open('ran', 'w')\n", ""),
+        ("a.py", "import os\nx = (\n", "line 2"),
+        ("-c.py", "(", "-c.py"), ("ends\n.py", "(", "ends\n.py"),
+        ("a.sh", "touch ran\nif true; then :; fi\n", ""), ("a.sh", "#!/bin/zsh\nfor", ""),
+        ("a.sh", "#!/usr/bin/env bash\na=(1 2)\n", ""),
+        ("a.sh", "if true; then", "Not valid bash: a.sh"),
+        ("a.sh", "#!/bin/sh\nfor", "Not valid sh: a.sh"),
+        ("--version.sh", "(", "--version.sh"),
     ];
 
-    #[track_caller]
-    fn judged(result: &HookResult, wrong: Option<&str>, case: &str) {
-        let Some(words) = wrong else {
-            return assert_eq!((result.exit_code, &*result.stderr), (0, ""), "{case}");
-        };
-        assert_eq!(result.exit_code, 1, "{case}");
-        assert!(result.stderr.contains(words), "{case}");
-    }
-
     #[test]
-    fn a_broken_file_is_refused_before_and_after_it_is_written() {
+    fn a_broken_file_is_refused() {
         if is_missing("jq") {
             return;
         }
-        for (file, text, checker, wrong) in FILES {
-            if *checker != "sh" && is_missing(checker) {
+        let has_python = !is_missing("python3");
+        for (file, text, words) in FILES {
+            if file.ends_with(".py") && !has_python {
                 continue;
             }
             let world = World::new();
-            for result in [before(&world, file, text), after(&world, file, text)] {
-                judged(
-                    &result,
-                    *wrong,
-                    &format!("{file}: {text}: {}", result.stderr),
-                );
-            }
+            let code = i32::from(!words.is_empty());
+            case(&world, validate(), &before(file, text), code, words);
+            world.write(file, text);
+            let event = after(json!({ "file_path": file }));
+            case(&world, validate(), &event, code, words);
             assert!(!world.path("ran").exists(), "{file} was run");
         }
     }
 
     #[test]
-    fn python_imports_nothing_that_lies_beside_the_file() {
+    fn python_imports_no_neighbour() {
         if is_missing("jq") || is_missing("python3") {
             return;
         }
@@ -294,69 +229,57 @@ mod validation {
             world.write(&format!("{module}.py"), "open('ran', 'w')\n");
         }
         world.write("a.py", "x = 1\n");
-        let event = HookEvent::tool_post_execute("write", json!({"path": "a.py"}), json!({}));
-        let here = script("validate-write.sh").with_env("PYTHONPATH", ".");
-        let result = run(&world, here, &event);
-        assert!(result.success(), "{}", result.stderr);
+        let hook = validate().with_env("PYTHONPATH", ".");
+        case(&world, hook, &after(json!({"path": "a.py"})), 0, "");
         assert!(!world.path("ran").exists());
     }
 
     #[test]
-    fn what_cannot_be_checked_is_told_and_passes() {
-        if is_missing("jq") {
-            return;
-        }
-        let world = World::new();
-        let post = |args: Value| HookEvent::tool_post_execute("write", args, json!({}));
-        let cases = [
-            (post(json!({"file_path": "gone.json"})), "no such file"),
-            (post(json!({"file_path": "a\0.json"})), "no file is named"),
-            (post(json!({"file_path": 5})), "no file is named"),
-            (post(json!("a.json")), "no file is named"),
-        ];
-        for (event, words) in cases {
-            let result = run(&world, script("validate-write.sh"), &event);
-            assert!(result.success() && result.stderr.contains(words), "{words}");
+    fn what_cannot_be_checked_passes() {
+        let Some(world) = with_jq() else { return };
+        for (args, words) in [
+            (json!({"file_path": "gone.json"}), "no such file"),
+            (json!({"file_path": "a\0.json"}), "no file is named"),
+            (json!({"file_path": 5}), "no file is named"),
+            (json!("a.json"), "no file is named"),
+        ] {
+            case(&world, validate(), &after(args), 0, words);
         }
         let edit = json!({"file_path": "a.json", "old_string": "{", "new_string": "["});
         let event = HookEvent::tool_pre_execute("edit", edit);
-        assert!(run(&world, script("validate-write.sh"), &event).success());
-    }
-
-    #[test]
-    fn a_missing_checker_is_told_and_the_file_passes() {
-        let world = World::new();
-        let bare = script("validate-write.sh").with_env("PATH", only(&world, EVERY_TOOL_BUT_JQ));
-        let event = HookEvent::tool_pre_execute("write", json!({"path": "a.json", "content": "{"}));
-        let result = run(&world, bare, &event);
-        assert!(result.success());
-        assert_eq!(result.stderr, "not checked: jq is not there\n");
+        case(&world, validate(), &event, 0, "");
     }
 }
 
-mod without_jq {
-    use super::*;
-
-    #[test]
-    fn the_guard_blocks_everything_when_a_tool_it_needs_is_missing() {
-        let world = World::new();
-        let guard = script("security.sh").with_env("PATH", only(&world, EVERY_TOOL_BUT_JQ));
-        let event = HookEvent::tool_pre_execute("bash", json!({"command": "ls"}));
-        let result = run(&world, guard, &event);
-        assert_eq!(result.failure, Some(FailureKind::Exit));
-        let reason = "Blocked: jq is not there, and nothing can be checked without it";
-        assert_eq!(result.reason(), Some(reason));
-        let blind = script("security.sh").with_env("PATH", "/nonexistent");
-        assert!(!run(&world, blind, &event).should_continue());
+#[test]
+fn without_jq_only_the_guard_blocks() {
+    let world = World::new();
+    let path = std::env::var_os("PATH").unwrap();
+    std::fs::create_dir(world.path("bin")).unwrap();
+    for program in "cat grep tr readlink date mkdir head git".split(' ') {
+        let mut places = std::env::split_paths(&path).map(|folder| folder.join(program));
+        let found = places.find(|file| file.is_file()).unwrap();
+        symlink(found, world.path("bin").join(program)).unwrap();
     }
-
-    #[test]
-    fn the_commit_says_so_and_goes_on() {
-        let world = World::new();
-        let commit = script("git-commit.sh").with_env("PATH", only(&world, &["tr"]));
-        let event = HookEvent::tool_post_execute("write", json!({"path": "a"}), json!({}));
-        let result = run(&world, commit, &event);
-        assert!(result.success());
-        assert_eq!(result.stderr, "not committed: jq is not there\n");
+    let guard = "Blocked: jq is not there, and nothing can be checked without it\n";
+    for (name, path, code, words) in [
+        (
+            "validate-write.sh",
+            "bin",
+            0,
+            "not checked: jq is not there\n",
+        ),
+        (
+            "git-commit.sh",
+            "bin",
+            0,
+            "not committed: jq is not there\n",
+        ),
+        ("security.sh", "bin", 2, guard),
+        ("security.sh", "none", 2, guard),
+    ] {
+        let path = world.path(path);
+        let hook = script(name).with_env("PATH", path.to_str().unwrap());
+        case(&world, hook, &blocking_event(), code, words);
     }
 }

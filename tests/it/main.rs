@@ -17,6 +17,7 @@ mod environment;
 mod events;
 mod examples;
 mod execution;
+mod git;
 mod hook_commit;
 mod hook_guard;
 mod hook_scripts;

@@ -32,6 +32,8 @@ fn lives(mark: &str) -> bool {
 /// Runs a hook that outlives its deadline, and sees to it that nothing of it is left.
 #[track_caller]
 fn dies_with_its_tree(mark: &str, command: &str) -> HookResult {
+    // These tests may run twice on a machine.
+    let mark = &format!("{mark}{}", std::process::id());
     let world = World::new();
     let start = Instant::now();
     let result = world.one(hook("*", &command.replace("MARK", mark)).with_timeout(SHORT));
@@ -170,26 +172,9 @@ fn output_that_is_no_text_is_kept_as_bytes() {
     case("\\357\\273\\277\\377", "\u{FFFD}", b"\xEF\xBB\xBF\xFF");
 }
 
-/// An event of 8 MiB, for a hook that says it reads standard input.
+/// An event that no pipe can hold.
 fn large() -> HookEvent {
-    HookEvent::user_prompt_submit("x".repeat(8 * 1024 * 1024))
-}
-
-fn given_much(command: &str) -> HookResult {
-    let world = World::new();
-    world
-        .registry()
-        .register(hook("*", command).with_reads(Reads::Stdin));
-    world.fire(&large()).remove(0)
-}
-
-#[test]
-fn a_large_event_arrives_whole() {
-    let result = given_much("wc -c");
-    let length = large().to_json().len() + 1;
-    let written: usize = result.stdout.trim().parse().unwrap();
-    // The timestamps may differ in their number of digits.
-    assert!(written.abs_diff(length) < 20, "{written} of {length}");
+    HookEvent::user_prompt_submit("x".repeat(2 << 20))
 }
 
 #[test]
@@ -202,8 +187,10 @@ fn a_hook_need_not_read_a_large_event() {
         "yes | head -c 1000000; cat >/dev/null",
         "cat | (sleep 0.1; cat) | tail -c 1 >/dev/null",
     ] {
-        let result = given_much(command);
+        let hook = hook("*", &format!("{command}; echo said")).with_reads(Reads::Stdin);
+        let result = World::new().run(hook, &large());
         assert!(result.success(), "{command}: {result:?}");
+        assert!(result.stdout.ends_with("said\n") || command == "exit 0");
     }
 }
 

@@ -1,27 +1,30 @@
-//! The examples under "Writing a hook" in docs/protocol.md, each run as a hook, where what runs it is there.
+//! The examples under "Writing a hook" in docs/protocol.md, each run as a hook if its interpreter is installed.
 #![cfg(unix)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use forge_hooks::{FailurePolicy, Hook, HookEvent, HookResult, Reads};
+use forge_hooks::{FailurePolicy, Hook, HookEvent, Reads};
 use serde_json::{Value, json};
 
 use crate::support::{World, eventually, is_missing};
 
-/// A block of code, and the heading that it stands under.
+/// A block of code, and its heading.
 pub(crate) struct Example {
     pub(crate) heading: String,
     pub(crate) language: String,
     pub(crate) code: String,
 }
 
-fn examples() -> Vec<Example> {
-    examples_of("Writing a hook")
+/// The examples with these headings that can run here.
+fn runnable(heading: impl Fn(&str) -> bool) -> Vec<Example> {
+    let mut examples = examples_of(SECTION);
+    examples.retain(|example| heading(&example.heading) && example.can_run());
+    examples
 }
 
-/// Those of a section.
+/// The examples of a section.
 pub(crate) fn examples_of(section: &str) -> Vec<Example> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/protocol.md");
     let page = std::fs::read_to_string(path).unwrap();
@@ -47,7 +50,7 @@ pub(crate) fn examples_of(section: &str) -> Vec<Example> {
     found
 }
 
-/// The interpreter of a language, and how a file of it is called; none for what is not run.
+/// The interpreter of a language, and a name for its file; none for a language that is not run.
 pub(crate) fn interpreter(language: &str) -> Option<(&'static str, &'static str)> {
     match language {
         "sh" => Some(("sh", "hook.sh")),
@@ -59,11 +62,18 @@ pub(crate) fn interpreter(language: &str) -> Option<(&'static str, &'static str)
 
 impl Example {
     pub(crate) fn can_run(&self) -> bool {
-        let (program, _) = interpreter(&self.language).unwrap();
+        let Some((program, _)) = interpreter(&self.language) else {
+            return false;
+        };
         let needs_jq = self.language == "sh" && self.code.contains("jq ");
         // Not every `sh` knows `--version`.
         let has_program = program == "sh" || !is_missing(program);
         has_program && !(needs_jq && is_missing("jq"))
+    }
+
+    /// For messages.
+    pub(crate) fn place(&self) -> String {
+        format!("{} ({})", self.heading, self.language)
     }
 
     pub(crate) fn hook(&self, world: &World) -> Hook {
@@ -80,114 +90,42 @@ fn event(command: &str) -> HookEvent {
     HookEvent::tool_pre_execute("bash", json!({"command": command, "cwd": "/"}))
 }
 
-/// The answer as the engine has read it; none when there is none.
-fn answer(result: &HookResult) -> Option<Value> {
-    let output = result.output()?;
-    Some(serde_json::to_value(output).unwrap())
-}
-
-/// What an example does with a command.
-struct Case {
-    command: &'static str,
-    exit_code: i32,
-    stderr: &'static str,
-    answer: Option<Value>,
-}
-
-fn exits(command: &'static str, exit_code: i32, stderr: &'static str) -> Case {
-    Case {
-        command,
-        exit_code,
-        stderr,
-        answer: None,
-    }
-}
-
-fn answers(command: &'static str, answer: Value) -> Case {
-    Case {
-        command,
-        exit_code: 0,
-        stderr: "",
-        answer: Some(answer),
-    }
-}
-
+const SECTION: &str = "Writing a hook";
 const QUOTES: &str = "echo \"it's\" \\ $HOME `x`\nls";
 const IN_BACKGROUND: &str = "Take long";
 const REDACT: &str = "Redact what a tool has returned";
 
-fn cases() -> BTreeMap<&'static str, Vec<Case>> {
-    let reading = || {
-        vec![
-            exits("deploy production", 1, "not in production\n"),
-            exits(QUOTES, 0, ""),
-        ]
-    };
-    BTreeMap::from([
-        ("Let it pass", vec![exits("ls", 0, "")]),
-        (
-            "Block it with an exit code",
-            vec![exits("ls", 1, "not on a Friday\n")],
-        ),
-        (
-            "Block it with an answer",
-            vec![answers(
-                QUOTES,
-                json!({"decision": "block", "reason": format!("not allowed: {QUOTES}")}),
-            )],
-        ),
-        (
-            "Ask the user",
-            vec![answers(
-                "ls",
-                json!({"decision": "ask", "reason": "this reaches the network"}),
-            )],
-        ),
-        (
-            "Change the input",
-            vec![answers(
-                QUOTES,
-                json!({"updatedInput": {"command": format!("nice {QUOTES}")}}),
-            )],
-        ),
-        (
-            REDACT,
-            vec![answers(
-                "a sk-123 b\nsk-4",
-                json!({"updatedOutput": "a [key] b\n[key]"}),
-            )],
-        ),
-        (
-            "Tell the model something",
-            vec![answers(
-                "ls",
-                json!({"additionalContext": "The tests of this project take an hour."}),
-            )],
-        ),
-        (
-            "Tell the user something",
-            vec![answers(
-                "ls",
-                json!({"systemMessage": "The disk is nearly full."}),
-            )],
-        ),
-        (
-            "Stop the whole turn",
-            vec![answers(
-                "ls",
-                json!({"continue": false, "stopReason": "The budget is spent."}),
-            )],
-        ),
-        ("Read the event from standard input", reading()),
-        ("Read the event from the environment", reading()),
-        (IN_BACKGROUND, Vec::new()),
-    ])
+/// Heading, command, exit code, standard error, and the answer; null for none.
+#[rustfmt::skip]
+fn cases() -> Vec<(&'static str, &'static str, i32, &'static str, Value)> {
+    let none = Value::Null;
+    vec![
+        ("Let it pass", "ls", 0, "", none.clone()),
+        ("Block it with an exit code", "ls", 1, "not on a Friday\n", none.clone()),
+        ("Block it with an answer", QUOTES, 0, "",
+            json!({"decision": "block", "reason": format!("not allowed: {QUOTES}")})),
+        ("Ask the user", "ls", 0, "",
+            json!({"decision": "ask", "reason": "this reaches the network"})),
+        ("Change the input", QUOTES, 0, "",
+            json!({"updatedInput": {"command": format!("nice {QUOTES}")}})),
+        (REDACT, "a sk-123 b\nsk-4", 0, "", json!({"updatedOutput": "a [key] b\n[key]"})),
+        ("Tell the model something", "ls", 0, "",
+            json!({"additionalContext": "The tests of this project take an hour."})),
+        ("Tell the user something", "ls", 0, "",
+            json!({"systemMessage": "The disk is nearly full."})),
+        ("Stop the whole turn", "ls", 0, "",
+            json!({"continue": false, "stopReason": "The budget is spent."})),
+        ("Read the event from standard input", "deploy production", 1, "not in production\n", none.clone()),
+        ("Read the event from standard input", QUOTES, 0, "", none.clone()),
+        ("Read the event from the environment", "deploy production", 1, "not in production\n", none.clone()),
+        ("Read the event from the environment", QUOTES, 0, "", none),
+    ]
 }
 
 #[test]
-fn each_thing_that_a_hook_can_do_is_shown_in_each_language() {
+fn every_heading_has_every_language() {
     let mut shown: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for example in examples() {
+    for example in examples_of(SECTION) {
         if interpreter(&example.language).is_none() {
             assert_eq!(example.language, "json", "{}", example.heading);
             let entry: Value = serde_json::from_str(&example.code).unwrap();
@@ -199,73 +137,55 @@ fn each_thing_that_a_hook_can_do_is_shown_in_each_language() {
         let languages = shown.entry(example.heading).or_default();
         assert!(languages.insert(example.language));
     }
-    assert!(
-        shown.keys().eq(cases().keys()),
-        "{:?}",
-        shown.keys().collect::<Vec<_>>()
-    );
+    let mut tested: BTreeSet<_> = cases().into_iter().map(|case| case.0).collect();
+    tested.insert(IN_BACKGROUND);
+    assert!(shown.keys().eq(&tested), "{:?}", shown.keys());
     for (heading, languages) in shown {
         assert_eq!(languages.len(), 3, "{heading}: {languages:?}");
     }
 }
 
 #[test]
-fn each_example_does_what_its_heading_says() {
-    let cases = cases();
-    let runnable = examples()
-        .into_iter()
-        .filter(|example| interpreter(&example.language).is_some());
-    for example in runnable.filter(Example::can_run) {
+fn examples_do_what_their_heading_says() {
+    for example in runnable(|_| true) {
         let world = World::new();
-        for case in &cases[&*example.heading] {
-            let hook = example.hook(&world);
-            world.registry().clear();
-            world.registry().register(hook);
-            let event = match &*example.heading {
-                REDACT => HookEvent::tool_post_execute("bash", json!({}), case.command),
-                _ => event(case.command),
+        for (heading, command, exit_code, stderr, answer) in cases() {
+            if heading != example.heading {
+                continue;
+            }
+            let event = match heading {
+                REDACT => HookEvent::tool_post_execute("bash", json!({}), command),
+                _ => event(command),
             };
-            let result = world.fire(&event).remove(0);
-            let place = format!("{} ({})", example.heading, example.language);
+            let result = world.run(example.hook(&world), &event);
+            let place = example.place();
             let said = (result.exit_code, &*result.stderr);
-            assert_eq!(said, (case.exit_code, case.stderr), "{place}");
-            assert_eq!(answer(&result), case.answer, "{place}");
+            assert_eq!(said, (exit_code, stderr), "{place}");
+            assert_eq!(json!(result.output()), answer, "{place}");
         }
     }
 }
 
 #[test]
-fn an_example_that_cannot_look_fails() {
-    let headings = [
-        "Change the input",
-        "Read the event from standard input",
-        "Read the event from the environment",
-    ];
-    let reading = examples()
-        .into_iter()
-        .filter(|example| headings.contains(&&*example.heading));
-    for example in reading.filter(Example::can_run) {
+fn examples_fail_on_unreadable_events() {
+    let reading = |heading: &str| heading.starts_with("Read the ") || heading == "Change the input";
+    for example in runnable(reading) {
         let world = World::new();
-        let place = format!("{} ({})", example.heading, example.language);
-        // Of the variable a shell can tell no more than that it is there.
+        // A shell cannot tell more of the variable than that it is set.
         let hook = example.hook(&world).with_env("FORGE_TOOL_ARGS", "");
         world.registry().register(hook);
         for args in [json!(null), json!([1]), json!({}), json!({"command": 5})] {
             let event = HookEvent::tool_pre_execute("bash", args);
             let result = world.fire(&event).remove(0);
+            let place = example.place();
             assert!(!result.should_continue(), "{place}: {}", result.stdout);
         }
     }
 }
 
 #[test]
-fn what_takes_long_keeps_nobody_waiting() {
-    let examples = examples();
-    let long = examples
-        .iter()
-        .filter(|example| example.heading == IN_BACKGROUND)
-        .filter(|example| interpreter(&example.language).is_some() && example.can_run());
-    for example in long {
+fn a_background_example_does_not_block() {
+    for example in runnable(|heading| heading == IN_BACKGROUND) {
         let world = World::new();
         let hook = example.hook(&world).with_background();
         world.registry().register(hook);
@@ -278,14 +198,10 @@ fn what_takes_long_keeps_nobody_waiting() {
     }
 }
 
-/// What is no text is not redacted.
+/// The example redacts strings alone.
 #[test]
-fn an_output_that_cannot_be_redacted_is_withheld() {
-    let examples = examples();
-    let redacting = examples.iter().filter(|example| {
-        example.heading == REDACT && interpreter(&example.language).is_some() && example.can_run()
-    });
-    for example in redacting {
+fn unredactable_output_is_withheld() {
+    for example in runnable(|heading| heading == REDACT) {
         let world = World::new();
         let hook = example
             .hook(&world)

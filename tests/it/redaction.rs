@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::error::Error;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use forge_hooks::Redactor;
 use proptest::prelude::*;
@@ -13,6 +13,7 @@ use crate::redaction_contexts::CONTEXTS;
 use crate::redaction_corpus::{CHANGED, KEPT, MASKED};
 use crate::redaction_ordinary::ORDINARY;
 use crate::redaction_shapes::SHAPES;
+use crate::support::assert_computes_within;
 
 #[test]
 fn what_looks_secret_is_masked_and_the_rest_can_still_be_read() {
@@ -116,7 +117,7 @@ fn a_long_secret_is_masked_wherever_it_stands() {
 
 /// Each of these once took the square of its length.
 #[test]
-fn no_text_takes_longer_than_its_length() {
+fn a_text_is_masked_in_linear_time() {
     let parts = [
         "{\"auth\":{",
         "tokens:",
@@ -141,11 +142,9 @@ fn no_text_takes_longer_than_its_length() {
     ];
     let redactor = Redactor::new();
     for part in parts {
-        let text = part.repeat((128 << 10) / part.len());
-        let start = Instant::now();
-        let _ = redactor.text(&text);
-        let elapsed = start.elapsed();
-        assert!(elapsed < Duration::from_secs(10), "{part}: {elapsed:?}");
+        let text = part.repeat((64 << 10) / part.len());
+        let limit = Duration::from_millis(2500);
+        let _ = assert_computes_within(limit, part, || redactor.text(&text));
     }
 }
 

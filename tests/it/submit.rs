@@ -1,16 +1,13 @@
 //! Firing an event without waiting: the handle, the queue, the end of the executor.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::{
-    FailureKind, FireOptions, HookExecutor, HookRegistry, HookResult, HookUpdate, SubmitError,
-};
+use forge_hooks::{FailureKind, FireOptions, HookResult, HookUpdate, SubmitError};
 
-use crate::support::{LONG, World, blocking_event, custom, eventually, hook, meets};
+use crate::support::{LONG, World, blocking_event, custom, eventually, meets};
 
 #[test]
 fn waiting_gives_the_outcome() {
@@ -318,37 +315,4 @@ fn a_clone_keeps_the_executor_alive() {
         .submit(blocking_event(), FireOptions::default())
         .unwrap();
     assert_eq!(keeps.wait().results().len(), 1);
-}
-
-#[test]
-fn every_event_of_many_threads_is_answered_exactly_once() {
-    let registry = Arc::new(HookRegistry::new());
-    registry.register(hook("*", "echo hello"));
-    let executor = HookExecutor::builder()
-        .registry(registry)
-        .workers(3)
-        .build();
-    let answered: HashSet<u32> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..8)
-            .map(|number| {
-                let executor = &executor;
-                scope.spawn(move || {
-                    let mut pids = Vec::new();
-                    for round in 0..5 {
-                        let event = custom("many:threads").with_data("id", number * 10 + round);
-                        let handle = executor.submit(event, FireOptions::default()).unwrap();
-                        let outcome = handle.wait();
-                        assert_eq!(outcome.results().len(), 1);
-                        pids.extend(outcome.results()[0].pid);
-                    }
-                    pids
-                })
-            })
-            .collect();
-        threads
-            .into_iter()
-            .flat_map(|thread| thread.join().unwrap())
-            .collect()
-    });
-    assert_eq!(answered.len(), 40);
 }

@@ -127,11 +127,16 @@ impl World {
         eventually(name, || self.path(name).exists());
     }
 
-    /// Fires an event that can block at the one hook, and returns its result.
+    /// Fires an event that can block at this hook alone, and returns its result.
     pub(crate) fn one(&self, hook: Hook) -> HookResult {
+        self.run(hook, &blocking_event())
+    }
+
+    /// Fires the event at this hook alone, and returns its result.
+    pub(crate) fn run(&self, hook: Hook, event: &HookEvent) -> HookResult {
         self.registry().clear();
         self.registry().register(hook);
-        let mut results = self.fire(&blocking_event());
+        let mut results = self.fire(event);
         assert_eq!(results.len(), 1);
         results.remove(0)
     }
@@ -162,6 +167,31 @@ pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
         );
         thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// Calls, and fails if this thread computes longer. Under Linux, waiting for a processor does not count.
+#[track_caller]
+pub(crate) fn assert_computes_within<T>(
+    limit: Duration,
+    what: &str,
+    call: impl FnOnce() -> T,
+) -> T {
+    let start = Instant::now();
+    let before = processor_time();
+    let result = call();
+    let took = match (before, processor_time()) {
+        (Some(before), Some(after)) => after - before,
+        _ => start.elapsed(),
+    };
+    assert!(took < limit, "{took:?}: {what:.80}");
+    result
+}
+
+/// The first number of `schedstat`: nanoseconds, or 0 if the kernel does not count them.
+fn processor_time() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds = text.split(' ').next()?.parse().ok()?;
+    (nanoseconds > 0).then(|| Duration::from_nanos(nanoseconds))
 }
 
 /// A command that takes longer than any test.

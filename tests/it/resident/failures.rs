@@ -1,4 +1,4 @@
-//! What fails closed, and what becomes of the process.
+//! Failures of kept processes: each blocks, and ends the process.
 
 use std::time::{Duration, Instant};
 
@@ -34,17 +34,13 @@ fn assert_failed(result: &HookResult, kind: FailureKind, words: &str) {
 }
 
 #[test]
-fn what_is_no_answer_blocks() {
+fn an_invalid_answer_blocks() {
     use FailureKind::InvalidAnswer;
     for (second, words) in [
-        ("print('{}', flush=True)", "missing field `id`"),
-        ("print('fine', flush=True)", "no JSON object"),
-        ("print('', flush=True)", "without an answer"),
         (
             "print(json.dumps({'id': 'x'}), flush=True)",
             "another event",
         ),
-        ("answer({'id': event['id'] + '1'})", "another event"),
         (
             "print(json.dumps({'id': event['id']}) + '\\n', flush=True)",
             "more than one line",
@@ -63,18 +59,11 @@ fn what_is_no_answer_blocks() {
             "subprocess.run(['echo', '{}']); time.sleep(0.5); answer(event, decision='block')",
             "missing field `id`",
         ),
-        (
-            "subprocess.run(['echo', json.dumps(event)]); answer(event)",
-            "",
-        ),
     ] {
         let world = World::new();
         world.registry().register(then(&world, second));
         assert_kept(&fire(&world), Residency::Started);
         let result = fire(&world);
-        if words.is_empty() {
-            continue;
-        }
         assert_failed(&result, InvalidAnswer, words);
         assert_eq!(result.residency, Some(Residency::Kept), "{second}");
         assert_kept(&fire(&world), Residency::Replaced);
@@ -82,7 +71,7 @@ fn what_is_no_answer_blocks() {
 }
 
 #[test]
-fn what_it_writes_between_events_fails_the_next() {
+fn output_between_events_fails_the_next() {
     let world = World::new();
     let program = PYTHON.replace("flush=True)", "flush=True); print('late', flush=True)");
     world.registry().register(python(&world, &program));
@@ -105,7 +94,7 @@ fn what_it_writes_between_events_fails_the_next() {
 }
 
 #[test]
-fn a_deadline_ends_the_process_and_no_late_answer_counts() {
+fn a_deadline_ends_the_process() {
     let world = World::new();
     let slow = "time.sleep(4); answer(event)";
     // The start counts, and may be slow on a busy machine.
@@ -130,7 +119,7 @@ fn a_stopped_hook_times_out() {
 }
 
 #[test]
-fn cancelling_ends_and_replaces_it() {
+fn a_cancelled_process_is_replaced() {
     let world = World::new();
     let hook = then(&world, "open('reached', 'w'); time.sleep(60)");
     world.registry().register(hook);
@@ -146,7 +135,7 @@ fn cancelling_ends_and_replaces_it() {
 }
 
 #[test]
-fn waiting_for_its_turn_counts() {
+fn the_deadline_includes_the_wait() {
     let world = World::new();
     let hook = then(&world, "open('reached', 'w'); time.sleep(60)");
     world
@@ -161,7 +150,7 @@ fn waiting_for_its_turn_counts() {
 }
 
 #[test]
-fn after_three_failures_it_runs_once_for_each_event() {
+fn after_three_failures_none_is_kept() {
     let world = World::new();
     let program = "import sys\nsys.stdin.readline()\nsys.exit(1)\n";
     world.registry().register(python(&world, program));
@@ -179,7 +168,7 @@ fn after_three_failures_it_runs_once_for_each_event() {
 }
 
 #[test]
-fn run_once_it_must_answer_too() {
+fn a_process_for_one_event_must_answer() {
     let world = World::with(|builder| builder);
     let _ = world.executor.shutdown(Duration::ZERO);
     for (program, failure) in [
@@ -199,7 +188,7 @@ fn run_once_it_must_answer_too() {
 }
 
 #[test]
-fn pieces_of_one_byte_and_much_stderr_are_taken() {
+fn an_answer_in_pieces_is_read() {
     let world = World::new();
     let second = r#"
 sys.stderr.write("e" * (1 << 20)); sys.stderr.flush()
@@ -245,7 +234,7 @@ for line in sys.stdin:
 }
 
 #[test]
-fn a_child_that_holds_its_output_is_no_matter() {
+fn a_child_may_hold_the_output() {
     let world = World::new();
     let second = "subprocess.Popen(['sleep', '30']); answer(event)";
     world.registry().register(then(&world, second));
@@ -255,7 +244,7 @@ fn a_child_that_holds_its_output_is_no_matter() {
 
 /// As in a run for one event.
 #[test]
-fn a_command_that_is_not_there_is_not_found() {
+fn a_missing_command_is_not_found() {
     for (command, kind) in [
         ("no_such_command", FailureKind::NotFound),
         ("./not-executable x", FailureKind::NotExecutable),
@@ -283,7 +272,7 @@ fn a_command_that_is_not_there_is_not_found() {
 }
 
 #[test]
-fn an_answer_before_the_event_was_read_is_none() {
+fn an_answer_before_the_event_fails() {
     let world = World::new();
     let early = "import sys, time\nsys.stdin.read(1)\nprint('{}', flush=True)\ntime.sleep(60)\n";
     world.registry().register(python(&world, early));
@@ -295,7 +284,7 @@ fn an_answer_before_the_event_was_read_is_none() {
 
 /// Its end may be seen together with its answer.
 #[test]
-fn an_answer_counts_though_the_process_ends() {
+fn an_answer_counts_if_the_process_ends() {
     let world = World::new();
     let command =
         r#"IFS= read -r event; id=${event##*\"id\":\"}; printf '{"id":"%s"}\n' "${id%\"\}}""#;
@@ -310,17 +299,18 @@ fn an_answer_counts_though_the_process_ends() {
     }
 }
 
-/// None can be made to wait by those that came after it.
+/// A later event does not overtake an earlier one.
 #[test]
 fn turns_are_taken_in_order() {
     let world = World::new();
     let program = PYTHON.replace(
         "    event =",
-        "    __import__('time').sleep(0.05)\n    event =",
+        "    __import__('time').sleep(0.02)\n    event =",
     );
     let hook = python(&world, &program).with_timeout(Duration::from_secs(20));
     world.registry().register(hook);
     assert!(fire(&world).success());
+    let begun = Instant::now();
     let longest = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..10)
             .map(|_| {
@@ -333,6 +323,7 @@ fn turns_are_taken_in_order() {
         let times = threads.into_iter().map(|thread| thread.join().unwrap());
         times.max().unwrap()
     });
-    // Ten turns of 50 ms, and as much again, and more for a busy machine.
-    assert!(longest < Duration::from_secs(4), "{longest:?}");
+    // In order, it waits for ten of the eighty turns; out of order, for nearly all.
+    let total = begun.elapsed();
+    assert!(longest < total / 2, "{longest:?} of {total:?}");
 }

@@ -11,7 +11,7 @@ use crate::support::{World, blocking_event, eventually};
 use crate::trust::{PROJECT, Project};
 
 #[test]
-fn an_edited_script_gets_another_process() {
+fn an_edited_script_replaces_the_process() {
     let world = World::new();
     world.registry().register(python(&world, PYTHON));
     let first = fire(&world);
@@ -25,7 +25,7 @@ fn an_edited_script_gets_another_process() {
 }
 
 #[test]
-fn an_input_that_changes_gets_another_process() {
+fn a_changed_input_replaces_the_process() {
     let world = World::new();
     world.write("rules/a", "1");
     let hook = python(&world, PYTHON).with_inputs([
@@ -43,7 +43,7 @@ fn an_input_that_changes_gets_another_process() {
 }
 
 #[test]
-fn a_process_that_has_ended_is_started_again() {
+fn an_ended_process_is_started_again() {
     let world = World::new();
     let once = PYTHON.replace("flush=True)", "flush=True); break");
     world.registry().register(python(&world, &once));
@@ -55,7 +55,7 @@ fn a_process_that_has_ended_is_started_again() {
 }
 
 #[test]
-fn a_hook_that_is_removed_has_its_process_ended() {
+fn removing_a_hook_ends_its_process() {
     let world = World::new();
     let id = world.registry().register(python(&world, PYTHON));
     let other = python(&world, PYTHON).with_name("other");
@@ -139,7 +139,7 @@ fn no_more_than_sixteen_are_kept() {
 }
 
 #[test]
-fn after_a_thousand_events_it_is_replaced() {
+fn after_1000_events_it_is_replaced() {
     let world = World::new();
     world.registry().register(python(&world, PYTHON));
     let first = fire(&world);
@@ -167,7 +167,7 @@ impl Observer for FiresAgain {
 }
 
 #[test]
-fn an_observer_can_fire_at_the_hook_that_has_answered() {
+fn an_observer_can_fire_the_same_hook() {
     let observer = Arc::new(FiresAgain::default());
     let world = Arc::new(World::with(|builder| builder.observer(observer.clone())));
     observer.0.set(Arc::downgrade(&world)).unwrap();
@@ -180,7 +180,7 @@ fn an_observer_can_fire_at_the_hook_that_has_answered() {
 }
 
 #[test]
-fn what_it_finds_in_its_environment_is_no_events() {
+fn the_environment_has_no_event() {
     let world = World::new();
     let program = r#"
 import json, os, sys
@@ -213,7 +213,7 @@ for line in sys.stdin:
 }
 
 #[test]
-fn an_idle_process_that_writes_without_end_is_ended() {
+fn an_idle_process_that_writes_is_ended() {
     let world = World::new();
     let program = PYTHON.replace(
         "flush=True)",
@@ -266,7 +266,7 @@ fn a_lost_approval_ends_the_process() {
 
 /// The script that would run is another one than was approved when it began to wait.
 #[test]
-fn an_approval_is_asked_for_when_its_turn_comes() {
+fn approval_is_checked_when_its_turn_comes() {
     let project = Project::new();
     let hooks = r#"{"hooks": [{"event": "tool:pre_execute", "args": ["python3", "-I", "guard.py"], "resident": true, "timeout": 20}]}"#;
     project.world.write(PROJECT, hooks);
@@ -293,7 +293,7 @@ fn an_approval_is_asked_for_when_its_turn_comes() {
     });
 }
 
-/// Whatever runs may lie anywhere: no process is kept whose files are not known.
+/// No process is kept whose files are unknown.
 #[test]
 fn a_command_whose_files_are_unknown_runs_once() {
     let world = World::new();
@@ -323,7 +323,7 @@ fn a_command_whose_files_are_unknown_runs_once() {
 }
 
 #[test]
-fn links_that_lead_back_end() {
+fn circular_links_are_followed_once() {
     let world = World::new();
     for name in ["a", "b"] {
         std::os::unix::fs::symlink(".", world.path(name)).unwrap();
@@ -336,7 +336,7 @@ fn links_that_lead_back_end() {
 }
 
 #[test]
-fn a_link_that_is_turned_is_seen() {
+fn a_changed_link_replaces_the_process() {
     let world = World::new();
     for version in ["v1", "v2"] {
         world.write(&format!("{version}/lib/a"), version);
@@ -361,7 +361,7 @@ fn a_link_that_is_turned_is_seen() {
 }
 
 #[test]
-fn a_hook_that_is_removed_while_it_is_busy_is_not_kept() {
+fn a_busy_hook_that_is_removed_ends() {
     let world = World::new();
     let slow = "    open('busy', 'w')\n    while not os.path.exists('go'): pass\n    print";
     let hook = python(&world, &PYTHON.replace("    print", slow));

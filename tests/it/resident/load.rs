@@ -14,7 +14,7 @@ use crate::support::{World, alone, blocking_event, eventually};
 
 /// Each gets the answer to its own event.
 #[test]
-fn many_threads_at_one_hook() {
+fn many_threads_share_one_hook() {
     let world = World::new();
     let program = r#"
 import json, sys

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use forge_hooks::{FailureKind, Gate, GateVerdict, Hook, HookConfig, LoadReport, TrustPolicy};
 use serde_json::{Value, json};
 
 use super::{POINTER, bash};
-use crate::support::{World, blocking_event};
+use crate::support::{World, assert_computes_within, blocking_event};
 use crate::trust::{PROJECT, Project};
 
 fn check(text: &str) -> LoadReport {
@@ -201,14 +201,9 @@ fn a_file_has_limits() {
         "has more than 10,000 conditions in the `when` of its entries"
     );
     let world = World::new();
-    let start = Instant::now();
-    let report = load(&world, &file_of(&too_many[..156]));
+    let text = file_of(&too_many[..156]);
+    let report = assert_computes_within(Duration::from_secs(30), &text, || load(&world, &text));
     assert!(report.is_ok() && report.loaded == 156, "{report:?}");
-    assert!(
-        start.elapsed() < Duration::from_secs(30),
-        "{:?}",
-        start.elapsed()
-    );
 
     let large = entry(json!({"/a": {"regex": r"\w{20}"}}));
     let report = load(&world, &file_of(&vec![large.clone(); 40]));
@@ -228,21 +223,17 @@ fn a_file_has_limits() {
     );
 }
 
-/// A clone that nobody has approved must not keep its host waiting.
+/// A clone that is not approved does not delay its host.
 #[test]
 fn hostile_expressions_cost_a_clone_nothing() {
     let project = Project::new();
     let members = (0..64).map(|number| (format!("/{number}"), json!({"regex": r"\w{20}"})));
     let heavy = entry(Value::Object(members.collect()));
     project.world.write(PROJECT, &file_of(&vec![heavy; 150]));
-    let start = Instant::now();
-    let _ = project.load();
-    assert!(project.guard().allowed());
-    assert!(
-        start.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        start.elapsed()
-    );
+    assert_computes_within(Duration::from_secs(10), "", || {
+        let _ = project.load();
+        assert!(project.guard().allowed());
+    });
 }
 
 #[test]
