@@ -6,9 +6,12 @@ mod canonical;
 mod condition;
 mod definition;
 mod dialect;
+pub(crate) mod dialects;
 mod error;
 mod extras;
 mod fingerprint;
+#[allow(dead_code)]
+mod foreign;
 mod globs;
 mod inherit;
 mod json;
@@ -17,6 +20,8 @@ mod literal;
 mod matching;
 mod named;
 mod parts;
+#[allow(dead_code)]
+mod rule;
 #[cfg(test)]
 mod tests;
 mod when;
@@ -28,6 +33,8 @@ pub use condition::Condition;
 pub use definition::{Gate, GateVerdict, Hook};
 pub use dialect::Dialect;
 pub use error::{HookError, KeyError};
+#[allow(unused_imports)]
+pub(crate) use foreign::{Foreign, ToolAliases};
 pub(crate) use inherit::Inherit;
 pub(crate) use keys::{KEYS, LONGEST_NAME, failure_policy_of, in_order, is_key, nearest_key};
 pub(crate) use literal::literal_words;
