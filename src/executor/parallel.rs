@@ -25,8 +25,8 @@ pub(super) fn run(
 ) {
     let count = hooks.len();
     let place = Place {
-        guard: firing.event.event_type.can_block(),
-        lane: None,
+        guard: firing.can_block,
+        ordering_key: None,
     };
     let (sender, results) = bounded(count);
     let is_lent = firing.cancel.is_none();
