@@ -8,7 +8,7 @@ use super::content::Loaded;
 #[cfg(feature = "watch")]
 use super::report::TrustPolicy;
 use super::report::{Problem, Severity};
-use crate::hook::{GateVerdict, Hook};
+use crate::hook::{Dialect, GateVerdict, Hook};
 use crate::profile::AppProfile;
 use crate::trust::{Judged, TrustError, TrustStore};
 
@@ -21,6 +21,8 @@ const MOST_NOT_APPROVED: usize = 1000;
 pub(super) struct Admission {
     /// The project's file, or where it would be.
     pub(super) path: PathBuf,
+    /// The other tools whose hooks are loaded: no others can be gone.
+    pub(super) dialects: Vec<Dialect>,
     /// What was approved and is gone, be it with its file: each fails, and says so.
     pub(super) vanished: Vec<Hook>,
     /// By their labels.
@@ -78,6 +80,9 @@ impl Admission {
             return;
         }
         self.vanished = judged.vanished(files.iter().flat_map(Loaded::hooks));
+        self.vanished.retain(|hook| {
+            hook.dialect() == Dialect::Native || self.dialects.contains(&hook.dialect())
+        });
         for hook in &self.vanished {
             self.problems.push(problem_of(hook, &self.path));
         }

@@ -7,9 +7,11 @@ mod content;
 mod edit;
 mod entry;
 mod file;
+mod foreign;
 mod hooks_file;
 mod installed;
 mod lint;
+mod other_tools;
 mod outline;
 mod position;
 mod reader;
@@ -46,6 +48,7 @@ pub(crate) use installed::Installed;
 
 use admission::Admission;
 use content::Loaded;
+use foreign::OtherTools;
 use lint::Host;
 use reader::Compiled;
 
@@ -97,6 +100,7 @@ pub struct HookConfig {
     profile: AppProfile,
     config_home: Option<PathBuf>,
     placeholders: bool,
+    other_tools: OtherTools,
     vocabulary: Arc<Vocabulary>,
     approve_command: Option<String>,
 }
@@ -116,6 +120,7 @@ impl HookConfig {
             profile,
             config_home: None,
             placeholders: true,
+            other_tools: OtherTools::default(),
             vocabulary: Arc::default(),
             approve_command: None,
         }
@@ -176,18 +181,24 @@ impl HookConfig {
         Vec::new()
     }
 
-    /// The user's hooks. A missing file has none; of a broken one, what can be used is loaded, and
-    /// the rest is logged as a warning.
+    /// The user's hooks, and behind them those of [other tools](HookConfig::with_other_tools). A missing
+    /// file has none; of a broken one, what can be used is loaded, and the rest is logged as a warning.
     #[must_use]
     pub fn load_global(&self) -> Vec<Hook> {
-        self.hooks_of(self.read_global())
+        let mut files = self.read_global();
+        files.extend(self.other_tools.user());
+        self.hooks_of(files)
     }
 
-    /// The hooks of a project, whose working directories count from its root. Runs nothing; whoever
-    /// registers them has decided to trust the project.
+    /// The hooks of a project, whose working directories count from its root; behind its own those of
+    /// [other tools](HookConfig::with_other_tools). Runs nothing; to register them is to trust the
+    /// project.
     #[must_use]
     pub fn load_project(&self, root: impl AsRef<Path>) -> Vec<Hook> {
-        self.hooks_of(self.read_project(root.as_ref(), Compiled::Enabled))
+        let root = root.as_ref();
+        let mut files = self.read_project(root, Compiled::Enabled);
+        files.extend(self.other_tools.project(root));
+        self.hooks_of(files)
     }
 
     /// The user's hooks, then the project's.
@@ -238,11 +249,27 @@ impl HookConfig {
 
     /// What `load_into` registers, and what it reports.
     fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Found {
+        let compiled = match policy {
+            Some(TrustPolicy::Everything) => Compiled::Enabled,
+            _ => Compiled::None,
+        };
+        let mut others = self.other_tools.find(root, compiled);
         let mut files = self.read_global();
-        let mut admission = Admission::default();
+        let mut admission = Admission {
+            dialects: self.other_tools.loaded(),
+            ..Admission::default()
+        };
         if let Some(root) = root {
-            files.extend(self.admit_project(root, policy, &mut admission));
+            let own = self.read_project(root, compiled);
+            files.extend(self.admit_project(
+                root,
+                policy,
+                own,
+                &mut others.project,
+                &mut admission,
+            ));
         }
+        files.extend(others.into_files());
 
         let mut report = LoadReport::default();
         let is_broken = files.iter().any(Loaded::is_broken);
@@ -274,26 +301,36 @@ impl HookConfig {
         }
     }
 
+    /// Gives the hooks of a project's files, its own and those of other tools, their gates. Returns its own.
     fn admit_project(
         &self,
         root: &Path,
         policy: Option<&TrustPolicy>,
+        mut own: Vec<Loaded>,
+        others: &mut Vec<Loaded>,
         admission: &mut Admission,
     ) -> Vec<Loaded> {
-        admission.path = self.project_path(root).unwrap_or_default();
-        let store = match policy {
+        let own_path = self.project_path(root).filter(|path| path.exists());
+        let other_path = others.first().map(|file| file.path().to_owned());
+        admission.path = own_path.or(other_path).unwrap_or_default();
+        match policy {
             None => {
+                own.clear();
+                others.clear();
                 admission.refuse_all();
-                return Vec::new();
             }
-            Some(TrustPolicy::Everything) => return self.read_project(root, Compiled::Enabled),
-            Some(TrustPolicy::Approved(store)) => store,
-        };
-        let mut files = self.read_project(root, Compiled::None);
-        admission.admit(&mut files, root, store);
-        let by_default = || admission::approve_command(&self.profile, root);
-        admission.report_unapproved(self.approve_command.clone().unwrap_or_else(by_default));
-        files
+            Some(TrustPolicy::Everything) => {}
+            Some(TrustPolicy::Approved(store)) => {
+                let count = own.len();
+                own.append(others);
+                admission.admit(&mut own, root, store);
+                *others = own.split_off(count);
+                let by_default = || admission::approve_command(&self.profile, root);
+                let command = self.approve_command.clone();
+                admission.report_unapproved(command.unwrap_or_else(by_default));
+            }
+        }
+        own
     }
 
     /// Where the user keeps what they have approved: `trust.json` beside their hooks file. None where
@@ -306,11 +343,14 @@ impl HookConfig {
 
     /// Looks a file over without registering anything: the same problems as
     /// [`load_into`](HookConfig::load_into) would find in it, for a program that shows them.
-    /// Relative working directories are not looked for, since it is not known what they count from.
+    /// Relative working directories are not looked for, since it is not known what they count from. A
+    /// hooks file of another tool, known by its directory or by its object `hooks`, is read as that
+    /// tool reads it.
     pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
         let path = path.as_ref();
         let mut report = LoadReport::default();
-        match reader::load(path, None, self.host(), Compiled::All) {
+        let other = self.other_tools.check_file(path);
+        match other.or_else(|| reader::load(path, None, self.host(), Compiled::All)) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
                 let missing = Problem::new(Severity::Error, path, "does not exist");
@@ -330,8 +370,11 @@ impl HookConfig {
     /// assert!(!report.is_ok());
     /// ```
     pub fn check_text(&self, name: impl AsRef<Path>, text: &str) -> LoadReport {
+        let name = name.as_ref();
         let mut report = LoadReport::default();
-        reader::load_text(name.as_ref(), text, self.host()).add_to(&mut report);
+        let loaded = self.other_tools.check(name, text);
+        let loaded = loaded.unwrap_or_else(|| reader::load_text(name, text, self.host()));
+        loaded.add_to(&mut report);
         report
     }
 

@@ -15,7 +15,7 @@ use super::file::{self, FileError};
 use super::outline::{self, Failure, Outline};
 use super::report::ConfigError;
 use crate::files::{self, NewFile};
-use crate::hook::{Hook, KEYS, in_order};
+use crate::hook::{Dialect, Hook, KEYS, in_order};
 
 /// The copies of broken files that are kept beside one; then a person has to look at them.
 const MOST_COPIES: usize = 100;
@@ -61,7 +61,9 @@ where
     };
     let present = present.as_deref();
     let hooks: Vec<_> = hooks.into_iter().collect();
-    let hooks: Vec<&Hook> = hooks.iter().map(Borrow::borrow).collect();
+    let mut hooks: Vec<&Hook> = hooks.iter().map(Borrow::borrow).collect();
+    // Those of other tools are in files of their own.
+    hooks.retain(|hook| hook.dialect() == Dialect::Native);
     let entries = entries_of(present).map_err(|source| write_error(&path, source))?;
     let slots = slots(&entries, &path, &hooks);
     write(&path, present, &entries, &slots).map(drop)

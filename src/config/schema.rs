@@ -177,6 +177,15 @@ fn property(key: &str) -> Value {
             "Whether its process is kept for many events, of which it reads a line each, and answers with one.",
             false,
         ),
+        "dialect" => json!({
+            "description": "What a hook of another tool says besides: written by the program, not by hand.",
+            "type": "object",
+            "properties": {
+                "name": {"enum": ["claude", "codex", "gemini"]},
+                "event": {"type": "string"},
+            },
+            "required": ["name", "event"],
+        }),
         "background" => switch("Whether it is only started and not waited for.", false),
         // A test sees that there is none.
         _ => json!({}),

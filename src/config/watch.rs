@@ -310,6 +310,7 @@ impl Watching {
         if let Some(root) = &self.root {
             files.extend(self.config.project_candidates(root));
         }
+        files.extend(self.config.other_tools.paths(self.root.as_deref()));
         if let Some(TrustPolicy::Approved(store)) = &self.policy {
             files.push(store.path().to_owned());
         }

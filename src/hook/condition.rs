@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
@@ -29,6 +30,9 @@ const LARGEST_CACHE: usize = 256 * 1024;
 
 /// The most characters of an expression that an error message repeats.
 const LONGEST_SHOWN: usize = 80;
+
+/// A longer value is not searched: it takes time, and the host waits.
+pub(super) const LONGEST_VALUE: usize = 64 * 1024;
 
 /// A condition on a string of an event's data; see [`Hook::with_when`](crate::Hook::with_when).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,6 +166,52 @@ impl Condition {
             }
             Self::Regex(text) => Cow::Borrowed(text),
         }
+    }
+}
+
+/// A condition that is compiled when it is first needed, or before.
+#[derive(Debug, Clone)]
+pub(super) struct Lazy {
+    pub(super) condition: Condition,
+    compiled: OnceLock<Result<Regex, Box<str>>>,
+}
+
+impl Lazy {
+    pub(super) fn new(condition: Condition) -> Self {
+        Self {
+            condition,
+            compiled: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn compile(&self, allowance: &mut Allowance) -> Result<(), Refused> {
+        if self.compiled.get().is_none() {
+            let compiled = match self.condition.compile(allowance) {
+                Err(Refused::NothingLeft) => return Err(Refused::NothingLeft),
+                Err(Refused::Invalid(words)) => Err(words),
+                Ok(regex) => Ok(regex),
+            };
+            let _ = self.compiled.set(compiled);
+        }
+        match self.compiled.get() {
+            Some(Err(words)) => Err(Refused::Invalid(words.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    /// A condition that cannot be used must not keep a guard from running: then the hook fails.
+    pub(super) fn is_match(&self, text: &str) -> bool {
+        // Conditions that were not compiled at load are when they are first needed.
+        let _ = self.compile(&mut Allowance::default());
+        match self.compiled.get() {
+            Some(Ok(regex)) => regex.is_match(text),
+            _ => true,
+        }
+    }
+
+    /// Why it cannot be used, where it has been compiled and cannot.
+    pub(super) fn refusal(&self) -> Option<&str> {
+        self.compiled.get()?.as_ref().err().map(|words| &**words)
     }
 }
 

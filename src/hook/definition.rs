@@ -441,7 +441,9 @@ impl Hook {
     #[must_use]
     pub fn refusal(&self) -> Option<&str> {
         let of_when = || self.extras.when.as_ref()?.refusal();
-        self.extras.refusal.as_deref().or_else(of_when)
+        let of_foreign = || self.extras.foreign.as_ref()?.refusal();
+        let own = self.extras.refusal.as_deref();
+        own.or_else(of_when).or_else(of_foreign)
     }
 
     /// The words by which people know this hook: its description, else its name, else its pattern.
@@ -449,7 +451,7 @@ impl Hook {
     pub fn label(&self) -> &str {
         match (self.description(), self.name()) {
             ("", Some(name)) => name,
-            ("", None) => self.event_pattern(),
+            ("", None) => self.foreign().map_or(self.event_pattern(), |it| it.label()),
             (description, _) => description,
         }
     }

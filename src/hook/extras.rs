@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::foreign::Foreign;
 use super::inherit::Inherit;
 use super::when::When;
 
@@ -22,6 +23,7 @@ pub(super) struct Extras {
     pub(super) name: Option<String>,
     pub(super) description: String,
     pub(super) inputs: Vec<String>,
+    pub(super) foreign: Option<Arc<Foreign>>,
     /// Keys of hooks.json that this version does not know: kept for saving.
     pub(super) unknown: Map<String, Value>,
     /// For a placeholder: why the hook in whose place it is cannot run.

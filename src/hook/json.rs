@@ -12,6 +12,7 @@ use super::definition::Hook;
 use super::error::HookError;
 use super::extras::{Extras, SharedExtras};
 use super::fingerprint::fnv1a;
+use super::foreign::foreign;
 use super::keys::{
     Entry, KEYS, choice, command, environment, in_order, inherit, key_error, kind, list, require,
     resident, switch, text, timeout,
@@ -50,7 +51,7 @@ impl Hook {
     }
 
     /// The keys that an entry may go without, each with its value where it is not the default.
-    fn optional_keys(&self) -> [(&'static str, Option<Value>); 14] {
+    fn optional_keys(&self) -> [(&'static str, Option<Value>); 15] {
         fn unless_default<T: Default + PartialEq>(value: T, name: &str) -> Option<Value> {
             (value != T::default()).then(|| json!(name))
         }
@@ -83,6 +84,7 @@ impl Hook {
             ),
             ("background", self.background.then_some(Value::Bool(true))),
             ("resident", self.resident.then_some(Value::Bool(true))),
+            ("dialect", extras.foreign.as_ref().map(|it| it.to_json())),
         ]
     }
 
@@ -149,6 +151,7 @@ impl Hook {
             description: description.unwrap_or_default().to_owned(),
             inherit: noted(&mut errors, inherit(entry)).flatten(),
             inputs: noted(&mut errors, list(entry, "inputs")).unwrap_or_default(),
+            foreign: noted(&mut errors, foreign(entry)).flatten(),
             unknown: unknown(entry),
             refusal: None,
         };

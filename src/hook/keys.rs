@@ -14,7 +14,7 @@ use super::parts::{FailurePolicy, HookCommand, LONGEST_TIMEOUT, Shell};
 pub(super) type Entry = Map<String, Value>;
 
 /// The keys of an entry, in the order in which they are written.
-pub(crate) const KEYS: [&str; 18] = [
+pub(crate) const KEYS: [&str; 19] = [
     "event",
     "when",
     "command",
@@ -33,6 +33,7 @@ pub(crate) const KEYS: [&str; 18] = [
     "inputs",
     "background",
     "resident",
+    "dialect",
 ];
 
 /// Whether an entry may have this key.

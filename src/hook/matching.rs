@@ -1,15 +1,17 @@
 //! Which events a hook is for: those that its pattern and its conditions match.
 //!
-//! How a condition is tested is `when`'s to know.
+//! How a condition is tested is `when`'s to know, how the matcher of another tool is, `foreign`'s.
 
 use std::sync::Arc;
 
 use super::condition::{Allowance, Condition};
 use super::definition::Hook;
+use super::dialect::Dialect;
 use super::error::HookError;
+use super::foreign::Foreign;
 use super::when::NotCompiled;
 use crate::events::HookEvent;
-use crate::pattern::Mismatch;
+use crate::pattern::{Mismatch, PatternPart};
 
 impl Hook {
     /// Adds a condition on the event's data, in the place of one with the same pointer: the hook runs
@@ -65,13 +67,25 @@ impl Hook {
     /// default rules. Empty when the hook [matches](Self::matches).
     #[must_use]
     pub fn mismatches(&self, event: &HookEvent) -> Vec<Mismatch> {
-        let mismatches = self.pattern().mismatches(event);
-        match &self.extras.when {
-            Some(when) if mismatches.is_empty() && !self.is_closed => {
-                when.mismatches(event, self.env().values().map(String::as_str))
-            }
-            _ => mismatches,
+        let mut found = self.pattern().mismatches(event);
+        if !found.is_empty() || self.is_closed {
+            return found;
         }
+        if let Some(when) = &self.extras.when {
+            found = when.mismatches(event, self.env().values().map(String::as_str));
+        }
+        if let Some(foreign) = self.foreign()
+            && !foreign.is_met(event)
+        {
+            let (key, expected) = foreign.expected(event);
+            found.push(Mismatch {
+                alternative: key.to_owned(),
+                part: PatternPart::Condition,
+                expected: expected.to_owned(),
+                found: foreign.subject(event).map(str::to_owned),
+            });
+        }
+        found
     }
 
     /// The JSON Pointers of conditions whose values in this event are missing, not strings or too long, so
@@ -84,16 +98,36 @@ impl Hook {
         }
     }
 
-    /// Whether the conditions match an event that the pattern matches.
+    /// Whether the conditions, and for a hook of another tool its matcher, match an event that the
+    /// pattern matches.
     pub(crate) fn is_when_met(&self, event: &HookEvent) -> bool {
-        match &self.extras.when {
-            Some(when) => self.is_closed || when.is_met(event),
-            None => true,
+        if self.is_closed {
+            return self.foreign().is_none_or(|it| it.may_be_met(event));
         }
+        let extras = &*self.extras;
+        let is_met = extras.when.as_ref().is_none_or(|when| when.is_met(event));
+        is_met && self.foreign().is_none_or(|foreign| foreign.is_met(event))
+    }
+
+    /// The program that the hook was written for.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.foreign().map_or(Dialect::Native, Foreign::dialect)
+    }
+
+    pub(crate) fn foreign(&self) -> Option<&Foreign> {
+        self.extras.foreign.as_deref()
+    }
+
+    pub(crate) fn with_foreign(self, foreign: Arc<Foreign>) -> Self {
+        self.with(|hook| hook.extras.make_mut().foreign = Some(foreign))
     }
 
     /// Compiles the conditions, so that what is wrong with them is known before they are needed.
     pub(crate) fn compile_when(&self, allowance: &mut Allowance) -> Result<(), NotCompiled> {
+        if let Some(foreign) = self.foreign() {
+            foreign.compile(allowance)?;
+        }
         match &self.extras.when {
             Some(when) => when.compile(allowance),
             None => Ok(()),

@@ -3,12 +3,11 @@
 //! Does no I/O. Where conditions are compiled at load, and which hooks may run at all, is not known here.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::condition::{Allowance, Condition, Refused};
+use super::condition::{Allowance, Condition, LONGEST_VALUE, Lazy, Refused};
 use super::error::HookError;
 use super::keys::{Entry, get, key_error, unexpected, wrong_type};
 use crate::events::HookEvent;
@@ -21,9 +20,6 @@ pub(crate) const MOST_CONDITIONS: usize = 64;
 /// The bytes that a pointer may have.
 pub(crate) const LONGEST_POINTER: usize = 1000;
 
-/// A longer value is not searched: it takes time, and the host waits.
-const LONGEST_VALUE: usize = 64 * 1024;
-
 /// So many characters of a value are shown.
 const LONGEST_SHOWN: usize = 80;
 
@@ -35,13 +31,12 @@ pub(super) struct When(BTreeMap<String, Test>);
 struct Test {
     /// The pointer's parts, with `~0` and `~1` replaced.
     path: Box<[String]>,
-    condition: Condition,
-    compiled: OnceLock<Result<Regex, Box<str>>>,
+    value: Lazy,
 }
 
 impl PartialEq for Test {
     fn eq(&self, other: &Self) -> bool {
-        self.condition == other.condition
+        self.value.condition == other.value.condition
     }
 }
 
@@ -113,7 +108,8 @@ fn is_escaped(part: &str) -> bool {
 impl When {
     pub(super) fn to_json(&self) -> Value {
         let members = self.0.iter();
-        let members = members.map(|(pointer, test)| (pointer.clone(), test.condition.to_json()));
+        let members =
+            members.map(|(pointer, test)| (pointer.clone(), test.value.condition.to_json()));
         Value::Object(members.collect())
     }
 
@@ -125,8 +121,8 @@ impl When {
     ) -> Result<(), HookError> {
         let test = Test::new(path(&pointer)?, condition);
         let key = key_of(&pointer);
-        test.condition.check_globs(&key)?;
-        if let Err(Refused::Invalid(words)) = test.compile(&mut Allowance::default()) {
+        test.value.condition.check_globs(&key)?;
+        if let Err(Refused::Invalid(words)) = test.value.compile(&mut Allowance::default()) {
             return Err(key_error(key, words));
         }
         self.0.insert(pointer, test);
@@ -135,13 +131,13 @@ impl When {
 
     pub(super) fn conditions(&self) -> impl Iterator<Item = (&str, &Condition)> {
         let tests = self.0.iter();
-        tests.map(|(pointer, test)| (pointer.as_str(), &test.condition))
+        tests.map(|(pointer, test)| (pointer.as_str(), &test.value.condition))
     }
 
     /// Again only those that were not.
     pub(super) fn compile(&self, allowance: &mut Allowance) -> Result<(), NotCompiled> {
         for (pointer, test) in &self.0 {
-            match test.compile(allowance) {
+            match test.value.compile(allowance) {
                 Ok(()) => {}
                 Err(Refused::NothingLeft) => return Err(NotCompiled::TooLarge),
                 Err(Refused::Invalid(words)) => {
@@ -168,7 +164,7 @@ impl When {
             found.push(Mismatch {
                 alternative: pointer.clone(),
                 part: PatternPart::Condition,
-                expected: test.condition.to_string(),
+                expected: test.value.condition.to_string(),
                 found: value.map(|value| shown(&test.path, value, secrets.clone())),
             });
         }
@@ -183,8 +179,7 @@ impl When {
 
     /// Why a condition cannot be used, where one that has been compiled cannot.
     pub(super) fn refusal(&self) -> Option<&str> {
-        let mut compiled = self.0.values().filter_map(|test| test.compiled.get());
-        compiled.find_map(|it| it.as_ref().err().map(|words| &**words))
+        self.0.values().find_map(|test| test.value.refusal())
     }
 }
 
@@ -192,23 +187,7 @@ impl Test {
     fn new(path: Box<[String]>, condition: Condition) -> Self {
         Self {
             path,
-            condition,
-            compiled: OnceLock::new(),
-        }
-    }
-
-    fn compile(&self, allowance: &mut Allowance) -> Result<(), Refused> {
-        if self.compiled.get().is_none() {
-            let compiled = match self.condition.compile(allowance) {
-                Err(Refused::NothingLeft) => return Err(Refused::NothingLeft),
-                Err(Refused::Invalid(words)) => Err(words),
-                Ok(regex) => Ok(regex),
-            };
-            let _ = self.compiled.set(compiled);
-        }
-        match self.compiled.get() {
-            Some(Err(words)) => Err(Refused::Invalid(words.clone())),
-            _ => Ok(()),
+            value: Lazy::new(condition),
         }
     }
 
@@ -218,17 +197,11 @@ impl Test {
         (text.len() <= LONGEST_VALUE).then_some(text)
     }
 
-    /// A value that cannot be tested must not keep a guard from running. Neither must a condition that
-    /// cannot be used: then the hook fails.
+    /// A value that cannot be tested must not keep a guard from running.
     fn is_met(&self, event: &HookEvent) -> bool {
-        let Some(text) = self.text(event) else {
-            return event.event_type.can_block();
-        };
-        // Conditions that were not compiled at load are when they are first needed.
-        let _ = self.compile(&mut Allowance::default());
-        match self.compiled.get() {
-            Some(Ok(regex)) => regex.is_match(text),
-            _ => true,
+        match self.text(event) {
+            Some(text) => self.value.is_match(text),
+            None => event.event_type.can_block(),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::place::{Project, is_script};
 use super::programs::decides;
-use crate::hook::{Hook, Word};
+use crate::hook::{Dialect, Hook, Word};
 
 /// What an approval of a hook covers, and what it does not cover.
 #[derive(Debug, Default)]
@@ -41,6 +41,8 @@ pub(super) struct Findings<'a> {
     pub(super) project: &'a Project,
     /// The directory to which relative names are relative: below the root, or absolute.
     pub(super) working_dir: PathBuf,
+    /// The hook runs in the directory of the session, which may be another one of the project.
+    follows_session: bool,
     /// The files and directories of `inputs`, which are covered in any case.
     inputs: Vec<String>,
     /// The real paths of the files that the command may write.
@@ -56,6 +58,7 @@ impl<'a> Findings<'a> {
         let mut findings = Self {
             project,
             working_dir: hook.working_dir().unwrap_or(Path::new("")).to_owned(),
+            follows_session: hook.dialect() != Dialect::Native,
             inputs: Vec::new(),
             written: HashSet::new(),
             writes_anything: false,
@@ -122,6 +125,10 @@ impl<'a> Findings<'a> {
 
     /// Adds a file that the command runs, even if it does not exist yet.
     pub(super) fn runs(&mut self, name: &str) {
+        if self.follows_session && Path::new(name).is_relative() {
+            let reason = format!("`{name}` is looked for in the directory of the session");
+            self.partial(reason);
+        }
         let Some(file) = self.project.below(&self.working_dir, name) else {
             return self.partial(format!("`{name}` is outside of the project"));
         };

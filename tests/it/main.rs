@@ -32,6 +32,8 @@ mod load_into;
 mod logging;
 mod observers;
 mod order;
+#[cfg(unix)]
+mod other_tools;
 mod pages;
 mod parallel;
 mod patterns;

@@ -1,0 +1,233 @@
+//! Claude Code's `if`: one permission rule, as in `Bash(git push *)`. The test may match more than the
+//! tool's own, never less: the hook itself looks again.
+//!
+//! Knows what the tool calls its tools and their arguments; takes no command apart.
+
+use serde_json::Value;
+
+use super::condition::{Allowance, Condition, LONGEST_VALUE, Lazy, Refused};
+use crate::events::HookEvent;
+
+/// The tools that a rule for one of them also means.
+const FAMILIES: [&[&str]; 3] = [
+    &["Edit", "Write", "MultiEdit", "NotebookEdit"],
+    &["Read", "Grep", "Glob", "LS"],
+    &["Task", "Agent"],
+];
+
+#[derive(Debug, Clone)]
+pub(crate) struct Rule {
+    text: Box<str>,
+    /// None where the text is no rule: then every tool is meant.
+    tool: Option<Box<str>>,
+    argument: Option<Argument>,
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Argument {
+    /// Where it may be among the arguments.
+    keys: &'static [&'static str],
+    pattern: Lazy,
+}
+
+impl Rule {
+    pub(super) fn new(text: &str) -> Self {
+        let (tool, argument) = match text.trim().split_once('(') {
+            None => (text.trim(), None),
+            Some((tool, rest)) => (tool, rest.strip_suffix(')')),
+        };
+        let is_tool = |c: char| c.is_alphanumeric() || "_-*".contains(c);
+        let is_rule = !tool.is_empty() && tool.chars().all(is_tool);
+        let is_rule = is_rule && argument.is_some() == text.contains('(');
+        Self {
+            text: text.into(),
+            tool: is_rule.then(|| tool.into()),
+            argument: argument.and_then(|it| Argument::new(tool, it.trim())),
+        }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the tool would read it.
+    pub(crate) fn is_rule(&self) -> bool {
+        self.tool.is_some()
+    }
+
+    pub(super) fn compile(&self, allowance: &mut Allowance) -> Result<(), Refused> {
+        match &self.argument {
+            Some(argument) => argument.pattern.compile(allowance),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the hook is to run for this tool, by its name there.
+    pub(super) fn is_met(&self, tool: &str, event: &HookEvent) -> bool {
+        let Some(named) = &self.tool else {
+            return true;
+        };
+        let is_together = |family: &&&[&str]| family.contains(&&**named) && family.contains(&tool);
+        let is_meant = match named.split_once('*') {
+            Some((start, _)) => tool.starts_with(start),
+            None => **named == *tool || FAMILIES.iter().any(|family| is_together(&family)),
+        };
+        is_meant && self.argument.as_ref().is_none_or(|it| it.is_met(event))
+    }
+}
+
+impl Argument {
+    fn new(tool: &str, pattern: &str) -> Option<Self> {
+        let (keys, expression): (&[&str], String) = match tool {
+            "Bash" | "PowerShell" => (&["command"], command(pattern)),
+            "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "Read" => {
+                (&["file_path", "path", "notebook_path"], path(pattern))
+            }
+            "WebFetch" => {
+                let domain = pattern.strip_prefix("domain:")?;
+                (&["url"], literal(domain.trim_start_matches("*.")))
+            }
+            _ => return None,
+        };
+        Some(Self {
+            keys,
+            pattern: Lazy::new(Condition::Regex(expression)),
+        })
+    }
+
+    /// What cannot be looked at counts as matched.
+    fn is_met(&self, event: &HookEvent) -> bool {
+        let text = match event.data.get("tool_args") {
+            Some(Value::Object(args)) => self.keys.iter().find_map(|key| args.get(*key)?.as_str()),
+            Some(Value::String(text)) => Some(text.as_str()),
+            _ => None,
+        };
+        let Some(text) = text.filter(|text| text.len() <= LONGEST_VALUE) else {
+            return true;
+        };
+        let bare = || text.replace(['\'', '"', '\\'], "");
+        self.pattern.is_match(text) || self.pattern.is_match(&bare())
+    }
+}
+
+/// Anywhere in the command: it may be one of several, or have variables before it.
+fn command(pattern: &str) -> String {
+    let pattern = match pattern.strip_suffix(":*") {
+        Some(start) => format!("{start} *"),
+        None => pattern.to_owned(),
+    };
+    let (body, is_open) = match pattern.strip_suffix(" *") {
+        Some(body) => (body, false),
+        None => (pattern.as_str(), pattern.ends_with('*')),
+    };
+    let words = |text: &str| {
+        let words: Vec<_> = text.split_whitespace().map(regex::escape).collect();
+        words.join(r"\s+")
+    };
+    let pieces: Vec<_> = body.split('*').map(words).collect();
+    let end = if is_open { "" } else { r"(?:[^\w-]|$)" };
+    format!(r"(?s)(?:^|[^\w.-]){}{end}", pieces.join(".*"))
+}
+
+/// Anywhere below any directory.
+fn path(pattern: &str) -> String {
+    let start = pattern.trim_start_matches(['~', '.', '/']);
+    // `.env` is a name.
+    let start = match pattern.rfind(start) {
+        Some(at) if at > 0 && pattern[..at].ends_with('.') => &pattern[at - 1..],
+        _ => start,
+    };
+    let mut expression = r"(?s)(?:^|[/\\])".to_owned();
+    for c in start.replace("**/", "**").chars() {
+        match c {
+            '*' => expression.push_str(".*"),
+            '?' => expression.push('.'),
+            other => expression.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),
+        }
+    }
+    expression + r"(?:$|[/\\])"
+}
+
+fn literal(text: &str) -> String {
+    regex::escape(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn case(rule: &str, tool: &str, args: Value, expected: bool) {
+        let event = HookEvent::tool_pre_execute(tool, args.clone());
+        assert_eq!(
+            Rule::new(rule).is_met(tool, &event),
+            expected,
+            "{rule} {args}"
+        );
+    }
+
+    #[test]
+    fn a_rule_for_a_command_matches_its_parts() {
+        for (rule, command, expected) in [
+            ("Bash(git push *)", "git push origin main", true),
+            ("Bash(git push *)", "git push", true),
+            ("Bash(git push *)", "git pushx", false),
+            ("Bash(git push *)", "git status", false),
+            ("Bash(git push:*)", "cd x && git  push", true),
+            ("Bash(rm *)", "cd x && rm y", true),
+            ("Bash(rm *)", "A=1 r'm' y", true),
+            ("Bash(rm *)", "echo $(rm x)", true),
+            ("Bash(rm *)", "/bin/rm x", true),
+            ("Bash(rm *)", "confirm x", false),
+            ("Bash(rm *)", "rm-it x", false),
+            ("Bash(npm*test)", "npm run test", true),
+            ("Bash(ls)", "ls", true),
+            ("Bash(ls)", "lsof", false),
+            ("Bash(ls*)", "lsof", true),
+            ("Bash(*)", "anything", true),
+            ("Bash", "anything", true),
+            ("Bash(git", "anything", true),
+            ("", "anything", true),
+            ("Edit(*.ts)", "anything", false),
+        ] {
+            case(rule, "Bash", json!({"command": command}), expected);
+        }
+        case("Bash(rm *)", "Bash", json!({"cmd": "ls"}), true);
+        case("Bash(rm *)", "Bash", json!("ls"), false);
+    }
+
+    #[test]
+    fn a_rule_for_a_file_matches_below_any_directory() {
+        for (rule, path, expected) in [
+            ("Edit(*.ts)", "/work/src/a.ts", true),
+            ("Edit(*.ts)", "/work/src/a.tsx", false),
+            ("Edit(src/**)", "/work/src/a/b.rs", true),
+            ("Edit(/src/**/*.rs)", "/work/src/b.rs", true),
+            ("Edit(./src/*)", "src/b.rs", true),
+            ("Edit(~/.ssh/**)", "/home/me/.ssh/id", true),
+            ("Edit(.env)", "/work/.env", true),
+            ("Edit(.env)", "/work/env", false),
+            ("Read(*.ts)", "/work/src/a.ts", false),
+        ] {
+            case(rule, "Write", json!({"file_path": path}), expected);
+        }
+        case("mcp__a__*", "mcp__a__b", json!({}), true);
+        case("mcp__a", "mcp__a__b", json!({}), false);
+        let url = json!({"url": "https://example.com/x"});
+        case(
+            "WebFetch(domain:example.com)",
+            "WebFetch",
+            url.clone(),
+            true,
+        );
+        case("WebFetch(domain:other.com)", "WebFetch", url, false);
+    }
+}
