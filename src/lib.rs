@@ -131,6 +131,8 @@ struct Readme;
 
 use std::time::Duration;
 
+#[cfg(feature = "cli")]
+pub mod cli;
 mod config;
 mod events;
 mod executor;

@@ -1,32 +1,36 @@
 //! `trust` and `untrust`: a person's approval, given and taken back.
 
-use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 
-use forge_hooks::printable;
-
-use crate::Ended;
-use crate::args::{Common, Trust, Untrust};
-use crate::error::Failure;
-use crate::sources::{needs_the_usual_files, root_of, trust_store};
-use crate::status::{self, Project};
-use crate::terminal::Terminal;
-use crate::validate::counted;
+use crate::cli::args::{Trust, Untrust};
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::status::{self, Project};
+use crate::cli::terminal::Terminal;
+use crate::cli::validate::counted;
+use crate::printable;
 
 pub(crate) fn trust(
     args: &Trust,
-    common: &Common,
-    terminal: &mut Terminal,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let project = Project::of(common)?;
+    let project = Project::of(context)?;
     terminal.problems(&project.report)?;
     if !project.report.is_ok() {
         let words = "the project's hooks cannot be approved while there are errors in their file";
-        return Err(Failure::new(words).with_fix("correct them; `forge-hooks validate` shows them"));
+        return Err(Failure::new(words).with_fix(format!(
+            "correct them; `{}` shows them",
+            context.command("validate")
+        )));
     }
     let root = printable(&project.now.root.to_string_lossy());
     if project.now.hooks.is_empty() && project.before.is_empty() {
         let words = format!("there is nothing to approve: no hooks in `{root}`");
-        return Err(Failure::new(words).with_fix("write some with `forge-hooks init`"));
+        return Err(
+            Failure::new(words).with_fix(format!("write some with `{}`", context.command("init")))
+        );
     }
     let changes = project.changes();
     status::show(&changes, terminal)?;
@@ -47,11 +51,11 @@ pub(crate) fn trust(
 
 pub(crate) fn untrust(
     args: &Untrust,
-    common: &Common,
-    terminal: &mut Terminal,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    needs_the_usual_files(common, status::APPROVES)?;
-    let (store, root) = (trust_store()?, root_of(common)?);
+    context.needs_the_usual_files(status::APPROVES)?;
+    let (store, root) = (context.trust_store()?, context.root()?);
     let shown = printable(&root.to_string_lossy());
     if store.approved(&root)?.is_empty() {
         writeln!(terminal, "{shown}: nothing was approved")?;
@@ -71,15 +75,15 @@ pub(crate) fn untrust(
 const LONGEST_ANSWER: u64 = 1000;
 
 /// Whether a person says yes.
-fn asked(question: &str, terminal: &mut Terminal) -> Result<bool, Failure> {
-    if !io::stdin().is_terminal() {
-        let words = "there is nobody to ask: standard input is no terminal";
+fn asked(question: &str, terminal: &mut Terminal<'_>) -> Result<bool, Failure> {
+    if !terminal.can_ask() {
+        let words = "there is nobody to ask: standard input is not a terminal";
         return Err(Failure::new(words).with_fix("say `--yes` when you have looked at it"));
     }
     write!(terminal, "{question} [y/N] ")?;
     terminal.flush()?;
     let mut answer = String::new();
-    let mut input = io::stdin().lock().take(LONGEST_ANSWER);
+    let mut input = BufReader::new((&mut *terminal.input).take(LONGEST_ANSWER));
     input
         .read_line(&mut answer)
         .map_err(|error| Failure::new(format!("could not read the answer: {error}")))?;

@@ -2,19 +2,24 @@
 
 use std::io::Write;
 
-use forge_hooks::{EventType, Hook, HookEvent, HookExecutor, LoadReport, printable};
 use serde_json::{Value, json};
 
-use crate::Ended;
-use crate::args::{Common, List};
-use crate::error::Failure;
-use crate::names;
-use crate::sources::{Listed, Sources, State, place, title};
-use crate::terminal::{Style, Terminal};
+use crate::cli::args::List;
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::names;
+use crate::cli::sources::{Listed, Sources, State, place, title};
+use crate::cli::terminal::{Style, Terminal};
+use crate::{EventType, Hook, HookEvent, LoadReport, printable};
 
-pub(crate) fn run(args: &List, common: &Common, terminal: &mut Terminal) -> Result<Ended, Failure> {
+pub(crate) fn run(
+    args: &List,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Ended, Failure> {
     let wanted = Wanted::of(args)?;
-    let sources = Sources::of(common)?;
+    let sources = Sources::of(context)?;
     let found = sources.load();
     let problems = sources.problems();
     let mut hooks = sources.listed(&found);
@@ -33,7 +38,7 @@ pub(crate) fn run(args: &List, common: &Common, terminal: &mut Terminal) -> Resu
     if hooks.is_empty() {
         terminal.note("no hooks")?;
     }
-    if let Some(variable) = HookExecutor::builder().build().disabled_by() {
+    if let Some(variable) = context.disabled_by() {
         terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
     }
     Ok(Ended::Fine)
@@ -75,7 +80,7 @@ impl Wanted {
     }
 }
 
-fn show(listed: &Listed, terminal: &mut Terminal) -> Result<(), Failure> {
+fn show(listed: &Listed, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
     let hook = &listed.hook;
     let style = match listed.state {
         State::Enabled => Style::Good,
@@ -91,7 +96,7 @@ fn show(listed: &Listed, terminal: &mut Terminal) -> Result<(), Failure> {
         "  where    {}",
         terminal.styled(Style::Dim, place)
     )?;
-    let state = terminal.styled(style, printable(&listed.state.words()));
+    let state = terminal.styled(style, printable(&listed.words));
     writeln!(terminal, "  state    {state}")?;
     writeln!(terminal, "  event    {}", printable(hook.event_pattern()))?;
     for (pointer, condition) in hook.when() {
@@ -141,7 +146,7 @@ impl Listed {
     /// The hook as in hooks.json, where it is written, and how it stands.
     pub(crate) fn to_json(&self) -> Value {
         let source = self.hook.source();
-        let why = (self.state != State::Enabled).then(|| self.state.words());
+        let why = (self.state != State::Enabled).then_some(&self.words);
         // Of an entry that cannot be used, the stand-in's command is nobody's.
         let hook = self.hook.refusal().is_none().then(|| self.hook.to_json());
         json!({

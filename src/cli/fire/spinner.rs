@@ -6,10 +6,9 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-use forge_hooks::{Hook, printable};
-
-use crate::sources::title;
-use crate::terminal::{Style, Terminal};
+use crate::cli::sources::title;
+use crate::cli::terminal::{Style, Terminal};
+use crate::{Hook, printable};
 
 const TURNS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
@@ -49,14 +48,14 @@ impl Spinner {
         }
     }
 
-    pub(super) fn clear(&mut self, terminal: &mut Terminal) -> io::Result<()> {
+    pub(super) fn clear(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
         if std::mem::take(&mut self.is_shown) {
             write!(terminal, "\r\x1b[2K")?;
         }
         Ok(())
     }
 
-    pub(super) fn draw(&mut self, terminal: &mut Terminal) -> io::Result<()> {
+    pub(super) fn draw(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
         let Some((hook, since)) = self.running.first().filter(|_| self.is_on) else {
             return Ok(());
         };

@@ -1,8 +1,7 @@
 //! The names of events as people type them.
 
-use forge_hooks::{EventType, EventTypeError};
-
-use crate::error::Failure;
+use crate::cli::error::Failure;
+use crate::{EventType, EventTypeError};
 
 /// A built-in event, else one of a program's own. A name that is nearly a built-in one is a slip of
 /// the pen, unless it is said to be `custom`; none where a command has no option to say so.

@@ -2,16 +2,15 @@
 
 use std::io::{self, Write};
 
-use forge_hooks::printable;
-
-use super::{Entry, Kind, Traced};
-use crate::terminal::{Style, Terminal};
-use crate::validate::counted;
+use super::traced::{Entry, Kind, Traced};
+use crate::cli::terminal::{Style, Terminal};
+use crate::cli::validate::counted;
+use crate::printable;
 
 /// A wider column is nothing to look at.
 const WIDEST: usize = 32;
 
-pub(super) fn show(traced: &Traced, terminal: &mut Terminal) -> io::Result<()> {
+pub(super) fn show(traced: &Traced, terminal: &mut Terminal<'_>) -> io::Result<()> {
     let rows: Vec<[String; 6]> = traced.entries.iter().map(row).collect();
     let head = ["ended (UTC)", "took", "", "event", "hook", "why"].map(str::to_owned);
     let width = |column: usize| {
@@ -40,7 +39,7 @@ pub(super) fn show(traced: &Traced, terminal: &mut Terminal) -> io::Result<()> {
     sum_up(traced, terminal)
 }
 
-fn sum_up(traced: &Traced, terminal: &mut Terminal) -> io::Result<()> {
+fn sum_up(traced: &Traced, terminal: &mut Terminal<'_>) -> io::Result<()> {
     let mut words = vec![counted(traced.entries.len(), "line")];
     for kind in [
         Kind::Block,

@@ -4,16 +4,32 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
-use crate::terminal::ColorChoice;
+use crate::cli::terminal::ColorChoice;
+
+/// The program that the texts of this file speak of.
+const NAME: &str = "forge-hooks";
+
+/// The command line of a program that is called `program`.
+pub(crate) fn command(program: &str, version: &str) -> clap::Command {
+    let command = Cli::command().name(program.to_owned());
+    called(command.version(version.to_owned()), program)
+}
+
+fn called(command: clap::Command, program: &str) -> clap::Command {
+    let command = command.mut_subcommands(|command| called(command, program));
+    match command.get_after_help().map(ToString::to_string) {
+        Some(help) => command.after_help(help.replace(NAME, program)),
+        None => command,
+    }
+}
 
 /// Write, check and try hooks without the program that will run them.
 #[derive(Parser)]
 #[command(
-    name = "forge-hooks",
-    version,
+    name = NAME,
     max_term_width = 100,
     infer_long_args = false,
     after_help = "Exit status: 0 fine; 1 blocked, a hook failed, or problems were found; 2 wrong usage, or \
@@ -70,9 +86,7 @@ pub(crate) enum Command {
     #[command(after_help = "Example:\n  forge-hooks schema > hooks.schema.json")]
     Schema,
     /// Print a completion script for a shell.
-    #[command(
-        after_help = "Example:\n  forge-hooks completions bash > ~/.local/share/bash-completion/completions/forge-hooks"
-    )]
+    #[command(after_help = "Example:\n  source <(forge-hooks completions bash)")]
     Completions {
         /// The shell.
         #[arg(value_enum)]

@@ -1,23 +1,14 @@
-//! `trace`: what a host wrote of its hooks, one JSON object a line, for a person to look at.
+//! A trace as it was read: one entry a line, as far as it can be read.
 //!
 //! Reads leniently: a later version may write more, and a program that was killed writes half a line.
 
-mod page;
-mod table;
-
 use std::collections::VecDeque;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::path::Path;
+use std::io::{self, BufRead, Read};
 
-use forge_hooks::{printable, printable_lines};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::Ended;
-use crate::args::Trace;
-use crate::error::Failure;
-use crate::files;
-use crate::terminal::Terminal;
+use crate::printable_lines;
 
 /// The last lines are kept; a browser has enough of so many.
 const MOST_ENTRIES: usize = 100_000;
@@ -28,64 +19,64 @@ const LONGEST_LINE: u64 = 1024 * 1024;
 
 /// A whole trace, as far as it can be read.
 #[derive(Debug, Default, Serialize)]
-struct Traced {
-    entries: VecDeque<Entry>,
+pub(super) struct Traced {
+    pub(super) entries: VecDeque<Entry>,
     /// So many lines the host could not write.
-    lost: u64,
+    pub(super) lost: u64,
     /// So many lines are no JSON objects with a time.
-    broken: u64,
+    pub(super) broken: u64,
     /// So many lines before those that are kept.
-    left_out: u64,
+    pub(super) left_out: u64,
     /// So many bytes are the lines that are kept.
     #[serde(skip)]
-    bytes: u64,
+    pub(super) bytes: u64,
 }
 
 /// What happened to one hook, in words that can be shown.
 #[derive(Debug, Default, PartialEq, Serialize)]
-struct Entry {
+pub(super) struct Entry {
     /// Of the end, in seconds since 1970.
-    time: f64,
-    duration: f64,
-    queued: f64,
-    event: String,
-    hook: String,
+    pub(super) time: f64,
+    pub(super) duration: f64,
+    pub(super) queued: f64,
+    pub(super) event: String,
+    pub(super) hook: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<String>,
+    pub(super) tool: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    session: Option<String>,
+    pub(super) session: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pattern: Option<String>,
+    pub(super) pattern: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
+    pub(super) command: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<String>,
+    pub(super) source: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    host_pid: Option<u64>,
+    pub(super) host_pid: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pid: Option<u64>,
+    pub(super) pid: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    exit_code: Option<i64>,
+    pub(super) exit_code: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
+    pub(super) reason: Option<String>,
     /// The failure, the reason for a skip or a drop.
     #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<String>,
+    pub(super) why: Option<String>,
     /// How a hook whose process is kept got the event.
     #[serde(skip_serializing_if = "Option::is_none")]
-    resident: Option<String>,
-    background: bool,
-    cut: bool,
-    kind: Kind,
+    pub(super) resident: Option<String>,
+    pub(super) background: bool,
+    pub(super) cut: bool,
+    pub(super) kind: Kind,
     /// The length of its line.
     #[serde(skip)]
-    bytes: u64,
+    pub(super) bytes: u64,
 }
 
 /// What came of a hook, in a word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+pub(super) enum Kind {
     #[default]
     Allow,
     /// The user was to be asked.
@@ -98,7 +89,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Allow => "allow",
             Self::Ask => "ask",
@@ -110,44 +101,7 @@ impl Kind {
     }
 }
 
-pub(crate) fn run(args: &Trace, terminal: &mut Terminal) -> Result<Ended, Failure> {
-    let (traced, mode) = read(&args.file).map_err(|error| {
-        let words = format!(
-            "could not read the trace `{}`: {error}",
-            args.file.display()
-        );
-        Failure::new(words)
-    })?;
-    if traced.entries.is_empty() && traced.broken > 0 {
-        let words = format!("`{}` is no trace", args.file.display());
-        return Err(Failure::new(words).with_fix("a trace has one JSON object a line"));
-    }
-    match &args.html {
-        Some(file) if file == Path::new("-") => terminal.write_all(page::of(&traced).as_bytes())?,
-        Some(file) => {
-            // The page says what the trace says: the same users may read it.
-            files::replace(file, &page::of(&traced), mode).map_err(|error| {
-                Failure::new(format!("could not write `{}`: {error}", file.display()))
-            })?;
-            let shown = printable(&file.to_string_lossy());
-            writeln!(terminal, "wrote {shown}")?;
-        }
-        None => table::show(&traced, terminal)?,
-    }
-    Ok(Ended::Fine)
-}
-
-/// The trace, and who may read it, as a mode.
-fn read(file: &Path) -> io::Result<(Traced, u32)> {
-    if file == Path::new("-") {
-        return Ok((read_from(io::stdin().lock())?, files::PRIVATE));
-    }
-    let file = files::open(file)?;
-    let mode = files::mode_of(&file)?;
-    Ok((read_from(BufReader::new(file))?, mode))
-}
-
-fn read_from(mut input: impl BufRead) -> io::Result<Traced> {
+pub(super) fn read_from(mut input: impl BufRead) -> io::Result<Traced> {
     let mut traced = Traced::default();
     let mut line = Vec::new();
     loop {
@@ -191,7 +145,7 @@ impl Traced {
         }
     }
 
-    fn count(&self, kind: Kind) -> usize {
+    pub(super) fn count(&self, kind: Kind) -> usize {
         self.entries.iter().filter(|it| it.kind == kind).count()
     }
 }

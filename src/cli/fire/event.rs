@@ -3,19 +3,20 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use forge_hooks::HookEvent;
 use serde_json::Value;
 
-use crate::args::Fire;
-use crate::error::Failure;
-use crate::{files, names};
+use crate::HookEvent;
+use crate::cli::args::Fire;
+use crate::cli::error::Failure;
+use crate::cli::terminal::Terminal;
+use crate::cli::{files, names};
 
 /// No event is larger; what is, is something else.
 const LARGEST_EVENT: u64 = 64 * 1024 * 1024;
 
-pub(super) fn of(args: &Fire) -> Result<HookEvent, Failure> {
+pub(super) fn of(args: &Fire, terminal: &mut Terminal<'_>) -> Result<HookEvent, Failure> {
     let mut event = match (&args.event_json, &args.event) {
-        (Some(file), _) => read(file)?,
+        (Some(file), _) => read(file, terminal)?,
         (None, Some(name)) => HookEvent::new(names::event_type(name, Some(args.custom))?),
         (None, None) => return Err(Failure::new("there is no event to fire")),
     };
@@ -67,13 +68,13 @@ fn pair_of(pair: &str) -> Result<(&str, Value), Failure> {
     }
 }
 
-fn read(file: &Path) -> Result<HookEvent, Failure> {
+fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, Failure> {
     let could_not = |why: &dyn std::fmt::Display| {
         let words = format!("could not read `--event-json {}`: {why}", file.display());
         Failure::new(words)
     };
     let text = if file == Path::new("-") {
-        text_of(io::stdin().lock())
+        text_of(&mut *terminal.input)
     } else {
         files::open(file).and_then(text_of)
     };

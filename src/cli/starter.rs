@@ -4,50 +4,55 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use forge_hooks::{HOOK_TEMPLATES, Hook, HookConfig, printable};
 use serde_json::{Value, json};
 
-use crate::Ended;
-use crate::args::{Common, Init};
-use crate::error::Failure;
-use crate::sources::{needs_the_usual_files, project_config, root_of};
-use crate::terminal::{Style, Terminal};
+use crate::cli::args::Init;
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::terminal::{Style, Terminal};
+use crate::{Hook, HookConfig, printable};
 
 /// Beside the hooks file, so that an editor needs no network.
 const SCHEMA: &str = "hooks.schema.json";
 
-pub(crate) fn run(args: &Init, common: &Common, terminal: &mut Terminal) -> Result<Ended, Failure> {
+pub(crate) fn run(
+    args: &Init,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Ended, Failure> {
     let does = "`init` writes the project's file, or with `--global` the user's";
-    needs_the_usual_files(common, does)?;
-    let root = root_of(common)?;
+    context.needs_the_usual_files(does)?;
+    let root = context.root()?;
     let path = if args.global {
-        HookConfig::default().global_path()
+        context.config.global_path()
     } else {
-        project_config().project_path(root)
+        context.project_config().project_path(root)
     };
     let path = path.ok_or_else(|| {
-        Failure::new("there is no home folder to write to").with_fix("set `XDG_CONFIG_HOME`")
+        Failure::new("cannot find a home directory to write to").with_fix("set `XDG_CONFIG_HOME`")
     })?;
-    write_new(&path)?;
+    write_new(&path, context)?;
     let shown = printable(&path.to_string_lossy());
     let shown = terminal.styled(Style::Strong, shown);
     writeln!(terminal, "wrote {shown}")?;
     writeln!(terminal, "edit it, and try it:")?;
     let event = r#"tool:pre_execute --tool bash --args '{"command":"sudo ls"}'"#;
-    writeln!(terminal, "  forge-hooks validate")?;
+    writeln!(terminal, "  {}", context.command("validate"))?;
     if !args.global {
-        writeln!(terminal, "  forge-hooks trust")?;
+        writeln!(terminal, "  {}", context.command("trust"))?;
     }
-    writeln!(terminal, "  forge-hooks fire {event}")?;
+    writeln!(terminal, "  {} {event}", context.command("fire"))?;
     Ok(Ended::Fine)
 }
 
-fn write_new(path: &Path) -> Result<(), Failure> {
+fn write_new(path: &Path, context: &Context<'_>) -> Result<(), Failure> {
     let could_not = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            Failure::new(format!("`{}` exists already", path.display())).with_fix(
-                "edit it, or add a ready-made hook with `forge-hooks templates NAME --add`",
-            )
+            Failure::new(format!("`{}` exists already", path.display())).with_fix(format!(
+                "edit it, or add a ready-made hook with `{}`",
+                context.command("templates NAME --add")
+            ))
         }
         _ => Failure::new(format!("could not write `{}`: {error}", path.display())),
     };
@@ -55,7 +60,7 @@ fn write_new(path: &Path) -> Result<(), Failure> {
         fs::create_dir_all(folder).map_err(could_not)?;
     }
     let mut file = File::create_new(path).map_err(could_not)?;
-    writeln!(file, "{:#}", content()).map_err(could_not)?;
+    writeln!(file, "{:#}", content(context)).map_err(could_not)?;
     match File::create_new(path.with_file_name(SCHEMA)) {
         Ok(mut schema) => writeln!(schema, "{:#}", HookConfig::json_schema()).map_err(could_not),
         // Somebody's own, or that of another version.
@@ -65,8 +70,11 @@ fn write_new(path: &Path) -> Result<(), Failure> {
 }
 
 /// Every kind of hook once, described, and none but the harmless guard switched on.
-fn content() -> Value {
-    let guard = HOOK_TEMPLATES.get("block_sudo").map(Hook::to_json);
+fn content(context: &Context<'_>) -> Value {
+    let guard = context.templates().get("block_sudo").map(Hook::to_json);
+    let prefix = context.profile().env_prefixes().first();
+    let prefix = prefix.map(|prefix| format!("{prefix}_"));
+    let prefix = prefix.unwrap_or_default();
     let examples = [
         json!({
             "event": "tool:pre_execute:bash",
@@ -86,7 +94,7 @@ fn content() -> Value {
         }),
         json!({
             "event": "session:*",
-            "command": "echo \"$FORGE_EVENT $FORGE_SESSION_ID\" >> \"$HOME/sessions.log\"",
+            "command": format!("echo \"${prefix}EVENT ${prefix}SESSION_ID\" >> \"$HOME/sessions.log\""),
             "name": "session_log",
             "description": "Keeps a log that nobody waits for; not in the project, where an approval would cover it",
             "background": true,
@@ -96,7 +104,7 @@ fn content() -> Value {
     let hooks: Vec<Value> = guard.into_iter().chain(examples).collect();
     json!({
         "$schema": format!("./{SCHEMA}"),
-        "comment": "The hooks run in this order. Keys called `comment`, or that begin with `_`, are yours. `forge-hooks validate` shows what is wrong.",
+        "comment": format!("The hooks run in this order. Keys called `comment`, or that begin with `_`, are yours. `{}` shows what is wrong.", context.command("validate")),
         "hooks": hooks,
     })
 }

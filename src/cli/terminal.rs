@@ -1,11 +1,13 @@
-//! The one place that prints: colours where they are wanted, nothing that could command a terminal,
+//! What the commands print: colours where they are wanted, nothing that could command a terminal,
 //! and an end without noise when nobody reads any more.
 
 use std::fmt;
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::io::{self, BufWriter, Read, Write};
 
 use clap::ValueEnum;
-use forge_hooks::is_printable;
+
+use crate::cli::io::{Io, Terminals};
+use crate::is_printable;
 
 /// When there are colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -59,34 +61,50 @@ impl Style {
     }
 }
 
-/// Standard output.
-pub(crate) struct Terminal {
-    out: BufWriter<Stdout>,
-    is_terminal: bool,
+/// Where the commands write what was asked for, and read what a person answers.
+pub(crate) struct Terminal<'a> {
+    pub(crate) input: &'a mut (dyn Read + 'a),
+    out: BufWriter<&'a mut (dyn Write + 'a)>,
+    errors: &'a mut (dyn Write + 'a),
+    interrupted: &'a mut (dyn FnMut() -> Option<u8> + 'a),
+    is_terminal: Terminals,
     colours: bool,
     colours_of_errors: bool,
 }
 
-impl Terminal {
-    pub(crate) fn new(choice: ColorChoice) -> Self {
-        let is_terminal = io::stdout().is_terminal();
-        let colours = choice.is_on(is_terminal);
-        let colours_of_errors = choice.is_on(io::stderr().is_terminal());
+impl<'a> Terminal<'a> {
+    pub(crate) fn new(choice: ColorChoice, io: &'a mut Io<'_>) -> Self {
+        let is_terminal = io.is_terminal;
+        let colours = choice.is_on(is_terminal.output);
+        let colours_of_errors = choice.is_on(is_terminal.errors);
         if colours || colours_of_errors {
             // Old consoles of Windows show the codes themselves until they are told.
             anstyle_query::windows::enable_ansi_colors();
         }
         Self {
-            out: BufWriter::new(io::stdout()),
+            input: &mut *io.input,
+            out: BufWriter::new(&mut *io.output),
+            errors: &mut *io.errors,
+            interrupted: &mut *io.interrupted,
             is_terminal,
             colours,
             colours_of_errors,
         }
     }
 
+    /// Whether a person can be asked.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.is_terminal.input
+    }
+
+    /// The exit status of the signal that has come, if one has. From its first call on, signals are heard.
+    pub(crate) fn interrupted(&mut self) -> Option<u8> {
+        (self.interrupted)()
+    }
+
     /// Whether a line can be taken back.
     pub(crate) fn can_move(&self) -> bool {
-        self.is_terminal && anstyle_query::term_supports_ansi_color()
+        self.is_terminal.output && anstyle_query::term_supports_ansi_color()
     }
 
     pub(crate) fn has_colours(&self) -> bool {
@@ -94,7 +112,7 @@ impl Terminal {
     }
 
     /// This text in this style, where there are colours. What comes from others goes through
-    /// [`printable`](forge_hooks::printable) first.
+    /// [`printable`](crate::printable) first.
     pub(crate) fn styled<T: fmt::Display>(&self, style: Style, text: T) -> Styled<T> {
         let style = self.colours.then_some(style);
         Styled { style, text }
@@ -118,21 +136,21 @@ impl Terminal {
     /// Writes to standard error what is no part of what was asked for.
     pub(crate) fn note(&mut self, text: impl fmt::Display) -> io::Result<()> {
         self.out.flush()?;
-        writeln!(io::stderr(), "{text}")
+        writeln!(self.errors, "{text}")
     }
 
     /// The same for problems of hooks files, which draw themselves.
-    pub(crate) fn problems(&mut self, report: &forge_hooks::LoadReport) -> io::Result<()> {
+    pub(crate) fn problems(&mut self, report: &crate::LoadReport) -> io::Result<()> {
         if report.problems.is_empty() {
             return Ok(());
         }
         self.out.flush()?;
         let text = report.render(self.colours_of_errors);
-        writeln!(io::stderr(), "{text}")
+        writeln!(self.errors, "{text}")
     }
 }
 
-impl Write for Terminal {
+impl Write for Terminal<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.out.write(bytes)
     }

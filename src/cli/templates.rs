@@ -2,38 +2,38 @@
 
 use std::io::Write;
 
-use forge_hooks::{HOOK_TEMPLATES, Hook, HookConfig, printable};
-
-use crate::Ended;
-use crate::args::{Common, Templates};
-use crate::error::Failure;
-use crate::sources::{needs_the_usual_files, project_config, root_of};
-use crate::terminal::{Style, Terminal};
+use crate::cli::args::Templates;
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::terminal::{Style, Terminal};
+use crate::{Hook, printable};
 
 pub(crate) fn run(
     args: &Templates,
-    common: &Common,
-    terminal: &mut Terminal,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
     let Some(name) = &args.name else {
-        for (name, hook) in HOOK_TEMPLATES.iter() {
+        for (name, hook) in context.templates() {
             let name = terminal.styled(Style::Strong, format!("{name:<22}"));
             let (event, words) = (hook.event_pattern(), hook.description());
             writeln!(terminal, "{name}{event:<26}{words}")?;
         }
         return Ok(Ended::Fine);
     };
-    let hook = template(name)?;
+    let hook = template(name, context)?;
     if args.add {
-        return add(name, hook, args, common, terminal);
+        return add(name, hook, args, context, terminal);
     }
     terminal.json(&hook.to_json())?;
     Ok(Ended::Fine)
 }
 
-fn template(name: &str) -> Result<&'static Hook, Failure> {
-    HOOK_TEMPLATES.get(name).ok_or_else(|| {
-        let known: Vec<_> = HOOK_TEMPLATES.keys().copied().collect();
+fn template(name: &str, context: &Context<'_>) -> Result<Hook, Failure> {
+    let mut templates = context.templates();
+    templates.remove(name).ok_or_else(|| {
+        let known: Vec<_> = templates.keys().copied().collect();
         Failure::new(format!("there is no template `{name}`"))
             .with_fix(format!("the templates are {}", known.join(", ")))
     })
@@ -41,44 +41,48 @@ fn template(name: &str) -> Result<&'static Hook, Failure> {
 
 fn add(
     name: &str,
-    hook: &Hook,
+    hook: Hook,
     args: &Templates,
-    common: &Common,
-    terminal: &mut Terminal,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
     let does = "`--add` adds to the project's file, or with `--global` to the user's";
-    needs_the_usual_files(common, does)?;
-    let root = root_of(common)?;
+    context.needs_the_usual_files(does)?;
+    let root = context.root()?;
     let (path, mut hooks) = if args.global {
-        let config = HookConfig::default();
+        let config = context.config;
         (config.global_path(), config.load_global())
     } else {
-        let config = project_config();
+        let config = context.project_config();
         (config.project_path(&root), config.load_project(&root))
     };
     if let Some(path) = path.as_deref().filter(|path| path.exists())
-        && !HookConfig::default().check(path).is_ok()
+        && !context.config.check(path).is_ok()
     {
         let shown = printable(&path.to_string_lossy());
         let words = format!("nothing is added to `{shown}` while there are errors in it");
-        return Err(Failure::new(words).with_fix("correct them; `forge-hooks validate` shows them"));
+        return Err(Failure::new(words).with_fix(format!(
+            "correct them; `{}` shows them",
+            context.command("validate")
+        )));
     }
     if hooks.iter().any(|there| there.name() == Some(name)) {
         let words = format!("a hook called `{name}` is there already");
-        return Err(Failure::new(words).with_fix("see `forge-hooks list`"));
+        return Err(Failure::new(words).with_fix(format!("see `{}`", context.command("list"))));
     }
-    hooks.push(hook.clone());
+    hooks.push(hook);
     if args.global {
-        HookConfig::default().save_global(&hooks)?;
+        context.config.save_global(&hooks)?;
     } else {
-        project_config().save_project(&root, &hooks)?;
+        context.project_config().save_project(&root, &hooks)?;
     }
     let path = printable(&path.unwrap_or_default().to_string_lossy());
     writeln!(terminal, "added `{name}` to {path}")?;
     if !args.global {
         writeln!(
             terminal,
-            "it runs once you have approved it: forge-hooks trust"
+            "it runs once you have approved it: {}",
+            context.command("trust")
         )?;
     }
     Ok(Ended::Fine)

@@ -2,18 +2,18 @@
 
 use std::io::{self, Write};
 
-use forge_hooks::{
-    Approval, Approved, Hook, HookRegistry, LoadReport, TrustPolicy, TrustStore, printable,
-};
 use serde_json::{Value, json};
 
-use crate::Ended;
-use crate::args::{Common, Status};
-use crate::changes::{Change, Changes, Compared, keys_that_differ};
-use crate::error::Failure;
-use crate::sources::{needs_the_usual_files, project_config, root_of, trust_store};
-use crate::terminal::{Style, Terminal};
-use crate::validate::counted;
+use crate::cli::args::Status;
+use crate::cli::changes::{Change, Changes, Compared, keys_that_differ};
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::terminal::{Style, Terminal};
+use crate::cli::validate::counted;
+use crate::{
+    Approval, Approved, Hook, HookRegistry, LoadReport, TrustPolicy, TrustStore, printable,
+};
 
 pub(crate) const APPROVES: &str =
     "only the project's own files are approved; one of `--config` needs no approval";
@@ -28,10 +28,10 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    pub(crate) fn of(common: &Common) -> Result<Self, Failure> {
-        needs_the_usual_files(common, APPROVES)?;
-        let (store, root) = (trust_store()?, root_of(common)?);
-        let config = project_config();
+    pub(crate) fn of(context: &Context<'_>) -> Result<Self, Failure> {
+        context.needs_the_usual_files(APPROVES)?;
+        let (store, root) = (context.trust_store()?, context.root()?);
+        let config = context.project_config();
         // Looks at them, and runs nothing.
         let policy = TrustPolicy::Everything;
         let report = config.load_into(&HookRegistry::new(), &root, policy);
@@ -51,17 +51,17 @@ impl Project {
 
 pub(crate) fn run(
     args: &Status,
-    common: &Common,
-    terminal: &mut Terminal,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let project = Project::of(common)?;
+    let project = Project::of(context)?;
     let changes = project.changes();
     if args.json {
         terminal.json(&to_json(&project, &changes))?;
     } else {
         terminal.problems(&project.report)?;
         show(&changes, terminal)?;
-        sum_up(&project, &changes, terminal)?;
+        sum_up(&project, &changes, context, terminal)?;
     }
     Ok(if changes.is_none() && project.report.is_ok() {
         Ended::Fine
@@ -73,7 +73,8 @@ pub(crate) fn run(
 fn sum_up(
     project: &Project,
     changes: &Changes<'_>,
-    terminal: &mut Terminal,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
 ) -> Result<(), Failure> {
     let root = printable(&project.now.root.to_string_lossy());
     let (style, words) = match (changes.hooks.len(), changes.is_none()) {
@@ -81,7 +82,10 @@ fn sum_up(
         (hooks, true) => (Style::Good, format!("{}, approved", counted(hooks, "hook"))),
         _ => (
             Style::Warning,
-            "not as approved: `forge-hooks trust` approves it".to_owned(),
+            format!(
+                "not as approved: `{}` approves it",
+                context.command("trust")
+            ),
         ),
     };
     writeln!(terminal, "{root}: {}", terminal.styled(style, words))?;
@@ -89,7 +93,7 @@ fn sum_up(
 }
 
 /// Each hook of a project, with what it runs where that is not what was approved.
-pub(crate) fn show(changes: &Changes<'_>, terminal: &mut Terminal) -> io::Result<()> {
+pub(crate) fn show(changes: &Changes<'_>, terminal: &mut Terminal<'_>) -> io::Result<()> {
     for hook in &changes.hooks {
         show_hook(hook, terminal)?;
     }
@@ -102,7 +106,7 @@ pub(crate) fn show(changes: &Changes<'_>, terminal: &mut Terminal) -> io::Result
     Ok(())
 }
 
-fn show_hook(hook: &Compared<'_>, terminal: &mut Terminal) -> io::Result<()> {
+fn show_hook(hook: &Compared<'_>, terminal: &mut Terminal<'_>) -> io::Result<()> {
     let (style, state) = match hook.change {
         Change::None => (Style::Good, "approved"),
         Change::New => (Style::Warning, "not approved: it does not run"),
@@ -138,7 +142,7 @@ fn show_hook(hook: &Compared<'_>, terminal: &mut Terminal) -> io::Result<()> {
     writeln!(terminal)
 }
 
-fn show_definition(hook: &Approved, sign: &str, terminal: &mut Terminal) -> io::Result<()> {
+fn show_definition(hook: &Approved, sign: &str, terminal: &mut Terminal<'_>) -> io::Result<()> {
     // With its keys in the order in which people write them.
     let entry = Hook::from_json(&hook.definition);
     let text = match entry.map(|entry| serde_json::to_string_pretty(&entry)) {
@@ -151,7 +155,7 @@ fn show_definition(hook: &Approved, sign: &str, terminal: &mut Terminal) -> io::
     Ok(())
 }
 
-fn show_difference(old: &Approved, now: &Approved, terminal: &mut Terminal) -> io::Result<()> {
+fn show_difference(old: &Approved, now: &Approved, terminal: &mut Terminal<'_>) -> io::Result<()> {
     for (key, was, is) in keys_that_differ(&old.definition, &now.definition) {
         for (style, sign, value) in [(Style::Bad, '-', was), (Style::Good, '+', is)] {
             if let Some(value) = value {
@@ -163,7 +167,7 @@ fn show_difference(old: &Approved, now: &Approved, terminal: &mut Terminal) -> i
     Ok(())
 }
 
-fn show_cover(hook: &Approved, terminal: &mut Terminal) -> io::Result<()> {
+fn show_cover(hook: &Approved, terminal: &mut Terminal<'_>) -> io::Result<()> {
     for (file, digest) in &hook.files {
         let what = match digest {
             Some(digest) => format!("SHA-256 {}", digest.get(..16).unwrap_or(digest)),

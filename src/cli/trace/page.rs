@@ -1,6 +1,6 @@
 //! A trace as a page for a browser: one file, which loads nothing, and runs nothing of the trace's.
 
-use super::Traced;
+use super::traced::Traced;
 
 /// With a place for the trace.
 const PAGE: &str = include_str!("page.html");
@@ -30,7 +30,7 @@ fn embedded(json: &str) -> String {
 mod tests {
     use serde_json::Value;
 
-    use super::super::{Entry, Traced};
+    use super::super::traced::{Entry, Traced};
     use super::*;
 
     #[test]

@@ -54,14 +54,14 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl From<forge_hooks::ConfigError> for Failure {
-    fn from(error: forge_hooks::ConfigError) -> Self {
+impl From<crate::ConfigError> for Failure {
+    fn from(error: crate::ConfigError) -> Self {
         Self::new(with_causes(&error))
     }
 }
 
-impl From<forge_hooks::TrustError> for Failure {
-    fn from(error: forge_hooks::TrustError) -> Self {
+impl From<crate::TrustError> for Failure {
+    fn from(error: crate::TrustError) -> Self {
         Self::new(with_causes(&error))
     }
 }

@@ -2,15 +2,16 @@
 
 use std::io::Write;
 
-use forge_hooks::{FailurePolicy, HookEvent, HookExecutor, Mismatch, printable};
 use serde_json::{Value, json};
 
-use crate::Ended;
-use crate::args::Fire;
-use crate::error::Failure;
-use crate::list::inherited;
-use crate::sources::{Found, Listed, Sources, State, place, title};
-use crate::terminal::{Style, Terminal};
+use crate::cli::args::Fire;
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::list::inherited;
+use crate::cli::sources::{Found, Listed, Sources, State, place, title};
+use crate::cli::terminal::{Style, Terminal};
+use crate::{FailurePolicy, HookEvent, Mismatch, printable};
 
 /// What would become of a hook.
 enum Verdict {
@@ -30,16 +31,16 @@ struct Judged<'a> {
 pub(super) fn run(
     args: &Fire,
     event: &HookEvent,
+    context: &Context<'_>,
     sources: &Sources,
     found: &Found,
-    terminal: &mut Terminal,
+    terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
     let listed = sources.listed(found);
-    let executor = HookExecutor::builder().build();
-    let judged = judge(args, event, &listed, executor.disabled_by());
+    let disabled_by = context.disabled_by();
+    let judged = judge(args, event, &listed, disabled_by.as_deref());
     if args.json {
         let hooks: Vec<_> = judged.iter().map(Judged::to_json).collect();
-        let disabled_by = executor.disabled_by();
         let report = json!({"event": event, "disabled_by": disabled_by, "hooks": hooks});
         terminal.json(&report)?;
     } else {
@@ -95,7 +96,7 @@ fn verdict_on(listed: &Listed, mismatches: &[Mismatch], order: usize) -> Verdict
     match &listed.state {
         State::Enabled => Verdict::Runs(order),
         State::ApprovalLost(why) | State::Unusable(why) => Verdict::Fails(order, why.clone()),
-        state => Verdict::DoesNotRun(state.words()),
+        _ => Verdict::DoesNotRun(listed.words.clone()),
     }
 }
 
@@ -109,7 +110,11 @@ fn blocks(listed: &Listed) -> bool {
     is_lost || listed.hook.on_failure() != FailurePolicy::Continue
 }
 
-fn show(event: &HookEvent, judged: &[Judged<'_>], terminal: &mut Terminal) -> Result<(), Failure> {
+fn show(
+    event: &HookEvent,
+    judged: &[Judged<'_>],
+    terminal: &mut Terminal<'_>,
+) -> Result<(), Failure> {
     for it in judged {
         let hook = &it.listed.hook;
         let (style, verdict) = match &it.verdict {

@@ -2,7 +2,7 @@
 
 mod dry_run;
 mod event;
-mod interrupt;
+mod message;
 mod report;
 mod resident;
 mod show;
@@ -13,45 +13,49 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use forge_hooks::{
-    CancelToken, DropReason, FireOptions, Hook, HookEvent, HookExecutor, HookResult, HookRun,
-    HookUpdate, Observer, Outcome,
+use crate::cli::args::Fire;
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::sources::{Found, Sources};
+use crate::cli::terminal::Terminal;
+use crate::{
+    CancelToken, FireOptions, Hook, HookEvent, HookExecutor, HookResult, HookUpdate, Outcome,
 };
-
-use crate::Ended;
-use crate::args::{Common, Fire};
-use crate::error::Failure;
-use crate::sources::{Found, Sources};
-use crate::terminal::Terminal;
-use interrupt::Interrupts;
+use message::{Message, Notes, TICK};
 use show::Show;
-
-/// So often the spinner turns, and somebody looks whether Ctrl-C was pressed.
-const TICK: Duration = Duration::from_millis(50);
 
 /// As good as none: every hook has a deadline of its own.
 const NO_DEADLINE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-pub(crate) fn run(args: &Fire, common: &Common, terminal: &mut Terminal) -> Result<Ended, Failure> {
-    let event = event::of(args)?;
-    let sources = Sources::of(common)?;
+pub(crate) fn run(
+    args: &Fire,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Ended, Failure> {
+    let event = event::of(args, terminal)?;
+    let sources = Sources::of(context)?;
     let found = sources.load();
     if args.dry_run {
-        return dry_run::run(args, &event, &sources, &found, terminal);
+        return dry_run::run(args, &event, context, &sources, &found, terminal);
     }
     terminal.problems(&found.report)?;
     if let Some(events) = args.resident {
-        return resident::run(events, event, &sources, &found, args.json, terminal);
+        return resident::run(
+            events, event, context, &sources, &found, args.json, terminal,
+        );
     }
     let mut options = FireOptions::default().stop_on_failure(!args.keep_going);
     if args.parallel {
         options = options.parallel();
     }
-    let mut fired = Fired::start(event, &sources, &found, options)?;
+    // From here on Ctrl-C ends the hooks, and not this program alone.
+    let _ = terminal.interrupted();
+    let mut fired = Fired::start(event, context, &sources, &found, options)?;
     if let Some(variable) = fired.executor.disabled_by() {
         terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
     }
-    let mut show = Show::new(&fired.event, &fired.hooks, args.json);
+    let mut show = Show::new(&fired.event, &fired.hooks, args.json, context);
     let ended = fired.watch(&mut show, terminal);
     if ended.is_err() {
         // Whoever has read our output is gone, and the hooks would go on without anybody.
@@ -63,39 +67,6 @@ pub(crate) fn run(args: &Fire, common: &Common, terminal: &mut Terminal) -> Resu
     Ok(fired.status(interrupted))
 }
 
-/// What is heard of the hooks, from their threads.
-enum Message {
-    Started(Arc<Hook>),
-    Result(HookResult),
-    /// Nobody waits for it, and it has ended.
-    InBackground(HookResult),
-    Dropped(Arc<Hook>, DropReason),
-    Done(Outcome),
-    /// Nothing runs any more.
-    Idle,
-}
-
-struct Notes(Sender<Message>);
-
-impl Observer for Notes {
-    fn on_start(&self, run: &HookRun<'_>) {
-        // Nobody listens any more when the program is about to end.
-        let _ = self.0.send(Message::Started(Arc::clone(run.hook)));
-    }
-
-    fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
-        if run.hook.background() {
-            let _ = self.0.send(Message::InBackground(result.clone()));
-        }
-    }
-
-    fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
-        if run.hook.background() {
-            let _ = self.0.send(Message::Dropped(Arc::clone(run.hook), reason));
-        }
-    }
-}
-
 /// An event that is under way.
 struct Fired {
     event: Arc<HookEvent>,
@@ -104,20 +75,20 @@ struct Fired {
     token: CancelToken,
     messages: Receiver<Message>,
     sender: Sender<Message>,
-    interrupts: Interrupts,
     outcome: Option<Outcome>,
 }
 
 impl Fired {
     fn start(
         event: HookEvent,
+        context: &Context<'_>,
         sources: &Sources,
         found: &Found,
         options: FireOptions,
     ) -> Result<Self, Failure> {
-        let interrupts = Interrupts::heard()?;
         let (sender, messages) = mpsc::channel();
-        let executor = HookExecutor::builder()
+        let executor = context
+            .executor()
             .registry(Arc::clone(&found.registry))
             .working_dir(&sources.root)
             .observer(Notes(sender.clone()))
@@ -136,7 +107,6 @@ impl Fired {
             let message = match update {
                 HookUpdate::Result(result) => Message::Result(result.clone()),
                 HookUpdate::Done(outcome) => Message::Done(outcome),
-                _ => return,
             };
             let _ = updates.send(message);
         };
@@ -150,13 +120,16 @@ impl Fired {
             token,
             messages,
             sender,
-            interrupts,
             outcome: None,
         })
     }
 
     /// Shows what comes until nothing more does. The exit status of the signal that ended it early.
-    fn watch(&mut self, show: &mut Show, terminal: &mut Terminal) -> Result<Option<u8>, Failure> {
+    fn watch(
+        &mut self,
+        show: &mut Show,
+        terminal: &mut Terminal<'_>,
+    ) -> Result<Option<u8>, Failure> {
         let mut interrupted = None;
         loop {
             match self.messages.recv_timeout(TICK) {
@@ -173,7 +146,7 @@ impl Fired {
                 Err(RecvTimeoutError::Disconnected) => return Ok(interrupted),
             }
             if interrupted.is_none() {
-                interrupted = self.interrupts.status();
+                interrupted = terminal.interrupted();
                 if interrupted.is_some() {
                     show.interrupted(terminal)?;
                     self.interrupt();

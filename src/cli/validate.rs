@@ -1,33 +1,33 @@
 //! `validate`: every problem of hooks files.
 
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::path::Path;
 
-use forge_hooks::{HookConfig, LoadReport, Severity};
-
-use crate::Ended;
-use crate::args::{Common, Validate};
-use crate::error::Failure;
-use crate::sources::Sources;
-use crate::terminal::{Style, Terminal};
+use crate::cli::args::Validate;
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::sources::Sources;
+use crate::cli::terminal::{Style, Terminal};
+use crate::{HookConfig, LoadReport, Severity};
 
 /// The library reads no larger file either.
 const LARGEST_INPUT: u64 = 16 * 1024 * 1024;
 
 pub(crate) fn run(
     args: &Validate,
-    common: &Common,
-    terminal: &mut Terminal,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
     let report = if args.files.is_empty() {
-        let sources = Sources::of(common)?;
+        let sources = Sources::of(context)?;
         let report = sources.problems();
         if report.files.is_empty() && report.problems.is_empty() {
-            return Err(no_file(&sources));
+            return Err(no_file(context, &sources));
         }
         report
     } else {
-        check_all(args, &HookConfig::default())?
+        check_all(args, context.config, terminal)?
     };
     if args.json {
         terminal.json(&report.to_json())?;
@@ -38,11 +38,15 @@ pub(crate) fn run(
     Ok(if is_bad { Ended::Problems } else { Ended::Fine })
 }
 
-fn check_all(args: &Validate, config: &HookConfig) -> Result<LoadReport, Failure> {
+fn check_all(
+    args: &Validate,
+    config: &HookConfig,
+    terminal: &mut Terminal<'_>,
+) -> Result<LoadReport, Failure> {
     let mut all = LoadReport::default();
     for file in &args.files {
         let report = if file == Path::new("-") {
-            config.check_text("standard input", &read_input()?)
+            config.check_text("standard input", &read_input(terminal)?)
         } else {
             config.check(file)
         };
@@ -53,9 +57,9 @@ fn check_all(args: &Validate, config: &HookConfig) -> Result<LoadReport, Failure
     Ok(all)
 }
 
-fn read_input() -> Result<String, Failure> {
+fn read_input(terminal: &mut Terminal<'_>) -> Result<String, Failure> {
     let mut text = String::new();
-    let mut input = io::stdin().lock().take(LARGEST_INPUT + 1);
+    let mut input = (&mut *terminal.input).take(LARGEST_INPUT + 1);
     input
         .read_to_string(&mut text)
         .map_err(|error| Failure::new(format!("could not read standard input: {error}")))?;
@@ -65,7 +69,7 @@ fn read_input() -> Result<String, Failure> {
     Ok(text)
 }
 
-fn no_file(sources: &Sources) -> Failure {
+fn no_file(context: &Context<'_>, sources: &Sources) -> Failure {
     let project = sources.config.project_path(&sources.root);
     let looked_for = [sources.config.global_path(), project];
     let names: Vec<_> = looked_for
@@ -74,10 +78,13 @@ fn no_file(sources: &Sources) -> Failure {
         .map(|path| format!("`{}`", path.display()))
         .collect();
     let words = format!("there is no hooks file; looked for {}", names.join(" and "));
-    Failure::new(words).with_fix("name one, or write one with `forge-hooks init`")
+    Failure::new(words).with_fix(format!(
+        "name one, or write one with `{}`",
+        context.command("init")
+    ))
 }
 
-fn show(report: &LoadReport, terminal: &mut Terminal) -> Result<(), Failure> {
+fn show(report: &LoadReport, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
     if !report.problems.is_empty() {
         let drawn = report.render(terminal.has_colours());
         writeln!(terminal, "{drawn}")?;

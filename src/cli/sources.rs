@@ -2,15 +2,12 @@
 //!
 //! Prints nothing.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use forge_hooks::{
-    AppProfile, GateVerdict, Hook, HookConfig, HookRegistry, LoadReport, TrustPolicy, TrustStore,
-};
-
-use crate::args::Common;
-use crate::error::Failure;
+use crate::cli::context::Context;
+use crate::cli::error::Failure;
+use crate::{AppProfile, GateVerdict, Hook, HookConfig, HookRegistry, LoadReport, TrustPolicy};
 
 /// Where hooks are looked for.
 pub(crate) struct Sources {
@@ -19,6 +16,7 @@ pub(crate) struct Sources {
     /// The project's root, absolute.
     pub(crate) root: PathBuf,
     policy: TrustPolicy,
+    program: String,
 }
 
 /// Whether a hook runs when its event comes.
@@ -40,6 +38,8 @@ pub(crate) enum State {
 pub(crate) struct Listed {
     pub(crate) hook: Arc<Hook>,
     pub(crate) state: State,
+    /// The state in words, with the fix where there is one.
+    pub(crate) words: String,
 }
 
 /// What was found in the files.
@@ -50,22 +50,27 @@ pub(crate) struct Found {
 }
 
 impl Sources {
-    pub(crate) fn of(common: &Common) -> Result<Self, Failure> {
-        let root = root_of(common)?;
+    pub(crate) fn of(context: &Context<'_>) -> Result<Self, Failure> {
+        let root = context.root()?;
         // A file that is named on the command line is approved by that; there is no other then.
+        let common = context.common;
         let (config, policy) = if !common.config.is_empty() {
-            let profile = profile_of_files(&common.config)?;
+            let profile = profile_of_files(context.profile(), &common.config)?;
             (HookConfig::new(profile), TrustPolicy::Everything)
         } else if common.no_global {
-            (project_config(), TrustPolicy::Approved(trust_store()?))
+            (
+                context.project_config(),
+                TrustPolicy::Approved(context.trust_store()?),
+            )
         } else {
-            let policy = TrustPolicy::Approved(trust_store()?);
-            (HookConfig::default(), policy)
+            let policy = TrustPolicy::Approved(context.trust_store()?);
+            (context.config.clone(), policy)
         };
         Ok(Self {
             config,
             root,
             policy,
+            program: context.program.to_owned(),
         })
     }
 
@@ -97,50 +102,17 @@ impl Sources {
             let place = |hook: &Arc<Hook>| place_in(&found.report.files, hook);
             hooks.sort_by_key(place);
         }
-        let listed = hooks.into_iter().map(|hook| Listed {
-            state: state_of(&hook, &found.report.disabled),
-            hook,
+        let listed = hooks.into_iter().map(|hook| {
+            let state = state_of(&hook, &found.report.disabled);
+            let words = state.words(&self.program);
+            Listed { hook, state, words }
         });
         listed.collect()
     }
 }
 
-/// Where the user keeps approvals, whatever files are read for hooks.
-pub(crate) fn trust_store() -> Result<TrustStore, Failure> {
-    HookConfig::default().trust_store().ok_or_else(|| {
-        Failure::new("there is no home folder, and so no place for approvals")
-            .with_fix("set `XDG_CONFIG_HOME`, or name a hooks file with `--config FILE`")
-    })
-}
-
-/// For a command that has to do with the usual files alone: with others in their place it would not
-/// do what was asked for.
-pub(crate) fn needs_the_usual_files(common: &Common, does: &str) -> Result<(), Failure> {
-    if common.config.is_empty() {
-        return Ok(());
-    }
-    Err(Failure::new(does).with_fix("leave `--config` out"))
-}
-
-/// The hooks of the project alone.
-pub(crate) fn project_config() -> HookConfig {
-    HookConfig::new(AppProfile::default().with_global_files([""; 0]))
-}
-
-pub(crate) fn root_of(common: &Common) -> Result<PathBuf, Failure> {
-    let given = common.project.as_deref().unwrap_or(Path::new("."));
-    let root = std::path::absolute(given)
-        .map_err(|error| Failure::new(format!("could not find the project: {error}")))?;
-    if !root.is_dir() {
-        let words = format!("the project `{}` is no directory", given.display());
-        return Err(Failure::new(words).with_fix("name one that exists with `--project DIR`"));
-    }
-    // `.` at its end would stand in every path that is shown.
-    Ok(root.components().collect())
-}
-
 /// Absolute paths, so that it does not matter below which folder they are looked for.
-fn profile_of_files(files: &[PathBuf]) -> Result<AppProfile, Failure> {
+fn profile_of_files(profile: &AppProfile, files: &[PathBuf]) -> Result<AppProfile, Failure> {
     let mut paths = Vec::new();
     for file in files {
         if let Err(error) = file.metadata() {
@@ -150,7 +122,7 @@ fn profile_of_files(files: &[PathBuf]) -> Result<AppProfile, Failure> {
         let path = std::path::absolute(file).map_err(|error| Failure::new(error.to_string()))?;
         paths.push(path);
     }
-    let profile = AppProfile::default().with_global_files(paths);
+    let profile = profile.clone().with_global_files(paths);
     Ok(profile.with_project_files([""; 0]))
 }
 
@@ -195,14 +167,13 @@ impl State {
         }
     }
 
-    /// In words, with the fix where there is one.
-    pub(crate) fn words(&self) -> String {
+    fn words(&self, program: &str) -> String {
         match self {
             Self::Enabled => "enabled".to_owned(),
             Self::Disabled => "disabled by `\"enabled\": false`".to_owned(),
             Self::DisabledByName => "disabled by name in the user's file".to_owned(),
-            Self::NotApproved => "not approved: see `forge-hooks trust`".to_owned(),
-            Self::ApprovalLost(why) => format!("fails: {why}; see `forge-hooks status`"),
+            Self::NotApproved => format!("not approved: see `{program} trust`"),
+            Self::ApprovalLost(why) => format!("fails: {why}; see `{program} status`"),
             Self::Unusable(why) => format!("fails: {why}"),
         }
     }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use forge_hooks::{Approval, Approved};
+use crate::{Approval, Approved};
 use serde_json::{Map, Value, json};
 
 /// A hook as it is now, beside what was approved.

@@ -4,18 +4,20 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use forge_hooks::{
+use serde_json::Value;
+
+use super::message::Message;
+use super::report;
+use super::spinner::Spinner;
+use crate::cli::context::Context;
+use crate::cli::error::Failure;
+use crate::cli::sources::{place, title};
+use crate::cli::terminal::{Style, Terminal};
+use crate::cli::validate::counted;
+use crate::{
     Decision, FailureKind, Hook, HookEvent, HookOutput, HookResult, Outcome, Residency, SkipReason,
     printable, printable_lines,
 };
-use serde_json::Value;
-
-use super::spinner::Spinner;
-use super::{Message, report};
-use crate::error::Failure;
-use crate::sources::{place, title};
-use crate::terminal::{Style, Terminal};
-use crate::validate::counted;
 
 /// Shows messages as they come; for programs, nothing before the end.
 pub(super) struct Show {
@@ -26,10 +28,17 @@ pub(super) struct Show {
     awaited: usize,
     lacks_approval: bool,
     spinner: Option<Spinner>,
+    /// The command that approves hooks.
+    trust: String,
 }
 
 impl Show {
-    pub(super) fn new(event: &HookEvent, hooks: &[Arc<Hook>], is_json: bool) -> Self {
+    pub(super) fn new(
+        event: &HookEvent,
+        hooks: &[Arc<Hook>],
+        is_json: bool,
+        context: &Context<'_>,
+    ) -> Self {
         let awaited = hooks.iter().filter(|hook| !hook.background());
         Self {
             is_json,
@@ -38,15 +47,16 @@ impl Show {
             awaited: awaited.count(),
             lacks_approval: false,
             spinner: None,
+            trust: context.command("trust"),
         }
     }
 
-    fn spinner(&mut self, terminal: &Terminal) -> &mut Spinner {
+    fn spinner(&mut self, terminal: &Terminal<'_>) -> &mut Spinner {
         let is_on = !self.is_json && terminal.can_move();
         self.spinner.get_or_insert_with(|| Spinner::new(is_on))
     }
 
-    pub(super) fn take(&mut self, message: Message, terminal: &mut Terminal) -> io::Result<()> {
+    pub(super) fn take(&mut self, message: Message, terminal: &mut Terminal<'_>) -> io::Result<()> {
         match message {
             Message::Started(hook) => {
                 self.spinner(terminal).add(hook);
@@ -67,15 +77,15 @@ impl Show {
     }
 
     /// Time has passed.
-    pub(super) fn tick(&mut self, terminal: &mut Terminal) -> io::Result<()> {
+    pub(super) fn tick(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
         self.spinner(terminal).draw(terminal)
     }
 
-    pub(super) fn clear(&mut self, terminal: &mut Terminal) -> io::Result<()> {
+    pub(super) fn clear(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
         self.spinner(terminal).clear(terminal)
     }
 
-    pub(super) fn interrupted(&mut self, terminal: &mut Terminal) -> io::Result<()> {
+    pub(super) fn interrupted(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
         self.spinner(terminal).clear(terminal)?;
         terminal.note("interrupted: ending the hooks; once more ends this program at once")
     }
@@ -84,7 +94,7 @@ impl Show {
         &mut self,
         result: &HookResult,
         how: &str,
-        terminal: &mut Terminal,
+        terminal: &mut Terminal<'_>,
     ) -> io::Result<()> {
         let spinner = self.spinner(terminal);
         spinner.remove(&result.hook);
@@ -124,7 +134,7 @@ impl Show {
         event: &HookEvent,
         outcome: Option<&Outcome>,
         interrupted: Option<u8>,
-        terminal: &mut Terminal,
+        terminal: &mut Terminal<'_>,
     ) -> Result<(), Failure> {
         self.spinner(terminal).clear(terminal)?;
         let Some(outcome) = outcome else {
@@ -146,7 +156,8 @@ impl Show {
         if self.lacks_approval {
             writeln!(
                 terminal,
-                "  fix: look at it and approve it with `forge-hooks trust`"
+                "  fix: look at it and approve it with `{}`",
+                self.trust
             )?;
         }
         if outcome.stops_turn() {
@@ -215,7 +226,7 @@ impl Show {
 }
 
 /// What is written, each line behind what it is.
-fn lines(terminal: &mut Terminal, what: &str, text: &str) -> io::Result<()> {
+fn lines(terminal: &mut Terminal<'_>, what: &str, text: &str) -> io::Result<()> {
     for line in text.lines() {
         let what = terminal.styled(Style::Dim, what);
         writeln!(terminal, "  {what}  {}", printable(line))?;
@@ -224,7 +235,11 @@ fn lines(terminal: &mut Terminal, what: &str, text: &str) -> io::Result<()> {
 }
 
 /// How the host has understood what was written.
-fn answer(terminal: &mut Terminal, output: &HookOutput, diagnostics: &[String]) -> io::Result<()> {
+fn answer(
+    terminal: &mut Terminal<'_>,
+    output: &HookOutput,
+    diagnostics: &[String],
+) -> io::Result<()> {
     let input = output.updated_input.clone();
     let input = input.map(|input| Value::from(input).to_string());
     let replaced = output.updated_output.as_ref().map(Value::to_string);

@@ -1,6 +1,6 @@
 //! What happened, for programs: `schemas/fire.schema.json` describes it.
 
-use forge_hooks::{FailureKind, HookEvent, HookResult, Outcome, Residency, SkipReason};
+use crate::{FailureKind, HookEvent, HookResult, Outcome, Residency, SkipReason};
 use serde_json::{Value, json};
 
 pub(super) fn of(event: &HookEvent, outcome: &Outcome) -> Value {

@@ -6,19 +6,18 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forge_hooks::{
-    FireOptions, Hook, HookEvent, HookExecutor, HookRegistry, HookResult, Residency,
-};
 use serde_json::{Value, json};
 
-use super::interrupt::Interrupts;
+use super::message::{Message, TICK};
+use super::report;
 use super::show::Show;
-use super::{Message, TICK, report};
-use crate::Ended;
-use crate::error::Failure;
-use crate::sources::{Found, Sources};
-use crate::terminal::{Style, Terminal};
-use crate::validate::counted;
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::sources::{Found, Sources};
+use crate::cli::terminal::{Style, Terminal};
+use crate::cli::validate::counted;
+use crate::{FireOptions, Hook, HookEvent, HookExecutor, HookRegistry, HookResult, Residency};
 
 /// So many runs for one event each are there to compare with.
 const ONE_SHOT_RUNS: usize = 5;
@@ -29,27 +28,28 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(super) fn run(
     events: u32,
     event: HookEvent,
+    context: &Context<'_>,
     sources: &Sources,
     found: &Found,
     is_json: bool,
-    terminal: &mut Terminal,
+    terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
     if cfg!(not(unix)) {
         return Err(Failure::new("on this platform no hook's process is kept")
             .with_fix("leave `--resident` out"));
     }
-    let hooks = hooks_for(&event, found, terminal)?;
+    let hooks = hooks_for(&event, context, found, terminal)?;
     let (hooks, others): (Vec<_>, Vec<_>) = hooks.into_iter().partition(|hook| hook.resident());
+    let _ = terminal.interrupted();
     let mut series = Series {
         events,
-        interrupts: Interrupts::heard()?,
-        show: Show::new(&event, &hooks, is_json),
+        show: Show::new(&event, &hooks, is_json, context),
         event: Arc::new(event),
         ended: Ended::Fine,
     };
     let mut reports = Vec::new();
     for hook in &hooks {
-        let measured = series.measure(hook, sources, terminal)?;
+        let measured = series.measure(hook, context, sources, terminal)?;
         if !is_json {
             measured.show(terminal)?;
         }
@@ -74,10 +74,11 @@ pub(super) fn run(
 
 fn hooks_for(
     event: &HookEvent,
+    context: &Context<'_>,
     found: &Found,
-    terminal: &mut Terminal,
+    terminal: &mut Terminal<'_>,
 ) -> Result<Vec<Arc<Hook>>, Failure> {
-    if let Some(variable) = HookExecutor::builder().build().disabled_by() {
+    if let Some(variable) = context.disabled_by() {
         terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
         return Ok(Vec::new());
     }
@@ -88,7 +89,7 @@ fn conclude(
     series: &Series,
     hooks: usize,
     others: usize,
-    terminal: &mut Terminal,
+    terminal: &mut Terminal<'_>,
 ) -> Result<(), Failure> {
     let name = &series.event.event_type;
     if hooks > 0 {
@@ -116,7 +117,6 @@ fn conclude(
 struct Series {
     events: u32,
     event: Arc<HookEvent>,
-    interrupts: Interrupts,
     show: Show,
     ended: Ended,
 }
@@ -138,12 +138,14 @@ impl Series {
     fn measure(
         &mut self,
         hook: &Arc<Hook>,
+        context: &Context<'_>,
         sources: &Sources,
-        terminal: &mut Terminal,
+        terminal: &mut Terminal<'_>,
     ) -> Result<Measured, Failure> {
         let registry = Arc::new(HookRegistry::new());
         registry.register(Hook::clone(hook));
-        let executor = HookExecutor::builder()
+        let executor = context
+            .executor()
             .registry(registry)
             .working_dir(&sources.root)
             .build();
@@ -163,7 +165,7 @@ impl Series {
         executor: &HookExecutor,
         hook: &Arc<Hook>,
         measured: &mut Measured,
-        terminal: &mut Terminal,
+        terminal: &mut Terminal<'_>,
     ) -> Result<bool, Failure> {
         let spins = Message::Started(Arc::clone(hook));
         self.show.take(spins, terminal)?;
@@ -194,13 +196,13 @@ impl Series {
     fn answer(
         &mut self,
         executor: &HookExecutor,
-        terminal: &mut Terminal,
+        terminal: &mut Terminal<'_>,
     ) -> Result<Option<HookResult>, Failure> {
         let mut handle = executor
             .submit(Arc::clone(&self.event), FireOptions::default())
             .map_err(|error| Failure::new(format!("could not fire the event: {error}")))?;
         loop {
-            if self.is_interrupted() {
+            if self.is_interrupted(terminal) {
                 handle.cancel();
                 let _ = handle.wait();
                 return Ok(None);
@@ -216,10 +218,10 @@ impl Series {
         &mut self,
         executor: &HookExecutor,
         measured: &mut Measured,
-        terminal: &mut Terminal,
+        terminal: &mut Terminal<'_>,
     ) -> Result<(), Failure> {
         for _ in 0..ONE_SHOT_RUNS {
-            if self.is_interrupted() {
+            if self.is_interrupted(terminal) {
                 return Ok(());
             }
             let results = executor.execute_hooks(&self.event, FireOptions::default());
@@ -234,8 +236,8 @@ impl Series {
         Ok(())
     }
 
-    fn is_interrupted(&mut self) -> bool {
-        if let Some(status) = self.interrupts.status() {
+    fn is_interrupted(&mut self, terminal: &mut Terminal<'_>) -> bool {
+        if let Some(status) = terminal.interrupted() {
             self.ended = Ended::Interrupted(status);
         }
         matches!(self.ended, Ended::Interrupted(_))
@@ -246,7 +248,7 @@ impl Series {
         &mut self,
         result: HookResult,
         measured: &mut Measured,
-        terminal: &mut Terminal,
+        terminal: &mut Terminal<'_>,
     ) -> Result<(), Failure> {
         if !result.should_continue() && self.ended == Ended::Fine {
             self.ended = Ended::Problems;
@@ -258,7 +260,7 @@ impl Series {
 }
 
 impl Measured {
-    fn show(&self, terminal: &mut Terminal) -> Result<(), Failure> {
+    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
         let name = |what| terminal.styled(Style::Dim, what);
         let (kept, one_shot) = (name("kept    "), name("one-shot"));
         if let (Some(median), Some(p99)) = (percentile(&self.kept, 50), percentile(&self.kept, 99))

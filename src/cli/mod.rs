@@ -1,0 +1,136 @@
+//! The program's commands as a library: a host gives its users `mygame hooks fire`, `list`, `trust` and
+//! the others in one line. Feature `cli`.
+//!
+//! Uses the public API of the library alone. This file takes the command line to its command, and
+//! what comes of it to the exit status.
+
+mod args;
+mod changes;
+mod context;
+mod ended;
+mod error;
+mod files;
+mod fire;
+mod generate;
+mod io;
+mod list;
+mod names;
+mod sources;
+mod starter;
+mod status;
+mod templates;
+mod terminal;
+mod trace;
+mod trust;
+mod validate;
+
+use std::ffi::OsString;
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+use clap::FromArgMatches;
+
+use crate::{HookConfig, printable};
+use args::{Cli, Command};
+use context::Context;
+use ended::{CLOSED_PIPE, Ended, NOTHING_DONE};
+use error::Failure;
+use terminal::{ColorChoice, Terminal};
+
+pub use io::Io;
+
+/// Runs one command, as in `fire tool:pre_execute --tool bash`, and returns the exit status that says what
+/// came of it: 0 fine; 1 blocked, a hook failed, or problems were found; 2 wrong usage, or nothing could
+/// be done, which `io`'s error output explains.
+pub fn run<A: Into<OsString>>(
+    config: &HookConfig,
+    args: impl IntoIterator<Item = A>,
+    io: &mut Io<'_>,
+) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let command = args::command(&io.program, &io.version)
+        .bin_name(&io.program)
+        .no_binary_name(true);
+    let matches = command.try_get_matches_from(&args);
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => cli,
+        Err(error) => return ExitCode::from(refuse(&error, color_of(&args), io)),
+    };
+    let (program, version) = (io.program.clone(), io.version.clone());
+    let context = Context {
+        config,
+        common: &cli.common,
+        program: &program,
+        version: &version,
+    };
+    let mut terminal = Terminal::new(cli.common.color, io);
+    let ended = dispatch(&cli.command, &context, &mut terminal);
+    let written = terminal.flush().map_err(Failure::from);
+    ExitCode::from(match ended.and_then(|ended| written.map(|()| ended)) {
+        Ok(ended) => ended.status(),
+        Err(failure) if failure.is_closed_pipe() => CLOSED_PIPE,
+        Err(failure) => {
+            // Where this cannot be written either, the exit status is what is left.
+            for line in failure.to_string().lines() {
+                let _ = terminal.note(printable(line));
+            }
+            NOTHING_DONE
+        }
+    })
+}
+
+/// What is wrong with the command line is to be shown as it says itself.
+fn color_of(args: &[OsString]) -> ColorChoice {
+    let says = |choice: &str| {
+        let as_one = format!("--color={choice}");
+        let as_two = |pair: &[OsString]| pair[0] == "--color" && pair[1] == *choice;
+        args.iter().any(|arg| **arg == *as_one) || args.windows(2).any(as_two)
+    };
+    if says("never") {
+        ColorChoice::Never
+    } else if says("always") {
+        ColorChoice::Always
+    } else {
+        ColorChoice::Auto
+    }
+}
+
+/// Help and the version are what was asked for; anything else is wrong usage.
+fn refuse(error: &clap::Error, color: ColorChoice, io: &mut Io<'_>) -> u8 {
+    let (output, is_terminal, status) = if error.use_stderr() {
+        (&mut io.errors, io.is_terminal.errors, NOTHING_DONE)
+    } else {
+        (&mut io.output, io.is_terminal.output, 0)
+    };
+    let text = error.render();
+    let written = if color.is_on(is_terminal) {
+        write!(output, "{}", text.ansi())
+    } else {
+        write!(output, "{text}")
+    };
+    match written.and_then(|()| output.flush()) {
+        Err(cause) if cause.kind() == ErrorKind::BrokenPipe => CLOSED_PIPE,
+        _ => status,
+    }
+}
+
+fn dispatch(
+    command: &Command,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Ended, Failure> {
+    match command {
+        Command::Fire(args) => fire::run(args, context, terminal),
+        Command::Validate(args) => validate::run(args, context, terminal),
+        Command::List(args) => list::run(args, context, terminal),
+        Command::Init(args) => starter::run(args, context, terminal),
+        Command::Templates(args) => templates::run(args, context, terminal),
+        Command::Trust(args) => trust::trust(args, context, terminal),
+        Command::Untrust(args) => trust::untrust(args, context, terminal),
+        Command::Status(args) => status::run(args, context, terminal),
+        Command::Trace(args) => trace::run(args, terminal),
+        Command::Schema => generate::schema(terminal),
+        Command::Completions { shell } => generate::completions(*shell, context, terminal),
+        Command::Man => generate::man(context, terminal),
+    }
+}
