@@ -138,6 +138,7 @@ mod events;
 mod executor;
 mod files;
 mod hook;
+mod hooks;
 mod lifecycle;
 mod outcome;
 mod pattern;
@@ -161,7 +162,7 @@ pub use config::{
 };
 #[cfg(feature = "watch")]
 pub use config::{HookWatcher, WatchError};
-pub use events::{CustomEventType, EventType, EventTypeError, HookEvent};
+pub use events::{CustomEventType, EventSpec, EventType, EventTypeError, HookEvent, Vocabulary};
 pub use executor::{
     CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, HookUpdate,
     ShutdownReport, SubmitError,
@@ -170,6 +171,7 @@ pub use hook::{
     Condition, Dialect, FailurePolicy, Gate, GateVerdict, Hook, HookCommand, HookError, HookSource,
     KeyError, Reads, Shell, Stdin,
 };
+pub use hooks::{Hooks, HooksBuilder};
 pub use lifecycle::{
     Lifecycle, LlmCall, LlmRequest, LlmStream, Permission, PermissionRequest, Question, Session,
     ToolCall, ToolRun,

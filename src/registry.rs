@@ -109,7 +109,6 @@ impl HookRegistry {
 
     /// Puts hooks in the place of others, all at once: an event sees the old ones, or the new. They
     /// come behind all that are registered by now.
-    #[cfg_attr(not(feature = "watch"), allow(dead_code))]
     pub(crate) fn replace(&self, old: &HashSet<HookId>, new: Vec<Arc<Hook>>) -> HashSet<HookId> {
         self.change(|state| {
             state.remove_where(|id, _| old.contains(&id));

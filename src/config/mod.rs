@@ -7,6 +7,7 @@ mod content;
 mod edit;
 mod entry;
 mod file;
+mod installed;
 mod lint;
 mod outline;
 mod position;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 use log::{debug, info, warn};
 use serde_json::Value;
 
+use crate::events::Vocabulary;
 use crate::hook::Hook;
 use crate::printable::printable;
 use crate::profile::AppProfile;
@@ -37,6 +39,8 @@ pub use position::{Position, TextRange};
 pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
 #[cfg(feature = "watch")]
 pub use watch::{HookWatcher, WatchError};
+
+pub(crate) use installed::Installed;
 
 use content::Loaded;
 use reader::Compiled;
@@ -89,6 +93,8 @@ pub struct HookConfig {
     profile: AppProfile,
     config_home: Option<PathBuf>,
     placeholders: bool,
+    vocabulary: Arc<Vocabulary>,
+    approve_command: Option<String>,
 }
 
 /// With the names of the specification.
@@ -106,6 +112,8 @@ impl HookConfig {
             profile,
             config_home: None,
             placeholders: true,
+            vocabulary: Arc::default(),
+            approve_command: None,
         }
     }
 
@@ -123,6 +131,18 @@ impl HookConfig {
     #[must_use]
     pub fn with_placeholders(mut self, placeholders: bool) -> Self {
         self.placeholders = placeholders;
+        self
+    }
+
+    /// With what the host fires: patterns are compared with it.
+    pub(crate) fn with_vocabulary(mut self, vocabulary: Arc<Vocabulary>) -> Self {
+        self.vocabulary = vocabulary;
+        self
+    }
+
+    /// With the command by which a person approves a project's hooks, as messages name it.
+    pub(crate) fn with_approve_command(mut self, command: String) -> Self {
+        self.approve_command = Some(command);
         self
     }
 
@@ -194,20 +214,37 @@ impl HookConfig {
         root: impl AsRef<Path>,
         policy: TrustPolicy,
     ) -> LoadReport {
-        let found = self.find(root.as_ref(), &policy);
+        let found = self.find(Some(root.as_ref()), &policy);
         registry.load_hooks(found.hooks);
         found.report
     }
 
+    /// Loads as `load_into` does, in the place of what was loaded before. Without a root, the user's
+    /// hooks alone.
+    pub(crate) fn install(
+        &self,
+        installed: &Installed,
+        root: Option<&Path>,
+        policy: &TrustPolicy,
+    ) -> Arc<LoadReport> {
+        let found = self.find(root, policy);
+        installed.replace(found.hooks);
+        installed.set_report(found.report)
+    }
+
     /// What `load_into` registers, and what it reports.
-    fn find(&self, root: &Path, policy: &TrustPolicy) -> Found {
+    fn find(&self, root: Option<&Path>, policy: &TrustPolicy) -> Found {
         let compiled = match policy {
             TrustPolicy::Approved(_) => Compiled::None,
             _ => Compiled::Enabled,
         };
-        let mut files = self.read_project(root, compiled);
-        let vanished = admission::admit(&mut files, root, policy);
-        files.splice(0..0, self.read_global());
+        let mut files = self.read_global();
+        let mut vanished = Vec::new();
+        if let Some(root) = root {
+            let mut of_project = self.read_project(root, compiled);
+            vanished = admission::admit(&mut of_project, root, policy);
+            files.extend(of_project);
+        }
 
         let mut report = LoadReport::default();
         let is_broken = files.iter().any(Loaded::is_broken);
@@ -219,7 +256,8 @@ impl HookConfig {
             hooks.extend(loaded.into_hooks(self.placeholders));
         }
         for hook in vanished {
-            let path = self.project_path(root).unwrap_or_else(|| root.to_owned());
+            let path = root.and_then(|root| self.project_path(root));
+            let path = path.unwrap_or_default();
             let problem = admission::problem_of(&hook, &path);
             log_problem(&problem);
             report.problems.push(problem);

@@ -16,9 +16,9 @@ use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::report::{LoadReport, TrustPolicy};
-use super::{Found, HookConfig, admission};
+use super::{Found, HookConfig, Installed, admission};
 use crate::hook::Hook;
-use crate::registry::{HookId, HookRegistry};
+use crate::registry::HookRegistry;
 
 /// Whoever saves a file does several things to it: they are waited for, so long.
 const QUIET: Duration = Duration::from_millis(50);
@@ -34,7 +34,7 @@ const MOST_REPORTS: usize = 64;
 /// stays.
 #[must_use = "nothing is watched any more when it is dropped"]
 pub struct HookWatcher {
-    report: LoadReport,
+    report: Arc<LoadReport>,
     reports: Receiver<LoadReport>,
     /// Dropped with the watcher: its thread ends.
     _stop: Sender<()>,
@@ -91,11 +91,22 @@ impl HookConfig {
         root: impl AsRef<Path>,
         policy: TrustPolicy,
     ) -> Result<HookWatcher, WatchError> {
-        let root = root.as_ref();
-        let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+        let installed = Arc::new(Installed::new(registry));
+        self.watch_installed(installed, Some(root.as_ref()), policy)
+    }
+
+    /// Goes on from what was loaded before. Without a root, with the user's hooks alone.
+    pub(crate) fn watch_installed(
+        &self,
+        installed: Arc<Installed>,
+        root: Option<&Path>,
+        policy: TrustPolicy,
+    ) -> Result<HookWatcher, WatchError> {
+        let absolute = |root: &Path| std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+        let root = root.map(absolute);
         let (stop, stopped) = bounded(0);
         let (sender, reports) = bounded(MOST_REPORTS);
-        let mut watching = Watching::new(self.clone(), registry, root, policy, sender);
+        let mut watching = Watching::new(self.clone(), installed, root, policy, sender);
         let name = thread::Builder::new().name("forge-hooks-watch".to_owned());
         // It begins when there is something to compare with: the hooks are loaded on this thread,
         // which waits for nobody, least of all for the system to begin to watch.
@@ -129,10 +140,9 @@ fn await_quiet<T>(events: &Receiver<T>) {
 
 struct Watching {
     config: HookConfig,
-    registry: Arc<HookRegistry>,
-    root: PathBuf,
+    installed: Arc<Installed>,
+    root: Option<PathBuf>,
     policy: TrustPolicy,
-    registered: HashSet<HookId>,
     hooks: Vec<Arc<Hook>>,
     reports: Sender<LoadReport>,
     /// None where the system cannot tell of changes.
@@ -147,17 +157,16 @@ type Stamp = Option<(SystemTime, u64)>;
 impl Watching {
     fn new(
         config: HookConfig,
-        registry: Arc<HookRegistry>,
-        root: PathBuf,
+        installed: Arc<Installed>,
+        root: Option<PathBuf>,
         policy: TrustPolicy,
         reports: Sender<LoadReport>,
     ) -> Self {
         Self {
             config,
-            registry,
+            installed,
             root,
             policy,
-            registered: HashSet::new(),
             hooks: Vec::new(),
             reports,
             watcher: None,
@@ -166,12 +175,12 @@ impl Watching {
         }
     }
 
-    fn load_first(&mut self) -> LoadReport {
+    fn load_first(&mut self) -> Arc<LoadReport> {
         // Before they are read, so that no change is missed.
         self.seen = self.stamps();
-        let Found { report, hooks, .. } = self.config.find(&self.root, &self.policy);
+        let Found { report, hooks, .. } = self.config.find(self.root.as_deref(), &self.policy);
         self.register(hooks);
-        report
+        self.installed.set_report(report)
     }
 
     fn run(mut self, stopped: &Receiver<()>) {
@@ -209,32 +218,33 @@ impl Watching {
             report,
             hooks,
             is_broken,
-        } = self.config.find(&self.root, &self.policy);
+        } = self.config.find(self.root.as_deref(), &self.policy);
         if is_broken {
             warn!("hooks files cannot be used as they are: the hooks before the change stay");
             // But not what has been revoked meanwhile.
-            self.register(admission::judge_again(
-                &self.hooks,
-                &self.root,
-                &self.policy,
-            ));
+            if let Some(root) = &self.root {
+                self.register(admission::judge_again(&self.hooks, root, &self.policy));
+            }
         } else {
             info!("{} hooks were loaded anew", hooks.len());
             self.register(hooks);
         }
+        self.installed.set_report(report.clone());
         // Full: nobody reads them.
         let _ = self.reports.try_send(report);
     }
 
     fn register(&mut self, hooks: Vec<Arc<Hook>>) {
         self.hooks.clone_from(&hooks);
-        self.registered = self.registry.replace(&self.registered, hooks);
+        self.installed.replace(hooks);
     }
 
     /// The files, whether they are there or not.
     fn files(&self) -> Vec<PathBuf> {
         let mut files = self.config.global_candidates();
-        files.extend(self.config.project_candidates(&self.root));
+        if let Some(root) = &self.root {
+            files.extend(self.config.project_candidates(root));
+        }
         if let TrustPolicy::Approved(store) = &self.policy {
             files.push(store.path().to_owned());
         }

@@ -4,6 +4,8 @@
 
 mod depth;
 mod event_type;
+mod spec;
+mod vocabulary;
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,6 +15,8 @@ use serde_json::{Map, Value};
 
 pub(crate) use depth::{DEEPEST_DATA, bounded_copy, drop_values};
 pub use event_type::{CustomEventType, EventType, EventTypeError};
+pub use spec::EventSpec;
+pub use vocabulary::Vocabulary;
 
 /// One thing that happened in the host, with what hooks are told about it.
 ///
@@ -54,6 +58,13 @@ pub struct HookEvent {
     /// The session concerned, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+}
+
+/// An event's name, and whether hooks may block it: for a custom one, the host's vocabulary says it.
+#[derive(Debug, Clone)]
+pub(crate) struct EventKind {
+    pub(crate) event_type: EventType,
+    pub(crate) can_block: bool,
 }
 
 fn now() -> f64 {

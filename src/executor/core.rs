@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::shutdown::{Closing, ShutdownReport};
+use crate::events::Vocabulary;
 use crate::pool::{Pool, Stop};
 use crate::process::Cancel;
 use crate::registry::Removals;
@@ -16,6 +17,7 @@ const LAST_PATIENCE: Duration = Duration::from_secs(1);
 pub(super) struct Core {
     pub(super) runner: Runner,
     pub(super) allow_disable: bool,
+    pub(super) vocabulary: Arc<Vocabulary>,
     pub(super) pool: Pool,
     /// For hooks that are started and not waited for.
     pub(super) background: Pool,
