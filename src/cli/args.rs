@@ -18,6 +18,30 @@ pub(crate) fn command(program: &str, version: &str) -> clap::Command {
     called(command.version(version.to_owned()), program)
 }
 
+pub(crate) const PROFILE: &str = "profile";
+
+/// The command line of a program that belongs to no host.
+pub(crate) fn standalone(command: clap::Command) -> clap::Command {
+    let profile = clap::Arg::new(PROFILE)
+        .long(PROFILE)
+        .global(true)
+        .value_name("NAME")
+        .value_parser(profile_name)
+        .help("The host whose names of files and variables are used, as in `mygame` [default: those of forge and opencode]")
+        .help_heading("Common options");
+    let default = "The project's root [default: the current directory]";
+    let command = command.mut_arg("project", |project| project.help(default));
+    command.arg(profile)
+}
+
+fn profile_name(text: &str) -> Result<String, &'static str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(is_part) {
+        return Ok(text.to_owned());
+    }
+    Err("expected a letter, then letters, digits, `_` and `-`")
+}
+
 fn called(command: clap::Command, program: &str) -> clap::Command {
     let command = command.mut_subcommands(|command| called(command, program));
     match command.get_after_help().map(ToString::to_string) {
@@ -51,7 +75,7 @@ pub(crate) struct Common {
     /// no approval.
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Vec<PathBuf>,
-    /// The project's root [default: the current directory].
+    /// The project's root [default: the program's own].
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) project: Option<PathBuf>,
     /// Leave the user's own hooks out.

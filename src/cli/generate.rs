@@ -5,15 +5,13 @@ use std::io::{self, Write};
 
 use clap_complete::Shell;
 
-use crate::HookConfig;
-use crate::cli::args;
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
 use crate::cli::terminal::Terminal;
 
-pub(crate) fn schema(terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
-    terminal.json(&HookConfig::json_schema())?;
+pub(crate) fn schema(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
+    terminal.json(&context.hooks.json_schema())?;
     Ok(Ended::Fine)
 }
 
@@ -22,7 +20,7 @@ pub(crate) fn completions(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let mut program = args::command(context.program, context.version);
+    let mut program = context.command_line.clone();
     // `mygame hooks` is a command of `mygame`, which the shell completes.
     let mut words: Vec<&str> = context.program.split_whitespace().collect();
     while words.len() > 1 {
@@ -54,7 +52,7 @@ fn registered_for(name: &str, plain: &str, script: &[u8]) -> String {
 
 /// One page for the program and all its commands.
 pub(crate) fn man(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
-    let mut program = args::command(context.program, context.version);
+    let mut program = context.command_line.clone();
     program.build();
     let title = context.program.to_uppercase().replace(' ', "-");
     let page = clap_mangen::Man::new(program.clone()).title(title.clone());

@@ -9,20 +9,19 @@ use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
 use crate::cli::names;
-use crate::cli::sources::{Listed, Sources, State, place, title};
+use crate::cli::sources::{Listed, State, listed, place, title};
 use crate::cli::terminal::{Style, Terminal};
-use crate::{EventType, Hook, HookEvent, LoadReport, printable};
+use crate::{EventType, Hook, HookEvent, LoadReport, TrustPolicy, printable};
 
 pub(crate) fn run(
     args: &List,
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let wanted = Wanted::of(args)?;
-    let sources = Sources::of(context)?;
-    let found = sources.load();
-    let problems = sources.problems();
-    let mut hooks = sources.listed(&found);
+    let wanted = Wanted::of(args, context)?;
+    let found = context.load()?;
+    let problems = context.load_under(TrustPolicy::Everything)?.report();
+    let mut hooks = listed(&found, context);
     hooks.retain(|listed| wanted.takes(&listed.hook));
     if args.json {
         terminal.json(&to_json(&hooks, &problems))?;
@@ -51,11 +50,11 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn of(args: &List) -> Result<Self, Failure> {
+    fn of(args: &List, context: &Context<'_>) -> Result<Self, Failure> {
         let event = args.event.as_deref();
         Ok(Self {
             event: event
-                .map(|name| names::event_type(name, None))
+                .map(|name| names::event_type(name, None, context))
                 .transpose()?,
             tool: args.tool.clone(),
         })

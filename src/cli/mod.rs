@@ -26,11 +26,12 @@ mod validate;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::FromArgMatches;
+use clap::{ArgMatches, FromArgMatches};
 
-use crate::{HookConfig, printable};
+use crate::{AppProfile, Hooks, printable};
 use args::{Cli, Command};
 use context::Context;
 use ended::{CLOSED_PIPE, Ended, NOTHING_DONE};
@@ -39,34 +40,78 @@ use terminal::{ColorChoice, Terminal};
 
 pub use io::Io;
 
-/// Runs one command, as in `fire tool:pre_execute --tool bash`, and returns the exit status that says what
-/// came of it: 0 fine; 1 blocked, a hook failed, or problems were found; 2 wrong usage, or nothing could
-/// be done, which `io`'s error output explains.
+/// Runs one command of a host, as in `fire tool:pre_execute --tool bash`, and returns the exit status that
+/// says what came of it: 0 fine; 1 blocked, a hook failed, or problems were found; 2 wrong usage, or
+/// nothing could be done, which the error output of `io` explains.
+///
+/// The commands know the events, tools and names of `hooks`. The options `--config`, `--project` and
+/// `--no-global` load another set with the same names.
+///
+/// ```no_run
+/// use std::process::ExitCode;
+/// use forge_hooks::cli::{self, Io};
+/// use forge_hooks::{AppProfile, Hooks};
+///
+/// fn main() -> ExitCode {
+///     let hooks = Hooks::builder(AppProfile::new("mygame")).load();
+///     // What follows `mygame hooks`.
+///     cli::run(&hooks, std::env::args_os().skip(2), &mut Io::system("mygame hooks"))
+/// }
+/// ```
 pub fn run<A: Into<OsString>>(
-    config: &HookConfig,
+    hooks: &Hooks,
     args: impl IntoIterator<Item = A>,
     io: &mut Io<'_>,
 ) -> ExitCode {
+    let command_line = args::command(&io.program, &io.version);
+    let status = run_parsed(command_line, args, io, |_| Ok(hooks.clone()));
+    ExitCode::from(status)
+}
+
+/// Runs one command without a host, for the program `forge-hooks`: with the default names, or those that
+/// `--profile NAME` stands for, in the project that `--project DIR` names or the current directory.
+pub fn run_standalone<A: Into<OsString>>(
+    args: impl IntoIterator<Item = A>,
+    io: &mut Io<'_>,
+) -> ExitCode {
+    let command_line = args::standalone(args::command(&io.program, &io.version));
+    let approve = format!("{} trust", io.program);
+    let hooks = |matches: &ArgMatches| {
+        let name = matches.get_one::<String>(args::PROFILE);
+        let profile = name.map_or_else(AppProfile::default, AppProfile::new);
+        let builder = Hooks::builder(profile).approve_command(approve);
+        Ok(builder.project(context::directory(Path::new("."))?).load())
+    };
+    ExitCode::from(run_parsed(command_line, args, io, hooks))
+}
+
+fn run_parsed<A: Into<OsString>>(
+    command_line: clap::Command,
+    args: impl IntoIterator<Item = A>,
+    io: &mut Io<'_>,
+    hooks: impl FnOnce(&ArgMatches) -> Result<Hooks, Failure>,
+) -> u8 {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
-    let command = args::command(&io.program, &io.version)
-        .bin_name(&io.program)
-        .no_binary_name(true);
-    let matches = command.try_get_matches_from(&args);
-    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => cli,
-        Err(error) => return ExitCode::from(refuse(&error, color_of(&args), io)),
+    let parser = command_line.clone().bin_name(&io.program);
+    let matches = parser.no_binary_name(true).try_get_matches_from(&args);
+    let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return refuse(&error, color_of(&args), io),
     };
-    let (program, version) = (io.program.clone(), io.version.clone());
-    let context = Context {
-        config,
-        common: &cli.common,
-        program: &program,
-        version: &version,
-    };
+    let program = io.program.clone();
     let mut terminal = Terminal::new(cli.common.color, io);
-    let ended = dispatch(&cli.command, &context, &mut terminal);
+    let ended = hooks(&matches).and_then(|hooks| {
+        let context = Context {
+            hooks: &hooks,
+            common: &cli.common,
+            program: &program,
+            command_line: &command_line,
+        };
+        dispatch(&cli.command, &context, &mut terminal)
+    });
     let written = terminal.flush().map_err(Failure::from);
-    ExitCode::from(match ended.and_then(|ended| written.map(|()| ended)) {
+    match ended.and_then(|ended| written.map(|()| ended)) {
         Ok(ended) => ended.status(),
         Err(failure) if failure.is_closed_pipe() => CLOSED_PIPE,
         Err(failure) => {
@@ -76,7 +121,7 @@ pub fn run<A: Into<OsString>>(
             }
             NOTHING_DONE
         }
-    })
+    }
 }
 
 /// What is wrong with the command line is to be shown as it says itself.
@@ -129,7 +174,7 @@ fn dispatch(
         Command::Untrust(args) => trust::untrust(args, context, terminal),
         Command::Status(args) => status::run(args, context, terminal),
         Command::Trace(args) => trace::run(args, terminal),
-        Command::Schema => generate::schema(terminal),
+        Command::Schema => generate::schema(context, terminal),
         Command::Completions { shell } => generate::completions(*shell, context, terminal),
         Command::Man => generate::man(context, terminal),
     }

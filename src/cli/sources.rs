@@ -1,4 +1,4 @@
-//! Which hooks there are: from the files that the common options name, each with the state it is in.
+//! The hooks that there are, each with the state it is in, and how they are called.
 //!
 //! Prints nothing.
 
@@ -6,18 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::context::Context;
-use crate::cli::error::Failure;
-use crate::{AppProfile, GateVerdict, Hook, HookConfig, HookRegistry, LoadReport, TrustPolicy};
-
-/// Where hooks are looked for.
-pub(crate) struct Sources {
-    /// Of the files that are meant.
-    pub(crate) config: HookConfig,
-    /// The project's root, absolute.
-    pub(crate) root: PathBuf,
-    policy: TrustPolicy,
-    program: String,
-}
+use crate::{GateVerdict, Hook, Hooks};
 
 /// Whether a hook runs when its event comes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,88 +31,28 @@ pub(crate) struct Listed {
     pub(crate) words: String,
 }
 
-/// What was found in the files.
-pub(crate) struct Found {
-    /// What an executor would run.
-    pub(crate) registry: Arc<HookRegistry>,
-    pub(crate) report: LoadReport,
-}
-
-impl Sources {
-    pub(crate) fn of(context: &Context<'_>) -> Result<Self, Failure> {
-        let root = context.root()?;
-        // A file that is named on the command line is approved by that; there is no other then.
-        let common = context.common;
-        let (config, policy) = if !common.config.is_empty() {
-            let profile = profile_of_files(context.profile(), &common.config)?;
-            (HookConfig::new(profile), TrustPolicy::Everything)
-        } else if common.no_global {
-            (
-                context.project_config(),
-                TrustPolicy::Approved(context.trust_store()?),
-            )
-        } else {
-            let policy = TrustPolicy::Approved(context.trust_store()?);
-            (context.config.clone(), policy)
+/// All hooks in the order in which they would run, and those between them that would not.
+pub(crate) fn listed(found: &Hooks, context: &Context<'_>) -> Vec<Listed> {
+    let mut hooks = found.registry().hooks();
+    let report = found.report();
+    if !report.disabled.is_empty() {
+        let is_disabled = |hook: &Hook| {
+            let name = hook.name().unwrap_or_default();
+            report.disabled.iter().any(|listed| listed == name)
         };
-        Ok(Self {
-            config,
-            root,
-            policy,
-            program: context.program.to_owned(),
-        })
+        let all = match found.project() {
+            Some(root) => found.config().load_all(root),
+            None => found.config().load_global(),
+        };
+        hooks.extend(all.into_iter().filter(is_disabled).map(Arc::new));
+        hooks.sort_by_key(|hook| place_in(&report.files, hook));
     }
-
-    /// Loads them as a host does that wants approvals.
-    pub(crate) fn load(&self) -> Found {
-        let registry = Arc::new(HookRegistry::new());
-        let report = self
-            .config
-            .load_into(&registry, &self.root, self.policy.clone());
-        Found { registry, report }
-    }
-
-    /// What is wrong with the files, but for what is approved of them.
-    pub(crate) fn problems(&self) -> LoadReport {
-        let (registry, policy) = (HookRegistry::new(), TrustPolicy::Everything);
-        self.config.load_into(&registry, &self.root, policy)
-    }
-
-    /// All hooks in the order in which they would run, and those between them that would not.
-    pub(crate) fn listed(&self, found: &Found) -> Vec<Listed> {
-        let mut hooks = found.registry.hooks();
-        if !found.report.disabled.is_empty() {
-            let is_disabled = |hook: &Hook| {
-                let name = hook.name().unwrap_or_default();
-                found.report.disabled.iter().any(|listed| listed == name)
-            };
-            let all = self.config.load_all(&self.root).into_iter();
-            hooks.extend(all.filter(is_disabled).map(Arc::new));
-            let place = |hook: &Arc<Hook>| place_in(&found.report.files, hook);
-            hooks.sort_by_key(place);
-        }
-        let listed = hooks.into_iter().map(|hook| {
-            let state = state_of(&hook, &found.report.disabled);
-            let words = state.words(&self.program);
-            Listed { hook, state, words }
-        });
-        listed.collect()
-    }
-}
-
-/// Absolute paths, so that it does not matter below which folder they are looked for.
-fn profile_of_files(profile: &AppProfile, files: &[PathBuf]) -> Result<AppProfile, Failure> {
-    let mut paths = Vec::new();
-    for file in files {
-        if let Err(error) = file.metadata() {
-            let words = format!("could not use `--config {}`: {error}", file.display());
-            return Err(Failure::new(words).with_fix("name a file that exists"));
-        }
-        let path = std::path::absolute(file).map_err(|error| Failure::new(error.to_string()))?;
-        paths.push(path);
-    }
-    let profile = profile.clone().with_global_files(paths);
-    Ok(profile.with_project_files([""; 0]))
+    let listed = hooks.into_iter().map(|hook| {
+        let state = state_of(&hook, &report.disabled);
+        let words = state.words(context.program);
+        Listed { hook, state, words }
+    });
+    listed.collect()
 }
 
 /// What an approval has lost comes last, as it is registered last.

@@ -11,7 +11,7 @@ use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
 use crate::cli::terminal::{Style, Terminal};
-use crate::{Hook, HookConfig, printable};
+use crate::{Hook, printable};
 
 /// Beside the hooks file, so that an editor needs no network.
 const SCHEMA: &str = "hooks.schema.json";
@@ -23,11 +23,12 @@ pub(crate) fn run(
 ) -> Result<Ended, Failure> {
     let does = "`init` writes the project's file, or with `--global` the user's";
     context.needs_the_usual_files(does)?;
-    let root = context.root()?;
     let path = if args.global {
-        context.config.global_path()
+        context.hooks.config().global_path()
     } else {
-        context.project_config().project_path(root)
+        context
+            .project_config()
+            .project_path(context.needed_root()?)
     };
     let path = path.ok_or_else(|| {
         Failure::new("cannot find a home directory to write to").with_fix("set `XDG_CONFIG_HOME`")
@@ -62,7 +63,7 @@ fn write_new(path: &Path, context: &Context<'_>) -> Result<(), Failure> {
     let mut file = File::create_new(path).map_err(could_not)?;
     writeln!(file, "{:#}", content(context)).map_err(could_not)?;
     match File::create_new(path.with_file_name(SCHEMA)) {
-        Ok(mut schema) => writeln!(schema, "{:#}", HookConfig::json_schema()).map_err(could_not),
+        Ok(mut schema) => writeln!(schema, "{:#}", context.hooks.json_schema()).map_err(could_not),
         // Somebody's own, or that of another version.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(could_not(error)),

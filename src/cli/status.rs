@@ -30,7 +30,7 @@ pub(crate) struct Project {
 impl Project {
     pub(crate) fn of(context: &Context<'_>) -> Result<Self, Failure> {
         context.needs_the_usual_files(APPROVES)?;
-        let (store, root) = (context.trust_store()?, context.root()?);
+        let (store, root) = (context.trust_store()?, context.needed_root()?);
         let config = context.project_config();
         // Looks at them, and runs nothing.
         let policy = TrustPolicy::Everything;

@@ -48,16 +48,15 @@ fn add(
 ) -> Result<Ended, Failure> {
     let does = "`--add` adds to the project's file, or with `--global` to the user's";
     context.needs_the_usual_files(does)?;
-    let root = context.root()?;
     let (path, mut hooks) = if args.global {
-        let config = context.config;
+        let config = context.hooks.config();
         (config.global_path(), config.load_global())
     } else {
-        let config = context.project_config();
+        let (config, root) = (context.project_config(), context.needed_root()?);
         (config.project_path(&root), config.load_project(&root))
     };
     if let Some(path) = path.as_deref().filter(|path| path.exists())
-        && !context.config.check(path).is_ok()
+        && !context.hooks.config().check(path).is_ok()
     {
         let shown = printable(&path.to_string_lossy());
         let words = format!("nothing is added to `{shown}` while there are errors in it");
@@ -72,9 +71,11 @@ fn add(
     }
     hooks.push(hook);
     if args.global {
-        context.config.save_global(&hooks)?;
+        context.hooks.config().save_global(&hooks)?;
     } else {
-        context.project_config().save_project(&root, &hooks)?;
+        context
+            .project_config()
+            .save_project(context.needed_root()?, &hooks)?;
     }
     let path = printable(&path.unwrap_or_default().to_string_lossy());
     writeln!(terminal, "added `{name}` to {path}")?;

@@ -55,7 +55,7 @@ pub(crate) fn untrust(
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
     context.needs_the_usual_files(status::APPROVES)?;
-    let (store, root) = (context.trust_store()?, context.root()?);
+    let (store, root) = (context.trust_store()?, context.needed_root()?);
     let shown = printable(&root.to_string_lossy());
     if store.approved(&root)?.is_empty() {
         writeln!(terminal, "{shown}: nothing was approved")?;

@@ -7,9 +7,8 @@ use crate::cli::args::Validate;
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
-use crate::cli::sources::Sources;
 use crate::cli::terminal::{Style, Terminal};
-use crate::{HookConfig, LoadReport, Severity};
+use crate::{HookConfig, Hooks, LoadReport, Severity, TrustPolicy};
 
 /// The library reads no larger file either.
 const LARGEST_INPUT: u64 = 16 * 1024 * 1024;
@@ -20,14 +19,14 @@ pub(crate) fn run(
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
     let report = if args.files.is_empty() {
-        let sources = Sources::of(context)?;
-        let report = sources.problems();
+        let hooks = context.load_under(TrustPolicy::Everything)?;
+        let report = hooks.report();
         if report.files.is_empty() && report.problems.is_empty() {
-            return Err(no_file(context, &sources));
+            return Err(no_file(context, &hooks));
         }
-        report
+        LoadReport::clone(&report)
     } else {
-        check_all(args, context.config, terminal)?
+        check_all(args, context.hooks.config(), terminal)?
     };
     if args.json {
         terminal.json(&report.to_json())?;
@@ -69,9 +68,11 @@ fn read_input(terminal: &mut Terminal<'_>) -> Result<String, Failure> {
     Ok(text)
 }
 
-fn no_file(context: &Context<'_>, sources: &Sources) -> Failure {
-    let project = sources.config.project_path(&sources.root);
-    let looked_for = [sources.config.global_path(), project];
+fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
+    let project = hooks
+        .project()
+        .and_then(|root| hooks.config().project_path(root));
+    let looked_for = [hooks.config().global_path(), project];
     let names: Vec<_> = looked_for
         .iter()
         .flatten()

@@ -9,9 +9,9 @@ use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
 use crate::cli::list::inherited;
-use crate::cli::sources::{Found, Listed, Sources, State, place, title};
+use crate::cli::sources::{Listed, State, listed, place, title};
 use crate::cli::terminal::{Style, Terminal};
-use crate::{FailurePolicy, HookEvent, Mismatch, printable};
+use crate::{FailurePolicy, HookEvent, Hooks, Mismatch, TrustPolicy, printable};
 
 /// What would become of a hook.
 enum Verdict {
@@ -32,19 +32,18 @@ pub(super) fn run(
     args: &Fire,
     event: &HookEvent,
     context: &Context<'_>,
-    sources: &Sources,
-    found: &Found,
+    hooks: &Hooks,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let listed = sources.listed(found);
+    let listed = listed(hooks, context);
     let disabled_by = context.disabled_by();
-    let judged = judge(args, event, &listed, disabled_by.as_deref());
+    let judged = judge(args, event, &listed, disabled_by);
     if args.json {
         let hooks: Vec<_> = judged.iter().map(Judged::to_json).collect();
         let report = json!({"event": event, "disabled_by": disabled_by, "hooks": hooks});
         terminal.json(&report)?;
     } else {
-        terminal.problems(&sources.problems())?;
+        terminal.problems(&context.load_under(TrustPolicy::Everything)?.report())?;
         show(event, &judged, terminal)?;
     }
     let fails = |it: &Judged<'_>| matches!(it.verdict, Verdict::Fails(..));

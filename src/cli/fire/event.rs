@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::HookEvent;
 use crate::cli::args::Fire;
+use crate::cli::context::Context;
 use crate::cli::error::Failure;
 use crate::cli::terminal::Terminal;
 use crate::cli::{files, names};
@@ -14,10 +15,14 @@ use crate::cli::{files, names};
 /// No event is larger; what is, is something else.
 const LARGEST_EVENT: u64 = 64 * 1024 * 1024;
 
-pub(super) fn of(args: &Fire, terminal: &mut Terminal<'_>) -> Result<HookEvent, Failure> {
+pub(super) fn of(
+    args: &Fire,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<HookEvent, Failure> {
     let mut event = match (&args.event_json, &args.event) {
         (Some(file), _) => read(file, terminal)?,
-        (None, Some(name)) => HookEvent::new(names::event_type(name, Some(args.custom))?),
+        (None, Some(name)) => HookEvent::new(names::event_type(name, Some(args.custom), context)?),
         (None, None) => return Err(Failure::new("there is no event to fire")),
     };
     if let Some(tool) = &args.tool {

@@ -17,10 +17,9 @@ use crate::cli::args::Fire;
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
-use crate::cli::sources::{Found, Sources};
 use crate::cli::terminal::Terminal;
 use crate::{
-    CancelToken, FireOptions, Hook, HookEvent, HookExecutor, HookResult, HookUpdate, Outcome,
+    CancelToken, FireOptions, Hook, HookEvent, HookExecutor, HookResult, HookUpdate, Hooks, Outcome,
 };
 use message::{Message, Notes, TICK};
 use show::Show;
@@ -33,17 +32,14 @@ pub(crate) fn run(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let event = event::of(args, terminal)?;
-    let sources = Sources::of(context)?;
-    let found = sources.load();
+    let event = event::of(args, context, terminal)?;
+    let hooks = context.load()?;
     if args.dry_run {
-        return dry_run::run(args, &event, context, &sources, &found, terminal);
+        return dry_run::run(args, &event, context, &hooks, terminal);
     }
-    terminal.problems(&found.report)?;
+    terminal.problems(&hooks.report())?;
     if let Some(events) = args.resident {
-        return resident::run(
-            events, event, context, &sources, &found, args.json, terminal,
-        );
+        return resident::run(events, event, context, &hooks, args.json, terminal);
     }
     let mut options = FireOptions::default().stop_on_failure(!args.keep_going);
     if args.parallel {
@@ -51,7 +47,7 @@ pub(crate) fn run(
     }
     // From here on Ctrl-C ends the hooks, and not this program alone.
     let _ = terminal.interrupted();
-    let mut fired = Fired::start(event, context, &sources, &found, options)?;
+    let mut fired = Fired::start(event, context, &hooks, options)?;
     if let Some(variable) = fired.executor.disabled_by() {
         terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
     }
@@ -82,21 +78,18 @@ impl Fired {
     fn start(
         event: HookEvent,
         context: &Context<'_>,
-        sources: &Sources,
-        found: &Found,
+        found: &Hooks,
         options: FireOptions,
     ) -> Result<Self, Failure> {
         let (sender, messages) = mpsc::channel();
-        let executor = context
-            .executor()
-            .registry(Arc::clone(&found.registry))
-            .working_dir(&sources.root)
-            .observer(Notes(sender.clone()))
-            .build();
+        let executor = HookExecutor::builder()
+            .registry(Arc::clone(found.registry()))
+            .observer(Notes(sender.clone()));
+        let executor = context.executor(found, executor);
         let hooks = match executor.disabled_by() {
             Some(_) => Vec::new(),
             None => {
-                let mut hooks = found.registry.get_hooks(&event);
+                let mut hooks = found.registry().get_hooks(&event);
                 hooks.retain(|hook| hook.matches(&event));
                 hooks
             }

@@ -14,10 +14,11 @@ use super::show::Show;
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
-use crate::cli::sources::{Found, Sources};
 use crate::cli::terminal::{Style, Terminal};
 use crate::cli::validate::counted;
-use crate::{FireOptions, Hook, HookEvent, HookExecutor, HookRegistry, HookResult, Residency};
+use crate::{
+    FireOptions, Hook, HookEvent, HookExecutor, HookRegistry, HookResult, Hooks, Residency,
+};
 
 /// So many runs for one event each are there to compare with.
 const ONE_SHOT_RUNS: usize = 5;
@@ -29,8 +30,7 @@ pub(super) fn run(
     events: u32,
     event: HookEvent,
     context: &Context<'_>,
-    sources: &Sources,
-    found: &Found,
+    found: &Hooks,
     is_json: bool,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
@@ -49,7 +49,7 @@ pub(super) fn run(
     };
     let mut reports = Vec::new();
     for hook in &hooks {
-        let measured = series.measure(hook, context, sources, terminal)?;
+        let measured = series.measure(hook, context, found, terminal)?;
         if !is_json {
             measured.show(terminal)?;
         }
@@ -75,14 +75,14 @@ pub(super) fn run(
 fn hooks_for(
     event: &HookEvent,
     context: &Context<'_>,
-    found: &Found,
+    found: &Hooks,
     terminal: &mut Terminal<'_>,
 ) -> Result<Vec<Arc<Hook>>, Failure> {
     if let Some(variable) = context.disabled_by() {
         terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
         return Ok(Vec::new());
     }
-    Ok(found.registry.get_hooks(event))
+    Ok(found.registry().get_hooks(event))
 }
 
 fn conclude(
@@ -139,16 +139,13 @@ impl Series {
         &mut self,
         hook: &Arc<Hook>,
         context: &Context<'_>,
-        sources: &Sources,
+        found: &Hooks,
         terminal: &mut Terminal<'_>,
     ) -> Result<Measured, Failure> {
         let registry = Arc::new(HookRegistry::new());
         registry.register(Hook::clone(hook));
-        let executor = context
-            .executor()
-            .registry(registry)
-            .working_dir(&sources.root)
-            .build();
+        let executor = HookExecutor::builder().registry(registry);
+        let executor = context.executor(found, executor);
         let mut measured = Measured::default();
         let goes_on = self.fire_at_kept(&executor, hook, &mut measured, terminal)?;
         // Ends the process, so that the next runs are for one event each.

@@ -42,7 +42,7 @@ impl Show {
         let awaited = hooks.iter().filter(|hook| !hook.background());
         Self {
             is_json,
-            can_block: event.event_type.can_block(),
+            can_block: context.hooks.vocabulary().can_block(&event.event_type),
             hooks: hooks.len(),
             awaited: awaited.count(),
             lacks_approval: false,

@@ -5,6 +5,7 @@ mod approval;
 mod completion;
 mod files;
 mod fire;
+mod hosted;
 mod printing;
 #[cfg(unix)]
 mod resident;
