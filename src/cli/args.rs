@@ -90,6 +90,10 @@ pub(crate) struct Common {
 pub(crate) enum Command {
     /// Fire an event at the hooks, through the real engine, and show what each of them does.
     Fire(Fire),
+    /// Fire a table of cases at the hooks, and show where they decide otherwise than expected.
+    Test(Test),
+    /// Show the events that hooks can be for: their data, their variables, which can be blocked.
+    Events(Events),
     /// Show every problem of hooks files, with its line and its fix.
     Validate(Validate),
     /// List all hooks: where they are written, whether they run, and on what.
@@ -140,11 +144,11 @@ pub(crate) struct Fire {
     /// The tool.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
-    /// The tool's arguments.
-    #[arg(long, value_name = "JSON")]
+    /// The tool's arguments; `@FILE` reads them from a file.
+    #[arg(long, value_name = "JSON|@FILE")]
     pub(crate) args: Option<String>,
-    /// The tool's result.
-    #[arg(long, value_name = "JSON")]
+    /// The tool's result; `@FILE` reads it from a file.
+    #[arg(long, value_name = "JSON|@FILE")]
     pub(crate) result: Option<String>,
     /// The message of an error.
     #[arg(long, value_name = "TEXT")]
@@ -176,7 +180,38 @@ pub(crate) struct Fire {
         conflicts_with_all = ["dry_run", "parallel", "keep_going"]
     )]
     pub(crate) resident: Option<u32>,
+    /// Add the event, and what the hooks decide, to this table of cases for `test`.
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["dry_run", "resident"]
+    )]
+    pub(crate) record: Option<PathBuf>,
     /// Print one object for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Exit status: 0 when all is as expected, 1 when a case fails, 2 when the table cannot be used.\n\n\
+                  Example:\n  forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}' --record cases.json\n  \
+                  forge-hooks test cases.json"
+)]
+pub(crate) struct Test {
+    /// The table, a JSON array of cases; `-` is standard input.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// Print one object for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  forge-hooks events --json")]
+pub(crate) struct Events {
+    /// Print them for programs.
     #[arg(long)]
     pub(crate) json: bool,
 }

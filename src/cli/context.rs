@@ -79,6 +79,8 @@ impl Context<'_> {
             Some(root) => executor.working_dir(root),
             None => executor,
         };
+        // Where the host does not let a variable switch hooks off, it does not here.
+        let executor = executor.allow_disable(self.disabled_by().is_some());
         builder.executor(executor).load().executor().clone()
     }
 

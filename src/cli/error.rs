@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
+use serde_json::{Value, json};
+
 /// What ends the program with exit status 2, or quietly where nobody reads any more.
 pub(crate) struct Failure {
     message: String,
@@ -21,10 +23,21 @@ impl Failure {
         }
     }
 
-    /// Says what mends it.
+    /// Says what fixes it.
     pub(crate) fn with_fix(mut self, fix: impl Into<String>) -> Self {
         self.fix = Some(fix.into());
         self
+    }
+
+    /// Says first where it is.
+    pub(crate) fn at(mut self, place: &str) -> Self {
+        self.message = format!("{place}: {}", self.message);
+        self
+    }
+
+    /// For programs: `schemas/error.schema.json` describes it.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({"error": {"message": self.message, "fix": self.fix}})
     }
 
     /// Whether whoever reads our output has gone: nothing to complain of.

@@ -3,7 +3,7 @@
 //! Hooks files are not among them: the library reads those.
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use tempfile::NamedTempFile;
@@ -35,6 +35,25 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     } else {
         Err(not_regular(&metadata))
     }
+}
+
+/// No file with a part of an event is larger; what is, is something else.
+const LARGEST: u64 = 16 * 1024 * 1024;
+
+/// The whole text.
+pub(crate) fn text_of(input: impl Read) -> io::Result<String> {
+    text_up_to(LARGEST, input)
+}
+
+/// The whole text, unless there are more bytes; a whole number of MiB.
+pub(crate) fn text_up_to(most: u64, input: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    let length = input.take(most + 1).read_to_string(&mut text)?;
+    if length as u64 > most {
+        let words = format!("it is larger than {} MiB", most / (1024 * 1024));
+        return Err(io::Error::other(words));
+    }
+    Ok(text)
 }
 
 /// Puts a text in the place of a file, or where there is none. Its mode is this from the

@@ -3,11 +3,13 @@
 
 use std::io::{self, Write};
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
 
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
+use crate::cli::names::name_of;
 use crate::cli::terminal::Terminal;
 
 pub(crate) fn schema(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
@@ -20,7 +22,7 @@ pub(crate) fn completions(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let mut program = context.command_line.clone();
+    let mut program = with_values(context);
     // `mygame hooks` is a command of `mygame`, which the shell completes.
     let mut words: Vec<&str> = context.program.split_whitespace().collect();
     while words.len() > 1 {
@@ -40,6 +42,34 @@ pub(crate) fn completions(
     }
     terminal.write_all(&script)?;
     Ok(Ended::Fine)
+}
+
+/// The command line with the values that can be completed. It is not for parsing: other events are valid too.
+fn with_values(context: &Context<'_>) -> clap::Command {
+    let vocabulary = context.hooks.vocabulary();
+    let events = vocabulary.events().iter().map(name_of);
+    let tools = vocabulary.tools().iter().map(String::as_str);
+    let tools: Vec<_> = tools.filter(|tool| !tool.contains('*')).collect();
+    let complete = |command: clap::Command, arg: &'static str, values: &[&str]| {
+        let values = values
+            .iter()
+            .map(|value| PossibleValue::new((*value).to_owned()));
+        let values = PossibleValuesParser::new(values.collect::<Vec<_>>());
+        command.mut_arg(arg, |arg| arg.value_parser(values))
+    };
+    let events: Vec<_> = events.collect();
+    let templates: Vec<_> = context.templates().into_keys().collect();
+    let mut program = context.command_line.clone();
+    for command in ["fire", "list"] {
+        program = program.mut_subcommand(command, |command| {
+            let command = complete(command, "event", &events);
+            if tools.is_empty() {
+                return command;
+            }
+            complete(command, "tool", &tools)
+        });
+    }
+    program.mut_subcommand("templates", |command| complete(command, "name", &templates))
 }
 
 /// The generator for bash writes the state of a program with a dash in its name in two ways, and then

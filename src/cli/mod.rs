@@ -5,10 +5,12 @@
 //! what comes of it to the exit status.
 
 mod args;
+mod cases;
 mod changes;
 mod context;
 mod ended;
 mod error;
+mod events;
 mod files;
 mod fire;
 mod generate;
@@ -20,9 +22,11 @@ mod starter;
 mod status;
 mod templates;
 mod terminal;
+mod test;
 mod trace;
 mod trust;
 mod validate;
+mod verdict;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
@@ -97,7 +101,7 @@ fn run_parsed<A: Into<OsString>>(
     let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return refuse(&error, color_of(&args), io),
+        Err(error) => return refuse(&error, &args, io),
     };
     let program = io.program.clone();
     let mut terminal = Terminal::new(cli.common.color, io);
@@ -116,6 +120,9 @@ fn run_parsed<A: Into<OsString>>(
         Err(failure) if failure.is_closed_pipe() => CLOSED_PIPE,
         Err(failure) => {
             // Where this cannot be written either, the exit status is what is left.
+            if wants_json(&args) {
+                let _ = terminal.json(&failure.to_json());
+            }
             for line in failure.to_string().lines() {
                 let _ = terminal.note(printable(line));
             }
@@ -140,8 +147,22 @@ fn color_of(args: &[OsString]) -> ColorChoice {
     }
 }
 
+/// What is wrong is to be an object for programs too.
+fn wants_json(args: &[OsString]) -> bool {
+    args.iter().any(|arg| arg == "--json")
+}
+
 /// Help and the version are what was asked for; anything else is wrong usage.
-fn refuse(error: &clap::Error, color: ColorChoice, io: &mut Io<'_>) -> u8 {
+fn refuse(error: &clap::Error, args: &[OsString], io: &mut Io<'_>) -> u8 {
+    let color = color_of(args);
+    if error.use_stderr() && wants_json(args) {
+        let words = error.to_string();
+        let words = words.lines().next().unwrap_or_default();
+        let failure = Failure::new(words.trim_start_matches("error: "));
+        let mut terminal = Terminal::new(color, io);
+        let _ = terminal.json(&failure.to_json());
+        let _ = terminal.flush();
+    }
     let (output, is_terminal, status) = if error.use_stderr() {
         (&mut io.errors, io.is_terminal.errors, NOTHING_DONE)
     } else {
@@ -166,6 +187,8 @@ fn dispatch(
 ) -> Result<Ended, Failure> {
     match command {
         Command::Fire(args) => fire::run(args, context, terminal),
+        Command::Test(args) => test::run(args, context, terminal),
+        Command::Events(args) => events::run(args, context, terminal),
         Command::Validate(args) => validate::run(args, context, terminal),
         Command::List(args) => list::run(args, context, terminal),
         Command::Init(args) => starter::run(args, context, terminal),

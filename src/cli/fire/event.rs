@@ -1,6 +1,5 @@
 //! The event to fire: from the options, or from a file.
 
-use std::io::{self, Read};
 use std::path::Path;
 
 use serde_json::Value;
@@ -49,7 +48,16 @@ pub(super) fn of(
     Ok(event)
 }
 
+/// What is written, or the file behind an `@`, with which no JSON begins.
 fn json_of(option: &str, text: &str) -> Result<Value, Failure> {
+    if let Some(file) = text.strip_prefix('@') {
+        let read = files::open(Path::new(file)).and_then(files::text_of);
+        let value = read.and_then(|text| Ok(serde_json::from_str(&text)?));
+        return value.map_err(|error| {
+            Failure::new(format!("could not read `{option} @{file}`: {error}"))
+                .with_fix("name a file of JSON")
+        });
+    }
     serde_json::from_str(text).map_err(|error| {
         let words = format!("`{option}` is not JSON: {error}");
         let example = if text.contains(['{', '"', '\'']) {
@@ -79,21 +87,12 @@ fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, Failure> 
         Failure::new(words)
     };
     let text = if file == Path::new("-") {
-        text_of(&mut *terminal.input)
+        files::text_up_to(LARGEST_EVENT, &mut *terminal.input)
     } else {
-        files::open(file).and_then(text_of)
+        files::open(file).and_then(|file| files::text_up_to(LARGEST_EVENT, file))
     };
     let text = text.map_err(|error| could_not(&error))?;
     serde_json::from_str(&text).map_err(|error| {
         could_not(&error).with_fix(r#"an event is at least {"type": "session:start"}"#)
     })
-}
-
-fn text_of(input: impl Read) -> io::Result<String> {
-    let mut text = String::new();
-    let length = input.take(LARGEST_EVENT + 1).read_to_string(&mut text)?;
-    if length as u64 > LARGEST_EVENT {
-        return Err(io::Error::other("it is larger than 64 MiB"));
-    }
-    Ok(text)
 }

@@ -8,16 +8,21 @@ mod resident;
 mod show;
 mod spinner;
 
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::cli::args::Fire;
+use crate::cli::cases::Record;
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
 use crate::cli::terminal::Terminal;
+use crate::cli::verdict::{Verdict, changed_by};
 use crate::{
     CancelToken, FireOptions, Hook, HookEvent, HookExecutor, HookResult, HookUpdate, Hooks, Outcome,
 };
@@ -45,22 +50,100 @@ pub(crate) fn run(
     if args.parallel {
         options = options.parallel();
     }
-    // From here on Ctrl-C ends the hooks, and not this program alone.
-    let _ = terminal.interrupted();
-    let mut fired = Fired::start(event, context, &hooks, options)?;
-    if let Some(variable) = fired.executor.disabled_by() {
+    if let Some(variable) = context.disabled_by() {
         terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
     }
-    let mut show = Show::new(&fired.event, &fired.hooks, args.json, context);
-    let ended = fired.watch(&mut show, terminal);
-    if ended.is_err() {
-        // Whoever has read our output is gone, and the hooks would go on without anybody.
-        fired.cut();
+    let record = args.record.as_deref().map(Record::open).transpose()?;
+    // From here on Ctrl-C ends the hooks, and not this program alone.
+    let _ = terminal.interrupted();
+    let firing = Firing {
+        context,
+        hooks: &hooks,
+        options,
+        is_json: args.json,
+    };
+    let first = firing.pass(event, true, terminal)?;
+    let again = firing.again(&first, terminal)?;
+    let verdict = Verdict::of(&first.outcome, again.as_ref().map(|it| &it.outcome));
+    let last = again.as_ref().unwrap_or(&first);
+    if let (Some(record), None) = (record, last.interrupted) {
+        record.append(&first.event, &verdict)?;
     }
-    let interrupted = ended?;
-    fired.end_kept();
-    show.finish(&fired.event, fired.outcome.as_ref(), interrupted, terminal)?;
-    Ok(fired.status(interrupted))
+    if args.json {
+        let again = again.as_ref().map(|it| report::of(&it.event, &it.outcome));
+        let mut report = report::of(&first.event, &first.outcome);
+        report["again"] = json!(again);
+        terminal.json(&report)?;
+    }
+    Ok(match last.interrupted {
+        Some(status) => Ended::Interrupted(status),
+        None if first.continues() && last.continues() => Ended::Fine,
+        None => Ended::Problems,
+    })
+}
+
+struct Firing<'a> {
+    context: &'a Context<'a>,
+    hooks: &'a Hooks,
+    options: FireOptions,
+    is_json: bool,
+}
+
+/// What came of an event.
+struct Pass {
+    event: Arc<HookEvent>,
+    outcome: Outcome,
+    /// The exit status of the signal that ended it early.
+    interrupted: Option<u8>,
+}
+
+impl Firing<'_> {
+    fn pass(
+        &self,
+        event: HookEvent,
+        with_background: bool,
+        terminal: &mut Terminal<'_>,
+    ) -> Result<Pass, Failure> {
+        let mut fired = Fired::start(event, self, with_background)?;
+        let mut show = Show::new(&fired.event, &fired.hooks, self.is_json, self.context);
+        let ended = fired.watch(&mut show, terminal);
+        if ended.is_err() {
+            // The reader of our output has gone, and the hooks would go on unseen.
+            fired.cut();
+        }
+        let interrupted = ended?;
+        fired.end_kept();
+        let Some(outcome) = fired.outcome else {
+            return Err(Failure::new("the engine has not answered"));
+        };
+        show.finish(&fired.event, &outcome, interrupted, terminal)?;
+        Ok(Pass {
+            event: fired.event,
+            outcome,
+            interrupted,
+        })
+    }
+
+    /// The call as the hooks have changed it, which they see before it is made.
+    fn again(&self, first: &Pass, terminal: &mut Terminal<'_>) -> Result<Option<Pass>, Failure> {
+        if first.interrupted.is_some() {
+            return Ok(None);
+        }
+        let Some(changed) = changed_by(&first.event, &first.outcome) else {
+            return Ok(None);
+        };
+        if !self.is_json {
+            writeln!(terminal, "\nonce more, with these changes:")?;
+        }
+        self.pass(changed, false, terminal).map(Some)
+    }
+}
+
+impl Pass {
+    fn continues(&self) -> bool {
+        let mut results = self.outcome.results().iter();
+        results.all(HookResult::should_continue)
+    }
 }
 
 /// An event that is under way.
@@ -77,20 +160,24 @@ struct Fired {
 impl Fired {
     fn start(
         event: HookEvent,
-        context: &Context<'_>,
-        found: &Hooks,
-        options: FireOptions,
+        firing: &Firing<'_>,
+        with_background: bool,
     ) -> Result<Self, Failure> {
+        let (found, mut options) = (firing.hooks, firing.options);
+        if !with_background {
+            options = options.without_background();
+        }
         let (sender, messages) = mpsc::channel();
         let executor = HookExecutor::builder()
             .registry(Arc::clone(found.registry()))
             .observer(Notes(sender.clone()));
-        let executor = context.executor(found, executor);
+        let executor = firing.context.executor(found, executor);
         let hooks = match executor.disabled_by() {
             Some(_) => Vec::new(),
             None => {
                 let mut hooks = found.registry().get_hooks(&event);
-                hooks.retain(|hook| hook.matches(&event));
+                hooks
+                    .retain(|hook| hook.matches(&event) && (with_background || !hook.background()));
                 hooks
             }
         };
@@ -185,14 +272,5 @@ impl Fired {
     fn cut(&self) {
         self.token.cancel();
         let _ = self.executor.shutdown(Duration::ZERO);
-    }
-
-    fn status(&self, interrupted: Option<u8>) -> Ended {
-        let results = self.outcome.as_ref().map_or(&[][..], Outcome::results);
-        match interrupted {
-            Some(status) => Ended::Interrupted(status),
-            None if results.iter().all(HookResult::should_continue) => Ended::Fine,
-            None => Ended::Problems,
-        }
     }
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::message::Message;
-use super::report;
 use super::spinner::Spinner;
 use crate::cli::context::Context;
 use crate::cli::error::Failure;
@@ -132,16 +131,12 @@ impl Show {
     pub(super) fn finish(
         &mut self,
         event: &HookEvent,
-        outcome: Option<&Outcome>,
+        outcome: &Outcome,
         interrupted: Option<u8>,
         terminal: &mut Terminal<'_>,
     ) -> Result<(), Failure> {
         self.spinner(terminal).clear(terminal)?;
-        let Some(outcome) = outcome else {
-            return Err(Failure::new("the engine has not answered"));
-        };
         if self.is_json {
-            terminal.json(&report::of(event, outcome))?;
             return Ok(());
         }
         if self.hooks > 0 {
