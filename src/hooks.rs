@@ -65,16 +65,6 @@ struct Shared {
     installed: Arc<Installed>,
 }
 
-impl Shared {
-    /// The project whose hooks are loaded, and which of them may run.
-    fn admitted(&self) -> (Option<&Path>, TrustPolicy) {
-        match &self.policy {
-            Some(policy) => (self.project.as_deref(), policy.clone()),
-            None => (None, TrustPolicy::Everything),
-        }
-    }
-}
-
 /// Makes a [`Hooks`]: the names that a host goes by, what it fires, and whose hooks may run.
 #[derive(Debug, Clone)]
 #[must_use = "nothing is loaded before `load`"]
@@ -220,8 +210,9 @@ impl Hooks {
     /// Loads the files again. An event sees the hooks of the last load or the new ones, never some of
     /// each; hooks that the host has registered itself stay.
     pub fn reload(&self) -> Arc<LoadReport> {
-        let (root, policy) = self.shared.admitted();
-        self.config().install(&self.shared.installed, root, &policy)
+        let policy = self.shared.policy.as_ref();
+        self.config()
+            .install(&self.shared.installed, self.project(), policy)
     }
 
     /// Loads the files again, now and whenever they change, until the watcher is dropped; see
@@ -233,9 +224,10 @@ impl Hooks {
     /// When no thread can be started.
     #[cfg(feature = "watch")]
     pub fn watch(&self) -> Result<HookWatcher, WatchError> {
-        let (root, policy) = self.shared.admitted();
         let installed = Arc::clone(&self.shared.installed);
-        self.config().watch_installed(installed, root, policy)
+        let policy = self.shared.policy.clone();
+        self.config()
+            .watch_installed(installed, self.project(), policy)
     }
 
     /// The executor that runs the hooks.
@@ -288,7 +280,7 @@ impl Hooks {
     /// [`HookConfig::json_schema`].
     #[must_use]
     pub fn json_schema(&self) -> Value {
-        HookConfig::json_schema()
+        self.config().own_json_schema()
     }
 
     /// Lets what was submitted come to its end, until the deadline, counted from now; see

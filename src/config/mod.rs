@@ -42,7 +42,9 @@ pub use watch::{HookWatcher, WatchError};
 
 pub(crate) use installed::Installed;
 
+use admission::Admission;
 use content::Loaded;
+use lint::Host;
 use reader::Compiled;
 
 /// Finds, loads and saves hooks.json.
@@ -220,18 +222,18 @@ impl HookConfig {
         root: impl AsRef<Path>,
         policy: TrustPolicy,
     ) -> LoadReport {
-        let found = self.find(Some(root.as_ref()), &policy);
+        let found = self.find(Some(root.as_ref()), Some(&policy));
         registry.load_hooks(found.hooks);
         found.report
     }
 
-    /// Loads as `load_into` does, in the place of what was loaded before. Without a root, the user's
-    /// hooks alone.
+    /// Loads as `load_into` does, in the place of what was loaded before. Without a root or a policy,
+    /// the user's hooks alone.
     pub(crate) fn install(
         &self,
         installed: &Installed,
         root: Option<&Path>,
-        policy: &TrustPolicy,
+        policy: Option<&TrustPolicy>,
     ) -> Arc<LoadReport> {
         let found = self.find(root, policy);
         installed.replace(found.hooks);
@@ -239,18 +241,25 @@ impl HookConfig {
     }
 
     /// What `load_into` registers, and what it reports.
-    fn find(&self, root: Option<&Path>, policy: &TrustPolicy) -> Found {
-        let compiled = match policy {
-            TrustPolicy::Approved(_) => Compiled::None,
-            _ => Compiled::Enabled,
-        };
+    fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Found {
         let mut files = self.read_global();
-        let mut vanished = Vec::new();
+        let mut of_project = Vec::new();
+        let mut admission = Admission::default();
         if let Some(root) = root {
-            let mut of_project = self.read_project(root, compiled);
-            vanished = admission::admit(&mut of_project, root, policy);
-            files.extend(of_project);
+            admission.path = self.project_path(root).unwrap_or_default();
+            match policy {
+                None => admission.refuse_all(),
+                Some(TrustPolicy::Approved(store)) => {
+                    of_project = self.read_project(root, Compiled::None);
+                    admission.admit(&mut of_project, root, store);
+                }
+                Some(TrustPolicy::Everything) => {
+                    of_project = self.read_project(root, Compiled::Enabled)
+                }
+            }
+            admission.report_unapproved(|| self.approve_command_for(root));
         }
+        files.extend(of_project);
 
         let mut report = LoadReport::default();
         let is_broken = files.iter().any(Loaded::is_broken);
@@ -261,14 +270,10 @@ impl HookConfig {
             loaded.add_to(&mut report);
             hooks.extend(loaded.into_hooks(self.placeholders));
         }
-        for hook in vanished {
-            let path = root.and_then(|root| self.project_path(root));
-            let path = path.unwrap_or_default();
-            let problem = admission::problem_of(&hook, &path);
-            log_problem(&problem);
-            report.problems.push(problem);
-            hooks.push(Arc::new(hook));
-        }
+        admission.problems.iter().for_each(log_problem);
+        report.problems.extend(admission.problems);
+        report.unapproved = admission.unapproved;
+        hooks.extend(admission.vanished.into_iter().map(Arc::new));
         hooks.retain(|hook| {
             let disabled = hook.name().filter(|name| disable.contains(*name));
             report.disabled.extend(disabled.map(str::to_owned));
@@ -282,6 +287,13 @@ impl HookConfig {
             report,
             hooks,
             is_broken,
+        }
+    }
+
+    fn approve_command_for(&self, root: &Path) -> String {
+        match &self.approve_command {
+            Some(command) => command.clone(),
+            None => admission::approve_command(&self.profile, root),
         }
     }
 
@@ -299,7 +311,7 @@ impl HookConfig {
     pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
         let path = path.as_ref();
         let mut report = LoadReport::default();
-        match reader::load(path, None, &self.profile, Compiled::All) {
+        match reader::load(path, None, self.host(), Compiled::All) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
                 let missing = Problem::new(Severity::Error, path, "does not exist");
@@ -320,7 +332,7 @@ impl HookConfig {
     /// ```
     pub fn check_text(&self, name: impl AsRef<Path>, text: &str) -> LoadReport {
         let mut report = LoadReport::default();
-        reader::load_text(name.as_ref(), text, &self.profile).add_to(&mut report);
+        reader::load_text(name.as_ref(), text, self.host()).add_to(&mut report);
         report
     }
 
@@ -328,7 +340,12 @@ impl HookConfig {
     /// `hooks.schema.json`; a file that names it in `"$schema"` keeps that when it is saved.
     #[must_use]
     pub fn json_schema() -> Value {
-        schema::schema()
+        schema::schema(&Vocabulary::default())
+    }
+
+    /// With the events and tools of the host.
+    pub(crate) fn own_json_schema(&self) -> Value {
+        schema::schema(&self.vocabulary)
     }
 
     /// Saves these as the user's hooks, in the file that exists, else in the first of the profile.
@@ -366,6 +383,13 @@ impl HookConfig {
         save::save(&self.project_candidates(root), Some(root), hooks)
     }
 
+    fn host(&self) -> Host<'_> {
+        Host {
+            profile: &self.profile,
+            vocabulary: &self.vocabulary,
+        }
+    }
+
     fn hooks_of(&self, files: Vec<Loaded>) -> Vec<Hook> {
         let mut hooks = Vec::new();
         for loaded in files {
@@ -382,7 +406,7 @@ impl HookConfig {
         let candidates = self.global_candidates();
         candidates
             .iter()
-            .filter_map(|path| reader::load(path, None, &self.profile, Compiled::Enabled))
+            .filter_map(|path| reader::load(path, None, self.host(), Compiled::Enabled))
             .collect()
     }
 
@@ -392,7 +416,7 @@ impl HookConfig {
         let candidates = self.project_candidates(&root);
         candidates
             .iter()
-            .filter_map(|path| reader::load(path, Some(&root), &self.profile, compiled))
+            .filter_map(|path| reader::load(path, Some(&root), self.host(), compiled))
             .collect()
     }
 

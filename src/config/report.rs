@@ -37,6 +37,9 @@ pub struct LoadReport {
     pub loaded: usize,
     /// The names of those that are not registered because the user's file disables them.
     pub disabled: Vec<String>,
+    /// The hooks of the project that no person has approved, by name or else by description or pattern.
+    /// They are skipped. Empty under [`TrustPolicy::Everything`].
+    pub unapproved: Vec<String>,
     /// What is wrong with the files, in their order. Of one file at most 1,000, and one more if
     /// there are others.
     pub problems: Vec<Problem>,
@@ -51,7 +54,8 @@ impl LoadReport {
             .all(|problem| problem.severity != Severity::Error)
     }
 
-    /// The report for programs: `{"files": [...], "loaded": 3, "disabled": [...], "problems": [...]}`, each problem
+    /// The report for programs: `{"files": [...], "loaded": 3, "disabled": [...], "unapproved": [...],
+    /// "problems": [...]}`, each problem
     /// with `severity`, `file`, `index`, `key`, `line`, `column`, `end_line`, `end_column`, `offset`,
     /// `end_offset`, `message`, `expected`, `found`, `suggestion` and `help`, `null` where there is
     /// none.
@@ -67,6 +71,7 @@ impl LoadReport {
             "files": files,
             "loaded": self.loaded,
             "disabled": self.disabled,
+            "unapproved": self.unapproved,
             "problems": problems,
         })
     }

@@ -92,15 +92,15 @@ impl HookConfig {
         policy: TrustPolicy,
     ) -> Result<HookWatcher, WatchError> {
         let installed = Arc::new(Installed::new(registry));
-        self.watch_installed(installed, Some(root.as_ref()), policy)
+        self.watch_installed(installed, Some(root.as_ref()), Some(policy))
     }
 
-    /// Goes on from what was loaded before. Without a root, with the user's hooks alone.
+    /// Goes on from what was loaded before. Without a root or a policy, with the user's hooks alone.
     pub(crate) fn watch_installed(
         &self,
         installed: Arc<Installed>,
         root: Option<&Path>,
-        policy: TrustPolicy,
+        policy: Option<TrustPolicy>,
     ) -> Result<HookWatcher, WatchError> {
         let absolute = |root: &Path| std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         let root = root.map(absolute);
@@ -142,7 +142,7 @@ struct Watching {
     config: HookConfig,
     installed: Arc<Installed>,
     root: Option<PathBuf>,
-    policy: TrustPolicy,
+    policy: Option<TrustPolicy>,
     hooks: Vec<Arc<Hook>>,
     reports: Sender<LoadReport>,
     /// None where the system cannot tell of changes.
@@ -159,7 +159,7 @@ impl Watching {
         config: HookConfig,
         installed: Arc<Installed>,
         root: Option<PathBuf>,
-        policy: TrustPolicy,
+        policy: Option<TrustPolicy>,
         reports: Sender<LoadReport>,
     ) -> Self {
         Self {
@@ -178,7 +178,8 @@ impl Watching {
     fn load_first(&mut self) -> Arc<LoadReport> {
         // Before they are read, so that no change is missed.
         self.seen = self.stamps();
-        let Found { report, hooks, .. } = self.config.find(self.root.as_deref(), &self.policy);
+        let Found { report, hooks, .. } =
+            self.config.find(self.root.as_deref(), self.policy.as_ref());
         self.register(hooks);
         self.installed.set_report(report)
     }
@@ -218,12 +219,12 @@ impl Watching {
             report,
             hooks,
             is_broken,
-        } = self.config.find(self.root.as_deref(), &self.policy);
+        } = self.config.find(self.root.as_deref(), self.policy.as_ref());
         if is_broken {
             warn!("hooks files cannot be used as they are: the hooks before the change stay");
             // But not what has been revoked meanwhile.
-            if let Some(root) = &self.root {
-                self.register(admission::judge_again(&self.hooks, root, &self.policy));
+            if let (Some(root), Some(policy)) = (&self.root, &self.policy) {
+                self.register(admission::judge_again(&self.hooks, root, policy));
             }
         } else {
             info!("{} hooks were loaded anew", hooks.len());
@@ -245,7 +246,7 @@ impl Watching {
         if let Some(root) = &self.root {
             files.extend(self.config.project_candidates(root));
         }
-        if let TrustPolicy::Approved(store) = &self.policy {
+        if let Some(TrustPolicy::Approved(store)) = &self.policy {
             files.push(store.path().to_owned());
         }
         let targets: Vec<_> = files

@@ -75,7 +75,6 @@ impl Vocabulary {
     }
 
     /// The built-in events in the order of the specification, then the host's own.
-    #[must_use]
     pub fn events(&self) -> &[EventSpec] {
         &self.events
     }
@@ -98,6 +97,11 @@ impl Vocabulary {
     pub fn has_tool(&self, name: &str) -> bool {
         let is_named = self.tools.iter().any(|tool| tool == name);
         is_named || self.globs.iter().any(|glob| glob.matches(name))
+    }
+
+    /// Whether one of the tools may be such a one: what a glob stands for is not known.
+    pub(crate) fn may_have_tool_like(&self, is_it: impl Fn(&str) -> bool) -> bool {
+        !self.globs.is_empty() || self.tools.iter().any(|tool| is_it(tool))
     }
 
     /// Whether hooks may stop what the host is about to do: [`EventType::can_block`], but for the

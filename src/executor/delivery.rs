@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use log::error;
 
-use crate::events::EventType;
+use crate::events::EventKind;
 use crate::outcome::{HookResult, Outcome};
 use crate::process::Cancel;
 use crate::runner::tell;
@@ -49,17 +49,13 @@ pub(super) struct Answers {
 
 struct Told {
     callback: Callback,
-    event_type: EventType,
+    kind: EventKind,
     results: Vec<HookResult>,
 }
 
 impl Answers {
     /// For at most so many results, and what the host holds of them.
-    pub(super) fn new(
-        most: usize,
-        event_type: &EventType,
-        callback: Option<Callback>,
-    ) -> (Self, JobEnd) {
+    pub(super) fn new(most: usize, kind: EventKind, callback: Option<Callback>) -> (Self, JobEnd) {
         let (sender, done) = bounded(0);
         let progress = Arc::new(Progress::new(most));
         let end = JobEnd {
@@ -72,7 +68,7 @@ impl Answers {
             progress,
             told: callback.map(|callback| Told {
                 callback,
-                event_type: event_type.clone(),
+                kind,
                 results: Vec::new(),
             }),
             done: Some(sender),
@@ -112,7 +108,7 @@ impl Answers {
     /// In this order: a thread that the end wakes finds everything there.
     pub(super) fn close(&mut self) {
         if let Some(mut told) = self.told.take() {
-            let outcome = Outcome::new(told.event_type.clone(), told.results);
+            let outcome = Outcome::of(told.kind, told.results);
             call(&mut told.callback, HookUpdate::Done(outcome));
         }
         self.progress.close();

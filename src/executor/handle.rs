@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::delivery::{JobEnd, Progress};
-use crate::events::EventType;
+use crate::events::EventKind;
 use crate::outcome::{HookResult, Outcome};
 use crate::pool::{Pool, Ticket, on_pool_thread};
 use crate::process::Cancel;
@@ -42,7 +42,7 @@ use crate::process::Cancel;
 /// ```
 #[must_use = "hooks may have blocked the operation: wait for the outcome"]
 pub struct HookHandle {
-    event_type: EventType,
+    kind: EventKind,
     /// None for an event without hooks.
     job: Option<Submitted>,
     state: State,
@@ -66,19 +66,19 @@ struct Submitted {
 }
 
 impl HookHandle {
-    pub(super) fn new(event_type: EventType, end: JobEnd, pool: Pool, ticket: Ticket) -> Self {
+    pub(super) fn new(kind: EventKind, end: JobEnd, pool: Pool, ticket: Ticket) -> Self {
         let job = Submitted::new(end, pool, ticket);
-        Self::with_job(event_type, Some(job))
+        Self::with_job(kind, Some(job))
     }
 
     /// For an event without hooks.
-    pub(super) fn finished(event_type: EventType) -> Self {
-        Self::with_job(event_type, None)
+    pub(super) fn finished(kind: EventKind) -> Self {
+        Self::with_job(kind, None)
     }
 
-    fn with_job(event_type: EventType, job: Option<Submitted>) -> Self {
+    fn with_job(kind: EventKind, job: Option<Submitted>) -> Self {
         Self {
-            event_type,
+            kind,
             job,
             state: State::Running,
             cancels_on_drop: false,
@@ -111,7 +111,7 @@ impl HookHandle {
                 State::Given(blocking) => std::mem::take(blocking),
                 State::Running => Vec::new(),
             };
-            Outcome::new(self.event_type.clone(), results)
+            Outcome::of(self.kind.clone(), results)
         })
     }
 
@@ -195,7 +195,7 @@ impl HookHandle {
         let results = job.map(|job| job.progress.take()).unwrap_or_default();
         let blocking = results.iter().filter(|result| !result.should_continue());
         self.state = State::Given(blocking.cloned().collect());
-        Some(Outcome::new(self.event_type.clone(), results))
+        Some(Outcome::of(self.kind.clone(), results))
     }
 }
 
@@ -296,7 +296,7 @@ impl CancelToken {
 impl fmt::Debug for HookHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HookHandle")
-            .field("event_type", &self.event_type)
+            .field("event_type", &self.kind.event_type)
             .field("is_finished", &self.is_finished())
             .finish_non_exhaustive()
     }

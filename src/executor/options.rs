@@ -100,8 +100,8 @@ impl FireOptions {
         self
     }
 
-    pub(super) fn place_of(self, event: &HookEvent) -> Place {
-        let guard = event.event_type.can_block();
+    /// A guard is an event that can block.
+    pub(super) fn place_of(self, event: &HookEvent, guard: bool) -> Place {
         let session = || event.session_id.as_ref().filter(|_| !guard);
         let lane = match self.order {
             Order::BySession => session().map(hash),
@@ -127,13 +127,16 @@ mod tests {
         let message = HookEvent::session_message("s1", "user", "hello");
         let guard = HookEvent::tool_pre_execute("bash", "ls").with_session_id("s1");
         let default = FireOptions::default();
-        let lane = default.place_of(&message).lane;
+        let lane = default.place_of(&message, false).lane;
         assert!(lane.is_some());
-        assert_eq!(default.place_of(&guard).lane, None);
-        assert!(default.place_of(&guard).guard);
-        assert_eq!(default.unordered().place_of(&message).lane, None);
-        assert_eq!(default.ordered_by("s1").place_of(&guard).lane, lane);
-        assert_ne!(default.ordered_by("s2").place_of(&guard).lane, lane);
-        assert_eq!(default.place_of(&HookEvent::user_interrupt()).lane, None);
+        assert_eq!(default.place_of(&guard, true).lane, None);
+        assert!(default.place_of(&guard, true).guard);
+        assert_eq!(default.unordered().place_of(&message, false).lane, None);
+        assert_eq!(default.ordered_by("s1").place_of(&guard, true).lane, lane);
+        assert_ne!(default.ordered_by("s2").place_of(&guard, true).lane, lane);
+        assert_eq!(
+            default.place_of(&HookEvent::user_interrupt(), false).lane,
+            None
+        );
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn run(
 ) {
     let count = hooks.len();
     let place = Place {
-        guard: firing.event.event_type.can_block(),
+        guard: firing.can_block,
         lane: None,
     };
     let (sender, results) = bounded(count);

@@ -14,6 +14,7 @@
 //! capital letters, so that a capital in a category, an action or a whole name is an error.
 
 mod mismatch;
+mod unfired;
 
 use std::borrow::Cow;
 use std::fmt;

@@ -96,7 +96,7 @@ impl Runner {
                 Err((failure, error)) => not_run(failure, error),
             },
         };
-        self.reporter.end(&result, &firing.event);
+        self.reporter.end(&result, event_type, firing.can_block);
         result
     }
 
@@ -112,12 +112,11 @@ impl Runner {
                 format!("cannot read the current directory: {error}"),
             )
         })?;
-        let can_block = firing.event.event_type.can_block();
         let environment = firing
             .variables
             .for_hook(
                 hook,
-                can_block,
+                firing.can_block,
                 &working_dir.to_string_lossy(),
                 &self.naming,
             )
@@ -217,7 +216,7 @@ impl Runner {
             ask_handled: firing.handles_ask,
             ..HookResult::new(Arc::clone(hook), exit_code)
         };
-        answered(result, stdout_cut, &firing.event.event_type, &self.reporter)
+        answered(result, stdout_cut, firing, &self.reporter)
     }
 }
 

@@ -372,6 +372,7 @@ fn a_report_for_programs_has_everything_in_its_place() {
         "files": [path.to_string_lossy()],
         "loaded": 0,
         "disabled": [],
+        "unapproved": [],
         "problems": [{
             "severity": "error",
             "file": path.to_string_lossy(),

@@ -19,6 +19,7 @@ mod execution;
 mod hook_commit;
 mod hook_guard;
 mod hook_scripts;
+mod hooks;
 mod hosts;
 #[cfg(unix)]
 mod inherit;
