@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_is_found_by_line_and_column() {
+    fn errors_have_line_and_column() {
         let cases = [
             ("", "1:1: EOF"),
             ("{}", "1:1: invalid type: map"),

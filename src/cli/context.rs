@@ -117,6 +117,12 @@ impl Context<'_> {
         })
     }
 
+    /// The same for a command that has `--global`.
+    pub(crate) fn root_unless_global(&self) -> Result<PathBuf, Failure> {
+        let fix = "name one with `--project DIR`, or say `--global` for the user's file";
+        self.needed_root().map_err(|failure| failure.with_fix(fix))
+    }
+
     /// For a command that has to do with the usual files alone: with others in their place it would
     /// not do what was asked for.
     pub(crate) fn needs_the_usual_files(&self, does: &str) -> Result<(), Failure> {

@@ -28,7 +28,7 @@ pub(crate) fn run(
     } else {
         context
             .project_config()
-            .project_path(context.needed_root()?)
+            .project_path(context.root_unless_global()?)
     };
     let path = path.ok_or_else(|| {
         Failure::new("cannot find a home directory to write to").with_fix("set `XDG_CONFIG_HOME`")

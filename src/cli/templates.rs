@@ -52,7 +52,8 @@ fn add(
         let config = context.hooks.config();
         (config.global_path(), config.load_global())
     } else {
-        let (config, root) = (context.project_config(), context.needed_root()?);
+        let config = context.project_config();
+        let root = context.root_unless_global()?;
         (config.project_path(&root), config.load_project(&root))
     };
     if let Some(path) = path.as_deref().filter(|path| path.exists())

@@ -80,13 +80,15 @@ fn every_text_has_the_name_of_the_host() {
 
 #[test]
 fn a_host_fires_its_own_event() {
-    let home =
-        home_with(r#"{"hooks": [{"event": "level:loaded", "command": "echo $MYGAME_LEVEL"}]}"#);
+    let home = home_with(
+        r#"{"hooks": [{"event": "level:loaded", "command": "echo $MYGAME_LEVEL; exit 1"}]}"#,
+    );
     let said = run(
         home.path(),
         &["fire", "level:loaded", "--data", "level=one"],
     );
     assert!(said.out.contains("out  one"), "{}", said.out);
+    assert!(said.out.contains("cannot be blocked"), "{}", said.out);
     let said = run(home.path(), &["fire", "levle:loaded"]);
     assert_eq!(said.status, status(2));
     assert!(
@@ -108,13 +110,15 @@ fn a_host_without_projects_has_none() {
     let said = run(home.path(), &["status"]);
     assert_eq!(said.status, status(2));
     assert!(said.err.contains("there is no project"), "{}", said.err);
+    let said = run(home.path(), &["init"]);
+    assert!(said.err.contains("or say `--global`"), "{}", said.err);
     let said = run(home.path(), &["list", "--json"]);
     let list: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(list["hooks"].as_array().unwrap().len(), 2, "{list:#}");
 }
 
 #[test]
-fn a_hook_that_the_host_has_registered_is_listed() {
+fn a_registered_hook_is_listed() {
     let home = home_with("{}");
     let hooks = host(home.path());
     let hook = forge_hooks::Hook::new("level:loaded", "echo mine").unwrap();
@@ -145,5 +149,23 @@ fn a_profile_names_files_and_variables() {
         let said = user.run(&with(&["list", "--profile"], &[name]));
         assert_eq!((said.status, &*said.out), (2, ""), "{name}: {said:?}");
         assert!(said.err.contains("--profile"), "{said:?}");
+    }
+}
+
+#[test]
+fn a_host_says_when_commands_end() {
+    let home = home_with(r#"{"hooks": [{"event": "session:start", "command": "sleep 600"}]}"#);
+    let cases = home.path().join("cases.json");
+    std::fs::write(&cases, r#"[{"event": "session:start", "expect": "allow"}]"#).unwrap();
+    for args in [["fire", "session:start"], ["test", cases.to_str().unwrap()]] {
+        let mut asked = 0;
+        let interrupted = move || {
+            asked += 1;
+            (asked > 3).then_some(130)
+        };
+        let (sink, input) = (std::io::sink, std::io::empty());
+        let mut io = Io::new("mygame hooks", input, sink(), sink()).interrupted_by(interrupted);
+        let ended = cli::run(&host(home.path()), args, &mut io);
+        assert_eq!(format!("{ended:?}"), status(130), "{args:?}");
     }
 }
