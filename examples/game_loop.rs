@@ -9,8 +9,6 @@ use std::time::Duration;
 
 use forge_hooks::{AppProfile, EventSpec, EventType, HookEvent, HookHandle, Hooks};
 
-const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
-
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let level_loaded = EventType::custom("level:loaded")?;
     let game_save = EventType::custom("game:save")?;
@@ -20,6 +18,12 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         .event(loaded.data("level", "which one").notify_only())
         .event(save.data("slot", "the file, without its directory"))
         .load();
+    #[cfg(feature = "cli")]
+    if std::env::args().nth(1).as_deref() == Some("hooks") {
+        use forge_hooks::cli::{Io, run};
+        let args = std::env::args_os().skip(2);
+        return Ok(run(&hooks, args, &mut Io::system("mygame hooks")));
+    }
     print!("{}", hooks.report().render(false));
 
     let mut pending = Vec::new();
@@ -30,7 +34,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             pending.extend(hooks.submit(event).ok());
         }
         pending.retain_mut(is_pending);
-        thread::sleep(FRAME);
+        thread::sleep(Duration::from_nanos(16_666_667));
     }
 
     let save = HookEvent::new(game_save).with_data("slot", "quick");

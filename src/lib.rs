@@ -99,8 +99,10 @@
 //!
 //! # Trying a hook
 //! With the feature `cli`, the program `forge-hooks` fires events at hooks without your program, shows
-//! what each does and why another does not run, and draws what is wrong in a file; it uses this API
-//! alone. The document `docs/program.md` in the repository tells its commands.
+//! what each does and why another does not run, tests tables of cases, and draws what is wrong in a
+//! file. The document `docs/program.md` in the repository describes its commands. They are functions of
+//! this library, which use this API alone: `forge_hooks::cli::run` gives a host's users `mygame hooks fire`,
+//! `list`, `trust` and the others in one line, with the host's names, events and tools.
 //!
 //! # Seeing what happens
 //! The library logs through [`log`]: a hook's start and end at debug level, what it writes to
@@ -148,6 +150,8 @@ struct Readme;
 
 use std::time::Duration;
 
+#[cfg(feature = "cli")]
+pub mod cli;
 mod config;
 #[cfg(any(doc, doctest))]
 pub mod docs;

@@ -134,6 +134,12 @@ impl HookConfig {
         self
     }
 
+    /// The directory for the user's configuration, where one was set.
+    #[must_use]
+    pub fn config_home(&self) -> Option<&Path> {
+        self.config_home.as_deref()
+    }
+
     /// Sets whether [`load_into`](HookConfig::load_into) registers a placeholder hook, which always
     /// fails, for what cannot be used. Default: true. Without placeholders, a guard with a typo lets
     /// everything through, and only the report shows it.

@@ -78,7 +78,7 @@ impl FireOptions {
     }
 
     /// Leaves hooks in the background out: for an event that they have been told of already.
-    pub(crate) const fn without_background(mut self) -> Self {
+    pub const fn without_background(mut self) -> Self {
         self.skips_background = true;
         self
     }

@@ -78,7 +78,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "trust",
         ],
     ),
-    // The program; it has a crate of its own, whose modules are files of `bin`.
+    // As another crate would.
+    ("cli", &["the public API"]),
     ("bin", &["the public API"]),
 ];
 
@@ -161,18 +162,55 @@ fn imports_are_read_in_every_form() {
 #[test]
 fn imports_follow_the_table() {
     let allowed: BTreeMap<_, _> = MAY_IMPORT.iter().copied().collect();
-    let sources = sources();
-    let stem = |source: &Source| Some(source.path.file_stem()?.to_str()?.to_owned());
-    let of_bin = sources.iter().filter(|source| source.module == "bin");
-    let programs: BTreeSet<String> = of_bin.filter_map(stem).collect();
-    for source in sources.iter().filter(|source| source.module != "lib") {
+    let is_checked = |source: &Source| !["lib", "cli"].contains(&source.module.as_str());
+    for source in sources().into_iter().filter(is_checked) {
         let allowed = allowed.get(source.module.as_str());
         let allowed = allowed.unwrap_or_else(|| panic!("{} has no row", source.module));
         for import in imports(&source.text) {
-            let of_the_program = source.module == "bin" && programs.contains(&import);
-            let fine =
-                of_the_program || import == source.module || allowed.contains(&import.as_str());
+            let fine = import == source.module || allowed.contains(&import.as_str());
             assert!(fine, "{}: may not import `{import}`", source.path.display());
+        }
+    }
+}
+
+/// The names that lib.rs hands on, and its public modules.
+fn public_names(lib: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for statement in code(lib).split(';') {
+        let Some((_, public)) = statement.rsplit_once("\npub ") else {
+            continue;
+        };
+        if let Some(module) = public.strip_prefix("mod ") {
+            names.insert(module.to_owned());
+        } else if let Some(path) = public.strip_prefix("use ") {
+            let list = path.rsplit("::").next().unwrap_or_default();
+            let list = list.trim_matches(['{', '}']).split(',');
+            names.extend(list.map(|name| name.trim().to_owned()));
+        }
+    }
+    names
+}
+
+#[test]
+fn cli_uses_the_public_api_alone() {
+    let sources = sources();
+    let lib = sources.iter().find(|source| source.module == "lib");
+    let public = public_names(&lib.unwrap().text);
+    assert!(public.contains("Hook") && public.contains("templates"));
+    for source in sources.iter().filter(|source| source.module == "cli") {
+        for path in code(&source.text).split("crate::").skip(1) {
+            let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
+            let end = path.find(|c| !is_path(c)).unwrap_or(path.len());
+            let list = path
+                .strip_prefix('{')
+                .and_then(|list| list.split('}').next());
+            for name in list.unwrap_or(&path[..end]).split(',').map(str::trim) {
+                let (first, rest) = name.split_once("::").unwrap_or((name, ""));
+                let is_type = first.starts_with(|c: char| c.is_ascii_uppercase());
+                let inner = rest.is_empty() || is_type || ["cli", "templates"].contains(&first);
+                let fine = name.is_empty() || (inner && public.contains(first));
+                assert!(fine, "{}: `{name}` is not public", source.path.display());
+            }
         }
     }
 }
@@ -180,7 +218,10 @@ fn imports_follow_the_table() {
 #[test]
 fn every_entry_of_the_table_is_used() {
     let sources = sources();
-    for (module, allowed) in MAY_IMPORT.iter().filter(|(module, _)| *module != "bin") {
+    for (module, allowed) in MAY_IMPORT
+        .iter()
+        .filter(|(_, allowed)| *allowed != ["the public API"])
+    {
         let of_module = sources.iter().filter(|source| source.module == *module);
         let used: BTreeSet<String> = of_module.flat_map(|it| imports(&it.text)).collect();
         for entry in *allowed {
@@ -254,10 +295,7 @@ fn the_library_prints_nothing_and_has_no_todo() {
         let writing = ["io::stdout(", "io::stderr("]
             .iter()
             .any(|form| code.contains(form));
-        let may_write = source.module == "bin"
-            && ["main", "terminal"]
-                .map(Path::new)
-                .contains(&Path::new(source.path.file_stem().unwrap()));
+        let may_write = source.path == Path::new("cli/io.rs");
         assert!(!writing || may_write, "{} writes", source.path.display());
         let marked = markers.iter().find(|marker| source.text.contains(*marker));
         assert_eq!(marked, None, "{}", source.path.display());

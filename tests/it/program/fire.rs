@@ -179,10 +179,7 @@ fn wrong_usage_names_the_option_and_the_fix() {
             &["fire", "tool:pre_exec"],
             "unknown event `tool:pre_exec`; did you mean `tool:pre_execute`?",
         ),
-        (
-            &["fire", "start"],
-            "the built-in events are tool:pre_execute,",
-        ),
+        (&["fire", "start"], "the events are tool:pre_execute,"),
         (
             &["fire", "tool:error", "--args", "ls"],
             "fix: write it as in `--args '\"ls\"'`",

@@ -1,10 +1,13 @@
 //! The program `forge-hooks`, as it was built: its commands, its exit statuses, what it prints.
 
 mod approval;
+mod cases;
 #[cfg(target_os = "linux")]
 mod completion;
 mod files;
 mod fire;
+mod for_programs;
+mod hosted;
 mod printing;
 #[cfg(unix)]
 mod resident;

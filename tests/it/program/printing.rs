@@ -6,8 +6,10 @@ use serde_json::json;
 
 use super::{GUARDED, SUDO, User, with};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 14] = [
     "fire",
+    "test",
+    "events",
     "validate",
     "list",
     "init",

@@ -1,0 +1,54 @@
+//! The program `forge-hooks`: the library's commands with the default names, a logger and Ctrl-C.
+
+use std::io;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use forge_hooks::cli::{self, Io};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+fn main() -> ExitCode {
+    // A logger costs time; the few who want one say so.
+    if std::env::var_os("RUST_LOG").is_some() {
+        env_logger::init();
+    }
+    let mut interrupts: Option<Interrupts> = None;
+    let interrupted = move || interrupts.get_or_insert_with(Interrupts::heard).status();
+    let mut io = Io::system("forge-hooks").interrupted_by(interrupted);
+    cli::run_standalone(std::env::args_os().skip(1), &mut io)
+}
+
+/// The signals that end the program, each with its flag and its exit status. The first ends the hooks in
+/// order, the second the program at once. Costs no thread: a handler sets a flag.
+struct Interrupts(Vec<(Arc<AtomicBool>, u8)>);
+
+impl Interrupts {
+    /// Signals set their flags from now on. One that cannot be heard ends the program as it always does.
+    fn heard() -> Self {
+        let mut heard = Vec::new();
+        for (signal, status) in [(SIGINT, 130), (SIGTERM, 143)] {
+            let is_raised = Arc::new(AtomicBool::new(false));
+            match listen(signal, status.into(), &is_raised) {
+                Ok(()) => heard.push((is_raised, status)),
+                Err(error) => log::warn!("could not listen for signal {signal}: {error}"),
+            }
+        }
+        Self(heard)
+    }
+
+    /// The exit status of the signal that has come, if one has.
+    fn status(&self) -> Option<u8> {
+        let mut raised = self.0.iter();
+        let found = raised.find(|(is_raised, _)| is_raised.load(Ordering::SeqCst));
+        found.map(|(_, status)| *status)
+    }
+}
+
+fn listen(signal: i32, status: i32, is_raised: &Arc<AtomicBool>) -> io::Result<()> {
+    // In this order: the first looks at what the second has set the time before.
+    flag::register_conditional_shutdown(signal, status, Arc::clone(is_raised))?;
+    flag::register(signal, Arc::clone(is_raised))?;
+    Ok(())
+}

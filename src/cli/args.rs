@@ -1,0 +1,309 @@
+//! The command line: its commands, their options, and what `--help` says of them.
+//!
+//! Knows nothing of what a command does.
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
+
+use crate::cli::terminal::ColorChoice;
+
+/// The program that the texts of this file speak of.
+const NAME: &str = "forge-hooks";
+
+/// The command line of a program that is called `program`.
+pub(crate) fn command(program: &str, version: &str) -> clap::Command {
+    let command = Cli::command().name(program.to_owned());
+    called(command.version(version.to_owned()), program)
+}
+
+pub(crate) const PROFILE: &str = "profile";
+
+/// The command line of a program that belongs to no host.
+pub(crate) fn standalone(command: clap::Command) -> clap::Command {
+    let profile = clap::Arg::new(PROFILE)
+        .long(PROFILE)
+        .global(true)
+        .value_name("NAME")
+        .value_parser(profile_name)
+        .help("The host whose names of files and variables are used, as in `mygame` [default: those of forge and opencode]")
+        .help_heading("Common options");
+    let default = "The project's root [default: the current directory]";
+    let command = command.mut_arg("project", |project| project.help(default));
+    command.arg(profile)
+}
+
+fn profile_name(text: &str) -> Result<String, &'static str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(is_part) {
+        return Ok(text.to_owned());
+    }
+    Err("expected a letter, then letters, digits, `_` and `-`")
+}
+
+fn called(command: clap::Command, program: &str) -> clap::Command {
+    let command = command.mut_subcommands(|command| called(command, program));
+    match command.get_after_help().map(ToString::to_string) {
+        Some(help) => command.after_help(help.replace(NAME, program)),
+        None => command,
+    }
+}
+
+/// Write, check and try hooks without the program that will run them.
+#[derive(Parser)]
+#[command(
+    name = NAME,
+    max_term_width = 100,
+    infer_long_args = false,
+    after_help = "Exit status: 0 fine; 1 blocked, a hook failed, or problems were found; 2 wrong usage, or \
+                  nothing could be done; 130 ended by Ctrl-C.\n\n\
+                  Example:\n  forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}'"
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Which hooks are meant, and how they are shown.
+#[derive(Args)]
+#[command(next_help_heading = "Common options")]
+pub(crate) struct Common {
+    /// Use this hooks file in place of the user's and the project's; may come several times. It needs
+    /// no approval.
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Vec<PathBuf>,
+    /// The project's root [default: the program's own].
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) project: Option<PathBuf>,
+    /// Leave the user's own hooks out.
+    #[arg(long, global = true)]
+    pub(crate) no_global: bool,
+    /// Colours; `auto` has them on a terminal, and heeds NO_COLOR and CLICOLOR_FORCE.
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorChoice::Auto)]
+    pub(crate) color: ColorChoice,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Fire an event at the hooks, through the real engine, and show what each of them does.
+    Fire(Fire),
+    /// Fire a table of cases at the hooks, and show where they decide otherwise than expected.
+    Test(Test),
+    /// Show the events that hooks can be for: their data, their variables, which can be blocked.
+    Events(Events),
+    /// Show every problem of hooks files, with its line and its fix.
+    Validate(Validate),
+    /// List all hooks: where they are written, whether they run, and on what.
+    List(List),
+    /// Write a hooks file to start from; never over one that is there.
+    Init(Init),
+    /// Show ready-made hooks, or add one to the project's file.
+    Templates(Templates),
+    /// Approve the project's hooks as they are now.
+    Trust(Trust),
+    /// Forget what was approved of the project.
+    Untrust(Untrust),
+    /// Show what is approved of the project, and what has changed since.
+    Status(Status),
+    /// Show a trace that a program wrote of its hooks: as a table, or as a page with a timeline.
+    Trace(Trace),
+    /// Print the JSON Schema of hooks.json.
+    #[command(after_help = "Example:\n  forge-hooks schema > hooks.schema.json")]
+    Schema,
+    /// Print a completion script for a shell.
+    #[command(after_help = "Example:\n  source <(forge-hooks completions bash)")]
+    Completions {
+        /// The shell.
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Print the manual page.
+    #[command(after_help = "Example:\n  forge-hooks man | man -l -")]
+    Man,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Exit status: 0 when the host would go on and no hook failed; 1 when one blocks or fails (unless it \
+                  says `\"on_failure\": \"continue\"`); 130 after Ctrl-C.\n\n\
+                  Examples:\n  forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}'\n  \
+                  forge-hooks fire session:message --session s1 --data role=user --data content=hello\n  \
+                  echo '{\"type\":\"session:start\"}' | forge-hooks fire --event-json - --dry-run"
+)]
+pub(crate) struct Fire {
+    /// The event, as in `tool:pre_execute`.
+    #[arg(required_unless_present = "event_json", conflicts_with = "event_json")]
+    pub(crate) event: Option<String>,
+    /// Fire this whole event, as a hook finds it on its standard input; `-` reads it from standard
+    /// input.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) event_json: Option<PathBuf>,
+    /// The tool.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// The tool's arguments; `@FILE` reads them from a file.
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub(crate) args: Option<String>,
+    /// The tool's result; `@FILE` reads it from a file.
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub(crate) result: Option<String>,
+    /// The message of an error.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) error: Option<String>,
+    /// The session.
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// More data; may come several times. A value that is JSON is taken as such, else as a text.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) data: Vec<String>,
+    /// Take EVENT for one of a program's own, though it is nearly the name of a built-in one.
+    #[arg(long)]
+    pub(crate) custom: bool,
+    /// Do not stop at the first hook that does not let the host go on.
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+    /// Run all hooks at once.
+    #[arg(long)]
+    pub(crate) parallel: bool,
+    /// Run nothing: show which hooks would run, in order, and for each other one why not.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Fire it N times (1 to 100,000) at the kept process of each resident hook, after once to start it,
+    /// and show how long an answer takes; other hooks do not run.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=100_000),
+        conflicts_with_all = ["dry_run", "parallel", "keep_going"]
+    )]
+    pub(crate) resident: Option<u32>,
+    /// Add the event, and what the hooks decide, to this table of cases for `test`.
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["dry_run", "resident"]
+    )]
+    pub(crate) record: Option<PathBuf>,
+    /// Print one object for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Exit status: 0 when all is as expected, 1 when a case fails, 2 when the table cannot be used.\n\n\
+                  Example:\n  forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}' --record cases.json\n  \
+                  forge-hooks test cases.json"
+)]
+pub(crate) struct Test {
+    /// The table, a JSON array of cases; `-` is standard input.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// Print one object for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  forge-hooks events --json")]
+pub(crate) struct Events {
+    /// Print them for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Exit status: 0 when there are no errors, 1 when there are; with --strict, 1 for warnings too.\n\n\
+                        Example:\n  forge-hooks validate --strict .src/forge/hooks.json"
+)]
+pub(crate) struct Validate {
+    /// The files, `-` for standard input [default: the user's and the project's].
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print a report for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Take warnings for errors.
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  forge-hooks list --event tool:pre_execute --tool bash")]
+pub(crate) struct List {
+    /// Only hooks for this event.
+    #[arg(long, value_name = "EVENT")]
+    pub(crate) event: Option<String>,
+    /// Only hooks for this tool; with --event, or for any event of it.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// Print the list for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  forge-hooks init && forge-hooks validate")]
+pub(crate) struct Init {
+    /// Write the user's own file, not the project's.
+    #[arg(long)]
+    pub(crate) global: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  forge-hooks templates block_sudo --add")]
+pub(crate) struct Templates {
+    /// The template [default: all].
+    pub(crate) name: Option<String>,
+    /// Add it to the project's file, behind the hooks that are there.
+    #[arg(long, requires = "name")]
+    pub(crate) add: bool,
+    /// With --add: to the user's own file, not the project's.
+    #[arg(long, requires = "add")]
+    pub(crate) global: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  forge-hooks trust --project ~/src/thing")]
+pub(crate) struct Trust {
+    /// Approve without asking.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  forge-hooks untrust --project ~/src/thing")]
+pub(crate) struct Untrust {
+    /// Forget without asking.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Exit status: 0 when every hook of the project may run, 1 when one may not.\n\n\
+                        Example:\n  forge-hooks status --json"
+)]
+pub(crate) struct Status {
+    /// Print it for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  forge-hooks trace hooks.jsonl\n  forge-hooks trace hooks.jsonl --html trace.html"
+)]
+pub(crate) struct Trace {
+    /// The file, of one JSON object a line; `-` is standard input.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// Write a page for a browser, that needs nothing besides; `-` writes it to standard output.
+    #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub(crate) html: Option<PathBuf>,
+}

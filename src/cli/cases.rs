@@ -1,0 +1,248 @@
+//! A table of cases: events, each with what its hooks are to decide, as a JSON array.
+//!
+//! Runs no hook.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::cli::error::Failure;
+use crate::cli::files;
+use crate::cli::terminal::Terminal;
+use crate::cli::verdict::Verdict;
+use crate::{EventType, HookEvent};
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Case {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    pub(crate) event: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    args: Option<Value>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    data: Map<String, Value>,
+    pub(crate) expect: Expect,
+    /// A glob.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) updated_input: Option<Map<String, Value>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Expect {
+    Allow,
+    Block,
+    Ask,
+}
+
+/// A case, and where it begins.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    pub(crate) case: Case,
+    pub(crate) line: usize,
+    column: usize,
+}
+
+const EXAMPLE: &str = r#"write each case as in {"event": "tool:pre_execute", "tool": "bash", "args": {"command": "sudo ls"}, "expect": "block"}"#;
+
+impl Case {
+    fn of(event: &HookEvent, verdict: &Verdict) -> Self {
+        let mut data = event.data.clone();
+        Self {
+            name: None,
+            event: event.event_type.to_string(),
+            tool: event.tool_name.clone(),
+            args: data.remove("tool_args"),
+            data,
+            expect: match verdict.decision {
+                "allow" => Expect::Allow,
+                "ask" => Expect::Ask,
+                _ => Expect::Block,
+            },
+            reason: verdict.reason.as_deref().map(glob::Pattern::escape),
+            updated_input: verdict.updated_input.clone(),
+        }
+    }
+
+    pub(crate) fn event(&self, event_type: EventType) -> HookEvent {
+        let mut event = HookEvent::new(event_type);
+        if let Some(tool) = &self.tool {
+            event = event.with_tool_name(tool);
+        }
+        if let Some(args) = &self.args {
+            event = event.with_data("tool_args", args.clone());
+        }
+        for (key, value) in &self.data {
+            event = event.with_data(key, value.clone());
+        }
+        event
+    }
+}
+
+impl Expect {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Block => "block",
+            Self::Ask => "ask",
+        }
+    }
+}
+
+impl Placed {
+    /// Where it begins, as in `cases.json:3:5`.
+    pub(crate) fn place(&self, file: &Path) -> String {
+        format!("{}:{}:{}", file.display(), self.line, self.column)
+    }
+}
+
+/// The cases of a file; `-` is standard input.
+pub(crate) fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<Vec<Placed>, Failure> {
+    let text = if file == Path::new("-") {
+        files::text_of(&mut *terminal.input)
+    } else {
+        files::open(file).and_then(files::text_of)
+    };
+    let cases = parse(
+        file,
+        &text.map_err(|error| could_not("read", file, &error))?,
+    )?;
+    if cases.is_empty() {
+        let words = format!("there are no cases in `{}`", file.display());
+        return Err(Failure::new(words).with_fix(EXAMPLE));
+    }
+    Ok(cases)
+}
+
+fn parse(file: &Path, text: &str) -> Result<Vec<Placed>, Failure> {
+    let failed = |offset: usize, words: &str| {
+        let (line, column) = position(text, offset);
+        let words = format!("{}:{line}:{column}: {words}", file.display());
+        Failure::new(words).with_fix(EXAMPLE)
+    };
+    let entries: Vec<&RawValue> = serde_json::from_str(text)
+        .map_err(|error| failed(offset_of(text, &error), &without_place(&error)))?;
+    let mut cases = Vec::new();
+    for entry in entries {
+        let entry = entry.get();
+        let start = entry.as_ptr() as usize - text.as_ptr() as usize;
+        if !entry.starts_with('{') {
+            return Err(failed(start, "expected an object"));
+        }
+        let case = serde_json::from_str(entry)
+            .map_err(|error| failed(start + offset_of(entry, &error), &without_place(&error)))?;
+        let (line, column) = position(text, start);
+        cases.push(Placed { case, line, column });
+    }
+    Ok(cases)
+}
+
+/// Its column counts bytes.
+fn offset_of(text: &str, error: &serde_json::Error) -> usize {
+    let before = text.split_inclusive('\n').take(error.line() - 1);
+    let line_start: usize = before.map(str::len).sum();
+    line_start + error.column().saturating_sub(1)
+}
+
+/// Line and column, in characters, from 1.
+fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text.as_bytes()[..offset.min(text.len())];
+    let line_start = before.iter().rposition(|byte| *byte == b'\n');
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let in_line = &before[line_start.map_or(0, |at| at + 1)..];
+    let is_first_byte = |byte: &&u8| **byte & 0xc0 != 0x80;
+    (line, in_line.iter().filter(is_first_byte).count() + 1)
+}
+
+fn without_place(error: &serde_json::Error) -> String {
+    let words = error.to_string();
+    let found = words.rsplit_once(" at line ").map(|(words, _)| words);
+    found.unwrap_or(&words).to_owned()
+}
+
+fn could_not(what: &str, file: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("could not {what} `{}`: {error}", file.display()))
+}
+
+/// A file of cases to which one is added.
+pub(crate) struct Record {
+    path: PathBuf,
+    text: String,
+    mode: u32,
+}
+
+impl Record {
+    /// Looks at the file, so that nothing runs for one that cannot be added to.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let (text, mode) = match files::open(path) {
+            Ok(file) => {
+                let mode = files::mode_of(&file);
+                let text = files::text_of(file);
+                let read = text.and_then(|text| Ok((text, mode?)));
+                read.map_err(|error| could_not("read", path, &error))?
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => ("[]".to_owned(), 0o644),
+            Err(error) => return Err(could_not("read", path, &error)),
+        };
+        parse(path, &text)?;
+        Ok(Self {
+            path: path.to_owned(),
+            text,
+            mode,
+        })
+    }
+
+    /// Leaves the cases that are there as they are written.
+    pub(crate) fn append(self, event: &HookEvent, verdict: &Verdict) -> Result<(), Failure> {
+        let case = serde_json::to_string_pretty(&Case::of(event, verdict))
+            .map_err(|error| Failure::new(format!("could not write the case: {error}")))?;
+        let case = case.replace('\n', "\n  ");
+        let before = self.text.trim_end().trim_end_matches(']').trim_end();
+        let comma = if before.ends_with('[') { "" } else { "," };
+        let text = format!("{before}{comma}\n  {case}\n]\n");
+        files::replace(&self.path, &text, self.mode)
+            .map_err(|error| could_not("write", &self.path, &error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_have_line_and_column() {
+        let cases = [
+            ("", "1:1: EOF"),
+            ("{}", "1:1: invalid type: map"),
+            ("[1]", "1:2: expected an object"),
+            ("[\n {\"event\": \"x\"\n}]", "3:1: missing field `expect`"),
+            ("[{\"ä\": 1}]", "1:5: unknown field `ä`"),
+            (
+                "[\n{},\n {\"expect\": \"deny\"}]",
+                "2:2: missing field `event`",
+            ),
+            (
+                "[{\"event\": \"x\", \"expect\": \"deny\"}]",
+                "1:32: unknown variant `deny`, expected one of `allow`, `block`, `ask`",
+            ),
+            (
+                "[{\"event\": \"x\", \"event\": \"y\"}]",
+                "1:23: duplicate field `event`",
+            ),
+            ("[{\"event\": \"x\",}]", "1:16: key must be a string"),
+        ];
+        for (text, expected) in cases {
+            let failure = parse(Path::new("f"), text).unwrap_err().to_string();
+            let start = format!("error: f:{expected}");
+            assert!(failure.starts_with(&start), "{text}: {failure}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What has changed in a project since it was approved: a comparison of values.
+//!
+//! Prints nothing and reads nothing.
+
+use std::collections::BTreeSet;
+
+use crate::{Approval, Approved};
+use serde_json::{Map, Value, json};
+
+/// A hook as it is now, beside what was approved.
+pub(crate) struct Compared<'a> {
+    pub(crate) now: &'a Approved,
+    pub(crate) change: Change<'a>,
+}
+
+pub(crate) enum Change<'a> {
+    None,
+    New,
+    /// Approved by an earlier version, which counts no more.
+    Outdated,
+    /// Another definition of, as it seems, the same hook.
+    Redefined(&'a Approved),
+    /// The same definition; these files have changed, each with how.
+    Files(Vec<(&'a str, &'static str)>),
+}
+
+/// A whole project.
+pub(crate) struct Changes<'a> {
+    pub(crate) hooks: Vec<Compared<'a>>,
+    /// Approved, and not there any more.
+    pub(crate) gone: Vec<&'a Approved>,
+}
+
+impl<'a> Changes<'a> {
+    /// What differs between what was approved and what is there.
+    pub(crate) fn between(before: &'a [Approved], now: &'a Approval) -> Self {
+        let mut left: Vec<&Approved> = before.iter().collect();
+        let mut same = |hook: &Approved| take(&mut left, |old| old.digest == hook.digest);
+        let found: Vec<_> = now.hooks.iter().map(|hook| (hook, same(hook))).collect();
+        let hooks = found.into_iter().map(|(now, same)| Compared {
+            change: match same {
+                Some(old) if old.outdated => Change::Outdated,
+                Some(old) => change_of_files(old, now),
+                None => match take(&mut left, |old| seems_the_same(old, now)) {
+                    Some(old) => Change::Redefined(old),
+                    None => Change::New,
+                },
+            },
+            now,
+        });
+        Self {
+            hooks: hooks.collect(),
+            gone: left,
+        }
+    }
+
+    /// Whether all is as it was approved.
+    pub(crate) fn is_none(&self) -> bool {
+        let unchanged = |hook: &Compared<'_>| matches!(hook.change, Change::None);
+        self.gone.is_empty() && self.hooks.iter().all(unchanged)
+    }
+}
+
+fn take<'a>(
+    left: &mut Vec<&'a Approved>,
+    is_it: impl Fn(&Approved) -> bool,
+) -> Option<&'a Approved> {
+    let at = left.iter().position(|old| is_it(old))?;
+    Some(left.remove(at))
+}
+
+/// A hook keeps its name, or what it is for and either its words or its command.
+fn seems_the_same(old: &Approved, now: &Approved) -> bool {
+    let same = |key: &str| {
+        let (old, now) = (old.definition.get(key), now.definition.get(key));
+        old.is_some() && old == now
+    };
+    same("name") || (same("event") && (same("description") || same("command") || same("args")))
+}
+
+fn change_of_files<'a>(old: &'a Approved, now: &'a Approved) -> Change<'a> {
+    let digest_in = |files: &'a [(String, Option<String>)], name: &str| {
+        let found = files.iter().find(|(file, _)| file == name);
+        found.and_then(|(_, digest)| digest.as_deref())
+    };
+    let names: BTreeSet<&str> = old
+        .files
+        .iter()
+        .chain(&now.files)
+        .map(|(file, _)| file.as_str())
+        .collect();
+    let changed = names.into_iter().filter_map(|name| {
+        match (digest_in(&old.files, name), digest_in(&now.files, name)) {
+            (old, now) if old == now => None,
+            (Some(_), None) => Some((name, "is gone")),
+            (None, _) => Some((name, "has appeared")),
+            _ => Some((name, "has changed")),
+        }
+    });
+    let changed: Vec<_> = changed.collect();
+    if changed.is_empty() {
+        Change::None
+    } else {
+        Change::Files(changed)
+    }
+}
+
+/// The keys in which two definitions differ: each with what it was and what it is.
+pub(crate) fn keys_that_differ<'a>(
+    was: &'a Value,
+    is: &'a Value,
+) -> Vec<(&'a str, Option<&'a Value>, Option<&'a Value>)> {
+    let members = |value: &'a Value| value.as_object().into_iter().flat_map(Map::keys);
+    let keys: BTreeSet<&str> = members(was)
+        .chain(members(is))
+        .map(String::as_str)
+        .collect();
+    let all = keys.into_iter().map(|key| (key, was.get(key), is.get(key)));
+    all.filter(|(_, was, is)| was != is).collect()
+}
+
+impl Change<'_> {
+    /// Its name for programs.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::New => "new",
+            Self::Outdated => "outdated",
+            Self::Redefined(_) => "redefined",
+            Self::Files(_) => "files",
+        }
+    }
+}
+
+impl Compared<'_> {
+    pub(crate) fn to_json(&self) -> Value {
+        let was = match self.change {
+            Change::Redefined(old) => Some(&old.definition),
+            _ => None,
+        };
+        let changed = match &self.change {
+            Change::Files(files) => files.as_slice(),
+            _ => &[],
+        };
+        let files = self.now.files.iter().map(|(file, digest)| {
+            let how = changed.iter().find(|(name, _)| name == file);
+            json!({"path": file, "sha256": digest, "change": how.map(|(_, how)| how)})
+        });
+        json!({
+            "hook": self.now.definition,
+            "digest": self.now.digest,
+            "change": self.change.name(),
+            "was": was,
+            "files": files.collect::<Vec<_>>(),
+            "partial": self.now.partial,
+        })
+    }
+}

@@ -1,0 +1,175 @@
+//! What every command is given besides its own options: the host's hooks and names, and the common options.
+//!
+//! Prints nothing.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::cli::args::Common;
+use crate::cli::error::Failure;
+use crate::{
+    AppProfile, Hook, HookConfig, HookExecutor, HookExecutorBuilder, Hooks, HooksBuilder,
+    TrustPolicy, TrustStore, templates,
+};
+
+pub(crate) struct Context<'a> {
+    pub(crate) hooks: &'a Hooks,
+    pub(crate) common: &'a Common,
+    /// The words that call the program, as in `mygame hooks`.
+    pub(crate) program: &'a str,
+    /// All its commands and options.
+    pub(crate) command_line: &'a clap::Command,
+}
+
+impl Context<'_> {
+    /// The hooks that the common options name: the host's own, or a set with the same names.
+    pub(crate) fn load(&self) -> Result<Hooks, Failure> {
+        let common = self.common;
+        if common.config.is_empty() && common.project.is_none() && !common.no_global {
+            return Ok(self.hooks.clone());
+        }
+        // A file that is named on the command line is approved by that; there is no other then.
+        let policy = if common.config.is_empty() {
+            TrustPolicy::Approved(self.trust_store()?)
+        } else {
+            TrustPolicy::Everything
+        };
+        self.load_under(policy)
+    }
+
+    /// A set of its own of the files that the common options name.
+    pub(crate) fn load_under(&self, policy: TrustPolicy) -> Result<Hooks, Failure> {
+        let mut profile = self.profile().clone();
+        if !self.common.config.is_empty() {
+            profile = profile.with_global_files(absolute(&self.common.config)?);
+            profile = profile.with_project_files([""; 0]);
+        } else if self.common.no_global {
+            profile = profile.with_global_files([""; 0]);
+        }
+        let mut builder = self.builder(profile).trust(policy);
+        if let Some(root) = self.root()? {
+            builder = builder.project(root);
+        }
+        Ok(builder.load())
+    }
+
+    /// With the host's vocabulary and its place for the user's files.
+    fn builder(&self, profile: AppProfile) -> HooksBuilder {
+        let vocabulary = self.hooks.vocabulary();
+        let mut builder = Hooks::builder(profile)
+            .tools(vocabulary.tools())
+            .approve_command(self.command("trust"));
+        for event in vocabulary.events() {
+            builder = builder.event(event.clone());
+        }
+        match self.hooks.config().config_home() {
+            Some(directory) => builder.config_home(directory),
+            None => builder,
+        }
+    }
+
+    /// An executor with the host's names and events, which runs hooks in the directory in which `found`
+    /// does.
+    pub(crate) fn executor(&self, found: &Hooks, executor: HookExecutorBuilder) -> HookExecutor {
+        let no_files = [""; 0];
+        let profile = self.profile().clone();
+        let profile = profile.with_global_files(no_files);
+        let builder = self.builder(profile.with_project_files(no_files));
+        let executor = match found.project() {
+            Some(root) => executor.working_dir(root),
+            None => executor,
+        };
+        // Where the host does not let a variable switch hooks off, it does not here.
+        let executor = executor.allow_disable(self.disabled_by().is_some());
+        builder.executor(executor).load().executor().clone()
+    }
+
+    pub(crate) fn profile(&self) -> &AppProfile {
+        self.hooks.profile()
+    }
+
+    /// The hooks of the project alone.
+    pub(crate) fn project_config(&self) -> HookConfig {
+        HookConfig::new(self.profile().clone().with_global_files([""; 0]))
+    }
+
+    /// Where the user keeps approvals, whatever files are read for hooks.
+    pub(crate) fn trust_store(&self) -> Result<TrustStore, Failure> {
+        let own = || self.hooks.config().trust_store();
+        self.hooks.trust().or_else(own).ok_or_else(|| {
+            Failure::new("cannot find a home directory, where approvals are kept")
+                .with_fix("set `XDG_CONFIG_HOME`, or name a hooks file with `--config FILE`")
+        })
+    }
+
+    /// The project's root, absolute; none where the host has no projects.
+    pub(crate) fn root(&self) -> Result<Option<PathBuf>, Failure> {
+        match &self.common.project {
+            Some(given) => directory(given).map(Some),
+            None => Ok(self.hooks.project().map(PathBuf::from)),
+        }
+    }
+
+    /// The project's root, for a command that is about a project.
+    pub(crate) fn needed_root(&self) -> Result<PathBuf, Failure> {
+        self.root()?.ok_or_else(|| {
+            Failure::new("there is no project").with_fix("name one with `--project DIR`")
+        })
+    }
+
+    /// The same for a command that has `--global`.
+    pub(crate) fn root_unless_global(&self) -> Result<PathBuf, Failure> {
+        let fix = "name one with `--project DIR`, or say `--global` for the user's file";
+        self.needed_root().map_err(|failure| failure.with_fix(fix))
+    }
+
+    /// For a command that has to do with the usual files alone: with others in their place it would
+    /// not do what was asked for.
+    pub(crate) fn needs_the_usual_files(&self, does: &str) -> Result<(), Failure> {
+        if self.common.config.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::new(does).with_fix("leave `--config` out"))
+    }
+
+    /// The variable that switches all hooks off, where it is set.
+    pub(crate) fn disabled_by(&self) -> Option<&str> {
+        self.hooks.executor().disabled_by()
+    }
+
+    /// Ready-made hooks, by their names.
+    pub(crate) fn templates(&self) -> BTreeMap<&'static str, Hook> {
+        templates::for_profile(self.profile())
+    }
+
+    /// A command of this program for the user to type.
+    pub(crate) fn command(&self, rest: &str) -> String {
+        format!("{} {rest}", self.program)
+    }
+}
+
+/// A project's root as it is shown and compared.
+pub(crate) fn directory(given: &Path) -> Result<PathBuf, Failure> {
+    let root = std::path::absolute(given)
+        .map_err(|error| Failure::new(format!("could not find the project: {error}")))?;
+    if !root.is_dir() {
+        let words = format!("the project `{}` is not a directory", given.display());
+        return Err(Failure::new(words).with_fix("name one that exists with `--project DIR`"));
+    }
+    // `.` at its end would stand in every path that is shown.
+    Ok(root.components().collect())
+}
+
+/// So that it does not matter below which directory they are looked for.
+fn absolute(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut paths = Vec::new();
+    for file in files {
+        if let Err(error) = file.metadata() {
+            let words = format!("could not use `--config {}`: {error}", file.display());
+            return Err(Failure::new(words).with_fix("name a file that exists"));
+        }
+        let path = std::path::absolute(file).map_err(|error| Failure::new(error.to_string()))?;
+        paths.push(path);
+    }
+    Ok(paths)
+}

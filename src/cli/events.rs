@@ -1,0 +1,135 @@
+//! `events`: what the host fires, for the authors of hooks: data, variables, what can be blocked.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use crate::cli::args::Events;
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::names::name_of;
+use crate::cli::terminal::{Style, Terminal};
+use crate::{EventSpec, EventType, HookEvent, printable};
+
+pub(crate) fn run(
+    args: &Events,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Ended, Failure> {
+    let vocabulary = context.hooks.vocabulary();
+    let prefix = context.profile().env_prefixes().first();
+    let variables = Variables {
+        prefix: prefix.map(String::as_str),
+    };
+    if args.json {
+        let events = vocabulary.events().iter();
+        let events: Vec<_> = events.map(|event| variables.to_json(event)).collect();
+        terminal.json(&json!({"events": events, "tools": vocabulary.tools()}))?;
+        return Ok(Ended::Fine);
+    }
+    for event in vocabulary.events() {
+        show(event, &variables, terminal)?;
+    }
+    let always: Vec<_> = variables.of_every_event().into_iter().collect();
+    writeln!(terminal, "every event: {}", always.join(" "))?;
+    if !vocabulary.tools().is_empty() {
+        let tools = printable(&vocabulary.tools().join(" "));
+        writeln!(terminal, "tools: {tools}")?;
+    }
+    Ok(Ended::Fine)
+}
+
+fn show(
+    event: &EventSpec,
+    variables: &Variables<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<(), Failure> {
+    let name = terminal.styled(Style::Strong, name_of(event));
+    let blocks = if event.can_block() {
+        "can be blocked"
+    } else {
+        "only notifies"
+    };
+    let about = printable(event.description_text());
+    let about = if about.is_empty() {
+        blocks.to_owned()
+    } else {
+        format!("{about}; {blocks}")
+    };
+    writeln!(terminal, "{name}: {about}")?;
+    let tool = variables.of_tool(event);
+    let mut rows: Vec<_> = tool
+        .map(|name| ("tool_name", "the tool", name))
+        .into_iter()
+        .collect();
+    for (key, about) in event.data_keys() {
+        rows.push((key, about, variables.of_key(key).unwrap_or_default()));
+    }
+    for (key, about, variable) in rows {
+        let (key, about) = (printable(key), printable(about));
+        writeln!(terminal, "  {key:<14} {variable:<22} {about}")?;
+    }
+    writeln!(terminal)?;
+    Ok(())
+}
+
+fn any_event() -> HookEvent {
+    HookEvent::new(EventType::SessionStart).with_session_id("s")
+}
+
+/// The names of variables, with the first prefix of the host.
+struct Variables<'a> {
+    prefix: Option<&'a str>,
+}
+
+impl Variables<'_> {
+    /// The same rule for every prefix: those of the default one, renamed.
+    fn of(&self, event: &HookEvent) -> BTreeSet<String> {
+        let Some(prefix) = self.prefix else {
+            return BTreeSet::new();
+        };
+        let names = event.to_env().into_keys();
+        let names = names.filter_map(|name| Some(name.strip_prefix("FORGE_")?.to_owned()));
+        names.map(|name| format!("{prefix}_{name}")).collect()
+    }
+
+    fn of_every_event(&self) -> BTreeSet<String> {
+        self.of(&any_event())
+    }
+
+    /// None for an event without a tool.
+    fn of_tool(&self, event: &EventSpec) -> Option<String> {
+        if !event.may_have_tool() {
+            return None;
+        }
+        self.added_to_all(any_event().with_tool_name("x"))
+    }
+
+    /// None for a key that would take the name of another variable.
+    fn of_key(&self, key: &str) -> Option<String> {
+        self.added_to_all(any_event().with_data(key, "x"))
+    }
+
+    fn added_to_all(&self, event: HookEvent) -> Option<String> {
+        let found = self.of(&event);
+        found.difference(&self.of_every_event()).next().cloned()
+    }
+
+    fn to_json(&self, event: &EventSpec) -> Value {
+        let data = event.data_keys().map(
+            |(key, about)| json!({"key": key, "description": about, "variable": self.of_key(key)}),
+        );
+        let mut all = self.of_every_event();
+        all.extend(event.data_keys().filter_map(|(key, _)| self.of_key(key)));
+        all.extend(self.of_tool(event));
+        json!({
+            "name": name_of(event),
+            "description": event.description_text(),
+            "can_block": event.can_block(),
+            "data": data.collect::<Vec<_>>(),
+            "variables": all,
+        })
+    }
+}

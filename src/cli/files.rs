@@ -1,0 +1,133 @@
+//! Files that the command line names: read without waiting for ever, replaced in one step.
+//!
+//! Hooks files are not among them: the library reads those.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+/// Opens a regular file. It is asked for its kind once it is open, so that nothing else can be put in
+/// its place between the two.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        // To open a pipe waits for its other end. For a file they mean nothing.
+        options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    }
+    let file = match options.open(path) {
+        Ok(file) => file,
+        // A socket cannot be opened; nor, on Windows, a directory.
+        Err(error) => {
+            return Err(match path.metadata() {
+                Ok(metadata) if !metadata.is_file() => not_regular(&metadata),
+                _ => error,
+            });
+        }
+    };
+    let metadata = file.metadata()?;
+    if metadata.is_file() {
+        Ok(file)
+    } else {
+        Err(not_regular(&metadata))
+    }
+}
+
+/// No file with a part of an event is larger; what is, is something else.
+const LARGEST: u64 = 16 * 1024 * 1024;
+
+/// The whole text.
+pub(crate) fn text_of(input: impl Read) -> io::Result<String> {
+    text_up_to(LARGEST, input)
+}
+
+/// The whole text, unless there are more bytes; a whole number of MiB.
+pub(crate) fn text_up_to(most: u64, input: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    let length = input.take(most + 1).read_to_string(&mut text)?;
+    if length as u64 > most {
+        let words = format!("it is larger than {} MiB", most / (1024 * 1024));
+        return Err(io::Error::other(words));
+    }
+    Ok(text)
+}
+
+/// Puts a text in the place of a file, or where there is none. Its mode is this from the
+/// beginning, which means nothing on Windows.
+pub(crate) fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    // A link stays a link.
+    let target = match fs::canonicalize(path) {
+        Ok(target) => target,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
+        Err(error) => return Err(error),
+    };
+    if let Ok(metadata) = target.metadata()
+        && !metadata.is_file()
+    {
+        return Err(not_regular(&metadata));
+    }
+    let directory = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    // Until it has its mode, its owner alone may read it.
+    let mut file = NamedTempFile::new_in(directory)?;
+    file.write_all(text.as_bytes())?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let permissions = fs::Permissions::from_mode(mode);
+        file.as_file().set_permissions(permissions)?;
+    }
+    #[cfg(not(unix))]
+    let _ = mode;
+    file.persist(target)?;
+    Ok(())
+}
+
+/// Who may read and write a file, as [`replace`] takes it.
+pub(crate) fn mode_of(file: &File) -> io::Result<u32> {
+    let metadata = file.metadata()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        Ok(metadata.permissions().mode() & 0o666)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        Ok(PRIVATE)
+    }
+}
+
+/// The mode of a file for its owner alone.
+pub(crate) const PRIVATE: u32 = 0o600;
+
+fn not_regular(metadata: &Metadata) -> io::Error {
+    let kind = kind_of(metadata);
+    io::Error::other(format!(
+        "{kind}, expected a regular file (`-` stands for standard input and output)"
+    ))
+}
+
+fn kind_of(metadata: &Metadata) -> &'static str {
+    let kind = metadata.file_type();
+    if kind.is_dir() {
+        return "a directory";
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return "a named pipe";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+    }
+    "a device"
+}

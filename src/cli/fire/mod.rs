@@ -1,0 +1,276 @@
+//! `fire`: an event goes through the real engine, and each hook is shown as it comes.
+
+mod dry_run;
+mod event;
+mod message;
+mod report;
+mod resident;
+mod show;
+mod spinner;
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::cli::args::Fire;
+use crate::cli::cases::Record;
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::terminal::Terminal;
+use crate::cli::verdict::{Verdict, changed_by};
+use crate::{
+    CancelToken, FireOptions, Hook, HookEvent, HookExecutor, HookResult, HookUpdate, Hooks, Outcome,
+};
+use message::{Message, Notes, TICK};
+use show::Show;
+
+/// As good as none: every hook has a deadline of its own.
+const NO_DEADLINE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+pub(crate) fn run(
+    args: &Fire,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Ended, Failure> {
+    let event = event::of(args, context, terminal)?;
+    let hooks = context.load()?;
+    if args.dry_run {
+        return dry_run::run(args, &event, context, &hooks, terminal);
+    }
+    terminal.problems(&hooks.report())?;
+    if let Some(events) = args.resident {
+        return resident::run(events, event, context, &hooks, args.json, terminal);
+    }
+    let mut options = FireOptions::default().stop_on_failure(!args.keep_going);
+    if args.parallel {
+        options = options.parallel();
+    }
+    if let Some(variable) = context.disabled_by() {
+        terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
+    }
+    let record = args.record.as_deref().map(Record::open).transpose()?;
+    // From here on Ctrl-C ends the hooks, and not this program alone.
+    let _ = terminal.interrupted();
+    let firing = Firing {
+        context,
+        hooks: &hooks,
+        options,
+        is_json: args.json,
+    };
+    let first = firing.pass(event, true, terminal)?;
+    let again = firing.again(&first, terminal)?;
+    let verdict = Verdict::of(&first.outcome, again.as_ref().map(|it| &it.outcome));
+    let last = again.as_ref().unwrap_or(&first);
+    if let (Some(record), None) = (record, last.interrupted) {
+        record.append(&first.event, &verdict)?;
+    }
+    if args.json {
+        let again = again.as_ref().map(|it| report::of(&it.event, &it.outcome));
+        let mut report = report::of(&first.event, &first.outcome);
+        report["again"] = json!(again);
+        terminal.json(&report)?;
+    }
+    Ok(match last.interrupted {
+        Some(status) => Ended::Interrupted(status),
+        None if first.continues() && last.continues() => Ended::Fine,
+        None => Ended::Problems,
+    })
+}
+
+struct Firing<'a> {
+    context: &'a Context<'a>,
+    hooks: &'a Hooks,
+    options: FireOptions,
+    is_json: bool,
+}
+
+/// What came of an event.
+struct Pass {
+    event: Arc<HookEvent>,
+    outcome: Outcome,
+    /// The exit status of the signal that ended it early.
+    interrupted: Option<u8>,
+}
+
+impl Firing<'_> {
+    fn pass(
+        &self,
+        event: HookEvent,
+        with_background: bool,
+        terminal: &mut Terminal<'_>,
+    ) -> Result<Pass, Failure> {
+        let mut fired = Fired::start(event, self, with_background)?;
+        let mut show = Show::new(&fired.event, &fired.hooks, self.is_json, self.context);
+        let ended = fired.watch(&mut show, terminal);
+        if ended.is_err() {
+            // The reader of our output has gone, and the hooks would go on unseen.
+            fired.cut();
+        }
+        let interrupted = ended?;
+        fired.end_kept();
+        let Some(outcome) = fired.outcome else {
+            return Err(Failure::new("the engine has not answered"));
+        };
+        show.finish(&fired.event, &outcome, interrupted, terminal)?;
+        Ok(Pass {
+            event: fired.event,
+            outcome,
+            interrupted,
+        })
+    }
+
+    /// The call as the hooks have changed it, which they see before it is made.
+    fn again(&self, first: &Pass, terminal: &mut Terminal<'_>) -> Result<Option<Pass>, Failure> {
+        if first.interrupted.is_some() {
+            return Ok(None);
+        }
+        let Some(changed) = changed_by(&first.event, &first.outcome) else {
+            return Ok(None);
+        };
+        if !self.is_json {
+            writeln!(terminal, "\nonce more, with these changes:")?;
+        }
+        self.pass(changed, false, terminal).map(Some)
+    }
+}
+
+impl Pass {
+    fn continues(&self) -> bool {
+        let mut results = self.outcome.results().iter();
+        results.all(HookResult::should_continue)
+    }
+}
+
+/// An event that is under way.
+struct Fired {
+    event: Arc<HookEvent>,
+    hooks: Vec<Arc<Hook>>,
+    executor: HookExecutor,
+    token: CancelToken,
+    messages: Receiver<Message>,
+    sender: Sender<Message>,
+    outcome: Option<Outcome>,
+}
+
+impl Fired {
+    fn start(
+        event: HookEvent,
+        firing: &Firing<'_>,
+        with_background: bool,
+    ) -> Result<Self, Failure> {
+        let (found, mut options) = (firing.hooks, firing.options);
+        if !with_background {
+            options = options.without_background();
+        }
+        let (sender, messages) = mpsc::channel();
+        let executor = HookExecutor::builder()
+            .registry(Arc::clone(found.registry()))
+            .observer(Notes(sender.clone()));
+        let executor = firing.context.executor(found, executor);
+        let hooks = match executor.disabled_by() {
+            Some(_) => Vec::new(),
+            None => {
+                let mut hooks = found.registry().get_hooks(&event);
+                hooks
+                    .retain(|hook| hook.matches(&event) && (with_background || !hook.background()));
+                hooks
+            }
+        };
+        let event = Arc::new(event);
+        let updates = sender.clone();
+        let tell = move |update: HookUpdate<'_>| {
+            let message = match update {
+                HookUpdate::Result(result) => Message::Result(result.clone()),
+                HookUpdate::Done(outcome) => Message::Done(outcome),
+            };
+            let _ = updates.send(message);
+        };
+        let token = executor
+            .submit_with(Arc::clone(&event), options, tell)
+            .map_err(|error| Failure::new(format!("could not fire the event: {error}")))?;
+        Ok(Self {
+            event,
+            hooks,
+            executor,
+            token,
+            messages,
+            sender,
+            outcome: None,
+        })
+    }
+
+    /// Shows what comes until nothing more does. The exit status of the signal that ended it early.
+    fn watch(
+        &mut self,
+        show: &mut Show,
+        terminal: &mut Terminal<'_>,
+    ) -> Result<Option<u8>, Failure> {
+        let mut interrupted = None;
+        loop {
+            match self.messages.recv_timeout(TICK) {
+                Ok(Message::Done(outcome)) => {
+                    self.outcome = Some(outcome);
+                    if !self.hooks.iter().any(|hook| hook.background()) {
+                        return Ok(interrupted);
+                    }
+                    self.await_background(interrupted.is_some());
+                }
+                Ok(Message::Idle) => return Ok(interrupted),
+                Ok(message) => show.take(message, terminal)?,
+                Err(RecvTimeoutError::Timeout) => show.tick(terminal)?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(interrupted),
+            }
+            if interrupted.is_none() {
+                interrupted = terminal.interrupted();
+                if interrupted.is_some() {
+                    show.interrupted(terminal)?;
+                    self.interrupt();
+                }
+            }
+        }
+    }
+
+    /// Has somebody else wait for the hooks in the background, so that this thread can show them.
+    fn await_background(&self, is_interrupted: bool) {
+        let (executor, sender) = (self.executor.clone(), self.sender.clone());
+        let deadline = if is_interrupted {
+            Duration::ZERO
+        } else {
+            NO_DEADLINE
+        };
+        let wait = move || {
+            let _ = executor.shutdown(deadline);
+            let _ = sender.send(Message::Idle);
+        };
+        if thread::Builder::new().spawn(wait).is_err() {
+            let _ = self.executor.shutdown(deadline);
+            let _ = self.sender.send(Message::Idle);
+        }
+    }
+
+    /// Ends the hooks, and those in the background too, if nothing else is waited for.
+    fn interrupt(&self) {
+        self.token.cancel();
+        if self.outcome.is_some() {
+            let _ = self.executor.shutdown(Duration::ZERO);
+        }
+    }
+
+    /// A process that is kept would go on for a moment, or for good when it does not heed the end of its
+    /// input.
+    fn end_kept(&self) {
+        if self.hooks.iter().any(|hook| hook.resident()) {
+            let _ = self.executor.shutdown(TICK);
+        }
+    }
+
+    fn cut(&self) {
+        self.token.cancel();
+        let _ = self.executor.shutdown(Duration::ZERO);
+    }
+}

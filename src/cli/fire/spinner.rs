@@ -1,0 +1,75 @@
+//! A line at the end of a terminal that tells which hooks run, and for how long.
+//!
+//! Knows nothing of what is printed besides; whoever prints clears it first.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::cli::sources::title;
+use crate::cli::terminal::{Style, Terminal};
+use crate::{Hook, printable};
+
+const TURNS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+const LONGEST_TITLE: usize = 40;
+
+/// A line that goes on in the next one could not be taken back; in a narrow terminal its end is not
+/// seen.
+const NO_WRAP: &str = "\x1b[?7l";
+const WRAP: &str = "\x1b[?7h";
+
+/// None of it is seen where the output is no terminal.
+pub(super) struct Spinner {
+    is_on: bool,
+    is_shown: bool,
+    turn: usize,
+    running: Vec<(Arc<Hook>, Instant)>,
+}
+
+impl Spinner {
+    pub(super) fn new(is_on: bool) -> Self {
+        Self {
+            is_on,
+            is_shown: false,
+            turn: 0,
+            running: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, hook: Arc<Hook>) {
+        self.running.push((hook, Instant::now()));
+    }
+
+    pub(super) fn remove(&mut self, hook: &Arc<Hook>) {
+        let is_it = |(running, _): &(Arc<Hook>, Instant)| Arc::ptr_eq(running, hook);
+        if let Some(at) = self.running.iter().position(is_it) {
+            self.running.remove(at);
+        }
+    }
+
+    pub(super) fn clear(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
+        if std::mem::take(&mut self.is_shown) {
+            write!(terminal, "\r\x1b[2K")?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn draw(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
+        let Some((hook, since)) = self.running.first().filter(|_| self.is_on) else {
+            return Ok(());
+        };
+        self.turn = (self.turn + 1) % TURNS.len();
+        let seconds = since.elapsed().as_secs_f64();
+        let name: String = printable(title(hook)).chars().take(LONGEST_TITLE).collect();
+        let others = match self.running.len() {
+            1 => String::new(),
+            running => format!(" and {} more", running - 1),
+        };
+        let line = format!("{} {seconds:.1} s {name}{others}", TURNS[self.turn]);
+        let line = terminal.styled(Style::Dim, line);
+        self.is_shown = true;
+        write!(terminal, "\r\x1b[2K{NO_WRAP}{line}{WRAP}")?;
+        terminal.flush()
+    }
+}

@@ -1,0 +1,106 @@
+//! What is made of the command line and of the library's own knowledge: completions, the manual page,
+//! the schema.
+
+use std::io::{self, Write};
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap_complete::Shell;
+
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::names::name_of;
+use crate::cli::terminal::Terminal;
+
+pub(crate) fn schema(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
+    terminal.json(&context.hooks.json_schema())?;
+    Ok(Ended::Fine)
+}
+
+pub(crate) fn completions(
+    shell: Shell,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Ended, Failure> {
+    let mut program = with_values(context);
+    // `mygame hooks` is a command of `mygame`, which the shell completes.
+    let mut words: Vec<&str> = context.program.split_whitespace().collect();
+    while words.len() > 1 {
+        let inner = words.pop().unwrap_or_default();
+        let outer = words[words.len() - 1].to_owned();
+        program = clap::Command::new(outer).subcommand(program.name(inner.to_owned()));
+    }
+    let name = words.pop().unwrap_or_default();
+    // It panics when it cannot write, so that it writes where it can.
+    let mut script = Vec::new();
+    if shell == Shell::Bash {
+        let plain = name.replace('-', "_");
+        clap_complete::generate(shell, &mut program, &plain, &mut script);
+        script = registered_for(name, &plain, &script).into_bytes();
+    } else {
+        clap_complete::generate(shell, &mut program, name, &mut script);
+    }
+    terminal.write_all(&script)?;
+    Ok(Ended::Fine)
+}
+
+/// The command line with the values that can be completed. It is not for parsing: other events are valid too.
+fn with_values(context: &Context<'_>) -> clap::Command {
+    let vocabulary = context.hooks.vocabulary();
+    let events = vocabulary.events().iter().map(name_of);
+    let tools = vocabulary.tools().iter().map(String::as_str);
+    let tools: Vec<_> = tools.filter(|tool| !tool.contains('*')).collect();
+    let complete = |command: clap::Command, arg: &'static str, values: &[&str]| {
+        let values = values
+            .iter()
+            .map(|value| PossibleValue::new((*value).to_owned()));
+        let values = PossibleValuesParser::new(values.collect::<Vec<_>>());
+        command.mut_arg(arg, |arg| arg.value_parser(values))
+    };
+    let events: Vec<_> = events.collect();
+    let templates: Vec<_> = context.templates().into_keys().collect();
+    let mut program = context.command_line.clone();
+    for command in ["fire", "list"] {
+        program = program.mut_subcommand(command, |command| {
+            let command = complete(command, "event", &events);
+            if tools.is_empty() {
+                return command;
+            }
+            complete(command, "tool", &tools)
+        });
+    }
+    program.mut_subcommand("templates", |command| complete(command, "name", &templates))
+}
+
+/// The generator for bash writes the state of a program with a dash in its name in two ways, and then
+/// completes nothing behind a subcommand. It is given a `plain` name without a dash, and its script
+/// ends with two `complete ... NAME`, one for each kind of bash.
+fn registered_for(name: &str, plain: &str, script: &[u8]) -> String {
+    let script = String::from_utf8_lossy(script);
+    script.replace(&format!(" {plain}\n"), &format!(" {name}\n"))
+}
+
+/// One page for the program and all its commands.
+pub(crate) fn man(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
+    let mut program = context.command_line.clone();
+    program.build();
+    let title = context.program.to_uppercase().replace(' ', "-");
+    let page = clap_mangen::Man::new(program.clone()).title(title.clone());
+    page.render(terminal)?;
+    for command in program.get_subcommands() {
+        if command.get_name() != "help" {
+            section_of(command, &title, terminal)?;
+        }
+    }
+    Ok(Ended::Fine)
+}
+
+fn section_of(command: &clap::Command, title: &str, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    let name = command.get_name().to_uppercase();
+    writeln!(terminal, ".SH \"{title} {name}\"")?;
+    let page = clap_mangen::Man::new(command.clone());
+    page.render_description_section(terminal)?;
+    page.render_synopsis_section(terminal)?;
+    page.render_options_section(terminal)?;
+    page.render_extra_section(terminal)
+}

@@ -1,0 +1,79 @@
+//! What the commands are handed by the program that they are part of: its name and version, where they
+//! read and write, and how they hear of Ctrl-C.
+//!
+//! Knows no command.
+
+use std::io::{self, IsTerminal, Read, Write};
+
+/// The name and version of a program, and where its commands read and write.
+///
+/// The library installs no signal handler: see [`interrupted_by`](Io::interrupted_by).
+pub struct Io<'a> {
+    pub(crate) program: String,
+    pub(crate) version: String,
+    pub(crate) input: Box<dyn Read + 'a>,
+    pub(crate) output: Box<dyn Write + 'a>,
+    pub(crate) errors: Box<dyn Write + 'a>,
+    pub(crate) is_terminal: Terminals,
+    pub(crate) interrupted: Box<dyn FnMut() -> Option<u8> + 'a>,
+}
+
+/// Which of the three are a person's terminal.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Terminals {
+    pub(crate) input: bool,
+    pub(crate) output: bool,
+    pub(crate) errors: bool,
+}
+
+impl Io<'static> {
+    /// The process's own standard input, output and error.
+    #[must_use]
+    pub fn system(program: impl Into<String>) -> Self {
+        let mut io = Self::new(program, io::stdin(), io::stdout(), io::stderr());
+        io.is_terminal = Terminals {
+            input: io::stdin().is_terminal(),
+            output: io::stdout().is_terminal(),
+            errors: io::stderr().is_terminal(),
+        };
+        io
+    }
+}
+
+impl<'a> Io<'a> {
+    /// For a program that is called with `program`, as in `mygame hooks`: help, messages, completions
+    /// and the manual page say so. None of the three is taken for a terminal.
+    #[must_use]
+    pub fn new(
+        program: impl Into<String>,
+        input: impl Read + 'a,
+        output: impl Write + 'a,
+        errors: impl Write + 'a,
+    ) -> Self {
+        Self {
+            program: program.into(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            input: Box::new(input),
+            output: Box::new(output),
+            errors: Box::new(errors),
+            is_terminal: Terminals::default(),
+            interrupted: Box::new(|| None),
+        }
+    }
+
+    /// Sets what `--version` prints. Default: the version of this crate.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = version.into();
+        self
+    }
+
+    /// Sets what says that the user wants an end, as the exit status to end with (130 for Ctrl-C).
+    /// Commands that run hooks ask it about 20 times a second, first before any hook starts: a
+    /// program can install its signal handler then. Default: None, always.
+    #[must_use]
+    pub fn interrupted_by(mut self, interrupted: impl FnMut() -> Option<u8> + 'a) -> Self {
+        self.interrupted = Box::new(interrupted);
+        self
+    }
+}

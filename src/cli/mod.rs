@@ -1,0 +1,204 @@
+//! The program's commands as a library: a host gives its users `mygame hooks fire`, `list`, `trust` and
+//! the others in one line. Feature `cli`.
+//!
+//! Uses the public API of the library alone. This file takes the command line to its command, and
+//! what comes of it to the exit status.
+
+mod args;
+mod cases;
+mod changes;
+mod context;
+mod ended;
+mod error;
+mod events;
+mod files;
+mod fire;
+mod generate;
+mod io;
+mod list;
+mod names;
+mod sources;
+mod starter;
+mod status;
+mod templates;
+mod terminal;
+mod test;
+mod trace;
+mod trust;
+mod validate;
+mod verdict;
+
+use std::ffi::OsString;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{ArgMatches, FromArgMatches};
+
+use crate::{AppProfile, Hooks, printable};
+use args::{Cli, Command};
+use context::Context;
+use ended::{CLOSED_PIPE, Ended, NOTHING_DONE};
+use error::Failure;
+use terminal::{ColorChoice, Terminal};
+
+pub use io::Io;
+
+/// Runs one command of a host, as in `fire tool:pre_execute --tool bash`, and returns the exit status that
+/// says what came of it: 0 fine; 1 blocked, a hook failed, or problems were found; 2 wrong usage, or
+/// nothing could be done, which the error output of `io` explains.
+///
+/// The commands know the events, tools and names of `hooks`. The options `--config`, `--project` and
+/// `--no-global` load another set with the same names.
+///
+/// ```no_run
+/// use std::process::ExitCode;
+/// use forge_hooks::cli::{self, Io};
+/// use forge_hooks::{AppProfile, Hooks};
+///
+/// fn main() -> ExitCode {
+///     let hooks = Hooks::builder(AppProfile::new("mygame")).load();
+///     // What follows `mygame hooks`.
+///     cli::run(&hooks, std::env::args_os().skip(2), &mut Io::system("mygame hooks"))
+/// }
+/// ```
+pub fn run<A: Into<OsString>>(
+    hooks: &Hooks,
+    args: impl IntoIterator<Item = A>,
+    io: &mut Io<'_>,
+) -> ExitCode {
+    let command_line = args::command(&io.program, &io.version);
+    let status = run_parsed(command_line, args, io, |_| Ok(hooks.clone()));
+    ExitCode::from(status)
+}
+
+/// Runs one command without a host, for the program `forge-hooks`: with the default names, or those that
+/// `--profile NAME` stands for, in the project that `--project DIR` names or the current directory.
+pub fn run_standalone<A: Into<OsString>>(
+    args: impl IntoIterator<Item = A>,
+    io: &mut Io<'_>,
+) -> ExitCode {
+    let command_line = args::standalone(args::command(&io.program, &io.version));
+    let approve = format!("{} trust", io.program);
+    let hooks = |matches: &ArgMatches| {
+        let name = matches.get_one::<String>(args::PROFILE);
+        let profile = name.map_or_else(AppProfile::default, AppProfile::new);
+        let builder = Hooks::builder(profile).approve_command(approve);
+        Ok(builder.project(context::directory(Path::new("."))?).load())
+    };
+    ExitCode::from(run_parsed(command_line, args, io, hooks))
+}
+
+fn run_parsed<A: Into<OsString>>(
+    command_line: clap::Command,
+    args: impl IntoIterator<Item = A>,
+    io: &mut Io<'_>,
+    hooks: impl FnOnce(&ArgMatches) -> Result<Hooks, Failure>,
+) -> u8 {
+    let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let parser = command_line.clone().bin_name(&io.program);
+    let matches = parser.no_binary_name(true).try_get_matches_from(&args);
+    let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return refuse(&error, &args, io),
+    };
+    let program = io.program.clone();
+    let mut terminal = Terminal::new(cli.common.color, io);
+    let ended = hooks(&matches).and_then(|hooks| {
+        let context = Context {
+            hooks: &hooks,
+            common: &cli.common,
+            program: &program,
+            command_line: &command_line,
+        };
+        dispatch(&cli.command, &context, &mut terminal)
+    });
+    let written = terminal.flush().map_err(Failure::from);
+    match ended.and_then(|ended| written.map(|()| ended)) {
+        Ok(ended) => ended.status(),
+        Err(failure) if failure.is_closed_pipe() => CLOSED_PIPE,
+        Err(failure) => {
+            // Where this cannot be written either, the exit status is what is left.
+            if wants_json(&args) {
+                let _ = terminal.json(&failure.to_json());
+            }
+            for line in failure.to_string().lines() {
+                let _ = terminal.note(printable(line));
+            }
+            NOTHING_DONE
+        }
+    }
+}
+
+/// What is wrong with the command line is to be shown as it says itself.
+fn color_of(args: &[OsString]) -> ColorChoice {
+    let says = |choice: &str| {
+        let as_one = format!("--color={choice}");
+        let as_two = |pair: &[OsString]| pair[0] == "--color" && pair[1] == *choice;
+        args.iter().any(|arg| **arg == *as_one) || args.windows(2).any(as_two)
+    };
+    if says("never") {
+        ColorChoice::Never
+    } else if says("always") {
+        ColorChoice::Always
+    } else {
+        ColorChoice::Auto
+    }
+}
+
+/// What is wrong is to be an object for programs too.
+fn wants_json(args: &[OsString]) -> bool {
+    args.iter().any(|arg| arg == "--json")
+}
+
+/// Help and the version are what was asked for; anything else is wrong usage.
+fn refuse(error: &clap::Error, args: &[OsString], io: &mut Io<'_>) -> u8 {
+    let color = color_of(args);
+    if error.use_stderr() && wants_json(args) {
+        let words = error.to_string();
+        let words = words.lines().next().unwrap_or_default();
+        let failure = Failure::new(words.trim_start_matches("error: "));
+        let mut terminal = Terminal::new(color, io);
+        let _ = terminal.json(&failure.to_json());
+        let _ = terminal.flush();
+    }
+    let (output, is_terminal, status) = if error.use_stderr() {
+        (&mut io.errors, io.is_terminal.errors, NOTHING_DONE)
+    } else {
+        (&mut io.output, io.is_terminal.output, 0)
+    };
+    let text = error.render();
+    let written = if color.is_on(is_terminal) {
+        write!(output, "{}", text.ansi())
+    } else {
+        write!(output, "{text}")
+    };
+    match written.and_then(|()| output.flush()) {
+        Err(cause) if cause.kind() == ErrorKind::BrokenPipe => CLOSED_PIPE,
+        _ => status,
+    }
+}
+
+fn dispatch(
+    command: &Command,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Ended, Failure> {
+    match command {
+        Command::Fire(args) => fire::run(args, context, terminal),
+        Command::Test(args) => test::run(args, context, terminal),
+        Command::Events(args) => events::run(args, context, terminal),
+        Command::Validate(args) => validate::run(args, context, terminal),
+        Command::List(args) => list::run(args, context, terminal),
+        Command::Init(args) => starter::run(args, context, terminal),
+        Command::Templates(args) => templates::run(args, context, terminal),
+        Command::Trust(args) => trust::trust(args, context, terminal),
+        Command::Untrust(args) => trust::untrust(args, context, terminal),
+        Command::Status(args) => status::run(args, context, terminal),
+        Command::Trace(args) => trace::run(args, terminal),
+        Command::Schema => generate::schema(context, terminal),
+        Command::Completions { shell } => generate::completions(*shell, context, terminal),
+        Command::Man => generate::man(context, terminal),
+    }
+}

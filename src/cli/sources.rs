@@ -1,0 +1,132 @@
+//! The hooks that there are, each with the state it is in, and how they are called.
+//!
+//! Prints nothing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::cli::context::Context;
+use crate::{GateVerdict, Hook, Hooks};
+
+/// Whether a hook runs when its event comes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum State {
+    Enabled,
+    /// Its entry says so.
+    Disabled,
+    /// The user's file lists its name.
+    DisabledByName,
+    NotApproved,
+    /// It fails, and blocks.
+    ApprovalLost(String),
+    /// It fails too: its entry cannot be used.
+    Unusable(String),
+}
+
+/// A hook of a file, and how it stands.
+pub(crate) struct Listed {
+    pub(crate) hook: Arc<Hook>,
+    pub(crate) state: State,
+    /// The state in words, with the fix where there is one.
+    pub(crate) words: String,
+}
+
+/// All hooks in the order in which they would run, and those between them that would not.
+pub(crate) fn listed(found: &Hooks, context: &Context<'_>) -> Vec<Listed> {
+    let mut hooks = found.registry().hooks();
+    let report = found.report();
+    if !report.disabled.is_empty() {
+        let is_disabled = |hook: &Hook| {
+            let name = hook.name().unwrap_or_default();
+            report.disabled.iter().any(|listed| listed == name)
+        };
+        let all = match found.project() {
+            Some(root) => found.config().load_all(root),
+            None => found.config().load_global(),
+        };
+        hooks.extend(all.into_iter().filter(is_disabled).map(Arc::new));
+        hooks.sort_by_key(|hook| place_in(&report.files, hook));
+    }
+    let listed = hooks.into_iter().map(|hook| {
+        let state = state_of(&hook, &report.disabled);
+        let words = state.words(context.program);
+        Listed { hook, state, words }
+    });
+    listed.collect()
+}
+
+/// What an approval has lost comes last, as it is registered last.
+fn place_in(files: &[PathBuf], hook: &Hook) -> (usize, usize) {
+    let Some(source) = hook.source() else {
+        return (usize::MAX, 0);
+    };
+    let file = files.iter().position(|file| **file == *source.path);
+    let index = source.index.unwrap_or_default();
+    (file.unwrap_or(usize::MAX), index)
+}
+
+fn state_of(hook: &Hook, disabled: &[String]) -> State {
+    let is_listed = |name: &str| disabled.iter().any(|listed| listed == name);
+    if let Some(why) = hook.refusal() {
+        return State::Unusable(why.to_owned());
+    }
+    if !hook.enabled() {
+        return State::Disabled;
+    }
+    if hook.name().is_some_and(is_listed) {
+        return State::DisabledByName;
+    }
+    match hook.gate().map(|gate| gate.check(hook)) {
+        Some(GateVerdict::NotApproved(_)) => State::NotApproved,
+        Some(GateVerdict::ApprovalLost(why)) => State::ApprovalLost(why),
+        _ => State::Enabled,
+    }
+}
+
+impl State {
+    /// Its name for programs.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Enabled => "enabled",
+            Self::Disabled => "disabled",
+            Self::DisabledByName => "disabled_by_name",
+            Self::NotApproved => "not_approved",
+            Self::ApprovalLost(_) => "approval_lost",
+            Self::Unusable(_) => "unusable",
+        }
+    }
+
+    fn words(&self, program: &str) -> String {
+        match self {
+            Self::Enabled => "enabled".to_owned(),
+            Self::Disabled => "disabled by `\"enabled\": false`".to_owned(),
+            Self::DisabledByName => "disabled by name in the user's file".to_owned(),
+            Self::NotApproved => format!("not approved: see `{program} trust`"),
+            Self::ApprovalLost(why) => format!("fails: {why}; see `{program} status`"),
+            Self::Unusable(why) => format!("fails: {why}"),
+        }
+    }
+}
+
+/// The place of a hook for people and editors, as in `hooks.json:7`; short where it lies below the
+/// working directory.
+pub(crate) fn place(hook: &Hook) -> String {
+    let Some(source) = hook.source() else {
+        return "no file".to_owned();
+    };
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = source.path.strip_prefix(&here).unwrap_or(&source.path);
+    match source.line {
+        Some(line) => format!("{}:{line}", path.display()),
+        None => path.display().to_string(),
+    }
+}
+
+/// The words by which a hook is called in a list: its name where it has one.
+pub(crate) fn title(hook: &Hook) -> &str {
+    match (hook.name(), hook.refusal()) {
+        (Some(name), _) => name,
+        (None, Some(_)) => "an entry that cannot be used",
+        (None, None) => hook.label(),
+    }
+}

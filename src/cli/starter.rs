@@ -1,0 +1,111 @@
+//! `init`: a hooks file to start from.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::cli::args::Init;
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::terminal::{Style, Terminal};
+use crate::{Hook, printable};
+
+/// Beside the hooks file, so that an editor needs no network.
+const SCHEMA: &str = "hooks.schema.json";
+
+pub(crate) fn run(
+    args: &Init,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Ended, Failure> {
+    let does = "`init` writes the project's file, or with `--global` the user's";
+    context.needs_the_usual_files(does)?;
+    let path = if args.global {
+        context.hooks.config().global_path()
+    } else {
+        context
+            .project_config()
+            .project_path(context.root_unless_global()?)
+    };
+    let path = path.ok_or_else(|| {
+        Failure::new("cannot find a home directory to write to").with_fix("set `XDG_CONFIG_HOME`")
+    })?;
+    write_new(&path, context)?;
+    let shown = printable(&path.to_string_lossy());
+    let shown = terminal.styled(Style::Strong, shown);
+    writeln!(terminal, "wrote {shown}")?;
+    writeln!(terminal, "edit it, and try it:")?;
+    let event = r#"tool:pre_execute --tool bash --args '{"command":"sudo ls"}'"#;
+    writeln!(terminal, "  {}", context.command("validate"))?;
+    if !args.global {
+        writeln!(terminal, "  {}", context.command("trust"))?;
+    }
+    writeln!(terminal, "  {} {event}", context.command("fire"))?;
+    Ok(Ended::Fine)
+}
+
+fn write_new(path: &Path, context: &Context<'_>) -> Result<(), Failure> {
+    let could_not = |error: io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Failure::new(format!("`{}` exists already", path.display())).with_fix(format!(
+                "edit it, or add a ready-made hook with `{}`",
+                context.command("templates NAME --add")
+            ))
+        }
+        _ => Failure::new(format!("could not write `{}`: {error}", path.display())),
+    };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(could_not)?;
+    }
+    let mut file = File::create_new(path).map_err(could_not)?;
+    writeln!(file, "{:#}", content(context)).map_err(could_not)?;
+    match File::create_new(path.with_file_name(SCHEMA)) {
+        Ok(mut schema) => writeln!(schema, "{:#}", context.hooks.json_schema()).map_err(could_not),
+        // Somebody's own, or that of another version.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(could_not(error)),
+    }
+}
+
+/// Every kind of hook once, described, and none but the harmless guard switched on.
+fn content(context: &Context<'_>) -> Value {
+    let guard = context.templates().get("block_sudo").map(Hook::to_json);
+    let prefix = context.profile().env_prefixes().first();
+    let prefix = prefix.map(|prefix| format!("{prefix}_"));
+    let prefix = prefix.unwrap_or_default();
+    let examples = [
+        json!({
+            "event": "tool:pre_execute:bash",
+            "command": "./guard.sh",
+            "name": "guard",
+            "description": "A guard of your own: exit code 0 lets the tool run, any other blocks it, and what it prints is the reason",
+            "timeout": 5.0,
+            "enabled": false,
+        }),
+        json!({
+            "event": "tool:post_execute:write|edit",
+            "args": ["git", "status", "--short"],
+            "name": "after_writing",
+            "description": "After a tool has written; `args` runs a program without a shell",
+            "on_failure": "continue",
+            "enabled": false,
+        }),
+        json!({
+            "event": "session:*",
+            "command": format!("echo \"${prefix}EVENT ${prefix}SESSION_ID\" >> \"$HOME/sessions.log\""),
+            "name": "session_log",
+            "description": "Keeps a log that nobody waits for; not in the project, where an approval would cover it",
+            "background": true,
+            "enabled": false,
+        }),
+    ];
+    let hooks: Vec<Value> = guard.into_iter().chain(examples).collect();
+    json!({
+        "$schema": format!("./{SCHEMA}"),
+        "comment": format!("The hooks run in this order. Keys called `comment`, or that begin with `_`, are yours. `{}` shows what is wrong.", context.command("validate")),
+        "hooks": hooks,
+    })
+}

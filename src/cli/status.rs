@@ -1,0 +1,204 @@
+//! `status`: what is approved of a project, and what has changed since.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use crate::cli::args::Status;
+use crate::cli::changes::{Change, Changes, Compared, keys_that_differ};
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::terminal::{Style, Terminal};
+use crate::cli::validate::counted;
+use crate::{
+    Approval, Approved, Hook, HookRegistry, LoadReport, TrustPolicy, TrustStore, printable,
+};
+
+pub(crate) const APPROVES: &str =
+    "only the project's own files are approved; one of `--config` needs no approval";
+
+/// A project's hooks as they are, and as they were approved.
+pub(crate) struct Project {
+    pub(crate) store: TrustStore,
+    pub(crate) before: Vec<Approved>,
+    pub(crate) now: Approval,
+    /// What is wrong with its files.
+    pub(crate) report: LoadReport,
+}
+
+impl Project {
+    pub(crate) fn of(context: &Context<'_>) -> Result<Self, Failure> {
+        context.needs_the_usual_files(APPROVES)?;
+        let (store, root) = (context.trust_store()?, context.needed_root()?);
+        let config = context.project_config();
+        // Looks at them, and runs nothing.
+        let policy = TrustPolicy::Everything;
+        let report = config.load_into(&HookRegistry::new(), &root, policy);
+        let hooks: Vec<Hook> = config.load_project(&root);
+        Ok(Self {
+            before: store.approved(&root)?,
+            now: Approval::of(&root, hooks)?,
+            store,
+            report,
+        })
+    }
+
+    pub(crate) fn changes(&self) -> Changes<'_> {
+        Changes::between(&self.before, &self.now)
+    }
+}
+
+pub(crate) fn run(
+    args: &Status,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Ended, Failure> {
+    let project = Project::of(context)?;
+    let changes = project.changes();
+    if args.json {
+        terminal.json(&to_json(&project, &changes))?;
+    } else {
+        terminal.problems(&project.report)?;
+        show(&changes, terminal)?;
+        sum_up(&project, &changes, context, terminal)?;
+    }
+    Ok(if changes.is_none() && project.report.is_ok() {
+        Ended::Fine
+    } else {
+        Ended::Problems
+    })
+}
+
+fn sum_up(
+    project: &Project,
+    changes: &Changes<'_>,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<(), Failure> {
+    let root = printable(&project.now.root.to_string_lossy());
+    let (style, words) = match (changes.hooks.len(), changes.is_none()) {
+        (0, true) => (Style::Dim, "no hooks".to_owned()),
+        (hooks, true) => (Style::Good, format!("{}, approved", counted(hooks, "hook"))),
+        _ => (
+            Style::Warning,
+            format!(
+                "not as approved: `{}` approves it",
+                context.command("trust")
+            ),
+        ),
+    };
+    writeln!(terminal, "{root}: {}", terminal.styled(style, words))?;
+    Ok(())
+}
+
+/// Each hook of a project, with what it runs where that is not what was approved.
+pub(crate) fn show(changes: &Changes<'_>, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    for hook in &changes.hooks {
+        show_hook(hook, terminal)?;
+    }
+    for gone in &changes.gone {
+        let state = terminal.styled(Style::Bad, "approved, and gone: it fails, and blocks");
+        writeln!(terminal, "{}: {state}", title_of(gone))?;
+        show_definition(gone, "- ", terminal)?;
+        writeln!(terminal)?;
+    }
+    Ok(())
+}
+
+fn show_hook(hook: &Compared<'_>, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    let (style, state) = match hook.change {
+        Change::None => (Style::Good, "approved"),
+        Change::New => (Style::Warning, "not approved: it does not run"),
+        Change::Outdated => (
+            Style::Bad,
+            "approved by an earlier version, which covered less: it fails, and blocks",
+        ),
+        Change::Redefined(_) => (
+            Style::Bad,
+            "changed since it was approved: it fails, and blocks",
+        ),
+        Change::Files(_) => (
+            Style::Bad,
+            "its files have changed since: it fails, and blocks",
+        ),
+    };
+    let title = terminal.styled(Style::Strong, title_of(hook.now));
+    writeln!(terminal, "{title}: {}", terminal.styled(style, state))?;
+    match &hook.change {
+        Change::None => {}
+        Change::New | Change::Outdated => show_definition(hook.now, "+ ", terminal)?,
+        Change::Redefined(old) => show_difference(old, hook.now, terminal)?,
+        Change::Files(files) => {
+            for (file, how) in files {
+                writeln!(terminal, "  `{}` {how}", printable(file))?;
+            }
+        }
+    }
+    if matches!(hook.change, Change::None) {
+        return Ok(());
+    }
+    show_cover(hook.now, terminal)?;
+    writeln!(terminal)
+}
+
+fn show_definition(hook: &Approved, sign: &str, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    // With its keys in the order in which people write them.
+    let entry = Hook::from_json(&hook.definition);
+    let text = match entry.map(|entry| serde_json::to_string_pretty(&entry)) {
+        Ok(Ok(text)) => text,
+        _ => format!("{:#}", hook.definition),
+    };
+    for line in text.lines() {
+        writeln!(terminal, "  {sign}{}", printable(line))?;
+    }
+    Ok(())
+}
+
+fn show_difference(old: &Approved, now: &Approved, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    for (key, was, is) in keys_that_differ(&old.definition, &now.definition) {
+        for (style, sign, value) in [(Style::Bad, '-', was), (Style::Good, '+', is)] {
+            if let Some(value) = value {
+                let line = printable(&format!("{sign} \"{key}\": {value}"));
+                writeln!(terminal, "  {}", terminal.styled(style, line))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn show_cover(hook: &Approved, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    for (file, digest) in &hook.files {
+        let what = match digest {
+            Some(digest) => format!("SHA-256 {}", digest.get(..16).unwrap_or(digest)),
+            None => "is not there, and must not appear".to_owned(),
+        };
+        writeln!(terminal, "  covers `{}`: {what}", printable(file))?;
+    }
+    for reason in &hook.partial {
+        let reason = terminal.styled(Style::Warning, printable(reason));
+        writeln!(terminal, "  partial: {reason}")?;
+    }
+    writeln!(terminal, "  {}", Approval::NEVER_COVERED)
+}
+
+/// The words by which a person knows it.
+fn title_of(hook: &Approved) -> String {
+    let text = |key: &str| hook.definition.get(key).and_then(Value::as_str);
+    let keys = ["name", "description", "event"].into_iter();
+    let words = keys.filter_map(text).find(|text| !text.is_empty());
+    printable(words.unwrap_or_default())
+}
+
+fn to_json(project: &Project, changes: &Changes<'_>) -> Value {
+    let hooks: Vec<_> = changes.hooks.iter().map(Compared::to_json).collect();
+    let gone: Vec<_> = changes.gone.iter().map(|gone| &gone.definition).collect();
+    json!({
+        "project": project.now.root.to_string_lossy(),
+        "store": project.store.path().to_string_lossy(),
+        "approved": changes.is_none() && project.report.is_ok(),
+        "hooks": hooks,
+        "gone": gone,
+        "problems": project.report.to_json()["problems"],
+    })
+}

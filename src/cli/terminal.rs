@@ -1,0 +1,175 @@
+//! What the commands print: colours where they are wanted, nothing that could command a terminal,
+//! and an end without noise when nobody reads any more.
+
+use std::fmt;
+use std::io::{self, BufWriter, Read, Write};
+
+use clap::ValueEnum;
+
+use crate::cli::io::{Io, Terminals};
+use crate::is_printable;
+
+/// When there are colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, unless the environment says otherwise.
+    Auto,
+    /// Whatever the output is.
+    Always,
+    /// None at all.
+    Never,
+}
+
+impl ColorChoice {
+    /// Whether a stream has colours. Those of no-color.org and bixense.com/clicolors.
+    pub(crate) fn is_on(self, is_terminal: bool) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto if anstyle_query::no_color() => false,
+            Self::Auto if is_forced() => true,
+            Self::Auto => is_terminal && anstyle_query::term_supports_color(),
+        }
+    }
+}
+
+/// `CLICOLOR_FORCE=0` is as good as none.
+fn is_forced() -> bool {
+    let value = std::env::var_os("CLICOLOR_FORCE");
+    value.is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// How a piece of text looks where there are colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    Good,
+    Bad,
+    Warning,
+    Strong,
+    Dim,
+}
+
+impl Style {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Good => "\x1b[32m",
+            Self::Bad => "\x1b[1;31m",
+            Self::Warning => "\x1b[33m",
+            Self::Strong => "\x1b[1m",
+            Self::Dim => "\x1b[2m",
+        }
+    }
+}
+
+/// Where the commands write what was asked for, and read what a person answers.
+pub(crate) struct Terminal<'a> {
+    pub(crate) input: &'a mut (dyn Read + 'a),
+    out: BufWriter<&'a mut (dyn Write + 'a)>,
+    errors: &'a mut (dyn Write + 'a),
+    interrupted: &'a mut (dyn FnMut() -> Option<u8> + 'a),
+    is_terminal: Terminals,
+    colours: bool,
+    colours_of_errors: bool,
+}
+
+impl<'a> Terminal<'a> {
+    pub(crate) fn new(choice: ColorChoice, io: &'a mut Io<'_>) -> Self {
+        let is_terminal = io.is_terminal;
+        let colours = choice.is_on(is_terminal.output);
+        let colours_of_errors = choice.is_on(is_terminal.errors);
+        if colours || colours_of_errors {
+            // Old consoles of Windows show the codes themselves until they are told.
+            anstyle_query::windows::enable_ansi_colors();
+        }
+        Self {
+            input: &mut *io.input,
+            out: BufWriter::new(&mut *io.output),
+            errors: &mut *io.errors,
+            interrupted: &mut *io.interrupted,
+            is_terminal,
+            colours,
+            colours_of_errors,
+        }
+    }
+
+    /// Whether a person can be asked.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.is_terminal.input
+    }
+
+    /// The exit status of the signal that has come, if one has. From its first call on, signals are heard.
+    pub(crate) fn interrupted(&mut self) -> Option<u8> {
+        (self.interrupted)()
+    }
+
+    /// Whether a line can be taken back.
+    pub(crate) fn can_move(&self) -> bool {
+        self.is_terminal.output && anstyle_query::term_supports_ansi_color()
+    }
+
+    pub(crate) fn has_colours(&self) -> bool {
+        self.colours
+    }
+
+    /// This text in this style, where there are colours. What comes from others goes through
+    /// [`printable`](crate::printable) first.
+    pub(crate) fn styled<T: fmt::Display>(&self, style: Style, text: T) -> Styled<T> {
+        let style = self.colours.then_some(style);
+        Styled { style, text }
+    }
+
+    /// A value for programs; on a terminal it commands nothing either.
+    pub(crate) fn json(&mut self, value: &serde_json::Value) -> io::Result<()> {
+        for c in serde_json::to_string_pretty(value)?.chars() {
+            if c == '\n' || is_printable(c) {
+                write!(self.out, "{c}")?;
+                continue;
+            }
+            // Such characters stand in strings alone, where JSON leaves some of them as they are.
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(self.out, "\\u{unit:04x}")?;
+            }
+        }
+        writeln!(self.out)
+    }
+
+    /// Writes to standard error what is no part of what was asked for.
+    pub(crate) fn note(&mut self, text: impl fmt::Display) -> io::Result<()> {
+        self.out.flush()?;
+        writeln!(self.errors, "{text}")
+    }
+
+    /// The same for problems of hooks files, which draw themselves.
+    pub(crate) fn problems(&mut self, report: &crate::LoadReport) -> io::Result<()> {
+        if report.problems.is_empty() {
+            return Ok(());
+        }
+        self.out.flush()?;
+        let text = report.render(self.colours_of_errors);
+        writeln!(self.errors, "{text}")
+    }
+}
+
+impl Write for Terminal<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+pub(crate) struct Styled<T> {
+    style: Option<Style>,
+    text: T,
+}
+
+impl<T: fmt::Display> fmt::Display for Styled<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.style {
+            Some(style) => write!(f, "{}{}\x1b[0m", style.code(), self.text),
+            None => write!(f, "{}", self.text),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! `test`: a table of cases, each fired at the hooks and compared with what is expected of them.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use glob::Pattern;
+use serde_json::{Value, json};
+
+use crate::cli::args::Test;
+use crate::cli::cases::{self, Case, Placed};
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::names;
+use crate::cli::terminal::{Style, Terminal};
+use crate::cli::validate::counted;
+use crate::cli::verdict::{Verdict, changed_by};
+use crate::{FireOptions, HookEvent, HookExecutor, Outcome, printable};
+
+/// So often an interrupt is looked for.
+const TICK: Duration = Duration::from_millis(50);
+
+/// A case that can be fired.
+struct Ready {
+    case: Case,
+    line: usize,
+    event: HookEvent,
+    reason: Option<Pattern>,
+}
+
+/// A case that was fired.
+struct Judged {
+    ready: Ready,
+    found: Verdict,
+    /// What is not as expected: `decision`, `reason`, `updatedInput`.
+    differs: Vec<&'static str>,
+}
+
+pub(crate) fn run(
+    args: &Test,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Ended, Failure> {
+    let mut ready = Vec::new();
+    for placed in cases::read(&args.file, terminal)? {
+        ready.push(Ready::of(placed, &args.file, context)?);
+    }
+    let hooks = context.load()?;
+    terminal.problems(&hooks.report())?;
+    if let Some(variable) = context.disabled_by() {
+        terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
+    }
+    let executor = HookExecutor::builder().registry(Arc::clone(hooks.registry()));
+    let executor = context.executor(&hooks, executor);
+    let mut judged = Vec::new();
+    let mut interrupted = terminal.interrupted();
+    for ready in ready {
+        if interrupted.is_some() {
+            break;
+        }
+        match fire(&executor, &ready.event, terminal)? {
+            Ok(found) => {
+                let it = Judged::of(ready, found);
+                if !args.json {
+                    it.show(terminal)?;
+                }
+                judged.push(it);
+            }
+            Err(status) => interrupted = Some(status),
+        }
+    }
+    // Ends the processes that are kept.
+    let _ = executor.shutdown(TICK);
+    let failed = judged.iter().filter(|it| !it.differs.is_empty()).count();
+    if args.json {
+        let cases: Vec<_> = judged.iter().map(Judged::to_json).collect();
+        terminal.json(&json!({"cases": cases, "failed": failed}))?;
+    } else {
+        sum_up(judged.len(), failed, terminal)?;
+    }
+    Ok(match interrupted {
+        Some(status) => Ended::Interrupted(status),
+        None if failed > 0 => Ended::Problems,
+        None => Ended::Fine,
+    })
+}
+
+fn sum_up(cases: usize, failed: usize, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+    let style = if failed > 0 { Style::Bad } else { Style::Good };
+    let words = terminal.styled(style, format!("{failed} failed"));
+    writeln!(terminal, "\n{}: {words}", counted(cases, "case"))?;
+    Ok(())
+}
+
+/// What the hooks decide, or the exit status of the signal that ended them.
+fn fire(
+    executor: &HookExecutor,
+    event: &HookEvent,
+    terminal: &mut Terminal<'_>,
+) -> Result<Result<Verdict, u8>, Failure> {
+    let first = match answer(executor, event, terminal)? {
+        Ok(outcome) => outcome,
+        Err(status) => return Ok(Err(status)),
+    };
+    let Some(changed) = changed_by(event, &first) else {
+        return Ok(Ok(Verdict::of(&first, None)));
+    };
+    let again = answer(executor, &changed, terminal)?;
+    Ok(again.map(|again| Verdict::of(&first, Some(&again))))
+}
+
+fn answer(
+    executor: &HookExecutor,
+    event: &HookEvent,
+    terminal: &mut Terminal<'_>,
+) -> Result<Result<Outcome, u8>, Failure> {
+    let options = FireOptions::default().without_background();
+    let mut handle = executor
+        .submit(event.clone(), options)
+        .map_err(|error| Failure::new(format!("could not fire the event: {error}")))?;
+    loop {
+        if let Some(outcome) = handle.wait_timeout(TICK) {
+            return Ok(Ok(outcome));
+        }
+        if let Some(status) = terminal.interrupted() {
+            handle.cancel();
+            let _ = handle.wait();
+            return Ok(Err(status));
+        }
+    }
+}
+
+impl Ready {
+    fn of(placed: Placed, file: &Path, context: &Context<'_>) -> Result<Self, Failure> {
+        let place = placed.place(file);
+        let Placed { case, line, .. } = placed;
+        let event_type =
+            names::event_type(&case.event, None, context).map_err(|failure| failure.at(&place))?;
+        let reason = case.reason.as_deref().map(Pattern::new).transpose();
+        let reason = reason.map_err(|error| {
+            Failure::new(format!("{place}: `reason` is not a glob: {error}"))
+                .with_fix("write `[*]`, `[?]` and `[[]` for these characters themselves")
+        })?;
+        Ok(Self {
+            event: case.event(event_type),
+            case,
+            line,
+            reason,
+        })
+    }
+
+    fn title(&self) -> String {
+        let tool = self.case.tool.as_deref().unwrap_or_default();
+        let unnamed = || format!("{} {tool}", self.case.event).trim_end().to_owned();
+        self.case.name.clone().unwrap_or_else(unnamed)
+    }
+}
+
+impl Judged {
+    fn of(ready: Ready, found: Verdict) -> Self {
+        let mut differs = Vec::new();
+        if ready.case.expect.as_str() != found.decision {
+            differs.push("decision");
+        }
+        let reason = found.reason.as_deref().unwrap_or_default();
+        if ready
+            .reason
+            .as_ref()
+            .is_some_and(|glob| !glob.matches(reason))
+        {
+            differs.push("reason");
+        }
+        if ready.case.updated_input.is_some() && ready.case.updated_input != found.updated_input {
+            differs.push("updatedInput");
+        }
+        Self {
+            ready,
+            found,
+            differs,
+        }
+    }
+
+    /// What was expected, and what was found; null where nothing was.
+    fn compared(&self) -> [(&'static str, Value, Value); 3] {
+        let (case, found) = (&self.ready.case, &self.found);
+        [
+            ("decision", json!(case.expect), json!(found.decision)),
+            ("reason", json!(case.reason), json!(found.reason)),
+            (
+                "updatedInput",
+                json!(case.updated_input),
+                json!(found.updated_input),
+            ),
+        ]
+    }
+
+    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+        let (style, word) = match self.differs.is_empty() {
+            true => (Style::Good, "ok  "),
+            false => (Style::Bad, "FAIL"),
+        };
+        let word = terminal.styled(style, word);
+        let title = printable(&self.ready.title());
+        writeln!(terminal, "{word}  {title} (line {})", self.ready.line)?;
+        let differs = |(what, ..): &(&str, Value, Value)| self.differs.contains(what);
+        for (what, expected, found) in self.compared().into_iter().filter(differs) {
+            let line = format!("{what}: expected {expected}, found {found}");
+            writeln!(terminal, "      {}", printable(&line))?;
+        }
+        if let (Some(hook), false) = (&self.found.hook, self.differs.is_empty()) {
+            writeln!(terminal, "      decided by {}", printable(hook))?;
+        }
+        terminal.flush()?;
+        Ok(())
+    }
+
+    fn to_json(&self) -> Value {
+        let mut expected = json!({});
+        let mut found = json!({"hook": self.found.hook});
+        for (what, wanted, had) in self.compared() {
+            expected[what] = wanted;
+            found[what] = had;
+        }
+        json!({
+            "name": self.ready.title(),
+            "line": self.ready.line,
+            "passed": self.differs.is_empty(),
+            "expected": expected,
+            "found": found,
+            "differs": self.differs,
+        })
+    }
+}

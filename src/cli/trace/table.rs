@@ -1,0 +1,163 @@
+//! A trace as a table for a terminal.
+
+use std::io::{self, Write};
+
+use super::traced::{Entry, Kind, Traced};
+use crate::cli::terminal::{Style, Terminal};
+use crate::cli::validate::counted;
+use crate::printable;
+
+/// A wider column is nothing to look at.
+const WIDEST: usize = 32;
+
+pub(super) fn show(traced: &Traced, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    let rows: Vec<[String; 6]> = traced.entries.iter().map(row).collect();
+    let head = ["ended (UTC)", "took", "outcome", "event", "hook", "why"].map(str::to_owned);
+    let width = |column: usize| {
+        let cells = std::iter::once(&head).chain(&rows);
+        let widths = cells.map(|row| row[column].chars().count());
+        widths.max().unwrap_or_default()
+    };
+    let widths: [usize; 6] = std::array::from_fn(width);
+    if !rows.is_empty() {
+        let line = line(&head, widths);
+        writeln!(terminal, "{}", terminal.styled(Style::Dim, line))?;
+    }
+    for (row, entry) in rows.iter().zip(&traced.entries) {
+        let line = line(row, widths);
+        let style = match entry.kind {
+            Kind::Allow => None,
+            Kind::Block => Some(Style::Bad),
+            Kind::Ask | Kind::Failed | Kind::Dropped => Some(Style::Warning),
+            Kind::Skipped => Some(Style::Dim),
+        };
+        match style {
+            Some(style) => writeln!(terminal, "{}", terminal.styled(style, line))?,
+            None => writeln!(terminal, "{line}")?,
+        }
+    }
+    sum_up(traced, terminal)
+}
+
+fn sum_up(traced: &Traced, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    let mut words = vec![counted(traced.entries.len(), "line")];
+    for kind in [
+        Kind::Block,
+        Kind::Ask,
+        Kind::Failed,
+        Kind::Skipped,
+        Kind::Dropped,
+    ] {
+        match traced.count(kind) {
+            0 => {}
+            count => words.push(format!("{count} {}", kind.name())),
+        }
+    }
+    let rest = [
+        (traced.left_out, "earlier lines left out"),
+        (traced.lost, "lost by the program that wrote it"),
+        (traced.broken, "broken"),
+    ];
+    for (count, what) in rest.into_iter().filter(|(count, _)| *count > 0) {
+        words.push(format!("{count} {what}"));
+    }
+    if !traced.entries.is_empty() {
+        writeln!(terminal)?;
+    }
+    writeln!(terminal, "{}", words.join(", "))
+}
+
+fn line(row: &[String; 6], widths: [usize; 6]) -> String {
+    let [ended, took, kind, event, hook, why] = row;
+    let [a, b, c, d, e, _] = widths;
+    let line = format!("{ended:<a$}  {took:>b$}  {kind:<c$}  {event:<d$}  {hook:<e$}  {why}");
+    line.trim_end().to_owned()
+}
+
+fn row(entry: &Entry) -> [String; 6] {
+    let tool = entry.tool.iter().map(String::as_str);
+    let event: Vec<_> = std::iter::once(entry.event.as_str()).chain(tool).collect();
+    let took = match entry.kind {
+        Kind::Skipped | Kind::Dropped => String::new(),
+        _ => format!("{:.1} ms", entry.duration * 1e3),
+    };
+    let first_line = |text: &str| printable(text.lines().next().unwrap_or_default());
+    let why = [entry.why.as_deref(), entry.reason.as_deref()];
+    let mut why: Vec<_> = why.into_iter().flatten().map(first_line).collect();
+    // What takes long, and what should be rare.
+    let resident = entry.resident.as_deref().filter(|how| *how != "kept");
+    why.extend(resident.map(|how| format!("resident {}", first_line(how))));
+    let hook = if entry.background {
+        format!("{} &", entry.hook)
+    } else {
+        entry.hook.clone()
+    };
+    [
+        clock(entry.time),
+        took,
+        entry.kind.name().to_owned(),
+        narrow(&printable(&event.join(" "))),
+        narrow(&printable(&hook)),
+        why.join(": "),
+    ]
+}
+
+fn narrow(text: &str) -> String {
+    match text.char_indices().nth(WIDEST) {
+        Some(_) => text.chars().take(WIDEST - 1).chain(['…']).collect(),
+        None => text.to_owned(),
+    }
+}
+
+/// The date and time of day of a moment since 1970, in UTC.
+fn clock(time: f64) -> String {
+    // Beyond the year 9999, or of no number, there is no clock.
+    if !(0.0..253_402_300_800.0).contains(&time) {
+        return "?".to_owned();
+    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let millis = (time * 1e3) as u64;
+    let (seconds, millis) = (millis / 1000, millis % 1000);
+    let (year, month, day) = date(seconds / 86_400);
+    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{millis:03}")
+}
+
+/// Of a day since 1970, the year, the month and the day. Years are counted from March, so that the
+/// leap day is the last.
+fn date(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let leap_days = day_of_era / 1460 - day_of_era / 36_524 + day_of_era / 146_096;
+    let year_of_era = (day_of_era - leap_days) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 {
+        from_march + 3
+    } else {
+        from_march - 9
+    };
+    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_knows_leap_years() {
+        let cases = [
+            (0.0, "1970-01-01 00:00:00.000"),
+            (951_782_400.25, "2000-02-29 00:00:00.250"),
+            (1_709_251_199.0, "2024-02-29 23:59:59.000"),
+            (4_107_542_400.0, "2100-03-01 00:00:00.000"),
+            (253_402_300_799.0, "9999-12-31 23:59:59.000"),
+            (f64::NAN, "?"),
+            (-1.0, "?"),
+        ];
+        for (time, expected) in cases {
+            assert_eq!(clock(time), expected, "{time}");
+        }
+    }
+}

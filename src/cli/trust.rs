@@ -1,0 +1,91 @@
+//! `trust` and `untrust`: a person's approval, given and taken back.
+
+use std::io::{BufRead, BufReader, Read, Write};
+
+use crate::cli::args::{Trust, Untrust};
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::status::{self, Project};
+use crate::cli::terminal::Terminal;
+use crate::cli::validate::counted;
+use crate::printable;
+
+pub(crate) fn trust(
+    args: &Trust,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Ended, Failure> {
+    let project = Project::of(context)?;
+    terminal.problems(&project.report)?;
+    if !project.report.is_ok() {
+        let words = "the project's hooks cannot be approved while there are errors in their file";
+        return Err(Failure::new(words).with_fix(format!(
+            "correct them; `{}` shows them",
+            context.command("validate")
+        )));
+    }
+    let root = printable(&project.now.root.to_string_lossy());
+    if project.now.hooks.is_empty() && project.before.is_empty() {
+        let words = format!("there is nothing to approve: no hooks in `{root}`");
+        return Err(
+            Failure::new(words).with_fix(format!("write some with `{}`", context.command("init")))
+        );
+    }
+    let changes = project.changes();
+    status::show(&changes, terminal)?;
+    if changes.is_none() {
+        writeln!(terminal, "{root}: approved already")?;
+        return Ok(Ended::Fine);
+    }
+    let hooks = counted(project.now.hooks.len(), "hook");
+    let question = format!("let {hooks} of {root} run as shown?");
+    if !args.yes && !asked(&question, terminal)? {
+        writeln!(terminal, "nothing was approved")?;
+        return Ok(Ended::Problems);
+    }
+    project.store.approve(&project.now)?;
+    writeln!(terminal, "{root}: {hooks} approved")?;
+    Ok(Ended::Fine)
+}
+
+pub(crate) fn untrust(
+    args: &Untrust,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Ended, Failure> {
+    context.needs_the_usual_files(status::APPROVES)?;
+    let (store, root) = (context.trust_store()?, context.needed_root()?);
+    let shown = printable(&root.to_string_lossy());
+    if store.approved(&root)?.is_empty() {
+        writeln!(terminal, "{shown}: nothing was approved")?;
+        return Ok(Ended::Fine);
+    }
+    let question = format!("forget what was approved of {shown}?");
+    if !args.yes && !asked(&question, terminal)? {
+        writeln!(terminal, "nothing was forgotten")?;
+        return Ok(Ended::Problems);
+    }
+    store.revoke(&root)?;
+    writeln!(terminal, "{shown}: nothing is approved any more")?;
+    Ok(Ended::Fine)
+}
+
+/// So long an answer is somebody's cat.
+const LONGEST_ANSWER: u64 = 1000;
+
+/// Whether a person says yes.
+fn asked(question: &str, terminal: &mut Terminal<'_>) -> Result<bool, Failure> {
+    if !terminal.can_ask() {
+        let words = "there is nobody to ask: standard input is not a terminal";
+        return Err(Failure::new(words).with_fix("say `--yes` when you have looked at it"));
+    }
+    write!(terminal, "{question} [y/N] ")?;
+    terminal.flush()?;
+    let mut answer = String::new();
+    let mut input = BufReader::new((&mut *terminal.input).take(LONGEST_ANSWER));
+    input
+        .read_line(&mut answer)
+        .map_err(|error| Failure::new(format!("could not read the answer: {error}")))?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

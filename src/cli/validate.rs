@@ -1,0 +1,117 @@
+//! `validate`: every problem of hooks files.
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use crate::cli::args::Validate;
+use crate::cli::context::Context;
+use crate::cli::ended::Ended;
+use crate::cli::error::Failure;
+use crate::cli::terminal::{Style, Terminal};
+use crate::{HookConfig, Hooks, LoadReport, Severity, TrustPolicy};
+
+/// The library reads no larger file either.
+const LARGEST_INPUT: u64 = 16 * 1024 * 1024;
+
+pub(crate) fn run(
+    args: &Validate,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Ended, Failure> {
+    let report = if args.files.is_empty() {
+        let hooks = context.load_under(TrustPolicy::Everything)?;
+        let report = hooks.report();
+        if report.files.is_empty() && report.problems.is_empty() {
+            return Err(no_file(context, &hooks));
+        }
+        LoadReport::clone(&report)
+    } else {
+        check_all(args, context.hooks.config(), terminal)?
+    };
+    if args.json {
+        terminal.json(&report.to_json())?;
+    } else {
+        show(&report, terminal)?;
+    }
+    let is_bad = !report.is_ok() || (args.strict && !report.problems.is_empty());
+    Ok(if is_bad { Ended::Problems } else { Ended::Fine })
+}
+
+fn check_all(
+    args: &Validate,
+    config: &HookConfig,
+    terminal: &mut Terminal<'_>,
+) -> Result<LoadReport, Failure> {
+    let mut all = LoadReport::default();
+    for file in &args.files {
+        let report = if file == Path::new("-") {
+            config.check_text("standard input", &read_input(terminal)?)
+        } else {
+            config.check(file)
+        };
+        all.files.extend(report.files);
+        all.loaded += report.loaded;
+        all.problems.extend(report.problems);
+    }
+    Ok(all)
+}
+
+fn read_input(terminal: &mut Terminal<'_>) -> Result<String, Failure> {
+    let mut text = String::new();
+    let mut input = (&mut *terminal.input).take(LARGEST_INPUT + 1);
+    input
+        .read_to_string(&mut text)
+        .map_err(|error| Failure::new(format!("could not read standard input: {error}")))?;
+    if text.len() as u64 > LARGEST_INPUT {
+        return Err(Failure::new("standard input is larger than 16 MiB"));
+    }
+    Ok(text)
+}
+
+fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
+    let project = hooks
+        .project()
+        .and_then(|root| hooks.config().project_path(root));
+    let looked_for = [hooks.config().global_path(), project];
+    let names: Vec<_> = looked_for
+        .iter()
+        .flatten()
+        .map(|path| format!("`{}`", path.display()))
+        .collect();
+    let words = format!("there is no hooks file; looked for {}", names.join(" and "));
+    Failure::new(words).with_fix(format!(
+        "name one, or write one with `{}`",
+        context.command("init")
+    ))
+}
+
+fn show(report: &LoadReport, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+    if !report.problems.is_empty() {
+        let drawn = report.render(terminal.has_colours());
+        writeln!(terminal, "{drawn}")?;
+    }
+    let (files, hooks) = (report.files.len(), report.loaded);
+    let count = |severity| {
+        let of_it = report.problems.iter().filter(|it| it.severity == severity);
+        of_it.count()
+    };
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let style = match (errors, warnings) {
+        (0, 0) => Style::Good,
+        (0, _) => Style::Warning,
+        _ => Style::Bad,
+    };
+    let counts = [
+        counted(errors, "error"),
+        counted(warnings, "warning"),
+        format!("{} usable", counted(hooks, "hook")),
+    ];
+    let verdict = format!("{}: {}", counted(files, "file"), counts.join(", "));
+    writeln!(terminal, "{}", terminal.styled(style, verdict))?;
+    Ok(())
+}
+
+pub(crate) fn counted(number: usize, what: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{ending}")
+}

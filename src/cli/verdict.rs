@@ -1,0 +1,50 @@
+//! What the hooks of an event amount to for a host: the changed call that they see once more, and the
+//! decision.
+
+use serde_json::{Map, Value};
+
+use crate::cli::sources::title;
+use crate::{Decision, EventType, HookEvent, Outcome};
+
+/// What a host does that applies changes and cannot ask.
+pub(crate) struct Verdict {
+    /// `allow`, `block` or `ask`.
+    pub(crate) decision: &'static str,
+    pub(crate) reason: Option<String>,
+    pub(crate) updated_input: Option<Map<String, Value>>,
+    /// The hook that decided it.
+    pub(crate) hook: Option<String>,
+}
+
+impl Verdict {
+    /// `again` is what hooks said of the changed call.
+    pub(crate) fn of(first: &Outcome, again: Option<&Outcome>) -> Self {
+        let last = again.unwrap_or(first);
+        let blocked = last.blocked();
+        Self {
+            decision: match blocked.map(|result| result.decision()) {
+                None => "allow",
+                Some(Decision::Ask) => "ask",
+                Some(_) => "block",
+            },
+            reason: last.reason().map(str::to_owned),
+            updated_input: first.updated_input(),
+            hook: blocked.map(|result| title(&result.hook).to_owned()),
+        }
+    }
+}
+
+/// The call as hooks would have it, which they see before it is made.
+pub(crate) fn changed_by(event: &HookEvent, outcome: &Outcome) -> Option<HookEvent> {
+    if event.event_type != EventType::ToolPreExecute || !outcome.allowed() {
+        return None;
+    }
+    let changes = outcome.updated_input()?;
+    let args = event.data.get("tool_args")?.as_object()?;
+    let mut changed = args.clone();
+    changed.extend(changes);
+    if changed == *args {
+        return None;
+    }
+    Some(event.clone().with_data("tool_args", changed))
+}

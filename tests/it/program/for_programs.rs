@@ -1,0 +1,99 @@
+//! What is there for programs and authors: errors as JSON, arguments from files, the events.
+
+use serde_json::json;
+
+use super::schemas::is_valid;
+use super::{GUARDED, User};
+
+#[test]
+fn an_error_is_an_object_for_programs() {
+    let user = User::with_project_file(GUARDED);
+    for (args, message, has_fix) in [
+        (
+            &["fire", "tool:pre_exec", "--json"][..],
+            "unknown event `tool:pre_exec`; did you mean `tool:pre_execute`?",
+            true,
+        ),
+        (
+            &["fire", "--json", "--jsn"],
+            "unexpected argument '--jsn' found",
+            false,
+        ),
+        (
+            &["fire", "tool:error", "--json", "--args", "{"],
+            "`--args` is not JSON",
+            true,
+        ),
+        (
+            &["list", "--json", "--config", "none"],
+            "could not use `--config none`",
+            true,
+        ),
+        (
+            &["status", "--json", "--config", "."],
+            "only the project's own files",
+            true,
+        ),
+        (
+            &["validate", "--json", "--profile", "/"],
+            "invalid value '/'",
+            false,
+        ),
+        (
+            &["test", "none.json", "--json"],
+            "could not read `none.json`",
+            false,
+        ),
+    ] {
+        let said = user.run(args);
+        assert_eq!(said.status, 2, "{args:?}: {said:?}");
+        let report = said.json();
+        is_valid("error", &report);
+        let found = report["error"]["message"].as_str().unwrap();
+        assert!(found.starts_with(message), "{args:?}: {report}");
+        assert_eq!(report["error"]["fix"].is_string(), has_fix, "{report}");
+        assert!(said.err.contains(message), "{args:?}: {said:?}");
+    }
+}
+
+#[test]
+fn arguments_are_read_from_a_file() {
+    let user = User::new();
+    user.write("project/args.json", "{\"command\": \"x\"}\n");
+    let fire = |option, value| {
+        let args = ["fire", "tool:error", option, value, "--json"];
+        user.run(&args)
+    };
+    let data = |option| fire(option, "@args.json").json()["event"]["data"].clone();
+    assert_eq!(data("--args"), json!({"tool_args": {"command": "x"}}));
+    assert_eq!(data("--result"), json!({"tool_result": {"command": "x"}}));
+    user.write("project/text", "no JSON");
+    let large = std::fs::File::create(user.path("project/large")).unwrap();
+    large.set_len(16 * 1024 * 1024 + 1).unwrap();
+    for (value, words) in [
+        ("@none", "could not read `--args @none`: "),
+        ("@.", "a directory, expected a regular file"),
+        ("@text", "expected ident at line 1"),
+        ("@large", "it is larger than 16 MiB"),
+    ] {
+        let said = fire("--args", value);
+        assert_eq!(said.status, 2, "{value}: {said:?}");
+        assert!(said.err.contains(words), "{value}: {said:?}");
+    }
+}
+
+#[test]
+fn events_are_shown_with_their_variables() {
+    let user = User::new();
+    user.run(&["events"]).is_as_in("events.txt");
+    let report = user
+        .run(&["events", "--json", "--profile", "mygame"])
+        .json();
+    is_valid("events", &report);
+    let events = report["events"].as_array().unwrap();
+    assert_eq!(events.len(), 16);
+    let data = json!([{"key": "tool_args", "description": "the tool's arguments", "variable": "MYGAME_TOOL_ARGS"}]);
+    assert_eq!(events[0]["data"], data);
+    let variables = events[0]["variables"].as_array().unwrap();
+    assert!(variables.contains(&json!("MYGAME_TOOL_NAME")), "{report:#}");
+}

@@ -1,0 +1,171 @@
+//! The commands as a part of a host: its name, its events, its files; and the names that `--profile` gives.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use forge_hooks::cli::{self, Io};
+use forge_hooks::{AppProfile, EventSpec, EventType, Hooks};
+use tempfile::TempDir;
+
+use super::{GUARDED, User, with};
+
+/// What `mygame hooks` with these arguments says, and how it ends.
+struct Said {
+    status: String,
+    out: String,
+    err: String,
+}
+
+fn host(home: &Path) -> Hooks {
+    let loaded = EventType::custom("level:loaded").unwrap();
+    let loaded = EventSpec::new(loaded)
+        .description("A level is ready")
+        .data("level", "its name")
+        .notify_only();
+    Hooks::builder(AppProfile::new("mygame"))
+        .event(loaded)
+        .tools(["bash"])
+        .config_home(home)
+        .load()
+}
+
+fn run(home: &Path, args: &[&str]) -> Said {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut io = Io::new("mygame hooks", std::io::empty(), &mut out, &mut err).version("7.1");
+    let status = cli::run(&host(home), args, &mut io);
+    drop(io);
+    Said {
+        status: format!("{status:?}"),
+        out: String::from_utf8(out).unwrap(),
+        err: String::from_utf8(err).unwrap(),
+    }
+}
+
+fn status(number: u8) -> String {
+    format!("{:?}", ExitCode::from(number))
+}
+
+fn home_with(hooks: &str) -> TempDir {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join("mygame")).unwrap();
+    std::fs::write(home.path().join("mygame/hooks.json"), hooks).unwrap();
+    home
+}
+
+#[test]
+fn every_text_has_the_name_of_the_host() {
+    let home = home_with("{");
+    let project = tempfile::tempdir().unwrap();
+    let project = project.path().to_str().unwrap();
+    for (args, words) in [
+        (&["--help"][..], "mygame hooks fire tool:pre_execute"),
+        (&["--version"], "mygame hooks 7.1"),
+        (&["fire", "--help"], "Usage: mygame hooks fire"),
+        (&["fire", "--jsn"], "Usage: mygame hooks fire"),
+        (&["man"], ".TH MYGAME-HOOKS 1"),
+        (&["completions", "bash"], " mygame\n"),
+        (&["completions", "zsh"], "#compdef mygame\n"),
+        (&["trust", "--project", project], "mygame hooks init"),
+        (&["init", "--project", project], "mygame hooks validate"),
+        (&["status", "--project", project], "mygame hooks trust"),
+        (&["list", "--project", project], "mygame hooks trust"),
+        (&["validate", "--no-global"], "mygame hooks init"),
+    ] {
+        let said = run(home.path(), args);
+        let text = said.out + &said.err;
+        assert!(text.contains(words), "{args:?}: {text}");
+        assert!(!text.contains("forge-hooks"), "{args:?}: {text}");
+    }
+}
+
+#[test]
+fn a_host_fires_its_own_event() {
+    let home = home_with(
+        r#"{"hooks": [{"event": "level:loaded", "command": "echo $MYGAME_LEVEL; exit 1"}]}"#,
+    );
+    let said = run(
+        home.path(),
+        &["fire", "level:loaded", "--data", "level=one"],
+    );
+    assert!(said.out.contains("out  one"), "{}", said.out);
+    assert!(said.out.contains("cannot be blocked"), "{}", said.out);
+    let said = run(home.path(), &["fire", "levle:loaded"]);
+    assert_eq!(said.status, status(2));
+    assert!(
+        said.err.contains("did you mean `level:loaded`?"),
+        "{}",
+        said.err
+    );
+    let said = run(home.path(), &["events"]);
+    let words = "level:loaded: A level is ready; only notifies\n";
+    assert!(said.out.contains(words), "{}", said.out);
+    assert!(said.out.contains("MYGAME_LEVEL"), "{}", said.out);
+    let said = run(home.path(), &["completions", "fish"]);
+    assert!(said.out.contains("level:loaded"), "{}", said.out);
+}
+
+#[test]
+fn a_host_without_projects_has_none() {
+    let home = home_with(GUARDED);
+    let said = run(home.path(), &["status"]);
+    assert_eq!(said.status, status(2));
+    assert!(said.err.contains("there is no project"), "{}", said.err);
+    let said = run(home.path(), &["init"]);
+    assert!(said.err.contains("or say `--global`"), "{}", said.err);
+    let said = run(home.path(), &["list", "--json"]);
+    let list: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(list["hooks"].as_array().unwrap().len(), 2, "{list:#}");
+}
+
+#[test]
+fn a_registered_hook_is_listed() {
+    let home = home_with("{}");
+    let hooks = host(home.path());
+    let hook = forge_hooks::Hook::new("level:loaded", "echo mine").unwrap();
+    hooks.registry().register(hook);
+    let mut out = Vec::new();
+    let mut io = Io::new("mygame hooks", std::io::empty(), &mut out, std::io::sink());
+    let _ = cli::run(&hooks, ["list"], &mut io);
+    drop(io);
+    let out = String::from_utf8(out).unwrap();
+    assert!(out.contains("echo mine"), "{out}");
+}
+
+#[test]
+fn a_profile_names_files_and_variables() {
+    let user = User::with_project_file(GUARDED);
+    let hooks = r#"{"hooks": [{"event": "*", "command": "echo $MYGAME_EVENT"}]}"#;
+    user.write("config/mygame/hooks.json", hooks);
+    for args in [
+        ["--profile", "mygame", "fire", "session:start"],
+        ["fire", "session:start", "--profile", "mygame"],
+    ] {
+        let said = user.run(&args);
+        assert!(said.out.contains("out  session:start"), "{said:?}");
+    }
+    assert_eq!(user.run(&["init", "--profile", "mygame"]).status, 0);
+    assert!(user.read("project/.mygame/hooks.json").contains("MYGAME_"));
+    for name in ["", "a/b", "../x", "7"] {
+        let said = user.run(&with(&["list", "--profile"], &[name]));
+        assert_eq!((said.status, &*said.out), (2, ""), "{name}: {said:?}");
+        assert!(said.err.contains("--profile"), "{said:?}");
+    }
+}
+
+#[test]
+fn a_host_says_when_commands_end() {
+    let home = home_with(r#"{"hooks": [{"event": "session:start", "command": "sleep 600"}]}"#);
+    let cases = home.path().join("cases.json");
+    std::fs::write(&cases, r#"[{"event": "session:start", "expect": "allow"}]"#).unwrap();
+    for args in [["fire", "session:start"], ["test", cases.to_str().unwrap()]] {
+        let mut asked = 0;
+        let interrupted = move || {
+            asked += 1;
+            (asked > 3).then_some(130)
+        };
+        let (sink, input) = (std::io::sink, std::io::empty());
+        let mut io = Io::new("mygame hooks", input, sink(), sink()).interrupted_by(interrupted);
+        let ended = cli::run(&host(home.path()), args, &mut io);
+        assert_eq!(format!("{ended:?}"), status(130), "{args:?}");
+    }
+}
