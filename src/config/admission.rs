@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::content::Loaded;
+use super::places::absolute;
 #[cfg(feature = "watch")]
 use super::report::TrustPolicy;
 use super::report::{Problem, Severity};
@@ -125,8 +126,7 @@ pub(super) fn approve_command(profile: &AppProfile, root: &Path) -> String {
         command += &format!(" --profile {}", quoted(profile.name()));
     }
     command += " trust";
-    // An error means an empty path, or no current directory to count from.
-    let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+    let root = absolute(root);
     let is_current = std::env::current_dir().is_ok_and(|current| current == root);
     if !is_current {
         command += &format!(" --project {}", quoted(&root.to_string_lossy()));

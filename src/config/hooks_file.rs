@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::HookConfig;
 use super::file::without_mark;
 use super::outline::Outline;
+use super::places::absolute;
 use super::position::{Positions, TextRange};
 use super::report::{ConfigError, Problem, Severity};
 use super::save::{self, Present, Slot};
@@ -109,8 +110,7 @@ impl HookConfig {
     /// # Errors
     /// As with [`global_file`](HookConfig::global_file), and when a link leads out of the project.
     pub fn project_file(&self, root: impl AsRef<Path>) -> Result<HooksFile, ConfigError> {
-        let root = root.as_ref();
-        let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+        let root = absolute(root.as_ref());
         let path = save::place(&self.project_candidates(&root), Some(&root))?;
         HooksFile::read(path, self.clone(), Some(root))
     }

@@ -13,6 +13,7 @@ mod installed;
 mod lint;
 mod other_tools;
 mod outline;
+mod places;
 mod position;
 mod reader;
 mod render;
@@ -50,6 +51,7 @@ use admission::Admission;
 use content::Loaded;
 use foreign::OtherTools;
 use lint::Host;
+use places::{absolute, below, config_home, first_existing};
 use reader::Compiled;
 
 /// Finds, loads and saves hooks.json.
@@ -459,8 +461,7 @@ impl HookConfig {
     }
 
     fn read_project(&self, root: &Path, compiled: Compiled) -> Vec<Loaded> {
-        // An error means an empty path, or no current directory to count from.
-        let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+        let root = absolute(root);
         let candidates = self.project_candidates(&root);
         candidates
             .iter()
@@ -488,27 +489,6 @@ struct Found {
     /// Something in them cannot be used as it is written.
     #[cfg_attr(not(feature = "watch"), allow(dead_code))]
     is_broken: bool,
-}
-
-/// The XDG Base Directory Specification: a relative path is to be ignored.
-fn config_home() -> Option<PathBuf> {
-    let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
-    named
-        .filter(|path| path.is_absolute())
-        .or_else(|| home::home_dir().map(|home| home.join(".config")))
-}
-
-/// With the system's own separators, for people to see.
-fn below(directory: &Path, files: &[PathBuf]) -> Vec<PathBuf> {
-    files
-        .iter()
-        .map(|file| directory.join(file).components().collect())
-        .collect()
-}
-
-fn first_existing(candidates: Vec<PathBuf>) -> Option<PathBuf> {
-    let existing = candidates.iter().find(|path| path.exists()).cloned();
-    existing.or_else(|| candidates.into_iter().next())
 }
 
 fn log_problem(problem: &Problem) {

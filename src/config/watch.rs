@@ -17,6 +17,7 @@ use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::outline::Outline;
+use super::places::absolute;
 use super::report::{LoadReport, TrustPolicy, in_use};
 use super::{Found, HookConfig, Installed, admission, file};
 use crate::hook::Hook;
@@ -107,7 +108,6 @@ impl HookConfig {
         root: Option<&Path>,
         policy: Option<TrustPolicy>,
     ) -> Result<HookWatcher, WatchError> {
-        let absolute = |root: &Path| std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         let root = root.map(absolute);
         let (stop, stopped) = bounded(0);
         let (sender, reports) = bounded(MOST_REPORTS);

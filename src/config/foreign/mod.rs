@@ -19,6 +19,7 @@ use super::content::Loaded;
 use super::entry::to_value;
 use super::file;
 use super::outline::parse;
+use super::places::absolute;
 use super::reader::Compiled;
 use super::report::{Problem, Severity};
 use crate::hook::dialects;
@@ -306,11 +307,6 @@ impl OtherTools {
         reader::read(text, &origin, &mut loaded);
         Some(loaded)
     }
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    // An error means an empty path, or no current directory to count from.
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// By its name, or by where it is: what a clone brings along has to be approved.
