@@ -76,7 +76,7 @@ impl Editor {
         let outcome = self.hooks.execute(&event).into_result()?;
         // Here the editor writes the file.
         let event = HookEvent::new(self.saved.clone()).with_data("file", file);
-        let _ = self.hooks.submit(event)?;
+        drop(self.hooks.submit(event)?);
         let messages = outcome.system_messages();
         Ok(messages.iter().map(|said| format!(", {said}")).collect())
     }

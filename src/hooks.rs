@@ -77,8 +77,9 @@ pub struct HooksBuilder {
 }
 
 impl HooksBuilder {
-    /// Declares an event that the host fires, or describes a built-in one. Whoever writes a hook for
-    /// an event that is not fired is then warned. Default: the built-in events, and any custom one.
+    /// Declares an event that the host fires, or describes a built-in one. Once an event of the host's
+    /// own is declared, a hook for one that is neither built in nor declared is reported when it is
+    /// loaded. Default: the built-in events, and any custom one.
     pub fn event(mut self, spec: EventSpec) -> Self {
         self.vocabulary.add_event(spec);
         self

@@ -31,7 +31,7 @@
 //!     Ok(_) => println!("running ls"),
 //!     Err(blocked) => println!("{blocked}"),
 //! }
-//! let _ = hooks.submit(HookEvent::new(compacted))?; // does not wait
+//! drop(hooks.submit(HookEvent::new(compacted))?); // does not wait for its hooks
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -176,8 +176,24 @@ mod trust;
 pub use crossbeam_channel;
 pub use serde_json;
 
+/// What `fuzz/` needs besides the public API.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing {
+    use crate::HookOutput;
+    use crate::protocol::{from_first_visible, read_answer};
+
+    /// What a hook that wrote this has answered, if that can be used.
+    #[must_use]
+    pub fn answer(stdout: &[u8]) -> Option<HookOutput> {
+        let answer = read_answer(from_first_visible(stdout));
+        answer.ok().map(|answer| answer.output)
+    }
+}
+
 pub use config::{
-    ConfigError, HookConfig, LoadReport, Position, Problem, Severity, TextRange, TrustPolicy,
+    ConfigError, HookConfig, HooksFile, HooksFileEntry, LoadReport, Position, Problem, Severity,
+    TextRange, TrustPolicy,
 };
 #[cfg(feature = "watch")]
 pub use config::{HookWatcher, WatchError};

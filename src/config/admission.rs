@@ -85,7 +85,7 @@ impl Admission {
     }
 
     /// One problem for all hooks that are not approved, with the command that approves them.
-    pub(super) fn report_unapproved(&mut self, approve_command: impl FnOnce() -> String) {
+    pub(super) fn report_unapproved(&mut self, approve_command: String) {
         let count = self.unapproved.len();
         if count == 0 {
             return;
@@ -104,7 +104,7 @@ impl Admission {
             _ => format!("{count} hooks are not approved, and do not run: {names}"),
         };
         let mut problem = Problem::new(Severity::Warning, &self.path, words);
-        problem.help = Some(format!("to approve: `{}`", approve_command()));
+        problem.help = Some(format!("to approve: `{approve_command}`"));
         self.problems.push(problem.made_printable());
     }
 }

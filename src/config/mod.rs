@@ -7,6 +7,7 @@ mod content;
 mod edit;
 mod entry;
 mod file;
+mod hooks_file;
 mod installed;
 mod lint;
 mod outline;
@@ -35,6 +36,7 @@ use crate::redact::Redactor;
 use crate::registry::HookRegistry;
 use crate::trust::TrustStore;
 
+pub use hooks_file::{HooksFile, HooksFileEntry};
 pub use position::{Position, TextRange};
 pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
 #[cfg(feature = "watch")]
@@ -243,23 +245,10 @@ impl HookConfig {
     /// What `load_into` registers, and what it reports.
     fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Found {
         let mut files = self.read_global();
-        let mut of_project = Vec::new();
         let mut admission = Admission::default();
         if let Some(root) = root {
-            admission.path = self.project_path(root).unwrap_or_default();
-            match policy {
-                None => admission.refuse_all(),
-                Some(TrustPolicy::Approved(store)) => {
-                    of_project = self.read_project(root, Compiled::None);
-                    admission.admit(&mut of_project, root, store);
-                }
-                Some(TrustPolicy::Everything) => {
-                    of_project = self.read_project(root, Compiled::Enabled)
-                }
-            }
-            admission.report_unapproved(|| self.approve_command_for(root));
+            files.extend(self.admit_project(root, policy, &mut admission));
         }
-        files.extend(of_project);
 
         let mut report = LoadReport::default();
         let is_broken = files.iter().any(Loaded::is_broken);
@@ -283,6 +272,7 @@ impl HookConfig {
             let names = report.disabled.join(", ");
             info!("hooks disabled by the user's file: {}", printable(&names));
         }
+        report.in_use = report::in_use(&hooks);
         Found {
             report,
             hooks,
@@ -290,11 +280,26 @@ impl HookConfig {
         }
     }
 
-    fn approve_command_for(&self, root: &Path) -> String {
-        match &self.approve_command {
-            Some(command) => command.clone(),
-            None => admission::approve_command(&self.profile, root),
-        }
+    fn admit_project(
+        &self,
+        root: &Path,
+        policy: Option<&TrustPolicy>,
+        admission: &mut Admission,
+    ) -> Vec<Loaded> {
+        admission.path = self.project_path(root).unwrap_or_default();
+        let store = match policy {
+            None => {
+                admission.refuse_all();
+                return Vec::new();
+            }
+            Some(TrustPolicy::Everything) => return self.read_project(root, Compiled::Enabled),
+            Some(TrustPolicy::Approved(store)) => store,
+        };
+        let mut files = self.read_project(root, Compiled::None);
+        admission.admit(&mut files, root, store);
+        let by_default = || admission::approve_command(&self.profile, root);
+        admission.report_unapproved(self.approve_command.clone().unwrap_or_else(by_default));
+        files
     }
 
     /// Where the user keeps what they have approved: `trust.json` beside their hooks file. None where

@@ -17,7 +17,7 @@ use super::EventType;
 /// # Ok::<(), forge_hooks::EventTypeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use = "nothing is declared before a host gets it"]
+#[must_use = "it is declared with `HooksBuilder::event`"]
 pub struct EventSpec {
     event_type: EventType,
     description: Cow<'static, str>,
@@ -42,7 +42,7 @@ impl EventSpec {
         self
     }
 
-    /// Adds a key of its data, with what its value is.
+    /// Adds a key of its data, with a description of its value.
     pub fn data(
         mut self,
         key: impl Into<Cow<'static, str>>,
@@ -52,9 +52,9 @@ impl EventSpec {
         self
     }
 
-    /// Says that hooks cannot block it: the host goes on whatever they answer, and an answer that
-    /// cannot be used is plain text. Without effect on a built-in event, of which
-    /// [`EventType::can_block`] says it.
+    /// Declares that hooks cannot block it: the host goes on whatever they answer, and an answer that
+    /// cannot be used is treated as plain text. No effect on a built-in event, for which
+    /// [`EventType::can_block`] decides.
     pub fn notify_only(mut self) -> Self {
         self.notifies_only = true;
         self
@@ -66,13 +66,13 @@ impl EventSpec {
         &self.event_type
     }
 
-    /// The line about it; empty where the host has said none.
+    /// The line about it. Default: empty.
     #[must_use]
     pub fn description_text(&self) -> &str {
         &self.description
     }
 
-    /// The keys of its data, each with what its value is.
+    /// The keys of its data, each with a description of its value.
     pub fn data_keys(&self) -> impl Iterator<Item = (&str, &str)> {
         self.data.iter().map(|(key, about)| (&**key, &**about))
     }

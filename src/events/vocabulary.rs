@@ -49,7 +49,7 @@ impl Default for Vocabulary {
 }
 
 impl Vocabulary {
-    /// In the place of one of the same name.
+    /// Replaces one of the same name.
     pub(crate) fn add_event(&mut self, spec: EventSpec) {
         let event_type = spec.event_type();
         if !spec.can_block() && matches!(event_type, EventType::Custom(_)) {
@@ -99,13 +99,13 @@ impl Vocabulary {
         is_named || self.globs.iter().any(|glob| glob.matches(name))
     }
 
-    /// Whether one of the tools may be such a one: what a glob stands for is not known.
+    /// Whether one of the tools may pass a test of its name: with a glob, any name may be one.
     pub(crate) fn may_have_tool_like(&self, is_it: impl Fn(&str) -> bool) -> bool {
         !self.globs.is_empty() || self.tools.iter().any(|tool| is_it(tool))
     }
 
-    /// Whether hooks may stop what the host is about to do: [`EventType::can_block`], but for the
-    /// host's events that only notify.
+    /// Whether hooks may stop what the host is about to do: [`EventType::can_block`], except for the
+    /// host's events that [only notify](EventSpec::notify_only).
     #[must_use]
     pub fn can_block(&self, event_type: &EventType) -> bool {
         event_type.can_block() && !self.notify_only.contains(event_type)

@@ -31,7 +31,7 @@ struct Background {
 pub(super) fn start(core: &Arc<Core>, event: SharedEvent, hook: &Arc<Hook>) {
     let place = Place {
         guard: false,
-        lane: None,
+        ordering_key: None,
     };
     let job = Background {
         core: Arc::clone(core),

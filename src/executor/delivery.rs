@@ -7,6 +7,7 @@ use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use log::error;
@@ -111,8 +112,11 @@ impl Answers {
             let outcome = Outcome::of(told.kind, told.results);
             call(&mut told.callback, HookUpdate::Done(outcome));
         }
-        self.progress.close();
+        let waker = self.progress.close();
         self.done = None;
+        if let Some(waker) = waker {
+            wake(waker);
+        }
     }
 }
 
@@ -125,6 +129,13 @@ fn call(callback: &mut Callback, update: HookUpdate<'_>) -> bool {
     called.is_ok()
 }
 
+/// A waker is the host's code too.
+fn wake(waker: Waker) {
+    if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
+        tell(|| error!("the waker of a submitted event panicked"));
+    }
+}
+
 /// The results of a job, and whether there will be more.
 pub(super) struct Progress {
     /// So many results there may be.
@@ -134,7 +145,11 @@ pub(super) struct Progress {
 }
 
 enum Delivery {
-    Kept(Vec<HookResult>),
+    Kept {
+        results: Vec<HookResult>,
+        /// Of the task that awaits them.
+        waker: Option<Waker>,
+    },
     /// It has room for all of them, so that sending never waits.
     To(Sender<HookResult>),
     Dropped,
@@ -145,7 +160,10 @@ impl Progress {
         Self {
             most,
             finished: AtomicBool::new(false),
-            delivery: Mutex::new(Delivery::Kept(Vec::new())),
+            delivery: Mutex::new(Delivery::Kept {
+                results: Vec::new(),
+                waker: None,
+            }),
         }
     }
 
@@ -156,7 +174,7 @@ impl Progress {
     /// The results that have come and have not been taken.
     pub(super) fn take(&self) -> Vec<HookResult> {
         match &mut *self.lock() {
-            Delivery::Kept(results) => std::mem::take(results),
+            Delivery::Kept { results, .. } => std::mem::take(results),
             Delivery::To(_) | Delivery::Dropped => Vec::new(),
         }
     }
@@ -165,25 +183,28 @@ impl Progress {
     pub(super) fn redirect(&self) -> Receiver<HookResult> {
         let mut delivery = self.lock();
         let (sender, receiver) = bounded(self.most);
-        if let Delivery::Kept(results) = &mut *delivery {
+        if let Delivery::Kept { results, .. } = &mut *delivery {
             for result in results.drain(..) {
                 let _ = sender.try_send(result);
             }
         }
         if !self.is_finished() {
-            *delivery = Delivery::To(sender);
+            let old = std::mem::replace(&mut *delivery, Delivery::To(sender));
+            drop(delivery);
+            drop(old);
         }
         receiver
     }
 
     /// The host has dropped its handle: results are not kept any more.
     pub(super) fn forget(&self) {
-        *self.lock() = Delivery::Dropped;
+        let old = std::mem::replace(&mut *self.lock(), Delivery::Dropped);
+        drop(old);
     }
 
     fn give(&self, result: HookResult) {
         match &mut *self.lock() {
-            Delivery::Kept(results) => results.push(result),
+            Delivery::Kept { results, .. } => results.push(result),
             Delivery::To(sender) => {
                 // An error is a receiver that was dropped.
                 let _ = sender.try_send(result);
@@ -192,12 +213,35 @@ impl Progress {
         }
     }
 
-    /// While it is locked, so that `redirect` cannot miss it.
-    fn close(&self) {
+    /// Has the end wake this task, in the place of one before it; false when the end has come.
+    pub(super) fn wakes_at_end(&self, task: &Waker) -> bool {
+        // What a waker does is the host's code, its clone and its drop too: not under the lock.
+        let new = task.clone();
+        let mut delivery = self.lock();
+        if self.is_finished() {
+            return false;
+        }
+        let old = match &mut *delivery {
+            Delivery::Kept { waker, .. } => waker.replace(new),
+            Delivery::To(_) | Delivery::Dropped => None,
+        };
+        drop(delivery);
+        drop(old);
+        true
+    }
+
+    /// While it is locked, so that neither `redirect` nor `wakes_at_end` can miss it. Returns the
+    /// waker, to be called when the lock is free again.
+    fn close(&self) -> Option<Waker> {
         let mut delivery = self.lock();
         self.finished.store(true, Ordering::Release);
-        if matches!(*delivery, Delivery::To(_)) {
-            *delivery = Delivery::Dropped;
+        match &mut *delivery {
+            Delivery::Kept { waker, .. } => waker.take(),
+            Delivery::To(_) => {
+                *delivery = Delivery::Dropped;
+                None
+            }
+            Delivery::Dropped => None,
         }
     }
 

@@ -103,12 +103,15 @@ impl FireOptions {
     /// A guard is an event that can block.
     pub(super) fn place_of(self, event: &HookEvent, guard: bool) -> Place {
         let session = || event.session_id.as_ref().filter(|_| !guard);
-        let lane = match self.order {
+        let ordering_key = match self.order {
             Order::BySession => session().map(hash),
             Order::ByKey(key) => Some(key),
             Order::None => None,
         };
-        Place { guard, lane }
+        Place {
+            guard,
+            ordering_key,
+        }
     }
 }
 
@@ -127,15 +130,26 @@ mod tests {
         let message = HookEvent::session_message("s1", "user", "hello");
         let guard = HookEvent::tool_pre_execute("bash", "ls").with_session_id("s1");
         let default = FireOptions::default();
-        let lane = default.place_of(&message, false).lane;
-        assert!(lane.is_some());
-        assert_eq!(default.place_of(&guard, true).lane, None);
+        let ordering_key = default.place_of(&message, false).ordering_key;
+        assert!(ordering_key.is_some());
+        assert_eq!(default.place_of(&guard, true).ordering_key, None);
         assert!(default.place_of(&guard, true).guard);
-        assert_eq!(default.unordered().place_of(&message, false).lane, None);
-        assert_eq!(default.ordered_by("s1").place_of(&guard, true).lane, lane);
-        assert_ne!(default.ordered_by("s2").place_of(&guard, true).lane, lane);
         assert_eq!(
-            default.place_of(&HookEvent::user_interrupt(), false).lane,
+            default.unordered().place_of(&message, false).ordering_key,
+            None
+        );
+        assert_eq!(
+            default.ordered_by("s1").place_of(&guard, true).ordering_key,
+            ordering_key
+        );
+        assert_ne!(
+            default.ordered_by("s2").place_of(&guard, true).ordering_key,
+            ordering_key
+        );
+        assert_eq!(
+            default
+                .place_of(&HookEvent::user_interrupt(), false)
+                .ordering_key,
             None
         );
     }

@@ -26,7 +26,7 @@ pub(super) fn run(
     let count = hooks.len();
     let place = Place {
         guard: firing.can_block,
-        lane: None,
+        ordering_key: None,
     };
     let (sender, results) = bounded(count);
     let is_lent = firing.cancel.is_none();

@@ -3,6 +3,7 @@
 //! Knows what blocks which event, not how a hook is run.
 
 mod failure;
+mod json;
 mod output;
 mod result;
 

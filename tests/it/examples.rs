@@ -118,8 +118,8 @@ fn a_game_runs_the_hooks_that_are_shipped() {
     let hooks = include_str!("../../examples/config/mygame/hooks.json");
     world.write("config/mygame/hooks.json", hooks);
     let expected = [
-        "announcer: level one is loaded",
-        "announcer: level two is loaded",
+        "announcer: level 1 is loaded",
+        "announcer: level 2 is loaded",
         "not saved: blocked by hook `ironman`: no saving in ironman mode",
     ];
     has_lines(&output_of("game_loop", &[], &world), &expected);

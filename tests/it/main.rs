@@ -2,6 +2,7 @@
 
 mod answers;
 mod api;
+mod awaiting;
 mod blocking;
 mod cancel;
 mod circular;
@@ -20,6 +21,7 @@ mod hook_commit;
 mod hook_guard;
 mod hook_scripts;
 mod hooks;
+mod hooks_file;
 mod hosts;
 #[cfg(unix)]
 mod inherit;

@@ -220,7 +220,9 @@ fn a_definition_that_has_changed_by_a_byte_blocks_what_the_old_one_could_have_bl
     project
         .world
         .write(PROJECT, &HOOKS.replace("Guards", "Guard!"));
-    project.is_blocked("it was approved, and has been changed in its file, or is gone from it");
+    project.is_blocked(
+        "it was approved, but its entry was changed or removed since; approve the hooks again",
+    );
     let outcome = project.guard();
     let skipped = outcome
         .results()
@@ -459,7 +461,7 @@ mod modes {
             let project = Project::new();
             project.approve();
             set_permissions(project.store().path(), Permissions::from_mode(mode)).unwrap();
-            project.is_blocked("may be written by");
+            project.is_blocked("writable");
         }
     }
 }
