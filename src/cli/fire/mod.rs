@@ -3,7 +3,6 @@
 mod dry_run;
 mod event;
 mod message;
-mod report;
 mod resident;
 mod show;
 mod spinner;
@@ -14,7 +13,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::args::Fire;
 use crate::cli::cases::Record;
@@ -70,9 +69,10 @@ pub(crate) fn run(
         record.append(&first.event, &verdict)?;
     }
     if args.json {
-        let again = again.as_ref().map(|it| report::of(&it.event, &it.outcome));
-        let mut report = report::of(&first.event, &first.outcome);
-        report["again"] = json!(again);
+        let mut report = first.to_json();
+        if let Some(again) = &again {
+            report["again"] = again.to_json();
+        }
         terminal.json(&report)?;
     }
     Ok(match last.interrupted {
@@ -143,6 +143,13 @@ impl Pass {
     fn continues(&self) -> bool {
         let mut results = self.outcome.results().iter();
         results.all(HookResult::should_continue)
+    }
+
+    /// For programs: `schemas/fire.schema.json` describes it.
+    fn to_json(&self) -> Value {
+        let mut report = json!(self.outcome);
+        report["event"] = json!(*self.event);
+        report
     }
 }
 

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::message::{Message, TICK};
-use super::report;
 use super::show::Show;
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
@@ -293,7 +292,7 @@ impl Measured {
             "median": seconds(percentile(&self.kept, 50)),
             "p99": seconds(percentile(&self.kept, 99)),
             "one_shot_median": seconds(percentile(&self.one_shot, 50)),
-            "result": self.result.as_ref().map(report::result),
+            "result": self.result,
         })
     }
 }
