@@ -159,7 +159,7 @@ pub use config::{
 };
 #[cfg(feature = "watch")]
 pub use config::{HookWatcher, WatchError};
-pub use events::{CustomEventType, EventType, EventTypeError, HookEvent};
+pub use events::{CustomEventType, EventType, EventTypeError, HookEvent, HostContext};
 pub use executor::{
     CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, HookUpdate,
     ShutdownReport, SubmitError,
