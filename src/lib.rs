@@ -173,11 +173,13 @@ pub use lifecycle::{
     ToolCall, ToolRun,
 };
 pub use outcome::{
-    Decision, FailureKind, HookBlockedError, HookOutput, HookResult, Outcome, Residency, SkipReason,
+    Decision, EnvFile, FailureKind, HookBlockedError, HookOutput, HookResult, Outcome, Residency,
+    SkipReason,
 };
 pub use pattern::{EventPattern, Mismatch, PatternError, PatternPart};
 pub use printable::{is_printable, printable, printable_lines};
 pub use profile::AppProfile;
+pub use protocol::{ForeignEventError, foreign_event};
 pub use redact::{RedactError, Redactor};
 pub use registry::{HookId, HookRegistry};
 pub use runner::{DropReason, HookRun, Observer};

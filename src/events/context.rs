@@ -83,6 +83,10 @@ impl HostContext {
     pub fn fields(&self) -> &Map<String, Value> {
         &self.fields
     }
+
+    pub(crate) fn from_fields(fields: Map<String, Value>) -> Self {
+        Self { fields }
+    }
 }
 
 impl fmt::Debug for HostContext {
