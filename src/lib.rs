@@ -170,7 +170,7 @@ pub use hook::{
 };
 pub use lifecycle::{
     Lifecycle, LlmCall, LlmRequest, LlmStream, Permission, PermissionRequest, Question, Session,
-    ToolCall, ToolRun,
+    Subagent, ToolCall, ToolRun,
 };
 pub use outcome::{
     Decision, EnvFile, FailureKind, HookBlockedError, HookOutput, HookResult, Outcome, Residency,

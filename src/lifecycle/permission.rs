@@ -56,6 +56,7 @@ impl<'a> PermissionRequest<'a> {
 
     /// Lets a hook on `permission:check` that answers `"decision": "allow"` grant what the host's
     /// rules would ask the user for, where no other hook asks or blocks. What they deny stays denied.
+    /// The same holds for a hook of another tool on `permission:prompt`.
     pub fn hooks_may_grant(mut self) -> Self {
         self.hooks_may_grant = true;
         self
@@ -75,7 +76,8 @@ impl<'a> PermissionRequest<'a> {
             Decision::Block => false,
             Decision::Ask => {
                 let prompt = prompt.insert(self.ask_leave(HookEvent::permission_prompt));
-                prompt.allowed() && self.user_grants(&check, prompt, ask)
+                prompt.allowed()
+                    && (self.hook_grants(prompt) || self.user_grants(&check, prompt, ask))
             }
         };
         Permission {
@@ -98,6 +100,11 @@ impl<'a> PermissionRequest<'a> {
             None => Decision::Allow,
         };
         own.stricter(hooks)
+    }
+
+    fn hook_grants(&self, prompt: &Outcome) -> bool {
+        let grants = |result: &HookResult| result.hook.foreign().is_some() && allows(result);
+        self.hooks_may_grant && prompt.asks().is_none() && prompt.results().iter().any(grants)
     }
 
     fn user_grants(
@@ -140,7 +147,7 @@ impl<'a> PermissionRequest<'a> {
 /// It says so, and does not only have nothing against it.
 fn allows(result: &HookResult) -> bool {
     let said = result.output().and_then(|output| output.decision);
-    result.success() && said == Some(Decision::Allow)
+    result.answer_counts() && said == Some(Decision::Allow)
 }
 
 /// All four events of a permission carry the same.
