@@ -22,14 +22,6 @@ impl EventType {
     }
 }
 
-/// Whether a custom event of this name has happened already.
-pub(super) fn only_notifies(custom: &CustomEventType) -> bool {
-    matches!(
-        custom.as_str(),
-        SUBAGENT_START | POST_COMPACT | NOTIFICATION
-    )
-}
-
 impl HookEvent {
     /// `agent:stop`: the agent is about to end its turn. A hook that blocks it gives a reason to go on
     /// with; `stop_hook_active` says that this is such a turn. Can block.

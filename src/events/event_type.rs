@@ -8,10 +8,15 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::agent::only_notifies;
-
 /// The bytes of a name that may be a typo of another.
 const LONGEST_NAME: usize = 64;
+
+/// Custom events with a factory of this crate's that have happened already when they are fired.
+const ONLY_NOTIFY: [&str; 3] = [
+    "agent:subagent_start",
+    "context:post_compact",
+    "notification:show",
+];
 
 /// What happened: one of the sixteen built-in events, or one that the host defined.
 ///
@@ -208,7 +213,7 @@ impl EventType {
             | Self::PermissionCheck
             | Self::PermissionPrompt
             | Self::UserPromptSubmit => true,
-            Self::Custom(custom) => !only_notifies(custom),
+            Self::Custom(custom) => !ONLY_NOTIFY.contains(&custom.as_str()),
             _ => false,
         }
     }

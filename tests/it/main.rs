@@ -28,6 +28,8 @@ mod load_into;
 mod logging;
 mod observers;
 mod order;
+#[cfg(unix)]
+mod other_tools_run;
 mod parallel;
 mod patterns;
 mod processes;

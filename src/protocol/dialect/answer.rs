@@ -22,8 +22,8 @@ pub(crate) fn read_foreign_answer(
     if can_block {
         let blocks = reading.output.decision == Some(Decision::Block);
         reading.diagnostics.extend(about_code(ended, blocks));
-        if !blocks && !reading.counts {
-            reading.diagnostics.extend(about_text(ended));
+        if !blocks {
+            reading.diagnostics.extend(about_output(dialect, ended));
         }
     }
     reading
@@ -55,12 +55,19 @@ fn is_missing_file(stderr: &str) -> bool {
     stderr.contains("can't open file")
 }
 
-/// JSON among other text is no answer.
-fn about_text(ended: &Ended<'_>) -> Option<String> {
-    let mut lines = ended.stdout.lines();
-    let decides =
-        lines.any(|line| line.trim_start().starts_with('{') && line.contains("ecision\""));
-    let words =
-        "standard output is treated as plain text: an answer is one JSON object and nothing else";
-    (decides && ended.object().is_none()).then(|| words.to_owned())
+/// A decision that stands where the tool does not look for it: among other text, or outside of its object.
+fn about_output(dialect: Dialect, ended: &Ended<'_>) -> Option<String> {
+    match ended.object() {
+        Some(object) if dialect == Dialect::Claude && object.contains_key("permissionDecision") => {
+            Some("`permissionDecision` means nothing outside of `hookSpecificOutput`".to_owned())
+        }
+        Some(_) => None,
+        None => {
+            let mut lines = ended.stdout.lines();
+            let decides =
+                |line: &str| line.trim_start().starts_with('{') && line.contains("ecision\"");
+            let words = "standard output is treated as plain text: an answer is one JSON object and nothing else";
+            lines.any(decides).then(|| words.to_owned())
+        }
+    }
 }

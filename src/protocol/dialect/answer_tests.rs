@@ -207,6 +207,11 @@ fn claude_refuses_what_does_not_fit() {
                 (0, r#"{"continue": "no"}"#, ""),
                 "unusable: `continue`: expected true or false, found a string",
             ),
+            (
+                "PreToolUse",
+                (0, r#"{"permissionDecision": "deny"}"#, ""),
+                "diagnostic",
+            ),
             ("PreToolUse", (0, "{not json", ""), ""),
             ("SessionStart", (0, "{not json", ""), "context: {not json"),
             (
