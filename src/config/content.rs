@@ -11,7 +11,7 @@ use super::file::FileError;
 use super::position::{Position, TextRange};
 use super::report::{LoadReport, Problem, Severity};
 use crate::events::EventType;
-use crate::hook::{Allowance, FailurePolicy, Hook, HookSource, NotCompiled};
+use crate::hook::{Allowance, Dialect, FailurePolicy, Hook, HookSource, NotCompiled};
 use crate::pattern::EventPattern;
 
 /// The problems of a file that are shown.
@@ -133,6 +133,11 @@ impl Loaded {
             problem.place_in(item.hook.source().and_then(|source| source.index), "");
             problems.push(problem);
         }
+        // A hook of another tool with a matcher that cannot be used is left out, as the tool does it.
+        self.items.retain(|item| {
+            let is_forgiven = item.hook.on_failure() == FailurePolicy::Continue;
+            !(item.is_placeholder && is_forgiven && item.hook.dialect() != Dialect::Native)
+        });
         for problem in problems {
             self.report(problem);
         }
@@ -187,6 +192,12 @@ impl Loaded {
             start: None,
         });
         self.problems.push(problem);
+    }
+
+    /// Nothing of the file can be used, and it blocks nothing: as with a file of another tool.
+    pub(super) fn ignore(&mut self, problem: Problem) {
+        self.give_up(problem);
+        self.items.clear();
     }
 
     /// Whether one more problem would be shown. If not, it is noted that there is one.

@@ -232,11 +232,14 @@ impl Slip {
     }
 }
 
-fn properties<'t, 'a>(node: &'t ast::Value<'a>) -> &'t [ObjectProp<'a>] {
+pub(super) fn properties<'t, 'a>(node: &'t ast::Value<'a>) -> &'t [ObjectProp<'a>] {
     node.as_object().map_or(&[], |object| &object.properties)
 }
 
-fn last<'t, 'a>(properties: &'t [ObjectProp<'a>], key: &str) -> Option<&'t ast::Value<'a>> {
+pub(super) fn last<'t, 'a>(
+    properties: &'t [ObjectProp<'a>],
+    key: &str,
+) -> Option<&'t ast::Value<'a>> {
     let mut from_behind = properties.iter().rev();
     let found = from_behind.find(|property| property.name.as_str() == key);
     found.map(|property| &property.value)

@@ -7,7 +7,9 @@ mod content;
 mod edit;
 mod entry;
 mod file;
+mod foreign;
 mod lint;
+mod other_tools;
 mod outline;
 mod position;
 mod reader;
@@ -39,6 +41,7 @@ pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
 pub use watch::{HookWatcher, WatchError};
 
 use content::Loaded;
+use foreign::OtherTools;
 use reader::Compiled;
 
 /// Finds, loads and saves hooks.json.
@@ -89,6 +92,7 @@ pub struct HookConfig {
     profile: AppProfile,
     config_home: Option<PathBuf>,
     placeholders: bool,
+    other_tools: OtherTools,
 }
 
 /// With the names of the specification.
@@ -106,6 +110,7 @@ impl HookConfig {
             profile,
             config_home: None,
             placeholders: true,
+            other_tools: OtherTools::default(),
         }
     }
 
@@ -152,18 +157,24 @@ impl HookConfig {
         Vec::new()
     }
 
-    /// The user's hooks. A missing file has none; of a broken one, what can be used is loaded, and
-    /// the rest is logged as a warning.
+    /// The user's hooks, and behind them those of [other tools](HookConfig::with_other_tools). A missing
+    /// file has none; of a broken one, what can be used is loaded, and the rest is logged as a warning.
     #[must_use]
     pub fn load_global(&self) -> Vec<Hook> {
-        self.hooks_of(self.read_global())
+        let mut files = self.read_global();
+        files.extend(self.other_tools.user());
+        self.hooks_of(files)
     }
 
-    /// The hooks of a project, whose working directories count from its root. Runs nothing; whoever
-    /// registers them has decided to trust the project.
+    /// The hooks of a project, whose working directories count from its root; behind its own those of
+    /// [other tools](HookConfig::with_other_tools). Runs nothing; to register them is to trust the
+    /// project.
     #[must_use]
     pub fn load_project(&self, root: impl AsRef<Path>) -> Vec<Hook> {
-        self.hooks_of(self.read_project(root.as_ref(), Compiled::Enabled))
+        let root = root.as_ref();
+        let mut files = self.read_project(root, Compiled::Enabled);
+        files.extend(self.other_tools.project(&absolute(root), Compiled::Enabled));
+        self.hooks_of(files)
     }
 
     /// The user's hooks, then the project's.
@@ -205,9 +216,19 @@ impl HookConfig {
             TrustPolicy::Approved(_) => Compiled::None,
             _ => Compiled::Enabled,
         };
-        let mut files = self.read_project(root, compiled);
-        let vanished = admission::admit(&mut files, root, policy);
-        files.splice(0..0, self.read_global());
+        let mut project = self.read_project(root, compiled);
+        let native = project.len();
+        let mut others = self.other_tools.find(&absolute(root), compiled);
+        project.append(&mut others.project);
+        let mut vanished = admission::admit(&mut project, root, policy);
+        vanished.retain(|hook| self.other_tools.loads(hook.dialect()));
+        let of_other_tools = project.split_off(native);
+        let mut files = self.read_global();
+        files.append(&mut project);
+        files.append(&mut others.user);
+        files.extend(of_other_tools);
+        files.append(&mut others.plugins);
+        files.iter_mut().for_each(|file| others.switch_off(file));
 
         let mut report = LoadReport::default();
         let is_broken = files.iter().any(Loaded::is_broken);
@@ -251,10 +272,18 @@ impl HookConfig {
 
     /// Looks a file over without registering anything: the same problems as
     /// [`load_into`](HookConfig::load_into) would find in it, for a program that shows them.
-    /// Relative working directories are not looked for, since it is not known what they count from.
+    /// Relative working directories are not looked for, since it is not known what they count from. A
+    /// hooks file of another tool, known by its directory or by its object `hooks`, is read as that
+    /// tool reads it.
     pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
         let path = path.as_ref();
         let mut report = LoadReport::default();
+        if let Ok(Some(file::Text { text, .. })) = file::read(path)
+            && let Some(loaded) = self.other_tools.check(path, &text)
+        {
+            loaded.add_to(&mut report);
+            return report;
+        }
         match reader::load(path, None, &self.profile, Compiled::All) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
@@ -275,8 +304,11 @@ impl HookConfig {
     /// assert!(!report.is_ok());
     /// ```
     pub fn check_text(&self, name: impl AsRef<Path>, text: &str) -> LoadReport {
+        let name = name.as_ref();
         let mut report = LoadReport::default();
-        reader::load_text(name.as_ref(), text, &self.profile).add_to(&mut report);
+        let loaded = self.other_tools.check(name, text);
+        let loaded = loaded.unwrap_or_else(|| reader::load_text(name, text, &self.profile));
+        loaded.add_to(&mut report);
         report
     }
 
@@ -343,8 +375,7 @@ impl HookConfig {
     }
 
     fn read_project(&self, root: &Path, compiled: Compiled) -> Vec<Loaded> {
-        // An error means an empty path, or no current directory to count from.
-        let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+        let root = absolute(root);
         let candidates = self.project_candidates(&root);
         candidates
             .iter()
@@ -372,6 +403,11 @@ struct Found {
     /// Something in them cannot be used as it is written.
     #[cfg_attr(not(feature = "watch"), allow(dead_code))]
     is_broken: bool,
+}
+
+fn absolute(root: &Path) -> PathBuf {
+    // An error means an empty path, or no current directory to count from.
+    std::path::absolute(root).unwrap_or_else(|_| root.to_owned())
 }
 
 /// The XDG Base Directory Specification: a relative path is to be ignored.

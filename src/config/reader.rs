@@ -333,7 +333,7 @@ fn list_meant_by(key: &str) -> Option<String> {
 }
 
 /// The line in which a range begins, or a part of it.
-fn excerpt(text: &str, range: &Range<usize>) -> Excerpt {
+pub(super) fn excerpt(text: &str, range: &Range<usize>) -> Excerpt {
     let before = floor(text, range.start.saturating_sub(LONGEST_EXCERPT));
     let behind = floor(text, (range.start + LONGEST_EXCERPT).min(text.len()));
     let line_start = match text[before..range.start].rfind('\n') {

@@ -151,11 +151,12 @@ impl Problem {
     /// Sets the entry and the key in it.
     pub(super) fn place_in(&mut self, index: Option<usize>, key: &str) {
         self.index = index;
-        self.key = Some(match index {
-            Some(index) if key.is_empty() => format!("hooks[{index}]"),
-            Some(index) => format!("hooks[{index}].{key}"),
-            None => key.to_owned(),
-        });
+        self.key = match index {
+            Some(index) if key.is_empty() => Some(format!("hooks[{index}]")),
+            Some(index) => Some(format!("hooks[{index}].{key}")),
+            None if key.is_empty() => None,
+            None => Some(key.to_owned()),
+        };
     }
 
     fn to_json(&self) -> Value {

@@ -16,7 +16,7 @@ use super::file::{self, FileError};
 use super::outline::{self, Failure, Outline};
 use super::report::ConfigError;
 use crate::files::{self, NewFile};
-use crate::hook::{Hook, KEYS, in_order};
+use crate::hook::{Dialect, Hook, KEYS, in_order};
 
 /// The copies of broken files that are kept beside one; then a person has to look at them.
 const MOST_COPIES: usize = 100;
@@ -53,7 +53,9 @@ where
         .map_err(write_error)?;
     let present = present_text(path)?;
     let hooks: Vec<_> = hooks.into_iter().collect();
-    let hooks: Vec<&Hook> = hooks.iter().map(Borrow::borrow).collect();
+    let mut hooks: Vec<&Hook> = hooks.iter().map(Borrow::borrow).collect();
+    // Those of other tools are in files of their own.
+    hooks.retain(|hook| hook.dialect() == Dialect::Native);
     let text = with_hooks(present.as_deref(), path, &hooks).map_err(write_error)?;
     // What says the same stays as it was written, to the last byte.
     if present.as_ref() == Some(&text) {

@@ -14,6 +14,7 @@ use super::dialects::{self, ForeignEvent, Subject};
 use super::error::HookError;
 use super::keys::{Entry, choice, get, key_error, require, switch, text, unexpected, wrong_type};
 use super::rule::Rule;
+use super::when::NotCompiled;
 use crate::events::HookEvent;
 
 /// What a host calls its tools, where the tables do not know it.
@@ -30,12 +31,11 @@ impl ToolAliases {
 pub(crate) struct Foreign {
     dialect: Dialect,
     event: &'static ForeignEvent,
-    matcher: Matcher,
+    matcher: Arc<Matcher>,
     condition: Option<Rule>,
     pub(crate) plugin_root: Option<PathBuf>,
     pub(crate) status_message: Option<String>,
     pub(crate) async_rewake: bool,
-    pub(crate) once: bool,
     /// Not a part of what the hook says.
     pub(crate) aliases: Arc<ToolAliases>,
 }
@@ -49,7 +49,6 @@ impl PartialEq for Foreign {
             && self.plugin_root == other.plugin_root
             && self.status_message == other.status_message
             && self.async_rewake == other.async_rewake
-            && self.once == other.once
     }
 }
 
@@ -113,12 +112,11 @@ impl Foreign {
         Self {
             dialect,
             event,
-            matcher: Matcher::new(dialect, event, matcher),
+            matcher: Arc::new(Matcher::new(dialect, event, matcher)),
             condition: None,
             plugin_root: None,
             status_message: None,
             async_rewake: false,
-            once: false,
             aliases: Arc::default(),
         }
     }
@@ -194,19 +192,27 @@ impl Foreign {
         }
     }
 
-    pub(super) fn compile(&self, allowance: &mut Allowance) -> Result<(), Refused> {
-        if let Matcher::Regex { regex, .. } = &self.matcher {
-            regex.compile(allowance)?;
+    /// Compiles the matcher and the condition, so that what is wrong with them is known before they are
+    /// needed.
+    pub(crate) fn compile(&self, allowance: &mut Allowance) -> Result<(), NotCompiled> {
+        let refused = |key, refused| match refused {
+            Refused::NothingLeft => NotCompiled::TooLarge,
+            Refused::Invalid(words) => NotCompiled::Invalid(key_error(key, words)),
+        };
+        if let Matcher::Regex { regex, .. } = &*self.matcher {
+            let compiled = regex.compile(allowance);
+            compiled.map_err(|error| refused("matcher", error))?;
         }
-        match &self.condition {
-            Some(rule) => rule.compile(allowance),
-            None => Ok(()),
+        if let Some(rule) = &self.condition {
+            let compiled = rule.compile(allowance);
+            compiled.map_err(|error| refused("if", error))?;
         }
+        Ok(())
     }
 
     /// Why the matcher cannot be used, where it has been compiled and cannot.
     pub(super) fn refusal(&self) -> Option<&str> {
-        match &self.matcher {
+        match &*self.matcher {
             Matcher::Regex { regex, .. } => regex.refusal(),
             _ => None,
         }
@@ -243,6 +249,34 @@ impl Foreign {
         word
     }
 
+    /// A command for a shell with those variables replaced, as far as it is sure what the shell makes of
+    /// them: else it is as it was.
+    pub(crate) fn expanded_command<'a>(&self, text: &'a str, project: &Path) -> Cow<'a, str> {
+        let mut expanded = Cow::Borrowed(text);
+        if text.contains(['\'', '\\']) || text.contains("<<") {
+            return expanded;
+        }
+        for (name, path) in self.variables(project) {
+            let path = path.to_string_lossy();
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_.-".contains(c);
+            if path.is_empty() || !path.chars().all(is_plain) {
+                continue;
+            }
+            let mut parts = expanded.split(name);
+            let mut replaced = parts.next().unwrap_or_default().to_owned();
+            for after in parts {
+                let Some(at) = value_ends(&mut replaced, after) else {
+                    // It may be set to another value.
+                    return Cow::Borrowed(text);
+                };
+                replaced.push_str(&path);
+                replaced.push_str(&after[at..]);
+            }
+            expanded = Cow::Owned(replaced);
+        }
+        expanded
+    }
+
     pub(super) fn to_json(&self) -> Value {
         let root = self.plugin_root.as_ref();
         let members = [
@@ -259,12 +293,25 @@ impl Foreign {
                 "async_rewake",
                 self.async_rewake.then_some(Value::Bool(true)),
             ),
-            ("once", self.once.then_some(Value::Bool(true))),
         ];
         let present = members.into_iter();
         let present = present.filter_map(|(key, value)| Some((key.to_owned(), value?)));
         Value::Object(present.collect::<Map<_, _>>())
     }
+}
+
+/// Takes the `$` or `${` before a variable's name away; where what follows its value begins.
+fn value_ends(before: &mut String, after: &str) -> Option<usize> {
+    if before.ends_with("${") && after.starts_with('}') {
+        before.truncate(before.len() - 2);
+        return Some(1);
+    }
+    let goes_on = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if before.ends_with('$') && !after.starts_with(goes_on) {
+        before.pop();
+        return Some(0);
+    }
+    None
 }
 
 /// The key `dialect` of an entry.
@@ -291,7 +338,6 @@ fn read(entry: &Entry) -> Result<Arc<Foreign>, HookError> {
     foreign.plugin_root = text(entry, "plugin_root")?.map(PathBuf::from);
     foreign.status_message = text(entry, "status_message")?.map(str::to_owned);
     foreign.async_rewake = switch(entry, "async_rewake")?.unwrap_or(false);
-    foreign.once = switch(entry, "once")?.unwrap_or(false);
     Ok(Arc::new(foreign))
 }
 
@@ -303,11 +349,6 @@ fn below_dialect(error: HookError) -> HookError {
         }
         other => other,
     }
-}
-
-/// Why a matcher was refused, as the key's error.
-pub(super) fn matcher_error(words: impl Into<String>) -> HookError {
-    key_error("matcher", words)
 }
 
 #[cfg(test)]
@@ -381,7 +422,7 @@ mod tests {
     fn a_hook_of_another_tool_comes_back_the_same() {
         let entry = json!({"event": "tool:pre_execute", "command": "x", "dialect": {
             "name": "claude", "event": "PreToolUse", "matcher": "Edit.*", "if": "Edit(*.ts)",
-            "plugin_root": "/p", "status_message": "s", "async_rewake": true, "once": true}});
+            "plugin_root": "/p", "status_message": "s", "async_rewake": true}});
         let hook = Hook::from_json(&entry).unwrap();
         assert_eq!(hook.dialect(), Dialect::Claude);
         assert_eq!(hook.to_json(), entry);
@@ -409,6 +450,29 @@ mod tests {
             "dialect": {"name": "claude", "event": "PreToolUse", "matcher": "(?!x)"}});
         let error = Hook::from_json(&entry).unwrap_err().to_string();
         assert!(error.starts_with("`matcher`: `(?!x)` is not"), "{error}");
+    }
+
+    #[test]
+    fn directories_are_put_into_plain_commands() {
+        let event = dialects::event(Dialect::Claude, "Stop").unwrap();
+        let mut foreign = Foreign::new(Dialect::Claude, event, "");
+        foreign.plugin_root = Some("/pl".into());
+        for (command, expected) in [
+            ("\"$CLAUDE_PROJECT_DIR\"/a.sh x", "\"/p\"/a.sh x"),
+            ("bash ${CLAUDE_PLUGIN_ROOT}/a.sh", "bash /pl/a.sh"),
+            ("$CLAUDE_PROJECT_DIRS/a", "$CLAUDE_PROJECT_DIRS/a"),
+            ("${CLAUDE_PROJECT_DIR:-.}/a", "${CLAUDE_PROJECT_DIR:-.}/a"),
+            ("'$CLAUDE_PROJECT_DIR'/a", "'$CLAUDE_PROJECT_DIR'/a"),
+            ("\\$CLAUDE_PROJECT_DIR/a", "\\$CLAUDE_PROJECT_DIR/a"),
+            (
+                "CLAUDE_PROJECT_DIR=x; $CLAUDE_PROJECT_DIR/a",
+                "CLAUDE_PROJECT_DIR=x; $CLAUDE_PROJECT_DIR/a",
+            ),
+        ] {
+            assert_eq!(foreign.expanded_command(command, Path::new("/p")), expected);
+        }
+        let spaced = foreign.expanded_command("$CLAUDE_PROJECT_DIR/a", Path::new("/a b"));
+        assert_eq!(spaced, "$CLAUDE_PROJECT_DIR/a");
     }
 
     #[test]

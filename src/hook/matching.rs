@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use super::condition::{Allowance, Condition, Refused};
+use super::condition::{Allowance, Condition};
 use super::definition::Hook;
 use super::dialect::Dialect;
 use super::error::HookError;
-use super::foreign::{Foreign, matcher_error};
+use super::foreign::Foreign;
 use super::when::NotCompiled;
 use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
@@ -119,7 +119,6 @@ impl Hook {
         self.extras.foreign.as_deref()
     }
 
-    #[allow(dead_code)]
     pub(crate) fn with_foreign(self, foreign: Arc<Foreign>) -> Self {
         self.with(|hook| hook.extras.make_mut().foreign = Some(foreign))
     }
@@ -127,12 +126,7 @@ impl Hook {
     /// Compiles the conditions, so that what is wrong with them is known before they are needed.
     pub(crate) fn compile_when(&self, allowance: &mut Allowance) -> Result<(), NotCompiled> {
         if let Some(foreign) = self.foreign() {
-            foreign
-                .compile(allowance)
-                .map_err(|refused| match refused {
-                    Refused::NothingLeft => NotCompiled::TooLarge,
-                    Refused::Invalid(words) => NotCompiled::Invalid(matcher_error(words)),
-                })?;
+            foreign.compile(allowance)?;
         }
         match &self.extras.when {
             Some(when) => when.compile(allowance),

@@ -10,7 +10,6 @@ pub(crate) mod dialects;
 mod error;
 mod extras;
 mod fingerprint;
-#[allow(dead_code)]
 mod foreign;
 mod globs;
 mod inherit;
@@ -20,7 +19,6 @@ mod literal;
 mod matching;
 mod named;
 mod parts;
-#[allow(dead_code)]
 mod rule;
 #[cfg(test)]
 mod tests;
@@ -33,7 +31,6 @@ pub use condition::Condition;
 pub use definition::{Gate, GateVerdict, Hook};
 pub use dialect::Dialect;
 pub use error::{HookError, KeyError};
-#[allow(unused_imports)]
 pub(crate) use foreign::{Foreign, ToolAliases};
 pub(crate) use inherit::Inherit;
 pub(crate) use keys::{KEYS, LONGEST_NAME, failure_policy_of, in_order, is_key, nearest_key};

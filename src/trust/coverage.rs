@@ -3,6 +3,7 @@
 //!
 //! Knows the command lines of a few programs (`programs`); runs and expands nothing.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::commands::{Command, Input, commands};
@@ -11,7 +12,7 @@ use super::interpreted::{Given, Interpreted};
 use super::interpreters::{Interpreter, Language, Operand, interpreter};
 use super::place::{Project, shebang};
 use super::programs::{may_write, runs_nothing};
-use crate::hook::{CommandText, Hook, HookCommand, Shell, Word, words};
+use crate::hook::{CommandText, Dialect, Foreign, Hook, HookCommand, Shell, Word, words};
 
 /// Code within code, and programs that run programs.
 const DEEPEST: usize = 16;
@@ -35,10 +36,18 @@ pub(super) fn coverage(project: &Project, hook: &Hook) -> Coverage {
             reader.found.partial(reason);
         }
         HookCommand::Program(args) => {
-            let words: Vec<Word> = args.iter().map(Word::literal).collect();
+            let mut words: Vec<Word> = args.iter().map(Word::literal).collect();
+            if let Some(foreign) = hook.foreign() {
+                for word in &mut words {
+                    word.text = foreign.expanded(&word.text, &project.root).into_owned();
+                }
+            }
             reader.run(&words, &Input::Inherited);
         }
-        HookCommand::Shell { text, shell } => reader.shell_text(text, *shell),
+        HookCommand::Shell { text, shell } => match hook.foreign() {
+            Some(foreign) => reader.foreign_text(foreign, hook, text, *shell),
+            None => reader.shell_text(text, *shell),
+        },
     }
     reader.found.end()
 }
@@ -66,6 +75,21 @@ impl Reader<'_> {
         let is_between = |c: char| c.is_whitespace() || "\"'`;&|()<>".contains(c);
         for word in text.split(is_between) {
             self.found.argument(&word.replace('\\', "/"));
+        }
+    }
+
+    /// The directories that other tools name in variables are known.
+    fn foreign_text(&mut self, foreign: &Foreign, hook: &Hook, text: &str, shell: Option<Shell>) {
+        let root = &self.found.project.root;
+        let mut names = foreign.variables(root).into_iter().map(|(name, _)| name);
+        let text = match names.any(|name| hook.env().contains_key(name)) {
+            true => Cow::Borrowed(text),
+            false => foreign.expanded_command(text, root),
+        };
+        match (foreign.dialect(), shell) {
+            (Dialect::Codex, None) => self.code_of("$SHELL", &text),
+            (_, None) if cfg!(not(windows)) => self.code_of("bash", &text),
+            _ => self.shell_text(&text, shell),
         }
     }
 

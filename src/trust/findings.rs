@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::place::{Project, is_script};
 use super::programs::decides;
-use crate::hook::{Hook, Word};
+use crate::hook::{Dialect, Hook, Word};
 
 /// What an approval of a hook covers, and what it does not.
 #[derive(Debug, Default)]
@@ -41,6 +41,8 @@ pub(super) struct Findings<'a> {
     pub(super) project: &'a Project,
     /// Where relative names count from: below the root, or absolute.
     pub(super) folder: PathBuf,
+    /// The hook runs where the session is, which may be another directory of the project.
+    follows_session: bool,
     /// The files and directories of `inputs`, which are covered whatever runs them.
     inputs: Vec<String>,
     /// What the command may write, by its real path.
@@ -56,6 +58,7 @@ impl<'a> Findings<'a> {
         let mut findings = Self {
             project,
             folder: hook.working_dir().unwrap_or(Path::new("")).to_owned(),
+            follows_session: hook.dialect() != Dialect::Native,
             inputs: Vec::new(),
             written: HashSet::new(),
             writes_anything: false,
@@ -122,6 +125,10 @@ impl<'a> Findings<'a> {
 
     /// A file that the command runs, also where it is not there yet.
     pub(super) fn runs(&mut self, name: &str) {
+        if self.follows_session && Path::new(name).is_relative() {
+            let reason = format!("`{name}` is looked for in the directory of the session");
+            self.partial(reason);
+        }
         let Some(file) = self.project.below(&self.folder, name) else {
             return self.partial(format!("`{name}` is outside of the project"));
         };

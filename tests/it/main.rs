@@ -28,6 +28,7 @@ mod load_into;
 mod logging;
 mod observers;
 mod order;
+mod other_tools;
 #[cfg(unix)]
 mod other_tools_run;
 mod parallel;

@@ -1,0 +1,177 @@
+//! Mistakes that authors of hooks for other tools often make, as warnings with the fix.
+//!
+//! What is here loads, and does not do what was meant.
+
+use std::path::{Path, PathBuf};
+
+use super::node::{Finding, Node};
+use super::origin::Origin;
+use crate::events::EventType;
+use crate::hook::dialects::{self, Subject};
+use crate::hook::{Dialect, Hook, HookCommand, LONGEST_NAME, Token, is_interpreter, words};
+
+/// A longer command is not looked at.
+const LONGEST_COMMAND: usize = 64 * 1024;
+
+/// Nobody waits so many seconds for a hook.
+const MILLISECONDS_MEANT: f64 = 1000.0;
+
+/// Nothing ends within so many milliseconds.
+const SECONDS_MEANT: f64 = 100.0;
+
+pub(super) fn timeout(node: &Node<'_, '_>, number: f64, origin: &Origin, found: &mut Vec<Finding>) {
+    let name = origin.tool.name;
+    if origin.tool.milliseconds {
+        if number < SECONDS_MEANT {
+            let words = format!("{number} is in milliseconds in {name}");
+            let help = format!("{number} seconds are {}", number * 1000.0);
+            found.push(Finding::warning(node, words).with_help(help));
+        }
+    } else if number >= MILLISECONDS_MEANT {
+        let words = format!("{number} is in seconds in {name}");
+        let help = format!("{number} milliseconds are {}", number / 1000.0);
+        found.push(Finding::warning(node, words).with_help(help));
+    }
+}
+
+/// Of a group's matcher.
+pub(super) fn matcher(node: &Node<'_, '_>, subject: Subject, found: &mut Vec<Finding>) {
+    let Some(text) = node.text().map(str::trim) else {
+        return;
+    };
+    if subject != Subject::Tool {
+        return;
+    }
+    if let Some((tool, rule)) = text.split_once('(')
+        && tool.chars().all(char::is_alphanumeric)
+        && !tool.is_empty()
+        && rule.ends_with(')')
+    {
+        let words = format!("`{text}` is a permission rule, and matches no tool");
+        let help = format!("write \"matcher\": \"{tool}\", and \"if\": \"{text}\" in the handler");
+        found.push(Finding::warning(node, words).with_help(help));
+    }
+    let server = text.strip_prefix("mcp__");
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if let Some(server) = server.filter(|it| it.chars().all(is_name) && !it.contains("__")) {
+        let words = format!("`{text}` matches no tool: it names a server");
+        let meant = format!("mcp__{server}__.*");
+        found.push(Finding::warning(node, words).with_suggestion(meant));
+    }
+}
+
+pub(super) fn lint(node: &Node<'_, '_>, hook: &Hook, origin: &Origin, found: &mut Vec<Finding>) {
+    let HookCommand::Shell { text, .. } = hook.command() else {
+        return;
+    };
+    let Some(command) = node
+        .get("command")
+        .filter(|_| text.len() <= LONGEST_COMMAND)
+    else {
+        return;
+    };
+    found.extend(unset_variable(&command, text));
+    found.extend(exits_with_1(&command, text, hook, origin));
+    found.extend(script(&command, text, hook));
+}
+
+/// These were never set: the values are on standard input.
+const UNSET: [&str; 6] = [
+    "CLAUDE_TOOL_",
+    "CLAUDE_FILE_PATH",
+    "CLAUDE_HOOK_",
+    "TOOL_NAME",
+    "TOOL_INPUT",
+    "TOOL_ARGS",
+];
+
+fn unset_variable(node: &Node<'_, '_>, text: &str) -> Option<Finding> {
+    for part in text.split('$').skip(1) {
+        let part = part.strip_prefix('{').unwrap_or(part);
+        if UNSET.iter().any(|name| part.starts_with(name)) {
+            let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            let name = &part[..end.unwrap_or(part.len())];
+            let words = format!("`${name}` is not set for hooks");
+            let help = "the event is on standard input, as in `jq -r .tool_name`";
+            return Some(Finding::warning(node, words).with_help(help));
+        }
+    }
+    None
+}
+
+fn exits_with_1(node: &Node<'_, '_>, text: &str, hook: &Hook, origin: &Origin) -> Option<Finding> {
+    let event = hook.foreign()?.event().event?;
+    let can_block = match event.parse::<EventType>() {
+        Ok(event) => event.can_block(),
+        Err(_) => matches!(event, "agent:stop" | "agent:subagent_stop"),
+    };
+    let says_block = ["BLOCK", "Block", "block", "DENIED", "denied"];
+    let is_meant = says_block.iter().any(|word| text.contains(word));
+    let exits = text.split("exit 1").skip(1);
+    let exits = exits.filter(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
+    if !can_block || !is_meant || exits.count() == 0 {
+        return None;
+    }
+    let words = format!("`exit 1` does not block in {}", origin.tool.name);
+    Some(Finding::warning(node, words).with_help("`exit 2` does, with the reason on stderr"))
+}
+
+/// The script that the command begins with, where it is known which file that is.
+fn script(node: &Node<'_, '_>, text: &str, hook: &Hook) -> Option<Finding> {
+    let project = hook.base_dir();
+    let foreign = hook.foreign()?;
+    let expanded = foreign.expanded_command(text, project.unwrap_or(Path::new("")));
+    let tokens = words(&expanded).tokens;
+    let mut tokens = tokens.iter().map(|token| match token {
+        Token::Word(word) if !word.expands => Some(word.text.as_str()),
+        _ => None,
+    });
+    let first = tokens.next()??;
+    let is_run = !is_interpreter(first);
+    let name = if is_run { first } else { tokens.next()?? };
+    if !name.contains('/') || name.starts_with(['-', '~']) {
+        return None;
+    }
+    let path = match project {
+        _ if name.starts_with('/') => PathBuf::from(name),
+        Some(root) => root.join(name),
+        None => return None,
+    };
+    match path.metadata() {
+        Err(_) => {
+            let words = format!("`{name}` does not exist: the hook fails, and blocks nothing");
+            Some(Finding::warning(node, words))
+        }
+        Ok(metadata) if is_run && metadata.is_file() && !is_executable(&metadata) => {
+            let words = format!("`{name}` is not executable: the hook fails, and blocks nothing");
+            Some(Finding::warning(node, words).with_help(format!("chmod +x {name}")))
+        }
+        Ok(_) => None,
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(metadata: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_metadata: &std::fs::Metadata) -> bool {
+    true
+}
+
+/// The event that was probably meant by a key that is none.
+pub(super) fn nearest_event(dialect: Dialect, name: &str) -> Option<&'static str> {
+    // The search takes a time that grows faster than the name.
+    if name.len() > LONGEST_NAME {
+        return None;
+    }
+    let names = dialects::events(dialect).iter().map(|event| event.name);
+    let lower = name.to_lowercase();
+    names
+        .map(|known| (strsim::jaro_winkler(&known.to_lowercase(), &lower), known))
+        .filter(|(likeness, _)| *likeness > 0.85)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, known)| known)
+}

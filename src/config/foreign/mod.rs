@@ -1,0 +1,313 @@
+//! Hooks files of other tools: where they are, and what is in them, as hooks with a dialect.
+//!
+//! Which of them may run is `admission`'s to know.
+
+mod handler;
+mod lint;
+mod node;
+mod origin;
+mod outline;
+mod reader;
+mod tools;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::content::Loaded;
+use super::file;
+use super::reader::Compiled;
+use super::report::{Problem, Severity};
+use crate::hook::dialects;
+use crate::hook::{Dialect, Hook, HookCommand, ToolAliases};
+
+use origin::Origin;
+use reader::Switches;
+use tools::{TOOLS, Tool, tool};
+
+/// The directories of extensions that are looked into.
+const MOST_EXTENSIONS: usize = 1000;
+
+/// Which files of other tools are loaded, and how.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OtherTools {
+    pub(super) dialects: Vec<Dialect>,
+    pub(super) plugins: Vec<PathBuf>,
+    pub(super) home: Option<PathBuf>,
+    pub(super) is_strict: bool,
+    pub(super) aliases: Arc<ToolAliases>,
+}
+
+/// What was found of them.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) user: Vec<Loaded>,
+    /// The project's, and plugins within it: for a person to approve.
+    pub(super) project: Vec<Loaded>,
+    pub(super) plugins: Vec<Loaded>,
+    /// What the user's files switch off.
+    off: Vec<(Dialect, Switches)>,
+}
+
+impl Found {
+    /// Switches off what the user's files say, once it is known what may run.
+    pub(super) fn switch_off(&self, loaded: &mut Loaded) {
+        for (dialect, switches) in &self.off {
+            switch_off(loaded, *dialect, switches);
+        }
+    }
+}
+
+fn switch_off(loaded: &mut Loaded, dialect: Dialect, switches: &Switches) {
+    if !switches.all_off && switches.disabled.is_empty() {
+        return;
+    }
+    loaded.change_hooks(|hook| {
+        let is_named = |name: &String| hook.name() == Some(name) || *name == command(&hook);
+        let is_off = switches.all_off || switches.disabled.iter().any(is_named);
+        if hook.dialect() == dialect && is_off {
+            (hook.with_enabled(false), None)
+        } else {
+            (hook, None)
+        }
+    });
+}
+
+fn command(hook: &Hook) -> &str {
+    match hook.command() {
+        HookCommand::Shell { text, .. } => text,
+        HookCommand::Program(args) => args.first().map_or("", String::as_str),
+    }
+}
+
+impl OtherTools {
+    pub(super) fn loads(&self, dialect: Dialect) -> bool {
+        let is_plugins = !self.plugins.is_empty() && dialect != Dialect::Native;
+        dialect == Dialect::Native || self.dialects.contains(&dialect) || is_plugins
+    }
+
+    /// Reads all files: those of each tool in the order of the tools.
+    pub(super) fn find(&self, root: &Path, compiled: Compiled) -> Found {
+        let mut found = Found::default();
+        self.find_user(&mut found);
+        self.find_project(root, compiled, &mut found);
+        self.find_plugins(root, compiled, &mut found);
+        found
+    }
+
+    /// The user's files.
+    pub(super) fn user(&self) -> Vec<Loaded> {
+        let mut found = Found::default();
+        self.find_user(&mut found);
+        let mut user = std::mem::take(&mut found.user);
+        user.iter_mut().for_each(|file| found.switch_off(file));
+        user
+    }
+
+    /// The project's files, and plugins within it.
+    pub(super) fn project(&self, root: &Path, compiled: Compiled) -> Vec<Loaded> {
+        let mut found = Found::default();
+        self.find_project(root, compiled, &mut found);
+        self.find_plugins(root, compiled, &mut found);
+        found.project
+    }
+
+    fn tools(&self) -> impl Iterator<Item = &'static Tool> {
+        self.dialects.iter().filter_map(|dialect| tool(*dialect))
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        self.home.clone().or_else(home::home_dir)
+    }
+
+    fn find_user(&self, found: &mut Found) {
+        let Some(home) = self.home() else {
+            return;
+        };
+        for tool in self.tools() {
+            let origin = self.origin(tool, None, None, Compiled::Enabled);
+            for path in files(&home, tool.user) {
+                if let Some((loaded, switches)) = load(&path, &origin) {
+                    found.user.push(loaded);
+                    found.off.push((tool.dialect, switches));
+                }
+            }
+            for directory in extensions(&home, tool) {
+                self.plugin(&directory, tool, None, Compiled::Enabled, &mut found.user);
+            }
+        }
+    }
+
+    fn find_project(&self, root: &Path, compiled: Compiled, found: &mut Found) {
+        let is_home = self.home().as_deref() == Some(root);
+        for tool in self.tools() {
+            let origin = self.origin(tool, Some(root), None, compiled);
+            for path in files(root, tool.project) {
+                // Of a user whose home is the project.
+                let is_read = is_home && files(root, tool.user).contains(&path);
+                if !is_read {
+                    self.project_file(&path, &origin, found);
+                }
+            }
+            if !is_home {
+                for directory in extensions(root, tool) {
+                    self.plugin(&directory, tool, Some(root), compiled, &mut found.project);
+                }
+            }
+        }
+    }
+
+    /// A project switches off its own hooks, and none of the user's.
+    fn project_file(&self, path: &Path, origin: &Origin, found: &mut Found) {
+        if let Some((mut loaded, switches)) = load(path, origin) {
+            switch_off(&mut loaded, origin.tool.dialect, &switches);
+            found.project.push(loaded);
+        }
+    }
+
+    fn find_plugins(&self, root: &Path, compiled: Compiled, found: &mut Found) {
+        for directory in &self.plugins {
+            let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.clone());
+            let tool = tool_of_plugin(&directory);
+            if is_within(&directory, root) {
+                self.plugin(&directory, tool, Some(root), compiled, &mut found.project);
+            } else {
+                let plugins = &mut found.plugins;
+                self.plugin(&directory, tool, None, Compiled::Enabled, plugins);
+            }
+            if !directory.is_dir() {
+                let mut missing = Loaded::nothing(&directory);
+                let words = "is not a directory, expected one of a plugin";
+                missing.report(Problem::new(Severity::Error, &directory, words));
+                found.plugins.push(missing);
+            }
+        }
+    }
+
+    /// The hooks of a directory that is as plugins are.
+    fn plugin(
+        &self,
+        directory: &Path,
+        tool: &'static Tool,
+        root: Option<&Path>,
+        compiled: Compiled,
+        found: &mut Vec<Loaded>,
+    ) {
+        let origin = self.origin(tool, root, Some(directory), compiled);
+        let manifest = directory.join(tool.manifest).join("plugin.json");
+        for path in [manifest, directory.join("hooks").join("hooks.json")] {
+            if let Some((loaded, _)) = load(&path, &origin) {
+                found.push(loaded);
+            }
+        }
+    }
+
+    fn origin(
+        &self,
+        tool: &'static Tool,
+        root: Option<&Path>,
+        plugin_root: Option<&Path>,
+        compiled: Compiled,
+    ) -> Origin {
+        Origin {
+            tool,
+            base_dir: root.map(Arc::from),
+            plugin_root: plugin_root.map(Path::to_owned),
+            aliases: Arc::clone(&self.aliases),
+            is_strict: self.is_strict,
+            is_compiled: compiled != Compiled::None,
+        }
+    }
+
+    /// Reads a text by this name to be looked over. None where it is a hooks.json of this crate.
+    pub(super) fn check(&self, path: &Path, text: &str) -> Option<Loaded> {
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let directory = absolute.parent()?;
+        let above = directory.parent();
+        let home = self.home();
+        let of_project = TOOLS
+            .iter()
+            .find(|tool| directory.ends_with(tool.directory));
+        let has_manifest = |tool: &&Tool| above.is_some_and(|it| it.join(tool.manifest).exists());
+        let mut of_plugin = None;
+        if directory.ends_with("hooks") {
+            of_plugin = TOOLS.iter().find(has_manifest);
+        }
+        let tool = tool_of_text(text, of_project.or(of_plugin))?;
+        let root = above.filter(|it| of_project.is_some() && home.as_deref() != Some(it));
+        let plugin_root = above.filter(|_| of_plugin.is_some());
+        let origin = self.origin(tool, root, plugin_root, Compiled::All);
+        let mut loaded = Loaded::nothing(path);
+        reader::read(text, &origin, &mut loaded);
+        Some(loaded)
+    }
+}
+
+/// By its name, or by where it is: what a clone brings along has to be approved.
+fn is_within(directory: &Path, root: &Path) -> bool {
+    match (directory.canonicalize(), root.canonicalize()) {
+        _ if directory.starts_with(root) => true,
+        (Ok(directory), Ok(root)) => directory.starts_with(root),
+        _ => false,
+    }
+}
+
+/// Loads a file; None where there is none.
+fn load(path: &Path, origin: &Origin) -> Option<(Loaded, Switches)> {
+    let mut loaded = Loaded::nothing(path);
+    let switches = match file::read(path) {
+        Ok(None) => return None,
+        Ok(Some(file::Text { text, warning })) => {
+            if let Some(words) = warning {
+                loaded.report(Problem::new(Severity::Warning, path, words));
+            }
+            reader::read(&text, origin, &mut loaded)
+        }
+        Err(error) => {
+            let problem = Problem::new(Severity::Error, path, error.to_string());
+            origin.give_up(problem, &mut loaded);
+            Switches::default()
+        }
+    };
+    Some((loaded, switches))
+}
+
+/// With the system's own separators, for people to see.
+fn files(directory: &Path, names: &[&str]) -> Vec<PathBuf> {
+    let paths = names.iter().map(|name| directory.join(name));
+    paths.map(|path| path.components().collect()).collect()
+}
+
+fn extensions(directory: &Path, tool: &Tool) -> Vec<PathBuf> {
+    let Some(within) = tool.extensions else {
+        return Vec::new();
+    };
+    let Ok(entries) = directory.join(within).read_dir() else {
+        return Vec::new();
+    };
+    let entries = entries.take(MOST_EXTENSIONS).flatten();
+    let mut directories: Vec<_> = entries.map(|entry| entry.path()).collect();
+    directories.retain(|path| path.is_dir());
+    directories.sort();
+    directories
+}
+
+/// Claude Code's, where nothing says otherwise: the others read its plugins.
+fn tool_of_plugin(directory: &Path) -> &'static Tool {
+    let mut tools = TOOLS.iter();
+    let named = tools.find(|tool| directory.join(tool.manifest).exists());
+    named.unwrap_or(&TOOLS[0])
+}
+
+/// The tool that a text is for: that of its place, else the one that has its events.
+fn tool_of_text(text: &str, by_place: Option<&'static Tool>) -> Option<&'static Tool> {
+    let (text, _) = file::without_mark(text);
+    let outline = outline::Outline::of(text).ok()?;
+    if outline.no_object.is_some() {
+        return None;
+    }
+    let knows = |tool: &&Tool| {
+        let mut events = outline.events.iter();
+        events.any(|groups| dialects::event(tool.dialect, &groups.event).is_some())
+    };
+    by_place.or_else(|| TOOLS.iter().find(knows))
+}

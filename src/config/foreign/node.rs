@@ -1,0 +1,141 @@
+//! An object of a settings file, by its keys: what is there, and what is not as expected.
+//!
+//! Knows no tool.
+
+use std::ops::Range;
+
+use jsonc_parser::ast;
+use jsonc_parser::common::Ranged;
+
+use crate::config::entry::{last, properties};
+use crate::config::report::Severity;
+
+/// Something to say of one key, with its range within the group's text.
+pub(super) struct Finding {
+    pub(super) severity: Severity,
+    pub(super) key: String,
+    pub(super) range: Range<usize>,
+    pub(super) message: String,
+    pub(super) suggestion: Option<String>,
+    pub(super) help: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn new(severity: Severity, at: &Node<'_, '_>, message: impl Into<String>) -> Self {
+        Self {
+            severity,
+            key: at.key.to_owned(),
+            range: at.range(),
+            message: message.into(),
+            suggestion: None,
+            help: None,
+        }
+    }
+
+    pub(super) fn error(at: &Node<'_, '_>, message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, at, message)
+    }
+
+    pub(super) fn warning(at: &Node<'_, '_>, message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, at, message)
+    }
+
+    pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    pub(super) fn with_suggestion(mut self, suggestion: impl Into<String>) -> Self {
+        self.suggestion = Some(suggestion.into());
+        self
+    }
+}
+
+/// A value and the key that it stands under.
+#[derive(Clone, Copy)]
+pub(super) struct Node<'t, 'a> {
+    pub(super) key: &'t str,
+    pub(super) value: &'t ast::Value<'a>,
+}
+
+impl<'t, 'a> Node<'t, 'a> {
+    pub(super) fn new(value: &'t ast::Value<'a>) -> Self {
+        Self { key: "", value }
+    }
+
+    /// Of an object its first byte: what is wrong in it is said of the whole.
+    pub(super) fn range(&self) -> Range<usize> {
+        let range = self.value.range();
+        match self.value {
+            ast::Value::Object(_) | ast::Value::Array(_) => range.start..range.start + 1,
+            _ => range.start..range.end,
+        }
+    }
+
+    /// `null` is a key that is not there.
+    pub(super) fn get(&self, key: &'t str) -> Option<Self> {
+        let value = last(properties(self.value), key)?;
+        let is_null = matches!(value, ast::Value::NullKeyword(_));
+        (!is_null).then_some(Self { key, value })
+    }
+
+    pub(super) fn text(&self) -> Option<&'t str> {
+        match self.value {
+            ast::Value::StringLit(literal) => Some(&literal.value),
+            _ => None,
+        }
+    }
+
+    pub(super) fn number(&self) -> Option<f64> {
+        match self.value {
+            ast::Value::NumberLit(literal) => literal.value.parse().ok(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn items(&self) -> Option<&'t [ast::Value<'a>]> {
+        self.value.as_array().map(|array| &*array.elements)
+    }
+
+    pub(super) fn is_object(&self) -> bool {
+        self.value.as_object().is_some()
+    }
+
+    pub(super) fn kind(&self) -> &'static str {
+        match self.value {
+            ast::Value::NullKeyword(_) => "null",
+            ast::Value::BooleanLit(_) => "true or false",
+            ast::Value::NumberLit(_) => "a number",
+            ast::Value::StringLit(_) => "a string",
+            ast::Value::Array(_) => "a list",
+            ast::Value::Object(_) => "an object",
+        }
+    }
+
+    /// That it is not what is expected, in words.
+    pub(super) fn unexpected(&self, expected: &str) -> String {
+        format!("expected {expected}, found {}", self.kind())
+    }
+
+    /// The text of a key; a value that is none is reported, and ignored.
+    pub(super) fn text_of(&self, key: &'t str, found: &mut Vec<Finding>) -> Option<&'t str> {
+        let node = self.get(key)?;
+        let text = node.text();
+        if text.is_none() {
+            found.push(Finding::warning(&node, node.unexpected("a string")));
+        }
+        text
+    }
+
+    /// The same for a switch.
+    pub(super) fn switch(&self, key: &'t str, found: &mut Vec<Finding>) -> bool {
+        let Some(node) = self.get(key) else {
+            return false;
+        };
+        if let ast::Value::BooleanLit(literal) = node.value {
+            return literal.value;
+        }
+        found.push(Finding::warning(&node, node.unexpected("true or false")));
+        false
+    }
+}

@@ -1,0 +1,91 @@
+//! The outline of a settings file of another tool: the groups of each event, and its other keys.
+//!
+//! One group at a time has a tree, as an entry of hooks.json has. Knows no tool.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use jsonc_parser::tokens::Token;
+
+use crate::config::file::{FileError, LARGEST_FILE};
+use crate::config::outline::{Failure, MOST_ENTRIES, MOST_KEYS, Member, Tokens};
+
+/// What `hooks` has for one event.
+pub(super) struct Groups<'a> {
+    pub(super) event: Cow<'a, str>,
+    pub(super) key_range: Range<usize>,
+    /// None where the value is not a list.
+    pub(super) groups: Option<Vec<Range<usize>>>,
+}
+
+#[derive(Default)]
+pub(super) struct Outline<'a> {
+    /// The keys beside `hooks`.
+    pub(super) others: Vec<Member<'a>>,
+    pub(super) events: Vec<Groups<'a>>,
+    /// Where `hooks` is, if its value is not an object.
+    pub(super) no_object: Option<Range<usize>>,
+}
+
+impl<'a> Outline<'a> {
+    pub(super) fn of(text: &'a str) -> Result<Self, Failure> {
+        if text.len() as u64 > LARGEST_FILE {
+            return Err((FileError::TooLarge, 0..0));
+        }
+        let mut tokens = Tokens::new(text);
+        let mut outline = Self::default();
+        tokens.open()?;
+        tokens.members(|tokens, key, key_range| {
+            if key == "hooks" {
+                return outline.hooks(tokens);
+            }
+            if outline.others.len() == MOST_KEYS {
+                return Err((FileError::TooManyKeys, key_range));
+            }
+            let value = tokens.value()?;
+            outline.others.push(Member {
+                key,
+                key_range,
+                value,
+            });
+            Ok(())
+        })?;
+        tokens.end()?;
+        Ok(outline)
+    }
+
+    /// Where the key comes twice, the last counts, as for the tools.
+    fn hooks(&mut self, tokens: &mut Tokens<'a>) -> Result<(), Failure> {
+        self.events.clear();
+        self.no_object = None;
+        let first = tokens.next()?;
+        if !matches!(first, Some(Token::OpenBrace)) {
+            self.no_object = Some(tokens.value_from(first)?);
+            return Ok(());
+        }
+        let mut count = 0;
+        tokens.members(|tokens, event, key_range| {
+            if self.events.len() == MOST_KEYS {
+                return Err((FileError::TooManyKeys, key_range));
+            }
+            let first = tokens.next()?;
+            let groups = match first {
+                Some(Token::OpenBracket) => Some(tokens.entries(first)?),
+                first => {
+                    tokens.value_from(first)?;
+                    None
+                }
+            };
+            count += groups.as_ref().map_or(0, Vec::len);
+            if count > MOST_ENTRIES {
+                return Err((FileError::TooManyEntries, key_range));
+            }
+            self.events.push(Groups {
+                event,
+                key_range,
+                groups,
+            });
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,389 @@
+//! A settings file of another tool on its way to be hooks: handler by handler, so that a bad one does
+//! not cost the others, and each problem with its place.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use jsonc_parser::ast;
+use serde_json::Value;
+
+use super::handler::{self, Group};
+use super::lint;
+use super::node::{Finding, Node};
+use super::origin::Origin;
+use super::outline::{Groups, Outline};
+use crate::config::content::{Item, Loaded};
+use crate::config::entry::to_value;
+use crate::config::file::{self, FileError};
+use crate::config::outline::{Failure, Member, parse};
+use crate::config::position::Positions;
+use crate::config::reader::excerpt;
+use crate::config::report::{Problem, Severity};
+use crate::hook::dialects::{self, ForeignEvent};
+use crate::hook::{Allowance, Dialect, Foreign, Hook, HookError, HookSource, NotCompiled};
+use crate::pattern::EventPattern;
+
+/// What a file switches off.
+#[derive(Default)]
+pub(super) struct Switches {
+    pub(super) all_off: bool,
+    /// Names or commands of hooks.
+    pub(super) disabled: Vec<String>,
+}
+
+/// Reads a text into a file that is loaded; returns what it switches off.
+pub(super) fn read(text: &str, origin: &Origin, loaded: &mut Loaded) -> Switches {
+    let (text, mark) = file::without_mark(text);
+    let mut reader = Reader {
+        text,
+        positions: Positions::new(text, mark),
+        origin,
+        allowance: Allowance::default(),
+        switches: Switches::default(),
+        loaded,
+    };
+    if let Err((error, range)) = reader.try_read() {
+        let words = match error {
+            FileError::NoObject => "expected an object with an object `hooks`".to_owned(),
+            other => other.to_string(),
+        };
+        let problem = reader.problem(Severity::Error, &range, words);
+        origin.give_up(problem, reader.loaded);
+    }
+    reader.switches
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    positions: Positions<'a>,
+    origin: &'a Origin,
+    allowance: Allowance,
+    switches: Switches,
+    loaded: &'a mut Loaded,
+}
+
+/// Where something stands in `hooks`.
+struct Place<'p> {
+    event: &'p str,
+    group: usize,
+    handler: Option<usize>,
+    /// Where the text of the group begins.
+    base: usize,
+}
+
+impl Place<'_> {
+    fn key(&self, key: &str) -> String {
+        let mut path = format!("hooks.{}[{}]", self.event, self.group);
+        if let Some(handler) = self.handler {
+            path += &format!(".hooks[{handler}]");
+        }
+        if !key.is_empty() {
+            path += &format!(".{key}");
+        }
+        path
+    }
+
+    fn range(&self, range: &Range<usize>) -> Range<usize> {
+        self.base + range.start..self.base + range.end
+    }
+}
+
+impl Reader<'_> {
+    fn try_read(&mut self) -> Result<(), Failure> {
+        let outline = Outline::of(self.text)?;
+        for member in &outline.others {
+            self.setting(member)?;
+        }
+        if let Some(range) = outline.no_object {
+            let words = "expected an object of events, each with a list";
+            self.report("hooks", Severity::Error, &range, words);
+        }
+        for groups in &outline.events {
+            self.groups(groups)?;
+        }
+        Ok(())
+    }
+
+    /// What switches hooks off.
+    fn setting(&mut self, member: &Member<'_>) -> Result<(), Failure> {
+        let dialect = self.origin.tool.dialect;
+        let is_switch = match dialect {
+            Dialect::Claude => member.key == "disableAllHooks",
+            Dialect::Gemini => member.key == "hooksConfig",
+            _ => false,
+        };
+        if !is_switch {
+            return Ok(());
+        }
+        let tree = parse(self.text, &member.value)?;
+        let value = to_value(&tree, 0).unwrap_or_default();
+        if dialect == Dialect::Claude {
+            self.switches.all_off = value == Value::Bool(true);
+            return Ok(());
+        }
+        self.switches.all_off = value.get("enabled") == Some(&Value::Bool(false));
+        let disabled = value.get("disabled").and_then(Value::as_array);
+        for name in disabled.into_iter().flatten().filter_map(Value::as_str) {
+            self.switches.disabled.push(name.to_owned());
+        }
+        Ok(())
+    }
+
+    fn groups(&mut self, groups: &Groups<'_>) -> Result<(), Failure> {
+        let Some((event, pattern)) = self.event(groups) else {
+            return Ok(());
+        };
+        let Some(ranges) = &groups.groups else {
+            let key = format!("hooks.{}", event.name);
+            let words = "expected a list of groups, each with a list `hooks`";
+            self.report(&key, Severity::Error, &groups.key_range, words);
+            return Ok(());
+        };
+        for (index, range) in ranges.iter().enumerate() {
+            let tree = parse(self.text, range)?;
+            let place = Place {
+                event: event.name,
+                group: index,
+                handler: None,
+                base: range.start,
+            };
+            self.group(&tree, place, event, pattern)?;
+        }
+        Ok(())
+    }
+
+    /// The event of a key, where hosts fire it.
+    fn event(&mut self, groups: &Groups<'_>) -> Option<(&'static ForeignEvent, &'static str)> {
+        let tool = self.origin.tool;
+        let name = &*groups.event;
+        if tool.settings_in_hooks.contains(&name) {
+            return None;
+        }
+        let known = dialects::event(tool.dialect, name);
+        if let Some(event) = known
+            && let Some(pattern) = event.event
+        {
+            return Some((event, pattern));
+        }
+        if !self.loaded.has_room() {
+            return None;
+        }
+        let key = format!("hooks.{name}");
+        let mut problem = if known.is_some() {
+            let words = format!("`{name}` is not fired here: its hooks do not run");
+            self.problem(Severity::Warning, &groups.key_range, words)
+        } else {
+            let words = format!("`{name}` is not an event of {}", tool.name);
+            let mut problem = self.problem(Severity::Error, &groups.key_range, words);
+            problem.suggestion = lint::nearest_event(tool.dialect, name).map(str::to_owned);
+            problem
+        };
+        problem.place_in(None, &key);
+        let meant = problem.suggestion.clone();
+        let reason = problem.reason();
+        self.loaded.report(problem);
+        let meant = meant.and_then(|name| dialects::event(tool.dialect, &name));
+        if let Some(event) = meant
+            && let Some(pattern) = event.event
+        {
+            let foreign = self.origin.foreign(event, "");
+            let group = Group {
+                event,
+                pattern,
+                foreign,
+            };
+            self.placeholder(&group, &reason, groups.key_range.start);
+        }
+        None
+    }
+
+    fn group(
+        &mut self,
+        tree: &ast::Value<'_>,
+        place: Place<'_>,
+        event: &'static ForeignEvent,
+        pattern: &'static str,
+    ) -> Result<(), Failure> {
+        let mut group = Group {
+            event,
+            pattern,
+            foreign: self.origin.foreign(event, ""),
+        };
+        let mut found = Vec::new();
+        let (handlers, matcher) = match group_of(&Node::new(tree), event, self.origin, &mut found) {
+            Ok(read) => read,
+            Err(finding) => {
+                self.unusable(&place, &group, finding);
+                return Ok(());
+            }
+        };
+        self.findings(&place, found);
+        if let Some(matcher) = matcher {
+            group.foreign = self
+                .origin
+                .foreign(event, matcher.text().unwrap_or_default());
+            if let Some(finding) = self.compile(&group.foreign, &matcher, &place)? {
+                self.unusable(&place, &group, finding);
+                return Ok(());
+            }
+        }
+        for (index, handler) in handlers.iter().enumerate() {
+            let place = Place {
+                handler: Some(index),
+                ..place
+            };
+            self.handler(&Node::new(handler), &place, &group)?;
+        }
+        Ok(())
+    }
+
+    /// What is wrong with an expression at this place, where it is to be known now.
+    fn compile(
+        &mut self,
+        foreign: &Foreign,
+        at: &Node<'_, '_>,
+        place: &Place<'_>,
+    ) -> Result<Option<Finding>, Failure> {
+        if !self.origin.is_compiled {
+            return Ok(None);
+        }
+        match foreign.compile(&mut self.allowance) {
+            Ok(()) => Ok(None),
+            Err(NotCompiled::Invalid(HookError::Key(error))) => {
+                Ok(Some(Finding::error(at, error.message)))
+            }
+            Err(NotCompiled::Invalid(error)) => Ok(Some(Finding::error(at, error.to_string()))),
+            Err(NotCompiled::TooLarge) => {
+                Err((FileError::ConditionsTooLarge, place.range(&at.range())))
+            }
+        }
+    }
+
+    fn handler(
+        &mut self,
+        node: &Node<'_, '_>,
+        place: &Place<'_>,
+        group: &Group,
+    ) -> Result<(), Failure> {
+        let start = place.range(&node.range()).start;
+        let start = self.positions.position(start);
+        let source = HookSource::new(self.loaded.shared_path(), None, Some(start.line));
+        let mut found = Vec::new();
+        let mut read = handler::handler(node, group, self.origin, source, &mut found);
+        self.findings(place, found);
+        if let Ok(hook) = &read
+            && let Some(foreign) = hook.foreign()
+            && let Some(finding) = self.compile(foreign, node, place)?
+        {
+            read = Err(finding);
+        }
+        match read {
+            Ok(hook) => self.loaded.add(Item {
+                hook: Arc::new(hook),
+                is_placeholder: false,
+                start: Some(start),
+            }),
+            Err(finding) => self.unusable(place, group, finding),
+        }
+        Ok(())
+    }
+
+    fn findings(&mut self, place: &Place<'_>, found: Vec<Finding>) {
+        for finding in found {
+            self.finding(place, finding);
+        }
+    }
+
+    /// Reports it, and returns it in words.
+    fn finding(&mut self, place: &Place<'_>, finding: Finding) -> String {
+        let range = place.range(&finding.range);
+        let mut problem = self.problem(finding.severity, &range, finding.message);
+        problem.place_in(None, &place.key(&finding.key));
+        problem.suggestion = finding.suggestion;
+        problem.help = finding.help;
+        let problem = problem.made_printable();
+        let reason = problem.reason();
+        self.loaded.report(problem);
+        reason
+    }
+
+    /// The tool ignores it, and so does this crate, but where the host is strict.
+    fn unusable(&mut self, place: &Place<'_>, group: &Group, finding: Finding) {
+        let at = place.range(&finding.range).start;
+        let reason = self.finding(place, finding);
+        self.placeholder(group, &reason, at);
+    }
+
+    fn placeholder(&mut self, group: &Group, reason: &str, at: usize) {
+        if !self.origin.is_strict {
+            return;
+        }
+        let start = self.positions.position(at);
+        let source = HookSource::new(self.loaded.shared_path(), None, Some(start.line));
+        let mut hook = Hook::placeholder(reason)
+            .with_source(source)
+            .with_foreign(Arc::new(group.foreign.clone()))
+            .with_on_failure(self.origin.policy());
+        if let Ok(pattern) = EventPattern::new(group.pattern) {
+            hook = hook.with_pattern(pattern);
+        }
+        self.loaded.add(Item {
+            hook: Arc::new(hook),
+            is_placeholder: true,
+            start: Some(start),
+        });
+    }
+
+    fn report(&mut self, key: &str, severity: Severity, range: &Range<usize>, words: &str) {
+        if self.loaded.has_room() {
+            let mut problem = self.problem(severity, range, words);
+            problem.place_in(None, key);
+            self.loaded.report(problem);
+        }
+    }
+
+    fn problem(
+        &self,
+        severity: Severity,
+        range: &Range<usize>,
+        message: impl Into<String>,
+    ) -> Problem {
+        let mut problem = Problem::new(severity, self.loaded.path(), message);
+        problem.range = Some(self.positions.range(range));
+        problem.excerpt = Some(excerpt(self.text, range));
+        problem
+    }
+}
+
+/// The handlers of a group, and its matcher.
+fn group_of<'t, 'a>(
+    node: &Node<'t, 'a>,
+    event: &ForeignEvent,
+    origin: &Origin,
+    found: &mut Vec<Finding>,
+) -> Result<(&'t [ast::Value<'a>], Option<Node<'t, 'a>>), Finding> {
+    if !node.is_object() {
+        let words = node.unexpected("an object with a list `hooks`");
+        return Err(Finding::error(node, words));
+    }
+    let Some(hooks) = node.get("hooks") else {
+        if node.get("command").is_none() {
+            return Err(Finding::error(node, "`hooks` is missing"));
+        }
+        let words = format!("a handler where {} expects a group", origin.tool.name);
+        let help = "write {\"hooks\": [ ... ]} around it";
+        return Err(Finding::error(node, words).with_help(help));
+    };
+    let Some(handlers) = hooks.items() else {
+        let words = hooks.unexpected("a list of handlers");
+        return Err(Finding::error(&hooks, words));
+    };
+    let matcher = node.get("matcher");
+    if let Some(matcher) = &matcher {
+        if matcher.text().is_none() {
+            return Err(Finding::error(matcher, matcher.unexpected("a string")));
+        }
+        lint::matcher(matcher, event.subject, found);
+    }
+    Ok((handlers, matcher))
+}

@@ -1,0 +1,121 @@
+//! A project's hooks for other tools run when a person has approved them, the user's in any case.
+
+use forge_hooks::{Approval, FailureKind, HookEvent, TrustPolicy, TrustStore};
+use serde_json::json;
+
+use super::{Place, command, settings};
+
+const PROJECT: &str = "project/.claude/settings.json";
+
+fn store(place: &Place) -> TrustStore {
+    place.config().trust_store().unwrap()
+}
+
+fn approve(place: &Place) -> Approval {
+    let hooks = place.config().load_project(place.root());
+    let approval = Approval::of(place.root(), hooks).unwrap();
+    store(place).approve(&approval).unwrap();
+    approval
+}
+
+fn load(place: &Place) -> Vec<String> {
+    let policy = TrustPolicy::Approved(store(place));
+    let report = place.load_with(&place.config(), policy);
+    place.problems(&report)
+}
+
+fn bash() -> HookEvent {
+    HookEvent::tool_pre_execute("bash", json!({"command": "ls"}))
+}
+
+#[test]
+fn a_projects_hooks_wait_for_an_approval() {
+    let hook = settings("PreToolUse", "Bash", &command("true"));
+    let place = Place::new([
+        (PROJECT, hook.as_str()),
+        ("home/.claude/settings.json", &hook),
+    ]);
+    assert_eq!(load(&place).len(), 1);
+    let skipped = |place: &Place| {
+        let results = place.world.fire(&bash());
+        results
+            .iter()
+            .map(|result| result.skipped.is_some())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(skipped(&place), [false, true]);
+    let _ = approve(&place);
+    assert!(load(&place).is_empty());
+    assert_eq!(skipped(&place), [false, false]);
+}
+
+#[test]
+fn a_plugin_within_the_project_waits_too() {
+    let hook = settings("PreToolUse", "Bash", &command("true"));
+    let place = Place::new([("project/p/hooks/hooks.json", hook.as_str())]);
+    let config = place.config().with_plugin(place.world.path("project/p"));
+    let policy = TrustPolicy::Approved(store(&place));
+    let report = place.load_with(&config, policy);
+    assert_eq!(report.problems.len(), 1);
+    assert!(place.world.fire(&bash())[0].skipped.is_some());
+}
+
+#[test]
+fn an_approval_covers_the_script() {
+    let text = "\\\"$CLAUDE_PROJECT_DIR\\\"/.claude/guard.sh";
+    let place = Place::new([(
+        PROJECT,
+        &settings("PreToolUse", "Bash", &command(text)) as &str,
+    )]);
+    place
+        .world
+        .write("project/.claude/guard.sh", "#!/bin/sh\nexit 0\n");
+    let approval = approve(&place);
+    let files: Vec<_> = approval.hooks[0]
+        .files
+        .iter()
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(files, [".claude/guard.sh"]);
+    assert!(
+        approval.hooks[0].partial.is_empty(),
+        "{:?}",
+        approval.hooks[0].partial
+    );
+    place
+        .world
+        .write("project/.claude/guard.sh", "#!/bin/sh\nexit 2\n");
+    load(&place);
+    let outcome = place.world.outcome(&bash());
+    let failures = outcome.results().iter().map(|result| result.failure);
+    assert_eq!(
+        failures.collect::<Vec<_>>(),
+        [Some(FailureKind::ApprovalLost)]
+    );
+    assert!(!outcome.allowed());
+}
+
+#[test]
+fn a_relative_script_is_covered_in_part() {
+    let text = settings("PreToolUse", "Bash", &command(".claude/guard.sh"));
+    let place = Place::new([(PROJECT, text.as_str())]);
+    let approval = approve(&place);
+    let expected = ["`.claude/guard.sh` is looked for in the directory of the session"];
+    assert_eq!(approval.hooks[0].partial, expected);
+}
+
+#[test]
+fn an_approved_hook_that_is_gone_blocks() {
+    let place = Place::new([(
+        PROJECT,
+        &settings("PreToolUse", "", &command("true")) as &str,
+    )]);
+    let _ = approve(&place);
+    place.world.write(PROJECT, "{}");
+    assert!(load(&place)[0].contains("was approved"));
+    assert!(!place.world.outcome(&bash()).allowed());
+    // A host that does not load them at all misses none.
+    let config = place.config().with_other_tools([]);
+    let _ = place.load_with(&config, TrustPolicy::Approved(store(&place)));
+    assert!(place.world.outcome(&bash()).allowed());
+}

@@ -1,0 +1,404 @@
+//! What is said of a settings file: each problem with its place, and the others load all the same.
+
+use forge_hooks::TrustPolicy;
+
+use super::{Place, command, settings};
+
+const CLAUDE: &str = "project/.claude/settings.json";
+const CODEX: &str = "project/.codex/hooks.json";
+const GEMINI: &str = "project/.gemini/settings.json";
+
+/// What is said of a file, without its name; a good hook before and one behind load in any case.
+#[track_caller]
+fn case(file: &str, event: &str, groups: &str, expected: &[&str]) {
+    let good = format!(r#"{{"hooks": [{}]}}"#, command("good"));
+    let text = format!("{{\"hooks\": {{\"{event}\": [{good},\n{groups}{good}]}}}}");
+    let place = Place::new([(file, text.as_str())]);
+    let report = place.load();
+    let found = place.problems(&report).join("\n");
+    let expected = expected.join("\n");
+    assert_eq!(found, expected);
+    assert!(place.commands().iter().filter(|it| *it == "good").count() == 2);
+}
+
+/// The same of one handler on its second line, of a group for `Bash`.
+#[track_caller]
+fn handler(file: &str, event: &str, handler: &str, expected: &[&str]) {
+    case(
+        file,
+        event,
+        &format!("{{\"hooks\": [{handler}]}},"),
+        expected,
+    );
+}
+
+#[test]
+fn unusable_handlers_are_named() {
+    handler(
+        CLAUDE,
+        "PreToolUse",
+        "5",
+        &[
+            "error: project/.claude/settings.json:2:12: hooks.PreToolUse[1].hooks[0]: expected an object with `type` and `command`, found a number",
+        ],
+    );
+    handler(
+        CLAUDE,
+        "PreToolUse",
+        r#"{"command": "x"}"#,
+        &[
+            "error: project/.claude/settings.json:2:12: hooks.PreToolUse[1].hooks[0]: has no `type`, and Claude Code ignores it (add \"type\": \"command\")",
+        ],
+    );
+    handler(
+        CLAUDE,
+        "PreToolUse",
+        r#"{"type": "comand", "command": "x"}"#,
+        &[
+            "error: project/.claude/settings.json:2:21: hooks.PreToolUse[1].hooks[0].type: expected `command`, found `comand`, did you mean `command`?",
+        ],
+    );
+    for kind in ["prompt", "http", "agent"] {
+        let expected = format!(
+            "warning: project/.claude/settings.json:2:21: hooks.PreToolUse[1].hooks[0].type: handlers of the type `{kind}` are not run: only commands are"
+        );
+        handler(
+            CLAUDE,
+            "PreToolUse",
+            &format!(r#"{{"type": "{kind}"}}"#),
+            &[&expected],
+        );
+    }
+    handler(
+        CLAUDE,
+        "Stop",
+        r#"{"type": "command"}"#,
+        &[
+            "error: project/.claude/settings.json:2:12: hooks.Stop[1].hooks[0]: `command` is missing",
+        ],
+    );
+    handler(
+        CLAUDE,
+        "Stop",
+        r#"{"type": "command", "command": [1]}"#,
+        &[
+            "error: project/.claude/settings.json:2:43: hooks.Stop[1].hooks[0].command: expected a string, found a list",
+        ],
+    );
+    handler(
+        CLAUDE,
+        "Stop",
+        r#"{"type": "command", "command": " "}"#,
+        &[
+            "error: project/.claude/settings.json:2:43: hooks.Stop[1].hooks[0].command: the command is empty",
+        ],
+    );
+    handler(
+        CLAUDE,
+        "Stop",
+        r#"{"type": "command", "command": "x", "args": [1]}"#,
+        &[
+            "error: project/.claude/settings.json:2:56: hooks.Stop[1].hooks[0].args: expected a list of strings",
+        ],
+    );
+    handler(
+        CLAUDE,
+        "Stop",
+        r#"{"type": "command", "command": "x", "if": "Bash(a)"}"#,
+        &[
+            "warning: project/.claude/settings.json:2:54: hooks.Stop[1].hooks[0].if: the hook never runs: `Stop` has no tool for a rule (leave out `if`)",
+        ],
+    );
+    handler(
+        CODEX,
+        "Stop",
+        r#"{"type": "command", "command": "x", "async": true}"#,
+        &[
+            "warning: project/.codex/hooks.json:2:57: hooks.Stop[1].hooks[0].async: Codex does not run handlers with `async`",
+        ],
+    );
+}
+
+#[test]
+fn keys_that_are_ignored_are_named() {
+    let with = |key: &str| format!(r#"{{"type": "command", "command": "x", {key}}}"#);
+    for (key, column, name, message) in [
+        (
+            r#""timeout": "5""#,
+            59,
+            "timeout",
+            "expected seconds above 0; the default of 600s is used",
+        ),
+        (
+            r#""timeout": 0"#,
+            59,
+            "timeout",
+            "expected seconds above 0; the default of 600s is used",
+        ),
+        (
+            r#""shell": "zsh""#,
+            57,
+            "shell",
+            "expected `bash` or `powershell`, found `zsh`",
+        ),
+        (
+            r#""async": 1"#,
+            57,
+            "async",
+            "expected true or false, found a number",
+        ),
+        (
+            r#""if": "Bash(git""#,
+            54,
+            "if",
+            "not a rule as in `Bash(git *)`: the hook runs in any case",
+        ),
+        (
+            r#""onFailure": "stop""#,
+            61,
+            "onFailure",
+            "expected `continue` or `block`, found `stop`",
+        ),
+        (
+            r#""statusMessage": 1"#,
+            65,
+            "statusMessage",
+            "expected a string, found a number",
+        ),
+        (
+            r#""asyncRewake": true"#,
+            63,
+            "asyncRewake",
+            "runs in the background, and its end does not wake the model",
+        ),
+    ] {
+        let expected = format!(
+            "warning: project/.claude/settings.json:2:{column}: hooks.PreToolUse[1].hooks[0].{name}: {message}"
+        );
+        handler(CLAUDE, "PreToolUse", &with(key), &[&expected]);
+    }
+    handler(
+        GEMINI,
+        "BeforeTool",
+        &with(r#""timeout": -1, "env": {"A": 1}"#),
+        &[
+            "warning: project/.gemini/settings.json:2:59: hooks.BeforeTool[1].hooks[0].timeout: expected milliseconds above 0; the default of 60s is used",
+            "warning: project/.gemini/settings.json:2:70: hooks.BeforeTool[1].hooks[0].env: `A` cannot be set",
+        ],
+    );
+    handler(CLAUDE, "PreToolUse", &with(r#""unknown": 1"#), &[]);
+}
+
+#[test]
+fn groups_that_cannot_be_used_are_named() {
+    case(
+        CLAUDE,
+        "PreToolUse",
+        r#"7,"#,
+        &[
+            "error: project/.claude/settings.json:2:1: hooks.PreToolUse[1]: expected an object with a list `hooks`, found a number",
+        ],
+    );
+    case(
+        CLAUDE,
+        "PreToolUse",
+        r#"{"type": "command", "command": "x"},"#,
+        &[
+            "error: project/.claude/settings.json:2:1: hooks.PreToolUse[1]: a handler where Claude Code expects a group (write {\"hooks\": [ ... ]} around it)",
+        ],
+    );
+    case(
+        CLAUDE,
+        "PreToolUse",
+        r#"{"matcher": "Bash"},"#,
+        &["error: project/.claude/settings.json:2:1: hooks.PreToolUse[1]: `hooks` is missing"],
+    );
+    case(
+        CLAUDE,
+        "PreToolUse",
+        r#"{"hooks": {}},"#,
+        &[
+            "error: project/.claude/settings.json:2:11: hooks.PreToolUse[1].hooks: expected a list of handlers, found an object",
+        ],
+    );
+    case(
+        CLAUDE,
+        "PreToolUse",
+        r#"{"matcher": ["Bash"], "hooks": []},"#,
+        &[
+            "error: project/.claude/settings.json:2:13: hooks.PreToolUse[1].matcher: expected a string, found a list",
+        ],
+    );
+    let matched = |text: &str| format!(r#"{{"matcher": "{text}", "hooks": [{}]}},"#, command("x"));
+    case(
+        CLAUDE,
+        "PreToolUse",
+        &matched("Bash(git *)"),
+        &[
+            "warning: project/.claude/settings.json:2:13: hooks.PreToolUse[1].matcher: `Bash(git *)` is a permission rule, and matches no tool (write \"matcher\": \"Bash\", and \"if\": \"Bash(git *)\" in the handler)",
+        ],
+    );
+    case(
+        CLAUDE,
+        "PreToolUse",
+        &matched("mcp__memory"),
+        &[
+            "warning: project/.claude/settings.json:2:13: hooks.PreToolUse[1].matcher: `mcp__memory` matches no tool: it names a server, did you mean `mcp__memory__.*`?",
+        ],
+    );
+    case(
+        CLAUDE,
+        "PreToolUse",
+        &matched("(?!Bash).*"),
+        &[
+            "error: project/.claude/settings.json:2:13: hooks.PreToolUse[1].matcher: `(?!Bash).*` is not a regular expression: look-around, including look-ahead and look-behind, is not supported",
+        ],
+    );
+}
+
+#[test]
+fn events_that_never_come_are_named() {
+    for (file, event, expected) in [
+        (
+            CLAUDE,
+            "preToolUse",
+            "error: project/.claude/settings.json:1:12: hooks.preToolUse: `preToolUse` is not an event of Claude Code, did you mean `PreToolUse`?",
+        ),
+        (
+            CLAUDE,
+            "TaskCreated",
+            "warning: project/.claude/settings.json:1:12: hooks.TaskCreated: `TaskCreated` is not fired here: its hooks do not run",
+        ),
+        (
+            GEMINI,
+            "PreToolUse",
+            "error: project/.gemini/settings.json:1:12: hooks.PreToolUse: `PreToolUse` is not an event of Gemini CLI",
+        ),
+        (
+            CODEX,
+            "Zebra",
+            "error: project/.codex/hooks.json:1:12: hooks.Zebra: `Zebra` is not an event of Codex",
+        ),
+    ] {
+        let place = Place::new([]);
+        place.world.write(file, &settings(event, "", &command("x")));
+        let report = place.load();
+        assert_eq!(place.problems(&report), [expected]);
+        assert!(place.commands().is_empty());
+    }
+}
+
+#[test]
+fn files_that_cannot_be_used_are_named() {
+    for (text, expected) in [
+        (
+            "{",
+            "error: project/.claude/settings.json:1:2: is not valid JSON: expected a key in double quotes, or `}`, found the end",
+        ),
+        (
+            "[]",
+            "error: project/.claude/settings.json:1:1: expected an object with an object `hooks`",
+        ),
+        (
+            r#"{"hooks": []}"#,
+            "error: project/.claude/settings.json:1:11: hooks: expected an object of events, each with a list",
+        ),
+        (
+            r#"{"hooks": {"Stop": {}}}"#,
+            "error: project/.claude/settings.json:1:12: hooks.Stop: expected a list of groups, each with a list `hooks`",
+        ),
+    ] {
+        let place = Place::new([(CLAUDE, text)]);
+        let report = place.load();
+        assert_eq!(place.problems(&report), [expected], "{text}");
+        assert!(place.commands().is_empty());
+    }
+}
+
+#[test]
+fn common_mistakes_are_named() {
+    let with = |command: &str| format!(r#"{{"type": "command", "command": "{command}"}}"#);
+    let slow = r#"{"type": "command", "command": "x", "timeout": 30000}"#;
+    handler(
+        CLAUDE,
+        "PreToolUse",
+        slow,
+        &[
+            "warning: project/.claude/settings.json:2:59: hooks.PreToolUse[1].hooks[0].timeout: 30000 is in seconds in Claude Code (30000 milliseconds are 30)",
+        ],
+    );
+    let fast = r#"{"type": "command", "command": "x", "timeout": 30}"#;
+    handler(
+        GEMINI,
+        "BeforeTool",
+        fast,
+        &[
+            "warning: project/.gemini/settings.json:2:59: hooks.BeforeTool[1].hooks[0].timeout: 30 is in milliseconds in Gemini CLI (30 seconds are 30000)",
+        ],
+    );
+    handler(
+        CLAUDE,
+        "PreToolUse",
+        &with("echo $CLAUDE_TOOL_INPUT | jq ."),
+        &[
+            "warning: project/.claude/settings.json:2:43: hooks.PreToolUse[1].hooks[0].command: `$CLAUDE_TOOL_INPUT` is not set for hooks (the event is on standard input, as in `jq -r .tool_name`)",
+        ],
+    );
+    handler(
+        CLAUDE,
+        "PreToolUse",
+        &with("grep -q x && { echo BLOCKED; exit 1; }"),
+        &[
+            "warning: project/.claude/settings.json:2:43: hooks.PreToolUse[1].hooks[0].command: `exit 1` does not block in Claude Code (`exit 2` does, with the reason on stderr)",
+        ],
+    );
+    handler(CLAUDE, "PostToolUse", &with("echo BLOCKED; exit 1"), &[]);
+    handler(
+        CLAUDE,
+        "PreToolUse",
+        &with("./gone.sh"),
+        &[
+            "warning: project/.claude/settings.json:2:43: hooks.PreToolUse[1].hooks[0].command: `./gone.sh` does not exist: the hook fails, and blocks nothing",
+        ],
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_script_that_cannot_be_run_is_named() {
+    let says = |command: &str| {
+        let text = settings("PreToolUse", "", &super::command(command));
+        let place = Place::new([
+            (CLAUDE, text.as_str()),
+            ("project/.claude/plain.sh", ""),
+            (
+                "plugin/hooks/hooks.json",
+                &text.replace("PreToolUse", "Stop"),
+            ),
+            ("plugin/plain.sh", ""),
+        ]);
+        place.world.script("project/.claude/good.sh", "");
+        let report = place.load_with(&place.config(), TrustPolicy::Everything);
+        let messages = report.problems.iter();
+        messages
+            .map(|problem| problem.message.clone())
+            .collect::<Vec<_>>()
+    };
+    let root = "\\\"$CLAUDE_PROJECT_DIR\\\"/.claude";
+    let found = says(&format!("{root}/plain.sh --x"));
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0].contains("plain.sh` is not executable"),
+        "{found:?}"
+    );
+    for fine in [
+        format!("{root}/good.sh"),
+        format!("bash {root}/plain.sh"),
+        ".claude/good.sh".to_owned(),
+        "$UNKNOWN/x.sh".to_owned(),
+        "plain.sh".to_owned(),
+    ] {
+        assert_eq!(says(&fine), Vec::<String>::new(), "{fine}");
+    }
+    assert!(says(&format!("bash {root}/gone.sh"))[0].contains("does not exist"));
+}

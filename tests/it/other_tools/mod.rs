@@ -1,0 +1,90 @@
+//! Hooks files of other tools: which are found, what is read of them, what is said of them.
+
+mod approval;
+mod diagnostics;
+mod loading;
+
+use std::path::PathBuf;
+
+use forge_hooks::{Dialect, Hook, HookConfig, LoadReport, TrustPolicy};
+
+use crate::support::World;
+
+const TOOLS: [Dialect; 3] = [Dialect::Claude, Dialect::Codex, Dialect::Gemini];
+
+/// A home and a project with files of other tools.
+pub(crate) struct Place {
+    pub(crate) world: World,
+}
+
+impl Place {
+    pub(crate) fn new<const N: usize>(files: [(&str, &str); N]) -> Self {
+        let world = World::new();
+        std::fs::create_dir_all(world.path("project")).unwrap();
+        for (name, text) in files {
+            world.write(name, text);
+        }
+        Self { world }
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.world.path("project")
+    }
+
+    pub(crate) fn config(&self) -> HookConfig {
+        HookConfig::default()
+            .with_config_home(self.world.path("config"))
+            .with_home(self.world.path("home"))
+            .with_other_tools(TOOLS)
+    }
+
+    pub(crate) fn load_with(&self, config: &HookConfig, policy: TrustPolicy) -> LoadReport {
+        self.world.registry().clear();
+        config.load_into(self.world.registry(), self.root(), policy)
+    }
+
+    pub(crate) fn load(&self) -> LoadReport {
+        self.load_with(&self.config(), TrustPolicy::Everything)
+    }
+
+    pub(crate) fn commands(&self) -> Vec<String> {
+        let hooks = self.world.registry().hooks();
+        hooks
+            .iter()
+            .map(|hook| hook.command().to_string())
+            .collect()
+    }
+
+    /// The problems, each on a line, with names of files as they were given.
+    pub(crate) fn problems(&self, report: &LoadReport) -> Vec<String> {
+        let folder = format!(
+            "{}{}",
+            self.world.folder().display(),
+            std::path::MAIN_SEPARATOR
+        );
+        let problems = report.problems.iter();
+        problems
+            .map(|it| it.to_string().replace(&folder, ""))
+            .collect()
+    }
+}
+
+/// A settings file with one handler for an event.
+pub(crate) fn settings(event: &str, matcher: &str, handler: &str) -> String {
+    format!(r#"{{"hooks": {{"{event}": [{{"matcher": "{matcher}", "hooks": [{handler}]}}]}}}}"#)
+}
+
+pub(crate) fn command(text: &str) -> String {
+    format!(r#"{{"type": "command", "command": "{text}"}}"#)
+}
+
+/// The one hook of a project's file of Claude Code with this handler.
+#[track_caller]
+pub(crate) fn one(handler: &str) -> Hook {
+    let text = settings("PreToolUse", "Bash", handler);
+    let place = Place::new([("project/.claude/settings.json", text.as_str())]);
+    let report = place.load();
+    let hooks = place.world.registry().hooks();
+    assert_eq!(hooks.len(), 1, "{report:?}");
+    Hook::clone(&hooks[0])
+}
