@@ -21,7 +21,16 @@ pub(super) fn arrange(hooks: &mut Vec<Arc<Hook>>) {
         (Dialect::Codex, _) | (_, None) => true,
         (dialect, Some(foreign)) => {
             let root = &foreign.plugin_root;
-            seen.insert(format!("{:?}", (dialect, root, hook.command())))
+            let handler = format!("{:?}", (dialect, root, hook.command()));
+            if seen.contains(&handler) {
+                return false;
+            }
+            // An entry that is not approved must not keep another one, which is, from running.
+            let key = match hook.gate() {
+                None => handler,
+                Some(_) => format!("{handler} {}", hook.to_json()),
+            };
+            seen.insert(key)
         }
     });
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forge_hooks::{
-    Decision, Dialect, FailureKind, FireOptions, Hook, HookEvent, HookExecutor, HostContext,
-    Lifecycle, Outcome, foreign_event,
+    Decision, Dialect, FailureKind, FireOptions, Gate, GateVerdict, Hook, HookConfig, HookEvent,
+    HookExecutor, HostContext, Lifecycle, Outcome, TrustPolicy, foreign_event,
 };
 use serde_json::{Value, json};
 
@@ -245,6 +245,24 @@ fn the_same_handler_runs_once() {
     }
 }
 
+/// Or a clone could switch an approved guard off by adding it once more.
+#[test]
+fn an_unapproved_handler_hides_no_other() {
+    let gated = |verdict| claude(BEFORE, "exit 2").with_gate(Arc::new(Says(verdict)));
+    let unapproved = gated(GateVerdict::NotApproved("new".to_owned()));
+    let approved = gated(GateVerdict::Run).with_timeout(Duration::from_secs(5));
+    assert!(!fired(&blocking_event(), [unapproved, approved]).allowed());
+}
+
+#[derive(Debug)]
+struct Says(GateVerdict);
+
+impl Gate for Says {
+    fn check(&self, _hook: &Hook) -> GateVerdict {
+        self.0.clone()
+    }
+}
+
 #[test]
 fn of_competing_rewrites_the_last_wins() {
     let [first, last] = [json!({"command": "a", "x": 1}), json!({"command": "b"})];
@@ -364,6 +382,43 @@ fn gemini_finds_its_own_variables() {
     let hook = of(Dialect::Gemini, ("tool:pre_execute", "BeforeTool"), command);
     let outcome = fired(&blocking_event().with_session_id("s1"), [hook]);
     assert_eq!(outcome.results()[0].exit_code, 3);
+}
+
+#[test]
+fn a_project_and_a_plugin_run_as_they_are() {
+    let world = World::new();
+    let root = world.folder();
+    let settings = json!({"hooks": {
+        "PreToolUse": [{"matcher": "Bash", "hooks": [
+            {"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/.claude/guard.sh"}]}],
+        "Stop": [{"hooks": [{"type": "command", "command": "exit 2"}]}],
+    }});
+    world.write(".claude/settings.json", &settings.to_string());
+    world.script(
+        ".claude/guard.sh",
+        "#!/bin/sh\ngrep -q sudo && { echo no sudo >&2; exit 2; }; exit 0\n",
+    );
+    let plugin = json!({"hooks": {"SessionStart": [{"hooks": [
+        {"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/scripts/hello.sh world"}]}]}});
+    world.write("plugin/hooks/hooks.json", &plugin.to_string());
+    world.script("plugin/scripts/hello.sh", "#!/bin/sh\necho hello $1\n");
+    let config = HookConfig::default()
+        .with_config_home(root.join("config"))
+        .with_home(root.join("home"))
+        .with_other_tools([Dialect::Claude])
+        .with_plugin(root.join("plugin"));
+    let report = config.load_into(world.registry(), root, TrustPolicy::Everything);
+    assert!(report.problems.is_empty(), "{:?}", report.problems);
+    let event = |tool, command| HookEvent::tool_pre_execute(tool, json!({"command": command}));
+    assert_eq!(
+        world.outcome(&event("bash", "sudo ls")).reason(),
+        Some("no sudo")
+    );
+    assert!(world.outcome(&event("bash", "ls")).allowed());
+    assert!(world.outcome(&event("read", "sudo ls")).allowed());
+    assert!(!world.outcome(&HookEvent::agent_stop(false)).allowed());
+    let start = world.outcome(&HookEvent::session_start("s1"));
+    assert_eq!(start.additional_context().as_deref(), Some("hello world"));
 }
 
 #[test]
