@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tempfile::NamedTempFile;
 
@@ -123,14 +123,13 @@ fn env_file(foreign: &Foreign) -> Result<Option<NamedTempFile>, Unable> {
     })
 }
 
-/// What the hook has written there; a file that it has put in its place counts.
+/// What the hook has written there. A file that it has put in its place does not count: to open that could
+/// wait for ever.
 pub(super) fn read_env_file(file: NamedTempFile) -> Option<EnvFile> {
-    let path = file.into_temp_path();
     let mut bytes = Vec::new();
-    let written = std::fs::File::open(Path::new(&path)).ok()?;
-    let limited = &mut written.take(LARGEST_ENV_FILE);
+    let mut limited = file.as_file().take(LARGEST_ENV_FILE);
     limited.read_to_end(&mut bytes).ok()?;
-    (!bytes.is_empty()).then(|| EnvFile::new(path, bytes))
+    (!bytes.is_empty()).then(|| EnvFile::new(file.into_temp_path(), bytes))
 }
 
 /// What the hook finds on its standard input; one with an id gets a line of its own.

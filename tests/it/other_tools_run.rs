@@ -325,6 +325,13 @@ fn a_session_gets_context_and_variables() {
 }
 
 #[test]
+fn a_fifo_for_variables_holds_nothing_up() {
+    let command = r#"rm "$CLAUDE_ENV_FILE" && mkfifo "$CLAUDE_ENV_FILE""#;
+    let outcome = fired(&HookEvent::session_start("s1"), [claude(START, command)]);
+    assert!(outcome.results()[0].success() && outcome.results()[0].env_file().is_none());
+}
+
+#[test]
 fn a_blocked_stop_has_the_agent_go_on() {
     let world = World::new();
     let command = r#"grep -q '"stop_hook_active":true' || { echo go on >&2; exit 2; }"#;
