@@ -307,6 +307,21 @@ fn codex_reads_json_on_exit_code_0_only() {
                 "feedback: r",
             ),
             ("SessionStart", (0, "text", ""), "context: text"),
+            (
+                "PostToolUse",
+                (0, r#"{"suppressOutput": true}"#, ""),
+                "unusable: `suppressOutput` means nothing on PostToolUse",
+            ),
+            (
+                "PostToolUse",
+                (
+                    0,
+                    r#"{"hookSpecificOutput": {"hookEventName": "PostToolUse",
+                    "updatedMCPToolOutput": 1}}"#,
+                    "",
+                ),
+                "unusable: `updatedMCPToolOutput` is not supported",
+            ),
             ("SessionStart", (2, "", "no"), "failed 2"),
             (
                 "Stop",

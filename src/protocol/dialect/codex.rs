@@ -67,13 +67,17 @@ fn answer(event: &str, object: Members<'_>) -> Result<HookOutput, String> {
             "`continue` and `stopReason` mean nothing on {event}"
         ));
     }
-    if is_before && object.flag("suppressOutput")? == Some(true) {
+    let suppresses = object.flag("suppressOutput")? == Some(true);
+    if suppresses && (is_before || event == "PostToolUse") {
         return Err(format!("`suppressOutput` means nothing on {event}"));
     }
     let specific = object.object("hookSpecificOutput")?;
     if let Some(specific) = specific {
         if specific.text("hookEventName")?.is_none() {
             return Err("`hookSpecificOutput` lacks `hookEventName`".to_owned());
+        }
+        if specific.get("updatedMCPToolOutput").is_some() {
+            return Err("`updatedMCPToolOutput` is not supported".to_owned());
         }
         output.additional_context = specific.words("additionalContext")?;
     }
