@@ -1,146 +1,56 @@
-//! A game at 60 frames a second that fires twenty events a frame, at hooks of which each takes longer
-//! than a frame, and polls the handles once a frame. It never waits for one of them.
-//!
-//! Plays twice, without hooks and with them, and prints for both how long frames took and which was
-//! the longest: the time from the start of a frame's work to its end, without the pause until the
-//! next frame. `game_loop SECONDS` plays so long; 2 seconds without.
+//! A game at 60 frames a second: mods hear of its levels, and may refuse that it is saved. It waits
+//! for them only before it saves. Its hooks are in `~/.config/mygame/hooks.json`; to use some that are
+//! here: `XDG_CONFIG_HOME=$PWD/examples/config cargo run --example game_loop`.
 
 use std::error::Error;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use forge_hooks::{
-    AppProfile, EventType, FireOptions, Hook, HookError, HookEvent, HookExecutor, HookHandle,
-    SubmitError,
-};
+use forge_hooks::{AppProfile, EventSpec, EventType, HookEvent, HookHandle, Hooks};
 
 const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
-const EVENTS_A_FRAME: u64 = 20;
-
-#[cfg(not(windows))]
-mod commands {
-    pub(super) const LEVEL: &str = r#"sleep 0.2; echo "level $MYGAME_LEVEL is loaded""#;
-    pub(super) const SHOT: &str = "sleep 0.05";
-}
-
-#[cfg(windows)]
-mod commands {
-    pub(super) const LEVEL: &str = "ping -n 2 127.0.0.1 >NUL & echo level !MYGAME_LEVEL! is loaded";
-    pub(super) const SHOT: &str = "ping -n 2 127.0.0.1 >NUL";
-}
-
-/// The upper bounds of the histogram's rows, in microseconds.
-const ROWS: [u128; 10] = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 16_667];
-
-#[derive(Default)]
-struct Played {
-    frames: Vec<Duration>,
-    fired: u64,
-    refused: u64,
-    finished: u64,
-    last_words: String,
-}
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let seconds = std::env::args()
-        .nth(1)
-        .map_or(Ok(2.0), |text| text.parse())?;
-    let time = Duration::from_secs_f64(seconds);
-    let without = play(&game(&[])?, time)?;
-    let executor = game(&[
-        ("game:level_loaded", commands::LEVEL),
-        ("game:shot_fired", commands::SHOT),
-    ])?;
-    let with = play(&executor, time)?;
-    // What is still waiting is no longer of interest; a game that has a last event to see done
-    // gives it more time.
-    let report = executor.shutdown(Duration::ZERO);
+    let level_loaded = EventType::custom("level:loaded")?;
+    let game_save = EventType::custom("game:save")?;
+    let loaded = EventSpec::new(level_loaded.clone()).description("A level is ready");
+    let save = EventSpec::new(game_save.clone()).description("The game is about to be saved");
+    let hooks = Hooks::builder(AppProfile::new("mygame"))
+        .event(loaded.data("level", "its name").notify_only())
+        .event(save.data("slot", "the file, without its directory"))
+        .load();
+    print!("{}", hooks.report().render(false));
 
-    println!("{:24}{:>14}{:>14}", "", "without hooks", "with hooks");
-    row("frames", without.frames.len(), with.frames.len());
-    row("events fired", without.fired, with.fired);
-    row("  finished in time", without.finished, with.finished);
-    row("  refused: queue full", without.refused, with.refused);
-    row(
-        "  dropped at the end",
-        0,
-        report.cut.len() + report.never_started.len(),
-    );
-    println!("\nframes that took");
-    let mut from = 0;
-    for to in ROWS {
-        let within = |frames: &[Duration]| {
-            let within = |frame: &&Duration| (from..to).contains(&frame.as_micros());
-            frames.iter().filter(within).count()
-        };
-        row(
-            &format!("  below {to} us"),
-            within(&without.frames),
-            within(&with.frames),
-        );
-        from = to;
+    let mut pending = Vec::new();
+    for frame in 0..60 {
+        if frame % 30 == 0 {
+            let level = if frame == 0 { "one" } else { "two" };
+            let event = HookEvent::new(level_loaded.clone()).with_data("level", level);
+            // An error means that too many events wait: this game can do without.
+            pending.extend(hooks.submit(event).ok());
+        }
+        pending.retain_mut(is_pending);
+        thread::sleep(FRAME);
     }
-    let longest = |frames: &[Duration]| frames.iter().max().copied().unwrap_or_default();
-    let shown = |frames: &[Duration]| format!("{:.0?}", longest(frames));
-    row("longest frame", shown(&without.frames), shown(&with.frames));
-    println!("\nlast words: {}", with.last_words);
+
+    let save = HookEvent::new(game_save).with_data("slot", "quick");
+    match hooks.execute(&save).into_result() {
+        Ok(_) => println!("saved"),
+        Err(blocked) => println!("not saved: {blocked}"),
+    }
+    let ended = hooks.shutdown(Duration::from_secs(5));
+    pending.retain_mut(is_pending);
+    println!("all hooks ended: {}", ended.is_complete());
     Ok(())
 }
 
-fn row(name: &str, without: impl ToString, with: impl ToString) {
-    println!(
-        "{name:24}{:>14}{:>14}",
-        without.to_string(),
-        with.to_string()
-    );
-}
-
-fn game(hooks: &[(&str, &str)]) -> Result<HookExecutor, HookError> {
-    let executor = HookExecutor::builder()
-        .profile(AppProfile::new("mygame"))
-        .build();
-    for (event, command) in hooks {
-        executor.registry().register(Hook::new(*event, *command)?);
+/// Shows what hooks have said of a level, once they have ended.
+fn is_pending(handle: &mut HookHandle) -> bool {
+    let Some(outcome) = handle.try_wait() else {
+        return true;
+    };
+    for result in &outcome {
+        println!("{}: {}", result.hook.label(), result.stdout.trim());
     }
-    Ok(executor)
-}
-
-fn play(executor: &HookExecutor, time: Duration) -> Result<Played, Box<dyn Error>> {
-    let level_loaded = EventType::custom("game:level_loaded")?;
-    let shot_fired = EventType::custom("game:shot_fired")?;
-    let mut played = Played::default();
-    let mut pending: Vec<HookHandle> = Vec::new();
-    let start = Instant::now();
-    while start.elapsed() < time {
-        let frame = Instant::now();
-        for number in 0..EVENTS_A_FRAME {
-            let is_level = number == 0 && played.frames.len() % 60 == 0;
-            let event_type = if is_level { &level_loaded } else { &shot_fired };
-            let event =
-                HookEvent::new(event_type.clone()).with_data("level", 1 + played.frames.len() / 60);
-            played.fired += 1;
-            match executor.submit(event, FireOptions::default()) {
-                Ok(handle) => pending.push(handle),
-                // There are too many. This game can do without; another would try again in the
-                // next frame, for the error gives the event back.
-                Err(SubmitError::Busy(_)) => played.refused += 1,
-                Err(error) => return Err(error.into()),
-            }
-        }
-        pending.retain_mut(|handle| match handle.try_wait() {
-            Some(outcome) => {
-                played.finished += 1;
-                let said = outcome.results().iter().map(|result| result.stdout.trim());
-                let said: String = said.collect();
-                if !said.is_empty() {
-                    played.last_words = said;
-                }
-                false
-            }
-            None => true,
-        });
-        played.frames.push(frame.elapsed());
-        thread::sleep(FRAME.saturating_sub(frame.elapsed()));
-    }
-    Ok(played)
+    false
 }

@@ -10,42 +10,51 @@
 //! and your program fires an event and obeys the outcome:
 //!
 //! ```
-//! use forge_hooks::{FireOptions, HookConfig, HookEvent, HookExecutor, HookRegistry, TrustPolicy};
+//! use forge_hooks::{AppProfile, EventSpec, EventType, HookEvent, Hooks};
 //! use serde_json::json;
 //!
-//! # let project = tempfile::tempdir()?;
-//! let executor = HookExecutor::global();
-//! let config = HookConfig::default();
-//! # let config = config.with_config_home(project.path());
-//! let report = config.load_into(executor.registry(), &project, TrustPolicy::Everything);
-//! for problem in &report.problems {
+//! # let home = tempfile::tempdir()?;
+//! # let project = home.path();
+//! let compacted = EventType::custom("context:compacted")?;
+//! let hooks = Hooks::builder(AppProfile::new("myagent"))
+//!     .event(EventSpec::new(compacted.clone()).description("The context was shortened").notify_only())
+//!     .tools(["bash", "write", "mcp:*"])
+//!     .project(project) // optional: its hooks run once a person has approved them
+//! #   .config_home(home.path())
+//!     .load();
+//! for problem in &hooks.report().problems {
 //!     eprintln!("{problem}");
 //! }
 //!
 //! let event = HookEvent::tool_pre_execute("bash", json!({"command": "ls"}));
-//! match executor.execute(&event, FireOptions::default()).into_result() {
+//! match hooks.execute(&event).into_result() {
 //!     Ok(_) => println!("running ls"),
 //!     Err(blocked) => println!("{blocked}"),
 //! }
-//! # Ok::<(), std::io::Error>(())
+//! let _ = hooks.submit(HookEvent::new(compacted))?; // does not wait
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! There is no async runtime. A blocking call runs the hooks on the thread that called; a program
-//! that must not wait, such as a game or a user interface, [submits](HookExecutor::submit) the
-//! event and polls a handle.
+//! that must not wait, such as a game or a user interface, [submits](Hooks::submit) the event and
+//! polls a handle.
 //!
 //! # From the top
+//! - [`Hooks`] is made once: of the names that your program goes by, of what it fires
+//!   ([`EventSpec`], [`Vocabulary`]), and of whose hooks may run. It owns the parts below, and hands
+//!   them out.
 //! - [`HookEvent`] is what happened, of one of sixteen kinds ([`EventType`]) or one of your own.
 //! - [`Hook`] is a command and the [`EventPattern`] of the events it is for. [`HookRegistry`] holds
 //!   them in order; [`HookConfig`] loads them from files.
-//! - [`HookExecutor`] runs them. [`Outcome`] says whether you may go on, [`HookResult`] what each
+//! - [`HookExecutor`] runs them: threads, timeouts, observers. [`Outcome`] says whether you may go on, [`HookResult`] what each
 //!   hook did, and [`HookBlockedError`] is the error to return when you may not.
 //!
 //! # Blocking what a hook objects to
 //! Ask [`Outcome::allowed`], or have [`Outcome::into_result`] make an error of it. A hook that exits
 //! with a code other than 0 blocks; so does one that times out, cannot be found or cannot be
 //! started, unless it says `"on_failure": "continue"`: a guard that cannot run must not let
-//! everything through. Only events before the fact can be blocked ([`EventType::can_block`]).
+//! everything through. Only events before the fact can be blocked ([`EventType::can_block`]); of an
+//! event of your own, [`EventSpec::notify_only`] says that it cannot.
 //!
 //! # What a hook answers
 //! Besides its exit code, a hook may answer with one JSON object on its standard output: block or
@@ -59,19 +68,27 @@
 //! when it fails or panics, and applies what hooks change after the guards have seen it.
 //!
 //! # Never waiting
-//! [`HookExecutor::submit`] and [`fire_event`] never block, and hand out a [`HookHandle`] to poll, to
+//! [`Hooks::submit`] never blocks, and hands out a [`HookHandle`] to poll, to
 //! wait for, to receive from or to cancel; [`HookExecutor::submit_with`] calls back.
-//! [`FireOptions`] says what runs in which order. At its end the program calls [`shutdown`], or what
-//! was fired last is lost.
+//! [`FireOptions`] says what runs in which order. At its end the program calls [`Hooks::shutdown`], or
+//! what was fired last is lost.
+//!
+//! # One executor for the whole program
+//! Without a [`Hooks`] to hand around, [`HookExecutor::global`] is there, with [`fire_event`],
+//! [`fire_event_blocking`] and [`shutdown`]; [`HookConfig::load_into`] fills its registry.
 //!
 //! # Watching
 //! An [`Observer`] is told of each hook that starts, ends or is dropped. [`Trace`] is one that writes
 //! a file.
 //!
 //! # Whose hooks run
-//! A project's hooks come with the project. With [`TrustPolicy::Approved`] they run only as a person
-//! has approved them, see [`TrustStore`]; with [`TrustPolicy::Everything`] they run because they are
-//! there.
+//! A project's hooks come with the project. With [`TrustPolicy::Approved`], the default of [`Hooks`],
+//! they run only as a person has approved them, see [`TrustStore`]; with [`TrustPolicy::Everything`]
+//! they run because they are there.
+//!
+//! # Help for the authors of hooks
+//! A pattern that matches nothing your program fires is [reported](LoadReport::problems), with the name
+//! that was probably meant; [`Hooks::json_schema`] lets an editor offer your events and tools.
 //!
 //! # Hooks and files by another name
 //! By default hooks find their event in variables with the prefixes `FORGE_` and `OPENCODE_`.
@@ -136,6 +153,7 @@ mod events;
 mod executor;
 mod files;
 mod hook;
+mod hooks;
 mod lifecycle;
 mod outcome;
 mod pattern;
@@ -154,12 +172,30 @@ mod trust;
 pub use crossbeam_channel;
 pub use serde_json;
 
+/// What `fuzz/` needs besides the public API.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing {
+    use crate::HookOutput;
+    use crate::protocol::{from_first_visible, read_answer};
+
+    /// What a hook that wrote this has answered, if that can be used.
+    #[must_use]
+    pub fn answer(stdout: &[u8]) -> Option<HookOutput> {
+        let answer = read_answer(from_first_visible(stdout));
+        answer.ok().map(|answer| answer.output)
+    }
+}
+
 pub use config::{
-    ConfigError, HookConfig, LoadReport, Position, Problem, Severity, TextRange, TrustPolicy,
+    ConfigError, HookConfig, HooksFile, HooksFileEntry, LoadReport, Position, Problem, Severity,
+    TextRange, TrustPolicy,
 };
 #[cfg(feature = "watch")]
 pub use config::{HookWatcher, WatchError};
-pub use events::{CustomEventType, EventType, EventTypeError, HookEvent, HostContext};
+pub use events::{
+    CustomEventType, EventSpec, EventType, EventTypeError, HookEvent, HostContext, Vocabulary,
+};
 pub use executor::{
     CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, HookUpdate,
     ShutdownReport, SubmitError,
@@ -168,6 +204,7 @@ pub use hook::{
     Condition, Dialect, FailurePolicy, Gate, GateVerdict, Hook, HookCommand, HookError, HookSource,
     KeyError, Reads, Shell, Stdin,
 };
+pub use hooks::{Hooks, HooksBuilder};
 pub use lifecycle::{
     Lifecycle, LlmCall, LlmRequest, LlmStream, Permission, PermissionRequest, Question, Session,
     Subagent, ToolCall, ToolRun,

@@ -1,11 +1,11 @@
-//! What of a text can be shown as it is: nothing that commands a terminal, changes the order of what is
-//! shown, or is invisible.
+//! Makes text safe to show to people: no character that controls a terminal, changes the order of the text
+//! or is invisible.
 //!
-//! The one rule for all output that people read. Knows nothing of what is shown.
+//! All output for people uses this one rule. Knows nothing of what is shown.
 
-/// Unicode's property Default_Ignorable_Code_Point: what a font shows as nothing. From
+/// Unicode's property Default_Ignorable_Code_Point: characters that fonts do not show. From
 /// DerivedCoreProperties.txt of Unicode 16.0. U+061C, U+200E, U+200F, U+202A to U+202E and U+2066 to
-/// U+2069 are all of Bidi_Control too (PropList.txt).
+/// U+2069 are all characters of Bidi_Control (PropList.txt).
 fn is_default_ignorable(c: char) -> bool {
     matches!(
         c,
@@ -29,25 +29,27 @@ fn is_default_ignorable(c: char) -> bool {
     )
 }
 
-/// Whether [`printable`] leaves a character as it is.
+/// Whether [`printable`] leaves a character unchanged.
 ///
-/// Not printable are control characters other than the tab, line and paragraph separators (U+2028, U+2029),
-/// and what Unicode calls default-ignorable: zero-width characters, soft hyphens, variation selectors, tag
-/// characters, and the characters that change the direction of a text.
+/// Not printable are: control characters except the tab; line and paragraph separators (U+2028, U+2029);
+/// and the characters that Unicode calls default-ignorable, such as zero-width characters, soft hyphens,
+/// variation selectors, tag characters, and characters that change the direction of text.
 #[must_use]
 pub fn is_printable(c: char) -> bool {
     let breaks_line = matches!(c, '\u{2028}' | '\u{2029}');
     c == '\t' || !(c.is_control() || breaks_line || is_default_ignorable(c))
 }
 
-/// A text in one line that can be shown to a person: what is not [printable](is_printable), line breaks too,
-/// is written as an escape.
+/// Returns a text in one line that is safe to show to people.
 ///
-/// Names, commands, reasons and output of hooks come from files and programs that others may have written. On
-/// a terminal they could hide or forge what a person decides by; a program that prints them calls this first.
+/// Each character that is not [printable](is_printable), including line breaks, is replaced by an escape.
 ///
-/// An emoji that is made of several loses what joins them; a text in a script that needs joiners (U+200C,
-/// U+200D) shows them as escapes.
+/// Names, commands, reasons and output of hooks come from files and programs of other authors. On a terminal
+/// they could hide or forge the text that a person uses to decide. A host that prints them should call this
+/// function first.
+///
+/// An emoji that consists of several characters loses its joiners. A text in a script that needs joiners
+/// (U+200C, U+200D) shows them as escapes.
 ///
 /// ```
 /// use forge_hooks::printable;
@@ -68,7 +70,7 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// The same for a text of several lines: its line breaks stay, `\r\n` as `\n`.
+/// Returns a text of several lines that is safe to show: line breaks stay, and `\r\n` becomes `\n`.
 ///
 /// ```
 /// assert_eq!(forge_hooks::printable_lines("one\r\ntwo\u{7}"), "one\ntwo\\u{7}");

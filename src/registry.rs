@@ -19,7 +19,7 @@ use crate::hook::Hook;
 use crate::pattern::{Alternative, Segment};
 use crate::printable::printable;
 
-/// Names one registered hook, for [`HookRegistry::remove`].
+/// Identifies one registered hook; never used again for another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HookId(u64);
 
@@ -49,18 +49,25 @@ pub(crate) trait Removals: Send + Sync {
 /// So many custom events have a file of their own; past that, all such files are begun anew.
 const CUSTOM_EVENTS_FILED: usize = 1024;
 
-type Registered = (HookId, Arc<Hook>);
+#[derive(Debug, Clone)]
+struct Registered {
+    id: HookId,
+    /// Grows along the list of all hooks. Not the place in it, or removing one would change those
+    /// of all behind it.
+    position: u64,
+    hook: Arc<Hook>,
+}
 
 #[derive(Debug)]
 struct State {
+    /// The next id, which is greater than all positions too.
     next: u64,
-    /// In registration order, which is the order of the ids.
+    /// In their order.
     hooks: Vec<Registered>,
     filed: HashMap<EventType, EventIndex>,
 }
 
-/// The enabled hooks that one kind of event can concern, each in one of the three lists, each list
-/// in registration order.
+/// The enabled hooks that one kind of event can concern, each in one of the three lists.
 #[derive(Debug, Default)]
 struct EventIndex {
     any_tool: Vec<Registered>,
@@ -109,7 +116,6 @@ impl HookRegistry {
 
     /// Puts hooks in the place of others, all at once: an event sees the old ones, or the new. They
     /// come behind all that are registered by now.
-    #[cfg_attr(not(feature = "watch"), allow(dead_code))]
     pub(crate) fn replace(&self, old: &HashSet<HookId>, new: Vec<Arc<Hook>>) -> HashSet<HookId> {
         self.change(|state| {
             state.remove_where(|id, _| old.contains(&id));
@@ -144,6 +150,39 @@ impl HookRegistry {
         listeners.push(listener);
     }
 
+    /// Switches a hook on or off; returns whether it is registered. Its file is not changed, so a hook
+    /// that is loaded anew is as its file says.
+    ///
+    /// Takes time in proportion to the number of all hooks, as [`move_to`](HookRegistry::move_to)
+    /// does.
+    pub fn set_enabled(&self, id: HookId, enabled: bool) -> bool {
+        self.change(|state| {
+            let Some(index) = state.index_of(id) else {
+                return false;
+            };
+            let hook = &mut state.hooks[index].hook;
+            if hook.enabled() != enabled {
+                *hook = Arc::new(Hook::clone(hook).with_enabled(enabled));
+                state.file_anew();
+            }
+            true
+        })
+    }
+
+    /// Moves a hook to this place among all hooks, counted from 0, or to the end where there are
+    /// fewer; returns whether it is registered. The order of the others stays.
+    pub fn move_to(&self, id: HookId, index: usize) -> bool {
+        let mut state = self.write();
+        let Some(old) = state.index_of(id) else {
+            return false;
+        };
+        let moved = state.hooks.remove(old);
+        let index = index.min(state.hooks.len());
+        state.hooks.insert(index, moved);
+        state.file_anew();
+        true
+    }
+
     /// A change that may remove hooks.
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.write();
@@ -162,7 +201,7 @@ impl HookRegistry {
         result
     }
 
-    /// The enabled hooks whose patterns match this event, in registration order. Their conditions
+    /// The enabled hooks whose patterns match this event, in their order. Their conditions
     /// ([`Hook::with_when`]) are not tested: [`Hook::matches`] does that, and the executor.
     #[must_use]
     pub fn get_hooks(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
@@ -174,13 +213,20 @@ impl HookRegistry {
         state.lookup(event).unwrap_or_default()
     }
 
-    /// All hooks in registration order, disabled ones too.
+    /// All hooks in their order, disabled ones too: that of registration, unless one was
+    /// [moved](HookRegistry::move_to).
     #[must_use]
     pub fn hooks(&self) -> Vec<Arc<Hook>> {
-        self.read()
-            .hooks
-            .iter()
-            .map(|(_, hook)| Arc::clone(hook))
+        self.entries().into_iter().map(|(_, hook)| hook).collect()
+    }
+
+    /// All hooks in their order, each with its id.
+    #[must_use]
+    pub fn entries(&self) -> Vec<(HookId, Arc<Hook>)> {
+        let state = self.read();
+        let entries = state.hooks.iter();
+        entries
+            .map(|entry| (entry.id, Arc::clone(&entry.hook)))
             .collect()
     }
 
@@ -216,22 +262,43 @@ impl HookRegistry {
 impl State {
     fn add(&mut self, hook: Arc<Hook>) -> HookId {
         let id = HookId(self.next);
+        let entry = Registered {
+            id,
+            position: self.next,
+            hook,
+        };
         self.next += 1;
         for (event_type, file) in &mut self.filed {
-            file.add_if_meant(event_type, id, &hook);
+            file.add_if_meant(event_type, &entry);
         }
-        self.hooks.push((id, hook));
+        self.hooks.push(entry);
         id
     }
 
+    fn index_of(&self, id: HookId) -> Option<usize> {
+        self.hooks.iter().position(|entry| entry.id == id)
+    }
+
+    /// After a change of the order, or of a hook.
+    fn file_anew(&mut self) {
+        for (position, entry) in (0..).zip(&mut self.hooks) {
+            entry.position = position;
+        }
+        // Custom events are filed when they are looked up next.
+        self.filed.clear();
+        for event_type in EventType::BUILTIN {
+            self.file(&event_type);
+        }
+    }
+
     fn residents(&self) -> HashSet<u64> {
-        let residents = self.hooks.iter().filter(|(_, hook)| hook.resident());
-        residents.map(|(_, hook)| hook.fingerprint()).collect()
+        let residents = self.hooks.iter().filter(|entry| entry.hook.resident());
+        residents.map(|entry| entry.hook.fingerprint()).collect()
     }
 
     fn remove_where(&mut self, gone: impl Fn(HookId, &Hook) -> bool) -> bool {
         let before = self.hooks.len();
-        self.hooks.retain(|(id, hook)| !gone(*id, hook));
+        self.hooks.retain(|entry| !gone(entry.id, &entry.hook));
         for file in self.filed.values_mut() {
             file.remove_where(&gone);
         }
@@ -251,8 +318,8 @@ impl State {
                 .retain(|filed, _| !matches!(filed, EventType::Custom(_)));
         }
         let mut file = EventIndex::default();
-        for (id, hook) in &self.hooks {
-            file.add_if_meant(event_type, *id, hook);
+        for entry in &self.hooks {
+            file.add_if_meant(event_type, entry);
         }
         self.filed.insert(event_type.clone(), file);
     }
@@ -273,12 +340,13 @@ impl Default for State {
 }
 
 impl EventIndex {
-    fn add_if_meant(&mut self, event_type: &EventType, id: HookId, hook: &Arc<Hook>) {
-        if !hook.enabled() {
+    fn add_if_meant(&mut self, event_type: &EventType, entry: &Registered) {
+        if !entry.hook.enabled() {
             return;
         }
         let meant = |alternative: &&Alternative| alternative.matches_type(event_type);
-        let tools: Vec<_> = hook
+        let tools: Vec<_> = entry
+            .hook
             .pattern()
             .alternatives()
             .iter()
@@ -289,22 +357,22 @@ impl EventIndex {
             return;
         }
         if tools.iter().any(Option::is_none) {
-            return self.any_tool.push((id, Arc::clone(hook)));
+            return self.any_tool.push(entry.clone());
         }
         let names: Option<Vec<_>> = tools.into_iter().flatten().map(Segment::literals).collect();
         let Some(names) = names else {
-            return self.to_ask.push((id, Arc::clone(hook)));
+            return self.to_ask.push(entry.clone());
         };
         for name in names.into_iter().flatten().collect::<BTreeSet<_>>() {
             self.by_tool
                 .entry(name.into())
                 .or_default()
-                .push((id, Arc::clone(hook)));
+                .push(entry.clone());
         }
     }
 
     fn remove_where(&mut self, gone: &impl Fn(HookId, &Hook) -> bool) {
-        let stays = |(id, hook): &Registered| !gone(*id, hook);
+        let stays = |entry: &Registered| !gone(entry.id, &entry.hook);
         self.any_tool.retain(stays);
         self.to_ask.retain(stays);
         self.by_tool.retain(|_, hooks| {
@@ -319,17 +387,17 @@ impl EventIndex {
             .as_deref()
             .and_then(|tool| self.by_tool.get(tool));
         let asked = self.to_ask.iter();
-        let asked = asked.filter(|(_, hook)| hook.pattern().matches(event));
+        let asked = asked.filter(|entry| entry.hook.pattern().matches(event));
         let mut found: Vec<&Registered> = self
             .any_tool
             .iter()
             .chain(named.into_iter().flatten())
             .chain(asked)
             .collect();
-        found.sort_unstable_by_key(|(id, _)| *id);
+        found.sort_unstable_by_key(|entry| entry.position);
         found
             .into_iter()
-            .map(|(_, hook)| Arc::clone(hook))
+            .map(|entry| Arc::clone(&entry.hook))
             .collect()
     }
 }
@@ -353,7 +421,6 @@ fn report_unknown_event(hook: &Hook) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn registry_of(patterns: &[&str]) -> HookRegistry {
         let registry = HookRegistry::new();
@@ -371,30 +438,6 @@ mod tests {
             .iter()
             .map(|hook| hook.event_pattern().to_owned())
             .collect()
-    }
-
-    #[test]
-    fn hooks_are_found_in_registration_order_wherever_they_are_filed() {
-        let patterns = [
-            "tool:*:b*",
-            "tool:pre_execute:bash",
-            "*",
-            "llm:*",
-            "tool:pre_execute:bash|read,tool:*:bash",
-            "tool:*",
-        ];
-        let registry = registry_of(&patterns);
-        let event = HookEvent::tool_pre_execute("bash", json!({}));
-        assert_eq!(
-            found(&registry, &event),
-            [
-                "tool:*:b*",
-                "tool:pre_execute:bash",
-                "*",
-                "tool:pre_execute:bash|read,tool:*:bash",
-                "tool:*"
-            ]
-        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Hooks that many want, ready to be registered or copied into hooks.json.
+//! Ready-made hooks that hosts can register or copy into hooks.json.
 //!
-//! Each does on Unix and on Windows what its description says; the commands are for `sh` and, on
-//! Windows, for `cmd` and PowerShell.
+//! On Unix and on Windows, each does what its description says. The commands are for `sh` and, on Windows, for
+//! `cmd` and PowerShell.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,8 +11,9 @@ use std::time::Duration;
 use crate::hook::{FailurePolicy, Hook, Shell, Stdin};
 use crate::profile::AppProfile;
 
-/// The templates for the default profile, by their names: `log_all`, `notify_session_start`,
-/// `git_auto_commit` and `block_sudo`.
+/// The templates for the default profile, by name.
+///
+/// They are `log_all`, `notify_session_start`, `git_auto_commit` and `block_sudo`.
 ///
 /// ```
 /// use forge_hooks::{HOOK_TEMPLATES, HookRegistry};
@@ -24,20 +25,20 @@ use crate::profile::AppProfile;
 pub static HOOK_TEMPLATES: LazyLock<BTreeMap<&'static str, Hook>> =
     LazyLock::new(|| for_profile(&AppProfile::default()));
 
-/// The same templates for another profile: they read its variables and write to its folder.
+/// Returns the same templates for another profile: they read its variables and write to its directory.
 #[must_use]
 pub fn for_profile(profile: &AppProfile) -> BTreeMap<&'static str, Hook> {
     let prefix = profile.first_prefix();
-    let folder = profile
+    let directory = profile
         .project_files()
         .first()
         .and_then(|file| file.parent());
-    let folder = folder.unwrap_or(Path::new(".hooks")).to_string_lossy();
+    let directory = directory.unwrap_or(Path::new(".hooks")).to_string_lossy();
     let templates = [
         (
             "log_all",
             "*",
-            log_all(prefix, &folder),
+            log_all(prefix, &directory),
             "Log all events to a file",
         ),
         (
@@ -72,11 +73,11 @@ pub fn for_profile(profile: &AppProfile) -> BTreeMap<&'static str, Hook> {
         .collect()
 }
 
-/// What is not the command: none but the guard may stop anything, or waits for the event's JSON.
+/// Configures everything but the command: only the guard can stop anything, and only it reads the event's JSON.
 fn with_manners(name: &str, hook: Hook) -> Hook {
     let hook = hook.with_stdin(Stdin::None);
     match name {
-        // `findstr` passes over long lines, and `cmd` expands no variables of ours before a pipe.
+        // `findstr` skips long lines, and `cmd` does not expand our variables before a pipe.
         "block_sudo" if cfg!(windows) => hook.with_shell(Shell::PowerShell),
         "block_sudo" => hook,
         "git_auto_commit" => hook
@@ -86,24 +87,24 @@ fn with_manners(name: &str, hook: Hook) -> Hook {
     }
 }
 
-/// Within single quotes of `sh`.
+/// Quotes a text with the single quotes of `sh`.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// One line an event, whatever the tool is called: a name with a line break must not forge another.
-fn log_all(prefix: &str, folder: &str) -> String {
+/// Writes one line for each event. A tool's name with a line break must not forge another line.
+fn log_all(prefix: &str, directory: &str) -> String {
     if cfg!(windows) {
         return format!(
-            "(if not exist \"!USERPROFILE!\\{folder}\\\" mkdir \"!USERPROFILE!\\{folder}\") & \
+            "(if not exist \"!USERPROFILE!\\{directory}\\\" mkdir \"!USERPROFILE!\\{directory}\") & \
              echo [!DATE! !TIME!] !{prefix}_EVENT! tool=!{prefix}_TOOL_NAME!>> \
-             \"!USERPROFILE!\\{folder}\\events.log\"",
-            folder = folder.replace('/', "\\"),
+             \"!USERPROFILE!\\{directory}\\events.log\"",
+            directory = directory.replace('/', "\\"),
         );
     }
-    let folder = quoted(folder);
+    let directory = quoted(directory);
     format!(
-        r#"dir="$HOME"/{folder}
+        r#"dir="$HOME"/{directory}
 tool=${{{prefix}_TOOL_NAME:--}}
 case $tool in *[[:cntrl:]]*) tool='?' ;; esac
 mkdir -p "$dir" &&
@@ -125,8 +126,8 @@ fi"#
     )
 }
 
-/// Commits only when everything could be added and something has changed; not at all outside of a
-/// repository.
+/// Commits only if everything could be added and something has changed. Outside of a repository it does
+/// nothing.
 fn git_auto_commit(prefix: &str) -> String {
     if cfg!(windows) {
         return format!(
@@ -147,7 +148,7 @@ esac"#
     )
 }
 
-/// Looks for `sudo` or `sudoedit` as a word of the JSON: what stands before a word there can be the
+/// Looks for `sudo` or `sudoedit` as a word of the JSON. In JSON, the character before the word can be the
 /// second half of an escape, as in `\nsudo`. Not a sandbox: a command can be disguised.
 fn block_sudo(prefix: &str) -> String {
     if cfg!(windows) {

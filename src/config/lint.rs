@@ -9,8 +9,16 @@ pub(super) use secrets::SecretNames;
 
 use std::borrow::Cow;
 
+use crate::events::Vocabulary;
 use crate::hook::{Hook, HookCommand, Shell, Stdin, Token, is_interpreter, words};
 use crate::profile::AppProfile;
+
+/// What is known of the host: the names it goes by, and what it fires.
+#[derive(Clone, Copy)]
+pub(super) struct Host<'a> {
+    pub(super) profile: &'a AppProfile,
+    pub(super) vocabulary: &'a Vocabulary,
+}
 
 /// A warning about one key of a hook.
 pub(super) struct Finding {
@@ -37,13 +45,12 @@ impl Finding {
 }
 
 /// `is_written` tells whether the entry has a key.
-pub(super) fn lint(
-    hook: &Hook,
-    is_written: impl Fn(&str) -> bool,
-    profile: &AppProfile,
-) -> Vec<Finding> {
-    let mut found = Vec::new();
-    found.extend(unknown_event(hook).or_else(|| no_event(hook)));
+pub(super) fn lint(hook: &Hook, is_written: impl Fn(&str) -> bool, host: Host<'_>) -> Vec<Finding> {
+    let profile = host.profile;
+    let mut found = unfired(hook, host.vocabulary);
+    if !host.vocabulary.declares_events() && found.is_empty() {
+        found.extend(unknown_event(hook).or_else(|| no_event(hook)));
+    }
     found.extend(missing_working_dir(hook));
     found.extend(bare_interpreter(hook));
     found.extend(missing_in_inherit(hook));
@@ -68,6 +75,18 @@ fn is_posix(shell: Option<Shell>) -> bool {
         None => cfg!(not(windows)),
         Some(shell) => !matches!(shell, Shell::Pwsh | Shell::PowerShell | Shell::Cmd),
     }
+}
+
+/// Compared with what the host says that it fires.
+fn unfired(hook: &Hook, vocabulary: &Vocabulary) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for unfired in hook.pattern().unfired(vocabulary) {
+        let mut finding = Finding::new("event", unfired.message);
+        finding.suggestion = unfired.suggestion;
+        finding.help = unfired.help.map(str::to_owned);
+        found.push(finding);
+    }
+    found
 }
 
 /// Every event has a colon in its name, a host's own too: `before` never matches.
@@ -242,9 +261,17 @@ fn bash_construct(token: &Token, begins_a_command: bool) -> Option<&'static str>
 mod tests {
     use super::*;
 
+    fn linted(hook: &Hook) -> Vec<Finding> {
+        let host = Host {
+            profile: &AppProfile::default(),
+            vocabulary: &Vocabulary::default(),
+        };
+        lint(hook, |_| false, host)
+    }
+
     fn findings(command: &str) -> Vec<String> {
         let hook = Hook::new("session:start", command).unwrap();
-        let found = lint(&hook, |_| false, &AppProfile::default());
+        let found = linted(&hook);
         found.into_iter().map(|finding| finding.message).collect()
     }
 
@@ -311,7 +338,7 @@ mod tests {
             let expected = format!("`{construct}` is bash's, and this command runs in /bin/sh");
             assert_eq!(found, [expected], "{command}");
             let bash = Hook::new("*", command).unwrap().with_shell(Shell::Bash);
-            let found = lint(&bash, |_| false, &AppProfile::default());
+            let found = linted(&bash);
             assert!(found.is_empty(), "{command}");
         }
         for command in [

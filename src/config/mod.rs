@@ -8,6 +8,8 @@ mod edit;
 mod entry;
 mod file;
 mod foreign;
+mod hooks_file;
+mod installed;
 mod lint;
 mod other_tools;
 mod outline;
@@ -28,6 +30,7 @@ use std::sync::Arc;
 use log::{debug, info, warn};
 use serde_json::Value;
 
+use crate::events::Vocabulary;
 use crate::hook::Hook;
 use crate::printable::printable;
 use crate::profile::AppProfile;
@@ -35,13 +38,18 @@ use crate::redact::Redactor;
 use crate::registry::HookRegistry;
 use crate::trust::TrustStore;
 
+pub use hooks_file::{HooksFile, HooksFileEntry};
 pub use position::{Position, TextRange};
 pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
 #[cfg(feature = "watch")]
 pub use watch::{HookWatcher, WatchError};
 
+pub(crate) use installed::Installed;
+
+use admission::Admission;
 use content::Loaded;
 use foreign::OtherTools;
+use lint::Host;
 use reader::Compiled;
 
 /// Finds, loads and saves hooks.json.
@@ -93,6 +101,8 @@ pub struct HookConfig {
     config_home: Option<PathBuf>,
     placeholders: bool,
     other_tools: OtherTools,
+    vocabulary: Arc<Vocabulary>,
+    approve_command: Option<String>,
 }
 
 /// With the names of the specification.
@@ -111,6 +121,8 @@ impl HookConfig {
             config_home: None,
             placeholders: true,
             other_tools: OtherTools::default(),
+            vocabulary: Arc::default(),
+            approve_command: None,
         }
     }
 
@@ -128,6 +140,18 @@ impl HookConfig {
     #[must_use]
     pub fn with_placeholders(mut self, placeholders: bool) -> Self {
         self.placeholders = placeholders;
+        self
+    }
+
+    /// With what the host fires: patterns are compared with it.
+    pub(crate) fn with_vocabulary(mut self, vocabulary: Arc<Vocabulary>) -> Self {
+        self.vocabulary = vocabulary;
+        self
+    }
+
+    /// With the command by which a person approves a project's hooks, as messages name it.
+    pub(crate) fn with_approve_command(mut self, command: String) -> Self {
+        self.approve_command = Some(command);
         self
     }
 
@@ -173,7 +197,7 @@ impl HookConfig {
     pub fn load_project(&self, root: impl AsRef<Path>) -> Vec<Hook> {
         let root = root.as_ref();
         let mut files = self.read_project(root, Compiled::Enabled);
-        files.extend(self.other_tools.project(&absolute(root), Compiled::Enabled));
+        files.extend(self.other_tools.project(root));
         self.hooks_of(files)
     }
 
@@ -205,30 +229,57 @@ impl HookConfig {
         root: impl AsRef<Path>,
         policy: TrustPolicy,
     ) -> LoadReport {
-        let found = self.find(root.as_ref(), &policy);
+        let found = self.find(Some(root.as_ref()), Some(&policy));
         registry.load_hooks(found.hooks);
         found.report
     }
 
+    /// Loads as `load_into` does, in the place of what was loaded before. Without a root or a policy,
+    /// the user's hooks alone.
+    pub(crate) fn install(
+        &self,
+        installed: &Installed,
+        root: Option<&Path>,
+        policy: Option<&TrustPolicy>,
+    ) -> Arc<LoadReport> {
+        let found = self.find(root, policy);
+        installed.replace(found.hooks);
+        installed.set_report(found.report)
+    }
+
     /// What `load_into` registers, and what it reports.
-    fn find(&self, root: &Path, policy: &TrustPolicy) -> Found {
+    fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Found {
         let compiled = match policy {
-            TrustPolicy::Approved(_) => Compiled::None,
-            _ => Compiled::Enabled,
+            Some(TrustPolicy::Everything) => Compiled::Enabled,
+            _ => Compiled::None,
         };
-        let mut project = self.read_project(root, compiled);
-        let native = project.len();
-        let mut others = self.other_tools.find(&absolute(root), compiled);
-        project.append(&mut others.project);
-        let mut vanished = admission::admit(&mut project, root, policy);
-        vanished.retain(|hook| self.other_tools.loads(hook.dialect()));
-        let of_other_tools = project.split_off(native);
+        let mut others = self.other_tools.find(root, compiled);
+        let mut of_project = Vec::new();
+        let mut admission = Admission {
+            dialects: self.other_tools.loaded(),
+            ..Admission::default()
+        };
+        if let Some(root) = root {
+            let own_path = self.project_path(root).filter(|path| path.exists());
+            let other_path = others.project.first().map(|file| file.path().to_owned());
+            admission.path = own_path.or(other_path).unwrap_or_default();
+            if let Some(policy) = policy {
+                of_project = self.read_project(root, compiled);
+                let own = of_project.len();
+                of_project.append(&mut others.project);
+                if let TrustPolicy::Approved(store) = policy {
+                    admission.admit(&mut of_project, root, store);
+                }
+                others.project = of_project.split_off(own);
+            } else {
+                others.project.clear();
+                admission.refuse_all();
+            }
+            admission.report_unapproved(|| self.approve_command_for(root));
+        }
         let mut files = self.read_global();
-        files.append(&mut project);
-        files.append(&mut others.user);
-        files.extend(of_other_tools);
-        files.append(&mut others.plugins);
-        files.iter_mut().for_each(|file| others.switch_off(file));
+        files.extend(of_project);
+        files.extend(others.into_files());
 
         let mut report = LoadReport::default();
         let is_broken = files.iter().any(Loaded::is_broken);
@@ -239,13 +290,10 @@ impl HookConfig {
             loaded.add_to(&mut report);
             hooks.extend(loaded.into_hooks(self.placeholders));
         }
-        for hook in vanished {
-            let path = self.project_path(root).unwrap_or_else(|| root.to_owned());
-            let problem = admission::problem_of(&hook, &path);
-            log_problem(&problem);
-            report.problems.push(problem);
-            hooks.push(Arc::new(hook));
-        }
+        admission.problems.iter().for_each(log_problem);
+        report.problems.extend(admission.problems);
+        report.unapproved = admission.unapproved;
+        hooks.extend(admission.vanished.into_iter().map(Arc::new));
         hooks.retain(|hook| {
             let disabled = hook.name().filter(|name| disable.contains(*name));
             report.disabled.extend(disabled.map(str::to_owned));
@@ -255,10 +303,18 @@ impl HookConfig {
             let names = report.disabled.join(", ");
             info!("hooks disabled by the user's file: {}", printable(&names));
         }
+        report.in_use = report::in_use(&hooks);
         Found {
             report,
             hooks,
             is_broken,
+        }
+    }
+
+    fn approve_command_for(&self, root: &Path) -> String {
+        match &self.approve_command {
+            Some(command) => command.clone(),
+            None => admission::approve_command(&self.profile, root),
         }
     }
 
@@ -278,13 +334,8 @@ impl HookConfig {
     pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
         let path = path.as_ref();
         let mut report = LoadReport::default();
-        if let Ok(Some(file::Text { text, .. })) = file::read(path)
-            && let Some(loaded) = self.other_tools.check(path, &text)
-        {
-            loaded.add_to(&mut report);
-            return report;
-        }
-        match reader::load(path, None, &self.profile, Compiled::All) {
+        let other = self.other_tools.check_file(path);
+        match other.or_else(|| reader::load(path, None, self.host(), Compiled::All)) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
                 let missing = Problem::new(Severity::Error, path, "does not exist");
@@ -307,7 +358,7 @@ impl HookConfig {
         let name = name.as_ref();
         let mut report = LoadReport::default();
         let loaded = self.other_tools.check(name, text);
-        let loaded = loaded.unwrap_or_else(|| reader::load_text(name, text, &self.profile));
+        let loaded = loaded.unwrap_or_else(|| reader::load_text(name, text, self.host()));
         loaded.add_to(&mut report);
         report
     }
@@ -316,7 +367,12 @@ impl HookConfig {
     /// `hooks.schema.json`; a file that names it in `"$schema"` keeps that when it is saved.
     #[must_use]
     pub fn json_schema() -> Value {
-        schema::schema()
+        schema::schema(&Vocabulary::default())
+    }
+
+    /// With the events and tools of the host.
+    pub(crate) fn own_json_schema(&self) -> Value {
+        schema::schema(&self.vocabulary)
     }
 
     /// Saves these as the user's hooks, in the file that exists, else in the first of the profile.
@@ -354,6 +410,13 @@ impl HookConfig {
         save::save(&self.project_candidates(root), Some(root), hooks)
     }
 
+    fn host(&self) -> Host<'_> {
+        Host {
+            profile: &self.profile,
+            vocabulary: &self.vocabulary,
+        }
+    }
+
     fn hooks_of(&self, files: Vec<Loaded>) -> Vec<Hook> {
         let mut hooks = Vec::new();
         for loaded in files {
@@ -370,16 +433,17 @@ impl HookConfig {
         let candidates = self.global_candidates();
         candidates
             .iter()
-            .filter_map(|path| reader::load(path, None, &self.profile, Compiled::Enabled))
+            .filter_map(|path| reader::load(path, None, self.host(), Compiled::Enabled))
             .collect()
     }
 
     fn read_project(&self, root: &Path, compiled: Compiled) -> Vec<Loaded> {
-        let root = absolute(root);
+        // An error means an empty path, or no current directory to count from.
+        let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         let candidates = self.project_candidates(&root);
         candidates
             .iter()
-            .filter_map(|path| reader::load(path, Some(&root), &self.profile, compiled))
+            .filter_map(|path| reader::load(path, Some(&root), self.host(), compiled))
             .collect()
     }
 
@@ -403,11 +467,6 @@ struct Found {
     /// Something in them cannot be used as it is written.
     #[cfg_attr(not(feature = "watch"), allow(dead_code))]
     is_broken: bool,
-}
-
-fn absolute(root: &Path) -> PathBuf {
-    // An error means an empty path, or no current directory to count from.
-    std::path::absolute(root).unwrap_or_else(|_| root.to_owned())
 }
 
 /// The XDG Base Directory Specification: a relative path is to be ignored.

@@ -10,12 +10,11 @@ use serde_json::Value;
 use super::content::{Item, Loaded, described, placeholder};
 use super::entry::{Entry, Slip, Unusable, to_value};
 use super::file::{self, FileError};
-use super::lint::{self, Finding, SecretNames};
+use super::lint::{self, Finding, Host, SecretNames};
 use super::outline::{self, Failure, Member, Outline};
 use super::position::{Position, Positions, TextRange};
 use super::report::{Excerpt, Problem, Severity};
 use crate::hook::{Allowance, Hook, HookSource, LONGEST_NAME, NotCompiled, nearest_key};
-use crate::profile::AppProfile;
 
 /// The bytes of a line that are shown around a problem: a whole file may be one line.
 const LONGEST_EXCERPT: usize = 160;
@@ -44,7 +43,7 @@ pub(super) enum Compiled {
 pub(super) fn load(
     path: &Path,
     base_dir: Option<&Path>,
-    profile: &AppProfile,
+    host: Host<'_>,
     compiled: Compiled,
 ) -> Option<Loaded> {
     let mut loaded = Loaded::nothing(path);
@@ -54,7 +53,7 @@ pub(super) fn load(
             if let Some(words) = warning {
                 loaded.report(Problem::new(Severity::Warning, path, words));
             }
-            read(&text, base_dir, profile, compiled, &mut loaded);
+            read(&text, base_dir, host, compiled, &mut loaded);
         }
         Err(error) => {
             let mut problem = Problem::new(Severity::Error, path, error.to_string());
@@ -71,9 +70,9 @@ pub(super) fn load(
 }
 
 /// Loads a text that goes by this name.
-pub(super) fn load_text(path: &Path, text: &str, profile: &AppProfile) -> Loaded {
+pub(super) fn load_text(path: &Path, text: &str, host: Host<'_>) -> Loaded {
     let mut loaded = Loaded::nothing(path);
-    read(text, None, profile, Compiled::All, &mut loaded);
+    read(text, None, host, Compiled::All, &mut loaded);
     loaded
 }
 
@@ -81,7 +80,7 @@ pub(super) fn load_text(path: &Path, text: &str, profile: &AppProfile) -> Loaded
 fn read(
     text: &str,
     base_dir: Option<&Path>,
-    profile: &AppProfile,
+    host: Host<'_>,
     compiled: Compiled,
     loaded: &mut Loaded,
 ) {
@@ -90,7 +89,7 @@ fn read(
         text,
         positions: Positions::new(text, mark),
         base_dir: base_dir.map(Arc::from),
-        profile,
+        host,
         secret_names: SecretNames::new(),
         compiled,
         allowance: Allowance::default(),
@@ -105,7 +104,7 @@ struct Reader<'a> {
     text: &'a str,
     positions: Positions<'a>,
     base_dir: Option<Arc<Path>>,
-    profile: &'a AppProfile,
+    host: Host<'a>,
     secret_names: SecretNames,
     compiled: Compiled,
     allowance: Allowance,
@@ -218,7 +217,7 @@ impl<'a> Reader<'a> {
             hook = hook.with_base_dir(Arc::clone(base));
         }
         if self.loaded.shows_all() {
-            for finding in lint::lint(&hook, |key| entry.has(key), self.profile) {
+            for finding in lint::lint(&hook, |key| entry.has(key), self.host) {
                 self.finding(index, entry, finding);
             }
             if let Some(finding) = self.secret_names.lint(&hook) {

@@ -3,12 +3,16 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use super::position::TextRange;
+use crate::hook::{Hook, named};
 use crate::printable::printable;
-use crate::trust::TrustStore;
+use crate::trust::{TrustError, TrustStore};
 
 /// Which hooks may run. A required argument of [`HookConfig::load_into`], so that no host trusts a
 /// repository without saying so.
@@ -35,8 +39,15 @@ pub struct LoadReport {
     pub files: Vec<PathBuf>,
     /// How many hooks can be used, placeholder hooks not counted.
     pub loaded: usize,
+    /// How many hooks of the files can run now: registered, switched on, and approved where they must
+    /// be, placeholder hooks not counted. While a [watched](crate::HookConfig::watch) file cannot be
+    /// used, those that stay from before. 0 in a report of [`check`](crate::HookConfig::check).
+    pub in_use: usize,
     /// The names of those that are not registered because the user's file disables them.
     pub disabled: Vec<String>,
+    /// The hooks of the project that no person has approved, by name or else by description or pattern.
+    /// They are skipped. Empty under [`TrustPolicy::Everything`].
+    pub unapproved: Vec<String>,
     /// What is wrong with the files, in their order. Of one file at most 1,000, and one more if
     /// there are others.
     pub problems: Vec<Problem>,
@@ -51,25 +62,37 @@ impl LoadReport {
             .all(|problem| problem.severity != Severity::Error)
     }
 
-    /// The report for programs: `{"files": [...], "loaded": 3, "disabled": [...], "problems": [...]}`, each problem
-    /// with `severity`, `file`, `index`, `key`, `line`, `column`, `end_line`, `end_column`, `offset`,
-    /// `end_offset`, `message`, `expected`, `found`, `suggestion` and `help`, `null` where there is
-    /// none.
+    /// The report in JSON, as [`Serialize`] writes it.
     #[must_use]
     pub fn to_json(&self) -> Value {
+        // Cannot fail: there are texts, numbers and lists in it, and nothing else.
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+/// As `forge-hooks validate --json` prints it: `schemas/validate.schema.json` has the keys.
+impl Serialize for LoadReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let files: Vec<_> = self
             .files
             .iter()
             .map(|path| path.to_string_lossy())
             .collect();
-        let problems: Vec<_> = self.problems.iter().map(Problem::to_json).collect();
-        json!({
-            "files": files,
-            "loaded": self.loaded,
-            "disabled": self.disabled,
-            "problems": problems,
-        })
+        let mut fields = serializer.serialize_struct("LoadReport", 6)?;
+        fields.serialize_field("files", &files)?;
+        fields.serialize_field("loaded", &self.loaded)?;
+        fields.serialize_field("in_use", &self.in_use)?;
+        fields.serialize_field("disabled", &self.disabled)?;
+        fields.serialize_field("unapproved", &self.unapproved)?;
+        fields.serialize_field("problems", &self.problems)?;
+        fields.end()
     }
+}
+
+/// How many of these can run.
+pub(super) fn in_use(hooks: &[Arc<Hook>]) -> usize {
+    let usable = |hook: &&Arc<Hook>| hook.may_run() && hook.refusal().is_none();
+    hooks.iter().filter(usable).count()
 }
 
 /// How bad a problem is.
@@ -82,14 +105,10 @@ pub enum Severity {
     Warning,
 }
 
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-        })
-    }
-}
+named!(Severity {
+    Error = "error",
+    Warning = "warning",
+});
 
 /// One thing that is wrong with a hooks file. `Display` is one line:
 /// `error: /home/me/.config/src/forge/hooks.json:7:18: hooks[2].timeout: expected ...`;
@@ -159,28 +178,6 @@ impl Problem {
         };
     }
 
-    fn to_json(&self) -> Value {
-        let start = self.range.map(|range| range.start);
-        let end = self.range.map(|range| range.end);
-        json!({
-            "severity": self.severity.to_string(),
-            "file": self.path.to_string_lossy(),
-            "index": self.index,
-            "key": self.key,
-            "line": start.map(|start| start.line),
-            "column": start.map(|start| start.column),
-            "end_line": end.map(|end| end.line),
-            "end_column": end.map(|end| end.column),
-            "offset": start.map(|start| start.offset),
-            "end_offset": end.map(|end| end.offset),
-            "message": self.message,
-            "expected": self.expected,
-            "found": self.found,
-            "suggestion": self.suggestion,
-            "help": self.help,
-        })
-    }
-
     /// With nothing hidden in its words: a hooks file may come with a repository that was cloned a
     /// minute ago.
     pub(super) fn made_printable(mut self) -> Self {
@@ -219,6 +216,31 @@ impl Problem {
     }
 }
 
+/// As in `forge-hooks validate --json`: a key without a value is `null`.
+impl Serialize for Problem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let start = self.range.map(|range| range.start);
+        let end = self.range.map(|range| range.end);
+        let mut fields = serializer.serialize_struct("Problem", 15)?;
+        fields.serialize_field("severity", &self.severity)?;
+        fields.serialize_field("file", &self.path.to_string_lossy())?;
+        fields.serialize_field("index", &self.index)?;
+        fields.serialize_field("key", &self.key)?;
+        fields.serialize_field("line", &start.map(|start| start.line))?;
+        fields.serialize_field("column", &start.map(|start| start.column))?;
+        fields.serialize_field("end_line", &end.map(|end| end.line))?;
+        fields.serialize_field("end_column", &end.map(|end| end.column))?;
+        fields.serialize_field("offset", &start.map(|start| start.offset))?;
+        fields.serialize_field("end_offset", &end.map(|end| end.offset))?;
+        fields.serialize_field("message", &self.message)?;
+        fields.serialize_field("expected", &self.expected)?;
+        fields.serialize_field("found", &self.found)?;
+        fields.serialize_field("suggestion", &self.suggestion)?;
+        fields.serialize_field("help", &self.help)?;
+        fields.end()
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.severity, self.reason())
@@ -247,6 +269,23 @@ pub enum ConfigError {
         /// Why.
         source: io::Error,
     },
+    /// The file is not a hooks file, and is not edited before it is fixed.
+    #[error("`{}` {reason}: fix it before it is edited", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Another program has changed the file since it was read to be edited.
+    #[error("`{}` has been changed since it was read: read it again", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The approvals of edited hooks cannot be kept.
+    #[error("could not keep the approvals of edited hooks")]
+    Approvals(#[from] TrustError),
     /// The file cannot be written; the old one is as it was.
     #[error("could not write `{}`", path.display())]
     Write {

@@ -2,7 +2,6 @@
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -24,8 +23,25 @@ const MOST_COPIES: usize = 100;
 /// The entries up to which they are changed one by one even where none of them stays.
 const MOST_CHANGES: usize = 100;
 
+/// An entry as it is to be written.
+pub(super) enum Slot<'a> {
+    /// This entry of the text as it is.
+    Kept(usize),
+    /// This entry, in which the keys are changed that say something else than the hook.
+    Changed(usize, &'a Hook),
+    New(&'a Hook),
+}
+
+/// What is there to be saved over.
+pub(super) enum Present {
+    Missing,
+    Text(String),
+    /// Not a hooks file.
+    Broken(FileError),
+}
+
 /// Saves to the one of these files that exists, else to the first; a project's, not outside of its
-/// root.
+/// root. Of a file that is no hooks file, a copy is put aside.
 pub(super) fn save<I>(
     candidates: &[PathBuf],
     root: Option<&Path>,
@@ -34,6 +50,27 @@ pub(super) fn save<I>(
 where
     I: IntoIterator<Item: Borrow<Hook>>,
 {
+    let path = place(candidates, root)?;
+    let present = match read_present(&path)? {
+        Present::Missing => None,
+        Present::Text(text) => Some(text),
+        Present::Broken(error) => {
+            warn_and_put_aside(&path, &error)?;
+            None
+        }
+    };
+    let present = present.as_deref();
+    let hooks: Vec<_> = hooks.into_iter().collect();
+    let mut hooks: Vec<&Hook> = hooks.iter().map(Borrow::borrow).collect();
+    // Those of other tools are in files of their own.
+    hooks.retain(|hook| hook.dialect() == Dialect::Native);
+    let entries = entries_of(present).map_err(|source| write_error(&path, source))?;
+    let slots = slots(&entries, &path, &hooks);
+    write(&path, present, &entries, &slots).map(drop)
+}
+
+/// The one of these files that exists, else the first.
+pub(super) fn place(candidates: &[PathBuf], root: Option<&Path>) -> Result<PathBuf, ConfigError> {
     // A link that leads nowhere is a place that a person has chosen.
     let is_there = |path: &&PathBuf| path.symlink_metadata().is_ok();
     let existing: Vec<&PathBuf> = candidates.iter().filter(is_there).collect();
@@ -45,23 +82,37 @@ where
             return Err(ConfigError::SeveralFiles { paths });
         }
     };
-    let write_error = |source| ConfigError::Write {
-        path: path.clone(),
-        source,
-    };
-    root.map_or(Ok(()), |root| check_within(root, path))
-        .map_err(write_error)?;
-    let present = present_text(path)?;
-    let hooks: Vec<_> = hooks.into_iter().collect();
-    let mut hooks: Vec<&Hook> = hooks.iter().map(Borrow::borrow).collect();
-    // Those of other tools are in files of their own.
-    hooks.retain(|hook| hook.dialect() == Dialect::Native);
-    let text = with_hooks(present.as_deref(), path, &hooks).map_err(write_error)?;
-    // What says the same stays as it was written, to the last byte.
-    if present.as_ref() == Some(&text) {
-        return Ok(());
+    check_place(path, root)?;
+    Ok(path.clone())
+}
+
+/// Refuses a project's file that is outside of its root.
+pub(super) fn check_place(path: &Path, root: Option<&Path>) -> Result<(), ConfigError> {
+    match root {
+        Some(root) => check_within(root, path).map_err(|source| write_error(path, source)),
+        None => Ok(()),
     }
-    files::replace(path, &text, NewFile::AsUsual).map_err(write_error)
+}
+
+fn write_error(path: &Path, source: io::Error) -> ConfigError {
+    let path = path.to_owned();
+    ConfigError::Write { path, source }
+}
+
+/// Writes these entries in the place of those of a text; returns the new text. What says the same
+/// stays as it was written, to the last byte.
+pub(super) fn write(
+    path: &Path,
+    present: Option<&str>,
+    entries: &[Option<Hook>],
+    slots: &[Slot<'_>],
+) -> Result<String, ConfigError> {
+    let text = with_slots(present, entries, slots).map_err(|source| write_error(path, source))?;
+    if present != Some(&*text) {
+        files::replace(path, &text, NewFile::AsUsual)
+            .map_err(|source| write_error(path, source))?;
+    }
+    Ok(text)
 }
 
 /// A repository may bring along a link to a file of the user's, which is not to be replaced.
@@ -85,11 +136,10 @@ fn check_within(root: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// The text of the file now; none of one that is not there. Of a file that is no hooks file, a copy
-/// is put aside.
-fn present_text(path: &Path) -> Result<Option<String>, ConfigError> {
+/// The file as it is now.
+pub(super) fn read_present(path: &Path) -> Result<Present, ConfigError> {
     let text = match file::read_for_saving(path) {
-        Ok(None) | Err(FileError::Dangling) => return Ok(None),
+        Ok(None) | Err(FileError::Dangling) => return Ok(Present::Missing),
         Ok(Some(text)) => text,
         Err(FileError::Io(source)) => {
             return Err(ConfigError::Read {
@@ -98,18 +148,14 @@ fn present_text(path: &Path) -> Result<Option<String>, ConfigError> {
             });
         }
         Err(error @ FileError::NoFile(_)) => {
-            let source = io::Error::other(error.to_string());
-            return Err(ConfigError::Write {
-                path: path.to_owned(),
-                source,
-            });
+            return Err(write_error(path, io::Error::other(error.to_string())));
         }
-        Err(error) => return warn_and_put_aside(path, &error).map(|()| None),
+        Err(error) => return Ok(Present::Broken(error)),
     };
-    match check(&text) {
-        Ok(()) => Ok(Some(text)),
-        Err((error, _)) => warn_and_put_aside(path, &error).map(|()| None),
-    }
+    Ok(match check(&text) {
+        Ok(()) => Present::Text(text),
+        Err((error, _)) => Present::Broken(error),
+    })
 }
 
 /// Whether the text is that of a hooks file, whatever is in its entries.
@@ -126,11 +172,8 @@ fn check(text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn warn_and_put_aside(path: &Path, why: &dyn fmt::Display) -> Result<(), ConfigError> {
-    let copy = put_copy_aside(path).map_err(|source| ConfigError::Write {
-        path: path.to_owned(),
-        source,
-    })?;
+fn warn_and_put_aside(path: &Path, why: &FileError) -> Result<(), ConfigError> {
+    let copy = put_copy_aside(path).map_err(|source| write_error(path, source))?;
     let (path, copy) = (path.display(), copy.display());
     warn!("{path} {why}; a copy is kept as {copy}");
     Ok(())
@@ -171,22 +214,25 @@ fn create_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// The text with these hooks in the place of those that it holds. Entries that cannot be used stay
-/// where they were, as far as the list still goes there.
-fn with_hooks(present: Option<&str>, path: &Path, hooks: &[&Hook]) -> io::Result<String> {
+/// The text with these entries in the place of those that it holds.
+fn with_slots(
+    present: Option<&str>,
+    entries: &[Option<Hook>],
+    slots: &[Slot<'_>],
+) -> io::Result<String> {
     let (text, mark) = present.map_or(("", 0), file::without_mark);
-    let entries = match present {
-        Some(_) => entries(text).map_err(|(error, _)| io::Error::other(error.to_string()))?,
-        None => Vec::new(),
-    };
     let mut editor = Editor::new(present.map(|_| text))
         .ok_or_else(|| io::Error::other("not an object with a list `hooks`"))?;
-    let matched = matched(&entries, path, hooks);
-    let keeps_none = matched.iter().all(Option::is_none) && entries.iter().all(Option::is_some);
-    if keeps_none && entries.len() + hooks.len() > MOST_CHANGES {
-        editor.replace_all(hooks.iter().map(|hook| pairs_of(&hook.to_json())).collect());
+    let mut new = Vec::new();
+    for slot in slots {
+        if let Slot::New(hook) = slot {
+            new.push(pairs_of(&hook.to_json()));
+        }
+    }
+    if new.len() == slots.len() && entries.len() + new.len() > MOST_CHANGES {
+        editor.replace_all(new);
     } else {
-        edit(&mut editor, &entries, &matched, hooks);
+        edit(&mut editor, entries, slots);
     }
     let saved = present.map_or("", |present| &present[..mark]).to_owned() + &editor.text();
     // What could not be loaded again is not written.
@@ -194,44 +240,61 @@ fn with_hooks(present: Option<&str>, path: &Path, hooks: &[&Hook]) -> io::Result
     Ok(saved)
 }
 
-/// Makes the entries those of the hooks, of which each belongs to an entry or is new.
-fn edit(editor: &mut Editor, entries: &[Option<Hook>], matched: &[Option<usize>], hooks: &[&Hook]) {
-    let kept: HashSet<usize> = matched.iter().flatten().copied().collect();
-    for (index, entry) in entries.iter().enumerate() {
-        if entry.is_some() && !kept.contains(&index) {
-            editor.remove(index);
+fn edit(editor: &mut Editor, entries: &[Option<Hook>], slots: &[Slot<'_>]) {
+    let mut kept = HashSet::new();
+    for slot in slots {
+        if let Slot::Kept(index) | Slot::Changed(index, _) = slot {
+            kept.insert(*index);
         }
     }
-    let mut placed = Vec::new();
-    for (hook, index) in hooks.iter().zip(matched) {
-        let wanted = hook.to_json();
-        let old = index.and_then(|index| Some((index, entries[index].as_ref()?)));
-        placed.push(match old {
-            None => editor.append(pairs_of(&wanted)),
-            Some((index, old)) => {
-                change(editor, index, &old.to_json(), &wanted);
-                index
+    for index in (0..entries.len()).filter(|index| !kept.contains(index)) {
+        editor.remove(index);
+    }
+    let mut order = Vec::new();
+    for slot in slots {
+        order.push(match slot {
+            Slot::Kept(index) => *index,
+            Slot::Changed(index, hook) => {
+                if let Some(old) = &entries[*index] {
+                    change(editor, *index, &old.to_json(), &hook.to_json());
+                }
+                *index
             }
+            Slot::New(hook) => editor.append(pairs_of(&hook.to_json())),
         });
     }
-    let unusable = (0..entries.len()).filter(|index| entries[*index].is_none());
-    editor.arrange(&merged(placed, unusable));
+    // To sort a list may change the spaces in it.
+    if !order.is_sorted() {
+        editor.arrange(&order);
+    }
 }
 
-/// The hooks in their order, with each unusable entry where it was.
-fn merged(hooks: Vec<usize>, unusable: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut order = Vec::new();
-    let mut hooks = hooks.into_iter();
-    for index in unusable {
-        let before = index.saturating_sub(order.len());
-        order.extend(hooks.by_ref().take(before));
-        order.push(index);
+/// The hooks in their order, each with the entry that it belongs to, and each unusable entry where it
+/// was, as far as the list still goes there.
+fn slots<'a>(entries: &[Option<Hook>], path: &Path, hooks: &[&'a Hook]) -> Vec<Slot<'a>> {
+    let mut unusable = (0..entries.len()).filter(|index| entries[*index].is_none());
+    let mut next = unusable.next();
+    let mut slots = Vec::new();
+    for (hook, index) in hooks.iter().zip(matched(entries, path, hooks)) {
+        while let Some(index) = next.filter(|index| *index <= slots.len()) {
+            slots.push(Slot::Kept(index));
+            next = unusable.next();
+        }
+        slots.push(match index {
+            Some(index) => Slot::Changed(index, hook),
+            None => Slot::New(hook),
+        });
     }
-    order.extend(hooks);
-    order
+    slots.extend(next.into_iter().chain(unusable).map(Slot::Kept));
+    slots
 }
 
 /// The entries of a text as hooks; none for one that cannot be used.
+pub(super) fn entries_of(present: Option<&str>) -> io::Result<Vec<Option<Hook>>> {
+    let text = present.map_or("{}", |present| file::without_mark(present).0);
+    entries(text).map_err(|(error, _)| io::Error::other(error.to_string()))
+}
+
 fn entries(text: &str) -> Result<Vec<Option<Hook>>, Failure> {
     let ranges = Outline::of(text)?.entries.unwrap_or_default();
     let entries = ranges.into_iter();
@@ -299,9 +362,10 @@ fn change(editor: &mut Editor, index: usize, old: &Value, wanted: &Value) {
         .map(|(key, _)| key)
         .filter(|key| wanted.get(key).is_none())
         .collect();
-    // A key that comes first must not find an empty entry.
-    editor.set_keys(index, changed.collect(), keys_before);
+    // What is added on the line is a part of the last key's value until the text is parsed again. The
+    // entry does not become empty: `event` stays.
     editor.remove_keys(index, &gone);
+    editor.set_keys(index, changed.collect(), keys_before);
 }
 
 /// The keys of an entry in their order.

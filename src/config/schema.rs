@@ -4,13 +4,13 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::events::EventType;
+use crate::events::{EventSpec, Vocabulary};
 use crate::hook::{
     FailurePolicy, KEYS, LONGEST_POINTER, LONGEST_TIMEOUT, MOST_CONDITIONS, Reads, Shell, Stdin,
 };
 
-/// The schema of a whole file.
-pub(super) fn schema() -> Value {
+/// The schema of a whole file, for hooks on what a host fires.
+pub(super) fn schema(vocabulary: &Vocabulary) -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "hooks.json",
@@ -21,7 +21,7 @@ pub(super) fn schema() -> Value {
             "hooks": {
                 "description": "The hooks, in the order in which they run.",
                 "type": "array",
-                "items": hook(),
+                "items": hook(vocabulary),
             },
             "disable": {
                 "description": "Names of hooks, also of projects, that are not to run. In the user's file alone.",
@@ -37,11 +37,15 @@ pub(super) fn schema() -> Value {
 /// Keys for people.
 const NOTES: &str = "^(comment$|_|//)";
 
-fn hook() -> Value {
-    let properties: Map<String, Value> = KEYS
-        .iter()
-        .map(|key| ((*key).to_owned(), property(key)))
-        .collect();
+fn hook(vocabulary: &Vocabulary) -> Value {
+    let mut properties = Map::new();
+    for key in KEYS {
+        let schema = match key {
+            "event" => event(vocabulary),
+            _ => property(key),
+        };
+        properties.insert(key.to_owned(), schema);
+    }
     json!({
         "type": "object",
         "properties": properties,
@@ -53,15 +57,47 @@ fn hook() -> Value {
     })
 }
 
+/// Editors offer what is listed; any other pattern is valid too.
+fn event(vocabulary: &Vocabulary) -> Value {
+    let mut listed = Vec::new();
+    for spec in vocabulary.events() {
+        let name = spec.event_type().as_str();
+        listed.push(json!({"const": name, "description": about(spec)}));
+    }
+    for tool in vocabulary.tools() {
+        let pattern = format!("tool:pre_execute:{tool}");
+        let about = format!("Before the tool `{tool}` runs. Can block.");
+        listed.push(json!({"const": pattern, "description": about}));
+    }
+    listed.push(json!({"type": "string", "minLength": 1}));
+    json!({
+        "description": "The events it is for: category:action, category:action:tool, globs, alternatives with |, patterns with commas.",
+        "anyOf": listed,
+    })
+}
+
+/// The host's line, whether it can block, and its data.
+fn about(spec: &EventSpec) -> String {
+    let mut sentences = Vec::new();
+    if !spec.description_text().is_empty() {
+        sentences.push(spec.description_text().trim_end_matches('.').to_owned());
+    }
+    if spec.can_block() {
+        sentences.push("Can block".to_owned());
+    }
+    let mut keys = Vec::new();
+    for (key, about) in spec.data_keys() {
+        keys.push(format!("{key} ({about})"));
+    }
+    if !keys.is_empty() {
+        sentences.push(format!("Data: {}", keys.join(", ")));
+    }
+    sentences.join(". ") + "."
+}
+
 fn property(key: &str) -> Value {
     let text = |description: &str| json!({"description": description, "type": "string"});
     match key {
-        "event" => json!({
-            "description": "The events it is for: category:action, category:action:tool, globs, alternatives with |, patterns with commas.",
-            "type": "string",
-            "minLength": 1,
-            "examples": EventType::BUILTIN.iter().map(EventType::as_str).collect::<Vec<_>>(),
-        }),
         "when" => json!({
             "description": "Conditions on the event's data: JSON Pointers, each with a glob for the whole value, a list of globs, or a regular expression. All must match.",
             "type": "object",
@@ -178,8 +214,10 @@ mod tests {
 
     #[test]
     fn every_key_is_described() {
+        let schema = hook(&Vocabulary::default());
         for key in KEYS {
-            assert!(property(key).get("description").is_some(), "{key}");
+            let property = &schema["properties"][key];
+            assert!(property.get("description").is_some(), "{key}");
         }
     }
 }

@@ -5,23 +5,25 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use log::{info, warn};
 use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::report::{LoadReport, TrustPolicy};
-use super::{Found, HookConfig, admission};
+use super::outline::Outline;
+use super::report::{LoadReport, TrustPolicy, in_use};
+use super::{Found, HookConfig, Installed, admission, file};
 use crate::hook::Hook;
-use crate::registry::{HookId, HookRegistry};
+use crate::registry::HookRegistry;
 
-/// Whoever saves a file does several things to it: they are waited for, so long.
-const QUIET: Duration = Duration::from_millis(50);
+/// An editor that saves a file makes several changes: a load waits until there was none for so long.
+const QUIET: Duration = Duration::from_millis(100);
 const LONGEST_UNREST: Duration = Duration::from_secs(1);
 
 /// How often the files are looked at where nothing is heard.
@@ -34,7 +36,7 @@ const MOST_REPORTS: usize = 64;
 /// stays.
 #[must_use = "nothing is watched any more when it is dropped"]
 pub struct HookWatcher {
-    report: LoadReport,
+    report: Arc<LoadReport>,
     reports: Receiver<LoadReport>,
     /// Dropped with the watcher: its thread ends.
     _stop: Sender<()>,
@@ -46,8 +48,9 @@ impl HookWatcher {
         &self.report
     }
 
-    /// What was found each time that they were loaded anew, for a host that shows it: whether the
-    /// hooks of it are used, [`LoadReport::is_ok`] says but for approvals. Holds 64 at most.
+    /// What was found each time that they were loaded anew, one report for each change, for a host
+    /// that shows it. [`LoadReport::in_use`] counts the hooks before the change where those behind it
+    /// cannot be used. Holds 64 at most.
     #[must_use]
     pub fn reports(&self) -> &Receiver<LoadReport> {
         &self.reports
@@ -78,8 +81,10 @@ impl HookConfig {
     ///
     /// While something in a file cannot be used, the last good hooks stay, and a warning is logged.
     /// What the host has registered itself is not touched; hooks that were loaded anew come behind
-    /// it. A change is seen within a fraction of a second, on a file system that does not tell of
-    /// changes (a network's, say) within a few.
+    /// it. A change is loaded when the files have not changed for 100 ms, a file that is not whole JSON
+    /// (an editor may be writing it) when they have not for 200 ms, any after one second at most. On a
+    /// file system that does not report changes (a network's, say), it is noticed after up to two
+    /// seconds.
     ///
     /// Needs the feature `watch`.
     ///
@@ -91,11 +96,22 @@ impl HookConfig {
         root: impl AsRef<Path>,
         policy: TrustPolicy,
     ) -> Result<HookWatcher, WatchError> {
-        let root = root.as_ref();
-        let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+        let installed = Arc::new(Installed::new(registry));
+        self.watch_installed(installed, Some(root.as_ref()), Some(policy))
+    }
+
+    /// Goes on from what was loaded before. Without a root or a policy, with the user's hooks alone.
+    pub(crate) fn watch_installed(
+        &self,
+        installed: Arc<Installed>,
+        root: Option<&Path>,
+        policy: Option<TrustPolicy>,
+    ) -> Result<HookWatcher, WatchError> {
+        let absolute = |root: &Path| std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+        let root = root.map(absolute);
         let (stop, stopped) = bounded(0);
         let (sender, reports) = bounded(MOST_REPORTS);
-        let mut watching = Watching::new(self.clone(), registry, root, policy, sender);
+        let mut watching = Watching::new(self.clone(), installed, root, policy, sender);
         let name = thread::Builder::new().name("forge-hooks-watch".to_owned());
         // It begins when there is something to compare with: the hooks are loaded on this thread,
         // which waits for nobody, least of all for the system to begin to watch.
@@ -120,58 +136,64 @@ impl HookConfig {
 /// So many events wait while the files are being read.
 const MOST_EVENTS: usize = 1024;
 
-fn await_quiet<T>(events: &Receiver<T>) {
-    let end = Instant::now() + LONGEST_UNREST;
-    while Instant::now() < end
-        && !matches!(events.recv_timeout(QUIET), Err(RecvTimeoutError::Timeout))
-    {}
-}
+/// What the system reports.
+type FileEvent = notify::Result<notify::Event>;
 
 struct Watching {
     config: HookConfig,
-    registry: Arc<HookRegistry>,
-    root: PathBuf,
-    policy: TrustPolicy,
-    registered: HashSet<HookId>,
+    installed: Arc<Installed>,
+    root: Option<PathBuf>,
+    policy: Option<TrustPolicy>,
     hooks: Vec<Arc<Hook>>,
     reports: Sender<LoadReport>,
     /// None where the system cannot tell of changes.
     watcher: Option<RecommendedWatcher>,
     watched: HashSet<PathBuf>,
     seen: Vec<Stamp>,
+    /// The digest of what was loaded.
+    loaded: u64,
 }
 
-/// By which a change of a file is seen without being told.
+/// Shows a change of a file that is not reported.
 type Stamp = Option<(SystemTime, u64)>;
+
+/// The files as they are, with their stamps from before they were read.
+struct Reading {
+    stamps: Vec<Stamp>,
+    digest: u64,
+    /// None ends in the middle.
+    is_whole: bool,
+}
 
 impl Watching {
     fn new(
         config: HookConfig,
-        registry: Arc<HookRegistry>,
-        root: PathBuf,
-        policy: TrustPolicy,
+        installed: Arc<Installed>,
+        root: Option<PathBuf>,
+        policy: Option<TrustPolicy>,
         reports: Sender<LoadReport>,
     ) -> Self {
         Self {
             config,
-            registry,
+            installed,
             root,
             policy,
-            registered: HashSet::new(),
             hooks: Vec::new(),
             reports,
             watcher: None,
             watched: HashSet::new(),
             seen: Vec::new(),
+            loaded: 0,
         }
     }
 
-    fn load_first(&mut self) -> LoadReport {
-        // Before they are read, so that no change is missed.
-        self.seen = self.stamps();
-        let Found { report, hooks, .. } = self.config.find(&self.root, &self.policy);
+    fn load_first(&mut self) -> Arc<LoadReport> {
+        // Before they are loaded, so that no change is missed.
+        self.note(self.reading());
+        let Found { report, hooks, .. } =
+            self.config.find(self.root.as_deref(), self.policy.as_ref());
         self.register(hooks);
-        report
+        self.installed.set_report(report)
     }
 
     fn run(mut self, stopped: &Receiver<()>) {
@@ -190,52 +212,106 @@ impl Watching {
         loop {
             self.follow();
             if told || self.stamps() != self.seen {
-                self.load_anew();
+                let Some(reading) = self.read_when_quiet(&events, stopped) else {
+                    return;
+                };
+                if reading.digest != self.loaded {
+                    self.note(reading);
+                    self.load_anew();
+                } else {
+                    self.note(reading);
+                }
             }
             told = crossbeam_channel::select! {
                 recv(stopped) -> _ => return,
                 recv(events) -> event => event.is_ok_and(|event| self.concerns(&event)),
                 default(LOOK_INTERVAL) => false,
             };
-            if told {
-                await_quiet(&events);
+        }
+    }
+
+    /// The files when nothing has changed for a while; a file that ends in the middle is looked at
+    /// once more. None when the watcher is gone.
+    fn read_when_quiet(
+        &self,
+        events: &Receiver<FileEvent>,
+        stopped: &Receiver<()>,
+    ) -> Option<Reading> {
+        let end = Instant::now() + LONGEST_UNREST;
+        let mut before = None;
+        loop {
+            if !self.await_quiet(events, stopped, end) {
+                return None;
+            }
+            let reading = self.reading();
+            let is_same = before == Some(reading.digest);
+            if reading.is_whole || is_same || Instant::now() >= end {
+                return Some(reading);
+            }
+            before = Some(reading.digest);
+        }
+    }
+
+    /// False when the watcher is gone.
+    fn await_quiet(
+        &self,
+        events: &Receiver<FileEvent>,
+        stopped: &Receiver<()>,
+        end: Instant,
+    ) -> bool {
+        let mut until = Instant::now() + QUIET;
+        loop {
+            let is_quiet = crossbeam_channel::at(until.min(end));
+            crossbeam_channel::select! {
+                recv(stopped) -> _ => return false,
+                recv(is_quiet) -> _ => return true,
+                recv(events) -> event => if event.is_ok_and(|event| self.concerns(&event)) {
+                    until = Instant::now() + QUIET;
+                },
             }
         }
     }
 
+    fn note(&mut self, reading: Reading) {
+        self.seen = reading.stamps;
+        self.loaded = reading.digest;
+    }
+
     fn load_anew(&mut self) {
-        self.seen = self.stamps();
         let Found {
-            report,
+            mut report,
             hooks,
             is_broken,
-        } = self.config.find(&self.root, &self.policy);
+        } = self.config.find(self.root.as_deref(), self.policy.as_ref());
         if is_broken {
             warn!("hooks files cannot be used as they are: the hooks before the change stay");
             // But not what has been revoked meanwhile.
-            self.register(admission::judge_again(
-                &self.hooks,
-                &self.root,
-                &self.policy,
-            ));
+            if let (Some(root), Some(policy)) = (&self.root, &self.policy) {
+                self.register(admission::judge_again(&self.hooks, root, policy));
+            }
         } else {
             info!("{} hooks were loaded anew", hooks.len());
             self.register(hooks);
         }
+        report.in_use = in_use(&self.hooks);
+        self.installed.set_report(report.clone());
         // Full: nobody reads them.
         let _ = self.reports.try_send(report);
     }
 
     fn register(&mut self, hooks: Vec<Arc<Hook>>) {
         self.hooks.clone_from(&hooks);
-        self.registered = self.registry.replace(&self.registered, hooks);
+        self.installed.replace(hooks);
     }
 
     /// The files, whether they are there or not.
     fn files(&self) -> Vec<PathBuf> {
         let mut files = self.config.global_candidates();
-        files.extend(self.config.project_candidates(&self.root));
-        if let TrustPolicy::Approved(store) = &self.policy {
+        if let Some(root) = &self.root {
+            files.extend(self.config.project_candidates(root));
+        }
+        files.extend(self.config.other_tools.paths(self.root.as_deref()));
+        if let Some(TrustPolicy::Approved(store)) = &self.policy {
             files.push(store.path().to_owned());
         }
         let targets: Vec<_> = files
@@ -254,8 +330,33 @@ impl Watching {
         self.files().into_iter().map(stamp).collect()
     }
 
+    fn reading(&self) -> Reading {
+        let stamps = self.stamps();
+        let mut hasher = DefaultHasher::new();
+        stamps.hash(&mut hasher);
+        let mut is_whole = true;
+        for path in self.files() {
+            match file::read(&path) {
+                Ok(None) => {}
+                Ok(Some(file::Text { text, warning })) => {
+                    is_whole &= Outline::of(file::without_mark(&text).0).is_ok();
+                    (text, warning).hash(&mut hasher);
+                }
+                Err(error) => {
+                    is_whole = false;
+                    error.to_string().hash(&mut hasher);
+                }
+            }
+        }
+        Reading {
+            stamps,
+            digest: hasher.finish(),
+            is_whole,
+        }
+    }
+
     /// To read is no change, and this is who reads.
-    fn concerns(&self, event: &notify::Result<notify::Event>) -> bool {
+    fn concerns(&self, event: &FileEvent) -> bool {
         let Ok(event) = event else { return true };
         let is_access = matches!(event.kind, EventKind::Access(kind)
             if kind != AccessKind::Close(AccessMode::Write));

@@ -237,17 +237,21 @@ impl EventType {
 
     /// The built-in event whose name is most like `name`, unless none is near enough to be meant.
     pub(crate) fn nearest(name: &str) -> Option<Self> {
-        // The search takes a time that grows faster than the name.
-        if name.len() > LONGEST_NAME {
-            return None;
-        }
-        Self::BUILTIN
-            .into_iter()
-            .map(|known| (strsim::jaro_winkler(known.as_str(), name), known))
-            .filter(|(likeness, _)| *likeness > 0.85)
-            .max_by(|(a, _), (b, _)| a.total_cmp(b))
-            .map(|(_, known)| known)
+        Self::builtin(nearest(name, Self::BUILTIN.iter().map(Self::as_str))?)
     }
+}
+
+/// The name that is most like `text`, unless none is near enough to be meant.
+pub(super) fn nearest<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // The search takes a time that grows faster than the name.
+    if text.len() > LONGEST_NAME {
+        return None;
+    }
+    names
+        .map(|name| (strsim::jaro_winkler(name, text), name))
+        .filter(|(likeness, _)| *likeness > 0.85)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, name)| name)
 }
 
 /// Reads the name of a built-in event. A name that is unknown is an error and never a custom

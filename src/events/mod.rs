@@ -6,6 +6,8 @@ mod agent;
 mod context;
 mod depth;
 mod event_type;
+mod spec;
+mod vocabulary;
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,6 +19,8 @@ use serde_json::{Map, Value};
 pub use context::HostContext;
 pub(crate) use depth::{DEEPEST_DATA, bounded_copy, drop_values};
 pub use event_type::{CustomEventType, EventType, EventTypeError};
+pub use spec::EventSpec;
+pub use vocabulary::Vocabulary;
 
 /// One thing that happened in the host, with what hooks are told about it.
 ///
@@ -61,6 +65,13 @@ pub struct HookEvent {
     /// Neither in the JSON nor among the variables.
     #[serde(skip)]
     context: Option<Arc<HostContext>>,
+}
+
+/// An event's name, and whether hooks may block it: for a custom one, the host's vocabulary says it.
+#[derive(Debug, Clone)]
+pub(crate) struct EventKind {
+    pub(crate) event_type: EventType,
+    pub(crate) can_block: bool,
 }
 
 fn now() -> f64 {

@@ -12,7 +12,7 @@ use crate::hook::Hook;
 use crate::outcome::HookResult;
 use crate::pool::{Job, Place, Refusal, Stop};
 use crate::process::Cancel;
-use crate::runner::{DropReason, Fired, Firing, HookRun, Nesting, SharedEvent, depth, tell};
+use crate::runner::{DropReason, Fired, HookRun, Nesting, SharedEvent, depth, tell};
 
 /// So many run at once; more of them wait.
 pub(super) const AT_ONCE: usize = 16;
@@ -31,7 +31,7 @@ struct Background {
 pub(super) fn start(core: &Arc<Core>, event: SharedEvent, hook: &Arc<Hook>) {
     let place = Place {
         guard: false,
-        lane: None,
+        ordering_key: None,
     };
     let job = Background {
         core: Arc::clone(core),
@@ -70,7 +70,7 @@ impl Job for Background {
 
     fn run(self: Box<Self>) {
         let _nesting = Nesting::resume(self.depth);
-        let mut firing = Firing::new(Fired::Shared(self.event.clone()), &self.core.runner.naming);
+        let mut firing = self.core.firing(Fired::Shared(self.event.clone()));
         firing.queued = self.submitted.elapsed();
         firing.cancel = Some(Arc::clone(&self.cancel));
         let result = self.core.runner.run_unless_cancelled(&firing, &self.hook);

@@ -8,6 +8,7 @@ use super::background;
 use super::core::Core;
 use super::hook_executor::HookExecutor;
 use super::shutdown::Closing;
+use crate::events::Vocabulary;
 use crate::hook::{DEFAULT_TIMEOUT, Inherit, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 use crate::pool::{Limits, Pool};
 use crate::profile::AppProfile;
@@ -56,6 +57,7 @@ pub struct HookExecutorBuilder {
     observers: Observers,
     redactor: Redactor,
     allow_disable: bool,
+    vocabulary: Arc<Vocabulary>,
 }
 
 impl Default for HookExecutorBuilder {
@@ -73,6 +75,7 @@ impl Default for HookExecutorBuilder {
             observers: Observers::default(),
             redactor: Redactor::default(),
             allow_disable: true,
+            vocabulary: Arc::default(),
         }
     }
 }
@@ -166,6 +169,12 @@ impl HookExecutorBuilder {
         self
     }
 
+    /// Sets what the host fires, which says whether a custom event can block.
+    pub(crate) fn vocabulary(mut self, vocabulary: Arc<Vocabulary>) -> Self {
+        self.vocabulary = vocabulary;
+        self
+    }
+
     /// Makes the executor.
     #[must_use]
     pub fn build(self) -> HookExecutor {
@@ -186,6 +195,7 @@ impl HookExecutorBuilder {
         let core = Core {
             runner,
             allow_disable: self.allow_disable,
+            vocabulary: self.vocabulary,
             pool: Pool::new(
                 "forge-hooks",
                 Limits {

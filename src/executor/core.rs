@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::shutdown::{Closing, ShutdownReport};
+use crate::events::Vocabulary;
 use crate::pool::{Pool, Stop};
 use crate::process::Cancel;
 use crate::registry::Removals;
-use crate::runner::Runner;
+use crate::runner::{Fired, Firing, Runner};
 
 /// How long the threads may take, beyond the grace of the hooks, after they were told to end.
 const LAST_PATIENCE: Duration = Duration::from_secs(1);
@@ -16,6 +17,7 @@ const LAST_PATIENCE: Duration = Duration::from_secs(1);
 pub(super) struct Core {
     pub(super) runner: Runner,
     pub(super) allow_disable: bool,
+    pub(super) vocabulary: Arc<Vocabulary>,
     pub(super) pool: Pool,
     /// For hooks that are started and not waited for.
     pub(super) background: Pool,
@@ -32,6 +34,12 @@ impl Stop for Stopper {
 }
 
 impl Core {
+    /// An event that does not wait and that nobody cancels.
+    pub(super) fn firing<'a>(&self, event: Fired<'a>) -> Firing<'a> {
+        let can_block = self.vocabulary.can_block(&event.event_type);
+        Firing::new(event, can_block, &self.runner.naming)
+    }
+
     /// Takes nothing more, lets what was taken come to its end until the deadline, and cuts the
     /// rest.
     pub(super) fn shut_down(&self, deadline: Duration) -> ShutdownReport {

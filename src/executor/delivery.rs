@@ -7,11 +7,12 @@ use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use log::error;
 
-use crate::events::EventType;
+use crate::events::EventKind;
 use crate::outcome::{HookResult, Outcome};
 use crate::process::Cancel;
 use crate::runner::tell;
@@ -49,17 +50,13 @@ pub(super) struct Answers {
 
 struct Told {
     callback: Callback,
-    event_type: EventType,
+    kind: EventKind,
     results: Vec<HookResult>,
 }
 
 impl Answers {
     /// For at most so many results, and what the host holds of them.
-    pub(super) fn new(
-        most: usize,
-        event_type: &EventType,
-        callback: Option<Callback>,
-    ) -> (Self, JobEnd) {
+    pub(super) fn new(most: usize, kind: EventKind, callback: Option<Callback>) -> (Self, JobEnd) {
         let (sender, done) = bounded(0);
         let progress = Arc::new(Progress::new(most));
         let end = JobEnd {
@@ -72,7 +69,7 @@ impl Answers {
             progress,
             told: callback.map(|callback| Told {
                 callback,
-                event_type: event_type.clone(),
+                kind,
                 results: Vec::new(),
             }),
             done: Some(sender),
@@ -112,11 +109,14 @@ impl Answers {
     /// In this order: a thread that the end wakes finds everything there.
     pub(super) fn close(&mut self) {
         if let Some(mut told) = self.told.take() {
-            let outcome = Outcome::new(told.event_type.clone(), told.results);
+            let outcome = Outcome::of(told.kind, told.results);
             call(&mut told.callback, HookUpdate::Done(outcome));
         }
-        self.progress.close();
+        let waker = self.progress.close();
         self.done = None;
+        if let Some(waker) = waker {
+            wake(waker);
+        }
     }
 }
 
@@ -129,6 +129,13 @@ fn call(callback: &mut Callback, update: HookUpdate<'_>) -> bool {
     called.is_ok()
 }
 
+/// A waker is the host's code too.
+fn wake(waker: Waker) {
+    if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
+        tell(|| error!("the waker of a submitted event panicked"));
+    }
+}
+
 /// The results of a job, and whether there will be more.
 pub(super) struct Progress {
     /// So many results there may be.
@@ -138,7 +145,11 @@ pub(super) struct Progress {
 }
 
 enum Delivery {
-    Kept(Vec<HookResult>),
+    Kept {
+        results: Vec<HookResult>,
+        /// Of the task that awaits them.
+        waker: Option<Waker>,
+    },
     /// It has room for all of them, so that sending never waits.
     To(Sender<HookResult>),
     Dropped,
@@ -149,7 +160,10 @@ impl Progress {
         Self {
             most,
             finished: AtomicBool::new(false),
-            delivery: Mutex::new(Delivery::Kept(Vec::new())),
+            delivery: Mutex::new(Delivery::Kept {
+                results: Vec::new(),
+                waker: None,
+            }),
         }
     }
 
@@ -160,7 +174,7 @@ impl Progress {
     /// The results that have come and have not been taken.
     pub(super) fn take(&self) -> Vec<HookResult> {
         match &mut *self.lock() {
-            Delivery::Kept(results) => std::mem::take(results),
+            Delivery::Kept { results, .. } => std::mem::take(results),
             Delivery::To(_) | Delivery::Dropped => Vec::new(),
         }
     }
@@ -169,25 +183,28 @@ impl Progress {
     pub(super) fn redirect(&self) -> Receiver<HookResult> {
         let mut delivery = self.lock();
         let (sender, receiver) = bounded(self.most);
-        if let Delivery::Kept(results) = &mut *delivery {
+        if let Delivery::Kept { results, .. } = &mut *delivery {
             for result in results.drain(..) {
                 let _ = sender.try_send(result);
             }
         }
         if !self.is_finished() {
-            *delivery = Delivery::To(sender);
+            let old = std::mem::replace(&mut *delivery, Delivery::To(sender));
+            drop(delivery);
+            drop(old);
         }
         receiver
     }
 
     /// The host has dropped its handle: results are not kept any more.
     pub(super) fn forget(&self) {
-        *self.lock() = Delivery::Dropped;
+        let old = std::mem::replace(&mut *self.lock(), Delivery::Dropped);
+        drop(old);
     }
 
     fn give(&self, result: HookResult) {
         match &mut *self.lock() {
-            Delivery::Kept(results) => results.push(result),
+            Delivery::Kept { results, .. } => results.push(result),
             Delivery::To(sender) => {
                 // An error is a receiver that was dropped.
                 let _ = sender.try_send(result);
@@ -196,12 +213,35 @@ impl Progress {
         }
     }
 
-    /// While it is locked, so that `redirect` cannot miss it.
-    fn close(&self) {
+    /// Has the end wake this task, in the place of one before it; false when the end has come.
+    pub(super) fn wakes_at_end(&self, task: &Waker) -> bool {
+        // What a waker does is the host's code, its clone and its drop too: not under the lock.
+        let new = task.clone();
+        let mut delivery = self.lock();
+        if self.is_finished() {
+            return false;
+        }
+        let old = match &mut *delivery {
+            Delivery::Kept { waker, .. } => waker.replace(new),
+            Delivery::To(_) | Delivery::Dropped => None,
+        };
+        drop(delivery);
+        drop(old);
+        true
+    }
+
+    /// While it is locked, so that neither `redirect` nor `wakes_at_end` can miss it. Returns the
+    /// waker, to be called when the lock is free again.
+    fn close(&self) -> Option<Waker> {
         let mut delivery = self.lock();
         self.finished.store(true, Ordering::Release);
-        if matches!(*delivery, Delivery::To(_)) {
-            *delivery = Delivery::Dropped;
+        match &mut *delivery {
+            Delivery::Kept { waker, .. } => waker.take(),
+            Delivery::To(_) => {
+                *delivery = Delivery::Dropped;
+                None
+            }
+            Delivery::Dropped => None,
         }
     }
 

@@ -30,7 +30,7 @@ pub(super) fn run(
     firing.handles_ask = options.handles_ask;
     firing.skips_background = options.skips_background;
     let others = split_off(&mut hooks);
-    let can_block = firing.event.event_type.can_block();
+    let can_block = firing.can_block;
     let mut blocked = false;
     let mut noted = |result: HookResult| {
         blocked |= can_block && !result.should_continue();

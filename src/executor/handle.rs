@@ -5,21 +5,27 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::delivery::{JobEnd, Progress};
-use crate::events::EventType;
+use crate::events::EventKind;
 use crate::outcome::{HookResult, Outcome};
 use crate::pool::{Pool, Ticket, on_pool_thread};
 use crate::process::Cancel;
 
-/// An event whose hooks are running, or waiting to.
+/// A submitted event; dropping it does not cancel the hooks.
 ///
-/// Dropping it changes nothing: the hooks go on to their end, and their results are lost. Say
-/// [`cancel_on_drop`](HookHandle::cancel_on_drop) for the other choice.
+/// They go on to their end, and their results are lost. With
+/// [`cancel_on_drop`](HookHandle::cancel_on_drop), dropping cancels.
+///
+/// A host polls it with [`try_wait`](HookHandle::try_wait), blocks in [`wait`](HookHandle::wait), or
+/// awaits it: it is a `Future` that needs no runtime, whose output is the [`Outcome`]. It panics
+/// when it is polled after the outcome has been handed out, as futures may.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -42,7 +48,7 @@ use crate::process::Cancel;
 /// ```
 #[must_use = "hooks may have blocked the operation: wait for the outcome"]
 pub struct HookHandle {
-    event_type: EventType,
+    kind: EventKind,
     /// None for an event without hooks.
     job: Option<Submitted>,
     state: State,
@@ -66,19 +72,19 @@ struct Submitted {
 }
 
 impl HookHandle {
-    pub(super) fn new(event_type: EventType, end: JobEnd, pool: Pool, ticket: Ticket) -> Self {
+    pub(super) fn new(kind: EventKind, end: JobEnd, pool: Pool, ticket: Ticket) -> Self {
         let job = Submitted::new(end, pool, ticket);
-        Self::with_job(event_type, Some(job))
+        Self::with_job(kind, Some(job))
     }
 
     /// For an event without hooks.
-    pub(super) fn finished(event_type: EventType) -> Self {
-        Self::with_job(event_type, None)
+    pub(super) fn finished(kind: EventKind) -> Self {
+        Self::with_job(kind, None)
     }
 
-    fn with_job(event_type: EventType, job: Option<Submitted>) -> Self {
+    fn with_job(kind: EventKind, job: Option<Submitted>) -> Self {
         Self {
-            event_type,
+            kind,
             job,
             state: State::Running,
             cancels_on_drop: false,
@@ -111,7 +117,7 @@ impl HookHandle {
                 State::Given(blocking) => std::mem::take(blocking),
                 State::Running => Vec::new(),
             };
-            Outcome::new(self.event_type.clone(), results)
+            Outcome::of(self.kind.clone(), results)
         })
     }
 
@@ -176,9 +182,7 @@ impl HookHandle {
     pub fn into_receiver(mut self) -> Receiver<HookResult> {
         match self.job.take() {
             Some(job) => {
-                if !job.ensure_started() {
-                    job.pool.run_here(job.ticket);
-                }
+                job.start();
                 job.progress.redirect()
             }
             // Its sender is gone: it is at its end.
@@ -195,7 +199,27 @@ impl HookHandle {
         let results = job.map(|job| job.progress.take()).unwrap_or_default();
         let blocking = results.iter().filter(|result| !result.should_continue());
         self.state = State::Given(blocking.cloned().collect());
-        Some(Outcome::new(self.event_type.clone(), results))
+        Some(Outcome::of(self.kind.clone(), results))
+    }
+}
+
+impl Future for HookHandle {
+    type Output = Outcome;
+
+    // To poll a future behind its end is a mistake of the host's, and there is no outcome to give.
+    #[allow(clippy::panic)]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
+        if let Some(job) = &self.job
+            && job.progress.wakes_at_end(context.waker())
+        {
+            job.start();
+            // Run here and now, it has ended already and has woken this task.
+            return Poll::Pending;
+        }
+        match self.outcome() {
+            Some(outcome) => Poll::Ready(outcome),
+            None => panic!("the outcome of a `HookHandle` has been handed out already"),
+        }
     }
 }
 
@@ -226,6 +250,14 @@ impl Submitted {
         }
         // Nothing is ever sent: an error is the end.
         let _ = self.done.recv();
+    }
+
+    /// For a host that does not look again: on a thread of a pool, has it begin on another or runs it
+    /// here.
+    fn start(&self) {
+        if !self.ensure_started() {
+            self.pool.run_here(self.ticket);
+        }
     }
 
     /// On a thread of a pool, has it begin on another, if it has not; false when that is not to be
@@ -296,7 +328,7 @@ impl CancelToken {
 impl fmt::Debug for HookHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HookHandle")
-            .field("event_type", &self.event_type)
+            .field("event_type", &self.kind.event_type)
             .field("is_finished", &self.is_finished())
             .finish_non_exhaustive()
     }

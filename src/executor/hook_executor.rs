@@ -21,7 +21,7 @@ use crate::hook::Hook;
 use crate::outcome::{HookResult, Outcome};
 use crate::pool::Ticket;
 use crate::registry::HookRegistry;
-use crate::runner::{Fired, Firing, SharedEvent};
+use crate::runner::{Fired, SharedEvent};
 
 /// Runs hooks, one after the other in the order of their registration.
 ///
@@ -107,7 +107,7 @@ impl HookExecutor {
             return hooks;
         };
         let (name, count) = (&event.event_type, hooks.len());
-        let level = if name.can_block() {
+        let level = if self.core().vocabulary.can_block(name) {
             Level::Warn
         } else {
             Level::Debug
@@ -130,7 +130,8 @@ impl HookExecutor {
     ///
     /// Never fails: whatever goes wrong with a hook is in its result.
     pub fn execute(&self, event: &HookEvent, options: FireOptions) -> Outcome {
-        Outcome::new(event.event_type.clone(), self.execute_hooks(event, options))
+        let kind = self.core().vocabulary.kind_of(&event.event_type);
+        Outcome::of(kind, self.execute_hooks(event, options))
     }
 
     /// The same as [`execute`](HookExecutor::execute), with the results alone.
@@ -143,10 +144,13 @@ impl HookExecutor {
         let mut results = Vec::with_capacity(hooks.len());
         if !hooks.is_empty() {
             let core = self.core();
-            let firing = Firing::new(Fired::Lent(event), &core.runner.naming);
-            dispatch::run(core, firing, hooks, options, &mut |result| {
-                results.push(result)
-            });
+            dispatch::run(
+                core,
+                core.firing(Fired::Lent(event)),
+                hooks,
+                options,
+                &mut |result| results.push(result),
+            );
         }
         results
     }
@@ -167,14 +171,14 @@ impl HookExecutor {
         options: FireOptions,
     ) -> Result<HookHandle, SubmitError> {
         let event = SharedEvent::from(event.into());
-        let event_type = event.event_type.clone();
+        let kind = self.core().vocabulary.kind_of(&event.event_type);
         let hooks = self.hooks_for(&event);
         if hooks.is_empty() {
-            return Ok(HookHandle::finished(event_type));
+            return Ok(HookHandle::finished(kind));
         }
         let (end, ticket) = self.submit_job(event, hooks, options, None)?;
         let pool = self.core().pool.clone();
-        Ok(HookHandle::new(event_type, end, pool, ticket))
+        Ok(HookHandle::new(kind, end, pool, ticket))
     }
 
     /// The same with a callback in place of a handle: for a host with an event loop of its own,
@@ -223,7 +227,7 @@ impl HookExecutor {
         callback: Option<Callback>,
     ) -> Result<(JobEnd, Ticket), SubmitError> {
         let core = self.core();
-        let place = options.place_of(&event);
+        let place = options.place_of(&event, core.vocabulary.can_block(&event.event_type));
         let given = event.clone();
         let (job, end) = FireJob::new(Arc::clone(core), event, hooks, options, callback);
         match core.pool.submit(place, Box::new(job)) {

@@ -15,7 +15,7 @@ use crate::hook::Hook;
 use crate::outcome::HookResult;
 use crate::pool::{Job, Refusal, Stop};
 use crate::process::Cancel;
-use crate::runner::{DropReason, Fired, Firing, HookRun, Nesting, SharedEvent, depth};
+use crate::runner::{DropReason, Fired, HookRun, Nesting, SharedEvent, depth};
 
 /// The hooks of one event, on their way.
 pub(super) struct FireJob {
@@ -38,7 +38,8 @@ impl FireJob {
         options: FireOptions,
         callback: Option<Callback>,
     ) -> (Self, JobEnd) {
-        let (answers, end) = Answers::new(hooks.len(), &event.event_type, callback);
+        let kind = core.vocabulary.kind_of(&event.event_type);
+        let (answers, end) = Answers::new(hooks.len(), kind, callback);
         let job = Self {
             core,
             event,
@@ -79,7 +80,7 @@ impl Job for FireJob {
 
     fn run(mut self: Box<Self>) {
         let _nesting = Nesting::resume(self.depth);
-        let mut firing = Firing::new(Fired::Shared(self.event.clone()), &self.core.runner.naming);
+        let mut firing = self.core.firing(Fired::Shared(self.event.clone()));
         firing.queued = self.submitted.elapsed();
         firing.cancel = Some(Arc::clone(&self.cancel));
         let (core, answers) = (&self.core, &mut self.answers);

@@ -100,15 +100,18 @@ impl FireOptions {
         self
     }
 
-    pub(super) fn place_of(self, event: &HookEvent) -> Place {
-        let guard = event.event_type.can_block();
+    /// A guard is an event that can block.
+    pub(super) fn place_of(self, event: &HookEvent, guard: bool) -> Place {
         let session = || event.session_id.as_ref().filter(|_| !guard);
-        let lane = match self.order {
+        let ordering_key = match self.order {
             Order::BySession => session().map(hash),
             Order::ByKey(key) => Some(key),
             Order::None => None,
         };
-        Place { guard, lane }
+        Place {
+            guard,
+            ordering_key,
+        }
     }
 }
 
@@ -127,13 +130,27 @@ mod tests {
         let message = HookEvent::session_message("s1", "user", "hello");
         let guard = HookEvent::tool_pre_execute("bash", "ls").with_session_id("s1");
         let default = FireOptions::default();
-        let lane = default.place_of(&message).lane;
-        assert!(lane.is_some());
-        assert_eq!(default.place_of(&guard).lane, None);
-        assert!(default.place_of(&guard).guard);
-        assert_eq!(default.unordered().place_of(&message).lane, None);
-        assert_eq!(default.ordered_by("s1").place_of(&guard).lane, lane);
-        assert_ne!(default.ordered_by("s2").place_of(&guard).lane, lane);
-        assert_eq!(default.place_of(&HookEvent::user_interrupt()).lane, None);
+        let ordering_key = default.place_of(&message, false).ordering_key;
+        assert!(ordering_key.is_some());
+        assert_eq!(default.place_of(&guard, true).ordering_key, None);
+        assert!(default.place_of(&guard, true).guard);
+        assert_eq!(
+            default.unordered().place_of(&message, false).ordering_key,
+            None
+        );
+        assert_eq!(
+            default.ordered_by("s1").place_of(&guard, true).ordering_key,
+            ordering_key
+        );
+        assert_ne!(
+            default.ordered_by("s2").place_of(&guard, true).ordering_key,
+            ordering_key
+        );
+        assert_eq!(
+            default
+                .place_of(&HookEvent::user_interrupt(), false)
+                .ordering_key,
+            None
+        );
     }
 }

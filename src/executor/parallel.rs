@@ -46,8 +46,8 @@ pub(super) fn run(
 ) {
     let count = hooks.len();
     let place = Place {
-        guard: shared.firing.event.event_type.can_block(),
-        lane: None,
+        guard: shared.firing.can_block,
+        ordering_key: None,
     };
     let (sender, results) = bounded(count);
     let work = Arc::new(Work {

@@ -1,5 +1,5 @@
-//! Replacing a file in one step: whoever reads it, and whoever is killed meanwhile, finds the old one
-//! or the new one, whole.
+//! Replaces a file in one step: a reader always finds the whole old file or the whole new file, even if the
+//! writing process is killed.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,22 +8,22 @@ use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
-/// Who may read a file that is not there yet; one that is keeps its mode.
+/// The permissions of a file that does not exist yet. An existing file keeps its mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NewFile {
-    /// Whom the user's umask lets.
+    /// The permissions that the user's umask allows.
     AsUsual,
-    /// The user alone.
+    /// Readable and writable by the user only.
     Private,
 }
 
-/// Puts a text in the place of a file in one step: whoever reads it sees the old or the new one.
+/// Replaces the content of a file in one step: a reader sees either the old file or the new one.
 pub(crate) fn replace(path: &Path, text: &str, new: NewFile) -> io::Result<()> {
     let target = end_of_links(path)?;
-    let folder = target
+    let directory = target
         .parent()
-        .ok_or_else(|| io::Error::other("it has no folder"))?;
-    fs::create_dir_all(folder)?;
+        .ok_or_else(|| io::Error::other("it has no parent directory"))?;
+    fs::create_dir_all(directory)?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(".hooks").suffix(".json");
     let kept = fs::metadata(&target)
@@ -32,30 +32,30 @@ pub(crate) fn replace(path: &Path, text: &str, new: NewFile) -> io::Result<()> {
     #[cfg(unix)]
     if kept.is_none() && new == NewFile::AsUsual {
         use std::os::unix::fs::PermissionsExt;
-        // What the user's umask leaves of it. Another is private until it is whole.
+        // The user's umask applies to this mode. Any other new file is private until it is complete.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     #[cfg(not(unix))]
     let _ = new;
-    let mut file = builder.tempfile_in(folder)?;
+    let mut file = builder.tempfile_in(directory)?;
     file.write_all(text.as_bytes())?;
     if let Some(permissions) = kept {
         file.as_file().set_permissions(permissions)?;
     }
     file.as_file().sync_all()?;
     put_in_place(file, &target)?;
-    sync_folder(folder);
+    sync_directory(directory);
     Ok(())
 }
 
-/// A link stays a link; what it leads to is replaced, also where there is nothing yet.
+/// Follows symbolic links to the file that is to be replaced, which need not exist. The links themselves stay.
 pub(crate) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
-    // As many as Linux follows (path_resolution(7)).
+    // Linux follows the same number (path_resolution(7)).
     const MOST_LINKS: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
         match fs::read_link(&path) {
-            // A relative one counts from the folder that it lies in.
+            // A relative target is relative to the directory of the link.
             Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
             Err(_) => return Ok(path),
         }
@@ -63,7 +63,8 @@ pub(crate) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links"))
 }
 
-/// Windows refuses to replace a file in the moment in which somebody reads it: that passes.
+/// Renames the new file over the old one. Windows refuses this while another process reads the old file, so
+/// it is tried again.
 fn put_in_place(mut file: NamedTempFile, target: &Path) -> io::Result<()> {
     let tries = if cfg!(windows) { 50 } else { 1 };
     for left in (0..tries).rev() {
@@ -78,13 +79,13 @@ fn put_in_place(mut file: NamedTempFile, target: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the change of name last through a loss of power. Some file systems cannot do this; the
-/// file has been replaced all the same.
-fn sync_folder(folder: &Path) {
+/// Makes the rename survive a loss of power. Some file systems cannot do this; the file has been replaced
+/// in any case.
+fn sync_directory(directory: &Path) {
     #[cfg(unix)]
-    if let Ok(folder) = fs::File::open(folder) {
-        let _ = folder.sync_all();
+    if let Ok(directory) = fs::File::open(directory) {
+        let _ = directory.sync_all();
     }
     #[cfg(not(unix))]
-    let _ = folder;
+    let _ = directory;
 }

@@ -1,6 +1,6 @@
-//! One at a time: whoever reads a file to write it anew has it for themselves, among all processes.
+//! A lock between processes: a process that reads a file and writes it again holds the lock meanwhile.
 //!
-//! The lock is another file beside it, for the file itself is replaced.
+//! The lock is a separate file beside it, because the file itself is replaced.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,25 +8,25 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Nobody needs a file for so long.
+/// How long [`lock`] waits. No change of a file takes so long.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 const NEXT_TRY: Duration = Duration::from_millis(5);
 
-/// Held until it is dropped; the system ends it with the process.
+/// A held lock. Dropping it releases it; the system releases it when the process ends.
 #[must_use]
 pub(crate) struct Lock {
     _file: File,
 }
 
-/// Waits for whoever has the file.
+/// Locks a file. Waits while another process holds the lock.
 ///
 /// # Errors
-/// When that takes longer than 5 seconds, or no file can be made beside it.
+/// If that takes longer than 5 seconds, or if no lock file can be created beside it.
 pub(crate) fn lock(path: &Path) -> io::Result<Lock> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)?;
     }
     let deadline = Instant::now() + LONGEST_WAIT;
     loop {
@@ -55,7 +55,7 @@ fn try_lock(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Nobody else can open it meanwhile.
+/// Opens the lock file exclusively, so that no other process can open it meanwhile.
 #[cfg(windows)]
 fn try_lock(path: &Path) -> io::Result<Option<File>> {
     use std::os::windows::fs::OpenOptionsExt;

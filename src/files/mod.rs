@@ -1,7 +1,7 @@
-//! Files that decide what runs: replaced in one step, changed by one at a time, written by nobody else,
-//! and files at all.
+//! Safe access to the files that decide what runs: regular files only, replaced in one step, changed by one
+//! process at a time, and writable only by the user.
 //!
-//! Knows nothing of what is in them.
+//! Knows nothing of their content.
 
 mod atomic;
 mod lock;

@@ -1,25 +1,24 @@
-//! Opening a file that is to be read, and nothing else by its name: to open a pipe may take for ever,
-//! and to read a device too.
+//! Opens regular files only. Opening a pipe could block forever, and so could reading a device.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Opens a regular file. It is asked for its kind once it is open, so that nobody can put something
-/// else in its place between a look and the opening.
+/// Opens a regular file. Its type is checked after it was opened, so that it cannot be replaced between the
+/// check and the opening.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        // For a file they mean nothing.
+        // For a regular file these flags have no effect.
         options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
     }
     let file = options.open(path)?;
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
-        Err(io::Error::other("it is no regular file"))
+        Err(io::Error::other("not a regular file"))
     }
 }

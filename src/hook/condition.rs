@@ -1,4 +1,4 @@
-//! One condition of a hook's `when`: globs or a regular expression, compiled to be tested on a string.
+//! One condition of a hook's `when`: globs or a regular expression, compiled and tested against a string.
 //!
 //! Knows nothing of events.
 
@@ -13,41 +13,41 @@ use super::error::HookError;
 use super::globs::{self, translated};
 use super::keys::{key_error, kind, unexpected, wrong_type};
 
-/// The bytes that an expression may have. No longer one compiles to less than `LARGEST`.
+/// The most bytes of an expression. No longer one would compile to less than `LARGEST`.
 const LONGEST: usize = 64 * 1024;
 
-/// The bytes that an expression may take when compiled.
+/// The most bytes that a compiled expression may take.
 const LARGEST: usize = 1024 * 1024;
 
-/// The bytes that the expressions of a file may take together.
+/// The most bytes that all compiled expressions of a file may take together.
 const LARGEST_TOGETHER: usize = 16 * LARGEST;
 
-/// Most expressions take no more.
+/// The first size limit that is tried. Most expressions need no more.
 const SMALLEST: usize = 1024;
 
-/// The bytes that the states of a search may take, which are made while it runs.
+/// The most bytes of the states that a search creates while it runs.
 const LARGEST_CACHE: usize = 256 * 1024;
 
-/// So many characters of an expression are repeated in a message.
+/// The most characters of an expression that an error message repeats.
 const LONGEST_SHOWN: usize = 80;
 
 /// A longer value is not searched: it takes time, and the host waits.
 pub(super) const LONGEST_VALUE: usize = 64 * 1024;
 
-/// What a string of an event's data must be like; see [`Hook::with_when`](crate::Hook::with_when).
+/// A condition on a string of an event's data; see [`Hook::with_when`](crate::Hook::with_when).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Condition {
-    /// A glob that covers the whole string, with `*`, `?` and `[...]` as in patterns of events.
+    /// A glob that matches the whole string, with `*`, `?` and `[...]` as in patterns of events.
     Glob(String),
-    /// One of these globs.
+    /// At least one of these globs matches.
     OneOf(Vec<String>),
-    /// A regular expression in the syntax of the crate `regex` that is found somewhere in the string.
-    /// Of Unicode, it knows `\w`, `\d`, `\s` and which letters are capitals, but no `\p{..}`.
+    /// A regular expression, in the syntax of the crate `regex`, that matches somewhere in the string.
+    /// Of Unicode, `\w`, `\d`, `\s` and letter case are supported, but not `\p{..}`.
     Regex(String),
 }
 
-/// The bytes that expressions may still take when compiled.
+/// How many bytes further compiled expressions may still take.
 pub(crate) struct Allowance(usize);
 
 impl Default for Allowance {
@@ -59,14 +59,14 @@ impl Default for Allowance {
 /// Why an expression was not compiled.
 #[derive(Debug, PartialEq)]
 pub(super) enum Refused {
-    /// It cannot be used, and why.
+    /// It cannot be used, with the reason.
     Invalid(Box<str>),
-    /// The others have taken too much.
+    /// The other expressions have used the whole allowance.
     NothingLeft,
 }
 
 impl Condition {
-    /// The key is repeated in errors.
+    /// Reads a condition from JSON. Errors contain the key.
     pub(super) fn read(key: &str, value: &Value) -> Result<Self, HookError> {
         let condition = match value {
             Value::String(glob) => Self::Glob(glob.clone()),
@@ -111,8 +111,8 @@ impl Condition {
         }
     }
 
-    /// How large an expression is when compiled, `regex` says only by refusing what is larger than a
-    /// limit: so the limit is raised step by step, and what was allowed is what is taken.
+    /// Compiles the condition. `regex` does not report the size of a compiled expression; it only refuses one that
+    /// exceeds a limit. So the limit is raised step by step, and the last limit is charged to the allowance.
     pub(super) fn compile(&self, allowance: &mut Allowance) -> Result<Regex, Refused> {
         let text = self.expression();
         let invalid = |why: &str| {
@@ -138,7 +138,7 @@ impl Condition {
                 limit *= 2;
                 continue;
             }
-            // To have found out that it is too large has taken as much time as to compile it.
+            // Finding out that an expression is too large takes as long as compiling it, so it is charged too.
             match allowance.0.checked_sub(limit) {
                 Some(left) => allowance.0 = left,
                 None => return Err(Refused::NothingLeft),
@@ -147,7 +147,7 @@ impl Condition {
                 Ok(regex) => Ok(regex),
                 Err(_) if is_too_large => invalid(TOO_LARGE),
                 Err(error) => {
-                    // The last of several lines; the others draw the place.
+                    // The last of several lines has the reason; the others show the position.
                     let words = error.to_string();
                     let last = words.lines().last().unwrap_or_default();
                     let why = last.strip_prefix("error: ").unwrap_or(last);
@@ -215,8 +215,8 @@ impl Lazy {
     }
 }
 
-const TOO_LARGE: &str = "takes more than 1 MiB when compiled: repeat less, or take letters of ASCII \
-                         alone, as in `(?-u:\\w)`";
+const TOO_LARGE: &str = "takes more than 1 MiB when compiled: repeat less, or match only ASCII letters, \
+                         as in `(?-u:\\w)`";
 
 const EXPECTED: &str = "a glob, a list of globs, or an object {\"regex\": \"...\"}";
 
@@ -246,7 +246,7 @@ fn shortened(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// As in `git *`, `git *, hg *` and `regex \bsudo\b`.
+/// Formats as `git *`, `git *, hg *` or `regex \bsudo\b`.
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -258,7 +258,7 @@ impl fmt::Display for Condition {
 }
 
 impl From<&str> for Condition {
-    /// The glob.
+    /// Creates a glob condition.
     fn from(glob: &str) -> Self {
         Self::Glob(glob.to_owned())
     }
@@ -339,7 +339,7 @@ mod tests {
             long.ends_with("…` is longer than 64 KiB") && long.len() < 150,
             "{long}"
         );
-        // The crate `glob` would not come to an end.
+        // The crate `glob` would take practically forever.
         let stars = "*[a-z]".repeat(300);
         assert!(is_match(&Condition::Glob(stars), &"a".repeat(1000)));
         assert!(!is_match(
@@ -356,7 +356,7 @@ mod tests {
             condition.compile(&mut allowance).err()
         };
         assert_eq!(refused("a"), None);
-        // What is too large counts as well, else very many of them would take very long.
+        // Expressions that are too large are charged as well; otherwise very many of them would take very long.
         for _ in 0..15 {
             assert!(matches!(refused(r"\w{2000}"), Some(Refused::Invalid(_))));
         }
@@ -396,7 +396,7 @@ mod tests {
             ),
             (
                 json!("[z-a]"),
-                "`k`: invalid glob `[z-a]`: the range `z-a` holds no character",
+                "`k`: invalid glob `[z-a]`: the range `z-a` contains no character",
             ),
             (
                 json!({"regexp": "a"}),

@@ -451,7 +451,7 @@ impl Hook {
     pub fn label(&self) -> &str {
         match (self.description(), self.name()) {
             ("", Some(name)) => name,
-            ("", None) => self.event_pattern(),
+            ("", None) => self.foreign().map_or(self.event_pattern(), |it| it.label()),
             (description, _) => description,
         }
     }

@@ -135,6 +135,11 @@ impl Foreign {
         self.event
     }
 
+    /// The words by which people know the hook, where it has no others.
+    pub(super) fn label(&self) -> &str {
+        self.status_message.as_deref().unwrap_or(self.event.name)
+    }
+
     /// As it was written; none where every event matches.
     pub(crate) fn matcher(&self) -> Option<&str> {
         self.matcher.text()
@@ -181,6 +186,13 @@ impl Foreign {
     fn is_named(&self, subject: &str) -> bool {
         let mut others = dialects::also_called(self.dialect, subject).iter();
         self.matcher.matches(subject) || others.any(|other| self.matcher.matches(other))
+    }
+
+    /// The same without what would have to be compiled.
+    pub(super) fn may_be_met(&self, event: &HookEvent) -> bool {
+        let is_compiled = matches!(*self.matcher, Matcher::Regex { .. });
+        let subject = self.subject(event);
+        is_compiled || subject.is_none_or(|subject| self.is_named(subject))
     }
 
     /// The key that does not match this event, and what it says.

@@ -1,12 +1,13 @@
-//! Globs as regular expressions: `*`, `?`, `[...]` and `**` mean what they mean in patterns of events.
+//! Translates globs into regular expressions: `*`, `?`, `[...]` and `**` have the same meaning as in patterns of
+//! events.
 //!
-//! The crate `glob` calls itself at each `*`, and goes through the rest of the text for each character. That
-//! is good enough for names of tools; the values that these globs are for are longer.
+//! The crate `glob` recurses at each `*`, and scans the rest of the text for each character. That is fast enough
+//! for names of tools, but the values that these globs match are longer.
 
-/// Whether it is a glob.
+/// Checks that a text is a valid glob.
 ///
 /// # Errors
-/// Says where it is not, and why: a fragment.
+/// A fragment that says where it is not valid, and why.
 pub(super) fn check(glob: &str) -> Result<(), String> {
     if let Err(error) = glob::Pattern::new(glob) {
         return Err(format!("at column {}, {}", error.pos + 1, error.msg));
@@ -15,16 +16,16 @@ pub(super) fn check(glob: &str) -> Result<(), String> {
         if let Piece::Class { ranges, .. } = piece
             && let Some((first, last)) = ranges.iter().find(|(first, last)| first > last)
         {
-            return Err(format!("the range `{first}-{last}` holds no character"));
+            return Err(format!("the range `{first}-{last}` contains no character"));
         }
     }
     Ok(())
 }
 
-/// A part of a glob that the crate `glob` takes for valid.
+/// A part of a glob that the crate `glob` accepts.
 enum Piece {
     Any,
-    /// No directories or some, each with its `/`.
+    /// Any number of directories, each with its `/`.
     Directories,
     One,
     Class {
@@ -53,7 +54,7 @@ fn pieces(glob: &str) -> impl Iterator<Item = Piece> {
     })
 }
 
-/// The class at the beginning, and its length. A `]` that comes first is one of its characters.
+/// Returns the class at the beginning, and its length. A `]` that comes first belongs to the class.
 fn class(text: &str) -> (Piece, usize) {
     let is_negated = text[1..].starts_with('!');
     let start = if is_negated { 2 } else { 1 };
@@ -77,8 +78,8 @@ fn class(text: &str) -> (Piece, usize) {
     (Piece::Class { is_negated, ranges }, length)
 }
 
-/// A regular expression for the whole of a text. A `*` at an end is left out, for then a search need not
-/// go there.
+/// Returns a regular expression that matches the whole text. A `*` at the beginning or the end is left out, so
+/// that a search does not have to read that part.
 pub(super) fn translated(glob: &str) -> String {
     let mut regex = r"\A".to_owned();
     for piece in pieces(glob) {

@@ -1,8 +1,8 @@
-//! Which variables of the program's own environment a hook inherits.
+//! Which of the host's environment variables a hook inherits.
 //!
-//! Knows names, reads no environment.
+//! Knows names; does not read the environment.
 
-/// A list of names, in which `*` stands for any characters.
+/// A list of names in which `*` matches any characters.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Inherit(Box<[String]>);
 
@@ -15,7 +15,7 @@ impl Inherit {
         &self.0
     }
 
-    /// On Windows names of variables have no case.
+    /// Whether the list contains this variable. On Windows, case does not matter.
     pub(crate) fn covers(&self, variable: &str) -> bool {
         if cfg!(windows) {
             let variable = variable.to_uppercase();
@@ -28,8 +28,7 @@ impl Inherit {
     }
 }
 
-/// Takes a time that grows with the length of the two: each part between two stars is looked for once,
-/// at its first place.
+/// Matches in linear time: each part between two stars is searched for once, and its first occurrence is used.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else {
         return pattern == name;

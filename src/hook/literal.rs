@@ -1,12 +1,12 @@
-//! Commands whose words are what they stand for, so that the files they run are known without a shell.
+//! Commands whose words are literal, so that the files that they run are known without a shell.
 //!
-//! Knows words, not files.
+//! Knows words; knows nothing of files.
 
 use super::parts::HookCommand;
 use super::words::{Token, words};
 
-/// The words of a command, where all are what they stand for: no expansion, no operator, no other shell's
-/// code. None where the files of the command are not known.
+/// Returns the words of a command if all are literal: no expansion, no operator, no code for another shell.
+/// None if the files of the command cannot be determined.
 pub(crate) fn literal_words(command: &HookCommand) -> Option<Vec<String>> {
     let words: Vec<String> = match command {
         HookCommand::Program(args) => args.clone(),

@@ -102,7 +102,7 @@ impl Hook {
     /// pattern matches.
     pub(crate) fn is_when_met(&self, event: &HookEvent) -> bool {
         if self.is_closed {
-            return true;
+            return self.foreign().is_none_or(|it| it.may_be_met(event));
         }
         let extras = &*self.extras;
         let is_met = extras.when.as_ref().is_none_or(|when| when.is_met(event));

@@ -1,6 +1,6 @@
 //! The names of choices: one macro for all enums that appear in JSON.
 
-/// Gives an enum its names in JSON: `as_str`, `ALL`, `Display`.
+/// Gives an enum its names in JSON: `as_str`, `ALL`, `Display`, `Serialize`.
 macro_rules! named {
     ($type:ident { $($variant:ident = $name:literal),+ $(,)? }) => {
         impl $type {
@@ -17,6 +17,12 @@ macro_rules! named {
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.pad(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
             }
         }
     };

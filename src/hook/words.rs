@@ -1,46 +1,46 @@
-//! The words of a shell's command, as POSIX defines them: quotes, backslashes, line continuations,
-//! operators, here-documents (Shell Command Language, sections 2.2 and 2.3).
+//! The words of a shell command as POSIX defines them: quotes, backslashes, line continuations, operators,
+//! here-documents (Shell Command Language, sections 2.2 and 2.3).
 //!
-//! Expands nothing: a word whose value only the shell can know says so. What shells read differently, or
-//! what hides code from a reader, is not followed: then the text is `incomplete`. Knows no program and
-//! no file.
+//! Expands nothing: a word whose value only the shell knows is marked. Constructs that shells read differently,
+//! or that hide code from a reader, are not followed: then the text is `incomplete`. Knows nothing of programs
+//! and files.
 
-/// A command's text, taken apart.
+/// The tokens of a command's text.
 #[derive(Debug, Default)]
 pub(crate) struct CommandText {
     pub(crate) tokens: Vec<Token>,
-    /// The code of `$(...)`, `` `...` ``, `<(...)` and `>(...)`, wherever they stand.
+    /// The code of all `$(...)`, `` `...` ``, `<(...)` and `>(...)`.
     pub(crate) nested: Vec<CommandText>,
-    /// Something in it cannot be read for sure.
+    /// Part of it cannot be read with certainty.
     pub(crate) incomplete: bool,
 }
 
 #[derive(Debug)]
 pub(crate) enum Token {
     Word(Word),
-    /// A line break is one too.
+    /// An operator. A line break is one too.
     Operator(&'static str),
 }
 
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Word {
-    /// Without its quotes; an expansion stands as it is written.
+    /// The word without its quotes. An expansion is kept as written.
     pub(crate) text: String,
-    /// What of it stands in no quotes.
+    /// The parts of the word that are not in quotes.
     pub(crate) bare: String,
     pub(crate) single_quoted: Vec<String>,
-    /// Something of it is quoted, by whatever means.
+    /// Part of it is quoted, in any way.
     pub(crate) quoted: bool,
-    /// What the shell makes of it is not known before it runs.
+    /// Its value is not known before the shell runs.
     pub(crate) expands: bool,
-    /// So many bytes at its beginning are neither quoted nor expanded.
+    /// The number of bytes at its beginning that are neither quoted nor expanded.
     pub(crate) plain: usize,
-    /// It has a `$` or a backquote that is quoted: some commands of bash run what they read so.
+    /// It has a quoted `$` or backquote: some bash commands execute such an argument.
     pub(crate) quotes_code: bool,
 }
 
 impl Word {
-    /// A word as a program receives it.
+    /// Creates a word as a program receives it.
     pub(crate) fn literal(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -49,7 +49,7 @@ impl Word {
         }
     }
 
-    /// What comes now is not plain.
+    /// Marks the end of the plain beginning.
     fn end_plain(&mut self) {
         if !self.quoted && !self.expands {
             self.plain = self.text.len();
@@ -57,8 +57,8 @@ impl Word {
     }
 }
 
-/// Whether a program of this name, by whatever path, runs the code that it is given: the next word's
-/// or, without one, what it reads.
+/// Whether a program with this name or path runs code that it is given: the next word, or without one its
+/// standard input.
 pub(crate) fn is_interpreter(program: &str) -> bool {
     const INTERPRETERS: &[&str] = &[
         "sh",
@@ -81,18 +81,18 @@ pub(crate) fn is_interpreter(program: &str) -> bool {
     INTERPRETERS.contains(&name.strip_suffix(".exe").unwrap_or(name))
 }
 
-/// Takes a command apart, in time that is linear in its length.
+/// Splits a command into words, in linear time.
 pub(crate) fn words(command: &str) -> CommandText {
     let mut lexer = Lexer::new(command, 0, 0);
     lexer.read();
     lexer.found
 }
 
-/// Each level takes a part of the stack.
+/// The deepest nesting. Each level takes stack.
 const DEEPEST: usize = 32;
 
-/// Longest first: the first that fits is the operator. Without bash's `&>`, which other shells read
-/// as two, and run what follows.
+/// The operators, longest first: the first match is used. Not bash's `&>`: other shells read it as two
+/// operators, and run the text after it.
 const OPERATORS: [&str; 22] = [
     ";;&", "<<<", "<<-", ";;", ";&", "&&", "||", "|&", "<<", "<&", "<>", ">>", ">&", ">|", "<",
     ">", "\n", ";", "&", "|", "(", ")",
@@ -103,14 +103,14 @@ struct Lexer<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
-    /// The parentheses that are open.
+    /// The number of open parentheses.
     open: usize,
-    /// Where the last word ended.
+    /// The end of the last word.
     word_end: usize,
     found: CommandText,
-    /// The here-documents whose text begins behind the end of this line.
+    /// The here-documents whose text begins after the end of this line.
     here_documents: Vec<HereDocument>,
-    /// The next word is the delimiter of one.
+    /// Set if the next word is the delimiter of a here-document.
     awaits_delimiter: Option<&'static str>,
 }
 
@@ -156,7 +156,7 @@ impl<'a> Lexer<'a> {
         is_there
     }
 
-    /// Up to this character, which is passed over; the whole rest where there is none.
+    /// Returns the text up to this character, and skips the character. Without one, returns the whole rest.
     fn until(&mut self, end: char) -> &'a str {
         let rest = self.rest();
         match rest.find(end) {
@@ -172,7 +172,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// To the end of the text, or of the parenthesis that this is the code of.
+    /// Reads to the end of the text, or to the parenthesis that closes this code.
     fn read(&mut self) {
         let mut is_closed = self.depth == 0;
         while let Some(c) = self.peek() {
@@ -194,7 +194,7 @@ impl<'a> Lexer<'a> {
         self.found.incomplete |= !is_closed || !self.here_documents.is_empty();
     }
 
-    /// Behind a line continuation, which must not lie within an operator.
+    /// Continues after a line continuation. One within an operator makes the text incomplete.
     fn continue_line(&mut self) {
         let before = self.text[..self.at - 2].chars().next_back();
         let is_part =
@@ -217,7 +217,7 @@ impl<'a> Lexer<'a> {
         match operator {
             "(" => {
                 self.open += 1;
-                // bash's `((`, `a=(...)` and `@(...)`; behind a name, `()` is a function's.
+                // bash's `((`, `a=(...)` and `@(...)`; after a name, `()` begins a function.
                 let is_glued = self.word_end == self.at - 1 && self.peek() != Some(')');
                 self.found.incomplete |= is_glued || self.peek() == Some('(');
             }
@@ -249,7 +249,7 @@ impl<'a> Lexer<'a> {
         word.end_plain();
         word.expands |= expands(&word.bare);
         self.word_end = self.at;
-        // Where it matters, a parenthesis of a pattern would be taken for the end.
+        // Within `$(...)`, a parenthesis of a `case` pattern would look like its end.
         self.found.incomplete |= self.depth > 0 && word.text == "case";
         if self.is_descriptor(&word) {
             return;
@@ -265,8 +265,8 @@ impl<'a> Lexer<'a> {
         self.found.tokens.push(Token::Word(word));
     }
 
-    /// The number before a redirection. Shells differ on those of several digits; another input than
-    /// the standard one is not followed.
+    /// Whether the word is the number before a redirection. Shells read several digits differently. A redirection
+    /// of an input other than standard input is not followed.
     fn is_descriptor(&mut self, word: &Word) -> bool {
         let Some(redirection) = self.peek().filter(|c| matches!(c, '<' | '>')) else {
             return false;
@@ -333,7 +333,7 @@ impl<'a> Lexer<'a> {
         self.found.incomplete = true;
     }
 
-    /// Behind a `$`.
+    /// Reads the text after a `$`.
     fn expansion(&mut self, word: &mut Word, in_quotes: bool) {
         let start = self.at - 1;
         match self.peek() {
@@ -347,8 +347,8 @@ impl<'a> Lexer<'a> {
                 let inner = self.until('}');
                 self.found.incomplete |= !is_plain_parameter(inner);
             }
-            // `$'\x2e'` and `$"..."` are bash's; in other shells the `$` stands for itself. `$[...]`
-            // is bash's arithmetic. A line continuation may join the `$` with anything.
+            // `$'\x2e'` and `$"..."` are bash's; in other shells the `$` is an ordinary character. `$[...]` is bash's
+            // arithmetic. A line continuation may join the `$` to anything.
             Some('\'' | '"') if !in_quotes => self.found.incomplete = true,
             Some('[' | '\\') => self.found.incomplete = true,
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
@@ -363,7 +363,7 @@ impl<'a> Lexer<'a> {
         word.expands = true;
     }
 
-    /// `((`: numbers, names and operators alone, none of which assigns.
+    /// Reads `((`: only numbers, names and operators that assign nothing.
     fn arithmetic(&mut self) {
         let rest = self.rest();
         let length = rest.find("))").map_or(rest.len(), |end| end + 2);
@@ -377,12 +377,12 @@ impl<'a> Lexer<'a> {
         self.at += length;
     }
 
-    /// Behind `$(`, `<(` or `>(`, which is so many bytes long.
+    /// Reads the code after `$(`, `<(` or `>(`; `opening` is its length in bytes.
     fn substitution(&mut self, word: &mut Word, opening: usize) {
         word.end_plain();
         word.expands = true;
         let start = self.at - opening;
-        // A here-document whose text would begin within it.
+        // The text of a here-document would begin within the substitution.
         self.found.incomplete |= !self.here_documents.is_empty();
         if self.depth < DEEPEST {
             let mut inner = Lexer::new(self.text, self.at, self.depth + 1);
@@ -403,7 +403,7 @@ impl<'a> Lexer<'a> {
         let code = self.until('`');
         word.text.push_str(&format!("`{code}`"));
         let nested = words(code);
-        // What a backslash means there depends on the quotes around.
+        // The meaning of a backslash depends on the surrounding quotes.
         self.found.incomplete |= nested.incomplete || code.contains('\\');
         self.found.nested.push(nested);
     }
@@ -433,15 +433,15 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// What stands in `${...}`: a name, and at most what is taken from its value or stands for it, without
-/// anything that runs or sets.
+/// Whether the content of `${...}` is a name, optionally with an operation that neither runs nor assigns
+/// anything.
 fn is_plain_parameter(inner: &str) -> bool {
     let inner = inner.strip_prefix('#').unwrap_or(inner);
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let length = inner.find(|c| !is_name(c)).unwrap_or(inner.len());
     let (name, rest) = inner.split_at(length);
     let is_plain = |c: char| is_name(c) || " .,:/%#+*?^-".contains(c);
-    // `${x:y}` counts with the value of `y`, which bash may run.
+    // `${x:y}` evaluates `y` as arithmetic, which can execute code in bash.
     let counts = rest
         .strip_prefix(':')
         .is_some_and(|it| !it.starts_with(['-', '+', '?']));
@@ -454,8 +454,8 @@ fn is_plain_parameter(inner: &str) -> bool {
     is_known && !name.is_empty()
 }
 
-/// Whether the shell would put something else in the place of these unquoted characters: names of
-/// files, braces, a home directory.
+/// Whether the shell would replace these unquoted characters: by names of files, by expanded braces, or by a
+/// home directory.
 fn expands(bare: &str) -> bool {
     if matches!(bare, "[" | "[[" | "]" | "]]" | "{" | "}" | "{}") {
         return false;

@@ -4,12 +4,13 @@
 
 mod env_file;
 mod failure;
+mod json;
 mod output;
 mod result;
 
 use serde_json::{Map, Value};
 
-use crate::events::EventType;
+use crate::events::{EventKind, EventType};
 use crate::printable::{printable, printable_lines};
 
 pub use env_file::EnvFile;
@@ -21,7 +22,7 @@ pub use result::HookResult;
 #[derive(Debug, Clone)]
 #[must_use = "hooks may have blocked the operation: ask `allowed` or `into_result`"]
 pub struct Outcome {
-    event_type: EventType,
+    kind: EventKind,
     results: Vec<HookResult>,
 }
 
@@ -38,16 +39,22 @@ impl Outcome {
     /// # Ok::<(), forge_hooks::HookError>(())
     /// ```
     pub fn new(event_type: EventType, results: Vec<HookResult>) -> Self {
-        Self {
+        let can_block = event_type.can_block();
+        let kind = EventKind {
             event_type,
-            results,
-        }
+            can_block,
+        };
+        Self::of(kind, results)
+    }
+
+    pub(crate) fn of(kind: EventKind, results: Vec<HookResult>) -> Self {
+        Self { kind, results }
     }
 
     /// Whether the host may do what it is about to do; where it has said that it
     /// [handles](crate::FireOptions::handles_ask) questions, unless one is [asked](Outcome::asks).
-    /// Always true for an event that cannot block
-    /// ([`EventType::can_block`]): what has happened cannot be stopped any more.
+    /// Always true for an event that cannot [block](Outcome::can_block): what has happened cannot be
+    /// stopped any more.
     #[must_use]
     pub fn allowed(&self) -> bool {
         self.blocked().is_none()
@@ -57,8 +64,8 @@ impl Outcome {
     /// where a hook stops the turn.
     #[must_use]
     pub fn blocked(&self) -> Option<&HookResult> {
-        let stops = self.event_type.is_agent_stop() && self.stops_turn();
-        if stops || !self.event_type.can_block() {
+        let stops = self.event_type().is_agent_stop() && self.stops_turn();
+        if stops || !self.can_block() {
             return None;
         }
         let mut results = self.results.iter();
@@ -95,7 +102,7 @@ impl Outcome {
     /// All results that want it, in their order: each may have a reason of its own, and whoever is
     /// asked should know them all.
     pub fn questions(&self) -> impl Iterator<Item = &HookResult> {
-        let asked = self.event_type.can_block() && self.allowed();
+        let asked = self.can_block() && self.allowed();
         let results = self.results.iter().filter(move |_| asked);
         results.filter(|result| result.decision() == Decision::Ask)
     }
@@ -203,7 +210,7 @@ impl Outcome {
     /// it finds here; [`ToolRun::output`](crate::ToolRun::output) does.
     #[must_use]
     pub fn updated_output(&self) -> Option<Value> {
-        if self.event_type != EventType::ToolPostExecute {
+        if self.kind.event_type != EventType::ToolPostExecute {
             return None;
         }
         let withheld = self.results.iter().find_map(HookResult::withheld_output);
@@ -250,7 +257,14 @@ impl Outcome {
     /// The kind of event that the hooks were run for.
     #[must_use]
     pub fn event_type(&self) -> &EventType {
-        &self.event_type
+        &self.kind.event_type
+    }
+
+    /// Whether hooks may block such an event: [`EventType::can_block`], unless the host has declared
+    /// that the event [only notifies](crate::EventSpec::notify_only).
+    #[must_use]
+    pub fn can_block(&self) -> bool {
+        self.kind.can_block
     }
 }
 

@@ -1,29 +1,30 @@
-//! Why a pattern, or a condition of a hook, does not match an event: for those who wonder why their hook
+//! Explains why a pattern or a condition does not match an event, so that users can find out why their hook
 //! does not run.
 //!
-//! Takes the pattern's text apart once more, since matching keeps no text.
+//! Parses the pattern's text again, because the parsed pattern keeps no text for each part.
 
 use std::fmt;
 
 use super::{Alternative, EventPattern, Piece, Segment, split};
 use crate::events::HookEvent;
 
-/// Why one alternative of a pattern, or one condition of a hook, does not match an event; see
-/// [`EventPattern::mismatches`] and [`Hook::mismatches`](crate::Hook::mismatches).
+/// Why one alternative of a pattern, or one condition of a hook, does not match an event.
+///
+/// See [`EventPattern::mismatches`] and [`Hook::mismatches`](crate::Hook::mismatches).
 ///
 /// `Display` is a fragment such as `its tool is \`bash\`, and the event's is \`write\``.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mismatch {
-    /// The alternative, as in `tool:pre_execute:bash`; of a condition its JSON Pointer, as in
-    /// `/tool_args/command`.
+    /// The alternative, such as `tool:pre_execute:bash`.
+    /// For a condition, its JSON Pointer, such as `/tool_args/command`.
     pub alternative: String,
-    /// The first part of it that does not match.
+    /// The first part that does not match.
     pub part: PatternPart,
-    /// What the pattern has there; of a condition the [`Condition`](crate::Condition) as text.
+    /// The pattern's text for this part. For a condition, the [`Condition`](crate::Condition) as text.
     pub expected: String,
-    /// What the event has there, of a value the beginning, with secrets masked; none for an event
-    /// without a tool or without such a value.
+    /// The event's text for this part.
+    /// For a value only its beginning, with secrets masked. None if the event has no tool or no such value.
     pub found: Option<String>,
 }
 
@@ -31,15 +32,15 @@ pub struct Mismatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PatternPart {
-    /// The whole name of the event, for a pattern of one part.
+    /// The whole name of the event, in a pattern of one part.
     Event,
-    /// What stands before the first colon.
+    /// The text before the first colon.
     Category,
-    /// What stands behind it.
+    /// The text between the first and the second colon.
     Action,
     /// The third part.
     Tool,
-    /// No part of a pattern, but a condition of the hook.
+    /// A condition of the hook, which is not part of the pattern.
     Condition,
 }
 
@@ -74,8 +75,9 @@ impl fmt::Display for Mismatch {
 }
 
 impl EventPattern {
-    /// Why this event is not meant: for each alternative the first part that does not match. Empty
-    /// when the event is meant.
+    /// Returns why this event does not match.
+    ///
+    /// For each alternative, the first part that does not match. Empty if the event matches.
     ///
     /// ```
     /// use forge_hooks::{EventPattern, HookEvent, PatternPart};

@@ -1,19 +1,20 @@
-//! Which events a hook is for: a pattern, parsed once, matched without allocating.
+//! The events that a hook is for: a pattern that is parsed once, and then matched without allocating.
 //!
 //! Pure: knows the names of events, nothing of hooks.
 //!
 //! ```text
 //! pattern     = alternative { "," alternative }
 //! alternative = segment                             a glob over the whole name: `*`, `tool*`
-//!             | segment ":" segment                 category:action, whatever the tool
-//!             | segment ":" segment ":" segment     and the tool, whose name may hold colons
+//!             | segment ":" segment                 category:action, with any tool or none
+//!             | segment ":" segment ":" segment     with a tool, whose name may contain colons
 //! segment     = glob { "|" glob }
 //! ```
 //!
-//! Within the brackets of a glob (`[a,b]`) a separator stands for itself. Names of events have no
-//! capital letters, so that a capital in a category, an action or a whole name is an error.
+//! Within the brackets of a glob (`[a,b]`) separators have no special meaning. Names of events have no
+//! capital letters, so that a capital letter in a category, an action or a whole name is an error.
 
 mod mismatch;
+mod unfired;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -42,7 +43,7 @@ pub struct EventPattern {
     alternatives: Box<[Alternative]>,
 }
 
-/// Why a text is no event pattern, and where.
+/// Error parsing an event pattern, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid event pattern `{pattern}` at column {column}: {message}")]
 pub struct PatternError {
@@ -52,7 +53,7 @@ pub struct PatternError {
 }
 
 impl PatternError {
-    /// The place in the pattern, counted in characters from 1.
+    /// The position in the pattern, in characters, starting at 1.
     #[must_use]
     pub fn column(&self) -> usize {
         self.column
@@ -69,7 +70,7 @@ pub(crate) enum Alternative {
     },
 }
 
-/// A part of a pattern. The first three are what nearly all patterns consist of, and need no glob.
+/// A part of a pattern. Nearly all patterns need only the first three variants, and no glob.
 #[derive(Clone)]
 pub(crate) enum Segment {
     Any,
@@ -79,11 +80,11 @@ pub(crate) enum Segment {
 }
 
 impl EventPattern {
-    /// Parses a pattern; the same as [`str::parse`].
+    /// Parses a pattern, like [`str::parse`].
     ///
     /// # Errors
-    /// When an alternative or a segment is empty, a glob is malformed, or a category or an action
-    /// has a capital letter, which no event has; the error says where. When it is longer than
+    /// If an alternative or a segment is empty, if a glob is malformed, or if a category or an action has a
+    /// capital letter, which no event has. The error contains the position. Also if the pattern is longer than
     /// 64 KiB.
     pub fn new(pattern: impl Into<String>) -> Result<Self, PatternError> {
         let source = pattern.into();
@@ -105,7 +106,7 @@ impl EventPattern {
         })
     }
 
-    /// `*`
+    /// The pattern `*`.
     pub(crate) fn any() -> Self {
         Self {
             source: "*".into(),
@@ -113,19 +114,19 @@ impl EventPattern {
         }
     }
 
-    /// The pattern of this event, whatever the tool.
+    /// Returns the pattern of this event type, with any tool or none.
     pub(crate) fn of_event(event_type: &EventType) -> Self {
         Self::new(event_type.as_str()).unwrap_or_else(|_| Self::any())
     }
 
-    /// What one of the two matches.
+    /// Returns a pattern that matches what either of the two matches.
     pub(crate) fn or(&self, other: &Self) -> Self {
         let both = format!("{}, {}", self.as_str(), other.as_str());
         Self::new(both).unwrap_or_else(|_| Self::any())
     }
 
-    /// The pattern that is meant by one with capital letters in a category or an action: the same
-    /// with small ones. None where a part of that is malformed, or matches no built-in event.
+    /// Returns the pattern with its categories and actions in lower case. None if part of the result is
+    /// malformed or matches no built-in event.
     pub(crate) fn without_capitals(pattern: &str) -> Option<Self> {
         let mut small = Vec::new();
         for piece in split(Piece::whole(pattern), ',') {
@@ -134,7 +135,7 @@ impl EventPattern {
         Self::new(small.join(",")).ok()
     }
 
-    /// How much memory it takes, in parts of names; a glob is as large as some others together.
+    /// A measure of its memory, in name parts; a glob counts as several.
     pub(crate) fn parts(&self) -> usize {
         let parts = |alternative: &Alternative| match alternative {
             Alternative::Whole(name) => name.parts(),
@@ -147,13 +148,13 @@ impl EventPattern {
         self.alternatives.iter().map(parts).sum()
     }
 
-    /// The pattern as it was given.
+    /// The pattern as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.source
     }
 
-    /// Whether this event is meant. Allocates nothing.
+    /// Whether the pattern matches this event. Allocates nothing.
     #[must_use]
     pub fn matches(&self, event: &HookEvent) -> bool {
         let tool = event.tool_name.as_deref();
@@ -162,7 +163,7 @@ impl EventPattern {
         })
     }
 
-    /// Whether an event of this type is meant for some tool, or without one.
+    /// Whether the pattern matches events of this type, with some tool or without one.
     #[must_use]
     pub fn matches_type(&self, event_type: &EventType) -> bool {
         self.alternatives
@@ -170,7 +171,7 @@ impl EventPattern {
             .any(|alternative| alternative.matches_type(event_type))
     }
 
-    /// Whether this is the only built-in event that it matches.
+    /// Whether this is the only built-in event that the pattern matches.
     pub(crate) fn matches_only(&self, event_type: &EventType) -> bool {
         let mut known = EventType::BUILTIN.iter();
         known.all(|known| self.matches_type(known) == (known == event_type))
@@ -181,8 +182,8 @@ impl EventPattern {
         known.any(|known| self.matches_type(known))
     }
 
-    /// The name of the built-in event that was probably meant, for a pattern that matches none of
-    /// them: `Err(None)` where no name is near (a custom event, say).
+    /// Checks that the pattern matches a built-in event. If not, returns the name that was probably meant:
+    /// `Err(None)` if no name is similar (for example, of a custom event).
     pub(crate) fn check_known(&self) -> Result<(), Option<EventType>> {
         if self.matches_known() {
             return Ok(());
@@ -200,14 +201,13 @@ impl EventPattern {
     }
 }
 
-/// So many bytes may a glob have. `glob` calls itself at each `*`, and goes through the rest of the
-/// name for each character: without a bound, a pattern could exhaust the stack, or the host's
-/// patience, on a long name of a tool.
+/// The most bytes of a glob. `glob` recurses at each `*`, and scans the rest of the name for each character.
+/// Without a limit, a pattern with a long tool name could overflow the stack or take very long.
 const LONGEST_GLOB: usize = 1000;
 
 const LONGEST_PATTERN: usize = 64 * 1024;
 
-/// So many characters of a pattern are repeated in a message.
+/// The most characters of a pattern that an error message repeats.
 const LONGEST_SHOWN: usize = 80;
 
 fn shortened(pattern: &str) -> String {
@@ -217,19 +217,19 @@ fn shortened(pattern: &str) -> String {
     }
 }
 
-/// The alternatives whose names are compared with those of events: a pattern may have very many.
+/// The most alternatives that are compared with names of events: a pattern may have very many.
 const MOST_SEARCHED: usize = 16;
 
 type PlacedMessage = (usize, Cow<'static, str>);
 
-/// An alternative with small letters but for its tool.
+/// Returns an alternative in lower case, except for its tool.
 fn small_letters(piece: Piece<'_>) -> String {
     let event = event_part(piece);
     let tool = &piece.text[event.text.len()..];
     event.text.to_lowercase() + tool
 }
 
-/// What an alternative says of the event's name: all of it but the tool.
+/// The part of an alternative that describes the event: everything except the tool.
 fn event_part(piece: Piece<'_>) -> Piece<'_> {
     let end = match split(piece, ':').get(2) {
         Some(tool) => tool.start - 1 - piece.start,
@@ -241,10 +241,10 @@ fn event_part(piece: Piece<'_>) -> Piece<'_> {
     }
 }
 
-/// An alternative with small letters but for its tool, if that matches a built-in event.
+/// Returns an alternative in lower case, except for its tool, if that matches a built-in event.
 fn known_in_small_letters(piece: Piece<'_>) -> Option<String> {
     let small = small_letters(piece);
-    // Some capitals have no small letter.
+    // Some capital letters have no lower-case form.
     if event_part(Piece::whole(&small))
         .text
         .contains(char::is_uppercase)
@@ -255,16 +255,16 @@ fn known_in_small_letters(piece: Piece<'_>) -> Option<String> {
     pattern.matches_known().then_some(small)
 }
 
-/// A pattern with a capital would never match, and the guard that it is for would never run.
+/// Refuses a pattern with a capital letter. It would never match, so a guard would never run.
 fn refuse_capitals(piece: Piece<'_>) -> Result<(), PlacedMessage> {
     let event = event_part(piece);
     let Some(at) = event.text.find(char::is_uppercase) else {
         return Ok(());
     };
     let message = match known_in_small_letters(piece) {
-        Some(small) => format!("no event has capitals: write `{small}`"),
-        None => "no event has capitals: events are called `category:action`, and a tool comes \
-                 third, as in `tool:pre_execute:Bash`"
+        Some(small) => format!("event names have no capital letters: write `{small}`"),
+        None => "event names have no capital letters: expected `category:action`, optionally \
+                 with a tool, as in `tool:pre_execute:Bash`"
             .to_owned(),
     };
     Err((event.start + at, message.into()))
@@ -278,7 +278,7 @@ impl Alternative {
         let (Some(category), Some(action)) = (first, second) else {
             return Segment::parse(piece).map(Self::Whole);
         };
-        // The tool is all of the rest: names of tools may hold colons.
+        // The tool is the whole rest, because names of tools may contain colons.
         let tool = parts
             .next()
             .map(|third| piece.from(third.start))
@@ -304,7 +304,7 @@ impl Alternative {
             .is_none_or(|tool| name.is_some_and(|name| tool.matches(name)))
     }
 
-    /// The tool segment; without one, the tool does not matter.
+    /// The tool segment. None: any tool, or none, matches.
     pub(crate) fn tool(&self) -> Option<&Segment> {
         match self {
             Self::Whole(_) => None,
@@ -334,12 +334,12 @@ impl Segment {
             "*" => Ok(Self::Any),
             text if !text.contains(['*', '?', '[']) => Ok(Self::Literal(text.into())),
             text if text.len() > LONGEST_GLOB => {
-                Err((piece.start, "a glob is at most 1000 bytes long".into()))
+                Err((piece.start, "the glob is longer than 1000 bytes".into()))
             }
             text => Pattern::new(text)
                 .map(|glob| Self::Glob(Box::new(glob)))
                 .map_err(|error| {
-                    // `glob` counts characters.
+                    // `glob` counts in characters.
                     let offset = text
                         .char_indices()
                         .nth(error.pos)
@@ -366,7 +366,7 @@ impl Segment {
         }
     }
 
-    /// The names that this matches, where it is nothing but a list of names.
+    /// The names that this segment matches, if it is only a list of names.
     pub(crate) fn literals(&self) -> Option<Vec<&str>> {
         match self {
             Self::Any | Self::Glob(_) => None,
@@ -379,7 +379,7 @@ impl Segment {
     }
 }
 
-/// A part of the pattern's text that knows where in it it began, in bytes.
+/// A part of the pattern's text, with its position in the whole text, in bytes.
 #[derive(Clone, Copy)]
 struct Piece<'a> {
     text: &'a str,
@@ -399,7 +399,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// The rest of this piece from a place in the whole pattern on.
+    /// Returns the rest of this piece, starting at a position in the whole pattern.
     fn from(self, start: usize) -> Self {
         Self {
             text: &self.text[start - self.start..],
@@ -408,12 +408,12 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// Splits at a separator, but not within a bracket that is closed.
+/// Splits at a separator, except within a closed bracket.
 fn split(piece: Piece<'_>, separator: char) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let (mut start, mut resume) = (0, 0);
-    // Behind a bracket that is never closed, none is: to look again and again would take a time
-    // that grows with the square of the length.
+    // If a bracket is never closed, later ones are not closed either. Searching again for each would take
+    // quadratic time.
     let mut may_close = true;
     for (at, c) in piece.text.char_indices() {
         if at < resume {
@@ -437,8 +437,8 @@ fn split(piece: Piece<'_>, separator: char) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Behind the bracket that opens at `open`; its own place if it is never closed. As in `glob`, a
-/// `]` that comes first, or first behind `!`, is one of the set.
+/// Returns the position after the bracket that opens at `open`, or `open` if it is never closed. As in `glob`,
+/// a `]` that comes first, or first after `!`, belongs to the set.
 fn bracket_end(text: &str, open: usize) -> usize {
     let set = &text[open + 1..];
     let skipped = if set.starts_with('!') { 2 } else { 1 };

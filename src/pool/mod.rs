@@ -1,7 +1,7 @@
-//! Threads that run jobs: a bounded queue in which guards come first and jobs with one key are in order,
-//! and the threads that take from it.
+//! Threads that run jobs: a bounded queue in which guards come first and jobs with one ordering key stay in
+//! order, and the threads that take jobs from it.
 //!
-//! Knows jobs, not what they do: no hook and no event.
+//! Knows nothing of hooks and events.
 
 mod queue;
 mod threads;

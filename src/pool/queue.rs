@@ -1,20 +1,21 @@
-//! What waits for a thread, and which of it is next.
+//! The items that wait for a thread, and which of them is next.
 //!
-//! Guards go ahead of the others; within each of the two, the oldest is first. Of a lane, one is
-//! under way at a time and the rest waits behind it. Knows neither threads nor what it holds.
+//! Guards have priority over other items; within each of the two groups, the oldest comes first. Of the items
+//! with one ordering key, only one runs at a time, and the others wait behind it. Knows nothing of threads,
+//! nor of the items.
 
 use std::collections::{BTreeMap, HashMap};
 
-/// Where something stands in the queue.
+/// The position of an item in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Whether somebody waits for leave to go on.
+    /// Whether a caller waits for the item's permission to continue.
     pub(crate) guard: bool,
-    /// What is in the same lane comes one after the other.
-    pub(crate) lane: Option<u64>,
+    /// Items with the same key run one after the other.
+    pub(crate) ordering_key: Option<u64>,
 }
 
-/// By which something in the queue is found again.
+/// Identifies an item in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket {
     pub(crate) number: u64,
@@ -25,18 +26,18 @@ pub(crate) struct Ticket {
 pub(crate) struct Queue<T> {
     guards: BTreeMap<u64, (Ticket, T)>,
     others: BTreeMap<u64, (Ticket, T)>,
-    /// Of each lane that has something under way, or next, what waits behind that.
-    lanes: HashMap<u64, BTreeMap<u64, (Ticket, T)>>,
+    /// For each ordering key with an item that is ready or running: the items that wait behind that one.
+    waiting: HashMap<u64, BTreeMap<u64, (Ticket, T)>>,
     len: usize,
     next: u64,
 }
 
-/// Something that was taken out of its turn.
+/// An item that was taken out of its turn.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Removed<T> {
     pub(crate) item: T,
-    /// It was its lane's next: the lane waits until [`Queue::leave`] is told of its end.
-    pub(crate) holds_lane: bool,
+    /// It was the next item of its ordering key. The other items wait until [`Queue::release`] is called.
+    pub(crate) holds_key: bool,
 }
 
 impl<T> Queue<T> {
@@ -44,18 +45,18 @@ impl<T> Queue<T> {
         Self {
             guards: BTreeMap::new(),
             others: BTreeMap::new(),
-            lanes: HashMap::new(),
+            waiting: HashMap::new(),
             len: 0,
             next: 0,
         }
     }
 
-    /// How much waits.
+    /// The number of items that wait.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// How many could be under way at once, were there threads for so many guards and others.
+    /// The numbers of guards and of other items that could run now if there were enough threads.
     pub(crate) fn ready(&self) -> (usize, usize) {
         (self.guards.len(), self.others.len())
     }
@@ -67,13 +68,17 @@ impl<T> Queue<T> {
         };
         self.next += 1;
         self.len += 1;
-        match ticket.place.lane.and_then(|lane| self.lanes.get_mut(&lane)) {
+        match ticket
+            .place
+            .ordering_key
+            .and_then(|key| self.waiting.get_mut(&key))
+        {
             Some(behind) => {
                 behind.insert(ticket.number, (ticket, item));
             }
             None => {
-                if let Some(lane) = ticket.place.lane {
-                    self.lanes.insert(lane, BTreeMap::new());
+                if let Some(key) = ticket.place.ordering_key {
+                    self.waiting.insert(key, BTreeMap::new());
                 }
                 self.make_ready(ticket, item);
             }
@@ -81,7 +86,7 @@ impl<T> Queue<T> {
         ticket
     }
 
-    /// The next: a guard, else, if they may, another.
+    /// Takes the next item: a guard; without a guard, another item if `others_may`.
     pub(crate) fn pop(&mut self, others_may: bool) -> Option<(Ticket, T)> {
         let next = self.guards.pop_first().or_else(|| {
             let others = others_may.then_some(&mut self.others)?;
@@ -98,28 +103,28 @@ impl<T> Queue<T> {
         } else {
             &self.others
         };
-        let behind = || self.lanes.get(&ticket.place.lane?);
+        let behind = || self.waiting.get(&ticket.place.ordering_key?);
         side.contains_key(&ticket.number)
             || behind().is_some_and(|behind| behind.contains_key(&ticket.number))
     }
 
-    /// Takes something out of its turn, if it still waits.
+    /// Takes an item out of its turn, if it still waits.
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Removed<T>> {
         let ready = self.side(ticket.place.guard).remove(&ticket.number);
-        let (item, holds_lane) = match ready {
-            Some((_, item)) => (item, ticket.place.lane.is_some()),
+        let (item, holds_key) = match ready {
+            Some((_, item)) => (item, ticket.place.ordering_key.is_some()),
             None => {
-                let behind = self.lanes.get_mut(&ticket.place.lane?)?;
+                let behind = self.waiting.get_mut(&ticket.place.ordering_key?)?;
                 (behind.remove(&ticket.number)?.1, false)
             }
         };
         self.len -= 1;
-        Some(Removed { item, holds_lane })
+        Some(Removed { item, holds_key })
     }
 
-    /// What was under way in the lane has ended: the next of it is ready, if there is one.
-    pub(crate) fn leave(&mut self, lane: u64) -> bool {
-        let Some(behind) = self.lanes.get_mut(&lane) else {
+    /// Ends the running item of this ordering key: its next item becomes ready. Returns whether there is one.
+    pub(crate) fn release(&mut self, key: u64) -> bool {
+        let Some(behind) = self.waiting.get_mut(&key) else {
             return false;
         };
         match behind.pop_first() {
@@ -128,15 +133,15 @@ impl<T> Queue<T> {
                 true
             }
             None => {
-                self.lanes.remove(&lane);
+                self.waiting.remove(&key);
                 false
             }
         }
     }
 
-    /// Everything, oldest first.
+    /// Takes all items, oldest first.
     pub(crate) fn drain(&mut self) -> Vec<T> {
-        let behind = self.lanes.drain().flat_map(|(_, behind)| behind);
+        let behind = self.waiting.drain().flat_map(|(_, behind)| behind);
         let mut all: Vec<_> = behind
             .chain(std::mem::take(&mut self.guards))
             .chain(std::mem::take(&mut self.others))
@@ -166,22 +171,22 @@ mod tests {
 
     use super::*;
 
-    /// The same, said as plainly as can be: a list of all that was pushed, oldest first.
+    /// A simple model of the queue: a list of all pushed items, oldest first.
     #[derive(Default)]
     struct Model {
         waiting: Vec<Ticket>,
-        /// Taken, and their lanes not left yet.
+        /// Items that were taken and whose ordering keys are not released yet.
         under_way: Vec<Ticket>,
     }
 
     impl Model {
         fn is_ready(&self, ticket: Ticket) -> bool {
-            let Some(lane) = ticket.place.lane else {
+            let Some(key) = ticket.place.ordering_key else {
                 return true;
             };
-            let in_lane = |other: &&Ticket| other.place.lane == Some(lane);
-            let first = self.waiting.iter().find(in_lane);
-            first == Some(&ticket) && !self.under_way.iter().any(|other| in_lane(&other))
+            let has_key = |other: &&Ticket| other.place.ordering_key == Some(key);
+            let first = self.waiting.iter().find(has_key);
+            first == Some(&ticket) && !self.under_way.iter().any(|other| has_key(&other))
         }
 
         fn next(&self, others_may: bool) -> Option<Ticket> {
@@ -195,7 +200,7 @@ mod tests {
 
     #[derive(Debug, Clone)]
     enum Step {
-        Push { guard: bool, lane: Option<u64> },
+        Push { guard: bool, key: Option<u64> },
         Pop { others_may: bool },
         Remove { which: usize },
         End { which: usize },
@@ -205,7 +210,7 @@ mod tests {
     fn step() -> impl Strategy<Value = Step> {
         prop_oneof![
             8 => (any::<bool>(), proptest::option::of(0..3_u64))
-                .prop_map(|(guard, lane)| Step::Push { guard, lane }),
+                .prop_map(|(guard, key)| Step::Push { guard, key }),
             6 => any::<bool>().prop_map(|others_may| Step::Pop { others_may }),
             2 => (0..20_usize).prop_map(|which| Step::Remove { which }),
             6 => (0..20_usize).prop_map(|which| Step::End { which }),
@@ -215,9 +220,15 @@ mod tests {
 
     fn take(queue: &mut Queue<u64>, model: &mut Model, step: &Step) {
         match *step {
-            Step::Push { guard, lane } => {
+            Step::Push { guard, key } => {
                 let item = queue.next;
-                let ticket = queue.push(Place { guard, lane }, item);
+                let ticket = queue.push(
+                    Place {
+                        guard,
+                        ordering_key: key,
+                    },
+                    item,
+                );
                 model.waiting.push(ticket);
             }
             Step::Pop { others_may } => {
@@ -232,7 +243,7 @@ mod tests {
             Step::Drain => {
                 let waiting = model.waiting.drain(..).map(|ticket| ticket.number);
                 assert_eq!(queue.drain(), waiting.collect::<Vec<_>>());
-                // The lanes of what is under way are left later, to no effect.
+                // The keys of running items are released later, without any effect.
                 model.under_way.clear();
             }
         }
@@ -242,13 +253,10 @@ mod tests {
         let Some(&ticket) = model.waiting.get(which) else {
             return;
         };
-        let was_next = ticket.place.lane.is_some() && model.is_ready(ticket);
+        let was_next = ticket.place.ordering_key.is_some() && model.is_ready(ticket);
         assert!(queue.contains(ticket));
         let removed = queue.remove(ticket).unwrap();
-        assert_eq!(
-            (removed.item, removed.holds_lane),
-            (ticket.number, was_next)
-        );
+        assert_eq!((removed.item, removed.holds_key), (ticket.number, was_next));
         assert!(!queue.contains(ticket) && queue.remove(ticket).is_none());
         model.waiting.remove(which);
         model.under_way.extend(was_next.then_some(ticket));
@@ -258,15 +266,15 @@ mod tests {
         if which >= model.under_way.len() {
             return;
         }
-        if let Some(lane) = model.under_way.remove(which).place.lane {
-            let behind = |ticket: &Ticket| ticket.place.lane == Some(lane);
-            assert_eq!(queue.leave(lane), model.waiting.iter().any(behind));
+        if let Some(key) = model.under_way.remove(which).place.ordering_key {
+            let behind = |ticket: &Ticket| ticket.place.ordering_key == Some(key);
+            assert_eq!(queue.release(key), model.waiting.iter().any(behind));
         }
     }
 
     proptest! {
         #[test]
-        fn the_queue_does_what_is_said_of_it(steps in proptest::collection::vec(step(), 0..200)) {
+        fn the_queue_behaves_like_its_model(steps in proptest::collection::vec(step(), 0..200)) {
             let (mut queue, mut model) = (Queue::new(), Model::default());
             for step in steps {
                 take(&mut queue, &mut model, &step);
@@ -276,11 +284,11 @@ mod tests {
                     waiting.filter(|ticket| model.is_ready(**ticket)).count()
                 };
                 assert_eq!(queue.ready(), (ready(true), ready(false)));
-                let busy = |lane: &u64| {
+                let busy = |key: &u64| {
                     let all = model.waiting.iter().chain(&model.under_way);
-                    all.filter_map(|ticket| ticket.place.lane).any(|used| used == *lane)
+                    all.filter_map(|ticket| ticket.place.ordering_key).any(|used| used == *key)
                 };
-                assert!(queue.lanes.keys().all(busy), "a lane that nobody uses is gone");
+                assert!(queue.waiting.keys().all(busy), "an unused key is gone");
             }
         }
     }

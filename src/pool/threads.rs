@@ -1,8 +1,8 @@
-//! The threads that run what has been submitted.
+//! The threads that run submitted jobs.
 //!
-//! What waits is in a queue of its own; the channel carries invitations to look there, at most one
-//! for each thread. So a thread that sleeps holds no lock, and what is first in the queue can change
-//! until the moment it is taken. Knows jobs, nothing of what is in one.
+//! Waiting jobs are in a queue of their own. The channel carries only wakeups, at most one for each thread. So
+//! a sleeping thread holds no lock, and the first job of the queue can change until the moment it is taken.
+//! Knows nothing of what a job does.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -17,26 +17,26 @@ use log::warn;
 
 use super::queue::{Place, Queue, Removed, Ticket};
 
-/// Something for a thread to do.
+/// A unit of work for a thread.
 pub(crate) trait Job: Send {
-    /// By which it is told to end early.
+    /// The handle that ends the job early.
     fn stop(&self) -> Arc<dyn Stop>;
 
     fn run(self: Box<Self>);
 
-    /// It was taken, and will not be run.
+    /// Drops a job that was accepted and will not run.
     fn abandon(self: Box<Self>);
 
-    /// It has not been taken.
+    /// Rejects a job that was not accepted.
     fn refuse(self: Box<Self>, why: &Refusal);
 }
 
-/// Tells a job that runs on another thread to end early.
+/// Ends a job that runs on another thread.
 pub(crate) trait Stop: Send + Sync {
     fn stop(&self);
 }
 
-/// Why a job was not taken.
+/// Why a job was not accepted.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     Busy,
@@ -44,28 +44,28 @@ pub(crate) enum Refusal {
     ShutDown,
 }
 
-/// A cheap handle: clones share the threads.
+/// A handle that is cheap to clone: clones share the threads.
 #[derive(Clone)]
 pub(crate) struct Pool(Arc<Shared>);
 
 struct Shared {
-    /// Of the threads, to be followed by a number.
+    /// The prefix of the threads' names; a number follows.
     name: &'static str,
     limits: Limits,
     state: Mutex<State>,
-    invitations: Receiver<()>,
+    wakeups: Receiver<()>,
     /// Disconnected when the last thread has ended.
     ended: Receiver<Infallible>,
 }
 
-/// How much there may be at once.
+/// The limits of a pool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) threads: usize,
-    /// What is not a guard has so many threads: one fewer, where there are several, so that no
-    /// guard waits for it.
+    /// The most threads that may run other jobs than guards. It is one fewer than `threads` if there are
+    /// several, so that no guard waits for another job.
     pub(crate) others: usize,
-    /// What may wait.
+    /// The most jobs that may wait.
     pub(crate) capacity: usize,
 }
 
@@ -73,14 +73,14 @@ struct State {
     queue: Queue<Box<dyn Job>>,
     takes_more: bool,
     threads: usize,
-    /// Those beside the threads, see `run_aside`.
+    /// The number of additional threads, see `run_aside`.
     aside: usize,
     busy: usize,
     busy_others: usize,
-    /// By the numbers of their tickets.
+    /// The running jobs, by the numbers of their tickets.
     running: HashMap<u64, Arc<dyn Stop>>,
-    /// Without them the threads end: nothing waits any more, and nothing will.
-    invite: Option<Sender<()>>,
+    /// Without the channel the threads end: no job waits any more, and none will come.
+    waker: Option<Sender<()>>,
     alive: Option<Sender<Infallible>>,
 }
 
@@ -88,19 +88,19 @@ thread_local! {
     static ON_POOL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this is a thread of a pool, of any executor: it must not wait for others' turns.
+/// Whether this thread belongs to a pool of any executor. It must not wait for the turn of other jobs.
 pub(crate) fn on_pool_thread() -> bool {
     ON_POOL.get()
 }
 
 impl Pool {
     pub(crate) fn new(name: &'static str, limits: Limits) -> Self {
-        let (invite, invitations) = bounded(limits.threads);
+        let (waker, wakeups) = bounded(limits.threads);
         let (alive, ended) = bounded(0);
         Self(Arc::new(Shared {
             name,
             limits,
-            invitations,
+            wakeups,
             ended,
             state: Mutex::new(State {
                 queue: Queue::new(),
@@ -110,7 +110,7 @@ impl Pool {
                 busy: 0,
                 busy_others: 0,
                 running: HashMap::new(),
-                invite: Some(invite),
+                waker: Some(waker),
                 alive: Some(alive),
             }),
         }))
@@ -120,8 +120,8 @@ impl Pool {
         self.0.limits.threads
     }
 
-    /// Never waits; starts a thread where it can be of use. A job that is not taken has been told
-    /// so.
+    /// Queues a job. Never blocks; starts a thread if another one is useful. A job that is not accepted has been
+    /// [refused](Job::refuse).
     pub(crate) fn submit(&self, place: Place, job: Box<dyn Job>) -> Result<Ticket, Refusal> {
         let mut state = self.lock();
         let refusal = if !state.takes_more {
@@ -130,7 +130,7 @@ impl Pool {
             Refusal::Busy
         } else {
             let ticket = state.queue.push(place, job);
-            return match self.invite(state) {
+            return match self.wake_thread(state) {
                 Ok(()) => Ok(ticket),
                 Err(error) => self.take_back(ticket, error),
             };
@@ -140,8 +140,8 @@ impl Pool {
         Err(refusal)
     }
 
-    /// There is no thread at all. What another has submitted meanwhile, relying on this one's
-    /// thread, has nobody either.
+    /// Takes a job back because there is no thread at all. Another caller may have submitted a job meanwhile,
+    /// relying on the thread that could not be started: no thread will run that one either.
     fn take_back(&self, ticket: Ticket, error: io::Error) -> Result<Ticket, Refusal> {
         let refusal = Refusal::NoThread(error);
         let mut state = self.lock();
@@ -154,7 +154,7 @@ impl Pool {
         for job in others {
             job.abandon();
         }
-        // Without it, it was abandoned by another, and answered.
+        // If it is gone, another caller has abandoned it, and so answered it.
         let Some(Removed { item: job, .. }) = own else {
             return Ok(ticket);
         };
@@ -162,31 +162,32 @@ impl Pool {
         Err(refusal)
     }
 
-    /// Takes out what still waits, whoever it is for: it is answered as cancelled.
+    /// Removes a job that still waits. Callers that wait for its result get a cancellation.
     pub(crate) fn withdraw(&self, ticket: Ticket) {
-        let Some(Removed { item, holds_lane }) = self.lock().queue.remove(ticket) else {
+        let Some(Removed { item, holds_key }) = self.lock().queue.remove(ticket) else {
             return;
         };
-        self.leave(ticket.place.lane.filter(|_| holds_lane));
+        self.release(ticket.place.ordering_key.filter(|_| holds_key));
         item.abandon();
     }
 
-    /// Runs, on this thread, what still waits, out of its turn: for a thread of a pool that wants
-    /// to wait for it. Whatever it might have to wait for first may wait for this thread.
+    /// Runs a waiting job at once on the calling thread, out of its turn. For a thread of a pool that must wait
+    /// for the job: the jobs before it may in turn be waiting for this thread.
     pub(crate) fn run_here(&self, ticket: Ticket) {
         let mut state = self.lock();
-        let Some(Removed { item, holds_lane }) = state.queue.remove(ticket) else {
+        let Some(Removed { item, holds_key }) = state.queue.remove(ticket) else {
             return;
         };
         state.running.insert(ticket.number, item.stop());
         drop(state);
         run_caught(item);
         self.lock().running.remove(&ticket.number);
-        self.leave(ticket.place.lane.filter(|_| holds_lane));
+        self.release(ticket.place.ordering_key.filter(|_| holds_key));
     }
 
-    /// The same on a thread of its own, for one that must not wait so long. There are no more such
-    /// threads than others; false when none is to be had, and it still waits for its turn.
+    /// Runs a waiting job on a separate thread, out of its turn, for a caller that must not block so long. There
+    /// are at most `Limits::threads` such threads. Returns false if no thread can be started: the job still
+    /// waits for its turn.
     pub(crate) fn run_aside(&self, ticket: Ticket) -> bool {
         let mut state = self.lock();
         let Some(alive) = state.alive.clone() else {
@@ -214,14 +215,15 @@ impl Pool {
         started.is_ok()
     }
 
-    /// What still waits is done, and nothing more is taken.
+    /// Accepts no more jobs. Those that wait still run.
     pub(crate) fn take_no_more(&self) {
         let mut state = self.lock();
         state.takes_more = false;
         state.close_when_done();
     }
 
-    /// Whether all threads have ended by then. They do not end before `take_no_more` or `cut`.
+    /// Waits until all threads have ended, or the deadline. Returns whether they have ended. They end only after
+    /// `take_no_more` or `cut`.
     pub(crate) fn wait_for_the_end(&self, deadline: Option<Instant>) -> bool {
         let ended = match deadline {
             Some(deadline) => self.0.ended.recv_deadline(deadline),
@@ -230,13 +232,13 @@ impl Pool {
         ended == Err(RecvTimeoutError::Disconnected)
     }
 
-    /// How many have not ended.
+    /// The number of threads that have not ended.
     pub(crate) fn threads_left(&self) -> usize {
         let state = self.lock();
         state.threads + state.aside
     }
 
-    /// Never waits: what runs is told to end, and its threads see to it; what waits is answered.
+    /// Stops all running jobs, and abandons all that wait. Never blocks.
     pub(crate) fn cut(&self) {
         let mut state = self.lock();
         state.takes_more = false;
@@ -252,21 +254,21 @@ impl Pool {
         }
     }
 
-    /// Something that was taken out of its turn has ended: its lane goes on, if it held one and
-    /// somebody waits in it.
-    fn leave(&self, lane: Option<u64>) {
+    /// Ends a job that was taken out of its turn. If it held its ordering key, the next job of the key becomes
+    /// ready.
+    fn release(&self, key: Option<u64>) {
         let mut state = self.lock();
-        let goes_on = lane.is_some_and(|lane| state.queue.leave(lane));
+        let goes_on = key.is_some_and(|key| state.queue.release(key));
         state.close_when_done();
-        if goes_on && let Err(error) = self.invite(state) {
-            warn!("hooks wait for a thread: {error}");
+        if goes_on && let Err(error) = self.wake_thread(state) {
+            warn!("no thread can be started, so queued hooks wait for a running one: {error}");
         }
     }
 
-    /// Has a thread look at the queue: one more, if all are busy and there may be more. An error
-    /// means that there is none at all.
-    fn invite(&self, mut state: MutexGuard<'_, State>) -> io::Result<()> {
-        let (Some(invite), Some(alive)) = (state.invite.clone(), state.alive.clone()) else {
+    /// Wakes a thread, so that it reads the queue. Starts a thread if all are busy and the limit allows one more.
+    /// An error means that there is no thread at all.
+    fn wake_thread(&self, mut state: MutexGuard<'_, State>) -> io::Result<()> {
+        let (Some(waker), Some(alive)) = (state.waker.clone(), state.alive.clone()) else {
             return Ok(());
         };
         let number = state.threads;
@@ -278,8 +280,8 @@ impl Pool {
         } else {
             Ok(())
         };
-        // Full: every thread that sleeps has one already.
-        let _ = invite.try_send(());
+        // Full: every sleeping thread has a wakeup already.
+        let _ = waker.try_send(());
         let Err(error) = started else { return Ok(()) };
         let mut state = self.lock();
         state.threads -= 1;
@@ -287,7 +289,7 @@ impl Pool {
             return Err(error);
         }
         warn!(
-            "hooks run on {} threads, not on more: {error}",
+            "could not start another thread; hooks run on the {} that there are: {error}",
             state.threads
         );
         Ok(())
@@ -317,7 +319,7 @@ impl Pool {
 
     fn work(&self) {
         loop {
-            let goes_on = self.0.invitations.recv().is_ok();
+            let goes_on = self.0.wakeups.recv().is_ok();
             while let Some((ticket, job)) = self.next() {
                 run_caught(job);
                 self.done(ticket);
@@ -339,34 +341,34 @@ impl Pool {
         Some((ticket, job))
     }
 
-    /// The thread that says so looks at the queue again: what is ready by this needs no invitation.
+    /// Ends a job. The thread that calls this reads the queue again, so a job that becomes ready needs no wakeup.
     fn done(&self, ticket: Ticket) {
         let mut state = self.lock();
         state.busy -= 1;
         state.busy_others -= usize::from(!ticket.place.guard);
         state.running.remove(&ticket.number);
-        if let Some(lane) = ticket.place.lane {
-            state.queue.leave(lane);
+        if let Some(key) = ticket.place.ordering_key {
+            state.queue.release(key);
         }
     }
 
-    /// A panic while it is held leaves nothing half done.
+    /// A panic while the lock is held leaves the state consistent.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl State {
-    /// Whenever something may have left the queue for good.
+    /// Must be called after each change that may leave the queue empty for good.
     fn close_when_done(&mut self) {
         if !self.takes_more && self.queue.len() == 0 {
-            self.invite = None;
+            self.waker = None;
             self.alive = None;
         }
     }
 }
 
-/// A panic has been answered by the job itself; the thread goes on.
+/// Runs a job. The job itself has reported a panic; the thread continues.
 fn run_caught(job: Box<dyn Job>) {
     let _ = catch_unwind(AssertUnwindSafe(|| job.run()));
 }

@@ -1,4 +1,4 @@
-//! A request to end a run early, made by any thread, seen by the one that waits for the process.
+//! A request to end a run early: made by any thread, seen by the thread that waits for the process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(unix)]
@@ -8,8 +8,8 @@ use std::{
     sync::{Mutex, OnceLock, PoisonError},
 };
 
-/// Once requested, it stays so. A request costs nothing until a run waits for it: the pipe that
-/// wakes the run is made by the run.
+/// A cancellation flag. Once requested, it stays requested. A request costs nothing until a run waits for
+/// it: the run itself creates the pipe that wakes it.
 #[derive(Debug, Default)]
 pub(crate) struct Cancel {
     requested: AtomicBool,
@@ -17,7 +17,7 @@ pub(crate) struct Cancel {
     pipe: OnceLock<Option<Pipe>>,
 }
 
-/// Its reading end is at its end, and so readable, from the request on, for every run that asks.
+/// The pipe that wakes a run: after the request its reading end is at its end, and so readable for every run.
 #[cfg(unix)]
 #[derive(Debug)]
 struct Pipe {
@@ -31,8 +31,8 @@ impl Cancel {
     }
 
     pub(crate) fn request(&self) {
-        // In this order: `wake` makes the pipe first and looks at the flag then, so that one of the
-        // two is always seen.
+        // The order matters: `wake` creates the pipe first and then reads the flag, so that one of the two
+        // threads always sees what the other has done.
         self.requested.store(true, Ordering::SeqCst);
         #[cfg(unix)]
         if let Some(Some(pipe)) = self.pipe.get() {
@@ -40,8 +40,8 @@ impl Cancel {
         }
     }
 
-    /// Readable from the request on. None where no pipe is to be had: look at `is_requested` from
-    /// time to time.
+    /// Returns a descriptor that is readable after the request. None: no pipe could be created, so the caller
+    /// must check `is_requested` from time to time.
     #[cfg(unix)]
     pub(crate) fn wake(&self) -> Option<BorrowedFd<'_>> {
         let make = || {

@@ -1,8 +1,8 @@
-//! What a process wrote: all of it up to a limit, from there on its head and its tail.
+//! The output of a process: all of it up to a limit; beyond the limit, its head and its tail.
 
 use std::collections::VecDeque;
 
-/// Output that takes bounded memory, however long it is.
+/// Captured output, in bounded memory however long the output is.
 #[derive(Debug, Default)]
 pub(crate) struct Captured {
     head: Vec<u8>,
@@ -31,24 +31,24 @@ impl Captured {
         self.tail.extend(bytes);
     }
 
-    /// The number of bytes that were written and are not kept.
+    /// The number of bytes that were written but not kept.
     pub(crate) fn omitted(&self) -> u64 {
         self.total - (self.head.len() + self.tail.len()) as u64
     }
 
-    /// A copy of what is kept.
+    /// Returns a copy of the bytes that were kept.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let (head, tail) = self.tail.as_slices();
         [&self.head, head, tail].concat()
     }
 
-    /// What is kept, as bytes.
+    /// Returns the bytes that were kept.
     pub(crate) fn into_bytes(mut self) -> Vec<u8> {
         self.head.extend(self.tail);
         self.head
     }
 
-    /// What is kept, head and tail apart.
+    /// Returns the bytes that were kept, head and tail separately.
     pub(crate) fn into_parts(self) -> (Vec<u8>, Vec<u8>) {
         (self.head, self.tail.into())
     }

@@ -1,22 +1,22 @@
-//! What a process finds in its environment: what it inherits, and what is set for it.
+//! The environment of a process: the variables that it inherits, and those that are set for it.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::process::Command;
 
-/// Where there is none: bash would take its own, which ends with the working directory, and so with what
-/// lies in a project.
+/// The `PATH` of a hook that inherits none. Without a `PATH` bash would use its own default, which ends with
+/// the working directory, and so would find files of the project.
 #[cfg(unix)]
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// The environment of one process. What is set later wins.
+/// The environment of one process. Of two values for one name, the later one wins.
 #[derive(Debug)]
 pub(crate) struct Environment<'a> {
     inherited: Inherited<'a>,
     set: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
-/// Of the variables that this program has itself.
+/// Which of the host's own variables the process inherits.
 #[derive(Debug)]
 pub(crate) enum Inherited<'a> {
     AllBut(&'a [String]),
@@ -25,8 +25,8 @@ pub(crate) enum Inherited<'a> {
 
 impl<'a> Environment<'a> {
     pub(crate) fn new(inherited: Inherited<'a>) -> Self {
-        /// Most hooks have no more. They take less than a kibibyte: for each larger piece of memory glibc
-        /// goes through all that is free, which costs as much as the rest of this.
+        /// Most hooks have no more variables. So many take less than a kibibyte: for a larger allocation glibc
+        /// goes through all free memory, which costs as much as the rest of this.
         const USUAL: usize = 20;
         Self {
             inherited,
@@ -42,7 +42,7 @@ impl<'a> Environment<'a> {
         self.set.iter().any(|(set, _)| set == name)
     }
 
-    /// The variable comes before those that are set, which win.
+    /// Adds the variables to the command. `variable` is added before those that were set, which win.
     pub(super) fn apply_to(&self, command: &mut Command, variable: (&str, &OsStr)) {
         match &self.inherited {
             Inherited::AllBut(names) => {
@@ -64,7 +64,7 @@ impl<'a> Environment<'a> {
         }
     }
 
-    /// Where the process will look for programs.
+    /// The `PATH` on which the process will look for programs.
     #[cfg(unix)]
     pub(super) fn path(&self) -> OsString {
         if let Some((_, path)) = self.set.iter().rev().find(|(name, _)| name == "PATH") {
@@ -80,7 +80,7 @@ impl<'a> Environment<'a> {
         inherited.unwrap_or_else(|| DEFAULT_PATH.into())
     }
 
-    /// The variables, each with its length as `NAME=value`.
+    /// Returns the variables, each with its length as `NAME=value`.
     pub(super) fn lengths(&self) -> Vec<(String, usize)> {
         let of = |name: &str, length: usize| (name.to_owned(), name.len() + 1 + length);
         let inherited = match &self.inherited {

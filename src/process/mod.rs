@@ -1,10 +1,10 @@
-//! One command, from its start to its end or its deadline, whichever comes first.
+//! Runs one command until it ends or its deadline passes.
 //!
-//! Knows processes, pipes and time; does not know what a hook is. What goes wrong with child
-//! processes, and what is done about it here, is told in docs/gotchas.md.
+//! Knows processes, pipes and time; does not know what a hook is. docs/gotchas.md describes what goes
+//! wrong with child processes, and what this module does about it.
 //!
-//! [`run`] is called by the thread that then owns the child: it alone signals it, and only before
-//! it has reaped it, so that no signal ever reaches another process of the same number.
+//! The thread that calls [`run`] owns the child. Only this thread signals the child, and only before it
+//! has reaped it, so that a signal never reaches another process that has got the same process id.
 
 mod cancel;
 mod capture;
@@ -32,13 +32,13 @@ pub(crate) use unix::{
 #[cfg(windows)]
 pub(crate) use windows::{command_interpreter, process_is_gone};
 
-/// How long the output of a process that has ended is waited for, where another process still
-/// holds it open; and how long a killed process may take to be gone.
+/// How long [`run`] waits for the rest of the output of a process that has ended, if another process
+/// still holds the output open. Also how long it waits for a killed process to be gone.
 const LINGER: Duration = Duration::from_millis(250);
 
-/// The largest environment variable that can be handed to a process, as `NAME=value`, in bytes.
-/// Linux: 32 pages, with a NUL (`MAX_ARG_STRLEN`, execve(2)). Windows: 32,767 UTF-16 units with a
-/// NUL (`SetEnvironmentVariable`); bytes of UTF-8 are never fewer.
+/// The largest environment variable that a process can be given, as `NAME=value`, in bytes.
+/// Linux: 32 pages, including a NUL (`MAX_ARG_STRLEN`, execve(2)). Windows: 32,767 UTF-16 units,
+/// including a NUL (`SetEnvironmentVariable`); the same text in UTF-8 has at least as many bytes.
 #[cfg(not(windows))]
 pub(crate) const LARGEST_VARIABLE: usize = 131_071;
 #[cfg(windows)]
@@ -49,34 +49,34 @@ pub(crate) const LARGEST_VARIABLE: usize = 32_766;
 pub(crate) struct Spec<'a> {
     pub(crate) program: OsString,
     pub(crate) args: Args,
-    /// A path and arguments that are tried in place of `program`, without a search and as they are
-    /// written; where the path cannot be executed, `program` runs. May be empty; not used on Windows.
+    /// A path and its arguments, executed instead of `program`, as written and without a search. If the path
+    /// cannot be executed, `program` runs. May be empty; not used on Windows.
     #[cfg_attr(windows, allow(dead_code))]
     pub(crate) direct: Vec<&'a str>,
     pub(crate) environment: Environment<'a>,
     pub(crate) working_dir: PathBuf,
-    /// What the process reads; None for an input that has ended from the start.
+    /// What the process reads. None: the input is at its end from the start.
     pub(crate) stdin: Option<&'a [u8]>,
-    /// For the whole run, from before the start to the last byte of output.
+    /// The limit for the whole run, from before the start to the last byte of output.
     pub(crate) timeout: Duration,
-    /// Between the request to end and the end by force; there is no such request on Windows.
+    /// The time between the request to end and the kill. Windows has no such request.
     #[cfg_attr(windows, allow(dead_code))]
     pub(crate) kill_grace: Duration,
-    /// Bytes of standard output, and of standard error, that are kept.
+    /// How many bytes of standard output are kept, and how many of standard error.
     pub(crate) output_limit: usize,
     pub(crate) cancel: Option<&'a Cancel>,
 }
 
-/// The arguments behind the program.
+/// The arguments of the program.
 #[derive(Debug, Clone)]
 pub(crate) enum Args {
     List(Vec<OsString>),
-    /// Handed over as it is: `cmd` does not parse its command line as other programs do.
+    /// Passed on unchanged: `cmd` does not parse its command line as other programs do.
     #[cfg(windows)]
     Verbatim(OsString),
 }
 
-/// What came of it.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) end: End,
@@ -84,22 +84,22 @@ pub(crate) struct Finished {
     pub(crate) stderr: Captured,
     pub(crate) pid: Option<u32>,
     pub(crate) duration: Duration,
-    /// The process had ended, and another one still held its output open.
+    /// The process had ended, but another process still held its output open.
     pub(crate) output_held_open: bool,
 }
 
-/// How it ended.
+/// How the process ended.
 #[derive(Debug)]
 pub(crate) enum End {
     Exited(i32),
     #[cfg_attr(windows, allow(dead_code))]
     Signaled(i32),
-    /// Whether it was stopped, and so could not have ended.
+    /// `stopped`: the process was stopped (`SIGSTOP`, a read from the terminal), and so could not end.
     TimedOut {
         stopped: bool,
     },
     Cancelled,
-    /// It ended, and somebody else has its exit status.
+    /// It ended, but its exit status was lost: other code in the host has taken it.
     StatusLost,
     NotStarted(StartError),
 }

@@ -1,12 +1,12 @@
-//! What was wrong with a start that failed: the operating system says "no such file" for a missing directory,
-//! program and interpreter alike.
+//! Explains why a process could not be started: the operating system reports "no such file" for a missing
+//! directory, a missing program and a missing interpreter alike.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::{LARGEST_VARIABLE, Spec};
 
-/// Why a command could not be started; the message names what was at fault.
+/// Why a command could not be started. The message names the file or setting that caused it.
 #[derive(Debug)]
 pub(crate) struct StartError {
     pub(crate) kind: StartErrorKind,
@@ -30,7 +30,7 @@ fn is_executable(file: &Path) -> bool {
     file.is_file()
 }
 
-/// Puts the error of a failed start into words.
+/// Describes the error of a failed start.
 pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> StartError {
     use StartErrorKind::{NotExecutable, NotFound, Other};
     let (dir, shown) = (spec.working_dir.display(), program.display());
@@ -69,7 +69,7 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
         _ if is_no_format(&error) => (
             NotExecutable,
             format!(
-                "program `{shown}` is no executable format: a script needs a first line like `#!/bin/sh`"
+                "program `{shown}` is not in an executable format: a script needs a first line like `#!/bin/sh`"
             ),
         ),
         _ => (Other, format!("could not start `{shown}`: {error}")),
@@ -77,7 +77,7 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
     StartError { kind, message }
 }
 
-/// ENOEXEC, for which the standard library has no name.
+/// Whether the error is ENOEXEC, for which the standard library has no name.
 fn is_no_format(error: &io::Error) -> bool {
     #[cfg(unix)]
     let number = libc::ENOEXEC;
@@ -86,7 +86,7 @@ fn is_no_format(error: &io::Error) -> bool {
     error.raw_os_error() == Some(number)
 }
 
-/// What a script names behind its `#!`.
+/// Returns the interpreter that a script names after its `#!`.
 fn interpreter(script: &Path) -> Option<PathBuf> {
     let mut start = [0; 256];
     let length = std::fs::File::open(script).ok()?.read(&mut start).ok()?;
@@ -98,16 +98,19 @@ fn interpreter(script: &Path) -> Option<PathBuf> {
     words.split_whitespace().next().map(PathBuf::from)
 }
 
-/// Names the variable or the argument that is too large by itself, else the whole.
+/// Names the variable that is too large by itself. If none is, reports the total size.
 fn too_long(spec: &Spec<'_>) -> String {
     let variables = spec.environment.lengths();
     if let Some((name, length)) = variables.iter().max_by_key(|(_, length)| *length)
         && *length > LARGEST_VARIABLE
     {
         return format!(
-            "environment variable `{name}` is too large: {length} bytes, {LARGEST_VARIABLE} are possible"
+            "environment variable `{name}` is too large: {length} bytes, at most {LARGEST_VARIABLE} are allowed"
         );
     }
     let total: usize = variables.iter().map(|(_, length)| length).sum();
-    format!("the command and its environment ({total} bytes) are too large for the system")
+    format!(
+        "the command and its environment ({total} bytes) are larger than the system allows: \
+         use fewer or smaller variables"
+    )
 }

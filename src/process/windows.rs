@@ -1,8 +1,8 @@
-//! The runner on Windows: `wait-timeout` for the end, a thread for each pipe, a job object for the
-//! tree.
+//! The runner on Windows: `wait-timeout` for the end of the process, a thread for each pipe, and a job
+//! object for the process tree.
 //!
-//! Pipes of this kind cannot be waited for together with a process, hence the threads. A process is
-//! put into its job right after its start; what it starts in the moment before is not in the job
+//! Anonymous pipes cannot be waited for together with a process, so each has its thread. A process is
+//! assigned to its job right after its start; what it starts before that is not in the job
 //! (docs/gotchas.md).
 
 use std::ffi::{OsStr, OsString};
@@ -30,7 +30,7 @@ use windows_sys::Win32::System::Threading::{
 use super::start::{StartError, explain};
 use super::{Args, Cancel, Captured, End, Finished, LINGER, Spec};
 
-/// How often a cancellation is looked for.
+/// How often the wait checks for a cancellation.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
 pub(super) fn run(spec: &Spec<'_>, started: Instant) -> Result<Finished, StartError> {
@@ -44,7 +44,7 @@ fn run_program(spec: &Spec<'_>, program: &OsStr, started: Instant) -> io::Result
     job.take_in(&child);
     let finished = attend(&mut child, &job, spec, started);
     if finished.is_err() {
-        // No thread for a pipe: it must not run on unattended.
+        // A pipe has no thread: the process must not run on unattended.
         job.terminate(&mut child);
     }
     finished
@@ -54,7 +54,7 @@ fn attend(child: &mut Child, job: &Job, spec: &Spec<'_>, started: Instant) -> io
     let pid = child.id();
     if let (Some(mut stdin), Some(bytes)) = (child.stdin.take(), spec.stdin) {
         let bytes = bytes.to_vec();
-        // Ends when all is written or the process has closed its end. A hook need not read.
+        // Ends when all is written or the process has closed its end. A hook does not have to read its input.
         spawn_thread(move || drop(stdin.write_all(&bytes)))?;
     }
     let stdout = Output::collect(child.stdout.take(), spec.output_limit)?;
@@ -95,8 +95,8 @@ fn spawn(spec: &Spec<'_>, program: &OsStr) -> io::Result<Child> {
         .spawn()
 }
 
-/// Waits for the end in slices, so that a cancellation is seen. There is no polite way to ask a
-/// process without a window to end, so that the grace has no use here.
+/// Waits for the end in slices, so that a cancellation is seen. Windows has no way to ask a process
+/// without a window to end, so the grace period is not used.
 fn wait(child: &mut Child, spec: &Spec<'_>, deadline: Instant, job: &Job) -> End {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -131,7 +131,7 @@ fn spawn_thread(body: impl FnOnce() + Send + 'static) -> io::Result<()> {
         .map(drop)
 }
 
-/// What one pipe brings, collected by a thread that ends with the pipe.
+/// The output from one pipe, collected by a thread that ends with the pipe.
 struct Output {
     captured: Arc<Mutex<Captured>>,
     ended: Receiver<()>,
@@ -154,7 +154,7 @@ impl Output {
     }
 
     fn wait_until(&self, until: Instant) -> bool {
-        // The sender is dropped at the end: that is the message.
+        // The sending end is dropped at the end of the pipe: that is the signal.
         self.ended.recv_deadline(until) == Err(crossbeam_channel::RecvTimeoutError::Disconnected)
     }
 
@@ -181,13 +181,12 @@ fn read_all(mut pipe: impl Read, captured: &Mutex<Captured>, end: Sender<()>) {
     drop(end);
 }
 
-/// A job object: what is in it, and what that starts, can be ended together.
+/// A job object: its processes, and the processes that they start, can be ended together.
 struct Job(OwnedHandle);
 
 impl Job {
     fn new() -> io::Result<Self> {
-        // SAFETY: both pointers may be null: default security, no name. The handle is owned by
-        // nobody else.
+        // SAFETY: both pointers may be null: default security, no name. The handle has no other owner.
         unsafe {
             let handle = CreateJobObjectW(std::ptr::null(), std::ptr::null());
             if handle.is_null() {
@@ -197,7 +196,7 @@ impl Job {
         }
     }
 
-    /// Without effect on a process that has ended already.
+    /// Assigns the child to the job. Has no effect on a process that has already ended.
     fn take_in(&self, child: &Child) {
         // SAFETY: both handles are open for as long as they are borrowed.
         unsafe {
@@ -205,33 +204,33 @@ impl Job {
         }
     }
 
-    /// Ends the tree. The child by its own handle too: it may not be in the job.
+    /// Ends the tree. Ends the child by its own handle too: it may not be in the job.
     fn terminate(&self, child: &mut Child) {
         // SAFETY: the handle is open for as long as it is borrowed.
         unsafe {
             TerminateJobObject(self.0.as_raw_handle().cast(), 1);
         }
-        // An error is a process that has ended.
+        // An error means that the process has ended.
         let _ = child.kill();
         let _ = child.wait_timeout(LINGER);
     }
 }
 
-/// `cmd` from the system's own folder: neither a variable nor the working directory says what it is.
+/// The path of `cmd` in the system directory: neither a variable nor the working directory can change it.
 pub(crate) fn command_interpreter() -> PathBuf {
-    let mut folder = [0_u16; 260];
-    let room = u32::try_from(folder.len()).unwrap_or(0);
+    let mut directory = [0_u16; 260];
+    let size = u32::try_from(directory.len()).unwrap_or(0);
     // SAFETY: the buffer is valid for the length that is given.
-    let length = unsafe { GetSystemDirectoryW(folder.as_mut_ptr(), room) };
-    // More than there is room for would be the length that is wanted; it has never been.
-    let folder = &folder[..folder.len().min(length as usize)];
-    PathBuf::from(OsString::from_wide(folder)).join("cmd.exe")
+    let length = unsafe { GetSystemDirectoryW(directory.as_mut_ptr(), size) };
+    // If the path did not fit, this would be the length that it needs. No Windows has such a path.
+    let directory = &directory[..directory.len().min(length as usize)];
+    PathBuf::from(OsString::from_wide(directory)).join("cmd.exe")
 }
 
-/// Whether no process has this number any more.
+/// Whether no process has this process id any more.
 pub(crate) fn process_is_gone(pid: u32) -> bool {
     const ERROR_INVALID_PARAMETER: u32 = 87;
-    // SAFETY: no pointers; the handle is closed here and given to nobody.
+    // SAFETY: no pointers; the handle is closed here and not passed on.
     unsafe {
         let handle = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, pid);
         if handle.is_null() {

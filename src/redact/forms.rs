@@ -1,15 +1,15 @@
-//! Where a value ends, by its form: a string, a YAML block, brackets, a call, a bare word. Also within
-//! text that is itself in a string (`\"x\"`, `\n`). Knows no names.
+//! Finds where a value ends, by its form: a string, a YAML block, brackets, a call, a bare word. Also works
+//! within text that is itself in a string (`\"x\"`, `\n`). Knows nothing of names.
 
 use std::ops::Range;
 
 use super::names::{Lazy, pattern};
 
-/// So far ahead is looked for what may not be there, and for the end of a string on other lines.
+/// The number of bytes searched for an optional part, and for the end of a string on other lines.
 const NEAR: usize = 256;
 const FAR: usize = 4096;
 
-/// What a bare value is made of beside its letters: `a\ b`, `abc"def ghi"`, `it's`.
+/// The parts of a bare value besides letters: `a\ b`, `abc"def ghi"`, `it's`.
 #[rustfmt::skip]
 macro_rules! bare {
     ($stops:literal) => { pattern!(r#"^(?:[^"'`\\\r\n"#, $stops, r#"]|\\[ \t]?|["'`][^\s,;:)\]}>"'`\\][^"'`\r\n]*["'`]|'\w)*"#) };
@@ -17,7 +17,7 @@ macro_rules! bare {
 pub(super) static LINE: Lazy = bare!("");
 pub(super) static SETTING: Lazy = bare!(" \t");
 pub(super) static WORD: Lazy = bare!(" \t&;|<>)");
-/// `next()`, `env["X"]`, `Option<String>`: the value comes from elsewhere.
+/// `next()`, `env["X"]`, `Option<String>`: the value comes from another place.
 pub(super) static CALL: Lazy = pattern!(
     r"^[A-Za-z_&!*.:]{2,}(?:\([^\r\n()]*(?:\([^\r\n()]*\)[^\r\n()]*)*\)|\[[^\r\n\]]*\]|<[^\r\n>]+>)"
 );
@@ -28,7 +28,7 @@ static BLOCK_LINE: Lazy = pattern!(r"^[^\n]*");
 static ESCAPED_LINE: Lazy = pattern!(r#"^(?:[^"\n\\]|\\[^n])*"#);
 static MAPPING: Lazy = pattern!(r"^[^\r\n]*(?:: |:$|:\r|=)");
 
-/// The length of what a pattern finds at the beginning of this text.
+/// The length of the match at the beginning of this text.
 pub(super) fn length_of(pattern: &Lazy, text: &str) -> usize {
     let found = pattern.as_ref().and_then(|pattern| pattern.find(text));
     found.map_or(0, |found| found.len())
@@ -39,17 +39,17 @@ pub(super) fn char_boundary(text: &str, at: usize) -> usize {
     boundary.unwrap_or(text.len())
 }
 
-/// The text from here, but not much of it.
+/// A short piece of the text, from here on.
 pub(super) fn near(text: &str, start: usize) -> &str {
     &text[start..char_boundary(text, start + NEAR)]
 }
 
-/// The quote that stands at `at`, with the backslashes that it has within another string: `"`, `\"`.
+/// The quote at `at`, including the backslashes that escape it within another string: `"`, `\"`.
 pub(super) fn quote(text: &str, at: usize) -> &str {
     &text[at..at + length_of(&QUOTE, near(text, at))]
 }
 
-/// Where the string that begins at `start` ends: before its closing quote, or with the line.
+/// The end of the string that begins at `start`: before its closing quote, or at the end of the line.
 pub(super) fn string_end(text: &str, start: usize, quote: &str, lines: bool) -> usize {
     let (rest, escapes) = (&text.as_bytes()[start..], quote.len() - 1);
     let mut line = None;
@@ -70,7 +70,7 @@ pub(super) fn string_end(text: &str, start: usize, quote: &str, lines: bool) -> 
     line.unwrap_or(text.len())
 }
 
-/// The inside of the string that opens at `at`, with one quote or three.
+/// The content of the string that opens at `at`, with one quote or three.
 pub(super) fn string(text: &str, at: usize, lines: bool) -> Option<Range<usize>> {
     let quote = Some(quote(text, at)).filter(|quote| !quote.is_empty())?;
     let (start, triple) = (at + quote.len(), quote.repeat(3));
@@ -81,7 +81,7 @@ pub(super) fn string(text: &str, at: usize, lines: bool) -> Option<Range<usize>>
     Some(start..start + inner.find(&triple).unwrap_or(inner.len()))
 }
 
-/// Behind the bracket that closes the one at `open`, or the end of the text.
+/// The position after the bracket that closes the one at `open`, or the end of the text.
 pub(super) fn bracket_end(text: &str, open: usize) -> usize {
     let (mut at, mut depth) = (open, 0_usize);
     while let Some(byte) = text.as_bytes().get(at) {
@@ -102,7 +102,7 @@ pub(super) fn bracket_end(text: &str, open: usize) -> usize {
     text.len()
 }
 
-/// A YAML block (`|`, `>-`, `!tag |2`) or a plain value on the lines behind its name: all that are
+/// A YAML block (`|`, `>-`, `!tag |2`) or a plain value on the lines after its name: all lines that are
 /// indented deeper than the line that ends with `before`.
 pub(super) fn block(text: &str, start: usize, before: &str) -> Option<Range<usize>> {
     let head = &text[start..start + length_of(&HEAD, near(text, start))];

@@ -1,4 +1,4 @@
-//! Masking within a JSON value. The rules for names and texts are those of the rest.
+//! Masks within a JSON value, with the same rules for names and texts.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use super::Redactor;
 use super::names::{COUNTS, matches};
 use super::plain;
 
-/// As deep as `serde_json` reads; a value that was made otherwise may be deeper than the stack.
+/// The depth that `serde_json` reads. A value from another source may be deeper than the stack allows.
 const DEEPEST: usize = 128;
 
 pub(super) fn masked(redactor: &Redactor, value: &Value, depth: usize) -> Value {
@@ -19,7 +19,7 @@ pub(super) fn masked(redactor: &Redactor, value: &Value, depth: usize) -> Value 
     }
 }
 
-/// One with a name and a value may be a variable or a header: `{"name": "API_KEY", "value": "x"}`.
+/// Masks an object. One with a name and a value may be a variable or header: `{"name": "API_KEY", "value": "x"}`.
 fn object(redactor: &Redactor, members: &Map<String, Value>, depth: usize) -> Value {
     let mut names = ["name", "key", "Name", "Key"].iter();
     let outer = names.find_map(|name| members.get(*name)?.as_str());
@@ -36,7 +36,7 @@ fn object(redactor: &Redactor, members: &Map<String, Value>, depth: usize) -> Va
     members.collect()
 }
 
-/// What `tokens` has may be counts: `{"tokens": {"input": 5}}`.
+/// Whether a member is a secret. The members of `tokens` may be counts: `{"tokens": {"input": 5}}`.
 fn is_secret(key: &str, value: &Value) -> bool {
     let counts = match value {
         Value::Null | Value::Bool(_) => return false,
@@ -48,7 +48,7 @@ fn is_secret(key: &str, value: &Value) -> bool {
     !(counts && matches(&COUNTS, key))
 }
 
-/// A list may be a command's arguments, or a header: `["--token", "x"]`, `["Authorization", "x"]`.
+/// Masks a list. It may be a command's arguments or a header: `["--token", "x"]`, `["Authorization", "x"]`.
 fn list(redactor: &Redactor, items: &[Value], depth: usize) -> Value {
     let is_name = |text: &str| {
         let name = text.trim_start_matches('-');

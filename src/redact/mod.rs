@@ -1,8 +1,8 @@
-//! What may be shown: a text or a JSON value with its secrets masked, for logs, traces and `Debug`.
+//! Masks the secrets in a text or a JSON value, so that it can be shown in logs, traces and `Debug` output.
 //!
-//! Knows nothing of hooks and events. Each rule names the places of the secrets in the text as it stands,
-//! and all are masked at once, so that no rule hides a secret from another. A secret is found by its name
-//! (`pairs`, `names`), by its look or its place (`shapes`), or because it is known (`values`).
+//! Knows nothing of hooks and events. Each rule finds places of secrets in the unchanged text, and all places
+//! are masked together, so that no rule hides a secret from another. A secret is found by its name (`pairs`,
+//! `names`), by its shape or its context (`shapes`), or because its value is known (`values`).
 
 mod forms;
 mod json;
@@ -22,13 +22,13 @@ use serde_json::Value;
 
 use names::Names;
 
-/// So many bytes may a compiled pattern take; the time of a search grows with it.
+/// The most bytes that a compiled pattern may take. The time of a search grows with its size.
 const LARGEST_PATTERN: usize = 1 << 20;
 
-/// So often is a text looked at, since a mask can make another place look like that of a secret.
+/// How often a text is searched: a mask can make another part of the text look like a secret's place.
 const MOST_PASSES: usize = 3;
 
-/// Masks secrets in what is shown: logs, traces, errors.
+/// Masks secrets in text that is shown: logs, traces, errors.
 /// A clone shares the rules, which are compiled when they are first needed.
 #[doc = include_str!("../../docs/redaction.md")]
 #[derive(Clone, Default)]
@@ -42,7 +42,7 @@ struct Rules {
     patterns: Vec<Regex>,
 }
 
-/// Why a text is no pattern of secrets.
+/// Error for a redaction pattern that cannot be used.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("invalid redaction pattern `{pattern}`")]
 pub struct RedactError {
@@ -52,17 +52,19 @@ pub struct RedactError {
 }
 
 impl Redactor {
-    /// What stands in the place of a secret.
+    /// The text that replaces a secret.
     pub const MASK: &'static str = "[redacted]";
 
-    /// The default rules.
+    /// Creates a redactor with the default rules.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Masks nothing but what is added by [`with_secret_key`](Self::with_secret_key) and
-    /// [`with_pattern`](Self::with_pattern); not even what [`text_with`](Self::text_with) is given.
+    /// Creates a redactor without the default rules.
+    ///
+    /// It masks only what [`with_secret_key`](Self::with_secret_key) and [`with_pattern`](Self::with_pattern) add,
+    /// and ignores the values given to [`text_with`](Self::text_with).
     #[must_use]
     pub fn off() -> Self {
         let mut off = Self::default();
@@ -70,21 +72,23 @@ impl Redactor {
         off
     }
 
-    /// Masks the values of this key too. Upper and lower case are the same, and `-`, `_`, `.` and
-    /// spaces do not count: `seat number` is also `SEAT_NUMBER` and `seatNumber`, but not the end of
-    /// `old_seat_number`. A name without a letter or digit is ignored.
+    /// Also masks the values of this key.
+    ///
+    /// Case, `-`, `_`, `.` and spaces do not matter: `seat number` also matches `SEAT_NUMBER` and `seatNumber`,
+    /// but not the end of `old_seat_number`. A name without a letter or digit is ignored.
     #[must_use]
     pub fn with_secret_key(mut self, name: impl Into<String>) -> Self {
         Arc::make_mut(&mut self.rules).names.add(&name.into());
         self
     }
 
-    /// Masks what this regular expression matches too, in the syntax of the crate `regex`; of a
-    /// pattern with a group named `secret`, only what that group matches. Of Unicode, it knows `\w`,
-    /// `\d`, `\s` and what is a capital, but no `\p{..}`.
+    /// Also masks what this regular expression matches, in the syntax of the crate `regex`.
+    ///
+    /// If the pattern has a group named `secret`, only that group is masked. Of Unicode, `\w`, `\d`, `\s` and
+    /// letter case are supported, but not `\p{..}`.
     ///
     /// # Errors
-    /// When it is no regular expression, or one that takes more than a mebibyte when compiled.
+    /// If it is not a regular expression, or if it takes more than 1 MiB when compiled.
     pub fn with_pattern(mut self, pattern: &str) -> Result<Self, RedactError> {
         let mut regex = RegexBuilder::new(pattern);
         let regex = regex.size_limit(LARGEST_PATTERN).build();
@@ -94,15 +98,17 @@ impl Redactor {
         Ok(self)
     }
 
-    /// The text with its secrets masked; borrowed when there are none. Takes linear time.
+    /// Returns the text with its secrets masked; borrowed if there are none. Takes linear time.
     #[must_use]
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.text_with(text, [])
     }
 
-    /// The text with its secrets masked, and each of these values wherever it occurs, whole or by the
-    /// line: the values of a hook's own `env`, say. Ignores values that would mask half of a text:
-    /// shorter than 4 bytes, numbers shorter than 6 digits, words such as `true` and `production`.
+    /// Returns the text with its secrets masked, and also every occurrence of these values.
+    ///
+    /// Pass, for example, the values of a hook's own `env`. Each is masked as a whole and line by line. Values that
+    /// would mask too much ordinary text are ignored: shorter than 4 bytes, numbers shorter than 6 digits, words
+    /// such as `true` and `production`.
     #[must_use]
     pub fn text_with<'a, 's>(
         &self,
@@ -136,16 +142,17 @@ impl Redactor {
         mask(text, spans)
     }
 
-    /// The value with its secrets masked: all that stands under a secret key but `null`, `true`,
-    /// `false` and counts, and what [`text`](Self::text) masks in any other string. What is nested
-    /// deeper than 128 levels is masked as a whole.
+    /// Returns the JSON value with its secrets masked.
+    ///
+    /// Masks everything under a secret key except `null`, `true`, `false` and counts, and in all other strings
+    /// what [`text`](Self::text) masks. A part that is nested deeper than 128 levels is masked as a whole.
     #[must_use]
     pub fn value(&self, value: &Value) -> Value {
         json::masked(self, value, 0)
     }
 }
 
-/// How many rules there are; a pattern may be a secret itself.
+/// Shows only the number of rules: a pattern may itself be a secret.
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Redactor")
@@ -156,8 +163,8 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// Masks each place once, however many rules have found a part of it. A mask that is in the text already
-/// is a place too: a rule that finds a part of it must not mask it again.
+/// Masks each place once, even if several rules have found parts of it. A mask that is already in the text
+/// is also a place, so that a rule which finds a part of it does not mask it again.
 fn mask(text: &str, mut spans: Vec<Range<usize>>) -> Cow<'_, str> {
     let masks = text.match_indices(Redactor::MASK);
     spans.extend(masks.map(|(at, mask)| at..at + mask.len()));

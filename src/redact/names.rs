@@ -1,14 +1,14 @@
-//! Which names are those of secrets. Knows no values, and not where a name stands.
+//! Decides which names belong to secrets. Knows nothing of values, nor where a name is found.
 //!
-//! A name is words: `dbPassword2` and `DB_PASSWORD` are `db_password`. It is that of a secret when a word
-//! ends with a noun, and none behind it says that it is only about the secret.
+//! A name is split into words: `dbPassword2` and `DB_PASSWORD` become `db_password`. It is the name of a
+//! secret if a word ends with a noun of the list and no word after it says that it is only about the secret.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A pattern, compiled when it is first needed; that it can be is what the tests show.
+/// A pattern that is compiled when it is first used. Tests show that all compile.
 pub(super) type Lazy = LazyLock<Option<Regex>>;
 
 macro_rules! pattern {
@@ -26,20 +26,20 @@ static NOUN: Lazy = pattern!("(?-u)(?:[a-z]*(?:password|passwd|passphrase|passco
     app|application|webhook|hmac|jwt|gpg|pgp|tls|ssl|client|server|functions?|integration|ingest|recovery|security|cipher|crypto|aes|rsa|openai|anthropic|gemini|\
     stripe|azure|aws|google|twilio|sendgrid|mailgun|algolia|datadog|sentry|heroku|cloudflare|shared_?access)[_.]?key|auth$|bearer|otp|psk|pw|mnemonic|(?:db|my|key|\
     store|ssh|ftp|smtp|user|root|admin|sudo|require)?pass))s?(?:_|$)");
-/// Words that make a name one for something about the secret.
+/// Words that turn a name into the name of a property of the secret.
 #[rustfmt::skip]
 static ABOUT: Lazy = pattern!("^(?:.*_)?(?:files?|filename|paths?|dir|folder|names?|ids?|counts?|counter|length|len|size|min|max|limits?|types?|kind|ur[li]|endpoint|\
     host|fields?|policy|hint|prompt|expires|expiry|expiration|expired|ttl|age|at|usage|used|budget|refs?|manager|store|providers?|method|mode|enabled|required|\
     changed|updated|version|format|strategy|domain|index|status|state|stdin|env|fd|label|title|placeholder|errors?|message|regex|pattern|attempts|strength|rotation|\
     scopes?|source|class|helpers?|algorithm|reset|command|cmd|agent|cache|osxkeychain|less|per|bucket|pool)(?:_|$)");
-/// A variable such as `STRIPE_KEY` is a secret whatever kind of key it is, but for these.
+/// A variable such as `STRIPE_KEY` is a secret whatever kind of key it is, except for `PUBLIC`.
 static VARIABLE: Lazy = pattern!("^[A-Z0-9_]+_(?:KEY|PAT)$");
 static PUBLIC: Lazy = pattern!("(?:PUBLIC|PRIMARY|FOREIGN|CACHE|PARTITION|SORT|PUBLISHABLE)_KEY$");
 
-/// `tokens`, `PASS`: a number counts them.
+/// `tokens`, `PASS`: a number under such a name is a count.
 pub(super) static COUNTS: Lazy = pattern!("(?i-u:s$)");
 
-/// The names whose values are masked; `off` without the default ones.
+/// The names whose values are masked. `off` has none of the default ones.
 #[derive(Clone, Default)]
 pub(super) struct Names {
     pub(super) off: bool,
@@ -47,7 +47,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Whatever separates its letters, and not within a word.
+    /// Adds a name. It matches with any separators between its letters, but not within a word.
     pub(super) fn add(&mut self, name: &str) {
         let letters = name.chars().filter(|c| c.is_alphanumeric());
         let letters: Vec<String> = letters.map(String::from).collect();
@@ -60,7 +60,7 @@ impl Names {
         self.has_word(name, 0..name.len())
     }
 
-    /// The same for a word of a text, before which there may be more of the name: `api key`.
+    /// Whether a word of a text is the name of a secret. The name may begin before the word: `api key`.
     pub(super) fn has_word(&self, text: &str, word: Range<usize>) -> bool {
         let before = text[..word.start].char_indices().rev().nth(32);
         let near = &text[before.map_or(0, |(at, _)| at)..word.end];
@@ -84,7 +84,7 @@ fn is_secret(name: &str) -> bool {
     is_noun || matches(&VARIABLE, name) && !matches(&PUBLIC, name)
 }
 
-/// In small letters, with `_` between the words and instead of all but letters and dots.
+/// Splits a name: lower-case letters, `_` between words and in place of all other characters except dots.
 fn words(name: &str) -> String {
     let mut words = String::with_capacity(name.len() + 8);
     for (at, c) in name.char_indices() {

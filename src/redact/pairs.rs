@@ -1,12 +1,12 @@
-//! Names of secrets with their values in a text, by one grammar. What a name is `names` says, where a
-//! value ends `forms`, which are none `plain`; pairs with more between them are in `shapes`.
+//! Finds the names of secrets with their values in a text, by one grammar. `names` knows the names, `forms`
+//! where a value ends, `plain` which values are not secrets. `shapes` has pairs with more text in between.
 //!
 //! ```text
 //! pair  = name sign [scheme] value      name: letters, digits, `_-.`; in quotes or not; then `]` or `)`
-//! sign  = `:` `=` `:=` `=>` `+=` `->`, `==` before a string; of an option a blank, `,` or new line
+//! sign  = `:` `=` `:=` `=>` `+=` `->`, `==` before a string; after an option a blank, `,` or new line
 //! value = string | block | brackets (of a name in quotes) | call | bare
-//! bare  = up to the quote that stands before the name; else the line, in headers and where `: ` or
-//!         ` = ` follows its first word; else the rest of a word
+//! bare  = up to the quote before the name, if there is one; the whole line, in headers and if `: ` or
+//!         ` = ` follows its first word; otherwise the rest of a word
 //! ```
 
 use std::ops::Range;
@@ -15,16 +15,16 @@ use super::forms::{self, length_of, near};
 use super::names::{COUNTS, Lazy, Names, matches, pattern};
 use super::plain;
 
-/// What does not match this is in no name of a secret.
+/// Every name of a secret matches this.
 static NAME: Lazy = pattern!("(?i-u:pass|pw|secret|cred|token|auth|cookie|key|otp|psk|_pat)");
-/// With a colon, the value of these is the rest of the line.
+/// Names whose value is the rest of the line if a colon follows.
 static HEADER: Lazy = pattern!("(?i-u:authorization|cookie)$");
-/// With a colon, these stand in sentences too.
+/// Names that also occur in sentences with a colon.
 static WEAK: Lazy = pattern!("(?i-u:^pass|auth)$");
 static OPERATOR: Lazy = pattern!(r#"^\\*["'`]?[\])]?[ \t]*(?:::|=~|://|===?|[:+]?=>?|->|:)[ \t]*"#);
 static OPTION: Lazy = pattern!(r#"^(?:\\*["'`],\s*|[ \t]+(?:\\\r?\n[ \t]*)?|\r?\n[ \t]*- )"#);
 static SCHEME: Lazy = pattern!("^(?i-u:bearer|basic|digest|token|apikey|bot|oauth)[ \t]+");
-/// What `begins_line` a name may have before it.
+/// The text that may come before a name at the beginning of a line.
 static LINE_HEAD: Lazy = pattern!(r#"(?:^|[\r\n]|\\n)[ \t#+>*|$"'-]*(?:(?:export|set)[ \t]+)?$"#);
 static DIRECTORY: Lazy = pattern!("^(?i-u:old)?(?i-u:pwd)$");
 static PATH: Lazy = pattern!("^(?:[/~.]|.:)");
@@ -41,7 +41,7 @@ pub(super) fn find(text: &str, names: &Names, spans: &mut Vec<Range<usize>>) {
     }
 }
 
-/// The next word that may be the name of a secret.
+/// Returns the next word that may be the name of a secret.
 fn next_name(text: &str, from: usize, names: &Names) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let is_sign =
@@ -52,7 +52,7 @@ fn next_name(text: &str, from: usize, names: &Names) -> Option<Range<usize>> {
     };
     let before = bytes[from..inner].iter().rposition(is_sign);
     let start = before.map_or(from, |before| from + before + 1);
-    // In escaped text the first letter may be that of `\n`.
+    // In escaped text, the first letter may belong to `\n`.
     let first = text[start..inner].starts_with(['n', 'r', 't']);
     let is_escaped = first && text[..start].ends_with('\\');
     let length = bytes[inner..].iter().position(is_sign);
@@ -63,9 +63,9 @@ fn next_name(text: &str, from: usize, names: &Names) -> Option<Range<usize>> {
 struct Pair<'a> {
     text: &'a str,
     name: &'a str,
-    /// The text before the name, but not much of it.
+    /// A short piece of the text before the name.
     head: &'a str,
-    /// `:`, `=` or the like, nothing behind an option; and where the value begins.
+    /// `:`, `=` or similar; empty after an option.
     sign: &'a str,
     start: usize,
     blank: bool,
@@ -73,7 +73,7 @@ struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// The pair with this name, if it is that of a secret.
+    /// Returns the pair with this name, if it is the name of a secret.
     fn with(text: &'a str, word: Range<usize>, names: &Names) -> Option<Self> {
         let name = text[word.clone()].trim_start_matches('-');
         let behind = near(text, word.end);
@@ -102,7 +102,7 @@ impl<'a> Pair<'a> {
         })
     }
 
-    /// Masks the value; where to go on.
+    /// Masks the value. Returns the position where the search continues.
     fn mask(&self, spans: &mut Vec<Range<usize>>) -> usize {
         let text = self.text;
         let is_yaml = self.sign == ":" && !self.is_quoted;
@@ -110,7 +110,7 @@ impl<'a> Pair<'a> {
             return self.push(block, spans);
         }
         let start = behind_scheme(text, self.start);
-        // The string in `Some("x")`
+        // The string in `Some("x")`.
         let start = start + length_of(&CALL_OF_STRING, near(text, start)).saturating_sub(1);
         let rest = &text[start..];
         let opening = forms::quote(text, start);
@@ -140,7 +140,7 @@ impl<'a> Pair<'a> {
         self.push(start..self.bare_end(start), spans)
     }
 
-    /// The quote directly before the name, where the name is not all there is in it.
+    /// The quote directly before the name, if the quoted text is more than the name.
     fn around(&self) -> &'a str {
         let head = if self.is_quoted {
             ""
@@ -176,7 +176,7 @@ impl<'a> Pair<'a> {
 
     fn push(&self, span: Range<usize>, spans: &mut Vec<Range<usize>>) -> usize {
         let (end, value) = (span.end, &self.text[span.clone()]);
-        // `PWD=/home/me` is where a program runs.
+        // `PWD=/home/me` is a directory, not a password.
         let is_directory = matches(&DIRECTORY, self.name) && matches(&PATH, value);
         // `token = props.token`, `--token TOKEN`
         let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
@@ -189,12 +189,12 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Behind `Bearer` and the like, which may be shown.
+/// The position after `Bearer` or a similar scheme, which may be shown.
 pub(super) fn behind_scheme(text: &str, start: usize) -> usize {
     start + length_of(&SCHEME, near(text, start))
 }
 
-/// The sign between a name and its value, and all that leads there.
+/// Returns the sign between a name and its value, and everything up to the value.
 fn link(behind: &str, is_option: bool) -> Option<(&str, &str)> {
     let link = &behind[..length_of(&OPERATOR, behind)];
     let sign = link.trim_matches(|c| "\\\"'`]) \t".contains(c));

@@ -1,4 +1,4 @@
-//! Values that are no secrets: none at all, words for whether there is one, references, masks.
+//! Values that are not secrets: empty values, words that only say whether there is one, references, masks.
 
 use super::names::{Lazy, matches, pattern};
 
@@ -16,7 +16,7 @@ pub(super) fn is_secret(value: &str) -> bool {
     !matches(&PLAIN, value)
 }
 
-/// `12`, `1,234`, `45.2%`: counts something.
+/// `12`, `1,234`, `45.2%`: a count.
 pub(super) fn is_number(value: &str) -> bool {
     matches(&NUMBER, value)
 }

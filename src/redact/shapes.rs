@@ -1,6 +1,6 @@
-//! Secrets that are known by what they look like, or by what stands around them.
+//! Secrets that are recognized by their shape or by the text around them.
 //!
-//! How tokens begin is as their vendors, and the configuration of gitleaks 8, have it; lengths are the least.
+//! The prefixes of tokens come from their vendors and from the configuration of gitleaks 8; lengths are minimums.
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ use super::names::{Lazy, Names};
 use super::pairs::behind_scheme;
 use super::plain::is_secret;
 
-/// Tokens that are as good as impossible by chance. None asks for a boundary before it, since in escaped
-/// text a letter may stand there: `\nghp_…`.
+/// Tokens whose shape practically never occurs by chance. No pattern requires a word boundary before it: in
+/// escaped text a letter may come before it, as in `\nghp_…`.
 #[rustfmt::skip]
 const TOKENS: &[&str] = &[
     // GitHub, Atlassian, Linear, Sonar, npm, RubyGems, Amazon, Alibaba, models, hosts, payment, age: letters and digits
@@ -26,13 +26,13 @@ const TOKENS: &[&str] = &[
         dp[.](?:ct|pt|st|sa|scim|audit)[.]|ops_eyJ|tk-us-|do[opr]_v1_|fm[12][ar]?_|fo1_|HRKU-|vc[apkir]_|sb_secret_|pscale_[a-z]+_|tskey-[a-z]+-|
         v1[.]0-[a-f0-9]{24}-|AVNS_|sha256~|gl(?:c|sa)_|NR(?:AK|II|JS|RA|SP)-|sntry[su]_|dt0[a-z][0-9]{2}[.]|CCI(?:PAT|PRJ)_|PMAK-|fig[dou]r?_|rdme_|p8e-|tfp_|CFPAT-|
         sl[.]u[.]|whsec_|SG[.]|x(?:key|smtp)sib-|sq0[a-z]{3}-|EAAA|FLWSECK_TEST-|fio-u-|duffel_(?:test|live)_|access-(?:sandbox|development|production)-|FlyV1\ )[A-Za-z0-9_=+/~.-]{16,})",
-    // Private keys, to the end of the text where it is cut off; those of PuTTY
+    // Private keys, up to the end of the text if it is cut off; keys of PuTTY
     "-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,60}-----|\\z)", "Private-Lines: [0-9]+(?:\r?\n[A-Za-z0-9+/=]+)+",
     // JSON in base64, as in JSON Web Tokens
     "eyJ[A-Za-z0-9_-]{8,}(?:[.][A-Za-z0-9_-]*){0,4}",
 ];
 
-/// Tokens with a beginning that words have too: not within a word, and with a digit.
+/// Tokens with a prefix that also begins ordinary words: they must not be within a word, and need a digit.
 #[rustfmt::skip]
 const SHORT: &[&str] = &[
     // OpenAI, Anthropic, OpenRouter and others; Firecrawl, Context7, Resend, Wakatime, Mailgun, Zuplo, Dependency-Track, Twilio, crates.io, NuGet, Octopus, old Vault, Intercom, hCaptcha, ClickHouse, Notion, Lob, ClickUp
@@ -45,12 +45,12 @@ const SHORT: &[&str] = &[
     "[MNO][A-Za-z0-9_-]{23,27}[.][A-Za-z0-9_-]{6}[.][A-Za-z0-9_-]{27,}",
 ];
 
-/// Secrets that are known by what stands around them; the group is what is masked. `<sep>` is what may
-/// stand between two arguments, `<args>` are up to 12 more of them, `<word>` is the argument.
+/// Secrets that are recognized by the text around them; only the group is masked. `<sep>` is what may
+/// separate two arguments, `<args>` are up to 12 further arguments, `<word>` is the argument itself.
 #[rustfmt::skip]
 const PLACES: &[&str] = &[
     r"(?i-u:\bbearer)[ \t]+([A-Za-z0-9._~+/-]*[0-9][A-Za-z0-9._~+/=-]*|[A-Za-z0-9._~+/-]{20,}=*)", r#"(?i-u:\bauthorization[ \t]+["']?basic)[ \t]+([A-Za-z0-9+/]{8,}=*)"#,
-    // URLs: a password, or nothing but a token, before the host; a hook's address
+    // URLs: a password, or only a token, before the host; the address of a webhook
     r#"://[^ \t\r\n/?#@:"'<>]*:([^ \t\r\n/"'<>]+)@"#, "://([A-Za-z0-9_-]{20,})@", r"jdbc:oracle:[a-z]+:[^ /]+/([^ @]+)@",
     "hooks[.]slack[.]com/(?:services|workflows|triggers)/([A-Za-z0-9/_+-]{8,})", "discord(?:app)?[.]com/api/(?:v[0-9]+/)?webhooks/[0-9]+/([A-Za-z0-9_-]{16,})",
     "webhook[.]office[.]com/[!-~]+?/IncomingWebhook/([A-Za-z0-9/-]{32,})", r#"(?:[?&;]|u0026)[A-Za-z0-9_-]*(?i-u:sig|signature)=([^\s&"'<>]+)"#,
@@ -64,7 +64,7 @@ const PLACES: &[&str] = &[
     r"(?:^|[\r\n])(?:requirepass|masterauth)[ \t]+([^ \t\r\n]+)", r"(?-u:\b)(?:login|account|machine)[ \t\r\n]+[^ \t\r\n]+[ \t\r\n]+password[ \t]+([^ \t\r\n]+)",
     // With two groups, the second is masked if the first is the name of a secret. Dockerfiles, shells
     r#"(?-u:\b)(?:ENV|ARG|setenv|setx|set(?:[ \t]+-[A-Za-z]+)?|config(?:ure)?[ \t]+set)[ \t]+(<name>)[ \t]+["']?(<word>)"#,
-    // Name and value as two members, attributes, arguments, elements
+    // Name and value as two members, attributes, arguments or elements
     r#"(?-u:\b)(?:(?i-u:name|key)<q>?[ \t]*[:=]|variable)[ \t]*<q>?(<name>)<q>?[\s,{-]*<q>?(?i-u:value|default)<q>?[ \t]*[:=][ \t]*<q>?([^"'\r\n]*[^"'\r\n\\])"#,
     r"[(\[][ ]?<q>(<name>)<q>,[ \t]*<q>([^'\r\n\x22]*[^'\r\n\\\x22])<q>[ ]?[)\]]", r"<key>(<name>)</key>\s*<string>([^<]+)</",
     r"<(?:[A-Za-z0-9_:-]+[ \t][^<>\r\n]*?name=[\x22'])?(?:[A-Za-z0-9_-]+:)?(<name>)[\x22']?(?:[ \t][^<>\r\n]*)?>\s*(?:<!\[CDATA\[)?([^<\s][^<]*)</",
@@ -99,8 +99,8 @@ pub(super) fn find(text: &str, names: &Names, spans: &mut Vec<Range<usize>>) {
     }
 }
 
-/// A place that does not end would be followed to the end of the text, from each place in it again. What
-/// stands at the end of a window may go on behind it.
+/// The text is searched in windows: otherwise a place that does not end would be followed to the end of the
+/// text, again from each position in it. A match at the end of a window may continue after it.
 const WINDOW: usize = 1024;
 const OVERLAP: usize = 512;
 
@@ -124,7 +124,7 @@ fn find_places(text: &str, place: Range<usize>, names: &Names, spans: &mut Vec<R
     }
 }
 
-/// Not within a word, the letter of `\n` aside; and with a digit, or small letters and capitals.
+/// Whether a token looks random: not within a word (except after the letter of `\n`), and with a digit or mixed case.
 fn is_random(text: &str, found: Match<'_>) -> bool {
     let before = &text[..found.start()];
     let is_inner = before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-');
@@ -135,7 +135,7 @@ fn is_random(text: &str, found: Match<'_>) -> bool {
     (is_escaped || !is_inner) && (has(u8::is_ascii_digit) || letters)
 }
 
-/// A user and a group are no user and password, but in a URL: `-u 1000:1000`, `-u www-data:www-data`.
+/// A user and a group are not a user and a password, except in a URL: `-u 1000:1000`, `-u www-data:www-data`.
 fn is_account(text: &str, value: Match<'_>) -> bool {
     let user = text[..value.start()].strip_suffix(':');
     let number = value.as_str().bytes().all(|byte| byte.is_ascii_digit());

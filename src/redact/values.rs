@@ -1,11 +1,11 @@
-//! Secrets whose value is known. Knows no names and no shapes.
+//! Secrets whose value is known. Knows nothing of names and shapes.
 
 use std::ops::Range;
 
-/// A line of a longer secret tells nothing when it is as short as `}` or `EOF`.
+/// A line of a longer secret is masked only if it has at least this many bytes: `}` or `EOF` reveals nothing.
 const SHORTEST_LINE: usize = 8;
 
-/// Values of settings that are words of every other line of a log.
+/// Values of settings that are common words in logs.
 #[rustfmt::skip]
 const WORDS: &str = "true false null none default auto always never enabled disabled production development staging test \
     testing local localhost trace debug info warn warning error utf-8 utf8";

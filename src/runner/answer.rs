@@ -4,8 +4,8 @@
 
 use log::warn;
 
+use super::firing::Firing;
 use super::report::{Reporter, tell};
-use crate::events::EventType;
 use crate::hook::FailurePolicy;
 use crate::outcome::{FailureKind, HookResult};
 use crate::printable::printable;
@@ -16,7 +16,7 @@ use crate::protocol::{Answer, from_first_visible, is_answer, read_answer};
 pub(super) fn answered(
     result: HookResult,
     cut: bool,
-    event_type: &EventType,
+    firing: &Firing<'_>,
     reporter: &Reporter,
 ) -> HookResult {
     let output = result.stdout_bytes();
@@ -33,7 +33,7 @@ pub(super) fn answered(
         // Whatever it wrote was meant to take the place of the output.
         if redacts && result.success() && !is_blank {
             let why = "it is no JSON object";
-            return with_unusable_answer(result, why, event_type, reporter);
+            return with_unusable_answer(result, why, firing, reporter);
         }
         return result;
     }
@@ -46,11 +46,11 @@ pub(super) fn answered(
         Ok(answer) => match answer.misspelt.first() {
             Some((key, meant)) if redacts => {
                 let why = format!("`{}` means nothing; did it mean `{meant}`?", printable(key));
-                with_unusable_answer(result, &why, event_type, reporter)
+                with_unusable_answer(result, &why, firing, reporter)
             }
             _ => with_answer(result, answer, reporter),
         },
-        Err(why) => with_unusable_answer(result, &why, event_type, reporter),
+        Err(why) => with_unusable_answer(result, &why, firing, reporter),
     }
 }
 
@@ -73,11 +73,11 @@ fn with_answer(result: HookResult, answer: Answer, reporter: &Reporter) -> HookR
 fn with_unusable_answer(
     mut result: HookResult,
     why: &str,
-    event_type: &EventType,
+    firing: &Firing<'_>,
     reporter: &Reporter,
 ) -> HookResult {
     let error = format!("its answer cannot be used: {why}");
-    let counts = event_type.can_block() || result.hook.on_failure() == FailurePolicy::Withhold;
+    let counts = firing.can_block || result.hook.on_failure() == FailurePolicy::Withhold;
     if counts {
         result.failure = Some(FailureKind::InvalidAnswer);
         result.error = Some(error);
@@ -85,8 +85,9 @@ fn with_unusable_answer(
         let hook = &result.hook;
         tell(|| {
             warn!(
-                "what hook `{}` writes on {event_type} is treated as plain text: {}",
+                "what hook `{}` writes on {} is treated as plain text: {}",
                 reporter.label(hook),
+                firing.event.event_type,
                 reporter.shown(hook, &error)
             );
         });

@@ -1,7 +1,7 @@
-//! A hook's command as a program with arguments.
+//! Turns a hook's command into a program with arguments.
 //!
-//! Knows the shells' own command lines. Values of an event are never pasted into a command: they
-//! reach it through its environment, so that none can be read as code.
+//! Knows the command lines of shells. Values of an event are never pasted into a command: they are passed in its
+//! environment, so that none can be executed as code.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use crate::hook::{Dialect, Foreign, HookCommand, Shell};
 use crate::process::Args;
 
-/// The program to start, by a name or a path, and its arguments; an error is for people.
+/// Returns the program to start, as a name or a path, and its arguments. An error is a message for people.
 pub(crate) fn command_line(
     command: &HookCommand,
     prefixes: &[String],
@@ -72,7 +72,7 @@ static HAS_BASH: LazyLock<bool> = LazyLock::new(|| {
 });
 
 fn posix(shell: &str, option: &str, text: &str) -> (OsString, Args) {
-    // A text that begins like an option would be read as one.
+    // A text that begins like an option would be parsed as one.
     let text = if text.starts_with(['-', '+']) {
         format!(" {text}")
     } else {
@@ -83,15 +83,17 @@ fn posix(shell: &str, option: &str, text: &str) -> (OsString, Args) {
 
 #[cfg(unix)]
 fn cmd(_text: &str, _prefixes: &[String]) -> Result<(OsString, Args), String> {
-    Err("shell `cmd` is there on Windows alone".to_owned())
+    Err("shell `cmd` is only available on Windows".to_owned())
 }
 
-/// `/D`: no commands from the registry. `/V:ON`: `!NAME!` is a variable. `/S /C "..."`: of the
-/// command line only the outermost quotes are taken away.
+/// `/D`: no commands from the registry. `/V:ON`: `!NAME!` is a variable. `/S /C "..."`: only the outermost
+/// quotes of the command line are removed.
 #[cfg(windows)]
 fn cmd(text: &str, prefixes: &[String]) -> Result<(OsString, Args), String> {
     if text.contains(['\n', '\r']) {
-        return Err("a command for `cmd` is one line: it ends at the first line break".to_owned());
+        return Err(
+            "a command for `cmd` must be one line: `cmd` stops at the first line break".to_owned(),
+        );
     }
     let upper = text.to_ascii_uppercase();
     if let Some(prefix) = prefixes
@@ -99,7 +101,7 @@ fn cmd(text: &str, prefixes: &[String]) -> Result<(OsString, Args), String> {
         .find(|prefix| upper.contains(&format!("%{prefix}_")))
     {
         return Err(format!(
-            "`cmd` would run the value of `%{prefix}_...%` as code: write `!{prefix}_...!`"
+            "`cmd` would execute the value of `%{prefix}_...%` as code: write `!{prefix}_...!` instead"
         ));
     }
     let program = crate::process::command_interpreter();

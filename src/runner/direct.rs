@@ -1,5 +1,4 @@
-//! Commands that need no shell: a path and plain words, in which a shell would find nothing to do
-//! but to execute the file.
+//! Detects commands that need no shell: a path and plain words, where a shell would only execute the file.
 //!
 //! Knows the shell's language, and what a shell changes in the environment; executes nothing.
 
@@ -7,7 +6,7 @@ use std::path::Path;
 
 use crate::hook::HookCommand;
 
-/// The words of such a command; none where the shell must run it.
+/// Returns the words of such a command; empty if the shell must run it.
 pub(super) fn direct_words<'a>(
     command: &'a HookCommand,
     working_dir: &Path,
@@ -16,7 +15,7 @@ pub(super) fn direct_words<'a>(
     let HookCommand::Shell { text, shell: None } = command else {
         return Vec::new();
     };
-    // A shell corrects a `PWD` that is not the working directory's.
+    // A shell corrects a `PWD` that is not the working directory.
     let pwd_is_right = working_dir.is_absolute() && !sets_pwd;
     if cfg!(unix) && pwd_is_right {
         plain_words(text)
@@ -25,8 +24,8 @@ pub(super) fn direct_words<'a>(
     }
 }
 
-/// The first word has a slash: so it is no builtin, no function, no alias, and not looked for on the
-/// `PATH`.
+/// Splits a command into words. The first word contains a slash: so it is not a builtin, a function or an
+/// alias, and is not searched for on the `PATH`.
 fn plain_words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     for word in text.split(' ') {
@@ -46,12 +45,12 @@ fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_.,/:@%+-".contains(&byte)
 }
 
-/// Whether this path means the same file to the system as to a shell. The standard library promises
-/// nothing about a relative one that is executed in another directory. On Linux it is executed after
-/// the change of directory, which the tests hold it to.
+/// Whether the system and a shell find the same file for this path. The standard library does not specify how a
+/// relative path is resolved together with another working directory. On Linux it is resolved after the
+/// change of directory, which the tests check.
 fn names_a_file(word: &str) -> bool {
     let relative_is_safe = cfg!(any(target_os = "linux", target_os = "android"));
-    // `%/x` is a job to bash.
+    // In bash `%/x` is a job.
     let is_path = word.starts_with('/') || relative_is_safe && word.contains('/');
     is_path && !word.starts_with('%')
 }

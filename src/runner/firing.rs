@@ -42,6 +42,8 @@ impl Fired<'_> {
 
 pub(crate) struct Firing<'a> {
     pub(crate) event: Fired<'a>,
+    /// Whether hooks may block the event.
+    pub(crate) can_block: bool,
     pub(crate) variables: EventVariables,
     json: OnceLock<String>,
     pub(crate) cancel: Option<Arc<Cancel>>,
@@ -55,10 +57,11 @@ pub(crate) struct Firing<'a> {
 
 impl<'a> Firing<'a> {
     /// An event that does not wait and that nobody cancels.
-    pub(crate) fn new(event: Fired<'a>, naming: &Naming) -> Self {
+    pub(crate) fn new(event: Fired<'a>, can_block: bool, naming: &Naming) -> Self {
         Self {
             variables: EventVariables::new(&event, naming),
             event,
+            can_block,
             json: OnceLock::new(),
             cancel: None,
             queued: Duration::ZERO,
@@ -75,7 +78,7 @@ impl<'a> Firing<'a> {
             queued: self.queued,
             handles_ask: self.handles_ask,
             skips_background: self.skips_background,
-            ..Self::new(event, naming)
+            ..Self::new(event, self.can_block, naming)
         }
     }
 
@@ -83,6 +86,7 @@ impl<'a> Firing<'a> {
     pub(crate) fn into_shared(self, cancel: Arc<Cancel>) -> Firing<'static> {
         Firing {
             event: Fired::Shared(self.event.to_shared()),
+            can_block: self.can_block,
             variables: self.variables,
             json: self.json,
             cancel: Some(cancel),

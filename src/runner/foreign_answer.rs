@@ -2,8 +2,8 @@
 //!
 //! Knows that the tool has rules for it, not which.
 
+use super::firing::Firing;
 use super::report::Reporter;
-use crate::events::EventType;
 use crate::hook::Foreign;
 use crate::outcome::{FailureKind, HookOutput, HookResult};
 use crate::protocol::{Ended, read_foreign_answer};
@@ -14,7 +14,7 @@ pub(super) fn answered_as(
     foreign: &Foreign,
     mut result: HookResult,
     cut: bool,
-    event_type: &EventType,
+    firing: &Firing<'_>,
     reporter: &Reporter,
 ) -> HookResult {
     if !result.started() || !result.came_to_its_end() {
@@ -31,7 +31,7 @@ pub(super) fn answered_as(
         stderr: &result.stderr,
     };
     let name = foreign.event().name;
-    let mut reading = read_foreign_answer(foreign.dialect(), name, event_type.can_block(), &ended);
+    let mut reading = read_foreign_answer(foreign.dialect(), name, firing.can_block, &ended);
     if is_lost && !reading.counts {
         reading.unusable = Some("it is longer than what is kept of the output".to_owned());
     }

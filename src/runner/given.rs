@@ -43,11 +43,10 @@ pub(super) fn given<'a>(
     working_dir: PathBuf,
     naming: &'a Naming,
 ) -> Result<Given<'a>, Unable> {
-    let can_block = firing.event.event_type.can_block();
     let directory = working_dir.to_string_lossy();
     let environment = firing
         .variables
-        .for_hook(hook, can_block, &directory, naming)
+        .for_hook(hook, firing.can_block, &directory, naming)
         .map_err(|error| (kind_of(&error), error.to_string()))?;
     let (program, args) = command_line(hook.command(), naming.profile().env_prefixes())
         .map_err(|error| (FailureKind::NotStarted, error))?;

@@ -1,7 +1,7 @@
-//! How deep hooks are nested within this program: run for an event that an observer of another hook
-//! has fired, and so on.
+//! Counts how deep hooks are nested within this program: an observer of a hook fires an event, whose hooks
+//! have observers that fire events, and so on.
 //!
-//! Counted by thread, and carried along with what another thread runs.
+//! The depth is counted for each thread, and passed on to work that another thread runs.
 
 use std::cell::Cell;
 
@@ -9,29 +9,29 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The number of hooks that this thread is running, and those above them on other threads.
+/// The number of hooks that this thread is running, including those above them on other threads.
 pub(crate) fn depth() -> usize {
     DEPTH.get()
 }
 
-/// This thread runs something at another depth, until this is dropped.
+/// Sets another depth for this thread until it is dropped.
 pub(crate) struct Nesting {
     before: usize,
 }
 
 impl Nesting {
-    /// Begins one hook more.
+    /// Enters one more hook.
     pub(crate) fn enter() -> Self {
         Self::at(depth() + 1)
     }
 
-    /// Continues what was begun at this depth, maybe on another thread. A thread that runs it out of
-    /// its turn may be deeper itself.
+    /// Continues work that was begun at this depth, possibly on another thread. A thread that runs the work out
+    /// of its turn may itself be deeper.
     pub(crate) fn resume(begun: usize) -> Self {
         Self::at(begun.max(depth()))
     }
 
-    /// The hooks above.
+    /// The number of hooks above this one.
     pub(crate) fn above(&self) -> usize {
         self.before
     }

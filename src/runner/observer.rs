@@ -1,6 +1,6 @@
-//! Those who watch: told of each hook that starts, ends, or is dropped.
+//! Observers: called for each hook that starts, ends, or is dropped.
 //!
-//! A panic of theirs stays here. Knows nothing of how a hook is run.
+//! Catches their panics. Knows nothing of how a hook is run.
 
 use std::cell::Cell;
 use std::fmt;
@@ -15,20 +15,21 @@ use crate::events::HookEvent;
 use crate::hook::{Hook, named};
 use crate::outcome::HookResult;
 
-/// Watches an executor's hooks, also those in the background, which have no result in an
-/// [`Outcome`](crate::Outcome). See [`HookExecutorBuilder::observer`].
+/// Observes an executor's hooks; see [`HookExecutorBuilder::observer`].
 ///
-/// It is called on the thread that runs the hook, or drops it, and the hook waits for it: whoever
-/// has more to do than to take a note hands it to another thread. A panic is caught, and logged as
-/// an error; it changes nothing for the hook, nor for other observers. (A host that is built with
-/// `panic = "abort"` ends all the same.)
+/// Background hooks are reported too, although they have no result in an [`Outcome`](crate::Outcome).
 ///
-/// It may fire events itself. Nothing is locked meanwhile, and a handle that is waited for on a
-/// thread of the pool has its hooks run there and then, so that even one worker is enough. Hooks of
-/// an event that an observer fires are reported to observers too. Eight may be nested so, also
-/// across threads; any further hook fails as [`Circular`](crate::FailureKind::Circular), which is
-/// returned and logged, but not reported to observers. An observer that keeps a
-/// [`HookExecutor`](crate::HookExecutor) keeps it from being dropped.
+/// It is called on the thread that runs or drops the hook, and the hook waits for it. So an observer should
+/// only record what happened, and do longer work on another thread. A panic is caught and logged as an
+/// error; it does not affect the hook or other observers. (A host that is built with `panic = "abort"` ends
+/// in any case.)
+///
+/// An observer may fire events itself. No lock is held while it runs, and if it waits for a handle on a
+/// thread of the pool, the event's hooks run at once on that thread, so that even one worker is enough.
+/// Hooks of an event that an observer fires are reported to observers too. At most eight hooks can be nested
+/// in this way, also across threads. A further hook fails as [`Circular`](crate::FailureKind::Circular);
+/// its failure is returned and logged, but not reported to observers. As long as an observer holds a
+/// [`HookExecutor`](crate::HookExecutor), the executor is not dropped.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -67,15 +68,16 @@ pub trait Observer: Send + Sync {
         let _ = (run, result);
     }
 
-    /// A hook for an event that was fired will not run. Not called for hooks that a failed one
-    /// before them has kept from running, which the outcome shows; nor for a drop that an observer
-    /// causes while it is told of one, which is only logged.
+    /// A hook for an event that was fired will not run.
+    ///
+    /// Not called for hooks that did not run because a hook before them failed (the outcome shows these), nor
+    /// for a drop that an observer causes during `on_drop` (which is only logged).
     fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
         let _ = (run, reason);
     }
 }
 
-/// For an observer that is shared with the host.
+/// Lets the host share an observer.
 impl<T: Observer + ?Sized> Observer for Arc<T> {
     fn on_start(&self, run: &HookRun<'_>) {
         (**self).on_start(run);
@@ -94,12 +96,11 @@ impl<T: Observer + ?Sized> Observer for Arc<T> {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct HookRun<'a> {
-    /// What happened.
+    /// The event.
     pub event: &'a HookEvent,
-    /// The hook. Whether nobody waits for it, it says itself: [`Hook::background`].
+    /// The hook. [`Hook::background`] says whether it runs in the background.
     pub hook: &'a Arc<Hook>,
-    /// How long the event, or a hook in the background, has waited for a thread; zero for a
-    /// blocking call.
+    /// How long the event, or the background hook, has waited for a thread. Zero for a blocking call.
     pub queued: Duration,
 }
 
@@ -113,15 +114,15 @@ impl<'a> HookRun<'a> {
     }
 }
 
-/// Why a hook does not run.
+/// Why a hook did not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DropReason {
-    /// Its event was cancelled before its turn, or its executor is gone.
+    /// Its event was cancelled before its turn, or its executor was dropped.
     Cancelled,
-    /// So much was waiting that the queue was full. The host may fire the event again.
+    /// The queue was full. The host may fire the event again.
     Busy,
-    /// The pool has no thread, and the system gives it none.
+    /// The pool has no thread, and the system cannot start one.
     NoThread,
     /// The executor has been shut down.
     ShutDown,
@@ -135,7 +136,7 @@ named!(DropReason {
 });
 
 impl DropReason {
-    /// For the log.
+    /// The reason as text for the log.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Cancelled => "cancelled before its turn",
@@ -147,7 +148,7 @@ impl DropReason {
 }
 
 thread_local! {
-    /// An observer is being told of a drop on this thread.
+    /// Whether this thread is calling observers about a drop.
     static DROPPING: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -169,7 +170,7 @@ impl Observers {
     }
 
     pub(crate) fn dropped(&self, run: &HookRun<'_>, reason: DropReason) {
-        // One that fires an event when it is told of a drop, on a full queue, would never end.
+        // An observer that fires an event for each drop, while the queue is full, would never end.
         if !DROPPING.replace(true) {
             self.each(|observer| observer.on_drop(run, reason));
             DROPPING.set(false);
@@ -179,7 +180,7 @@ impl Observers {
     fn each(&self, what: impl Fn(&dyn Observer)) {
         for observer in &self.0 {
             if catch_unwind(AssertUnwindSafe(|| what(&**observer))).is_err() {
-                tell(|| error!("an observer of the hooks panicked"));
+                tell(|| error!("an observer of hooks panicked; the hook is not affected"));
             }
         }
     }

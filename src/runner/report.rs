@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 use log::{debug, error, trace, warn};
 
-use crate::events::{EventType, HookEvent};
+use crate::events::EventType;
 use crate::hook::Hook;
 use crate::outcome::{Decision, FailureKind, HookResult};
 use crate::printable::{printable, printable_lines};
@@ -75,11 +75,11 @@ impl Reporter {
         tell(|| debug!("hook `{}` starts on {event_type}", self.label(hook)));
     }
 
-    pub(crate) fn end(&self, result: &HookResult, event: &HookEvent) {
-        tell(|| self.output_and_end(result, event));
+    pub(crate) fn end(&self, result: &HookResult, event_type: &EventType, can_block: bool) {
+        tell(|| self.output_and_end(result, event_type, can_block));
     }
 
-    fn output_and_end(&self, result: &HookResult, event: &HookEvent) {
+    fn output_and_end(&self, result: &HookResult, event_type: &EventType, can_block: bool) {
         let hook = &result.hook;
         let (stdout, stderr) = (result.stdout.trim_end(), result.stderr.trim_end());
         if !stdout.is_empty() {
@@ -102,9 +102,9 @@ impl Reporter {
             self.label(hook)
         );
         if result.failure.is_some() || result.skipped.is_some() {
-            self.failure(result, &event.event_type);
-        } else if event.event_type.can_block() && result.decision() == Decision::Block {
-            self.block(result, &event.event_type);
+            self.failure(result, event_type);
+        } else if can_block && result.decision() == Decision::Block {
+            self.block(result, event_type);
         }
     }
 
@@ -131,7 +131,8 @@ impl Reporter {
         let label = || self.label(hook);
         let error = || self.shown(hook, result.error.as_deref().unwrap_or_default());
         match result.failure {
-            None => warn!(
+            // Which hooks a person has not approved is reported once, when they are loaded.
+            None => debug!(
                 "hook `{}`{place} is skipped on {event_type}: {}",
                 label(),
                 error()

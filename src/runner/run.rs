@@ -93,7 +93,7 @@ impl Runner {
                 Err((failure, error)) => not_run(failure, error),
             },
         };
-        self.reporter.end(&result, &firing.event);
+        self.reporter.end(&result, event_type, firing.can_block);
         result
     }
 
@@ -211,10 +211,9 @@ impl Runner {
             ask_handled: firing.handles_ask,
             ..HookResult::new(Arc::clone(hook), exit_code)
         };
-        let event_type = &firing.event.event_type;
         match hook.foreign() {
-            None => answered(result, stdout_cut, event_type, &self.reporter),
-            Some(foreign) => answered_as(foreign, result, stdout_cut, event_type, &self.reporter),
+            None => answered(result, stdout_cut, firing, &self.reporter),
+            Some(foreign) => answered_as(foreign, result, stdout_cut, firing, &self.reporter),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The file of a trace: whole lines at its end, and a new one when it is full.
+//! The file of a trace: appends whole lines, and begins a new file when it is full.
 //!
-//! Several processes may write to one file. Each line is one write at the file's end, so that none is
-//! torn apart; whoever finds the file full, and gets its lock, renames it, and the others see that
-//! the path leads somewhere else. Knows nothing of what is in a line.
+//! Several processes may write to one file. Each line is a single write at the end of the file, so that no
+//! line is split. The process that finds the file full and gets its lock renames it; the others notice that
+//! the path names another file. Knows nothing of the content of a line.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How large a file may be, and how many older ones are kept.
+/// The largest size of a file, and the number of older files that are kept.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) bytes: u64,
@@ -24,19 +24,19 @@ const LOCK_TRIES: usize = 50;
 const LOCK_PAUSE: Duration = Duration::from_millis(1);
 
 pub(super) struct TraceFile {
-    /// Where links lead to: what is renamed is the file.
+    /// The path with all links resolved: the file itself is renamed, not a link.
     path: PathBuf,
     limits: Limits,
     file: File,
-    /// What stands at its end is not a whole line.
+    /// The text at the end of the file is not a whole line.
     is_torn: bool,
 }
 
 impl TraceFile {
-    /// Opens the file, or makes it and the folders above it.
+    /// Opens the file, or creates it and its parent directories.
     pub(super) fn open(path: &Path, limits: Limits) -> io::Result<Self> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory)?;
         }
         let file = open(path)?;
         Ok(Self {
@@ -47,7 +47,7 @@ impl TraceFile {
         })
     }
 
-    /// Writes a line, which brings its line break along.
+    /// Appends a line, which includes its line break.
     pub(super) fn append(&mut self, line: &str) -> io::Result<()> {
         self.make_room(line.len() as u64)?;
         let text = if self.is_torn {
@@ -55,11 +55,11 @@ impl TraceFile {
         } else {
             Cow::Borrowed(line)
         };
-        // Not `write_all`: the rest could come behind another process's line.
+        // Not `write_all`: the rest could follow another process's line.
         let written = self.file.write(text.as_bytes())?;
         self.is_torn = written < text.len();
         if self.is_torn {
-            return Err(io::Error::other("only a part of a line could be written"));
+            return Err(io::Error::other("only part of a line could be written"));
         }
         Ok(())
     }
@@ -74,13 +74,13 @@ impl TraceFile {
             return Ok(());
         }
         match self.rotate(length) {
-            // Another process is about to, or cannot: there is some room to wait for it.
+            // Another process is about to rename the file, or cannot. Until then it may grow to twice its size.
             Err(_) if full <= self.limits.bytes.saturating_mul(2) => Ok(()),
             rotated => rotated,
         }
     }
 
-    /// Whether the path still leads to the file that is open: another process may have renamed it.
+    /// Whether the path still names the open file: another process may have renamed it.
     #[cfg(unix)]
     fn is_in_place(&self) -> io::Result<bool> {
         use std::os::unix::fs::MetadataExt;
@@ -89,18 +89,18 @@ impl TraceFile {
             .is_ok_and(|there| (there.dev(), there.ino()) == (open.dev(), open.ino())))
     }
 
-    /// Windows does not tell. To open the file anew each time costs less than a hook's start by far.
+    /// Windows cannot report this. Opening the file again each time costs far less than starting a hook.
     #[cfg(not(unix))]
     #[allow(clippy::unused_self)]
     fn is_in_place(&self) -> io::Result<bool> {
         Ok(false)
     }
 
-    /// Makes a file that has vanished, but not its folder: whoever removed that does not want it.
+    /// Creates a file that has vanished, but not its directory: if that was removed, the trace is not wanted.
     fn reopen(&mut self) -> io::Result<()> {
         self.file = open(&self.path)?;
-        // Where that is done for each line, others would be met in the midst of theirs all the time;
-        // what this one has left half it knows.
+        // If the file is opened for each line (Windows), it would often end within a line that another process
+        // is writing. Whether this process itself has left a partial line is known anyway.
         if cfg!(unix) {
             self.is_torn = ends_within_line(&self.path, &self.file);
         }
@@ -109,7 +109,7 @@ impl TraceFile {
 
     fn rotate(&mut self, length: u64) -> io::Result<()> {
         self.lock()?;
-        // The one that had the lock before may have done it.
+        // The process that held the lock before may already have renamed it.
         let old = self.file.metadata()?;
         let is_full = old.len() >= length;
         let moved = if is_full && (self.is_in_place()? || cfg!(not(unix))) {
@@ -117,24 +117,24 @@ impl TraceFile {
         } else {
             Ok(())
         };
-        // What was locked is closed, and so unlocked.
+        // This closes the locked file, which also releases the lock.
         self.reopen()?;
         if moved.is_ok() {
-            // Whoever may read the old one may read the new. Its owner alone can say so.
+            // The new file gets the permissions of the old one. Only its owner can set them.
             let _ = self.file.set_permissions(old.permissions());
         }
         moved
     }
 
-    /// Of those who find the same file full, one has it, for as long as it takes to rename some
-    /// files; the others wait, but not for one that stands still.
+    /// Locks the full file, for as long as it takes to rename some files. Of several processes one gets the lock;
+    /// the others wait, but not long, because the holder may be suspended.
     #[cfg(unix)]
     fn lock(&self) -> io::Result<()> {
         use rustix::fs::{FlockOperation, flock};
         for _ in 0..LOCK_TRIES {
             match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
                 Err(rustix::io::Errno::WOULDBLOCK) => std::thread::sleep(LOCK_PAUSE),
-                // Some file systems have no locks.
+                // Some file systems do not support locks.
                 _ => return Ok(()),
             }
         }
@@ -147,7 +147,7 @@ impl TraceFile {
         Ok(())
     }
 
-    /// `x.1` to `x.2` and so on, from the oldest; then `x` to `x.1`.
+    /// Renames `x.1` to `x.2` and so on, beginning with the oldest; then `x` to `x.1`.
     fn move_away(&self) -> io::Result<()> {
         let older = self.limits.older;
         if older == 0 {
@@ -172,7 +172,7 @@ impl TraceFile {
     }
 }
 
-/// Does not wait for anybody, as one does who opens a pipe, nor take a terminal.
+/// Open options that never block, as opening a pipe would, and never acquire a controlling terminal.
 #[cfg(unix)]
 fn options() -> OpenOptions {
     use std::os::unix::fs::OpenOptionsExt;
@@ -189,7 +189,7 @@ fn options() -> OpenOptions {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    // Also before it is opened, which would have another error for some of them.
+    // Checked before it is opened, because opening some of them fails with another error.
     if let Ok(there) = fs::metadata(path) {
         refuse(&there)?;
     }
@@ -198,7 +198,7 @@ fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Files are written, and devices such as `/dev/null`.
+/// Refuses everything except files and devices such as `/dev/null`.
 fn refuse(metadata: &Metadata) -> io::Result<()> {
     let other = if metadata.is_dir() {
         Some("a directory")
@@ -226,8 +226,8 @@ fn special(_kind: FileType) -> Option<&'static str> {
     None
 }
 
-/// Whether whoever wrote last was interrupted. Another process may be writing right now, and be seen
-/// in the midst of it, so that it is given some time to come to the end of its line.
+/// Whether the last writer was interrupted within a line. Another process may be writing at this moment, so
+/// it gets some time to complete its line.
 fn ends_within_line(path: &Path, file: &File) -> bool {
     const LOOKS: usize = 10;
     const PAUSE: Duration = Duration::from_millis(2);

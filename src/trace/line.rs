@@ -1,6 +1,6 @@
-//! A line of a trace: the note that the thread of a hook takes of what happened, and its JSON.
+//! One line of a trace: the note that a hook's thread takes, and its JSON.
 //!
-//! A note is cheap: no more than it may need of what the hook wrote, and the hook itself shared.
+//! Taking a note is cheap: it copies only the part of the hook's output that it may need, and shares the hook.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,15 +12,15 @@ use crate::hook::Hook;
 use crate::outcome::{Decision, FailureKind, HookResult, Residency, SkipReason};
 use crate::runner::{DropReason, HookRun};
 
-/// The bytes that a text may have in a line.
+/// The most bytes of a text in a line.
 const LONGEST_TEXT: usize = 4 * 1024;
 const LONGEST_REASON: usize = 1024;
 
-/// So much of a text is looked at for secrets before it is cut, so that none is cut in two and seen
-/// by half.
+/// How much of a text is searched for secrets before it is cut to its final length, so that no secret is cut
+/// in two and partly shown.
 const LONGEST_SOUGHT: usize = 8 * 1024;
 
-/// What happened to a hook.
+/// A record of what happened to a hook.
 pub(super) struct Note {
     time: SystemTime,
     event: EventType,
@@ -60,7 +60,7 @@ struct Ran {
     cut: bool,
 }
 
-/// In the order in which people look for it.
+/// The fields in the order in which people look for them.
 #[derive(Serialize)]
 struct Line<'a> {
     time: f64,
@@ -130,7 +130,7 @@ impl Note {
         }
     }
 
-    /// With its line break; every text as it is `shown`.
+    /// Returns the line with its line break. `shown` masks every text.
     pub(super) fn into_line(self, host_pid: u32, shown: impl Fn(&Hook, &str) -> String) -> String {
         let Self { hook, mut what, .. } = self;
         let text = |text: &str, longest| {
@@ -168,7 +168,7 @@ impl Note {
     }
 }
 
-/// What the hook says to what the host is about to do; one in the background has no say.
+/// The hook's decision on what the host is about to do. A background hook cannot decide: always `allow`.
 fn decision(result: &HookResult) -> &'static str {
     let decision = if result.hook.background() {
         Decision::Allow
@@ -178,7 +178,7 @@ fn decision(result: &HookResult) -> &'static str {
     decision.as_str()
 }
 
-/// The line in the place of those that were lost.
+/// Returns the line that replaces lost lines.
 pub(super) fn gap(lost: u64, host_pid: u32) -> String {
     json_line(&Gap {
         time: since_1970(SystemTime::now()),
@@ -188,11 +188,11 @@ pub(super) fn gap(lost: u64, host_pid: u32) -> String {
 }
 
 fn json_line(content: &impl Serialize) -> String {
-    // Nothing in it can fail to be JSON; a line that is none would be lost.
+    // All of these values can be serialized; otherwise the line would be lost.
     let json = serde_json::to_string(content).unwrap_or_default();
     let mut line = String::with_capacity(json.len() + 1);
     for c in json.chars() {
-        // What a terminal obeys, and what some take for the end of a line, JSON leaves as it is.
+        // JSON does not escape characters that control terminals or that some programs treat as line ends.
         if matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}') {
             line.push_str(&format!("\\u{:04x}", u32::from(c)));
         } else {
@@ -211,10 +211,10 @@ fn within(text: &str, most: usize) -> &str {
     &text[..end.unwrap_or_default()]
 }
 
-/// The text as it is looked at for secrets may end within one: the redactor finds whole values alone,
-/// and of a longer one than that not even the beginning may be seen.
+/// Removes a value of the hook's `env` that may be cut at the end of the text. The redactor finds only whole
+/// values, and not even the beginning of a value may be shown.
 fn without_half_a_value<'a>(text: &'a str, hook: &Hook) -> &'a str {
-    // A character has four bytes at most: what is shorter was not cut.
+    // A character has at most four bytes, so a shorter text was not cut.
     if text.len() + 4 <= LONGEST_SOUGHT {
         return text;
     }
@@ -237,9 +237,9 @@ fn cut(text: String, most: usize) -> String {
     within(&text, most - CUT.len()).to_owned() + CUT
 }
 
-/// To the microsecond.
+/// The duration in seconds, rounded to microseconds.
 fn seconds(duration: Duration) -> f64 {
-    // Exact up to 2^53 microseconds, 285 years.
+    // Exact up to 2^53 microseconds (285 years).
     #[allow(clippy::cast_precision_loss)]
     let micros = duration.as_micros() as f64;
     micros / 1e6

@@ -1,7 +1,7 @@
-//! What happened, written to a file: one line of JSON for each hook that ran, or did not.
+//! Writes what happened to a file: one line of JSON for each hook that ran, or that did not run.
 //!
-//! The thread of a hook only takes a note (`line.rs`), and another thread writes it (`writer.rs`)
-//! into a file that stays within its size (`file.rs`). Knows nothing of how a hook is run.
+//! The thread of a hook only takes a note (`line.rs`). Another thread writes the note (`writer.rs`) into a file
+//! of limited size (`file.rs`). Knows nothing of how a hook is run.
 
 mod file;
 mod line;
@@ -22,36 +22,37 @@ use file::{Limits, TraceFile};
 use line::Note;
 use writer::{Message, Writer};
 
-/// An [`Observer`] that writes what happened to a file: one JSON object on a line for each hook that
-/// has ended, could not run, or will not. The document `docs/trace.md` in the repository tells its
-/// fields.
+/// An [`Observer`] that writes what happened to a file.
 ///
-/// It never keeps a hook waiting: lines are written by a thread of its own, and where more of them
-/// wait than there is room for, or the disk is full, they are lost, counted, and the next line that
-/// is written is preceded by one that tells how many. Errors of writing are logged, once, as a
-/// warning. What looks like a secret is masked, see [`Redactor`](crate::Redactor).
+/// The file has one line with a JSON object for each hook that has ended, could not run, or will not run. The
+/// document `docs/trace.md` in the repository describes the fields.
+///
+/// It never delays a hook: a separate thread writes the lines. If too many lines wait, or if the disk is
+/// full, lines are lost. Lost lines are counted, and before the next line a line with their number is
+/// written. The first write error is logged as a warning. Text that looks like a secret is masked, see
+/// [`Redactor`](crate::Redactor).
 ///
 /// ```
 /// use std::time::Duration;
 /// use forge_hooks::{Hook, HookEvent, HookExecutor, Trace, FireOptions};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("trace.jsonl");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("trace.jsonl");
 /// let trace = Trace::builder(&path).max_bytes(1024 * 1024).build()?;
 /// let executor = HookExecutor::builder().observer(trace.clone()).build();
 /// executor.registry().register(Hook::new("session:start", "exit 3")?);
 /// let outcome = executor.execute(&HookEvent::session_start("s1"), FireOptions::default());
 /// assert!(outcome.allowed(), "what has happened cannot be blocked");
 ///
-/// // At the end of the program, or its last lines may be lost.
+/// // At the end of the program; otherwise its last lines may be lost.
 /// assert!(trace.flush(Duration::from_secs(1)));
 /// let line: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path)?)?;
 /// assert_eq!((&line["event"], &line["exit_code"]), (&"session:start".into(), &3.into()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A clone writes to the same file. When the last one is dropped, with the executor that has it, the
-/// thread writes what is still waiting and ends; nobody waits for it.
+/// A clone writes to the same file. The trace ends when the last clone is dropped, together with the executor
+/// that holds it: the thread writes the waiting lines and ends. Dropping does not wait for that.
 #[derive(Clone)]
 pub struct Trace {
     shared: Arc<Shared>,
@@ -59,39 +60,41 @@ pub struct Trace {
 
 struct Shared {
     path: PathBuf,
-    /// Dropped with the last trace: the thread ends.
+    /// Dropped with the last trace, which ends the thread.
     messages: Sender<Message>,
     lost: Arc<AtomicU64>,
 }
 
-/// Why there is no trace.
+/// Error building a trace.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// The file cannot be opened or created, or is something else than a file.
+    /// The file cannot be opened or created, or it is not a file.
     #[error("could not open the trace file `{}`", path.display())]
     Open {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// No thread could be started to write it.
+    /// The thread that writes the file cannot be started.
     #[error("could not start a thread for the trace file `{}`", path.display())]
     Thread {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
 }
 
-/// So long is a flush waited for at most, whatever its deadline.
+/// The longest time that a flush waits, whatever its deadline.
 const LONGEST_FLUSH: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Trace {
-    /// A trace in this file, which need not exist; nor need the folders above it. A relative path
-    /// counts from the directory that is current when the trace is built.
+    /// Creates a builder for a trace in this file.
+    ///
+    /// The file and its parent directories need not exist. A relative path is relative to the current directory
+    /// at the time when the trace is built.
     pub fn builder(path: impl Into<PathBuf>) -> TraceBuilder {
         TraceBuilder {
             path: path.into(),
@@ -104,9 +107,9 @@ impl Trace {
         }
     }
 
-    /// Waits until everything that happened before is in the file, or lost, but no longer than the
-    /// deadline, counted from now, and a day; whether it is. For the end of a program. Another
-    /// program can read the lines then; that they outlast a loss of power is not waited for.
+    /// Waits until all earlier lines are in the file or lost, for at most `deadline` (and at most one day).
+    /// Returns whether they are. Call it at the end of a program. After it, other programs can read the lines;
+    /// it does not wait until they would survive a loss of power.
     pub fn flush(&self, deadline: Duration) -> bool {
         let deadline = Instant::now() + deadline.min(LONGEST_FLUSH);
         let (done, is_done) = bounded(1);
@@ -117,14 +120,15 @@ impl Trace {
         asked.is_ok() && is_done.recv_deadline(deadline).is_ok()
     }
 
-    /// How many lines were lost up to now, because too many were waiting or the file could not be
-    /// written.
+    /// The number of lines that were lost so far.
+    ///
+    /// Lines are lost if too many are waiting, or if the file cannot be written.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.shared.lost.load(Ordering::Relaxed)
     }
 
-    /// The file, as an absolute path.
+    /// The absolute path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.shared.path
@@ -161,9 +165,9 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// The settings of a [`Trace`]: see [`Trace::builder`].
+/// The settings of a [`Trace`], created by [`Trace::builder`].
 #[derive(Debug, Clone)]
-#[must_use = "nothing is written until it is built"]
+#[must_use = "nothing is written until `build` is called"]
 pub struct TraceBuilder {
     path: PathBuf,
     limits: Limits,
@@ -172,44 +176,47 @@ pub struct TraceBuilder {
 }
 
 impl TraceBuilder {
-    /// Sets how large the file may become, in bytes: 10 MiB unless this says otherwise, and at least
-    /// 4 KiB. A line that would make it larger begins a new file, and the old one is renamed:
-    /// `trace.jsonl` to `trace.jsonl.1`, that to `trace.jsonl.2`, and so on. While it cannot be
-    /// renamed it grows to twice the size, and then lines are lost.
+    /// Sets the largest size of the file, in bytes. Default: 10 MiB; at least 4 KiB.
+    ///
+    /// A line that would exceed it begins a new file, and the old one is renamed: `trace.jsonl` to
+    /// `trace.jsonl.1`, that to `trace.jsonl.2`, and so on. While the file cannot be renamed, it grows to twice
+    /// the size; then lines are lost.
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.limits.bytes = bytes.max(4 * 1024);
         self
     }
 
-    /// Sets how many older files are kept: 3 unless this says otherwise, and at most 1,000. With 0 a
-    /// full file is emptied.
+    /// Sets how many older files are kept. Default: 3; at most 1,000. With 0, a full file is emptied.
     pub fn keep(mut self, older: usize) -> Self {
         self.limits.older = older.min(1000);
         self
     }
 
-    /// Sets how many lines may wait to be written: 1,024 unless this says otherwise, at least 1 and
-    /// at most 65,536. More are lost.
+    /// Sets how many lines may wait to be written. Default: 1,024; at least 1 and at most 65,536.
+    ///
+    /// Further lines are lost.
     pub fn capacity(mut self, lines: usize) -> Self {
         self.capacity = lines.clamp(1, 65_536);
         self
     }
 
-    /// Sets what may stand in the file: all but what looks like a secret, and the values of a hook's
-    /// own `env`, unless this says otherwise; the executor's redactor has no say here.
+    /// Sets the redactor for the text in the file.
+    ///
+    /// Default: text that looks like a secret is masked, and so are the values of a hook's own `env`. The
+    /// executor's redactor does not apply here.
     pub fn redactor(mut self, redactor: Redactor) -> Self {
         self.redactor = redactor;
         self
     }
 
-    /// Opens the file, and starts the thread that writes it.
+    /// Opens the file and starts the thread that writes it.
     ///
-    /// On Unix a new file can be read by its owner alone, for commands and what hooks say may be
-    /// private; one that is there keeps its mode.
+    /// On Unix, a new file is readable only by its owner, because commands and output of hooks may be private.
+    /// An existing file keeps its mode.
     ///
     /// # Errors
-    /// When the file cannot be opened for writing, or is a directory, a pipe, a socket or a disk; and
-    /// when no thread can be started.
+    /// If the file cannot be opened for writing, if it is a directory, a pipe, a socket or a disk, or if no
+    /// thread can be started.
     pub fn build(self) -> Result<Trace, TraceError> {
         let path = std::path::absolute(&self.path).unwrap_or(self.path);
         let file = match TraceFile::open(&path, self.limits) {

@@ -1,6 +1,6 @@
-//! The thread that writes a trace: takes notes from the queue, and tells of those that were lost.
+//! The thread that writes a trace: takes notes from the queue, and records how many were lost.
 //!
-//! Nobody waits for it but who flushes.
+//! No thread waits for it, except in a flush.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use crate::redact::Redactor;
 
 pub(super) enum Message {
     Note(Box<Note>),
-    /// To be answered when everything before it is written.
+    /// Answered when everything before it is written.
     Flush(Sender<()>),
 }
 
 pub(super) struct Writer {
     file: TraceFile,
-    /// As the host named it.
+    /// The path that the host gave.
     path: PathBuf,
-    /// Lines that were lost, also by those who found the queue full.
+    /// The number of lost lines, including those for which the queue was full.
     lost: Arc<AtomicU64>,
-    /// So many of them the file tells of.
-    told: u64,
+    /// How many of them are recorded in the file.
+    recorded: u64,
     has_warned: bool,
     host_pid: u32,
     redactor: Redactor,
@@ -44,47 +44,47 @@ impl Writer {
             file,
             path,
             lost,
-            told: 0,
+            recorded: 0,
             has_warned: false,
             host_pid: std::process::id(),
             redactor,
         }
     }
 
-    /// Until the last trace is gone and the queue empty.
+    /// Runs until the last trace is dropped and the queue is empty.
     pub(super) fn run(mut self, messages: &Receiver<Message>) {
         for message in messages {
             match message {
                 Message::Note(note) => self.write(*note),
                 Message::Flush(done) => {
-                    self.tell_of_lost();
-                    // Who has asked may have stopped waiting.
+                    self.record_lost();
+                    // The caller of the flush may have stopped waiting.
                     let _ = done.try_send(());
                 }
             }
         }
-        self.tell_of_lost();
+        self.record_lost();
     }
 
     fn write(&mut self, note: Note) {
-        // A line that is written without those before it would hide that they are missing.
+        // A line that follows lost lines without a record of them would hide the gap.
         let line = note.into_line(self.host_pid, |hook, text| self.shown(hook, text));
-        if !(self.tell_of_lost() && self.append(&line)) {
+        if !(self.record_lost() && self.append(&line)) {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Whether the file has all there is to tell.
-    fn tell_of_lost(&mut self) -> bool {
+    /// Records lost lines. Returns whether the file has a record of all of them.
+    fn record_lost(&mut self) -> bool {
         let lost = self.lost.load(Ordering::Relaxed);
-        if lost == self.told {
+        if lost == self.recorded {
             return true;
         }
-        let is_told = self.append(&gap(lost - self.told, self.host_pid));
-        if is_told {
-            self.told = lost;
+        let is_recorded = self.append(&gap(lost - self.recorded, self.host_pid));
+        if is_recorded {
+            self.recorded = lost;
         }
-        is_told
+        is_recorded
     }
 
     fn append(&mut self, line: &str) -> bool {
@@ -94,12 +94,12 @@ impl Writer {
         {
             self.has_warned = true;
             let path = self.path.display();
-            warn!("lines of the trace file `{path}` are lost: {error}");
+            warn!("cannot write the trace file `{path}`, lines are lost: {error}");
         }
         written.is_ok()
     }
 
-    /// A text as it may be shown: every text of a line goes through here.
+    /// Masks a text for the file. Every text of a line goes through this function.
     fn shown(&self, hook: &Hook, text: &str) -> String {
         let own = hook.env().values().map(String::as_str);
         self.redactor.text_with(text, own).into_owned()

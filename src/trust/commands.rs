@@ -1,17 +1,17 @@
-//! The simple commands of a shell's code: what would run, with its words and redirections.
+//! Splits a shell's code into simple commands, each with its words and redirections.
 //!
-//! Knows the grammar of POSIX shells as far as it decides where a command begins. Where it does not
-//! follow (a function's body, bash's `[[` in another shell), a word too many counts as a command.
+//! Knows the grammar of POSIX shells as far as it decides where a command begins. In constructs that it does
+//! not know (a function's body, bash's `[[` in another shell), it may treat a word too many as a command.
 
 use crate::hook::{CommandText, Token, Word};
 
-/// What a shell's code consists of.
+/// The parts of a shell's code.
 #[derive(Default)]
 pub(super) struct Code {
     pub(super) commands: Vec<Command>,
-    /// Code within it, to be read in turn.
+    /// Code within this code (command substitutions), to be read separately.
     pub(super) nested: Vec<CommandText>,
-    /// It could not be read to its end.
+    /// The code could not be read completely.
     pub(super) incomplete: bool,
 }
 
@@ -19,11 +19,11 @@ pub(super) struct Code {
 pub(super) struct Command {
     pub(super) words: Vec<Word>,
     pub(super) input: Input,
-    /// What `>` and its kin name.
+    /// The targets of `>` and similar redirections.
     pub(super) outputs: Vec<Word>,
 }
 
-/// What a command's standard input is, as far as it says so itself.
+/// The standard input of a command, if its own redirections say so.
 #[derive(Default, Clone)]
 pub(super) enum Input {
     #[default]
@@ -33,7 +33,7 @@ pub(super) enum Input {
     Other,
 }
 
-/// Takes code apart; `has_tests` for a shell that knows `[[`.
+/// Splits code into commands. `has_tests`: the shell knows `[[`.
 pub(super) fn commands(read: CommandText, has_tests: bool) -> Code {
     let mut reader = Reader {
         has_tests,
@@ -61,7 +61,7 @@ struct Reader {
     has_tests: bool,
     in_test: bool,
     incomplete: bool,
-    /// For each `case` that is open, whether its next words are patterns.
+    /// For each open `case`, whether its next words are patterns.
     cases: Vec<bool>,
 }
 
@@ -122,7 +122,7 @@ impl Reader {
                 command.take_input(Input::File(word));
             }
             Some(">" | ">>" | ">|") => command.outputs.push(word),
-            // A descriptor; in bash it may be a file.
+            // A file descriptor; in bash it may also be a file.
             Some(">&") if !is_descriptor(&word) => command.outputs.push(word),
             Some(">&") => {}
             Some(_) => command.take_input(Input::Other),
@@ -135,7 +135,7 @@ impl Reader {
         }
     }
 
-    /// Whether a word at the beginning of a command is one of the shell's own, behind which a command
+    /// Whether a word at the beginning of a command is a reserved word of the shell, after which another command
     /// begins or ends.
     fn is_keyword(&mut self, word: &Word) -> bool {
         if word.quoted || word.expands {
@@ -153,7 +153,7 @@ impl Reader {
 }
 
 impl Command {
-    /// Whether nothing of it has been read: only then a word can be a keyword.
+    /// Whether nothing of the command has been read yet: only then can a word be a reserved word.
     fn is_new(&self) -> bool {
         let inherits = matches!(self.input, Input::Inherited);
         self.words.is_empty() && self.outputs.is_empty() && inherits

@@ -1,5 +1,5 @@
-//! What an approval of a hook covers: the files that its command itself runs, and what reading it
-//! cannot tell. When in doubt, the approval is partial, with a reason.
+//! Determines what an approval of a hook covers: the files that its command itself runs, and the reasons why
+//! there may be more. In doubt, the approval is partial.
 //!
 //! Knows the command lines of a few programs (`programs`); runs and expands nothing.
 
@@ -14,12 +14,12 @@ use super::place::{Project, shebang};
 use super::programs::{may_write, runs_nothing};
 use crate::hook::{CommandText, Dialect, Foreign, Hook, HookCommand, Shell, Word, words};
 
-/// Code within code, and programs that run programs.
+/// The most levels of code within code, and of programs that run programs.
 const DEEPEST: usize = 16;
-/// A longer command is not read, and so many words are enough.
+/// The longest command that is analyzed, in bytes.
 const LONGEST_COMMAND: usize = 64 * 1024;
 
-/// What an approval of this hook covers, as the files are now.
+/// Returns what an approval of this hook covers, with the files as they are now.
 pub(super) fn coverage(project: &Project, hook: &Hook) -> Coverage {
     let mut reader = Reader {
         found: Findings::of(project, hook),
@@ -32,7 +32,7 @@ pub(super) fn coverage(project: &Project, hook: &Hook) -> Coverage {
     };
     match hook.command() {
         _ if length > LONGEST_COMMAND => {
-            let reason = "the command is longer than 64 KiB, and is not read".to_owned();
+            let reason = "the command is longer than 64 KiB and is not analyzed".to_owned();
             reader.found.partial(reason);
         }
         HookCommand::Program(args) => {
@@ -71,7 +71,7 @@ impl Reader<'_> {
         }
         let shell = shell.map_or("cmd", Shell::as_str);
         self.found
-            .partial(format!("the commands of `{shell}` are not read"));
+            .partial(format!("commands for `{shell}` are not analyzed"));
         let is_between = |c: char| c.is_whitespace() || "\"'`;&|()<>".contains(c);
         for word in text.split(is_between) {
             self.found.argument(&word.replace('\\', "/"));
@@ -93,7 +93,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One level deeper, as far as that may be.
+    /// Reads one level deeper, unless that is too deep.
     fn deeper(&mut self, read: impl FnOnce(&mut Self)) {
         if self.depth >= DEEPEST {
             let reason = format!("programs and code are nested more than {DEEPEST} levels deep");
@@ -104,10 +104,10 @@ impl Reader<'_> {
         self.depth -= 1;
     }
 
-    /// Code for another shell than the one that is being read.
+    /// Reads code for another shell than the current one.
     fn code_of(&mut self, shell: &str, code: &str) {
         if !["sh", "dash", "bash"].contains(&shell) {
-            let reason = format!("what `{shell}` reads differently from `sh` is not known");
+            let reason = format!("`{shell}` may read this code differently from `sh`");
             self.found.partial(reason);
         }
         let has_tests = shell == "bash";
@@ -120,7 +120,7 @@ impl Reader<'_> {
         self.deeper(|reader| {
             let code = commands(code, reader.has_tests);
             if code.incomplete {
-                let reason = "quotes or expansions of the command cannot be read for sure";
+                let reason = "the command has quotes or expansions that shells read differently";
                 reader.found.partial(reason.to_owned());
             }
             for inner in code.nested {
@@ -154,12 +154,12 @@ impl Reader<'_> {
         self.run(words, &command.input);
     }
 
-    /// One command: a program and its arguments.
+    /// Reads one command: a program and its arguments.
     fn run(&mut self, words: &[Word], input: &Input) {
         let Some((program, args)) = words.split_first() else {
             return;
         };
-        // `NAME+=value` is a program in one shell, and an assignment before one in another.
+        // `NAME+=value` is a program in one shell, and an assignment in another.
         if program.expands || program.text.contains("+=") {
             self.known_by_the_run(program);
             return self.found.arguments(args);
@@ -175,17 +175,20 @@ impl Reader<'_> {
     }
 
     fn known_by_the_run(&mut self, word: &Word) {
-        let reason = format!("what `{}` is, only the run can tell", word.text);
+        let reason = format!(
+            "the value of `{}` is known only when the hook runs",
+            word.text
+        );
         self.found.partial(reason);
     }
 
     fn program_by_path(&mut self, path: &str, args: &[Word], input: &Input) {
-        let (project, folder) = (self.found.project, &self.found.folder);
+        let (project, working_dir) = (self.found.project, &self.found.working_dir);
         let base = path.rsplit('/').next().unwrap_or(path);
-        if project.below(folder, path).is_none() && project.is_of_the_system(path.as_ref()) {
+        if project.below(working_dir, path).is_none() && project.is_of_the_system(path.as_ref()) {
             return self.known_program(base, args, input);
         }
-        let first_line = shebang(&project.path(folder, path));
+        let first_line = shebang(&project.path(working_dir, path));
         self.found.runs(path);
         if first_line.as_ref().is_some_and(Vec::is_empty) {
             let reason = format!("the first line of `{path}` cannot be read");
@@ -201,7 +204,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A program that is found by its name, or a command of the shell's own.
+    /// Reads a program that is found by its name, or a shell builtin.
     fn known_program(&mut self, name: &str, args: &[Word], input: &Input) {
         if let Some(known) = interpreter(name) {
             return self.interpreter(known, name, args, input);
@@ -213,9 +216,9 @@ impl Reader<'_> {
             "trap" => self.eval(args.get(..1).unwrap_or_default()),
             "cd" | "pushd" | "chdir" => self.change_directory(args),
             "env" => {
-                let outer = self.found.folder.clone();
+                let outer = self.found.working_dir.clone();
                 self.env(args, &outer, input);
-                self.found.folder = outer;
+                self.found.working_dir = outer;
             }
             _ => self.other_program(name, args),
         }
@@ -231,10 +234,10 @@ impl Reader<'_> {
                 self.found.arguments(args);
             }
         }
-        // A clone can bring along a directory that is a repository, with settings that run programs
+        // A cloned project can contain a directory that is a repository, with settings that run programs
         // (git-config(1), `safe.bareRepository`).
-        if name == "git" && !self.found.folder.as_os_str().is_empty() {
-            let reason = "`git` in another directory may run what its settings say";
+        if name == "git" && !self.found.working_dir.as_os_str().is_empty() {
+            let reason = "`git` in another directory may run programs that its settings name";
             self.found.partial(reason.to_owned());
         }
         if may_write(name, args) {
@@ -242,10 +245,10 @@ impl Reader<'_> {
         }
     }
 
-    /// What runs the rest of its words.
+    /// Reads a program that runs the rest of its words.
     fn wrapper(&mut self, name: &str, args: &[Word], input: &Input) {
         if args.is_empty() && !matches!(input, Input::Inherited) {
-            let reason = format!("what follows `{name}` reads from the file that it opens");
+            let reason = format!("the commands after `{name}` read from the file that it opens");
             self.found.partial(reason);
         }
         match args.first() {
@@ -261,7 +264,7 @@ impl Reader<'_> {
     }
 
     fn unknown_option(&mut self, program: &str, option: &str) {
-        let reason = format!("what `{program} {option}` runs or loads is not known");
+        let reason = format!("unknown option: `{program} {option}` may run or load files");
         self.found.partial(reason);
     }
 
@@ -276,7 +279,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A script for an interpreter, also where it is not there yet.
+    /// Adds a script for an interpreter, even if it does not exist yet.
     fn script(&mut self, word: &Word, endings: &[&str]) {
         if word.expands {
             return self.known_by_the_run(word);
@@ -284,7 +287,7 @@ impl Reader<'_> {
         if !word.text.contains('/') {
             self.found.runs_by_path(&word.text);
         }
-        let path = self.found.project.path(&self.found.folder, &word.text);
+        let path = self.found.project.path(&self.found.working_dir, &word.text);
         let endings = if path.exists() { &[""] } else { endings };
         for ending in endings {
             self.found.runs(&format!("{}{ending}", word.text));
@@ -301,14 +304,17 @@ impl Reader<'_> {
 
     fn change_directory(&mut self, args: &[Word]) {
         let target = match args {
-            [word] if !word.expands => self.found.project.below(&self.found.folder, &word.text),
+            [word] if !word.expands => self
+                .found
+                .project
+                .below(&self.found.working_dir, &word.text),
             _ => None,
         };
-        let reason = "what runs after `cd` may be elsewhere".to_owned();
+        let reason = "commands after `cd` may run in another directory".to_owned();
         self.found.partial_without(target.as_deref(), reason);
     }
 
-    /// GNU coreutils, `env`: options, then variables, then a program.
+    /// Reads GNU coreutils' `env`: options, then variables, then a program.
     fn env(&mut self, args: &[Word], outer: &Path, input: &Input) {
         let mut rest = args;
         while let Some((word, after)) = rest.split_first() {
@@ -321,8 +327,8 @@ impl Reader<'_> {
                 rest = after;
             } else if !is_option {
                 return self.run(rest, input);
-            } else if let Some((folder, after)) = value_of(text, after, "-C", "--chdir") {
-                self.found.folder = outer.join(folder);
+            } else if let Some((target, after)) = value_of(text, after, "-C", "--chdir") {
+                self.found.working_dir = outer.join(target);
                 rest = after;
             } else if let Some((words, after)) = value_of(text, after, "-S", "--split-string") {
                 return self.split_string(words, after, outer, input);
@@ -346,7 +352,7 @@ impl Reader<'_> {
         self.deeper(|reader| reader.env(&words, outer, input));
     }
 
-    /// An argument that sets a variable.
+    /// Reads an argument that sets a variable.
     fn named_assignment(&mut self, word: &Word, name: &str, value: &str) {
         if name.contains(['$', '`']) {
             return self.known_by_the_run(word);
@@ -381,7 +387,7 @@ impl Reader<'_> {
         if let Input::File(word) = input {
             self.script(word, &[""]);
         } else {
-            let reason = format!("`{name}` runs what it reads from its input");
+            let reason = format!("`{name}` runs its standard input as code");
             self.found.partial(reason);
         }
     }
@@ -392,31 +398,31 @@ impl Reader<'_> {
         } else if word.expands || !language.is_harmless(&word.text) {
             let program = format!("{name} {option}");
             let program = program.trim_end();
-            let reason = format!("what the code of `{program}` runs or loads is not known");
+            let reason = format!("the code of `{program}` may run or load files");
             self.found.partial(reason);
         }
     }
 
-    /// What an interpreter takes from beside a script, or from its first line.
+    /// Adds what an interpreter uses besides the script: its first line, and modules beside it.
     fn beside(&mut self, known: &Interpreter, name: &str, script: &str, is_isolated: bool) {
-        let (project, folder) = (self.found.project, &self.found.folder);
-        let path = project.path(folder, script);
+        let (project, working_dir) = (self.found.project, &self.found.working_dir);
+        let path = project.path(working_dir, script);
         if name == "perl" && shebang(&path).is_some_and(|it| !it.concat().contains("perl")) {
             let reason = format!("`perl` runs the program that the first line of `{script}` names");
             self.found.partial(reason);
         }
         if known.language == Language::Python && !is_isolated {
-            // Modules are looked for in the directory of the script first, behind all links.
+            // Python searches the directory of the script first, with all links resolved.
             let directory = path.canonicalize().unwrap_or(path);
             let directory = directory.parent().and_then(Path::to_str);
             let below = directory.and_then(|it| project.below(Path::new(""), it));
             let reason =
-                format!("a file beside `{script}` can replace a module of `{name}` without `-I`");
+                format!("without `-I`, a file beside `{script}` can replace a module of `{name}`");
             self.found.partial_without(below.as_deref(), reason);
         }
     }
 
-    /// The shell's own commands that set the variables that they name.
+    /// Reads shell builtins that set the variables which they name.
     fn sets_variables(&mut self, name: &str, args: &[Word]) {
         let names = match name {
             "for" | "select" => args.get(..1),
@@ -438,18 +444,18 @@ impl Reader<'_> {
     }
 }
 
-/// The name and the value of `NAME=value` before a command. (Some shells take `NAME+=value` for a program.)
+/// Returns the name and the value of `NAME=value` before a command. (Some shells read `NAME+=value` as a program.)
 fn assigned(word: &Word) -> Option<(&str, &str)> {
     let (name, value) = word.text.split_once('=')?;
-    // Quotes before it make a program of it.
+    // With quotes before the `=` it is a program.
     let is_plain = name.len() < word.plain;
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     (is_plain && begins && name.chars().all(is_name)).then_some((name, value))
 }
 
-/// The value of an option that is given as `-C x`, `-Cx`, `--chdir x` or `--chdir=x`, and the words
-/// behind it. None for another option, and for a value that expands.
+/// Returns the value of an option given as `-C x`, `-Cx`, `--chdir x` or `--chdir=x`, and the words after
+/// it. None for another option, and for a value that expands.
 fn value_of<'a>(
     text: &'a str,
     after: &'a [Word],

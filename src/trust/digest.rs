@@ -1,4 +1,4 @@
-//! The content of a file, of a directory, or of all files that a pattern finds, as a SHA-256.
+//! The SHA-256 of the content of a file, of a directory, or of all files that match a pattern.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -9,17 +9,16 @@ use sha2::{Digest, Sha256};
 use super::findings::Kind;
 use crate::files;
 
-/// A script is not larger, nor a folder of them; what is would keep the host waiting.
+/// The most bytes that are hashed for one hook. Scripts are smaller; more would delay the host.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 const MOST_ENTRIES: usize = 10_000;
-/// Each level takes a part of the stack, and a thread that runs out of it ends the host.
+/// The most directories within each other. Each level takes stack, and a stack overflow would end the host.
 const MOST_LEVELS: usize = 100;
 
-/// The digest of what lies below the root under this name; none where there is nothing.
+/// Returns the digest of the file or directory with this name below the root; None if there is none.
 ///
 /// # Errors
-/// When it cannot be read, or is too large, or is neither a file nor a directory; for a pattern also
-/// when it is malformed.
+/// If it cannot be read, is too large, or is neither a file nor a directory; also if a pattern is malformed.
 pub(super) fn of(
     root: &Path,
     name: &str,
@@ -32,7 +31,7 @@ pub(super) fn of(
     }
 }
 
-/// What may still be read for one hook.
+/// How much may still be read for one hook.
 pub(super) struct Budget {
     bytes: u64,
     files: usize,
@@ -48,7 +47,7 @@ impl Budget {
 
     fn take_files(&mut self, files: usize) -> io::Result<()> {
         let left = self.files.checked_sub(files);
-        self.files = left.ok_or_else(|| io::Error::other("more than 10,000 files"))?;
+        self.files = left.ok_or_else(|| io::Error::other("it has more than 10,000 files"))?;
         Ok(())
     }
 }
@@ -64,8 +63,8 @@ fn of_path(root: &Path, name: &str, budget: &mut Budget) -> io::Result<Option<St
     Ok(Some(in_hex(hasher.sha)))
 }
 
-/// Of all files below the root whose names match. What is looked at is all that lies below the
-/// pattern's fixed part, as deep as the pattern goes.
+/// Returns the digest of all files below the root whose names match. Searches everything below the fixed
+/// part of the pattern, as deep as the pattern goes.
 fn of_glob(root: &Path, pattern: &str, budget: &mut Budget) -> io::Result<Option<String>> {
     let parsed = Pattern::new(pattern).map_err(io::Error::other)?;
     let is_fixed = |part: &&str| !part.contains(['*', '?', '[']);
@@ -98,14 +97,14 @@ fn of_glob(root: &Path, pattern: &str, budget: &mut Budget) -> io::Result<Option
     Ok((!found.is_empty()).then(|| in_hex(hasher.sha)))
 }
 
-/// `*` stays within a directory.
+/// `*` does not match `/`.
 const STRICT: MatchOptions = MatchOptions {
     case_sensitive: true,
     require_literal_separator: true,
     require_literal_leading_dot: false,
 };
 
-/// Names below the root; those that are not Unicode match no pattern.
+/// The names of files below the root. A name that is not Unicode matches no pattern, and is left out.
 fn names_in(root: &Path, directory: &str) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(root.join(directory))?.take(MOST_ENTRIES + 1) {
@@ -148,12 +147,12 @@ impl<'a> Hasher<'a> {
         }
     }
 
-    /// Follows links: what counts is what would be run.
+    /// Adds a file or directory. Follows links, because a run would follow them too.
     fn add(&mut self, path: &Path) -> io::Result<()> {
         self.budget.take_files(1)?;
-        // Asked before it is opened: to open a pipe may take for ever.
+        // The type is checked before the file is opened: opening a pipe can block forever.
         let metadata = match path.metadata() {
-            // A link that leads nowhere, in a folder that is there all the same.
+            // The target of a link does not exist, or the entry was removed meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.sha.update(b"nothing");
                 return Ok(());
@@ -163,20 +162,20 @@ impl<'a> Hasher<'a> {
         if metadata.is_dir() {
             self.levels += 1;
             if self.levels > MOST_LEVELS {
-                return Err(io::Error::other("more than 100 folders within each other"));
+                return Err(io::Error::other("it has more than 100 nested directories"));
             }
-            self.add_folder(path)?;
+            self.add_directory(path)?;
             self.levels -= 1;
             Ok(())
         } else if metadata.is_file() {
             self.add_file(path)
         } else {
-            Err(io::Error::other("neither a file nor a folder"))
+            Err(io::Error::other("it is neither a file nor a directory"))
         }
     }
 
-    /// Each name and content with its length before it, so that no two folders look alike.
-    fn add_folder(&mut self, path: &Path) -> io::Result<()> {
+    /// Adds each name and content with its length in front, so that different directories cannot have the same digest.
+    fn add_directory(&mut self, path: &Path) -> io::Result<()> {
         let mut names = std::fs::read_dir(path)?
             .take(MOST_ENTRIES + 1)
             .map(|entry| Ok(entry?.file_name()))
@@ -200,7 +199,7 @@ impl<'a> Hasher<'a> {
             .take(left + 1)
             .read_to_end(&mut content)? as u64;
         if length > left {
-            return Err(io::Error::other("larger than 64 MiB"));
+            return Err(io::Error::other("it has more than 64 MiB"));
         }
         self.budget.bytes -= length;
         self.sha.update(b"file");

@@ -1,6 +1,6 @@
-//! What has been found of a hook so far: files that an approval covers, and reasons why it is partial.
+//! Collects what was found for a hook: the files that an approval covers, and the reasons why it is partial.
 //!
-//! Knows names of files and variables; which word of a command is which, `coverage` knows.
+//! Knows names of files and variables; `coverage` knows the meaning of each word of a command.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -9,16 +9,16 @@ use super::place::{Project, is_script};
 use super::programs::decides;
 use crate::hook::{Dialect, Hook, Word};
 
-/// What an approval of a hook covers, and what it does not.
+/// What an approval of a hook covers, and what it does not cover.
 #[derive(Debug, Default)]
 pub(super) struct Coverage {
-    /// Names below the root, with `/` between directories.
+    /// The names of the covered files below the root, with `/` between directories.
     pub(super) files: BTreeMap<String, Kind>,
-    /// Why the approval is partial: short lines, for a person.
+    /// The reasons why the approval is partial: short lines for a person.
     pub(super) partial: Vec<String>,
 }
 
-/// Why a file counts.
+/// Why a file is covered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The command runs it.
@@ -29,35 +29,35 @@ pub(super) enum Kind {
     Glob,
 }
 
-/// A person who has seen so many reasons needs no more.
+/// The most reasons that are listed. More do not help a person to decide.
 const MOST_REASONS: usize = 50;
 const MOST_FILES: usize = 1000;
-/// A word may be as long as a file, and a reason is one line.
+/// The most bytes of a reason. A word may be as long as a file, but a reason is one line.
 const LONGEST_REASON: usize = 160;
-/// No file has a longer name (Linux, `PATH_MAX`).
+/// The longest name of a file, in bytes (Linux, `PATH_MAX`).
 const LONGEST_NAME: usize = 4096;
 
 pub(super) struct Findings<'a> {
     pub(super) project: &'a Project,
-    /// Where relative names count from: below the root, or absolute.
-    pub(super) folder: PathBuf,
-    /// The hook runs where the session is, which may be another directory of the project.
+    /// The directory to which relative names are relative: below the root, or absolute.
+    pub(super) working_dir: PathBuf,
+    /// The hook runs in the directory of the session, which may be another one of the project.
     follows_session: bool,
-    /// The files and directories of `inputs`, which are covered whatever runs them.
+    /// The files and directories of `inputs`, which are covered in any case.
     inputs: Vec<String>,
-    /// What the command may write, by its real path.
+    /// The real paths of the files that the command may write.
     written: HashSet<PathBuf>,
-    /// The command may write something that is not known.
+    /// The command may write files that cannot be determined.
     writes_anything: bool,
     coverage: Coverage,
 }
 
 impl<'a> Findings<'a> {
-    /// With what a hook itself lists.
+    /// Begins with the files that the hook itself lists.
     pub(super) fn of(project: &'a Project, hook: &Hook) -> Self {
         let mut findings = Self {
             project,
-            folder: hook.working_dir().unwrap_or(Path::new("")).to_owned(),
+            working_dir: hook.working_dir().unwrap_or(Path::new("")).to_owned(),
             follows_session: hook.dialect() != Dialect::Native,
             inputs: Vec::new(),
             written: HashSet::new(),
@@ -105,7 +105,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// A reason about a file or directory, which goes away where `inputs` has it.
+    /// Adds a reason about a file or directory, unless `inputs` covers it.
     pub(super) fn partial_without(&mut self, name: Option<&str>, reason: String) {
         if !name.is_some_and(|name| self.is_input(name)) {
             self.partial(reason);
@@ -123,27 +123,27 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// A file that the command runs, also where it is not there yet.
+    /// Adds a file that the command runs, even if it does not exist yet.
     pub(super) fn runs(&mut self, name: &str) {
         if self.follows_session && Path::new(name).is_relative() {
             let reason = format!("`{name}` is looked for in the directory of the session");
             self.partial(reason);
         }
-        let Some(file) = self.project.below(&self.folder, name) else {
+        let Some(file) = self.project.below(&self.working_dir, name) else {
             return self.partial(format!("`{name}` is outside of the project"));
         };
-        if self.project.path(&self.folder, name).is_dir() {
+        if self.project.path(&self.working_dir, name).is_dir() {
             self.partial_without(Some(&file), format!("`{name}` is a directory"));
         } else {
             self.add(file, Kind::Runs);
         }
     }
 
-    /// What the host's PATH finds within the project, now or later.
+    /// Adds the files that the host's PATH finds within the project, now or later.
     pub(super) fn runs_by_path(&mut self, name: &str) {
         for directory in &self.project.programs_within {
-            let folder = self.folder.join(directory);
-            if let Some(file) = self.project.below(&folder, name) {
+            let search_dir = self.working_dir.join(directory);
+            if let Some(file) = self.project.below(&search_dir, name) {
                 self.add(file, Kind::Runs);
             }
         }
@@ -155,27 +155,27 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// A word that is a script or an executable counts, whatever reads it; so does the value of an
+    /// Adds a word that is the name of a script or an executable, whatever reads it. Also checks the value of an
     /// option or a variable.
     pub(super) fn argument(&mut self, text: &str) {
         let value = text.split_once('=').map(|(_, value)| value);
         for name in [Some(text), value].into_iter().flatten() {
             let is_name = !name.is_empty() && name.len() <= LONGEST_NAME;
-            if is_name && is_script(&self.project.path(&self.folder, name)) {
-                let file = self.project.below(&self.folder, name);
+            if is_name && is_script(&self.project.path(&self.working_dir, name)) {
+                let file = self.project.below(&self.working_dir, name);
                 file.into_iter()
                     .for_each(|file| self.add(file, Kind::Named));
             }
         }
     }
 
-    /// A variable that is set for what runs.
+    /// Records a variable that is set for the command.
     pub(super) fn assignment(&mut self, name: &str, value: &str, expands: bool) {
         let is_path = name.ends_with("PATH");
         if !decides(name) || value.is_empty() && !expands && !is_path {
             return;
         }
-        let is_known = |entry: &str| match self.project.below(&self.folder, entry) {
+        let is_known = |entry: &str| match self.project.below(&self.working_dir, entry) {
             Some(inside) => self.is_input(&inside),
             None => name == "PATH" && self.is_outside(entry),
         };
@@ -190,9 +190,9 @@ impl<'a> Findings<'a> {
         path.is_absolute() && path != self.project.root && !is_alias
     }
 
-    /// A file that the command may write.
+    /// Records a file that the command may write.
     pub(super) fn writes(&mut self, word: &Word) {
-        let path = self.project.path(&self.folder, &word.text);
+        let path = self.project.path(&self.working_dir, &word.text);
         let real = match (path.canonicalize(), path.parent(), path.file_name()) {
             (Ok(real), ..) => Some(real),
             (Err(_), Some(parent), Some(name)) => {
@@ -206,12 +206,12 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Files that cannot be told.
+    /// Records that the command may write files that cannot be determined.
     pub(super) fn writes_anything(&mut self) {
         self.writes_anything = true;
     }
 
-    /// All that was found.
+    /// Returns everything that was found.
     pub(super) fn end(mut self) -> Coverage {
         let mut written = Vec::new();
         let files = &self.coverage.files;
@@ -219,7 +219,7 @@ impl<'a> Findings<'a> {
             let real = self.project.root.join(file).canonicalize();
             let is_written = match real {
                 Ok(real) => self.written.contains(&real),
-                // It may come to be by another name.
+                // It may be created under another name.
                 Err(_) => !self.written.is_empty(),
             };
             if is_written || self.writes_anything {

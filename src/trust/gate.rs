@@ -1,5 +1,5 @@
-//! The gates of a project's hooks, asked right before each run: the very program that a hook guards
-//! may have edited the script since.
+//! The gates of a project's hooks, asked right before each run: the program that a hook guards may itself
+//! have changed the hook's script since.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,8 +12,8 @@ use super::findings::Kind;
 use super::place::Project;
 use crate::hook::{Gate, GateVerdict, Hook};
 
-/// Approved, if the files are still what they were. The hook itself cannot have changed: it is the
-/// one that was loaded.
+/// The gate of an approved hook: its files must be unchanged. The hook itself cannot have changed, because it
+/// is the one that was loaded.
 #[derive(Debug)]
 pub(super) struct Unchanged {
     project: Arc<Project>,
@@ -28,7 +28,7 @@ impl Unchanged {
         }
     }
 
-    /// The first file that is not what was approved, with how.
+    /// Returns the first file that differs from what was approved, and the difference.
     fn difference(&self, hook: &Hook) -> Option<String> {
         let now = coverage(&self.project, hook).files;
         let mut budget = Budget::new();
@@ -47,7 +47,7 @@ impl Unchanged {
             return Some(format!("`{file}` {what}"));
         }
         for (file, kind) in &now {
-            // What cannot be read was a reason for a partial approval.
+            // A file that cannot be read was a reason for a partial approval.
             if !self.files.contains_key(file)
                 && let Ok(Some(_)) = digest::of(&self.project.root, file, *kind, &mut budget)
             {
@@ -60,12 +60,12 @@ impl Unchanged {
     }
 }
 
-/// Content is hashed, for times and sizes can be forged.
+/// Hashes the content of the files, because times and sizes can be forged.
 impl Gate for Unchanged {
     fn check(&self, hook: &Hook) -> GateVerdict {
         let base = hook.base_dir().map(Path::canonicalize);
         if base.is_some_and(|base| base.ok().as_deref() != Some(&*self.project.root)) {
-            let why = "the project is not where it was when the hook was loaded";
+            let why = "the project has been moved since the hook was loaded";
             return GateVerdict::ApprovalLost(why.to_owned());
         }
         match self.difference(hook) {
@@ -84,7 +84,7 @@ impl Gate for NeverApproved {
     }
 }
 
-/// Approved once, and not in force any more: in words.
+/// The gate of a hook whose approval does not apply any more, with the reason.
 #[derive(Debug)]
 pub(super) struct Lost(pub(super) String);
 

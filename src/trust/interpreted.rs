@@ -1,6 +1,6 @@
-//! The arguments of an interpreter, read by its grammar: which of them is a script, which is code.
+//! Reads the arguments of an interpreter by its grammar: which of them is a script, which is code.
 //!
-//! Knows no file.
+//! Knows nothing of files.
 
 use super::interpreters::{Interpreter, Language, Meaning, Operand};
 use crate::hook::Word;
@@ -12,15 +12,15 @@ pub(super) enum Given {
     Unknown,
 }
 
-/// What an interpreter is called with.
+/// The arguments of a call of an interpreter.
 pub(super) struct Interpreted<'a> {
-    /// Each option that gives something to run.
+    /// The options that give the interpreter something to run.
     pub(super) options: Vec<(&'a str, Given)>,
     pub(super) operand: Option<&'a Word>,
     pub(super) operand_is: Operand,
     /// Python's `-I`.
     pub(super) is_isolated: bool,
-    /// Arguments of what runs.
+    /// The arguments of the script or code.
     pub(super) rest: &'a [Word],
 }
 
@@ -33,7 +33,7 @@ impl<'a> Interpreted<'a> {
             is_isolated: false,
             rest: args,
         };
-        // These take options behind their operands too.
+        // These programs also accept options after their operands.
         let permutes = matches!(known.language, Language::Sed | Language::Jq);
         let is_shell = known.language == Language::Shell;
         while let Some((word, after)) = run.rest.split_first() {
@@ -59,14 +59,14 @@ impl<'a> Interpreted<'a> {
             }
         }
         if run.operand_is == Operand::Code && !run.options.is_empty() {
-            // The operands are input.
+            // The operands are input files.
             run.operand = None;
         }
         run
     }
 
-    /// The first operand is what runs, unless an option has given something. jq, which an option makes
-    /// take a script for its code, may take another.
+    /// Records the first operand: it is what runs, unless an option has given that. If an option
+    /// says that the operand is a script instead of code (jq's `-f`), a further script may follow.
     fn add_operand(&mut self, word: Option<&'a Word>, default: Operand) {
         let Some(word) = word else { return };
         if self.operand.is_none() && self.options.is_empty() {
@@ -76,7 +76,7 @@ impl<'a> Interpreted<'a> {
         }
     }
 
-    /// Reads an option, and the words behind it that belong to it; false where reading must end.
+    /// Reads an option and the words after it that belong to it. Returns false if reading must stop.
     fn option(&mut self, known: &Interpreter, option: &'a str) -> bool {
         let is_python = known.language == Language::Python;
         self.is_isolated |= is_python && known.has_flag(option, 'I');
@@ -92,11 +92,11 @@ impl<'a> Interpreted<'a> {
         };
         let is_known = given.is_some();
         self.options.push((option, given.unwrap_or(Given::Unknown)));
-        // What follows Python's code is the code's own.
+        // The arguments after Python's code belong to the code.
         is_known && !(is_python && option.contains('c'))
     }
 
-    /// Passes over values. One that is not quoted may become several words, or none.
+    /// Skips values. An unquoted value may become several words, or none.
     fn skip(&mut self, option: &'a str, count: usize) -> bool {
         let (values, rest) = self.rest.split_at(count.min(self.rest.len()));
         self.rest = rest;

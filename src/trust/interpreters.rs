@@ -1,27 +1,27 @@
-//! Interpreters: which of their words is a script, and which is code.
+//! The grammars of interpreters: which of their words is a script, and which is code.
 //!
-//! A closed world: an option that is not in the table may mean anything. Knows no file system.
+//! A closed world: an option that is not in the table may mean anything. Knows nothing of the file system.
 
-/// How an interpreter reads its arguments. Names are separated by spaces, options of one letter by
+/// How an interpreter reads its arguments. In the lists, names are separated by spaces, one-letter options by
 /// nothing.
 pub(super) struct Interpreter {
     names: &'static str,
     /// Options without a value.
     flags: &'static str,
-    /// Options with a value that is only a value.
+    /// Options whose value is neither a script nor code.
     values: &'static str,
     /// Options whose value is a script.
     scripts: &'static str,
     /// Options whose value is code.
     code: &'static str,
-    /// Options of several letters without a value, with one, and with two.
+    /// Long options without a value, with one value, and with two values.
     long: [&'static str; 3],
-    /// Options of several letters whose value is a script.
+    /// Long options whose value is a script.
     long_scripts: &'static str,
-    /// What the first operand is, where no option has given a script or code.
+    /// What the first operand is if no option has given a script or code.
     pub(super) operand: Operand,
     pub(super) language: Language,
-    /// What is tried behind the name of a script.
+    /// The suffixes that are tried after the name of a script.
     pub(super) endings: &'static [&'static str],
 }
 
@@ -33,31 +33,31 @@ pub(super) enum Operand {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
-    /// Of a POSIX shell; its `-c` makes the first operand code.
+    /// The language of POSIX shells; with `-c` the first operand is code.
     Shell,
     Awk,
     Sed,
     Jq,
     Python,
-    /// Code is not read.
+    /// A language whose code is not analyzed.
     Other,
 }
 
-/// What an option of an interpreter asks for.
+/// The meaning of an option of an interpreter.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Meaning<'a> {
-    /// Nothing to run, and so many of the words behind it belong to it.
+    /// Nothing to run; this number of the following words belongs to it.
     Values(usize),
     /// A script: this one, or the next word.
     Script(Option<&'a str>),
-    /// Code: this, or the next word.
+    /// Code: this text, or the next word.
     Code(Option<&'a str>),
-    /// The first operand is this.
+    /// The first operand has this meaning.
     OperandIs(Operand),
     Unknown,
 }
 
-/// One that takes a script for its first operand.
+/// An interpreter whose first operand is a script.
 const fn of_scripts(names: &'static str, flags: &'static str, code: &'static str) -> Interpreter {
     Interpreter {
         names,
@@ -92,7 +92,7 @@ const INTERPRETERS: &[Interpreter] = &[
             "",
             "",
         ],
-        // What `require` tries (Node's documentation, "Modules: CommonJS modules").
+        // The suffixes that `require` tries (Node's documentation, "Modules: CommonJS modules").
         endings: &["", ".js", ".json", ".node"],
         ..of_scripts("node", "", "ep")
     },
@@ -147,7 +147,7 @@ const INTERPRETERS: &[Interpreter] = &[
 
 pub(super) fn interpreter(name: &str) -> Option<&'static Interpreter> {
     let name = name.strip_suffix(".exe").unwrap_or(name);
-    // `python3.12`, `lua5.4`
+    // `python3.12`, `lua5.4`.
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let name = if ["python", "lua"].contains(&plain) {
         plain
@@ -163,14 +163,14 @@ fn has(list: &str, name: &str) -> bool {
 }
 
 impl Interpreter {
-    /// Whether an option has this flag, and not as a part of a value.
+    /// Whether an option has this flag, and not as part of a value.
     pub(super) fn has_flag(&self, option: &str, flag: char) -> bool {
         let letters = option[1..].chars();
         let mut flags = letters.take_while(|letter| self.flags.contains(*letter));
         !option.starts_with("--") && flags.any(|letter| letter == flag)
     }
 
-    /// What a word that begins with `-` or `+` asks for.
+    /// Returns the meaning of a word that begins with `-` or `+`.
     pub(super) fn option<'a>(&self, word: &'a str) -> Meaning<'a> {
         let (name, value) = match word.split_once('=') {
             Some((name, value)) => (name, Some(value)),
@@ -191,7 +191,7 @@ impl Interpreter {
         self.cluster(&word[1..])
     }
 
-    /// Several letters behind one dash.
+    /// Reads several one-letter options behind one dash.
     fn cluster<'a>(&self, letters: &'a str) -> Meaning<'a> {
         let mut found = Meaning::Values(0);
         for (at, letter) in letters.char_indices() {
@@ -214,7 +214,7 @@ impl Interpreter {
                 && attached.is_none()
                 && found == Meaning::Values(0)
             {
-                // `-euo pipefail`
+                // `-euo pipefail`.
                 return Meaning::Values(1);
             } else {
                 return Meaning::Unknown;
@@ -225,8 +225,7 @@ impl Interpreter {
 }
 
 impl Language {
-    /// Whether code of this language that stands in a command runs and loads nothing, as far as that
-    /// can be told; when in doubt, not.
+    /// Whether code of this language certainly runs and loads nothing. False in doubt.
     pub(super) fn is_harmless(self, code: &str) -> bool {
         match self {
             Self::Jq => !has_name(code, "import") && !has_name(code, "include"),
@@ -240,7 +239,7 @@ impl Language {
     }
 }
 
-/// Whether this name stands in the code by itself, and not as a key.
+/// Whether this name occurs in the code as a word of its own, and not as a key.
 fn has_name(code: &str, name: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_.$".contains(c);
     code.match_indices(name).any(|(at, _)| {
@@ -250,8 +249,8 @@ fn has_name(code: &str, name: &str) -> bool {
     })
 }
 
-/// One command of sed: an address of numbers, and `p`, `d`, `q`, `=` or an `s` whose flags run and
-/// write nothing.
+/// Whether this is a sed command that runs and writes nothing: an address of numbers, and `p`, `d`, `q`, `=`,
+/// or an `s` with harmless flags.
 fn is_harmless_sed(command: &str) -> bool {
     let is_address = |c: char| c.is_ascii_digit() || ",$! \t".contains(c);
     let command = command.trim_start_matches(is_address).trim_end();
@@ -268,7 +267,7 @@ fn is_harmless_sed(command: &str) -> bool {
     let mut parts = rest.as_str().split(delimiter);
     let flags = parts.nth(2);
     let is_plain = |flags: &str| flags.chars().all(|c| "gpiIm0123456789".contains(c));
-    // An escaped delimiter would move the flags.
+    // An escaped delimiter would shift the position of the flags.
     let has_escapes = command.contains(&format!("\\{delimiter}"));
     !has_escapes && parts.next().is_none() && flags.is_some_and(is_plain)
 }

@@ -1,9 +1,10 @@
-//! What a person has approved: a project's hooks, each with the files that it runs.
+//! Approvals: the hooks of a project that a person has approved, each with the files that it runs.
 //!
-//! Protects from what a repository brings along: nothing of it runs before a person has looked at
-//! it, and nothing that was changed since. Does not protect from a program that runs as the user
-//! already, nor from what a covered file itself loads or runs.
+//! Protects against the content of a repository: none of its hooks runs before a person has approved it,
+//! and none runs in a changed form. Does not protect against a program that already runs as the user, nor
+//! against what a covered file itself loads or runs.
 
+mod carry;
 mod commands;
 mod coverage;
 mod digest;
@@ -26,18 +27,20 @@ use serde_json::Value;
 
 use crate::hook::{Gate, GateVerdict, Hook, canonical};
 
+pub(crate) use carry::Edit;
 use place::Project;
 pub use store::TrustStore;
 
-/// What an approval of a project's hooks covers: to be shown to a person, and then given to
-/// [`TrustStore::approve`].
+/// What an approval of a project's hooks covers.
+///
+/// To be shown to a person, and then passed to [`TrustStore::approve`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-#[must_use = "it is not approved yet"]
+#[must_use = "nothing is approved until it is passed to `TrustStore::approve`"]
 pub struct Approval {
-    /// The project's root, with all links followed.
+    /// The project's root, with all symbolic links resolved.
     pub root: PathBuf,
-    /// Its hooks, in their order.
+    /// The project's hooks, in their order.
     pub hooks: Vec<Approved>,
 }
 
@@ -45,67 +48,68 @@ pub struct Approval {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Approved {
-    /// The hook as an entry of hooks.json, to be shown.
+    /// The hook as an entry of hooks.json, to be shown to a person.
     pub definition: Value,
-    /// The SHA-256 of that entry, by which the hook is known. The order of keys and the form of
-    /// numbers make no difference.
+    /// The SHA-256 of that entry, which identifies the hook.
+    /// The order of keys and the form of numbers make no difference.
     pub digest: String,
-    /// The files within the project that the command itself runs, the scripts and executables among
-    /// its arguments, and its `inputs`, each with the SHA-256 of its content; none for one that does
-    /// not exist (and must not appear).
+    /// The covered files within the project, each with the SHA-256 of its content.
+    /// These are the files that the command itself runs, the scripts and executables among its arguments, and its
+    /// `inputs`. None for a file that does not exist; the approval is lost if it appears.
     pub files: Vec<(String, Option<String>)>,
-    /// Why the approval is partial: what the command may run or load that `files` does not have, one
-    /// short line for each reason. Empty for a whole approval. Not kept in the store.
+    /// The reasons why the approval is partial, one short line each.
+    /// A reason is what the command may run or load that `files` does not contain. Empty for a whole approval. Not
+    /// saved in the store.
     #[serde(skip)]
     pub partial: Vec<String>,
-    /// An earlier version approved it, whose approvals covered less: the hook fails until it is
-    /// approved again.
+    /// Whether the approval is from an earlier version, whose approvals covered less.
+    /// The hook fails until it is approved again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outdated: bool,
 }
 
-/// Why something could not be approved, or the store not be used.
+/// Error approving hooks, or using the store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustError {
-    /// The project cannot be found, or its name is no Unicode.
+    /// The project cannot be found, or its path is not Unicode.
     #[error("could not find the project `{}`", root.display())]
     Root {
-        /// As it was given.
+        /// The path that was given.
         root: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A hook cannot approve hooks.
+    /// A hook tried to approve hooks.
     #[error("hooks cannot be approved from within a hook (`{0}` is set)")]
     WithinHook(String),
-    /// The store cannot be used: it cannot be read, or somebody else could have written it. Nothing
-    /// counts as approved.
+    /// The store cannot be used: it cannot be read, or another user could have written it.
+    /// All hooks count as not approved.
     #[error("the trust store `{}` {why}", path.display())]
     Unusable {
-        /// The file.
+        /// The path of the store.
         path: PathBuf,
-        /// Why, and what mends it.
+        /// What is wrong with it, and how to fix that.
         why: String,
     },
-    /// The store cannot be written; the old one is as it was.
+    /// The store cannot be written. The old one is unchanged.
     #[error("could not write the trust store `{}`", path.display())]
     Write {
-        /// The file.
+        /// The path of the store.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
 
 impl Approval {
-    /// What no approval covers, in words: to be shown beside each.
+    /// What no approval covers, as a sentence to show beside each approval.
     pub const NEVER_COVERED: &str = "what the covered files themselves load or run is not covered";
 
-    /// Looks at hooks of a project, and at the files that they run.
+    /// Looks at the hooks of a project and at the files that they run. Approves nothing yet.
     ///
     /// # Errors
-    /// When the project cannot be found.
+    /// If the project cannot be found.
     pub fn of<I>(root: impl AsRef<Path>, hooks: I) -> Result<Self, TrustError>
     where
         I: IntoIterator<Item: Borrow<Hook>>,
@@ -147,7 +151,7 @@ fn digest_of(definition: &Value) -> String {
     digest::of_text(&canonical(definition))
 }
 
-/// An approval is bound to where the project is, whatever it is called.
+/// Resolves all links of the root. An approval is bound to the real place of the project.
 fn canonical_root(root: &Path) -> Result<PathBuf, TrustError> {
     let error = |source| TrustError::Root {
         root: root.to_owned(),
@@ -156,14 +160,14 @@ fn canonical_root(root: &Path) -> Result<PathBuf, TrustError> {
     let found = root.canonicalize().map_err(error)?;
     match found.to_str() {
         Some(_) => Ok(found),
-        None => Err(error(io::Error::other("its name is no Unicode"))),
+        None => Err(error(io::Error::other("its path is not Unicode"))),
     }
 }
 
-/// A project's hooks and what has been approved of them, for loading.
+/// A project's hooks with their approvals, used while hooks are loaded.
 pub(crate) struct Judged {
     project: Arc<Project>,
-    /// By their digests.
+    /// The approvals by the digests of their hooks.
     approved: HashMap<String, Approved>,
 }
 
@@ -176,19 +180,19 @@ impl Judged {
         }
     }
 
-    /// Of a project of which nothing can have been approved.
+    /// Creates the value for a project that cannot have any approvals.
     pub(crate) fn nothing(root: &Path) -> Self {
         Self::new(root, Vec::new())
     }
 
-    /// Whether anything of the project was ever approved.
+    /// Whether any hook of the project was ever approved.
     pub(crate) fn knows_project(&self) -> bool {
         !self.approved.is_empty()
     }
 
-    /// Has the hook ask before each run, and says how it is now.
+    /// Gives the hook the gate that is asked before each run, and returns the current verdict.
     pub(crate) fn judge(&self, hook: Hook) -> (Hook, GateVerdict) {
-        // Most projects that are opened have nothing approved.
+        // Usually a project has no approvals at all.
         let approved = match self.knows_project() {
             true => self.approved.get(&digest_of(&hook.to_json())),
             false => None,
@@ -207,7 +211,8 @@ impl Judged {
         (hook.with_gate(gate), verdict)
     }
 
-    /// What was approved and is not among these: it may have been a guard.
+    /// Returns the approved hooks that are not among these, each with a gate that refuses to run it: one of them
+    /// may have been a guard.
     pub(crate) fn vanished<'a>(&self, hooks: impl Iterator<Item = &'a Hook>) -> Vec<Hook> {
         if !self.knows_project() {
             return Vec::new();
@@ -223,12 +228,13 @@ impl Judged {
             .collect()
     }
 
-    /// Where the store cannot be used: everything may have been approved.
+    /// Gives the hook a closed gate. For a store that cannot be used: the hook may have been approved.
     pub(crate) fn lose(hook: Hook, why: &str) -> Hook {
         hook.with_closed_gate(Arc::new(gate::Lost(why.to_owned())))
     }
 }
 
 const OUTDATED: &str =
-    "an earlier version approved it, whose approvals covered less; approve it again";
-const VANISHED: &str = "it was approved, and has been changed in its file, or is gone from it";
+    "an earlier version, whose approvals covered less, approved it; approve it again";
+const VANISHED: &str =
+    "it was approved, but its entry was changed or removed since; approve the hooks again";

@@ -1,6 +1,6 @@
-//! Where a project is: names of files below its root, and which programs belong to the system.
+//! The place of a project: names of files below its root, and programs that belong to the system.
 //!
-//! Looks at files; knows no command.
+//! Looks at files; knows nothing of commands.
 
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -8,10 +8,10 @@ use std::path::{Component, Path, PathBuf};
 use super::programs::is_script_ending;
 use crate::files;
 
-/// A project, and what the host's PATH finds in it.
+/// A project, and the directories of the host's PATH that are within it.
 #[derive(Debug)]
 pub(super) struct Project {
-    /// Without links in it.
+    /// The root directory, without links in its path.
     pub(super) root: PathBuf,
     /// The directories of the host's PATH that are relative or lie within the project.
     pub(super) programs_within: Vec<PathBuf>,
@@ -19,7 +19,7 @@ pub(super) struct Project {
 }
 
 impl Project {
-    /// The project at this root, which has no links in it.
+    /// Returns the project at this root. The root must not contain links.
     pub(super) fn at(root: &Path) -> Self {
         let mut project = Self {
             root: root.to_owned(),
@@ -39,7 +39,7 @@ impl Project {
         project
     }
 
-    /// Whether this is the path of a program that the host's PATH has, or a system's usual place.
+    /// Whether this is the path of a program on the host's PATH, or in a usual directory of the system.
     pub(super) fn is_of_the_system(&self, program: &Path) -> bool {
         const USUAL: [&str; 6] = [
             "/bin",
@@ -59,15 +59,15 @@ impl Project {
         is_plain && program.is_absolute() && is_usual
     }
 
-    pub(super) fn path(&self, folder: &Path, name: &str) -> PathBuf {
-        self.root.join(folder).join(name)
+    pub(super) fn path(&self, working_dir: &Path, name: &str) -> PathBuf {
+        self.root.join(working_dir).join(name)
     }
 
-    /// The name of a path below the root, if it lies there: by its words, and, where a link leads out
-    /// of the project or into it, by where it is. A `..` stays in it: what is above the end of a link
-    /// is not what the link lies in. None for the root itself.
-    pub(super) fn below(&self, folder: &Path, name: &str) -> Option<String> {
-        let path = self.path(folder, name);
+    /// Returns the name of a path below the root, if it is within the project. A path is compared as it is written;
+    /// if a link leads out of the project or into it, also by its real path. `..` stays in the name: the
+    /// parent of a link's target is not the parent of the link. None for the root itself.
+    pub(super) fn below(&self, working_dir: &Path, name: &str) -> Option<String> {
+        let path = self.path(working_dir, name);
         let mut plain = PathBuf::new();
         for part in path.components() {
             match part {
@@ -86,8 +86,8 @@ impl Project {
     }
 }
 
-/// Whether something could run this: a regular file with an execute bit, a `#!` line, or the ending of
-/// an interpreter's scripts.
+/// Whether this file could be run as a program: a regular file with an execute bit, a `#!` line, or a file
+/// name extension of scripts.
 pub(super) fn is_script(path: &Path) -> bool {
     let Ok(metadata) = path.metadata() else {
         return false;
@@ -106,8 +106,8 @@ pub(super) fn is_script(path: &Path) -> bool {
     ending.is_some_and(is_script_ending) || first_line(path).is_some_and(|it| it.starts_with(b"#!"))
 }
 
-/// The interpreter that a script names in its first line, and its argument (execve(2): what follows
-/// the interpreter is one argument). Empty where it cannot be read.
+/// Returns the interpreter that a script names in its first line, and its argument (execve(2): the text after
+/// the interpreter is one argument). Empty if the line cannot be read.
 pub(super) fn shebang(path: &Path) -> Option<Vec<String>> {
     let line = first_line(path)?;
     let line = line.strip_prefix(b"#!")?;
@@ -125,7 +125,7 @@ pub(super) fn shebang(path: &Path) -> Option<Vec<String>> {
 }
 
 fn first_line(path: &Path) -> Option<Vec<u8>> {
-    // No more is read of it by Linux (BINPRM_BUF_SIZE).
+    // Linux reads no more than this (BINPRM_BUF_SIZE).
     const LONGEST: u64 = 256;
     let mut bytes = Vec::new();
     let file = files::open(path).ok()?;

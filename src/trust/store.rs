@@ -1,4 +1,4 @@
-//! The file in which approvals are kept: the user's own, private, replaced in one step.
+//! The file that stores approvals: owned by the user, private, replaced in one step.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -11,27 +11,28 @@ use super::{Approval, Approved, Judged, TrustError, canonical_root, digest_of};
 use crate::files::{self, NewFile};
 use crate::hook::{GateVerdict, Hook};
 
-/// What a person has approved, project by project.
+/// The store of the hooks that a person has approved, by project.
 ///
-/// An approval is bound to the project's place, to the definition of each of its hooks, and to the
-/// content of the files within the project that a hook's command itself runs, or that it lists in
-/// `inputs`. Where reading the command cannot tell all that it runs, the approval is partial, and says
-/// why ([`Approved::partial`]). It does not depend on the order of the hooks. A hook that was never
-/// approved is skipped and the host goes on; one that was, and has been changed or taken away since,
-/// fails and blocks where the event can be blocked, until a person approves or
-/// [revokes](TrustStore::revoke).
+/// An approval is bound to the project's place, to the definition of each hook, and to the content of the
+/// covered files: those within the project that the hook's command itself runs, and those in its `inputs`.
+/// If the files cannot all be determined from the command, the approval is partial, and says why
+/// ([`Approved::partial`]). The order of the hooks does not matter.
+///
+/// A hook that was never approved is skipped, and the host continues. A hook that was approved and was
+/// then changed or removed fails. It blocks, if the event can be blocked, until a person approves it or
+/// [revokes](TrustStore::revoke) the approval.
 ///
 /// ```
 /// use forge_hooks::{Approval, HookConfig, HookRegistry, TrustPolicy};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let project = folder.path();
+/// # let directory = tempfile::tempdir()?;
+/// # let project = directory.path();
 /// let config = HookConfig::default();
 /// # let config = config.with_config_home(project.join("config"));
 /// let Some(store) = config.trust_store() else { return Ok(()) };
-/// // What a program does when its user says that they trust the project:
+/// // When the user says that they trust the project:
 /// let approval = Approval::of(project, config.load_project(project))?;
-/// // ... show it, and ask ...
+/// // ... show it, and ask the user ...
 /// store.approve(&approval)?;
 ///
 /// let registry = HookRegistry::new();
@@ -40,12 +41,12 @@ use crate::hook::{GateVerdict, Hook};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It protects from what a repository brings along. It does not protect from what a covered file
-/// itself loads or runs ([`Approval::NEVER_COVERED`]), from a change in the moment between the check
-/// and the run, nor from a program that runs as the user anyway.
+/// The store protects against the content of a repository. It does not protect against what a covered file
+/// itself loads or runs ([`Approval::NEVER_COVERED`]), against a change between the check and the run, nor
+/// against a program that already runs as the user.
 ///
-/// The file is JSON. Hooks that an earlier version approved (`"version": 1`) fail until they are
-/// approved again, for those approvals covered less.
+/// The file is JSON. Approvals of an earlier version (`"version": 1`) covered less, so their hooks fail until
+/// they are approved again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustStore {
     path: PathBuf,
@@ -53,48 +54,50 @@ pub struct TrustStore {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Content {
-    /// For a later version to know what it reads.
+    /// The version of the format, for later versions of this program.
     version: u32,
     projects: BTreeMap<String, Vec<Approved>>,
 }
 
-/// Since version 2 an approval covers what a command runs, and digests are of a canonical form.
+/// In version 2 an approval covers what a command runs, and digests use a canonical form.
 const VERSION: u32 = 2;
 
-/// No more than this is read of a store.
+/// The most bytes that are read from a store.
 const LARGEST_STORE: u64 = 64 * 1024 * 1024;
 
 impl TrustStore {
-    /// The store in this file, which need not exist. It has to be the user's: see
-    /// [`HookConfig::trust_store`](crate::HookConfig::trust_store) for the usual place.
+    /// Uses the store in this file, which does not have to exist.
+    ///
+    /// The file must belong to the user. See [`HookConfig::trust_store`](crate::HookConfig::trust_store) for its
+    /// usual path.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// The file.
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Approves a project's hooks as they were looked at, in the place of what was approved of it
-    /// before.
+    /// Approves a project's hooks as they are in `approval`. Replaces all earlier approvals of the project.
     ///
     /// # Errors
-    /// From within a hook, and when the store cannot be used or written.
+    /// If it is called from within a hook, or if the store cannot be used or written.
     pub fn approve(&self, approval: &Approval) -> Result<(), TrustError> {
         refuse_within_hook()?;
         let root = approval.root.to_string_lossy().into_owned();
         self.change(|projects| drop(projects.insert(root, approval.hooks.clone())))
     }
 
-    /// Forgets what was approved of a project; whether there was anything. Its hooks count as never
-    /// approved when they are loaded the next time; those that a program has loaded stay as they are,
-    /// unless it watches.
+    /// Removes all approvals of a project. Returns whether there were any.
+    ///
+    /// From the next time they are loaded, its hooks count as never approved. Hooks that a program has already
+    /// loaded do not change, unless the program watches its hooks files.
     ///
     /// # Errors
-    /// From within a hook, when the project cannot be found, and when the store cannot be used or
+    /// If it is called from within a hook, if the project cannot be found, or if the store cannot be used or
     /// written.
     pub fn revoke(&self, root: impl AsRef<Path>) -> Result<bool, TrustError> {
         refuse_within_hook()?;
@@ -106,10 +109,10 @@ impl TrustStore {
         Ok(was_there)
     }
 
-    /// What was approved of a project; empty where nothing was.
+    /// Returns the approvals of a project; empty if there are none.
     ///
     /// # Errors
-    /// When the project cannot be found, or the store not be used.
+    /// If the project cannot be found, or if the store cannot be used.
     pub fn approved(&self, root: impl AsRef<Path>) -> Result<Vec<Approved>, TrustError> {
         let root = canonical_root(root.as_ref())?;
         let mut content = self.read()?;
@@ -117,10 +120,10 @@ impl TrustStore {
         Ok(found.unwrap_or_default())
     }
 
-    /// How each of these hooks of a project stands, in their order.
+    /// Returns the verdict for each of these hooks of a project, in their order.
     ///
     /// # Errors
-    /// When the project cannot be found, or the store not be used.
+    /// If the project cannot be found, or if the store cannot be used.
     pub fn status<I>(
         &self,
         root: impl AsRef<Path>,
@@ -156,7 +159,7 @@ impl TrustStore {
                 .metadata()
                 .map_err(|error| unusable(error.to_string()))?;
             let warning = files::check(&self.path, &metadata).map_err(unusable)?;
-            // A group that may write here may approve.
+            // If a group can write the store, each of its members could approve hooks.
             if let Some(words) = warning {
                 return Err(unusable(words));
             }
@@ -174,12 +177,12 @@ impl TrustStore {
                 Ok(content)
             }
             version => Err(unusable(format!(
-                "is of version {version}, which this program does not know"
+                "has version {version}, expected at most {VERSION}; use a newer version of this program"
             ))),
         }
     }
 
-    fn change(
+    pub(super) fn change(
         &self,
         change: impl FnOnce(&mut BTreeMap<String, Vec<Approved>>),
     ) -> Result<(), TrustError> {
@@ -187,7 +190,7 @@ impl TrustStore {
             path: self.path.clone(),
             source,
         };
-        // What another program approves meanwhile is not lost.
+        // The lock keeps approvals that another program adds meanwhile.
         let _lock = files::lock(&self.path).map_err(write_error)?;
         let mut content = self.read()?;
         content.version = VERSION;
@@ -200,7 +203,7 @@ impl TrustStore {
     }
 }
 
-/// What is too large to be read again would take the approvals of all projects along.
+/// Refuses a store that would be too large to be read again: all approvals of all projects would be lost.
 fn within_bounds(text: String) -> io::Result<String> {
     if text.len() as u64 > LARGEST_STORE {
         let words = "it would be larger than 64 MiB: approve fewer or smaller hooks";
@@ -209,8 +212,8 @@ fn within_bounds(text: String) -> io::Result<String> {
     Ok(text)
 }
 
-/// A hook's process has its chain in the environment, whatever the program's profile.
-fn refuse_within_hook() -> Result<(), TrustError> {
+/// Refuses to run within a hook. Its process has a chain variable, whatever the program's profile is called.
+pub(super) fn refuse_within_hook() -> Result<(), TrustError> {
     let mut names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     match names.find(|name| name.ends_with("_HOOK_CHAIN")) {
         Some(name) => Err(TrustError::WithinHook(name)),

@@ -10,11 +10,11 @@ use forge_hooks::{
     DropReason, EventPattern, EventType, EventTypeError, FailureKind, FailurePolicy, FireOptions,
     GateVerdict, HOOK_TEMPLATES, Hook, HookBlockedError, HookCommand, HookConfig, HookError,
     HookEvent, HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookOutput, HookRegistry,
-    HookResult, HookSource, KeyError, Lifecycle, LlmCall, LlmStream, LoadReport, Mismatch, Outcome,
-    PatternError, PatternPart, Permission, PermissionRequest, Problem, Reads, RedactError,
-    Redactor, Session, Severity, Shell, ShutdownReport, SkipReason, Stdin, SubmitError, ToolRun,
-    Trace, TraceError, TrustError, TrustPolicy, TrustStore, fire_event, fire_event_blocking,
-    fire_event_blocking_with,
+    HookResult, HookSource, HooksFile, KeyError, Lifecycle, LlmCall, LlmStream, LoadReport,
+    Mismatch, Outcome, PatternError, PatternPart, Permission, PermissionRequest, Problem, Reads,
+    RedactError, Redactor, Session, Severity, Shell, ShutdownReport, SkipReason, Stdin,
+    SubmitError, ToolRun, Trace, TraceError, TrustError, TrustPolicy, TrustStore, fire_event,
+    fire_event_blocking, fire_event_blocking_with,
 };
 
 use crate::support::{World, blocking_event, hook};
@@ -51,6 +51,7 @@ fn every_type_can_be_sent_to_and_shared_with_another_thread() {
     shared::<HookRegistry>();
     shared::<HookResult>();
     shared::<HookSource>();
+    shared::<HooksFile>();
     shared::<KeyError>();
     shared::<Lifecycle>();
     shared::<LlmCall>();

@@ -71,7 +71,7 @@ fn every_slip_in_an_entry_is_told_with_its_place() {
         ),
         (
             r#"{"event": "session:*, PreToolUse", "command": "x"}"#,
-            "error: FILE:3:15: hooks[0].event: invalid event pattern `session:*, PreToolUse` at column 12: no event has capitals: events are called `category:action`, and a tool comes third, as in `tool:pre_execute:Bash`",
+            "error: FILE:3:15: hooks[0].event: invalid event pattern `session:*, PreToolUse` at column 12: event names have no capital letters: expected `category:action`, optionally with a tool, as in `tool:pre_execute:Bash`",
         ),
         (
             r#"{"event": "session:*, before", "command": "x"}"#,
@@ -370,8 +370,9 @@ fn a_report_for_programs_has_everything_in_its_place() {
     let path = world.path("hooks.json");
     let expected = serde_json::json!({
         "files": [path.to_string_lossy()],
-        "loaded": 0,
+        "in_use": 0, "loaded": 0,
         "disabled": [],
+        "unapproved": [],
         "problems": [{
             "severity": "error",
             "file": path.to_string_lossy(),
@@ -583,9 +584,9 @@ fn a_value_out_of_range_costs_its_key_alone() {
 fn a_pattern_with_capitals_blocks_what_it_could_mean() {
     for (pattern, hint) in [
         ("TOOL:pre_execute", "write `tool:pre_execute`"),
-        ("PreToolUse", "a tool comes third"),
-        ("tool:Bash", "a tool comes third"),
-        ("PreToolUse:Bash", "a tool comes third"),
+        ("PreToolUse", "optionally with a tool"),
+        ("tool:Bash", "optionally with a tool"),
+        ("PreToolUse:Bash", "optionally with a tool"),
     ] {
         let world = World::new();
         let text = format!(r#"{{"hooks": [{{"event": "{pattern}", "command": "true"}}]}}"#);

@@ -9,7 +9,7 @@ use proptest::sample::select;
 use crate::config::{FORGE, commands, config};
 use crate::support::{World, hook};
 
-const STYLED: &str = "\
+pub(crate) const STYLED: &str = "\
 {
     // The guards of this machine.
     \"$schema\": \"x\",
@@ -73,6 +73,19 @@ fn a_changed_value_changes_its_line_alone() {
             "\"command\": \"3\", \"name\": \"n\", \"inputs\": [\"a\", \"b\"]",
         );
     assert_eq!(saved, expected);
+}
+
+#[test]
+fn a_key_takes_the_place_of_the_last_one() {
+    let world = World::new();
+    let config = config(&world);
+    let text = r#"{"hooks": [{"event": "*", "command": "1", "enabled": false}]}"#;
+    world.write(FORGE, text);
+    let mut hooks = config.load_global();
+    hooks[0] = hooks[0].clone().with_enabled(true).with_name("n");
+    config.save_global(&hooks).unwrap();
+    let saved = text.replace(r#""enabled": false"#, r#""name": "n""#);
+    assert_eq!(world.read(FORGE), saved);
 }
 
 #[test]
@@ -174,7 +187,7 @@ fn line_ends_and_the_byte_order_mark_stay() {
 }
 
 /// An entry in some style, by its number.
-fn any_entry() -> impl Strategy<Value = String> {
+pub(crate) fn any_entry() -> impl Strategy<Value = String> {
     (any::<u16>(), 0..5).prop_map(|(number, style)| match style {
         0 => format!(r#"{{"event":"*","command":"{number}"}}"#),
         1 => format!(r#"{{ "command": "{number}", "event" : "tool:*", "later": [1,{{}}] }}"#),
@@ -185,7 +198,7 @@ fn any_entry() -> impl Strategy<Value = String> {
 }
 
 /// What is between two entries.
-const SEPARATORS: &[&str] = &[
+pub(crate) const SEPARATORS: &[&str] = &[
     ", ",
     ",\n    ",
     " ,\n\n    ",

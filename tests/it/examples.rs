@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::support::World;
+
 /// The program of an example. `cargo test` builds them; where only this test was built, it is built
 /// now.
 fn example(name: &str) -> PathBuf {
@@ -23,8 +25,14 @@ fn example(name: &str) -> PathBuf {
     program
 }
 
-fn output_of(name: &str, args: &[&str]) -> String {
-    let output = Command::new(example(name)).args(args).output().unwrap();
+/// Run in the world's directory, with its `config` for the user's configuration.
+fn output_of(name: &str, args: &[&str], world: &World) -> String {
+    let mut command = Command::new(example(name));
+    command.args(args).current_dir(world.folder());
+    let output = command
+        .env("XDG_CONFIG_HOME", world.path("config"))
+        .output();
+    let output = output.unwrap();
     assert!(
         output.status.success(),
         "{}",
@@ -33,6 +41,16 @@ fn output_of(name: &str, args: &[&str]) -> String {
     String::from_utf8(output.stdout)
         .unwrap()
         .replace("\r\n", "\n")
+}
+
+#[track_caller]
+fn has_lines(output: &str, expected: &[&str]) {
+    for line in expected {
+        assert!(
+            output.lines().any(|it| it == *line),
+            "no `{line}`: {output}"
+        );
+    }
 }
 
 /// Section 10 of the specification's wireframes.
@@ -70,65 +88,98 @@ Registered hooks:
 
 #[test]
 fn complete_prints_what_the_specification_says() {
-    assert_eq!(output_of("complete", &[]), COMPLETE);
+    assert_eq!(output_of("complete", &[], &World::new()), COMPLETE);
 }
 
 #[test]
-fn game_loop_plays_with_and_without_hooks_and_accounts_for_every_event() {
-    let output = output_of("game_loop", &["0.5"]);
-    let numbers = |name: &str| -> [u64; 2] {
-        let line = output
-            .lines()
-            .find(|line| line.trim_start().starts_with(name));
-        let line = line.unwrap_or_else(|| panic!("no line {name}: {output}"));
-        let words: Vec<_> = line.split_whitespace().rev().take(2).collect();
-        [words[1], words[0]].map(|word| word.parse().unwrap())
-    };
-    let fired = numbers("events fired");
-    let [finished, refused, dropped] = ["finished", "refused", "dropped"].map(numbers);
-    for pass in 0..2 {
-        assert!(fired[pass] > 0);
-        let accounted = finished[pass] + refused[pass] + dropped[pass];
-        // What ended between the last look and the end is in none of the three.
-        assert!(
-            (accounted..=accounted + 4).contains(&fired[pass]),
-            "{output}"
-        );
-    }
-    assert_eq!(
-        finished[0], fired[0],
-        "without hooks each is finished at once: {output}"
+fn a_game_shows_its_mods_and_obeys_one() {
+    let world = World::new();
+    let hooks = r#"{"hooks": [
+        {"event": "level:loaded", "command": "echo heard"},
+        {"event": "levle:loaded", "command": "echo never"},
+        {"event": "game:save", "command": "exit 3", "name": "ironman"}]}"#;
+    world.write("config/mygame/hooks.json", hooks);
+    let output = output_of("game_loop", &[], &world);
+    has_lines(
+        &output,
+        &[
+            "level:loaded: heard",
+            "not saved: blocked by hook `ironman`: exited with code 3",
+        ],
     );
-    assert!(dropped[1] > 0, "slow hooks do not keep up: {output}");
-    assert!(output.contains("longest frame"), "{output}");
+    assert!(output.contains("did you mean `level:loaded`?"), "{output}");
 }
 
+/// The hooks that the repository has for it.
+#[cfg(unix)]
+#[test]
+fn a_game_runs_the_hooks_that_are_shipped() {
+    let world = World::new();
+    let hooks = include_str!("../../examples/config/mygame/hooks.json");
+    world.write("config/mygame/hooks.json", hooks);
+    let expected = [
+        "announcer: level one is loaded",
+        "announcer: level two is loaded",
+        "not saved: blocked by hook `ironman`: no saving in ironman mode",
+    ];
+    has_lines(&output_of("game_loop", &[], &world), &expected);
+}
+
+#[cfg(unix)]
 const TOOL_EXECUTOR: &str = r#"> write {"path":"notes.txt","text":"buy milk"}
-  changed to {"path":"out/notes.txt","text":"buy milk"}
-  for the user: written below out/
+  for the user: written as a draft
   written
-> read {"path":"out/notes.txt"}
+> read {"path":"draft-notes.txt"}
   buy milk
   for the model: notes are drafts
-> bash {"command":"echo hello"}
-  hello
-> bash {"command":"sudo reboot"}
-  blocked by hook `Block sudo`: sudo is not allowed
-> bash {"command":"rm -r out"}
-  may it? it deletes files
-  the user says no
-  blocked by hook `Ask before rm`: it deletes files
+> write {"path":".env","text":"KEY=1"}
+  blocked by hook `no secrets`: secrets are not written by agents
+> remove {"path":"draft-notes.txt"}
+  may it? it deletes a file: no
+  blocked by hook `careful`: it deletes a file
 > read {"path":"missing.txt"}
   failed: entity not found
-
-audit.log:
-tool:post_execute write
-tool:post_execute read
-tool:post_execute bash
-tool:error read
 "#;
 
+#[cfg(unix)]
 #[test]
-fn tool_executor_blocks_changes_questions_and_audits() {
-    assert_eq!(output_of("tool_executor", &[]), TOOL_EXECUTOR);
+fn an_agent_is_blocked_changed_and_questioned() {
+    let world = World::new();
+    let hooks = include_str!("../../examples/config/myagent/hooks.json");
+    world.write("config/myagent/hooks.json", hooks);
+    assert_eq!(output_of("tool_executor", &[], &world), TOOL_EXECUTOR);
+}
+
+#[test]
+fn an_agent_shows_what_is_wrong_and_is_blocked() {
+    let world = World::new();
+    let hooks = r#"{"hooks": [
+        {"event": "tool:pre_execute:Read", "command": "echo never"},
+        {"event": "tool:pre_execute:remove", "command": "exit 3", "name": "keeper"}]}"#;
+    world.write("config/myagent/hooks.json", hooks);
+    let output = output_of("tool_executor", &[], &world);
+    has_lines(&output, &["  blocked by hook `keeper`: exited with code 3"]);
+    assert!(output.contains("did you mean `read`?"), "{output}");
+}
+
+#[test]
+fn an_editor_runs_a_workspaces_hooks_once_approved() {
+    let world = World::new();
+    let hooks = r#"{"hooks": [
+        {"event": "file:will_save", "when": {"/file": "*.lock"}, "command": "exit 3", "name": "locks"},
+        {"event": "file:saved", "command": "echo heard"}]}"#;
+    world.write("ws/.myeditor/hooks.json", hooks);
+    let output = output_of("editor", &["ws", "x.lock"], &world);
+    has_lines(&output, &["x.lock: saved"]);
+    let expected = "2 hooks are not approved, and do not run: `locks`, `file:saved`";
+    assert!(output.contains(expected), "{output}");
+    assert!(output.contains("`editor --trust ws`"), "{output}");
+
+    let output = output_of("editor", &["--trust", "ws", "x.lock", "x.txt"], &world);
+    let expected = [
+        "x.lock: blocked by hook `locks`: exited with code 3",
+        "x.txt: saved",
+    ];
+    has_lines(&output, &expected);
+    assert!(!output.contains("not approved"), "{output}");
 }

@@ -312,14 +312,11 @@ fn a_pattern_with_capitals_blocks_what_it_means() {
     assert!(!report.is_ok());
     blocked(
         &world.outcome(&bash()),
-        "no event has capitals: write `tool:pre_execute:bash`",
+        "event names have no capital letters: write `tool:pre_execute:bash`",
     );
     assert!(world.outcome(&read()).allowed());
     let (world, _) = with_entry(r#"{"event": "PreToolUse", "command": "exit 0"}"#);
-    blocked(
-        &world.outcome(&bash()),
-        "events are called `category:action`",
-    );
+    blocked(&world.outcome(&bash()), "expected `category:action`");
 }
 
 #[test]
@@ -432,14 +429,14 @@ mod modes {
     }
 
     #[test]
-    fn what_anybody_may_write_does_not_run() {
+    fn a_world_writable_file_does_not_run() {
         for file in [GLOBAL, PROJECT] {
             let world = World::new();
             let path = world.write(file, GOOD);
             mode(&path, 0o646);
             refused(
                 &world,
-                &format!("may be written by anybody; `chmod o-w {}`", path.display()),
+                &format!("is world-writable; run `chmod o-w {}`", path.display()),
             );
             let checked = config(&world).check(&path);
             assert!(!checked.is_ok());
@@ -447,20 +444,23 @@ mod modes {
     }
 
     #[test]
-    fn what_lies_where_anybody_may_put_another_does_not_run() {
+    fn a_world_writable_directory_is_refused() {
         let world = World::new();
         let path = world.write(GLOBAL, GOOD);
         let folder = path.parent().unwrap();
         mode(folder, 0o777);
         refused(
             &world,
-            &format!("anybody may write; `chmod o-w {}`", folder.display()),
+            &format!(
+                "is in a world-writable directory; run `chmod o-w {}`",
+                folder.display()
+            ),
         );
         mode(folder, 0o1777);
         world.registry().clear();
         assert!(
             load(&world).problems.is_empty(),
-            "in a sticky folder nobody can"
+            "only owners can replace files in a sticky directory"
         );
     }
 
@@ -474,12 +474,12 @@ mod modes {
         assert!(load(&world).problems.is_empty());
         mode(&target, 0o666);
         world.registry().clear();
-        refused(&world, "may be written by anybody");
+        refused(&world, "is world-writable");
         mode(&target, 0o644);
         for folder in [target.parent().unwrap(), link.parent().unwrap()] {
             world.registry().clear();
             mode(folder, 0o777);
-            refused(&world, "lies in a folder to which anybody may write");
+            refused(&world, "is in a world-writable directory");
             mode(folder, 0o755);
         }
     }
@@ -502,7 +502,7 @@ mod modes {
         assert!(report.is_ok() && report.loaded == 1);
         let told = report.problems[0].to_string();
         assert!(
-            told.starts_with("warning: ") && told.contains("may be written by its group"),
+            told.starts_with("warning: ") && told.contains("is writable by its group"),
             "{told}"
         );
         assert_eq!(world.outcome(&bash()).results()[0].stdout.trim(), "ran");

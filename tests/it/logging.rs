@@ -4,7 +4,7 @@ use std::sync::{Mutex, Once};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use forge_hooks::{FailurePolicy, FireOptions, Hook, HookConfig, HookEvent};
+use forge_hooks::{AppProfile, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, Hooks};
 use log::{Level, LevelFilter, Log, Metadata, Record};
 
 use crate::support::{World, blocking_event, hook};
@@ -345,4 +345,22 @@ fn a_logger_that_panics_costs_no_answer() {
             4
         );
     }
+}
+
+#[test]
+fn unapproved_hooks_are_reported_once() {
+    listen();
+    let world = World::new();
+    let file = r#"{"hooks": [{"event": "*", "command": "exit 1", "name": "log-unapproved"}]}"#;
+    world.write("project/.log/hooks.json", file);
+    let hooks = Hooks::builder(AppProfile::new("log"))
+        .config_home(world.path("config"))
+        .project(world.path("project"))
+        .load();
+    for _ in 0..2 {
+        assert!(hooks.execute(&blocking_event()).allowed());
+    }
+    let told = told("log-unapproved");
+    let loud = told.iter().filter(|(level, _)| *level <= Level::Warn);
+    assert_eq!(loud.count(), 1, "{told:?}");
 }

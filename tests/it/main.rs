@@ -2,6 +2,7 @@
 
 mod answers;
 mod api;
+mod awaiting;
 mod blocking;
 mod cancel;
 mod circular;
@@ -19,6 +20,8 @@ mod execution;
 mod hook_commit;
 mod hook_guard;
 mod hook_scripts;
+mod hooks;
+mod hooks_file;
 mod hosts;
 #[cfg(unix)]
 mod inherit;
@@ -28,6 +31,7 @@ mod load_into;
 mod logging;
 mod observers;
 mod order;
+#[cfg(unix)]
 mod other_tools;
 #[cfg(unix)]
 mod other_tools_run;

@@ -400,23 +400,27 @@ fn a_malformed_pattern_is_refused_with_the_place_of_the_mistake() {
     case(
         "TOOL:pre_execute",
         1,
-        "no event has capitals: write `tool:pre_execute`",
+        "event names have no capital letters: write `tool:pre_execute`",
     );
     case(
         "llm:*, tool:Pre_execute:Bash",
         13,
-        "no event has capitals: write `tool:pre_execute:Bash`",
+        "event names have no capital letters: write `tool:pre_execute:Bash`",
     );
-    case("[A-Z]*", 2, "no event has capitals: write `[a-z]*`");
+    case(
+        "[A-Z]*",
+        2,
+        "event names have no capital letters: write `[a-z]*`",
+    );
     case(
         "tool:a|Ä:x",
         8,
-        "no event has capitals: events are called `category:action`, and a tool comes third, as in `tool:pre_execute:Bash`",
+        "event names have no capital letters: expected `category:action`, optionally with a tool, as in `tool:pre_execute:Bash`",
     );
     case(
         "session:*,PreToolUse",
         11,
-        "no event has capitals: events are called `category:action`, and a tool comes third, as in `tool:pre_execute:Bash`",
+        "event names have no capital letters: expected `category:action`, optionally with a tool, as in `tool:pre_execute:Bash`",
     );
     case("tool:a||b", 8, missing);
     case("|", 1, missing);
@@ -519,7 +523,7 @@ fn no_glob_and_no_name_of_a_tool_takes_long_to_match() {
 fn a_glob_that_could_exhaust_the_stack_is_refused() {
     let error = EventPattern::new(format!("llm:*,tool:*:{}", "*a".repeat(501))).unwrap_err();
     assert_eq!(error.column(), 14);
-    assert!(error.to_string().contains("at most 1000 bytes"));
+    assert!(error.to_string().contains("longer than 1000 bytes"));
     let names: Vec<_> = (0..1000).map(|number| format!("tool_{number}")).collect();
     let list = pattern(&format!("tool:*:{}|x*", names.join("|")));
     assert!(list.matches(&event("tool:error tool_999")));

@@ -268,7 +268,7 @@ fn what_is_no_program_is_named_with_what_is_wrong() {
         program("./bare"),
         NotExecutable,
         format!(
-            "program `{}` is no executable format: a script needs a first line like `#!/bin/sh`",
+            "program `{}` is not in an executable format: a script needs a first line like `#!/bin/sh`",
             shown("./bare")
         ),
     );
@@ -314,7 +314,7 @@ fn a_variable_that_is_too_large_is_named() {
         let result = world.one(with(length));
         if cfg!(target_os = "linux") {
             let error = format!(
-                "environment variable `X` is too large: {length} bytes, 131071 are possible"
+                "environment variable `X` is too large: {length} bytes, at most 131071 are allowed"
             );
             assert_eq!(result.error, Some(error));
             assert_eq!(result.failure, Some(FailureKind::NotStarted));
@@ -326,7 +326,12 @@ fn a_variable_that_is_too_large_is_named() {
     }
     let result = world.one(many);
     assert_eq!(result.failure, Some(FailureKind::NotStarted));
-    assert!(result.error.unwrap().contains("too large for the system"));
+    assert!(
+        result
+            .error
+            .unwrap()
+            .contains("larger than the system allows")
+    );
 }
 
 #[test]

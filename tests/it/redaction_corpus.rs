@@ -294,7 +294,7 @@ pub(crate) const FOUND: &[(&str, &str, &str)] = &[
     ("a URL", "postgres://me:hunter2@h/db", "hunter2"),
     ("a parameter", "https://h/x?access_token=t-123&x=1", "t-123"),
     ("a signature", "https://h/x?sv=1&sig=abc%2Bdef", "abc%2Bdef"),
-    ("a hook's address", "https://hooks.slack.com/services/T00/B00/abcdefgh", "abcdefgh"),
+    ("the address of a webhook", "https://hooks.slack.com/services/T00/B00/abcdefgh", "abcdefgh"),
     ("a connection string", "Server=h;Password=hunter2;User=me", "hunter2"),
     ("XML", "<password>hunter2</password>", "hunter2"),
     ("", r#"<add key="ApiKey" value="k-123" />"#, "k-123"),
@@ -347,11 +347,11 @@ pub(crate) const LEFT: &[(&str, &str)] = &[
 #[rustfmt::skip]
 pub(crate) const MISSED: &[(&str, &str, &str)] = &[
     ("a password in a sentence", "the password is hunter2", "hunter2"),
-    ("a name that says nothing", "MY_THING=hunter2", "hunter2"),
+    ("an unspecific name", "MY_THING=hunter2", "hunter2"),
     ("a member `value` before its `name`", r#"{"value": "hunter2", "name": "DB_PASSWORD"}"#, "hunter2"),
     ("a map under a secret name in YAML", "secrets:\n  db: hunter2", "hunter2"),
     ("blanks in a value without quotes", "JWT_SECRET=two words", "words"),
-    ("a document in a shell", "secret_key = <<EOF\nhunter2\nEOF", "hunter2"),
+    ("a here-document", "secret_key = <<EOF\nhunter2\nEOF", "hunter2"),
     ("an argument without an option", "htpasswd -b file me hunter2", "hunter2"),
     ("a secret in a command to be run", "TOKEN=$(echo hunter2)", "hunter2"),
 ];

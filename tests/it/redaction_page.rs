@@ -1,5 +1,5 @@
-//! docs/redaction.md, which is part of the documentation of `Redactor`, says what is found and what is
-//! not, by the corpus. `FORGE_HOOKS_BLESS=1` in the environment of the tests writes it anew.
+//! docs/redaction.md, a part of the documentation of `Redactor`, lists what is found and what is not. It is
+//! generated from the corpus: running the tests with `FORGE_HOOKS_BLESS=1` writes it again.
 
 use std::path::Path;
 
@@ -32,9 +32,9 @@ assert_eq!(redactor.text("card 1234-5678"), "card [redacted]");
 ```
 
 The default rules know names (`password`, `API_KEY`, `client-key-data`), the shapes of tokens of about
-100 vendors, and some commands. They know nothing of prose and of programs: a masked word too many, as in
-`unexpected token: [redacted]`, is cheaper than a secret. They are a net, not a proof: a program that
-knows its secrets names them, see [`text_with`](Self::text_with).
+100 vendors, and some commands. They do not understand sentences or programs, and in doubt they mask a word
+too many, as in `unexpected token: [redacted]`. They cannot find every secret: a program that knows its
+secrets should pass them to [`text_with`](Self::text_with).
 
 "#;
 
@@ -50,11 +50,11 @@ fn page() -> String {
         let (before, after) = (code(text), code(&redactor.text(text)));
         page += &format!("| {place} | {before} | {after} |\n");
     }
-    page += "\nLeft alone is what people read logs for:\n\n| what | text |\n|---|---|\n";
+    page += "\nNot masked, because people read logs for it:\n\n| what | text |\n|---|---|\n";
     for (what, text) in LEFT {
         page += &format!("| {what} | {} |\n", code(text));
     }
-    page += "\nNot found:\n\n| what | text |\n|---|---|\n";
+    page += "\nSecrets that are not found:\n\n| what | text |\n|---|---|\n";
     for (what, text, _) in MISSED {
         page += &format!("| {what} | {} |\n", code(text));
     }
@@ -62,7 +62,7 @@ fn page() -> String {
 }
 
 #[test]
-fn the_page_says_what_is_found() {
+fn the_page_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/redaction.md");
     if std::env::var_os("FORGE_HOOKS_BLESS").is_some() {
         return std::fs::write(&path, page()).unwrap();
@@ -74,7 +74,7 @@ fn the_page_says_what_is_found() {
 }
 
 #[test]
-fn what_the_page_says_is_so() {
+fn the_page_is_true() {
     let redactor = Redactor::new();
     for (_, text, secret) in FOUND {
         let shown = redactor.text(text);

@@ -166,6 +166,24 @@ fn a_lookup_is_not_changed_by_what_comes_after_it() {
 }
 
 #[test]
+fn a_moved_hook_runs_in_its_new_place() {
+    let registry = registry_of(&["*", "tool:*", "tool:*:bash", "game:*"]);
+    let event = blocking_event();
+    let ids: Vec<_> = registry.entries().into_iter().map(|(id, _)| id).collect();
+    assert!(registry.move_to(ids[2], 0));
+    assert_found(&registry, &event, &["tool:*:bash", "*", "tool:*"]);
+    assert!(registry.set_enabled(ids[0], false) && registry.move_to(ids[2], 99));
+    assert_found(&registry, &event, &["tool:*", "tool:*:bash"]);
+    registry.register(hook("tool:*:b*", "true"));
+    assert!(registry.set_enabled(ids[0], true));
+    assert_found(
+        &registry,
+        &event,
+        &["*", "tool:*", "tool:*:bash", "tool:*:b*"],
+    );
+}
+
+#[test]
 fn the_global_registry_is_the_same_for_all() {
     let elsewhere = thread::spawn(HookRegistry::global).join().unwrap();
     assert!(Arc::ptr_eq(HookRegistry::global(), elsewhere));
@@ -326,6 +344,8 @@ enum Change {
     Load(Vec<(String, bool)>),
     Unregister(String),
     Remove(prop::sample::Index),
+    Enable(prop::sample::Index, bool),
+    Move(prop::sample::Index, usize),
     Clear,
 }
 
@@ -358,6 +378,8 @@ fn change() -> impl Strategy<Value = Change> {
         2 => prop::collection::vec(entry(), 0..5).prop_map(Change::Load),
         2 => known.prop_map(|pattern| Change::Unregister(pattern.to_owned())),
         3 => any::<prop::sample::Index>().prop_map(Change::Remove),
+        3 => any::<(prop::sample::Index, bool)>().prop_map(|(index, on)| Change::Enable(index, on)),
+        3 => (any::<prop::sample::Index>(), 0..12_usize).prop_map(|(index, to)| Change::Move(index, to)),
         1 => Just(Change::Clear),
     ]
 }
@@ -380,15 +402,15 @@ fn events() -> Vec<HookEvent> {
     of_tools.chain(others).collect()
 }
 
-/// What the registry should hold: each hook, and its id where that was told.
-type Model = Vec<(Option<HookId>, Arc<Hook>)>;
+/// What the registry should hold.
+type Model = Vec<(HookId, Arc<Hook>)>;
 
 fn apply(change: Change, registry: &HookRegistry, model: &mut Model) {
     let made = |pattern: &str, enabled| Arc::new(hook(pattern, "true").with_enabled(enabled));
     match change {
         Change::Register(pattern, enabled) => {
             let hook = made(&pattern, enabled);
-            model.push((Some(registry.register(Arc::clone(&hook))), hook));
+            model.push((registry.register(Arc::clone(&hook)), hook));
         }
         Change::Load(entries) => {
             let hooks: Vec<_> = entries
@@ -396,7 +418,8 @@ fn apply(change: Change, registry: &HookRegistry, model: &mut Model) {
                 .map(|(pattern, enabled)| made(pattern, *enabled))
                 .collect();
             registry.load_hooks(hooks.iter().cloned());
-            model.extend(hooks.into_iter().map(|hook| (None, hook)));
+            let ids = registry.entries().into_iter().map(|(id, _)| id);
+            model.extend(ids.skip(model.len()).zip(hooks).collect::<Vec<_>>());
         }
         Change::Unregister(pattern) => {
             let before = model.len();
@@ -404,17 +427,34 @@ fn apply(change: Change, registry: &HookRegistry, model: &mut Model) {
             assert_eq!(registry.unregister(&pattern), model.len() < before);
         }
         Change::Remove(index) => {
-            let ids: Vec<_> = model.iter().filter_map(|(id, _)| *id).collect();
-            if !ids.is_empty() {
-                let id = *index.get(&ids);
-                model.retain(|(other, _)| *other != Some(id));
+            if !model.is_empty() {
+                let (id, _) = model.remove(index.index(model.len()));
                 assert!(registry.remove(id) && !registry.remove(id));
+                assert!(!registry.set_enabled(id, true) && !registry.move_to(id, 0));
+            }
+        }
+        Change::Enable(index, enabled) => enable(index, enabled, registry, model),
+        Change::Move(index, to) => {
+            if !model.is_empty() {
+                let moved = model.remove(index.index(model.len()));
+                assert!(registry.move_to(moved.0, to));
+                model.insert(to.min(model.len()), moved);
             }
         }
         Change::Clear => {
             registry.clear();
             model.clear();
         }
+    }
+}
+
+fn enable(index: prop::sample::Index, enabled: bool, registry: &HookRegistry, model: &mut Model) {
+    if !model.is_empty() {
+        let index = index.index(model.len());
+        assert!(registry.set_enabled(model[index].0, enabled));
+        let entry = registry.entries().swap_remove(index);
+        assert_eq!(*entry.1, Hook::clone(&model[index].1).with_enabled(enabled));
+        model[index] = entry;
     }
 }
 
@@ -431,6 +471,8 @@ proptest! {
             apply(change, &registry, &mut model);
             let hooks: Vec<_> = model.iter().map(|(_, hook)| Arc::clone(hook)).collect();
             assert_same(&registry.hooks(), &hooks);
+            let ids = |entries: &[(HookId, _)]| entries.iter().map(|(id, _)| *id).collect::<Vec<_>>();
+            prop_assert_eq!(ids(&registry.entries()), ids(&model));
             prop_assert_eq!(registry.len(), hooks.len());
             for event in &events {
                 assert_same(&registry.get_hooks(event), &naive(&hooks, event));

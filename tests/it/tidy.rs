@@ -65,6 +65,19 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("templates", &["hook", "profile"]),
     ("lifecycle", &["events", "executor", "outcome", "printable"]),
     ("trace", &["events", "hook", "outcome", "redact", "runner"]),
+    (
+        "hooks",
+        &[
+            "events",
+            "profile",
+            "config",
+            "executor",
+            "lifecycle",
+            "outcome",
+            "registry",
+            "trust",
+        ],
+    ),
     // The program; it has a crate of its own, whose modules are files of `bin`.
     ("bin", &["the public API"]),
 ];

@@ -128,7 +128,7 @@ fn an_approval_says_why_it_is_partial() {
         ("sh \"${N}.sh\"", "${N}.sh`"),
         ("sh $(echo guard).sh", "$(echo guard).sh`"),
         ("bash gu{ar,x}d.sh", "gu{ar,x}d.sh`"),
-        ("$'guard\\x2esh'", "cannot be read for sure"),
+        ("$'guard\\x2esh'", "that shells read differently"),
         ("for f in *.hook; do sh \"$f\"; done", "$f`"),
         ("run-parts hooks.d", "`run-parts` may run"),
         ("find hooks.d -exec sh {} \\;", "`find` may run"),
@@ -144,7 +144,7 @@ fn an_approval_says_why_it_is_partial() {
         ("../outside.sh", "is outside of the project"),
         ("sh /somewhere/x.sh", "is outside of the project"),
         ("cd sub && ./own.sh", "after `cd`"),
-        ("cat x.sh | sh", "`sh` runs what it reads"),
+        ("cat x.sh | sh", "`sh` runs its standard input"),
         ("python3 -Ic 'import x'", "the code of `python3 -Ic`"),
         ("awk 'BEGIN {system(\"./run\")}'", "the code of `awk`"),
         ("sed -n '1e ./run'", "the code of `sed`"),
@@ -158,10 +158,10 @@ fn an_approval_says_why_it_is_partial() {
         ),
         ("git commit -m x", "`git` may run"),
         ("git push", "`git` may run"),
-        ("zsh -c 'echo x'", "`zsh` reads differently"),
+        ("zsh -c 'echo x'", "`zsh` may read this code differently"),
         ("cat notes.txt >new; sh ./new", "`new` may be written"),
         ("eval \"$X\"", "`$X`"),
-        ("a 'b", "cannot be read for sure"),
+        ("a 'b", "that shells read differently"),
         ("env -C sub git status", "`git` in another directory"),
         ("sh -s", "`sh -s`"),
         ("jq -L lib .", "`jq -L`"),
@@ -183,7 +183,7 @@ fn an_approval_says_why_it_is_partial() {
     );
     partial(
         json!({"event": "*", "command": "./guard.sh", "shell": "fish"}),
-        "commands of `fish`",
+        "commands for `fish`",
     );
 }
 

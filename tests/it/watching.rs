@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use forge_hooks::{Approval, HookConfig, HookRegistry, HookWatcher, TrustPolicy};
 use serde_json::json;
@@ -48,12 +49,71 @@ fn a_file_that_changes_is_loaded_anew() {
     assert_eq!(commands(world.registry()), ["host", "one"]);
     world.write(FORGE, &file_of(&["two", "three"]));
     become_(&world, &["host", "two", "three"]);
-    // One that was read when half of it was written may have come before.
-    eventually("it is told", || {
-        watcher.reports().try_iter().any(|report| report.is_ok())
-    });
+    let report = watcher.reports().recv_timeout(LONG_ENOUGH).unwrap();
+    assert!(report.is_ok() && report.in_use == 2, "{report:?}");
     config(&world).save_global([hook("*", "saved")]).unwrap();
     become_(&world, &["host", "saved"]);
+}
+
+const LONG_ENOUGH: Duration = Duration::from_secs(10);
+
+#[test]
+fn one_change_is_one_report() {
+    let world = World::new();
+    let watcher = watch(&world);
+    let sets: [&[&str]; 4] = [&["a"], &["a", "b"], &["a", "b", "c"], &[]];
+    for (round, set) in sets.into_iter().enumerate() {
+        if round % 2 == 0 {
+            world.write(FORGE, &file_of(set));
+        } else {
+            let hooks = set.iter().map(|command| hook("*", command));
+            config(&world).save_global(hooks).unwrap();
+        }
+        let report = watcher.reports().recv_timeout(LONG_ENOUGH).unwrap();
+        assert_eq!((report.in_use, report.is_ok()), (set.len(), true));
+    }
+    assert!(watcher.reports().is_empty());
+}
+
+#[test]
+fn a_file_that_is_being_written_is_no_error() {
+    let world = World::new();
+    let watcher = watch(&world);
+    let mut rounds = 0;
+    while rounds < 3 {
+        let start = Instant::now();
+        for part in ["", "{\"hooks\": [{\"event\":"] {
+            world.write(FORGE, part);
+            // An editor that takes its time.
+            thread::sleep(Duration::from_millis(60));
+        }
+        world.write(FORGE, &file_of(&["a"][..rounds % 2]));
+        // On a machine that is too busy, the file may have stood there for long.
+        let was_fast = start.elapsed() < Duration::from_millis(190);
+        let next = || watcher.reports().recv_timeout(LONG_ENOUGH).unwrap();
+        if was_fast {
+            let report = next();
+            assert!(report.is_ok(), "{report:?}");
+            rounds += 1;
+        } else {
+            while !next().is_ok() {}
+        }
+    }
+}
+
+#[test]
+fn a_report_counts_the_hooks_that_stay() {
+    let world = World::new();
+    world.write(FORGE, &file_of(&["good", "better"]));
+    let watcher = watch(&world);
+    assert_eq!(watcher.report().in_use, 2);
+    let entries = json!({"hooks": [{"event": "*", "command": "x"}, {"event": "*"}]});
+    world.write(FORGE, &entries.to_string());
+    let report = watcher.reports().recv_timeout(LONG_ENOUGH).unwrap();
+    assert_eq!((report.loaded, report.in_use), (1, 2));
+    world.write(FORGE, "{");
+    let report = watcher.reports().recv_timeout(LONG_ENOUGH).unwrap();
+    assert_eq!((report.loaded, report.in_use), (0, 2));
 }
 
 #[test]

@@ -10,11 +10,15 @@ mod outline;
 mod reader;
 mod tools;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::content::Loaded;
+use super::entry::to_value;
 use super::file;
+use super::outline::parse;
 use super::reader::Compiled;
 use super::report::{Problem, Severity};
 use crate::hook::dialects;
@@ -49,11 +53,17 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Switches off what the user's files say, once it is known what may run.
-    pub(super) fn switch_off(&self, loaded: &mut Loaded) {
-        for (dialect, switches) in &self.off {
-            switch_off(loaded, *dialect, switches);
+    /// All files in their order, without what the user's switch off: once it is known what may run.
+    pub(super) fn into_files(self) -> Vec<Loaded> {
+        let mut files = self.user;
+        files.extend(self.project);
+        files.extend(self.plugins);
+        for file in &mut files {
+            for (dialect, switches) in &self.off {
+                switch_off(file, *dialect, switches);
+            }
         }
+        files
     }
 }
 
@@ -80,17 +90,24 @@ fn command(hook: &Hook) -> &str {
 }
 
 impl OtherTools {
-    pub(super) fn loads(&self, dialect: Dialect) -> bool {
-        let is_plugins = !self.plugins.is_empty() && dialect != Dialect::Native;
-        dialect == Dialect::Native || self.dialects.contains(&dialect) || is_plugins
+    /// The tools whose hooks are loaded.
+    pub(super) fn loaded(&self) -> Vec<Dialect> {
+        if self.plugins.is_empty() {
+            self.dialects.clone()
+        } else {
+            Dialect::ALL.to_vec()
+        }
     }
 
-    /// Reads all files: those of each tool in the order of the tools.
-    pub(super) fn find(&self, root: &Path, compiled: Compiled) -> Found {
+    /// Reads all files: those of each tool in the order of the tools. Without a root, those of the user.
+    pub(super) fn find(&self, root: Option<&Path>, compiled: Compiled) -> Found {
+        let root = root.map(absolute);
         let mut found = Found::default();
         self.find_user(&mut found);
-        self.find_project(root, compiled, &mut found);
-        self.find_plugins(root, compiled, &mut found);
+        if let Some(root) = &root {
+            self.find_project(root, compiled, &mut found);
+        }
+        self.find_plugins(root.as_deref(), compiled, &mut found);
         found
     }
 
@@ -98,17 +115,37 @@ impl OtherTools {
     pub(super) fn user(&self) -> Vec<Loaded> {
         let mut found = Found::default();
         self.find_user(&mut found);
-        let mut user = std::mem::take(&mut found.user);
-        user.iter_mut().for_each(|file| found.switch_off(file));
-        user
+        found.into_files()
     }
 
     /// The project's files, and plugins within it.
-    pub(super) fn project(&self, root: &Path, compiled: Compiled) -> Vec<Loaded> {
+    pub(super) fn project(&self, root: &Path) -> Vec<Loaded> {
+        let root = absolute(root);
         let mut found = Found::default();
-        self.find_project(root, compiled, &mut found);
-        self.find_plugins(root, compiled, &mut found);
+        self.find_project(&root, Compiled::Enabled, &mut found);
+        self.find_plugins(Some(&root), Compiled::Enabled, &mut found);
         found.project
+    }
+
+    /// The files that are read, whether they are there or not.
+    #[cfg(feature = "watch")]
+    pub(super) fn paths(&self, root: Option<&Path>) -> Vec<PathBuf> {
+        let mut paths = Vec::new();
+        let home = self.home();
+        for tool in self.tools() {
+            if let Some(home) = &home {
+                paths.extend(files(home, tool.user));
+            }
+            if let Some(root) = root {
+                paths.extend(files(root, tool.project));
+            }
+        }
+        paths.extend(
+            self.plugins
+                .iter()
+                .map(|it| it.join("hooks").join("hooks.json")),
+        );
+        paths
     }
 
     fn tools(&self) -> impl Iterator<Item = &'static Tool> {
@@ -164,15 +201,18 @@ impl OtherTools {
         }
     }
 
-    fn find_plugins(&self, root: &Path, compiled: Compiled, found: &mut Found) {
+    fn find_plugins(&self, root: Option<&Path>, compiled: Compiled, found: &mut Found) {
         for directory in &self.plugins {
-            let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.clone());
+            let directory = absolute(directory);
             let tool = tool_of_plugin(&directory);
-            if is_within(&directory, root) {
-                self.plugin(&directory, tool, Some(root), compiled, &mut found.project);
-            } else {
-                let plugins = &mut found.plugins;
-                self.plugin(&directory, tool, None, Compiled::Enabled, plugins);
+            match root.filter(|root| is_within(&directory, root)) {
+                Some(root) => {
+                    self.plugin(&directory, tool, Some(root), compiled, &mut found.project);
+                }
+                None => {
+                    let plugins = &mut found.plugins;
+                    self.plugin(&directory, tool, None, Compiled::Enabled, plugins);
+                }
             }
             if !directory.is_dir() {
                 let mut missing = Loaded::nothing(&directory);
@@ -194,7 +234,27 @@ impl OtherTools {
     ) {
         let origin = self.origin(tool, root, Some(directory), compiled);
         let manifest = directory.join(tool.manifest).join("plugin.json");
-        for path in [manifest, directory.join("hooks").join("hooks.json")] {
+        let mut paths = vec![directory.join("hooks").join("hooks.json")];
+        let names = named_files(&manifest);
+        if names.is_none() {
+            paths.insert(0, manifest.clone());
+        }
+        for name in names.unwrap_or_default() {
+            let path: PathBuf = directory.join(&name).components().collect();
+            if paths.contains(&path) {
+                continue;
+            }
+            let goes_out = |part| matches!(part, Component::ParentDir | Component::RootDir);
+            if path.is_file() && !Path::new(&name).components().any(goes_out) {
+                paths.push(path);
+            } else {
+                let mut missing = Loaded::nothing(&manifest);
+                let words = format!("names `{name}`, which is not a file of the plugin");
+                missing.report(Problem::new(Severity::Error, &manifest, words));
+                found.push(missing);
+            }
+        }
+        for path in paths {
             if let Some((loaded, _)) = load(&path, &origin) {
                 found.push(loaded);
             }
@@ -218,10 +278,16 @@ impl OtherTools {
         }
     }
 
+    /// Reads a file to be looked over. None where it cannot be read, or is a hooks.json of this crate.
+    pub(super) fn check_file(&self, path: &Path) -> Option<Loaded> {
+        let file::Text { text, .. } = file::read(path).ok()??;
+        self.check(path, &text)
+    }
+
     /// Reads a text by this name to be looked over. None where it is a hooks.json of this crate.
     pub(super) fn check(&self, path: &Path, text: &str) -> Option<Loaded> {
-        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let directory = absolute.parent()?;
+        let place = absolute(path);
+        let directory = place.parent()?;
         let above = directory.parent();
         let home = self.home();
         let of_project = TOOLS
@@ -240,6 +306,11 @@ impl OtherTools {
         reader::read(text, &origin, &mut loaded);
         Some(loaded)
     }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    // An error means an empty path, or no current directory to count from.
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// By its name, or by where it is: what a clone brings along has to be approved.
@@ -269,6 +340,18 @@ fn load(path: &Path, origin: &Origin) -> Option<(Loaded, Switches)> {
         }
     };
     Some((loaded, switches))
+}
+
+/// The files that a manifest names as its `hooks`; None where that is no name.
+fn named_files(manifest: &Path) -> Option<Vec<String>> {
+    let file::Text { text, .. } = file::read(manifest).ok()??;
+    let (text, _) = file::without_mark(&text);
+    let range = outline::Outline::of(text).ok()?.no_object?;
+    let tree = parse(text, &range).ok()?;
+    match to_value(&tree, 0).ok()? {
+        Value::String(name) => Some(vec![name]),
+        names => serde_json::from_value(names).ok(),
+    }
 }
 
 /// With the system's own separators, for people to see.
@@ -301,13 +384,15 @@ fn tool_of_plugin(directory: &Path) -> &'static Tool {
 /// The tool that a text is for: that of its place, else the one that has its events.
 fn tool_of_text(text: &str, by_place: Option<&'static Tool>) -> Option<&'static Tool> {
     let (text, _) = file::without_mark(text);
-    let outline = outline::Outline::of(text).ok()?;
-    if outline.no_object.is_some() {
-        return None;
+    match outline::has_events(text) {
+        Some(false) => return None,
+        Some(true) if by_place.is_none() => {}
+        _ => return by_place,
     }
+    let outline = outline::Outline::of(text).ok()?;
     let knows = |tool: &&Tool| {
         let mut events = outline.events.iter();
         events.any(|groups| dialects::event(tool.dialect, &groups.event).is_some())
     };
-    by_place.or_else(|| TOOLS.iter().find(knows))
+    TOOLS.iter().find(knows)
 }

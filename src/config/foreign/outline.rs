@@ -27,6 +27,22 @@ pub(super) struct Outline<'a> {
     pub(super) no_object: Option<Range<usize>>,
 }
 
+/// Whether the value of `hooks` is an object, from what comes before it. None where there is no such key.
+pub(super) fn has_events(text: &str) -> Option<bool> {
+    let mut tokens = Tokens::new(text);
+    tokens.open().ok()?;
+    let mut found = None;
+    // Ends at the key: the rest may be long.
+    let _ = tokens.members(|tokens, key, key_range| {
+        if key == "hooks" {
+            found = Some(matches!(tokens.next()?, Some(Token::OpenBrace)));
+            return Err((FileError::NoList, key_range));
+        }
+        tokens.value().map(drop)
+    });
+    found
+}
+
 impl<'a> Outline<'a> {
     pub(super) fn of(text: &'a str) -> Result<Self, Failure> {
         if text.len() as u64 > LARGEST_FILE {

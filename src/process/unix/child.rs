@@ -1,8 +1,8 @@
-//! The process: starting it, and waiting for its end in two ways.
+//! Starts a process, and waits for its end in one of two ways.
 //!
-//! On Linux a pidfd tells of the end. Where there is none, `wait-timeout` does, in short slices. It
-//! is not the first choice: its first wait replaces the host's handler for SIGCHLD, for good. With
-//! it, a host that ignores that signal crashes, and one that replaces the handler waits too long
+//! On Linux a pidfd reports the end. Without a pidfd, `wait-timeout` waits in short slices. It is only the
+//! second choice: its first wait replaces the host's SIGCHLD handler permanently. With it, a host that
+//! ignores SIGCHLD crashes, and in a host that replaces the handler every wait takes too long
 //! (docs/gotchas.md).
 
 use std::io;
@@ -15,10 +15,10 @@ use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 use wait_timeout::ChildExt;
 
-/// How often a process is looked at of whose end nothing tells.
+/// How often a process is checked if no descriptor reports its end.
 const EXIT_INTERVAL: Duration = Duration::from_millis(5);
 
-/// How the end of the process is learnt.
+/// How the end of the process is detected.
 #[derive(Debug)]
 pub(super) enum ChildWait {
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
@@ -27,7 +27,7 @@ pub(super) enum ChildWait {
 }
 
 impl ChildWait {
-    /// The process must not have been reaped.
+    /// Chooses the way to wait. The process must not have been reaped.
     pub(super) fn new(pid: Pid) -> Self {
         #[cfg(all(target_os = "linux", not(forge_hooks_no_pidfd)))]
         if let Ok(fd) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
@@ -45,7 +45,7 @@ impl ChildWait {
         }
     }
 
-    /// How often the process must be looked at; None where a descriptor tells.
+    /// How often the process must be checked. None: a descriptor reports its end.
     pub(super) fn interval(&self) -> Option<Duration> {
         match self {
             Self::Pidfd(_) => None,
@@ -53,8 +53,8 @@ impl ChildWait {
         }
     }
 
-    /// Waits a short while for the end, where no descriptor tells and there is nothing else to wait
-    /// for. Whether the process has ended; it may have been reaped, then.
+    /// Waits a short time for the end, if no descriptor reports it and there is nothing else to wait for.
+    /// Returns whether the process has ended; `wait-timeout` may have reaped it then.
     pub(super) fn wait_slice(child: &mut Child, limit: Instant) -> bool {
         let left = limit
             .saturating_duration_since(Instant::now())
@@ -64,7 +64,7 @@ impl ChildWait {
         {
             return status.is_some();
         }
-        // Without it, as where it has no descriptor for itself.
+        // Without `wait-timeout`, for example if it cannot create its own descriptor.
         let pid = Pid::from_child(child);
         if has_ended(pid) {
             return true;
@@ -74,8 +74,8 @@ impl ChildWait {
     }
 }
 
-/// Looks whether the process has ended, and leaves it to be reaped. A process that somebody else
-/// has reaped has ended, too.
+/// Checks whether the process has ended, without reaping it. A process that other code in the host has
+/// reaped counts as ended.
 pub(super) fn has_ended(pid: Pid) -> bool {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(
@@ -84,12 +84,12 @@ pub(super) fn has_ended(pid: Pid) -> bool {
     )
 }
 
-/// Whether `wait-timeout` can be called: it never returns from a wait for a child that the system
-/// reaps by itself, and crashes the host in its handler.
+/// Whether `wait-timeout` can be called. If SIGCHLD is ignored, the system reaps children by itself:
+/// `wait-timeout` then never returns, and crashes the host in its handler.
 pub(super) fn sigchld_can_be_handled() -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: a null pointer for the new action makes this a question; the answer is written to
-    // `action`, which is valid for it and, being plain numbers, valid when zeroed too.
+    // SAFETY: with a null pointer as the new action, this only queries the current one. The answer is
+    // written to `action`, which is valid for writes; all zeros are a valid value of this plain struct.
     let action = unsafe {
         libc::sigaction(libc::SIGCHLD, std::ptr::null(), action.as_mut_ptr());
         action.assume_init()
@@ -97,8 +97,8 @@ pub(super) fn sigchld_can_be_handled() -> bool {
     action.sa_sigaction != libc::SIG_IGN && action.sa_flags & libc::SA_NOCLDWAIT == 0
 }
 
-/// Starts the process. A program that was written a moment ago can be "busy" while another thread's
-/// child still holds it open for writing, between its fork and its exec: that passes.
+/// Starts the process. A program that was just written can be "busy" (ETXTBSY): the child of another
+/// thread holds it open for writing between its fork and its exec. So the start is tried again.
 pub(super) fn spawn_unless_busy(command: &mut Command, deadline: Instant) -> io::Result<Child> {
     let mut pause = Duration::from_millis(1);
     for _ in 0..5 {
@@ -116,14 +116,14 @@ pub(super) fn spawn_unless_busy(command: &mut Command, deadline: Instant) -> io:
     command.spawn()
 }
 
-/// Where a pipe cannot be made close-on-exec from the start, two threads that start processes at
-/// once would hand each other's pipes to them; there, one at a time.
+/// Where a pipe cannot be created close-on-exec in one step, two threads that start processes at the same
+/// time would pass each other's pipes on to them. There, this lock allows one start at a time.
 pub(super) fn lock_where_descriptors_leak() -> Option<std::sync::MutexGuard<'static, ()>> {
     static LOCK: Mutex<()> = Mutex::new(());
     cfg!(target_vendor = "apple").then(|| LOCK.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Whether no process has this number any more.
+/// Whether no process has this process id any more.
 pub(crate) fn process_is_gone(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     pid.is_none_or(|pid| rustix::process::test_kill_process(pid) == Err(Errno::SRCH))

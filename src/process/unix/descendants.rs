@@ -1,9 +1,9 @@
 //! Descendants of a hook that have left its process group, as under `timeout`, `set -m` and
-//! `setsid`: finding them in `/proc`, and signalling them. Linux only; needs pidfd.
+//! `setsid`: finds them in `/proc` and signals them. Linux only; needs pidfd.
 //!
-//! A signal must not reach another process that was given the same number meanwhile. So a process
-//! is known by its number and its start time, and is signalled by a pidfd that was opened before
-//! both were compared once more.
+//! A signal must not reach another process that has got the same process id in the meantime. So a process
+//! is identified by its id and its start time, and is signalled through a pidfd. Both are compared once
+//! more after the pidfd was opened.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -12,17 +12,17 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::proc::Process;
 
-/// Those of one hook that are outside its group, parents before their children. A descriptor is
-/// not kept for each: a hook could have more of them than its host has descriptors.
+/// The descendants of one hook that are outside its group, parents before their children. No descriptor is
+/// kept for each: a hook could have more descendants than the host has descriptors.
 #[derive(Debug, Default)]
 pub(super) struct Descendants {
     outside: Vec<Process>,
 }
 
 impl Descendants {
-    /// Looks for them below the leader of the hook's group, which must not have been reaped. Called
-    /// before anything is signalled: once its parent has ended, a process is adopted by another and
-    /// out of reach.
+    /// Searches for descendants of the leader of the hook's group, which must not have been reaped. Must be
+    /// called before anything is signalled: when a parent has ended, its child is adopted by another process
+    /// and cannot be found any more.
     pub(super) fn find(&mut self, leader: Pid) {
         let leader = leader.as_raw_nonzero().get();
         if !is_own_child(leader) {
@@ -30,7 +30,7 @@ impl Descendants {
         }
         let Ok(all) = Process::all() else { return };
         let all: Vec<_> = all.flatten().collect();
-        // Looked at behind that: what lives on has had its number all the time.
+        // Checked after the search: a process that is still alive has kept its id during the search.
         let known = self.outside.iter().filter(|process| is_alive(process));
         let mut roots = vec![leader];
         roots.extend(known.map(|process| process.pid));
@@ -42,13 +42,13 @@ impl Descendants {
         self.outside.extend(outside);
     }
 
-    /// Sends the signals to each, in this order; forgets those that cannot be signalled.
+    /// Sends the signals to each process, in this order. Forgets processes that cannot be signalled.
     pub(super) fn signal(&mut self, signals: &[Signal]) {
         self.outside
             .retain(|process| send(process, signals).is_ok());
     }
 
-    /// Whether all that were found have ended.
+    /// Whether all processes that were found have ended.
     pub(super) fn are_gone(&mut self) -> bool {
         while let Some(last) = self.outside.last() {
             if is_alive(last) {
@@ -60,15 +60,15 @@ impl Descendants {
     }
 }
 
-/// Whether `/proc` shows the leader as this process's child. If not, it shows another namespace,
-/// where the same numbers mean other processes.
+/// Whether `/proc` shows the leader as a child of this process. If not, it shows another namespace, where
+/// the same ids belong to other processes.
 fn is_own_child(leader: i32) -> bool {
     let own = i32::try_from(std::process::id());
     let process = Process::read(leader).ok().flatten();
     process.is_some_and(|process| Ok(process.parent) == own && process.group == leader)
 }
 
-/// All descendants of the roots, parents before their children.
+/// Returns all descendants of the roots, parents before their children.
 fn below(roots: &[i32], all: impl IntoIterator<Item = Process>) -> Vec<Process> {
     let mut children: HashMap<i32, Vec<Process>> = HashMap::new();
     for process in all {
@@ -87,7 +87,7 @@ fn below(roots: &[i32], all: impl IntoIterator<Item = Process>) -> Vec<Process> 
     found
 }
 
-/// `/proc` is not read in one moment: its number may have become another's in between.
+/// Whether the process is unchanged: reading `/proc` takes time, and its id may have been reused meanwhile.
 fn is_as_before(process: &Process) -> bool {
     let now = Process::read(process.pid).ok().flatten();
     now.is_some_and(|now| now.parent == process.parent && now.start == process.start)
@@ -98,7 +98,7 @@ fn is_alive(process: &Process) -> bool {
     now.is_some_and(|now| now.start == process.start && !now.is_dead())
 }
 
-/// The parent is not compared here: it may have ended meanwhile, having been signalled first.
+/// Signals the process. Does not compare the parent: it was signalled first, and may have ended since.
 fn send(process: &Process, signals: &[Signal]) -> io::Result<()> {
     let pid = Pid::from_raw(process.pid).ok_or(io::ErrorKind::NotFound)?;
     let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn descendants_come_parents_first() {
-        // The last two are each other's parents, as seen by two reads at different times.
+        // The last two are each other's parents, as two reads at different times may show them.
         let all = [
             (9, 8),
             (3, 2),

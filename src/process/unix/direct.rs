@@ -1,8 +1,8 @@
-//! A file that is executed by its path as it is written, where a shell would do nothing else; where
-//! that fails, the shell does it once more and tells why.
+//! Executes a file by its path, as written, if a shell would do nothing else. If that fails, the shell
+//! runs the command and reports the error.
 //!
-//! The path counts from the working directory, as it is executed after the change to it: so a script
-//! finds in `$0` what it would find under a shell.
+//! The path is relative to the working directory, and is executed after the change to it. So a script has
+//! the same `$0` as under a shell.
 
 use std::io;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::{child, spawn};
 use crate::process::Spec;
 use crate::process::start::{StartError, explain};
 
-/// Starts the path as it is written, where there is one and it can be executed; else the program.
+/// Executes the path as written, if there is one and it can be executed; otherwise starts the program.
 pub(super) fn start<T>(
     spec: &Spec<'_>,
     start: impl Fn(Command) -> io::Result<T>,
@@ -28,14 +28,14 @@ pub(super) fn start<T>(
     started.map_err(|error| explain(error, Path::new(&program), spec))
 }
 
-/// None where `spec.program` must be started in its place: nothing has been executed then.
+/// Returns None if `spec.program` must be started instead. Nothing has been executed then.
 fn start_path<T>(
     spec: &Spec<'_>,
     start: &impl Fn(Command) -> io::Result<T>,
 ) -> Option<Result<T, StartError>> {
     let (path, args) = spec.direct.split_first()?;
-    // A program that finds SIGCHLD ignored can lose the exit codes of what it starts. dash restores
-    // the default.
+    // If a program inherits an ignored SIGCHLD, it can lose the exit codes of its own children. dash
+    // restores the default.
     if !child::sigchld_can_be_handled() {
         return None;
     }
@@ -47,9 +47,9 @@ fn start_path<T>(
     }
 }
 
-/// Errors of `execve` for which a shell has words and an exit code of its own, or which it gets over
-/// (ENOEXEC: a script without `#!`). Not E2BIG, since the shell would be given the same, and not what
-/// the system lacks to start any process.
+/// Errors of `execve` that a shell reports with its own message and exit code, or that it handles
+/// (ENOEXEC: a script without `#!`). Not E2BIG, because the shell would get the same environment, and not
+/// a lack of what any start needs (memory, processes, descriptors).
 fn is_for_the_shell(error: &io::Error) -> bool {
     matches!(
         Errno::from_io_error(error),

@@ -1,4 +1,4 @@
-//! The process group of a hook: signalling it, and looking at what is left of it.
+//! The process group of a hook: sends signals to it, and checks which of its processes are left.
 
 use std::time::Duration;
 
@@ -7,36 +7,36 @@ use rustix::process::{Pid, Signal};
 #[cfg(target_os = "linux")]
 use super::proc::Process;
 
-/// How often a group that was asked to end is looked at.
+/// How often a group that was asked to end is checked.
 pub(super) const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Sends a signal to all of the group. An error is a group that is gone, or one all of whose
-/// processes belong to another user by now: nothing is to be done about either.
+/// Sends a signal to the whole group. An error means that the group is gone, or that all its processes
+/// now belong to another user; nothing can be done in either case.
 pub(super) fn signal(leader: Pid, signal: Signal) {
     let _ = rustix::process::kill_process_group(leader, signal);
 }
 
-/// Whether it is certain that nothing of the group lives any more. Its leader, which has ended and
-/// is not reaped, does not count.
+/// Whether certainly no process of the group is alive. The leader, which has ended and is not reaped yet,
+/// does not count.
 #[cfg(target_os = "linux")]
 pub(super) fn is_gone(leader: Pid) -> bool {
     members(leader).is_some_and(|members| members.iter().all(Process::is_dead))
 }
 
-/// Whether one of the group is seen to be stopped, as by a read from the terminal.
+/// Whether a process of the group is stopped, for example by a read from the terminal.
 #[cfg(target_os = "linux")]
 pub(super) fn is_stopped(leader: Pid) -> bool {
     let is_stopped = |member: &Process| member.state == 'T';
     members(leader).is_some_and(|members| members.iter().any(is_stopped))
 }
 
-/// Elsewhere nothing tells quickly, so the grace is waited for.
+/// Other systems cannot report this quickly, so the whole grace period is waited for.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn is_gone(_leader: Pid) -> bool {
     false
 }
 
-/// Elsewhere only the leader can be asked.
+/// On other systems only the leader can be checked.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn is_stopped(leader: Pid) -> bool {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
@@ -44,8 +44,8 @@ pub(super) fn is_stopped(leader: Pid) -> bool {
     matches!(waitid(WaitId::Pid(leader), look), Ok(Some(_)))
 }
 
-/// The group's processes. None where `/proc` does not show them all: it cannot be read, or shows
-/// another namespace, for then the leader, which is not reaped yet, is not there.
+/// The processes of the group. None if `/proc` does not show them all: either it cannot be read, or it
+/// shows another namespace. In another namespace the leader, which is not reaped yet, is missing.
 #[cfg(target_os = "linux")]
 fn members(leader: Pid) -> Option<Vec<Process>> {
     let leader = leader.as_raw_nonzero().get();

@@ -1,32 +1,32 @@
-//! What a process reads on its standard input.
+//! The standard input of a process.
 //!
-//! As much as the pipe holds (64 KiB on Linux) is put there before the process starts: nearly every
-//! event fits, and then nothing is left to do while it runs.
+//! As much as the pipe holds (64 KiB on Linux) is written before the process starts. Nearly every event
+//! fits, so that usually nothing is left to write while the process runs.
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::io::Errno;
 
-/// The writing end, and what is still to be written.
+/// The writing end of the pipe, and the bytes that are still to be written.
 pub(super) struct Input<'a> {
     to: PipeWriter,
     left: &'a [u8],
 }
 
 impl<'a> Input<'a> {
-    /// The reading end for the process, and the writing end unless all has been written.
+    /// Returns the reading end for the process, and the writing end unless everything has been written.
     pub(super) fn open(bytes: &'a [u8]) -> io::Result<(PipeReader, Option<Self>)> {
         let (reader, to) = io::pipe()?;
-        // A flag of the writing end alone: the process reads from an end that blocks.
+        // Only the writing end gets this flag: the process reads from an end that blocks.
         rustix::io::ioctl_fionbio(&to, true)?;
         let mut input = Self { to, left: bytes };
-        // This end of the pipe cannot be broken yet: its other end is here.
+        // The pipe cannot be broken yet: its reading end is still open here.
         let all = input.left.is_empty() || input.write();
         Ok((reader, (!all).then_some(input)))
     }
 
-    /// Writes what fits. Whether there is nothing left to do: all is written, or nobody reads.
+    /// Writes what fits. Returns whether it is finished: all is written, or the process has closed its end.
     pub(super) fn write_some(&mut self) -> bool {
         without_sigpipe(|| self.write())
     }
@@ -35,14 +35,14 @@ impl<'a> Input<'a> {
         match rustix::io::write(&self.to, self.left) {
             Ok(written) => self.left = &self.left[written..],
             Err(Errno::INTR | Errno::AGAIN) => {}
-            // Normal: a hook need not read. Whatever else it is, the hook cannot be told.
+            // Normal: a hook does not have to read its input. Other errors cannot be reported to the hook.
             Err(_) => self.left = &[],
         }
         self.left.is_empty()
     }
 }
 
-/// Writes what fits; an input that the process has closed is an error.
+/// Writes what fits. Returns an error if the process has closed its input.
 pub(super) fn write_unless_broken(to: &PipeWriter, bytes: &[u8]) -> Result<usize, Errno> {
     without_sigpipe(|| rustix::io::write(to, bytes))
 }
@@ -53,9 +53,9 @@ impl AsFd for Input<'_> {
     }
 }
 
-/// Keeps the signal that a write to a broken pipe raises from a host that does not ignore it, as
-/// one whose `main` is not Rust's does not. Nothing else of the host's is touched: the signal is
-/// blocked for this thread and this moment, and taken away if it was this write that raised it.
+/// Suppresses the SIGPIPE that a write to a broken pipe raises: it would end a host that does not ignore
+/// it, such as one whose `main` is not Rust's. The host's handlers stay unchanged: SIGPIPE is blocked in
+/// this thread during the write, and removed if this write has raised it.
 fn without_sigpipe<T>(write: impl FnOnce() -> T) -> T {
     use std::mem::MaybeUninit;
     use std::ptr::null_mut;

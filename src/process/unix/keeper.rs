@@ -1,7 +1,7 @@
-//! The processes that are kept, while no event is with them: one thread reads away what they write to
-//! their standard error, sees their ends, and ends those that are not wanted any more.
+//! Kept processes while they have no event. One thread discards what they write to standard error, notices
+//! when they end, and ends those that are not needed any more.
 //!
-//! Knows processes by a key that means nothing to it. The thread runs while there is something to keep.
+//! Knows each process by an opaque key. The thread runs while there is a process to keep.
 
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -14,43 +14,42 @@ use rustix::process::Signal;
 
 use super::resident::{Resident, Watched, wait};
 
-/// So many processes are kept at once, with those that are busy; and no other is started while so many are
-/// about to end.
+/// The most processes that are kept at once, including busy ones. No other process is started while this
+/// many are about to end.
 const MOST: usize = 16;
 
-/// A process without an event for so long is ended.
+/// A process is ended after this time without an event.
 const LONGEST_IDLE: Duration = Duration::from_secs(60);
 
-/// A process that writes more to its standard error without an event is ended: to read it away takes
-/// time.
+/// A process that writes more than this to standard error without an event is ended: reading it takes time.
 const MOST_IDLE_OUTPUT: usize = 1024 * 1024;
 
-/// After its input was closed, and once more after it was asked to end.
+/// The time after its input was closed, and again the time after it got SIGTERM.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// Which hook a process belongs to.
+/// The hook that a process belongs to.
 type Key = u64;
 
-/// Keeps processes. Dropping it ends them, without waiting for it.
+/// Keeps processes. Dropping it ends them, without waiting for their end.
 #[derive(Debug, Default)]
 pub(crate) struct Keeper(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
-    /// The thread has nothing left.
+    /// Signalled when the thread has no process left.
     empty: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// The one that has been idle for longest comes first.
+    /// The process that has been idle for the longest time comes first.
     idle: VecDeque<Idle>,
     ending: Vec<Ending>,
-    /// So many processes are with an event, or about to be started for one.
+    /// The number of processes that have an event, or are about to be started for one.
     busy: usize,
     closed: bool,
-    /// Wakes the thread, while there is one.
+    /// Wakes the thread. None if no thread runs.
     waker: Option<PipeWriter>,
 }
 
@@ -59,7 +58,7 @@ struct Idle {
     key: Key,
     process: Resident,
     until: Instant,
-    /// Bytes of standard error.
+    /// Bytes that it has written to standard error.
     written: usize,
 }
 
@@ -78,9 +77,9 @@ enum Step {
 }
 
 impl Keeper {
-    /// A place for a process that is to be started, if there is one; where all are taken, the one that
-    /// has been idle for longest makes room. To be given up by [`keep`](Self::keep), [`end`](Self::end)
-    /// or [`give_up_place`](Self::give_up_place).
+    /// Reserves a place for a process that is to be started; returns whether it got one. If all are taken, the
+    /// process that has been idle for the longest time is ended. [`keep`](Self::keep), [`end`](Self::end) or
+    /// [`give_up_place`](Self::give_up_place) gives the place up.
     pub(crate) fn take_place(&self) -> bool {
         let mut state = self.0.lock();
         if state.closed || state.ending.len() >= MOST {
@@ -102,7 +101,7 @@ impl Keeper {
         state.busy = state.busy.saturating_sub(1);
     }
 
-    /// The idle process of this key, with its place.
+    /// Takes the idle process of this key, together with its place.
     pub(crate) fn take(&self, key: Key) -> Option<Resident> {
         let mut state = self.0.lock();
         let at = state.idle.iter().position(|idle| idle.key == key)?;
@@ -111,12 +110,12 @@ impl Keeper {
         Some(idle.process)
     }
 
-    /// Whether an idle process is kept for it.
+    /// Whether an idle process is kept for this key.
     pub(crate) fn has(&self, key: Key) -> bool {
         self.0.lock().idle.iter().any(|idle| idle.key == key)
     }
 
-    /// Keeps a process until the next event.
+    /// Keeps a process until its next event.
     pub(crate) fn keep(&self, key: Key, process: Resident) {
         let mut state = self.0.lock();
         state.busy = state.busy.saturating_sub(1);
@@ -133,7 +132,7 @@ impl Keeper {
         self.0.run_thread(&mut state);
     }
 
-    /// Ends a process that has answered, and is not to be used again.
+    /// Ends a process that has answered and must not be used again.
     pub(crate) fn end(&self, process: Resident) {
         let mut state = self.0.lock();
         state.busy = state.busy.saturating_sub(1);
@@ -141,7 +140,7 @@ impl Keeper {
         self.0.run_thread(&mut state);
     }
 
-    /// Kills a process that may still be at work on an event.
+    /// Kills a process that may still be working on an event.
     pub(crate) fn cut(&self, process: Resident) {
         let mut state = self.0.lock();
         state.busy = state.busy.saturating_sub(1);
@@ -156,14 +155,14 @@ impl Keeper {
         self.0.run_thread(&mut state);
     }
 
-    /// Ends the idle processes of these keys.
+    /// Ends the idle processes of the keys for which `is_meant` is true.
     pub(crate) fn end_where(&self, is_meant: impl Fn(Key) -> bool) {
         let mut state = self.0.lock();
         state.end_where(|idle| is_meant(idle.key));
         self.0.run_thread(&mut state);
     }
 
-    /// Ends all that are idle, and keeps nothing more.
+    /// Ends all idle processes, and keeps no more.
     pub(crate) fn close(&self) {
         let mut state = self.0.lock();
         state.closed = true;
@@ -171,7 +170,8 @@ impl Keeper {
         self.0.run_thread(&mut state);
     }
 
-    /// Waits until no process is left, those with an event aside; at most so long. Whether none is left.
+    /// Waits until no process is left, except those with an event, for at most `longest`. Returns whether none
+    /// is left.
     pub(crate) fn wait_until_empty(&self, longest: Duration) -> bool {
         let state = self.0.lock();
         let is_left = |state: &mut State| !state.is_empty();
@@ -192,11 +192,11 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes the thread, and starts it where there is none. Where there can be none, all that is kept
-    /// ends at once.
+    /// Wakes the thread, or starts it if none runs. If no thread can be started, all kept processes are killed
+    /// at once.
     fn run_thread(self: &Arc<Self>, state: &mut State) {
         if let Some(waker) = &mut state.waker {
-            // A full pipe wakes it as well.
+            // If the pipe is full, the thread wakes as well.
             let _ = waker.write(&[0]);
             return;
         }
@@ -246,7 +246,7 @@ impl Shared {
     }
 }
 
-/// What the thread waits for.
+/// The descriptors and the time that the thread waits for.
 struct Turn {
     processes: Vec<Watched>,
     longest: Option<Duration>,
@@ -276,7 +276,7 @@ impl State {
         }
     }
 
-    /// Does all that is to be done by now.
+    /// Does everything that is due at this time.
     fn turn(&mut self, now: Instant) {
         for idle in &mut self.idle {
             idle.written += idle.process.discard_stderr();

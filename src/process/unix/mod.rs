@@ -1,16 +1,16 @@
-//! The runner on Unix: one loop over the process's pipes and its end, under one deadline.
+//! The runner on Unix: one loop over the pipes and the end of the process, with one deadline.
 //!
-//! The states of a run, and what leads from one to the next:
+//! The states of a run and their transitions:
 //!
 //! ```text
 //! Running ── it ended, output still open ──> Lingering ── output ended, or 250 ms ──> over
 //!    │  └─── it ended, output too ──────────────────────────────────────────────────> over
 //!    └── deadline or cancelled: TERM, CONT ──> Ending
-//!          grace over, or nothing of the tree left: KILL ──> Killed ── output ended ──> over
-//!                                                               └── 250 ms ──────────> over
+//!          grace over, or the whole tree gone: KILL ──> Killed ── output ended ──> over
+//!                                                          └── 250 ms ──────────> over
 //! ```
 //!
-//! The process is reaped last, so that until then its group's number cannot be another's.
+//! The process is reaped last, so that until then no other group can get its process group id.
 
 #[cfg(target_os = "openbsd")]
 compile_error!(
@@ -56,7 +56,7 @@ pub(crate) use self::keeper::Keeper;
 pub(crate) use self::program::program_of;
 pub(crate) use self::resident::{Broken, Exchange, Resident};
 
-/// How often a cancellation is looked for where there is no pipe that would tell.
+/// How often a run checks for a cancellation if no pipe wakes it.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
 pub(super) fn run(spec: &Spec<'_>, started: Instant) -> Result<Finished, StartError> {
@@ -69,12 +69,12 @@ fn run_command(spec: &Spec<'_>, command: Command, started: Instant) -> io::Resul
     Ok(Running::new(spec, child, stdin, deadline).run_to_the_end(started))
 }
 
-/// Starts a process that is kept; what is in `spec.stdin` is not for it.
+/// Starts a kept process. It does not get `spec.stdin`.
 pub(crate) fn start_resident(spec: &Spec<'_>, deadline: Instant) -> Result<Resident, StartError> {
     direct::start(spec, |command| Resident::start(spec, command, deadline))
 }
 
-/// Why a run was ended before its own end.
+/// Why the runner ended the process early.
 #[derive(Clone, Copy)]
 enum Cut {
     TimedOut { stopped: bool },
@@ -99,22 +99,22 @@ struct Running<'a> {
     stderr: Pipe,
     deadline: Instant,
     phase: Phase,
-    /// Looked for when the process is asked to end.
+    /// Searched for when the process is asked to end.
     descendants: Descendants,
-    /// The process has been seen to have ended; it is not reaped yet.
+    /// The process has ended; it is not reaped yet.
     ended: bool,
 }
 
-/// One of the process's outputs; without a descriptor it is at its end.
+/// One of the process's outputs. Without a descriptor it is at its end.
 struct Pipe {
     from: Option<OwnedFd>,
     captured: Captured,
 }
 
-/// How many there are of the following.
+/// The number of variants of [`Source`].
 const SOURCES: usize = 5;
 
-/// What a turn of the loop waits for.
+/// One thing that a turn of the loop waits for.
 #[derive(Clone, Copy)]
 enum Source {
     Stdin,
@@ -169,7 +169,7 @@ impl<'a> Running<'a> {
         self.finish(started)
     }
 
-    /// And no descriptor tells of it.
+    /// Whether only the end of the process is left to wait for, and no descriptor reports it.
     fn only_the_end_is_awaited(&self) -> bool {
         self.phase_is_running()
             && self.wait.pidfd().is_none()
@@ -190,8 +190,8 @@ impl<'a> Running<'a> {
             Phase::Running | Phase::Lingering { .. } | Phase::Killed { .. } => {
                 self.ended && self.output_ended()
             }
-            // What the process started may have been left by it, and have the grace too. Once all
-            // are gone, only what they have written is left to be read.
+            // Processes that the hook has left behind get the grace period too. Once all are gone, only their
+            // output is left to read.
             Phase::Ending { .. } => {
                 if !self.ended || !self.tree_is_gone() {
                     return false;
@@ -202,12 +202,12 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The descendants first: to look at the group is to read all of `/proc`.
+    /// Checks the descendants first: to check the group, all of `/proc` must be read.
     fn tree_is_gone(&mut self) -> bool {
         self.descendants.are_gone() && group::is_gone(self.pid)
     }
 
-    /// When the present phase is over at the latest.
+    /// The latest end of the current phase.
     fn limit(&self) -> Instant {
         match self.phase {
             Phase::Running => self.deadline,
@@ -216,11 +216,11 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Goes on to the next phase, unless this was the last.
+    /// Enters the next phase. Returns false if this was the last one.
     fn limit_reached(&mut self) -> bool {
         match self.phase {
             Phase::Running => {
-                // The very last chance: it may have ended while nobody looked.
+                // A last check: the process may have ended since the previous turn.
                 if child::has_ended(self.pid) {
                     self.note_end();
                 } else {
@@ -231,7 +231,7 @@ impl<'a> Running<'a> {
             }
             Phase::Lingering { .. } | Phase::Killed { .. } => false,
             Phase::Ending { .. } => {
-                // Others may have been started in the grace.
+                // The process may have started others during the grace period.
                 self.descendants.find(self.pid);
                 self.force();
                 true
@@ -239,7 +239,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The end of the grace. Harmless where no process is left: the leader keeps the group's number.
+    /// Ends the grace period. Harmless if no process is left: the unreaped leader keeps the group's id.
     fn force(&mut self) {
         if let Phase::Ending { why, .. } = self.phase {
             group::signal(self.pid, Signal::KILL);
@@ -249,11 +249,11 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The group comes first: a shell whose child has ended would go on with its next command.
+    /// Signals the group first: a shell whose child has ended would go on with its next command.
     fn begin_to_end(&mut self, why: Cut) {
         self.descendants.find(self.pid);
         group::signal(self.pid, Signal::TERM);
-        // A stopped process heeds TERM only when it goes on.
+        // A stopped process handles TERM only after it is continued.
         group::signal(self.pid, Signal::CONT);
         self.descendants.signal(&[Signal::TERM, Signal::CONT]);
         self.phase = Phase::Ending {
@@ -269,7 +269,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Waits until something can be done, or the limit, and does it.
+    /// Waits until a source is ready or the limit is reached, and handles it.
     fn turn(&mut self, limit: Instant) {
         let ready = self.poll(limit);
         let mut ended = self.wait.pidfd().is_none() && child::has_ended(self.pid);
@@ -288,7 +288,7 @@ impl<'a> Running<'a> {
         self.heed_cancel();
     }
 
-    /// The process has ended. What it has written may still be in the pipes, and others may write.
+    /// Records that the process has ended. Its output may still be in the pipes, and others may still write.
     fn note_end(&mut self) {
         self.ended = true;
         self.stdin = None;
@@ -310,7 +310,7 @@ impl<'a> Running<'a> {
         let sources = self.sources();
         let mut present = sources.into_iter().flatten();
         let left = limit.saturating_duration_since(Instant::now());
-        // An error is EINTR or ENOMEM: the next turn tries again, and the limit holds.
+        // An error is EINTR or ENOMEM: the next turn tries again, and the limit still applies.
         let timeout = Timespec::try_from(left.min(self.longest_turn())).ok();
         let Some(first) = present.next() else {
             let _ = rustix::event::poll(&mut [], timeout.as_ref());
@@ -335,7 +335,7 @@ impl<'a> Running<'a> {
         ready
     }
 
-    /// What is waited for. The end of the process comes last, so that what it wrote is read first.
+    /// The sources to wait for. The end of the process comes last, so that its output is read first.
     fn sources(&self) -> [Option<(Source, BorrowedFd<'_>)>; SOURCES] {
         let cancel = if self.phase_is_running() {
             self.spec.cancel
@@ -362,14 +362,14 @@ impl<'a> Running<'a> {
         ]
     }
 
-    /// How long a turn may take where something is to be looked at that no descriptor tells of.
+    /// The longest time a turn may take if something must be checked that no descriptor reports.
     fn longest_turn(&self) -> Duration {
         let unheard = match self.phase {
             Phase::Running => {
                 let cancel = self.spec.cancel.filter(|cancel| cancel.wake().is_none());
                 cancel.map(|_| CANCEL_INTERVAL)
             }
-            // Whether the group is gone.
+            // Whether the group is gone can only be polled.
             Phase::Ending { .. } => Some(group::LOOK_INTERVAL),
             Phase::Lingering { .. } | Phase::Killed { .. } => None,
         };
@@ -410,8 +410,8 @@ impl<'a> Running<'a> {
 }
 
 impl Pipe {
-    /// Reads what is there. Called when `poll` has said so, for otherwise it would wait: the
-    /// descriptor blocks, and nobody else reads from it.
+    /// Reads what is available. Must only be called after `poll` has reported data: the descriptor is
+    /// blocking. No other thread reads from it.
     fn read(&mut self) {
         let Some(from) = &self.from else { return };
         let mut buffer = [MaybeUninit::<u8>::uninit(); 32 * 1024];

@@ -1,5 +1,5 @@
-//! In the place of `descendants.rs` where there is no pidfd, or no `/proc` as on Linux: only the
-//! hook's process group is ended.
+//! Replaces `descendants.rs` on systems without pidfd or without Linux's `/proc`: only the hook's process
+//! group is ended.
 
 use rustix::process::{Pid, Signal};
 

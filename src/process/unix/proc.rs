@@ -1,12 +1,12 @@
-//! What `/proc` says of the processes of this system (Linux).
+//! Reads the processes of the system from `/proc` (Linux).
 //!
-//! Knows how it is written; not whose process is whose.
+//! Knows the format of `/proc`; does not know which process belongs to which hook.
 
 use std::io;
 use std::path::Path;
 
-/// A process at the moment at which `/proc` was read. Its number alone does not name it: after its
-/// end another process may have that number, but with another start time.
+/// A process at the time when `/proc` was read. The process id alone does not identify it: after its end
+/// another process may get the same id, but with another start time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Process {
     pub(super) pid: i32,
@@ -18,7 +18,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// None if no process has this number.
+    /// Reads one process. None if no process has this id.
     pub(super) fn read(pid: i32) -> io::Result<Option<Self>> {
         match std::fs::read(Path::new("/proc").join(pid.to_string()).join("stat")) {
             Ok(stat) => Ok(Self::parse(pid, &String::from_utf8_lossy(&stat))),
@@ -29,7 +29,7 @@ impl Process {
         }
     }
 
-    /// All processes that can be seen; an error in the place of one that cannot be read.
+    /// Reads all visible processes; yields an error for one that cannot be read.
     pub(super) fn all() -> io::Result<impl Iterator<Item = io::Result<Self>>> {
         let entries = std::fs::read_dir("/proc")?;
         Ok(entries.filter_map(|entry| match entry {
@@ -41,12 +41,12 @@ impl Process {
         }))
     }
 
-    /// Whether it has ended, and waits to be reaped.
+    /// Whether it has ended and is waiting to be reaped.
     pub(super) fn is_dead(&self) -> bool {
         matches!(self.state, 'Z' | 'X')
     }
 
-    /// Reads `/proc/PID/stat` (proc_pid_stat(5)): the name in parentheses, which may hold anything,
+    /// Parses `/proc/PID/stat` (proc_pid_stat(5)): the name in parentheses, which may contain anything,
     /// then the fields from the third on.
     fn parse(pid: i32, stat: &str) -> Option<Self> {
         let (_, fields) = stat.rsplit_once(')')?;

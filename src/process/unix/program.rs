@@ -1,5 +1,5 @@
-//! Which file a program's name means. On Windows the name is left to the operating system's own rules (which
-//! know of `.exe`), as `Command` applies them: there the working directory is not searched.
+//! Finds the file of a program's name. On Windows `Command` applies the operating system's own rules (which
+//! know `.exe`); the working directory is not searched there.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use crate::process::Spec;
 use crate::process::start::{StartError, StartErrorKind, is_executable};
 
-/// The file that the program's name means: a name with a slash counts from the working directory,
-/// any other is looked for on the `PATH` that the program will have.
+/// Returns the file of the program. A name with a slash is relative to the working directory; any other
+/// name is searched for on the `PATH` that the program will have.
 pub(super) fn find_program(spec: &Spec<'_>) -> Result<OsString, StartError> {
     let name = &spec.program;
     program_of(name, spec)
@@ -19,25 +19,25 @@ pub(super) fn find_program(spec: &Spec<'_>) -> Result<OsString, StartError> {
         })
 }
 
-/// The same for any name, where there is such a file.
+/// Returns the file of any program name, if there is one.
 pub(crate) fn program_of(name: &OsStr, spec: &Spec<'_>) -> Option<PathBuf> {
     if name.as_encoded_bytes().contains(&b'/') {
-        // Without `./`, for people to see.
+        // Without `./`, because people read this path.
         return Some(spec.working_dir.join(name).components().collect());
     }
-    // The name alone is never handed on: the system would search in its own way.
+    // The bare name is never passed on: the system would search by its own rules.
     find_on_path(name, &spec.environment.path())
 }
 
 fn find_on_path(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
-    // An empty entry means the current directory to a shell. It is passed over: what lies in a
-    // project must not take the place of a program.
+    // To a shell an empty entry means the current directory. It is skipped: a file of the project must not
+    // replace a program.
     let candidates: Vec<PathBuf> = std::env::split_paths(path)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(name))
+        .filter(|directory| directory.is_absolute())
+        .map(|directory| directory.join(name))
         .filter(|file| file.is_file())
         .collect();
-    // As execvp: the first that may be executed; else the first, whose error then says why not.
+    // As in execvp: the first executable one. If none is, the first one, so that its error explains why.
     let chosen = candidates
         .iter()
         .find(|file| is_executable(file))

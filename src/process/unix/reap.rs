@@ -1,4 +1,4 @@
-//! Taking the exit status, also where somebody else has taken it, or where the process does not go.
+//! Takes the exit status of a process, also if other code in the host has taken it, or the process does not end.
 
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::ExitStatusExt;
@@ -11,8 +11,8 @@ use rustix::process::{Pid, Signal};
 use super::group;
 use crate::process::End;
 
-/// Processes that could not be reaped in time: killed, but held in the kernel (a dead network
-/// drive). They are tried again whenever another process is started.
+/// Processes that could not be reaped in time: killed, but blocked in the kernel (for example by a dead
+/// network drive). The next start of a process tries to reap them again.
 static LEFTOVERS: Mutex<Vec<Child>> = Mutex::new(Vec::new());
 
 pub(super) fn reap_leftovers() {
@@ -20,8 +20,8 @@ pub(super) fn reap_leftovers() {
     leftovers.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
 }
 
-/// The process that a run has started, until it is reaped. Should the run panic before that, it is
-/// killed with its group.
+/// The process that a run has started, until it is reaped. If the run panics before that, the process is
+/// killed together with its group.
 #[derive(Debug)]
 pub(super) struct Leader(Option<Child>);
 
@@ -30,7 +30,7 @@ impl Leader {
         Self(Some(child))
     }
 
-    /// In the place of one that has been reaped.
+    /// Returns the value that replaces a leader which has been reaped.
     pub(super) fn gone() -> Self {
         Self(None)
     }
@@ -43,8 +43,8 @@ impl Leader {
         self.0.as_mut()
     }
 
-    /// Takes the exit status, which ends the life of the process's number. One that has ended can
-    /// take a moment to be had, as when the host is traced: the tracer has it first.
+    /// Takes the exit status; the process id is free after that. The status of an ended process can be
+    /// delayed, for example when the host is traced: the tracer gets it first.
     pub(super) fn reap(mut self, pidfd: Option<BorrowedFd<'_>>, patience: Duration) -> End {
         let Some(mut child) = self.0.take() else {
             return End::StatusLost;
@@ -54,12 +54,12 @@ impl Leader {
             match child.try_wait() {
                 Ok(Some(status)) => return end_of(status),
                 Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
-                // Killed, and still held in the kernel.
+                // Killed, and still blocked in the kernel.
                 Ok(None) => {
                     leave_over(child);
                     return End::StatusLost;
                 }
-                // Somebody else has reaped it.
+                // Other code in the host has reaped it.
                 Err(_) => {
                     return pidfd
                         .and_then(status_in_kernel)
@@ -94,13 +94,13 @@ fn end_of(status: ExitStatus) -> End {
     }
 }
 
-/// Linux 6.15 and newer keeps the exit status of a process that has been reaped for whoever holds
-/// a pidfd of it (`PIDFD_GET_INFO`, `include/uapi/linux/pidfd.h`).
+/// Asks the kernel for the exit status of a process that has been reaped. Linux 6.15 and newer keep it for
+/// the holder of a pidfd (`PIDFD_GET_INFO`, `include/uapi/linux/pidfd.h`).
 #[cfg(target_os = "linux")]
 fn status_in_kernel(pidfd: BorrowedFd<'_>) -> Option<ExitStatus> {
     use std::os::fd::AsRawFd;
 
-    /// `struct pidfd_info` in its first version.
+    /// The first version of `struct pidfd_info`.
     #[repr(C)]
     #[derive(Default)]
     struct Info {
@@ -111,7 +111,7 @@ fn status_in_kernel(pidfd: BorrowedFd<'_>) -> Option<ExitStatus> {
     }
     const SIZE: libc::c_ulong = 64;
     const _: () = assert!(size_of::<Info>() as libc::c_ulong == SIZE);
-    /// `_IOWR(0xFF, 11, struct pidfd_info)` where the direction is in the two highest bits.
+    /// `_IOWR(0xFF, 11, struct pidfd_info)` on architectures with the direction in the two highest bits.
     const PIDFD_GET_INFO: libc::c_ulong = 3 << 30 | SIZE << 16 | 0xFF << 8 | 11;
     const PIDFD_INFO_EXIT: u64 = 1 << 3;
     if cfg!(any(
@@ -121,7 +121,7 @@ fn status_in_kernel(pidfd: BorrowedFd<'_>) -> Option<ExitStatus> {
     )) {
         return None;
     }
-    // Between the moment in which a wait sees it gone and the one in which its status is kept.
+    // A wait can see the end of the process slightly before the kernel has stored its status.
     for _ in 0..100 {
         let mut info = Info {
             mask: PIDFD_INFO_EXIT,

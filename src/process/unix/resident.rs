@@ -1,18 +1,18 @@
-//! A process that is kept for many events: it reads one line for each, and answers with one.
+//! A kept process: for each of many events it reads one line, and answers with one line.
 //!
-//! Knows lines, not what is in them. Its states:
+//! Knows lines, not what they contain. Its states:
 //!
 //! ```text
 //! cold ── started for an event ──> busy ── answered ──> idle ── next event ──> busy
 //!                                   │                     │
-//!                                   └── anything else     └── idle for long, old, too many, reloaded
+//!                                   └── anything else     └── idle too long, too old, too many, reloaded
 //!                                        └─────────────┬──────────┘
 //!                                                      v
 //!          ending: input closed, 250 ms, TERM, 250 ms, KILL ──> gone
 //! ```
 //!
-//! A busy process belongs to the thread that fired the event, an idle or ending one to the keeper
-//! (`keeper.rs`). To hand it over is to move the value, so that it never has two owners.
+//! A busy process belongs to the thread that fired the event, an idle or ending process to the keeper
+//! (`keeper.rs`). Moving the value hands the process over, so that it never has two owners.
 
 use std::io::{self, PipeWriter};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -31,7 +31,7 @@ use super::reap::Leader;
 use super::spawn;
 use crate::process::{Cancel, Captured, End, LINGER, Spec};
 
-/// How often is looked for what no descriptor tells.
+/// How often a process is checked for changes that no descriptor reports.
 const INTERVAL: Duration = Duration::from_millis(20);
 
 /// A kept process.
@@ -40,13 +40,13 @@ pub(crate) struct Resident {
     leader: Leader,
     pid: Pid,
     wait: Arc<ChildWait>,
-    /// None once it is to end.
+    /// None once the process is to end.
     stdin: Option<PipeWriter>,
     stdout: OwnedFd,
-    /// Shared with the keeper's wait for an idle process.
+    /// Shared with the keeper, which waits on it while the process is idle.
     stderr: Arc<OwnedFd>,
     stderr_ended: bool,
-    /// The program that started it. A forked copy of that must never use the pipes.
+    /// The process id of the host that started it. A forked copy of the host must never use the pipes.
     host: u32,
     started: Instant,
     events: u32,
@@ -54,13 +54,13 @@ pub(crate) struct Resident {
 
 /// One event for the process.
 pub(crate) struct Exchange<'a> {
-    /// With its line feed.
+    /// The event, including its line feed.
     pub(crate) line: &'a [u8],
     pub(crate) deadline: Instant,
     pub(crate) cancel: Option<&'a Cancel>,
-    /// Bytes of an answer.
+    /// The most bytes that an answer may have.
     pub(crate) answer_limit: usize,
-    /// Bytes of standard error that are kept.
+    /// How many bytes of standard error are kept.
     pub(crate) stderr_limit: usize,
 }
 
@@ -72,19 +72,19 @@ pub(crate) enum Broken {
     },
     Cancelled,
     Ended(End),
-    /// It still runs, and can answer no more.
+    /// It still runs, but cannot answer any more.
     OutputClosed,
     TooLong,
-    /// It answered before it had read the event.
+    /// It answered before it had read the whole event.
     EventNotRead,
-    /// More than a line.
+    /// It wrote more than one line.
     MoreOutput,
-    /// It had written before there was an event.
+    /// It wrote something before it got an event.
     OutputBefore,
 }
 
 impl Resident {
-    /// Starts the process; what is in `spec.stdin` is not for it.
+    /// Starts the process. It does not get `spec.stdin`.
     pub(super) fn start(spec: &Spec<'_>, command: Command, deadline: Instant) -> io::Result<Self> {
         let (mut child, stdin) = spawn::with_open_input(spec, command, deadline)?;
         let pid = Pid::from_child(&child);
@@ -119,12 +119,12 @@ impl Resident {
         self.started.elapsed()
     }
 
-    /// So many events it has answered.
+    /// The number of events that it has answered.
     pub(crate) fn events(&self) -> u32 {
         self.events
     }
 
-    /// Whether this program has started it, and it has not ended.
+    /// Whether this host has started it, and it has not ended.
     pub(crate) fn is_usable(&self) -> bool {
         self.host == std::process::id() && !child::has_ended(self.pid)
     }
@@ -133,12 +133,12 @@ impl Resident {
         child::has_ended(self.pid)
     }
 
-    /// Whether its exit status has been taken: its number may be another process's by now.
+    /// Whether its exit status has been taken: another process may have its id by now.
     pub(super) fn is_reaped(&self) -> bool {
         self.leader.is_gone()
     }
 
-    /// What the keeper waits for while the process is idle or ending.
+    /// The descriptors that the keeper waits for while the process is idle or ending.
     pub(super) fn watched(&self) -> Watched {
         Watched {
             stderr: (!self.stderr_ended).then(|| Arc::clone(&self.stderr)),
@@ -146,15 +146,15 @@ impl Resident {
         }
     }
 
-    /// Reads away what it writes to its standard error while it is idle. So many bytes.
+    /// Reads and discards what it writes to standard error while it is idle. Returns the number of bytes.
     pub(super) fn discard_stderr(&mut self) -> usize {
         let mut nothing = Captured::default();
         self.read_stderr(&mut nothing);
         usize::try_from(nothing.omitted()).unwrap_or(usize::MAX)
     }
 
-    /// Hands over an event, and takes the answer. Returns at the deadline at the latest. On an error the
-    /// process is to be ended.
+    /// Sends an event and returns the answer, at the deadline at the latest. After an error the process must
+    /// be ended.
     pub(crate) fn exchange(&mut self, event: &Exchange<'_>) -> (Result<Vec<u8>, Broken>, Captured) {
         let mut running = Running {
             left: event.line,
@@ -184,7 +184,7 @@ impl Resident {
             if let Some(answer) = self.read_answer(event, running)? {
                 return Ok(answer);
             }
-            // Whatever it wrote before its end has been read.
+            // All that it wrote before its end has been read.
             if running.ended {
                 return Err(Broken::Ended(self.end()));
             }
@@ -208,7 +208,7 @@ impl Resident {
         }
     }
 
-    /// Whether it has written anything that was not asked for.
+    /// Whether it has written anything without having got an event.
     fn has_written(&self) -> bool {
         matches!(rustix::io::read(&self.stdout, &mut [0; 1]), Ok(1..))
     }
@@ -221,12 +221,12 @@ impl Resident {
         match write_unless_broken(stdin, running.left) {
             Ok(written) => running.left = &running.left[written..],
             Err(Errno::INTR | Errno::AGAIN) => {}
-            // It has closed its input: what it answers, and whether it ends, is still to be seen.
+            // It has closed its input. It may still answer, and may end.
             Err(_) => running.left = &[],
         }
     }
 
-    /// The answer, once its line is there.
+    /// Returns the answer once its line is complete.
     fn read_answer(
         &mut self,
         event: &Exchange<'_>,
@@ -264,7 +264,7 @@ impl Resident {
 
     fn read_stderr(&mut self, captured: &mut Captured) {
         let mut buffer = [0; 16 * 1024];
-        // A hook may write without end: other things are to be done in between.
+        // A hook may write without end: the loop must do other work in between.
         for _ in 0..8 {
             if self.stderr_ended {
                 return;
@@ -300,7 +300,7 @@ impl Resident {
         wait(sources.into_iter().flatten(), Some(longest));
     }
 
-    /// Has it end by itself: its input is at its end.
+    /// Closes its input, so that the process ends by itself.
     pub(super) fn close_input(&mut self) {
         self.stdin = None;
     }
@@ -309,30 +309,30 @@ impl Resident {
         group::signal(self.pid, signal);
     }
 
-    /// Takes its exit status. What is left of its group ends too.
+    /// Takes its exit status, and kills the rest of its group.
     fn end(&mut self) -> End {
         group::signal(self.pid, Signal::KILL);
         let leader = std::mem::replace(&mut self.leader, Leader::gone());
         leader.reap(self.wait.pidfd(), Duration::ZERO)
     }
 
-    /// Reaps it, once it [has ended](Self::has_ended).
+    /// Reaps the process after it [has ended](Self::has_ended).
     pub(super) fn reap(mut self) {
         let _ = self.end();
     }
 }
 
-/// An exchange that is under way.
+/// The state of one exchange.
 struct Running<'a> {
     left: &'a [u8],
     answer: Vec<u8>,
     stderr: Captured,
-    /// It can answer no more, and is given a moment to end.
+    /// When its output ended. It cannot answer any more, and gets a moment to end.
     output_ended: Option<Instant>,
     ended: bool,
 }
 
-/// The descriptors of a process that the keeper waits for.
+/// The descriptors of a process on which the keeper waits.
 pub(super) struct Watched {
     stderr: Option<Arc<OwnedFd>>,
     wait: Arc<ChildWait>,
@@ -344,13 +344,13 @@ impl Watched {
         stderr.into_iter().chain(self.wait.pidfd())
     }
 
-    /// How often it must be looked at; None where a descriptor tells of its end.
+    /// How often it must be checked. None: a descriptor reports its end.
     pub(super) fn interval(&self) -> Option<Duration> {
         self.wait.pidfd().is_none().then_some(INTERVAL)
     }
 }
 
-/// Waits until one of these is ready, or the time is over.
+/// Waits until a source is ready or the time is over.
 pub(super) fn wait<'a>(
     sources: impl Iterator<Item = (BorrowedFd<'a>, PollFlags)>,
     longest: Option<Duration>,
@@ -359,6 +359,6 @@ pub(super) fn wait<'a>(
         .map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags))
         .collect();
     let timeout = longest.and_then(|longest| Timespec::try_from(longest).ok());
-    // An error is EINTR or ENOMEM: the caller looks again.
+    // An error is EINTR or ENOMEM: the caller checks again.
     let _ = rustix::event::poll(&mut fds, timeout.as_ref());
 }

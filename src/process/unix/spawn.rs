@@ -1,4 +1,4 @@
-//! Starting a process: where it runs, what it finds in its environment, what its pipes are.
+//! Starts a process with its working directory, its environment and its pipes.
 
 use std::ffi::OsStr;
 use std::io::{self, PipeWriter};
@@ -11,7 +11,7 @@ use super::input::Input;
 use super::reap;
 use crate::process::{Args, Spec};
 
-/// The program with its arguments.
+/// Builds the command: the program and its arguments.
 pub(super) fn command(spec: &Spec<'_>, program: &OsStr) -> Command {
     let Args::List(args) = &spec.args;
     let mut command = Command::new(program);
@@ -19,7 +19,7 @@ pub(super) fn command(spec: &Spec<'_>, program: &OsStr) -> Command {
     command
 }
 
-/// A process that reads `spec.stdin` to its end.
+/// Starts a process that reads `spec.stdin` to its end.
 pub(super) fn with_input<'a>(
     spec: &Spec<'a>,
     mut command: Command,
@@ -40,7 +40,7 @@ pub(super) fn with_input<'a>(
     Ok((start(spec, command, deadline)?, stdin))
 }
 
-/// A process whose input stays open; writes to it do not wait.
+/// Starts a process whose input stays open; writes to it do not block.
 pub(super) fn with_open_input(
     spec: &Spec<'_>,
     mut command: Command,
@@ -53,12 +53,12 @@ pub(super) fn with_open_input(
     Ok((start(spec, command, deadline)?, stdin))
 }
 
-/// The command is dropped here, and its end of the standard input with it: the process must be the
-/// only one to hold it.
+/// Starts the process. The command is dropped here, together with its copy of the standard input: the
+/// process must be the only one that holds it.
 fn start(spec: &Spec<'_>, mut command: Command, deadline: Instant) -> io::Result<Child> {
     reap::reap_leftovers();
     command.current_dir(&spec.working_dir).process_group(0);
-    // A shell sets it by itself; another program would find the host's.
+    // A shell sets `PWD` by itself; another program would inherit the host's.
     let directory = ("PWD", spec.working_dir.as_os_str());
     spec.environment.apply_to(&mut command, directory);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -1,4 +1,4 @@
-//! Both ways of waiting for the end of a process, side by side, with real processes.
+//! Tests both ways of waiting for the end of a process with real processes.
 
 use super::*;
 use crate::process::{Args, Cancel, Environment, Inherited};
@@ -18,7 +18,7 @@ fn spec<'a>(command: &str, timeout: Duration) -> Spec<'a> {
     }
 }
 
-/// Runs a command once with each way to wait for its end.
+/// Runs a command once with each way of waiting for its end.
 fn both_ways(command: &str, timeout: Duration, stdin: &[u8]) -> [Finished; 2] {
     let spec = Spec {
         stdin: Some(stdin),

@@ -1,7 +1,7 @@
-//! The files that a process was started from, as they were then: one that has changed since means
-//! another process, so that no hook goes on in an old form.
+//! The files from which a process was started, as they were then. If one has changed, a new process is needed,
+//! so that no hook continues in an old form.
 //!
-//! Looks at names and times, not at contents: that is for an approval to do.
+//! Compares names, sizes and times, not content: content is checked by the approval.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use crate::hook::{Hook, literal_words};
 use crate::process::{Spec, program_of};
 
-/// Of more files than this, no process is kept: they are looked at before each event.
+/// The most files. They are checked before each event, so with more of them no process is kept.
 const MOST: usize = 1000;
-/// Directories within each other.
+/// The most directories within each other.
 const DEEPEST: usize = 16;
 
-/// In the order in which the hook names them; None for one that is not there, or is no file.
+/// The files in the order in which the hook names them; None for a file that does not exist or is not a file.
 #[derive(Debug, PartialEq)]
 pub(super) struct Files {
     /// The device and the inode of the working directory.
@@ -33,8 +33,8 @@ struct Stamp {
 }
 
 impl Files {
-    /// The program, each word of the command that could be a file, and the hook's `inputs`. None where
-    /// they are not known, or too many.
+    /// Returns the stamps of the program, of each word of the command that could be a file, and of the hook's
+    /// `inputs`. None if these files cannot be determined, or if there are too many.
     pub(super) fn of(hook: &Hook, spec: &Spec<'_>) -> Option<Self> {
         let dir = &spec.working_dir;
         let found = dir.metadata().ok();
@@ -69,7 +69,7 @@ impl Files {
         }
     }
 
-    /// A file, all of a directory, or of a pattern all of the directory that it begins in.
+    /// Adds a file, a whole directory, or for a pattern the whole directory in which it begins.
     fn add_input(&mut self, base: &Path, input: &str) {
         let is_literal = |part: &&str| !part.contains(['*', '?', '[']);
         let literal: PathBuf = input.split('/').take_while(is_literal).collect();
@@ -78,7 +78,7 @@ impl Files {
         } else {
             base.join(literal)
         };
-        // A link that is named is followed, others are not: they may lead back.
+        // A link that `inputs` names is followed. Other links are not: they may form a loop.
         self.add_all(path.canonicalize().unwrap_or(path), 0);
     }
 

@@ -1,8 +1,8 @@
-//! Hooks whose process is kept: whose turn it is with it, which one is still good, and when to do
-//! without.
+//! Hooks with a kept process: which event has its turn, whether the process can still be used, and when the
+//! hook runs without one.
 //!
-//! A process serves one event at a time; an event waits for it no longer than the hook's
-//! timeout. Nothing is tried twice: an event that has reached a process is never given to another.
+//! A process handles one event at a time; an event waits for it no longer than the hook's timeout. Nothing is
+//! tried twice: an event that has reached a process is never sent to another one.
 
 mod files;
 mod slot;
@@ -21,18 +21,18 @@ use crate::process::{
 };
 use crate::protocol::check_answer;
 
-/// Bytes of an answer, and of what is kept of standard error.
+/// The most bytes of an answer, and the most bytes of standard error that are kept.
 const LONGEST_ANSWER: usize = 1024 * 1024;
 const STDERR_KEPT: usize = 64 * 1024;
 
-/// Of a process that is ended because of what it did; the failure says why.
+/// The end of a process that the runner has to end because of its output; the failure contains the reason.
 const NO_EXIT: End = End::Exited(-1);
 
-/// After so much, a process is replaced: what it leaks is bounded.
+/// A process is replaced after this number of events or this time, which limits what it can leak.
 const MOST_EVENTS: u32 = 1000;
 const OLDEST: Duration = Duration::from_secs(60 * 60);
 
-/// Slots that have nothing to remember go when there are so many.
+/// With this number of slots, those without any state are removed.
 const MANY_SLOTS: usize = 256;
 
 /// The kept processes of an executor's hooks.
@@ -40,7 +40,7 @@ const MANY_SLOTS: usize = 256;
 pub(crate) struct Residents {
     keeper: Keeper,
     slots: Mutex<Slots>,
-    /// A forked copy of this program has none.
+    /// The process id of the host. In a forked copy of the host, hooks run without a kept process.
     host: u32,
 }
 
@@ -50,7 +50,7 @@ struct Slots {
     known: Vec<Known>,
 }
 
-/// The slot of a hook. Not by its fingerprint alone, for which another hook can be made.
+/// The slot of a hook. It is found by the whole hook: another hook with the same fingerprint can be constructed.
 #[derive(Debug)]
 struct Known {
     hook: Hook,
@@ -67,12 +67,12 @@ impl Known {
     }
 }
 
-/// What came of an event that was for a kept process.
+/// The result of sending an event to a kept process.
 pub(super) struct Exchanged {
     pub(super) finished: Finished,
-    /// Of one that did not answer.
+    /// Why the process did not answer.
     pub(super) failure: Option<Unable>,
-    /// None where the event has not reached a process.
+    /// How the process came to be. None if the event has not reached a process.
     pub(super) how: Option<Residency>,
 }
 
@@ -85,8 +85,7 @@ impl Residents {
         }
     }
 
-    /// Gives the event in `spec.stdin` to the hook's process. None where the hook must run for this
-    /// event alone.
+    /// Sends the event in `spec.stdin` to the hook's process. None: the hook must run for this event alone.
     pub(super) fn exchange(&self, hook: &Hook, spec: &Spec<'_>, id: &str) -> Option<Exchanged> {
         let started = Instant::now();
         if self.host != std::process::id() {
@@ -101,8 +100,8 @@ impl Residents {
             Ok(place) => place,
             Err(end) => return Some(Exchanged::never_sent(end, started)),
         };
-        // Much may have happened while it waited: an approval may be lost, the one before may have failed
-        // for the third time.
+        // Things may have changed while the event waited: the approval may be lost, or the event before it may
+        // have been the third failure.
         if let Some(why) = lost_approval(hook) {
             self.end_of(&[hook.fingerprint()]);
             return Some(Exchanged::refused(why, started));
@@ -121,7 +120,7 @@ impl Residents {
         Some(self.send(&place, process, spec, id, started).by(how))
     }
 
-    /// The process for this event, and how it came to be. None where no more can be kept.
+    /// Returns the process for this event, and how it came to be. None if no more processes can be kept.
     fn process(
         &self,
         place: &Place<'_>,
@@ -237,8 +236,7 @@ impl Residents {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the processes of these hooks, which are known by their fingerprints; a busy one when it has
-    /// answered.
+    /// Ends the processes of these hooks, given by their fingerprints. A busy process ends after its answer.
     pub(crate) fn end_of(&self, hooks: &[u64]) {
         let mut slots = self.lock();
         let is_meant = |known: &mut Known| hooks.contains(&known.hook.fingerprint());
@@ -251,12 +249,12 @@ impl Residents {
         }
     }
 
-    /// Ends all that are idle; from now on hooks run for one event each.
+    /// Ends all idle processes. From now on hooks run for one event each.
     pub(crate) fn close(&self) {
         self.keeper.close();
     }
 
-    /// Whether none is left, after at most so long.
+    /// Waits until no process is left, for at most `longest`. Returns whether none is left.
     pub(crate) fn wait_until_ended(&self, longest: Duration) -> bool {
         self.keeper.wait_until_empty(longest)
     }
@@ -284,7 +282,7 @@ impl Exchanged {
     }
 }
 
-/// Why the hook may not run any more.
+/// Why the hook must not run any more.
 fn lost_approval(hook: &Hook) -> Option<String> {
     match hook.gate()?.check(hook) {
         GateVerdict::Run => None,
@@ -296,13 +294,13 @@ fn invalid(why: impl Into<String>) -> Unable {
     (FailureKind::InvalidAnswer, why.into())
 }
 
-/// How the exchange ended, and a failure where the end does not say it.
+/// Returns how the exchange ended, and the failure if the end alone does not show it.
 fn judge(broken: Broken) -> (End, Option<Unable>) {
     let runs_on = |why: &str| (NO_EXIT, Some(invalid(why)));
     match broken {
         Broken::TimedOut { stopped } => (End::TimedOut { stopped }, None),
         Broken::Cancelled => (End::Cancelled, None),
-        // The command was not found, or could not be executed, as in a run for one event.
+        // The command was not found or could not be executed: reported as in a run for one event.
         Broken::Ended(end @ End::Exited(126 | 127)) => (end, None),
         Broken::Ended(end) => {
             let why = match &end {
@@ -316,6 +314,6 @@ fn judge(broken: Broken) -> (End, Option<Unable>) {
         Broken::TooLong => runs_on("its answer is longer than 1 MiB"),
         Broken::EventNotRead => runs_on("it answered before it had read the whole event"),
         Broken::MoreOutput => runs_on("it wrote more than one line for one event"),
-        Broken::OutputBefore => runs_on("it had written something before there was an event"),
+        Broken::OutputBefore => runs_on("it wrote output before it got an event"),
     }
 }

@@ -1,6 +1,6 @@
-//! One hook's place for a process: one event at a time, and what is remembered of failures.
+//! The state of one hook: which event uses its process, and its recent failures.
 //!
-//! Knows no process.
+//! Knows nothing of processes.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,20 +12,20 @@ use super::files::Files;
 use crate::outcome::Residency;
 use crate::process::{Cancel, End};
 
-/// After so many failures within the time, the hook runs once for each event.
+/// After this number of failures within this time, the hook runs once for each event.
 const MOST_FAILURES: usize = 3;
 const WITHIN: Duration = Duration::from_secs(60);
 
-/// For how long, the first time; twice as long each time after, up to the longest.
+/// How long it then runs so. The time doubles after each repetition, up to the longest.
 const SHORTEST_PENALTY: Duration = Duration::from_secs(60);
 const LONGEST_PENALTY: Duration = Duration::from_secs(600);
 
-/// How often a cancellation is looked for.
+/// How often a waiting event checks for a cancellation.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
 pub(super) struct Slot {
-    /// By which the keeper knows its process.
+    /// The key by which the keeper finds the hook's process.
     pub(super) key: u64,
     turns: Mutex<Turns>,
     memory: Mutex<Memory>,
@@ -35,7 +35,7 @@ pub(super) struct Slot {
 struct Turns {
     taken: bool,
     next: u64,
-    /// In their order; each is called when its turn comes.
+    /// The waiting events in their order. Each gets a message when its turn comes.
     waiting: VecDeque<(u64, Sender<()>)>,
 }
 
@@ -44,7 +44,7 @@ struct Memory {
     files: Option<Files>,
     /// The hook is not registered any more.
     retired: bool,
-    /// The process before had to go.
+    /// The previous process had to be ended.
     replaces: bool,
     failures: VecDeque<Instant>,
     degraded_until: Option<Instant>,
@@ -71,7 +71,7 @@ impl Slot {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for its turn, behind those that came before; else how the event ended.
+    /// Waits for its turn behind earlier events. If it ends before its turn, returns how.
     pub(super) fn wait(
         &self,
         deadline: Instant,
@@ -105,7 +105,7 @@ impl Slot {
         let mut turns = self.turns();
         turns.waiting.retain(|(waiting, _)| *waiting != ticket);
         drop(turns);
-        // It may have been called at the last moment: then the turn is given up again.
+        // The turn may have come at the last moment: then it is given up again.
         drop(called.try_recv().map(|()| Place(self)));
         Err(end)
     }
@@ -118,7 +118,7 @@ impl Slot {
         self.memory().files.as_ref() == Some(files)
     }
 
-    /// A process is started from these files.
+    /// Records that a process is started from these files.
     pub(super) fn start(&self, files: Files) -> Residency {
         let mut memory = self.memory();
         memory.files = Some(files);
@@ -129,7 +129,7 @@ impl Slot {
         }
     }
 
-    /// Its process is not to be kept again.
+    /// Records that its process must not be kept again.
     pub(super) fn retire(&self) {
         self.memory().retired = true;
     }
@@ -170,7 +170,7 @@ impl Slot {
     }
 }
 
-/// The turn of one event; given up when dropped.
+/// The turn of one event. Dropping it gives the turn up.
 #[derive(Debug)]
 pub(super) struct Place<'a>(&'a Slot);
 
@@ -184,7 +184,7 @@ impl Drop for Place<'_> {
     fn drop(&mut self) {
         let mut turns = self.0.turns();
         while let Some((_, next)) = turns.waiting.pop_front() {
-            // One that has just given up hears nothing of it.
+            // An event that has just stopped waiting does not receive this; the next one gets the turn.
             if next.try_send(()).is_ok() {
                 return;
             }
@@ -205,13 +205,13 @@ mod tests {
         slot.note_failure(at(0));
         slot.note_failure(at(1));
         assert!(!slot.is_degraded(at(1)));
-        // The first is too long ago.
+        // The first failure is too long ago.
         slot.note_failure(at(61));
         assert!(!slot.is_degraded(at(61)));
         slot.note_failure(at(61));
         assert!(slot.is_degraded(at(61)) && slot.is_degraded(at(120)));
         assert!(!slot.is_degraded(at(121)));
-        // Twice as long the next time, and no longer than ten minutes.
+        // The next time is twice as long, but at most ten minutes.
         let mut now = 121;
         for penalty in [120, 240, 480, 600, 600] {
             (0..3).for_each(|_| slot.note_failure(at(now)));
@@ -219,7 +219,7 @@ mod tests {
             assert!(!slot.is_degraded(at(now + penalty)), "{penalty}");
             now += penalty;
         }
-        // After ten quiet minutes it begins anew.
+        // After ten minutes without failures it starts with the shortest time again.
         now += 601;
         (0..3).for_each(|_| slot.note_failure(at(now)));
         assert!(!slot.is_degraded(at(now + 60)));

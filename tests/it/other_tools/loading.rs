@@ -118,6 +118,26 @@ fn plugins_are_known_by_their_manifests() {
 }
 
 #[test]
+fn a_manifest_can_name_its_hooks_files() {
+    let manifest = r#"{"name": "p", "hooks": ["./hooks/hooks.json", "./more.json", "../x.json"]}"#;
+    let place = Place::new([
+        ("p/.claude-plugin/plugin.json", manifest),
+        (
+            "p/hooks/hooks.json",
+            &settings("Stop", "", &command("usual")),
+        ),
+        ("p/more.json", &settings("Stop", "", &command("more"))),
+        ("x.json", &settings("Stop", "", &command("outside"))),
+    ]);
+    let config = place.config().with_plugin(place.world.path("p"));
+    let report = place.load_with(&config, TrustPolicy::Everything);
+    assert_eq!(place.commands(), ["usual", "more"]);
+    let expected =
+        "error: p/.claude-plugin/plugin.json: names `../x.json`, which is not a file of the plugin";
+    assert_eq!(place.problems(&report), [expected]);
+}
+
+#[test]
 fn a_handler_without_more_has_the_tools_defaults() {
     let hook = one(&command("guard.sh"));
     assert_eq!(hook.event_pattern(), "tool:pre_execute");

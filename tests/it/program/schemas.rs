@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use forge_hooks::{
+    FireOptions, HookBlockedError, HookConfig, HookEvent, HookExecutor, TrustPolicy,
+};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
@@ -80,6 +83,64 @@ fn what_fire_prints_is_what_its_schema_says() {
         (&blocked["allowed"], &blocked["reason"]),
         (&json!(false), &json!("r"))
     );
+}
+
+/// What differs from run to run.
+fn without_durations(mut outcome: Value) -> Value {
+    for result in outcome["results"].as_array_mut().unwrap() {
+        assert!(result["duration"].take().is_f64());
+    }
+    outcome
+}
+
+#[test]
+fn an_outcome_serializes_as_fire_prints_it() {
+    let user = user();
+    let config = HookConfig::default().with_config_home(user.path("config"));
+    let executor = HookExecutor::builder().build();
+    let _ = config.load_into(
+        executor.registry(),
+        user.path("nowhere"),
+        TrustPolicy::Everything,
+    );
+    let event = HookEvent::tool_pre_execute("bash", json!({"command": "sudo ls"}));
+    let outcome = executor.execute(&event, FireOptions::default());
+    let mut serialized = json!(outcome);
+    serialized["event"] = json!(event);
+    is_valid("fire", &serialized);
+    let mut printed = user.run(&with(&SUDO, &["--json"])).json();
+    let all = printed["results"].as_array_mut().unwrap();
+    // That of the project is not approved.
+    all.retain(|result| result["skipped"].is_null());
+    printed["event"] = serialized["event"].clone();
+    let serialized = without_durations(serialized);
+    assert_eq!(serialized, without_durations(printed));
+
+    let error = outcome.into_result().unwrap_err();
+    let mut blocked = json!(error);
+    blocked["event"] = json!(event);
+    assert_eq!(without_durations(blocked), serialized);
+    let alone = json!(HookBlockedError::new(*error.result));
+    assert_eq!(
+        (&alone["reason"], alone["results"].as_array().unwrap().len()),
+        (&serialized["reason"], 1)
+    );
+}
+
+#[test]
+fn a_report_serializes_as_validate_prints_it() {
+    let user = user();
+    let path = user.path("config/src/forge/hooks.json");
+    let report = HookConfig::default().check(&path);
+    assert!(!report.problems.is_empty());
+    let serialized = json!(report);
+    is_valid("validate", &serialized);
+    assert_eq!(report.to_json(), serialized);
+    assert_eq!(json!(report.problems), serialized["problems"]);
+    let mut validate = user.command(&["validate", "--json", path.to_str().unwrap()]);
+    let printed = validate.output().unwrap().stdout;
+    let printed: Value = serde_json::from_slice(&printed).unwrap();
+    assert_eq!(printed, serialized);
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn a_trace_is_a_table_and_what_cannot_be_read_is_counted() {
     user.write("project/hooks.jsonl", TRACE);
     user.run(&["trace", "hooks.jsonl"]).is_as_in("trace.txt");
     let piped = user.run_with_input(&["trace", "-"], TRACE);
-    assert!(piped.out.contains("5 lines, 1 block"), "{piped:?}");
+    assert!(piped.out.contains("5 lines, 1 blocked"), "{piped:?}");
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn ten_thousand_lines_are_shown() {
     let line = TRACE.lines().next().unwrap();
     user.write("project/long.jsonl", &format!("{line}\n").repeat(10_000));
     let said = user.run(&["trace", "long.jsonl"]);
-    assert!(said.out.ends_with("10000 lines, 10000 block\n"));
+    assert!(said.out.ends_with("10000 lines, 10000 blocked\n"));
     let said = user.run(&["trace", "long.jsonl", "--html", "long.html"]);
     assert_eq!(said.status, 0, "{said:?}");
 }

@@ -181,7 +181,9 @@ fn a_changed_condition_loses_its_approval() {
     project
         .world
         .write(PROJECT, &file_of(&[entry(json!({POINTER: "rm *"}))]));
-    project.is_blocked("it was approved, and has been changed in its file, or is gone from it");
+    project.is_blocked(
+        "it was approved, but its entry was changed or removed since; approve the hooks again",
+    );
     // What was approved could not have blocked this.
     assert!(project.world.outcome(&bash("pwd")).allowed());
 }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use forge_hooks::{printable, printable_lines};
+use forge_hooks::{EventType, printable, printable_lines};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -82,16 +82,16 @@ struct Entry {
     bytes: u64,
 }
 
-/// What came of a hook, in a word.
+/// The outcome of a hook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
     #[default]
     Allow,
-    /// The user was to be asked.
+    /// The host was to ask the user.
     Ask,
     Block,
-    /// It failed, and the host went on.
+    /// It failed, and blocked nothing.
     Failed,
     Skipped,
     Dropped,
@@ -100,9 +100,9 @@ enum Kind {
 impl Kind {
     fn name(self) -> &'static str {
         match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Block => "block",
+            Self::Allow => "allowed",
+            Self::Ask => "asked",
+            Self::Block => "blocked",
             Self::Failed => "failed",
             Self::Skipped => "skipped",
             Self::Dropped => "dropped",
@@ -230,10 +230,18 @@ impl Entry {
     }
 }
 
+/// Whether the event can be blocked, as custom events can.
+fn can_block(value: &Value) -> bool {
+    let name = value.get("event").and_then(Value::as_str);
+    let event = name.and_then(|name| name.parse::<EventType>().ok());
+    event.is_none_or(|event| event.can_block())
+}
+
 fn decided(value: &Value) -> Option<Kind> {
     match value.get("decision")?.as_str()? {
         "ask" => Some(Kind::Ask),
-        "block" => Some(Kind::Block),
+        "block" if can_block(value) => Some(Kind::Block),
+        "block" => Some(Kind::Failed),
         _ => None,
     }
 }
@@ -255,6 +263,8 @@ fn kind_of(value: &Value) -> Kind {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -274,6 +284,19 @@ mod tests {
         assert_eq!(kinds, [("a", Kind::Allow), ("*", Kind::Dropped)]);
         assert_eq!((traced.lost, traced.broken, traced.left_out), (4, 4, 0));
         assert_eq!(traced.entries[1].duration, 0.0);
+    }
+
+    #[test]
+    fn only_events_that_can_be_blocked_are_blocked() {
+        for (event, decision, expected) in [
+            ("tool:pre_execute", "block", Kind::Block),
+            ("my:event", "block", Kind::Block),
+            ("session:start", "block", Kind::Failed),
+            ("tool:post_execute", "ask", Kind::Ask),
+        ] {
+            let line = json!({"event": event, "failure": "timed_out", "decision": decision});
+            assert_eq!(kind_of(&line), expected, "{event}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ const WIDEST: usize = 32;
 
 pub(super) fn show(traced: &Traced, terminal: &mut Terminal) -> io::Result<()> {
     let rows: Vec<[String; 6]> = traced.entries.iter().map(row).collect();
-    let head = ["ended (UTC)", "took", "", "event", "hook", "why"].map(str::to_owned);
+    let head = ["ended (UTC)", "took", "outcome", "event", "hook", "why"].map(str::to_owned);
     let width = |column: usize| {
         let cells = std::iter::once(&head).chain(&rows);
         let widths = cells.map(|row| row[column].chars().count());

@@ -1,0 +1,83 @@
+//! An editor: hooks of its user and of the workspace may refuse that a file is saved, and hear when it
+//! was. What the workspace brings along runs when the user has approved it.
+//! `editor WORKSPACE FILE...` saves files; with `--trust` in front, the user approves.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Duration;
+
+use forge_hooks::{AppProfile, Approval, EventSpec, EventType, HookEvent, Hooks, TrustError};
+
+struct Editor {
+    hooks: Hooks,
+    will_save: EventType,
+    saved: EventType,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = std::env::args().skip(1).peekable();
+    let trusts = args.next_if(|arg| arg == "--trust").is_some();
+    let workspace = args.next().unwrap_or_else(|| ".".to_owned());
+    let editor = Editor::open(Path::new(&workspace))?;
+    if trusts {
+        editor.approve(Path::new(&workspace))?;
+    }
+    print!("{}", editor.hooks.report().render(false));
+    for file in args {
+        match editor.save(&file) {
+            Ok(messages) => println!("{file}: saved{messages}"),
+            Err(error) => println!("{file}: {error}"),
+        }
+    }
+    let ended = editor.hooks.shutdown(Duration::from_secs(5));
+    println!("all hooks ended: {}", ended.is_complete());
+    Ok(())
+}
+
+impl Editor {
+    fn open(workspace: &Path) -> Result<Self, Box<dyn Error>> {
+        let will_save = EventType::custom("file:will_save")?;
+        let saved = EventType::custom("file:saved")?;
+        let before = EventSpec::new(will_save.clone()).description("A file is about to be saved");
+        let after = EventSpec::new(saved.clone()).description("A file was saved");
+        let hooks = Hooks::builder(AppProfile::new("myeditor"))
+            .event(before.data("file", "its path in the workspace"))
+            .event(
+                after
+                    .data("file", "its path in the workspace")
+                    .notify_only(),
+            )
+            .approve_command(format!("editor --trust {}", workspace.display()))
+            .project(workspace)
+            .load();
+        Ok(Self {
+            hooks,
+            will_save,
+            saved,
+        })
+    }
+
+    /// A real editor would ask, with each hook and its files in front of the user.
+    fn approve(&self, workspace: &Path) -> Result<(), TrustError> {
+        let approval = Approval::of(workspace, self.hooks.config().load_project(workspace))?;
+        for hook in &approval.hooks {
+            println!("approved: {}", hook.definition["command"]);
+        }
+        if let Some(store) = self.hooks.trust() {
+            store.approve(&approval)?;
+            self.hooks.reload();
+        }
+        Ok(())
+    }
+
+    /// Saves a file, unless a hook blocks; what hooks say for the status line.
+    fn save(&self, file: &str) -> Result<String, Box<dyn Error>> {
+        let event = HookEvent::new(self.will_save.clone()).with_data("file", file);
+        let outcome = self.hooks.execute(&event).into_result()?;
+        // Here the editor writes the file.
+        let event = HookEvent::new(self.saved.clone()).with_data("file", file);
+        drop(self.hooks.submit(event)?);
+        let messages = outcome.system_messages();
+        Ok(messages.iter().map(|said| format!(", {said}")).collect())
+    }
+}

@@ -1,0 +1,26 @@
+//! A pattern on the first line, an event on the second, a tool on the third: what matches has no
+//! mismatches, and what does not match has some.
+#![no_main]
+
+use forge_hooks::{EventPattern, EventType, HookEvent};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let mut lines = text.split('\n');
+    let Ok(pattern) = EventPattern::new(lines.next().unwrap_or_default()) else {
+        return;
+    };
+    assert_eq!(pattern, EventPattern::new(pattern.as_str()).unwrap());
+    let name = lines.next().unwrap_or_default();
+    let Ok(event_type) = name.parse().or_else(|_| EventType::custom(name)) else {
+        return;
+    };
+    let mut event = HookEvent::new(event_type);
+    if let Some(tool) = lines.next() {
+        event = event.with_tool_name(tool);
+    }
+    assert_eq!(
+        pattern.matches(&event),
+        pattern.mismatches(&event).is_empty()
+    );
+});

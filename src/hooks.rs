@@ -1,0 +1,301 @@
+//! `Hooks`: one object for a host, which owns registry, executor, files and approvals, so that they fit
+//! each other.
+//!
+//! Only joins the parts; each of them can be used without it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::config::{HookConfig, Installed, LoadReport, TrustPolicy};
+#[cfg(feature = "watch")]
+use crate::config::{HookWatcher, WatchError};
+use crate::events::{EventSpec, HookEvent, Vocabulary};
+use crate::executor::{
+    FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, ShutdownReport, SubmitError,
+};
+use crate::lifecycle::Lifecycle;
+use crate::outcome::Outcome;
+use crate::profile::AppProfile;
+use crate::registry::HookRegistry;
+use crate::trust::TrustStore;
+
+/// The hooks of a host: loaded from its users' files, run on its events.
+///
+/// A cheap handle: clones share everything. What a host does with it:
+///
+/// ```
+/// use forge_hooks::{AppProfile, EventSpec, EventType, HookEvent, Hooks};
+/// use serde_json::json;
+///
+/// # let home = tempfile::tempdir()?;
+/// let level_loaded = EventType::custom("level:loaded")?;
+/// let hooks = Hooks::builder(AppProfile::new("mygame"))
+///     .event(EventSpec::new(level_loaded.clone()).data("level", "its name").notify_only())
+///     .tools(["bash", "write", "mcp:*"])
+/// #   .config_home(home.path())
+///     .load();
+/// for problem in &hooks.report().problems {
+///     eprintln!("{problem}");
+/// }
+///
+/// // Waits for the hooks, which may block:
+/// let outcome = hooks.execute(&HookEvent::tool_pre_execute("bash", json!({"command": "ls"})));
+/// assert!(outcome.allowed());
+/// // Does not wait:
+/// let handle = hooks.submit(HookEvent::new(level_loaded).with_data("level", "one"))?;
+/// # assert!(handle.wait().allowed());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Hooks {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    executor: HookExecutor,
+    config: HookConfig,
+    vocabulary: Arc<Vocabulary>,
+    project: Option<PathBuf>,
+    /// None where there is no store of approvals: then nothing of the project runs.
+    policy: Option<TrustPolicy>,
+    installed: Arc<Installed>,
+}
+
+/// Makes a [`Hooks`]: the names that a host goes by, what it fires, and whose hooks may run.
+#[derive(Debug, Clone)]
+#[must_use = "nothing is loaded before `load`"]
+pub struct HooksBuilder {
+    config: HookConfig,
+    vocabulary: Vocabulary,
+    executor: HookExecutorBuilder,
+    project: Option<PathBuf>,
+    policy: Option<TrustPolicy>,
+}
+
+impl HooksBuilder {
+    /// Declares an event that the host fires, or describes a built-in one. Whoever writes a hook for
+    /// an event that is not fired is then warned. Default: the built-in events, and any custom one.
+    pub fn event(mut self, spec: EventSpec) -> Self {
+        self.vocabulary.add_event(spec);
+        self
+    }
+
+    /// Declares the host's tools: names, or globs such as `mcp:*`. A hook for another tool is
+    /// reported when it is loaded. Default: any tool.
+    pub fn tools<I: IntoIterator<Item: Into<String>>>(mut self, names: I) -> Self {
+        for name in names {
+            self.vocabulary.add_tool(name.into());
+        }
+        self
+    }
+
+    /// Sets the root of the project whose hooks are loaded too. Default: none; a game has none.
+    pub fn project(mut self, root: impl Into<PathBuf>) -> Self {
+        self.project = Some(root.into());
+        self
+    }
+
+    /// Sets how hooks run: threads, timeouts, observers. Its profile is the one of this builder.
+    pub fn executor(mut self, executor: HookExecutorBuilder) -> Self {
+        self.executor = executor;
+        self
+    }
+
+    /// Sets the directory of the user's configuration; see [`HookConfig::with_config_home`].
+    pub fn config_home(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.config = self.config.with_config_home(directory);
+        self
+    }
+
+    /// Sets which of the project's hooks may run. Default: those that a person has approved in the
+    /// profile's own store ([`HookConfig::trust_store`]); where the user has no home, none.
+    pub fn trust(mut self, policy: TrustPolicy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// Sets the command by which a person approves the project's hooks, for the message about those
+    /// that are not. Default: that of the program `forge-hooks`.
+    pub fn approve_command(mut self, command: impl Into<String>) -> Self {
+        self.config = self.config.with_approve_command(command.into());
+        self
+    }
+
+    /// Loads the user's hooks, and the project's. Never fails: [`Hooks::report`] says what is wrong
+    /// with the files.
+    #[must_use]
+    pub fn load(self) -> Hooks {
+        let vocabulary = Arc::new(self.vocabulary);
+        let config = self.config.with_vocabulary(Arc::clone(&vocabulary));
+        let executor = self
+            .executor
+            .profile(config.profile().clone())
+            .vocabulary(Arc::clone(&vocabulary))
+            .build();
+        let own_store = || config.trust_store().map(TrustPolicy::Approved);
+        let hooks = Hooks {
+            shared: Arc::new(Shared {
+                installed: Arc::new(Installed::new(Arc::clone(executor.registry()))),
+                policy: self.policy.or_else(own_store),
+                executor,
+                config,
+                vocabulary,
+                project: self.project,
+            }),
+        };
+        hooks.reload();
+        hooks
+    }
+}
+
+impl Hooks {
+    /// A builder for a host that goes by these names.
+    pub fn builder(profile: AppProfile) -> HooksBuilder {
+        HooksBuilder {
+            config: HookConfig::new(profile),
+            vocabulary: Vocabulary::default(),
+            executor: HookExecutor::builder(),
+            project: None,
+            policy: None,
+        }
+    }
+
+    /// Runs the hooks for this event on this thread; see [`HookExecutor::execute`].
+    pub fn execute(&self, event: &HookEvent) -> Outcome {
+        self.execute_with(event, FireOptions::default())
+    }
+
+    /// The same with options.
+    pub fn execute_with(&self, event: &HookEvent, options: FireOptions) -> Outcome {
+        self.executor().execute(event, options)
+    }
+
+    /// Has the hooks for this event run on the pool, and does not wait; see [`HookExecutor::submit`].
+    ///
+    /// # Errors
+    /// When the queue is full, no thread can be started, or after [`shutdown`](Hooks::shutdown); the
+    /// error gives the event back.
+    pub fn submit(&self, event: impl Into<Arc<HookEvent>>) -> Result<HookHandle, SubmitError> {
+        self.submit_with(event, FireOptions::default())
+    }
+
+    /// The same with options.
+    ///
+    /// # Errors
+    /// The same as [`submit`](Hooks::submit).
+    pub fn submit_with(
+        &self,
+        event: impl Into<Arc<HookEvent>>,
+        options: FireOptions,
+    ) -> Result<HookHandle, SubmitError> {
+        self.executor().submit(event, options)
+    }
+
+    /// The events around a tool, a model call, a session or a permission, fired in the right order.
+    #[must_use]
+    pub fn lifecycle(&self) -> Lifecycle {
+        Lifecycle::new(self.executor().clone())
+    }
+
+    /// What the last load found, for the host to show.
+    #[must_use]
+    pub fn report(&self) -> Arc<LoadReport> {
+        self.shared.installed.report()
+    }
+
+    /// Loads the files again. An event sees the hooks of the last load or the new ones, never some of
+    /// each; hooks that the host has registered itself stay.
+    pub fn reload(&self) -> Arc<LoadReport> {
+        let policy = self.shared.policy.as_ref();
+        self.config()
+            .install(&self.shared.installed, self.project(), policy)
+    }
+
+    /// Loads the files again, now and whenever they change, until the watcher is dropped; see
+    /// [`HookConfig::watch`].
+    ///
+    /// Needs the feature `watch`.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    #[cfg(feature = "watch")]
+    pub fn watch(&self) -> Result<HookWatcher, WatchError> {
+        let installed = Arc::clone(&self.shared.installed);
+        let policy = self.shared.policy.clone();
+        self.config()
+            .watch_installed(installed, self.project(), policy)
+    }
+
+    /// The executor that runs the hooks.
+    #[must_use]
+    pub fn executor(&self) -> &HookExecutor {
+        &self.shared.executor
+    }
+
+    /// The registry that holds the hooks: what a host registers in it comes beside those of the files.
+    #[must_use]
+    pub fn registry(&self) -> &Arc<HookRegistry> {
+        self.executor().registry()
+    }
+
+    /// The files of the hooks.
+    #[must_use]
+    pub fn config(&self) -> &HookConfig {
+        &self.shared.config
+    }
+
+    /// The names that the host goes by.
+    #[must_use]
+    pub fn profile(&self) -> &AppProfile {
+        self.config().profile()
+    }
+
+    /// The events and tools that the host fires.
+    #[must_use]
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.shared.vocabulary
+    }
+
+    /// The project's root, where the host has named one.
+    #[must_use]
+    pub fn project(&self) -> Option<&Path> {
+        self.shared.project.as_deref()
+    }
+
+    /// The store whose approvals the project's hooks need. None where they need none
+    /// ([`TrustPolicy::Everything`]), and where the user has no home, so that none of them runs.
+    #[must_use]
+    pub fn trust(&self) -> Option<TrustStore> {
+        match &self.shared.policy {
+            Some(TrustPolicy::Approved(store)) => Some(store.clone()),
+            _ => None,
+        }
+    }
+
+    /// The JSON Schema of the host's hooks.json, with its events and tools; see
+    /// [`HookConfig::json_schema`].
+    #[must_use]
+    pub fn json_schema(&self) -> Value {
+        self.config().own_json_schema()
+    }
+
+    /// Lets what was submitted come to its end, until the deadline, counted from now; see
+    /// [`HookExecutor::shutdown`].
+    pub fn shutdown(&self, deadline: Duration) -> ShutdownReport {
+        self.executor().shutdown(deadline)
+    }
+}
+
+impl fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hooks")
+            .field("profile", self.profile())
+            .field("project", &self.project())
+            .field("executor", self.executor())
+            .finish_non_exhaustive()
+    }
+}

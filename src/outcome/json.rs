@@ -1,0 +1,61 @@
+//! Results in JSON, for other programs: the shapes of `schemas/fire.schema.json`.
+//!
+//! Knows the names of keys, not how an answer is read.
+
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+
+use super::{HookBlockedError, HookResult, Outcome};
+
+/// As `forge-hooks fire --json` prints it, without the event, which an outcome does not hold.
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        write(serializer, self.allowed(), self.reason(), self.results())
+    }
+}
+
+/// As the outcome that is blocked; of an error that was made of a result alone, with that result.
+impl Serialize for HookBlockedError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let results = match self.outcome() {
+            Some(outcome) => outcome.results(),
+            None => std::slice::from_ref(&*self.result),
+        };
+        write(serializer, false, self.result.reason(), results)
+    }
+}
+
+fn write<S: Serializer>(
+    serializer: S,
+    allowed: bool,
+    reason: Option<&str>,
+    results: &[HookResult],
+) -> Result<S::Ok, S::Error> {
+    let mut fields = serializer.serialize_struct("Outcome", 3)?;
+    fields.serialize_field("allowed", &allowed)?;
+    fields.serialize_field("reason", &reason)?;
+    fields.serialize_field("results", results)?;
+    fields.end()
+}
+
+/// As in `forge-hooks fire --json`: with all that the hook wrote, which may hold secrets.
+impl Serialize for HookResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("HookResult", 14)?;
+        fields.serialize_field("hook", &*self.hook)?;
+        fields.serialize_field("exit_code", &self.exit_code)?;
+        fields.serialize_field("stdout", &self.stdout)?;
+        fields.serialize_field("stderr", &self.stderr)?;
+        fields.serialize_field("duration", &self.duration.as_secs_f64())?;
+        fields.serialize_field("timed_out", &self.timed_out)?;
+        fields.serialize_field("error", &self.error)?;
+        fields.serialize_field("failure", &self.failure)?;
+        fields.serialize_field("skipped", &self.skipped)?;
+        fields.serialize_field("residency", &self.residency)?;
+        fields.serialize_field("success", &self.success())?;
+        fields.serialize_field("should_continue", &self.should_continue())?;
+        fields.serialize_field("decision", &self.decision())?;
+        fields.serialize_field("output", &self.output())?;
+        fields.end()
+    }
+}

@@ -1,0 +1,276 @@
+//! What of a pattern can match nothing that a host fires, and the name that was probably meant.
+
+use std::fmt;
+
+use super::{Alternative, EventPattern, MOST_SEARCHED, Segment, shortened};
+use crate::events::{EventSpec, Vocabulary};
+
+/// A part of a pattern that matches nothing.
+pub(crate) struct Unfired {
+    pub(crate) message: String,
+    pub(crate) suggestion: Option<String>,
+    pub(crate) help: Option<&'static str>,
+}
+
+impl Unfired {
+    fn new(message: String, suggestion: Option<String>) -> Self {
+        Self {
+            message,
+            suggestion,
+            help: None,
+        }
+    }
+}
+
+impl EventPattern {
+    /// The parts that match no event and no tool of a host. Nothing where the host has declared
+    /// neither events of its own nor tools.
+    pub(crate) fn unfired(&self, vocabulary: &Vocabulary) -> Vec<Unfired> {
+        if !vocabulary.declares_events() && vocabulary.tools().is_empty() {
+            return Vec::new();
+        }
+        let alternatives = self.alternatives().iter().take(MOST_SEARCHED);
+        alternatives
+            .flat_map(|alternative| alternative.unfired(vocabulary))
+            .collect()
+    }
+}
+
+impl Alternative {
+    fn unfired(&self, vocabulary: &Vocabulary) -> Vec<Unfired> {
+        if let Some(name) = self.spaced_name() {
+            let message = format!(
+                "`{}` begins or ends with a space, which is part of the name",
+                shortened(name)
+            );
+            return vec![Unfired::new(message, Some(name.trim().to_owned()))];
+        }
+        if let Some(unfired) = self.misplaced_tool(vocabulary) {
+            return vec![unfired];
+        }
+        let is_matched = |spec: &&EventSpec| self.matches_type(spec.event_type());
+        let matched: Vec<_> = vocabulary.events().iter().filter(is_matched).collect();
+        if matched.is_empty() && vocabulary.declares_events() {
+            return vec![self.no_event(vocabulary)];
+        }
+        let Some(tool) = self.tool() else {
+            return Vec::new();
+        };
+        if !matched.is_empty() && !matched.iter().any(|spec| spec.may_have_tool()) {
+            let message = format!("`{}` names a tool, and its events have none", self.shown());
+            return vec![Unfired::new(message, Some(self.event_text()))];
+        }
+        unknown_tools(tool, vocabulary)
+    }
+
+    fn segments(&self) -> impl Iterator<Item = &Segment> {
+        let segments = match self {
+            Self::Whole(name) => [Some(name), None, None],
+            Self::Parts {
+                category,
+                action,
+                tool,
+            } => [Some(category), Some(action), tool.as_ref()],
+        };
+        segments.into_iter().flatten()
+    }
+
+    fn spaced_name(&self) -> Option<&str> {
+        let mut names = self.segments().flat_map(Segment::names).map(Segment::text);
+        names.find(|name| name.trim() != *name)
+    }
+
+    /// `tool:bash`: the name of a tool in the place of the action.
+    fn misplaced_tool(&self, vocabulary: &Vocabulary) -> Option<Unfired> {
+        let Self::Parts {
+            category,
+            action: Segment::Literal(action),
+            tool: None,
+        } = self
+        else {
+            return None;
+        };
+        let event = format!("{category}:{action}");
+        let is_tool = category.text() == "tool" && vocabulary.has_tool(action);
+        if !is_tool || vocabulary.event(&event).is_some() {
+            return None;
+        }
+        let message = format!("`{}` matches no event of this program", self.shown());
+        let mut unfired = Unfired::new(message, Some(format!("tool:pre_execute:{action}")));
+        unfired.help = Some("a tool is the third part of a pattern");
+        Some(unfired)
+    }
+
+    fn no_event(&self, vocabulary: &Vocabulary) -> Unfired {
+        let message = format!("`{}` matches no event of this program", self.shown());
+        let nearest = vocabulary.nearest_event(&self.event_text());
+        let suggestion = nearest.map(|spec| match self.tool() {
+            Some(tool) => format!("{}:{tool}", spec.event_type()),
+            None => spec.event_type().to_string(),
+        });
+        Unfired::new(message, suggestion)
+    }
+
+    /// All but the tool.
+    fn event_text(&self) -> String {
+        match self {
+            Self::Whole(name) => name.to_string(),
+            Self::Parts {
+                category, action, ..
+            } => format!("{category}:{action}"),
+        }
+    }
+
+    fn shown(&self) -> String {
+        match self.tool() {
+            Some(tool) => shortened(&format!("{}:{tool}", self.event_text())),
+            None => shortened(&self.event_text()),
+        }
+    }
+}
+
+fn unknown_tools(tool: &Segment, vocabulary: &Vocabulary) -> Vec<Unfired> {
+    if vocabulary.tools().is_empty() {
+        return Vec::new();
+    }
+    let names = tool.names().iter().take(MOST_SEARCHED);
+    let unknown = names.filter(|name| match name {
+        Segment::Literal(name) => !vocabulary.has_tool(name),
+        _ => !vocabulary.may_have_tool_like(|tool| name.matches(tool)),
+    });
+    unknown
+        .map(|name| {
+            let text = name.text();
+            let message = format!("`{}` is no tool of this program", shortened(text));
+            Unfired::new(message, vocabulary.nearest_tool(text).map(str::to_owned))
+        })
+        .collect()
+}
+
+impl Segment {
+    fn names(&self) -> &[Self] {
+        match self {
+            Self::OneOf(names) => names,
+            one => std::slice::from_ref(one),
+        }
+    }
+
+    /// Of one name; a list of names has none.
+    fn text(&self) -> &str {
+        match self {
+            Self::Any => "*",
+            Self::Literal(text) => text,
+            Self::Glob(glob) => glob.as_str(),
+            Self::OneOf(_) => "",
+        }
+    }
+}
+
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, name) in self.names().iter().enumerate() {
+            if index > 0 {
+                f.write_str("|")?;
+            }
+            f.write_str(name.text())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::EventType;
+
+    fn vocabulary(events: &[&str], tools: &[&str]) -> Vocabulary {
+        let mut vocabulary = Vocabulary::default();
+        for name in events {
+            vocabulary.add_event(EventSpec::new(EventType::custom(name).unwrap()));
+        }
+        for tool in tools {
+            vocabulary.add_tool((*tool).to_owned());
+        }
+        vocabulary
+    }
+
+    fn found(pattern: &str, vocabulary: &Vocabulary) -> Vec<String> {
+        let found = EventPattern::new(pattern).unwrap().unfired(vocabulary);
+        let shown = found.into_iter().map(|it| match it.suggestion {
+            Some(meant) => format!("{}: {meant}", it.message),
+            None => it.message,
+        });
+        shown.collect()
+    }
+
+    #[test]
+    fn what_a_host_does_not_fire_is_found() {
+        let declared = vocabulary(&["level:loaded", "session:started"], &["bash", "mcp:*"]);
+        for (pattern, expected) in [
+            ("level:loaded", None),
+            ("level:*, tool*, *", None),
+            ("session:started, session:start", None),
+            ("tool:pre_execute:bash|mcp:x, tool:*:b*", None),
+            ("level:loaded:bash", None),
+            (
+                "levle:loaded",
+                Some("`levle:loaded` matches no event of this program: level:loaded"),
+            ),
+            (
+                "tool:pre_exec:bash",
+                Some(
+                    "`tool:pre_exec:bash` matches no event of this program: tool:pre_execute:bash",
+                ),
+            ),
+            ("before", Some("`before` matches no event of this program")),
+            (
+                "tool:pre_execute:Bash",
+                Some("`Bash` is no tool of this program: bash"),
+            ),
+            (
+                "tool:bash",
+                Some("`tool:bash` matches no event of this program: tool:pre_execute:bash"),
+            ),
+            (
+                "session:start:bash",
+                Some("`session:start:bash` names a tool, and its events have none: session:start"),
+            ),
+            (
+                "tool:pre_execute:bash | mcp:x",
+                Some("`bash ` begins or ends with a space, which is part of the name: bash"),
+            ),
+        ] {
+            let expected: Vec<_> = expected.into_iter().collect();
+            assert_eq!(found(pattern, &declared), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_declared_is_not_compared() {
+        for pattern in [
+            "levle:loaded",
+            "tool:bash",
+            "tool:*:Bash",
+            "session:start:x",
+        ] {
+            assert!(
+                found(pattern, &vocabulary(&[], &[])).is_empty(),
+                "{pattern}"
+            );
+        }
+        let tools = vocabulary(&[], &["bash"]);
+        assert!(found("game:saved, game:saved:bash", &tools).is_empty());
+        assert_eq!(found("game:saved:Bash", &tools).len(), 1);
+        let events = vocabulary(&["game:saved"], &[]);
+        assert!(found("tool:*:Bash", &events).is_empty());
+    }
+
+    #[test]
+    fn a_glob_is_compared_with_the_names() {
+        let named = vocabulary(&[], &["bash", "write"]);
+        assert!(found("tool:*:w*", &named).is_empty());
+        assert_eq!(found("tool:*:x*", &named).len(), 1);
+        // What two globs have in common is not known.
+        assert!(found("tool:*:x*", &vocabulary(&[], &["mcp:*"])).is_empty());
+    }
+}

@@ -1,0 +1,165 @@
+//! Awaiting a submitted event: without a runtime, with a small one, and what its waker may do.
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use forge_hooks::{FireOptions, HookHandle, HookUpdate, Outcome};
+
+use crate::support::{World, blocking_event, custom, eventually, hook, meets};
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// The smallest executor that there can be. Without a waker that is called, it waits forever.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+fn poll(handle: &mut HookHandle, waker: &Waker) -> Poll<Outcome> {
+    pin!(handle).poll(&mut Context::from_waker(waker))
+}
+
+#[test]
+fn awaiting_gives_the_outcome() {
+    let world = World::running(["echo 1", "exit 3", "echo never"]);
+    let outcomes = [
+        block_on(world.submit(blocking_event())),
+        pollster::block_on(world.submit(blocking_event())),
+    ];
+    for outcome in outcomes {
+        assert_eq!(outcome.results().len(), 2);
+        assert!(!outcome.allowed());
+    }
+}
+
+#[test]
+fn an_event_without_hooks_is_ready_at_once() {
+    let mut handle = World::new().submit(blocking_event());
+    assert!(poll(&mut handle, Waker::noop()).is_ready());
+}
+
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn the_waker_of_the_last_poll_is_called() {
+    let world = World::running([&*meets("runs", "go")]);
+    let mut handle = world.submit(blocking_event());
+    let counts = [Arc::<Count>::default(), Arc::default()];
+    for count in &counts {
+        let waker = Waker::from(Arc::clone(count));
+        assert!(poll(&mut handle, &waker).is_pending());
+    }
+    world.write("go", "");
+    eventually("it is woken", || counts[1].0.load(Ordering::SeqCst) > 0);
+    assert_eq!(counts[0].0.load(Ordering::SeqCst), 0);
+    assert!(poll(&mut handle, Waker::noop()).is_ready());
+    assert_eq!(Arc::strong_count(&counts[1]), 1, "it is not kept");
+}
+
+/// Polls its future as soon as it is woken, on the thread that wakes it.
+struct Eager {
+    handle: Mutex<Option<HookHandle>>,
+    outcome: mpsc::Sender<Outcome>,
+}
+
+impl Wake for Eager {
+    fn wake(self: Arc<Self>) {
+        let waker = Waker::from(Arc::clone(&self));
+        let mut handle = self.handle.lock().unwrap();
+        if let Poll::Ready(outcome) = poll(handle.as_mut().unwrap(), &waker) {
+            *handle = None;
+            self.outcome.send(outcome).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_waker_may_poll_and_drop_the_handle() {
+    let world = World::running([&*meets("runs", "go")]);
+    let (outcome, outcomes) = mpsc::channel();
+    let handle = Mutex::new(Some(world.submit(blocking_event())));
+    Arc::new(Eager { handle, outcome }).wake();
+    world.await_file("runs");
+    world.write("go", "");
+    let outcome = outcomes.recv_timeout(Duration::from_secs(10)).unwrap();
+    assert!(outcome.results()[0].success());
+}
+
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("a waker of a test");
+    }
+}
+
+#[test]
+fn a_waker_that_panics_does_no_harm() {
+    let world = World::running([&*meets("runs", "go")]);
+    let mut handle = world.submit(blocking_event());
+    assert!(poll(&mut handle, &Waker::from(Arc::new(Panics))).is_pending());
+    world.write("go", "");
+    assert!(handle.wait().results()[0].success());
+    assert!(block_on(world.submit(blocking_event())).allowed());
+}
+
+#[test]
+fn dropping_a_polled_handle_lets_the_hooks_finish() {
+    let world = World::running([&*(meets("runs", "go") + " && echo > done")]);
+    let mut handle = world.submit(blocking_event());
+    assert!(poll(&mut handle, Waker::noop()).is_pending());
+    drop(handle);
+    world.write("go", "");
+    world.await_file("done");
+}
+
+#[test]
+#[should_panic(expected = "handed out already")]
+fn polling_after_the_outcome_panics() {
+    let mut handle = World::new().submit(blocking_event());
+    assert!(handle.try_wait().is_some());
+    let _ = poll(&mut handle, Waker::noop());
+}
+
+#[test]
+fn a_thread_of_the_pool_may_await() {
+    let world = World::with(|builder| builder.workers(1));
+    world.registry().register(hook("*", "echo 1"));
+    let executor = world.executor.clone();
+    let (done, outcomes) = mpsc::channel();
+    let callback = move |update: HookUpdate<'_>| {
+        if let HookUpdate::Done(_) = update {
+            let handle = executor.submit(custom("a:b"), FireOptions::default());
+            done.send(block_on(handle.unwrap())).unwrap();
+        }
+    };
+    let submitted = world
+        .executor
+        .submit_with(blocking_event(), FireOptions::default(), callback);
+    assert!(submitted.is_ok());
+    let outcome = outcomes.recv_timeout(Duration::from_secs(10)).unwrap();
+    assert!(outcome.results()[0].success());
+}

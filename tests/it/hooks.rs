@@ -1,0 +1,372 @@
+//! `Hooks`: the object that a host makes once, with what it fires and whose hooks may run.
+
+use std::time::Duration;
+
+use forge_hooks::{
+    AppProfile, Approval, EventSpec, EventType, FailureKind, FireOptions, HookEvent, HookExecutor,
+    Hooks, HooksBuilder, TrustPolicy,
+};
+use serde_json::{Value, json};
+
+use crate::support::{World, custom, hook};
+
+/// Where `mygame` finds the user's file, and the project's.
+const USERS: &str = "config/mygame/hooks.json";
+const PROJECTS: &str = "project/.mygame/hooks.json";
+
+/// A host whose user's configuration is below the world's folder.
+fn game(world: &World) -> HooksBuilder {
+    Hooks::builder(AppProfile::new("mygame")).config_home(world.path("config"))
+}
+
+fn entry(event: &str, command: &str) -> Value {
+    json!({"event": event, "command": command})
+}
+
+fn file(entries: &[Value]) -> String {
+    json!({"hooks": entries}).to_string()
+}
+
+fn spec(name: &str) -> EventSpec {
+    EventSpec::new(EventType::custom(name).unwrap())
+}
+
+fn problems(hooks: &Hooks) -> Vec<String> {
+    let report = hooks.report();
+    let shown = report.problems.iter().map(|problem| {
+        let mut shown = problem.message.clone();
+        if let Some(meant) = &problem.suggestion {
+            shown += &format!(": {meant}");
+        }
+        shown
+    });
+    shown.collect()
+}
+
+#[test]
+fn parts_are_shared_and_fit_each_other() {
+    fn is_shared<T: Clone + Send + Sync>(_: &T) {}
+    let world = World::new();
+    world.write(USERS, &file(&[entry("tool:pre_execute", "exit 3")]));
+    let hooks = game(&world).load();
+    is_shared(&hooks);
+    assert!(hooks.report().is_ok() && hooks.report().loaded == 1);
+    assert_eq!((hooks.registry().len(), hooks.project()), (1, None));
+    assert_eq!(hooks.profile().name(), "mygame");
+}
+
+#[test]
+fn every_way_to_fire_runs_the_hooks() {
+    let world = World::new();
+    world.write(USERS, &file(&[entry("tool:pre_execute", "exit 3")]));
+    let hooks = game(&world).load();
+    let event = HookEvent::tool_pre_execute("bash", "ls");
+    assert_eq!(hooks.execute(&event).results()[0].exit_code, 3);
+    assert!(
+        !hooks
+            .clone()
+            .submit(event.clone())
+            .unwrap()
+            .wait()
+            .allowed()
+    );
+    assert!(
+        hooks
+            .lifecycle()
+            .tool("bash", "ls")
+            .run(|_| Ok::<_, String>(""))
+            .is_err()
+    );
+    let options = FireOptions::default();
+    assert!(!hooks.execute_with(&event, options).allowed());
+    assert!(hooks.submit_with(event.clone(), options).is_ok());
+    assert!(hooks.shutdown(Duration::from_secs(10)).is_complete());
+    assert!(hooks.submit(event).is_err());
+}
+
+#[test]
+fn without_a_project_users_hooks_run() {
+    let world = World::new();
+    world.write(USERS, &file(&[entry("level:loaded", "exit 0")]));
+    let hooks = game(&world).load();
+    assert_eq!(hooks.execute(&custom("level:loaded")).results().len(), 1);
+}
+
+#[test]
+fn a_projects_hooks_need_approval() {
+    let world = World::new();
+    let entries = [
+        entry("level:loaded", "exit 0"),
+        entry("level:left", "exit 0"),
+    ];
+    world.write(PROJECTS, &file(&entries));
+    let root = world.path("project");
+    let hooks = game(&world)
+        .project(&root)
+        .approve_command("mygame hooks trust")
+        .load();
+    let report = hooks.report();
+    assert_eq!(report.unapproved, ["level:loaded", "level:left"]);
+    assert_eq!(report.problems.len(), 1);
+    let shown = report.problems[0].to_string();
+    let expected = "2 hooks are not approved, and do not run: `level:loaded`, `level:left` \
+                    (to approve: `mygame hooks trust`)";
+    assert!(shown.ends_with(expected), "{shown}");
+    let skipped = hooks.execute(&custom("level:loaded"));
+    assert!(skipped.results()[0].skipped.is_some());
+
+    let approval = Approval::of(&root, hooks.config().load_project(&root)).unwrap();
+    hooks.trust().unwrap().approve(&approval).unwrap();
+    let report = hooks.reload();
+    assert!(report.unapproved.is_empty() && report.problems.is_empty());
+    assert!(hooks.execute(&custom("level:loaded")).results()[0].success());
+}
+
+#[test]
+fn the_default_command_approves_this_project() {
+    let world = World::new();
+    world.write(PROJECTS, &file(&[entry("level:loaded", "exit 0")]));
+    let hooks = game(&world).project(world.path("project")).load();
+    let help = hooks.report().problems[0].help.clone().unwrap();
+    let expected = "to approve: `forge-hooks --profile mygame trust --project ";
+    assert!(help.starts_with(expected), "{help}");
+}
+
+#[test]
+fn everything_runs_where_the_host_says_so() {
+    let world = World::new();
+    world.write(PROJECTS, &file(&[entry("level:loaded", "exit 0")]));
+    let builder = game(&world).project(world.path("project"));
+    let hooks = builder.trust(TrustPolicy::Everything).load();
+    assert!(hooks.trust().is_none() && hooks.report().unapproved.is_empty());
+    assert!(hooks.execute(&custom("level:loaded")).results()[0].success());
+}
+
+#[test]
+fn without_a_store_no_project_hook_runs() {
+    let world = World::new();
+    world.write(PROJECTS, &file(&[entry("*", "exit 1")]));
+    // No place for the user's files, and so none for approvals.
+    let profile = AppProfile::new("mygame").with_global_files([""; 0]);
+    let hooks = Hooks::builder(profile)
+        .project(world.path("project"))
+        .load();
+    assert!(hooks.trust().is_none() && hooks.registry().is_empty());
+    let expected = "no hook of this project runs: there is no place for approvals";
+    assert_eq!(problems(&hooks), [expected]);
+}
+
+#[test]
+fn reload_keeps_what_the_host_registered() {
+    let world = World::new();
+    world.write(
+        USERS,
+        &file(&[entry("a:b", "exit 0"), entry("a:c", "exit 0")]),
+    );
+    let hooks = game(&world).load();
+    hooks.registry().register(hook("own:event", "exit 0"));
+    world.write(USERS, &file(&[entry("a:d", "exit 0")]));
+    assert_eq!(hooks.reload().loaded, 1);
+    assert_eq!(hooks.report().loaded, 1);
+    let patterns: Vec<_> = hooks.registry().hooks();
+    let patterns: Vec<_> = patterns.iter().map(|hook| hook.event_pattern()).collect();
+    assert_eq!(patterns, ["own:event", "a:d"]);
+}
+
+#[cfg(feature = "watch")]
+#[test]
+fn watching_replaces_what_was_loaded() {
+    let world = World::new();
+    world.write(USERS, &file(&[entry("a:b", "exit 0")]));
+    let hooks = game(&world).load();
+    let watcher = hooks.watch().unwrap();
+    assert_eq!(hooks.registry().len(), 1);
+    world.write(
+        USERS,
+        &file(&[entry("a:c", "exit 0"), entry("a:d", "exit 0")]),
+    );
+    crate::support::eventually("loaded anew", || hooks.report().loaded == 2);
+    drop(watcher);
+    assert_eq!(hooks.registry().len(), 2);
+    assert_eq!(hooks.reload().loaded, 2);
+    assert_eq!(hooks.registry().len(), 2);
+}
+
+#[test]
+fn an_event_that_only_notifies_blocks_nothing() {
+    let world = World::new();
+    let guard = entry("save:*", &world.says(r#"{"decision": "block"}"#));
+    let broken = entry("save:*", &world.says(r#"{"decision": "#));
+    let mut entries = [guard, broken];
+    for entry in &mut entries {
+        entry["working_dir"] = json!(world.folder());
+    }
+    world.write(USERS, &file(&entries));
+    let hooks = game(&world)
+        .event(spec("save:done").notify_only())
+        .event(spec("save:begins"))
+        .load();
+    let options = FireOptions::default().stop_on_failure(false);
+
+    let told = hooks.execute_with(&custom("save:done"), options);
+    assert!(told.allowed() && !told.can_block());
+    assert_eq!(told.results()[1].failure, None);
+    assert!(hooks.submit(custom("save:done")).unwrap().wait().allowed());
+
+    let asked = hooks.execute_with(&custom("save:begins"), options);
+    assert!(!asked.allowed() && asked.can_block());
+    assert_eq!(asked.results()[1].failure, Some(FailureKind::InvalidAnswer));
+    assert!(
+        !hooks
+            .submit(custom("save:begins"))
+            .unwrap()
+            .wait()
+            .allowed()
+    );
+}
+
+#[test]
+fn the_vocabulary_describes_what_is_fired() {
+    let world = World::new();
+    let loaded = spec("level:loaded")
+        .description("A level is ready")
+        .data("level", "its name");
+    let hooks = game(&world)
+        .event(loaded.notify_only())
+        .event(
+            EventSpec::new(EventType::SessionStart)
+                .description("A game begins")
+                .notify_only(),
+        )
+        .tools(["bash", "mcp:*"])
+        .load();
+    let vocabulary = hooks.vocabulary();
+    assert_eq!(vocabulary.events().len(), EventType::BUILTIN.len() + 1);
+    let loaded = vocabulary.event("level:loaded").unwrap();
+    assert_eq!(loaded.description_text(), "A level is ready");
+    assert_eq!(
+        loaded.data_keys().collect::<Vec<_>>(),
+        [("level", "its name")]
+    );
+    assert!(!vocabulary.can_block(loaded.event_type()));
+    assert!(vocabulary.can_block(&EventType::custom("not:declared").unwrap()));
+    let session = vocabulary.event("session:start").unwrap();
+    assert_eq!(session.description_text(), "A game begins");
+    let nearest = vocabulary.nearest_event("levle:loaded").unwrap();
+    assert_eq!(nearest.event_type().as_str(), "level:loaded");
+}
+
+#[test]
+fn the_vocabulary_knows_tools() {
+    let world = World::new();
+    let hooks = game(&world).tools(["bash", "mcp:*"]).load();
+    let vocabulary = hooks.vocabulary();
+    assert_eq!(vocabulary.tools(), ["bash", "mcp:*"]);
+    assert_eq!(vocabulary.nearest_tool("Bash"), Some("bash"));
+    assert_eq!(vocabulary.nearest_tool("fetch"), None);
+    assert!(vocabulary.has_tool("mcp:github") && !vocabulary.has_tool("Bash"));
+}
+
+/// The keys of the factories' events are those that the vocabulary tells.
+#[test]
+fn builtin_events_have_the_data_they_declare() {
+    let world = World::new();
+    let hooks = game(&world).load();
+    for event in [
+        HookEvent::tool_pre_execute("t", "a"),
+        HookEvent::tool_post_execute("t", "a", "r"),
+        HookEvent::tool_error("t", "a", "e"),
+        HookEvent::llm_pre_request("m", 1),
+        HookEvent::llm_post_response("m", 1),
+        HookEvent::llm_stream_start("m"),
+        HookEvent::llm_stream_end("m", 1),
+        HookEvent::session_start("s"),
+        HookEvent::session_end("s"),
+        HookEvent::session_message("s", "r", "c"),
+        HookEvent::permission_check("t", "l", Some("r")),
+        HookEvent::permission_prompt("t", "l", Some("r")),
+        HookEvent::permission_granted("t", "l", Some("r")),
+        HookEvent::permission_denied("t", "l", Some("r")),
+        HookEvent::user_prompt_submit("c"),
+        HookEvent::user_interrupt(),
+    ] {
+        let spec = hooks.vocabulary().event(event.event_type.as_str()).unwrap();
+        let mut declared: Vec<_> = spec.data_keys().map(|(key, _)| key).collect();
+        declared.sort_unstable();
+        let mut given: Vec<_> = event.data.keys().collect();
+        given.sort_unstable();
+        assert_eq!(declared, given, "{}", event.event_type);
+        assert_eq!(spec.may_have_tool(), event.tool_name.is_some());
+        assert_eq!(spec.can_block(), event.event_type.can_block());
+    }
+}
+
+#[test]
+fn a_pattern_for_nothing_fired_is_reported() {
+    let world = World::new();
+    let patterns = ["levle:loaded", "tool:*:Bash", "level:loaded", "tool:*:bash"];
+    world.write(
+        USERS,
+        &file(&patterns.map(|pattern| entry(pattern, "exit 0"))),
+    );
+    let hooks = game(&world)
+        .event(spec("level:loaded"))
+        .tools(["bash"])
+        .load();
+    assert_eq!(
+        problems(&hooks),
+        [
+            "`levle:loaded` matches no event of this program: level:loaded",
+            "`Bash` is no tool of this program: bash",
+        ]
+    );
+    let range = hooks.report().problems[0].range.unwrap();
+    assert!(range.end.offset > range.start.offset);
+    // A host that has declared nothing may fire anything.
+    assert!(problems(&game(&world).load()).is_empty());
+}
+
+#[test]
+fn the_schema_lists_events_and_tools() {
+    let world = World::new();
+    let hooks = game(&world)
+        .event(
+            spec("level:loaded")
+                .description("A level is ready")
+                .data("level", "its name"),
+        )
+        .tools(["bash"])
+        .load();
+    let schema = hooks.json_schema();
+    let event = &schema["properties"]["hooks"]["items"]["properties"]["event"]["anyOf"];
+    let about = |name: &str| {
+        let listed = event.as_array().unwrap().iter();
+        let found = listed.clone().find(|one| one["const"] == name);
+        found.unwrap_or_else(|| panic!("{name}"))["description"].clone()
+    };
+    assert_eq!(
+        about("level:loaded"),
+        "A level is ready. Can block. Data: level (its name)."
+    );
+    assert_eq!(about("session:start"), "A session begins.");
+    assert_eq!(
+        about("tool:pre_execute:bash"),
+        "Before the tool `bash` runs. Can block."
+    );
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    for pattern in ["level:loaded", "game:*, tool:*:b*"] {
+        let file = json!({"hooks": [entry(pattern, "exit 0")]});
+        assert!(validator.is_valid(&file), "{pattern}");
+    }
+    assert!(!validator.is_valid(&json!({"hooks": [entry("", "exit 0")]})));
+}
+
+/// A host may put hooks of its own into the registry before anything is loaded.
+#[test]
+fn an_executor_brings_its_registry() {
+    let world = World::new();
+    world.registry().register(hook("own:event", "exit 0"));
+    let executor = HookExecutor::builder().registry(world.registry().clone());
+    let hooks = game(&world).executor(executor).load();
+    assert_eq!(hooks.execute(&custom("own:event")).results().len(), 1);
+}
