@@ -22,3 +22,6 @@ pub mod performance {}
 
 #[doc = include_str!("../docs/gotchas.md")]
 pub mod gotchas {}
+
+#[doc = include_str!("../docs/other-tools.md")]
+pub mod other_tools {}

@@ -199,7 +199,9 @@ pub use config::{
 };
 #[cfg(feature = "watch")]
 pub use config::{HookWatcher, WatchError};
-pub use events::{CustomEventType, EventSpec, EventType, EventTypeError, HookEvent, Vocabulary};
+pub use events::{
+    CustomEventType, EventSpec, EventType, EventTypeError, HookEvent, HostContext, Vocabulary,
+};
 pub use executor::{
     CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, HookUpdate,
     ShutdownReport, SubmitError,
@@ -211,14 +213,16 @@ pub use hook::{
 pub use hooks::{Hooks, HooksBuilder};
 pub use lifecycle::{
     Lifecycle, LlmCall, LlmRequest, LlmStream, Permission, PermissionRequest, Question, Session,
-    ToolCall, ToolRun,
+    Subagent, ToolCall, ToolRun,
 };
 pub use outcome::{
-    Decision, FailureKind, HookBlockedError, HookOutput, HookResult, Outcome, Residency, SkipReason,
+    Decision, EnvFile, FailureKind, HookBlockedError, HookOutput, HookResult, Outcome, Residency,
+    SkipReason,
 };
 pub use pattern::{EventPattern, Mismatch, PatternError, PatternPart};
 pub use printable::{is_printable, printable, printable_lines};
 pub use profile::AppProfile;
+pub use protocol::{ForeignEventError, foreign_event};
 pub use redact::{RedactError, Redactor};
 pub use registry::{HookId, HookRegistry};
 pub use runner::{DropReason, HookRun, Observer};

@@ -40,6 +40,7 @@ impl HookEvent {
                 .collect(),
             tool_name: self.tool_name.clone(),
             session_id: self.session_id.clone(),
+            context: self.context.clone(),
         }
     }
 

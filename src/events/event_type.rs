@@ -11,6 +11,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The bytes of a name that may be a typo of another.
 const LONGEST_NAME: usize = 64;
 
+/// Custom events with a factory of this crate's that have happened already when they are fired.
+const ONLY_NOTIFY: [&str; 3] = [
+    "agent:subagent_start",
+    "context:post_compact",
+    "notification:show",
+];
+
 /// What happened: one of the sixteen built-in events, or one that the host defined.
 ///
 /// The text form is `category:action`, for example `tool:pre_execute`.
@@ -68,6 +75,11 @@ pub enum EventType {
 pub struct CustomEventType(Arc<str>);
 
 impl CustomEventType {
+    /// A name that is known to be well formed.
+    pub(super) fn known(name: &'static str) -> Self {
+        Self(name.into())
+    }
+
     /// The whole name, as in `game:level_loaded`.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -191,24 +203,30 @@ impl EventType {
 
     /// Whether hooks may stop what the host is about to do. True for `tool:pre_execute`,
     /// `llm:pre_request`, `permission:check`, `permission:prompt`, `user:prompt_submit` and for
-    /// custom events; after the fact there is nothing left to stop.
+    /// custom events, except `agent:subagent_start`, `context:post_compact` and `notification:show`;
+    /// after the fact there is nothing left to stop.
     #[must_use]
     pub fn can_block(&self) -> bool {
-        matches!(
-            self,
+        match self {
             Self::ToolPreExecute
-                | Self::LlmPreRequest
-                | Self::PermissionCheck
-                | Self::PermissionPrompt
-                | Self::UserPromptSubmit
-                | Self::Custom(_)
-        )
+            | Self::LlmPreRequest
+            | Self::PermissionCheck
+            | Self::PermissionPrompt
+            | Self::UserPromptSubmit => true,
+            Self::Custom(custom) => !ONLY_NOTIFY.contains(&custom.as_str()),
+            _ => false,
+        }
     }
 
     fn parts(&self) -> (&str, &str) {
         let name = self.as_str();
         // Every name holds a colon: the table above, and `custom`, see to it.
         name.split_once(':').unwrap_or((name, ""))
+    }
+
+    /// The event of this name, a built-in or a custom one.
+    pub(crate) fn of_name(name: &str) -> Result<Self, EventTypeError> {
+        Self::builtin(name).map_or_else(|| Self::custom(name), Ok)
     }
 
     fn builtin(name: &str) -> Option<Self> {
@@ -271,9 +289,7 @@ impl Serialize for EventType {
 impl<'de> Deserialize<'de> for EventType {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        Self::builtin(&name)
-            .map_or_else(|| Self::custom(&name), Ok)
-            .map_err(serde::de::Error::custom)
+        Self::of_name(&name).map_err(serde::de::Error::custom)
     }
 }
 

@@ -2,17 +2,21 @@
 //!
 //! Does no I/O, and does not know how an event reaches a hook: see `protocol`.
 
+mod agent;
+mod context;
 mod depth;
 mod event_type;
 mod spec;
 mod vocabulary;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+pub use context::HostContext;
 pub(crate) use depth::{DEEPEST_DATA, bounded_copy, drop_values};
 pub use event_type::{CustomEventType, EventType, EventTypeError};
 pub use spec::EventSpec;
@@ -58,6 +62,9 @@ pub struct HookEvent {
     /// The session concerned, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+    /// Neither in the JSON nor among the variables.
+    #[serde(skip)]
+    context: Option<Arc<HostContext>>,
 }
 
 /// An event's name, and whether hooks may block it: for a custom one, the host's vocabulary says it.
@@ -100,6 +107,7 @@ impl HookEvent {
             data: Map::new(),
             tool_name: None,
             session_id: None,
+            context: None,
         }
     }
 

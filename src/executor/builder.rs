@@ -190,9 +190,7 @@ impl HookExecutorBuilder {
             output_limit: self.output_limit,
             residents: Residents::new(),
             observers: self.observers,
-            reporter: Reporter {
-                redactor: self.redactor,
-            },
+            reporter: Reporter::new(self.redactor),
         };
         let core = Core {
             runner,

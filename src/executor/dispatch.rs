@@ -8,6 +8,8 @@ use log::warn;
 
 use super::core::Core;
 use super::options::FireOptions;
+use super::others::{note_discarded, split_off};
+use super::parallel::Shared;
 use super::tool_output::{left_by, redacting_first, with_output};
 use super::{background, parallel};
 use crate::events::EventType;
@@ -17,7 +19,7 @@ use crate::runner::{DropReason, Firing};
 
 /// Runs the hooks and hands each result over as it comes, in their order. Hooks in the background
 /// are started in their turn, and have none. Once cancelled, every hook that has not run has a
-/// result that says so.
+/// result that says so. Those of other tools come last.
 pub(super) fn run(
     core: &Arc<Core>,
     mut firing: Firing<'_>,
@@ -27,30 +29,73 @@ pub(super) fn run(
 ) {
     firing.handles_ask = options.handles_ask;
     firing.skips_background = options.skips_background;
+    let others = split_off(&mut hooks);
+    let can_block = firing.can_block;
+    let mut blocked = false;
+    let mut noted = |result: HookResult| {
+        blocked |= can_block && !result.should_continue();
+        answer(result);
+    };
     let redacting = redacting_first(&firing.event, &mut hooks);
-    if !options.parallel || hooks.len() == 1 {
-        one_by_one(core, firing, &hooks, options.stop_on_failure, answer);
-        return;
+    let shared = if options.parallel && hooks.len() > 1 {
+        let at_once = hooks.split_off(redacting);
+        let firing = one_by_one(core, firing, &hooks, false, &mut noted);
+        let shared = Shared::new(firing);
+        run_at_once(core, &shared, at_once, &mut noted);
+        shared
+    } else {
+        let stops = options.stop_on_failure;
+        let firing = one_by_one(core, firing, &hooks, stops, &mut noted);
+        if others.is_empty() {
+            return;
+        }
+        Shared::new(firing)
+    };
+    for of_tool in others.chunk_by(|one, other| one.dialect() == other.dialect()) {
+        // What is cancelled has results that say so.
+        if blocked && !shared.firing.is_cancelled() {
+            return;
+        }
+        for result in results_of(core, &shared, of_tool) {
+            blocked |= can_block && !result.should_continue();
+            answer(result);
+        }
     }
-    let others = hooks.split_off(redacting);
-    let firing = one_by_one(core, firing, &hooks, false, answer);
+}
+
+fn run_at_once(
+    core: &Arc<Core>,
+    shared: &Shared,
+    hooks: Vec<Arc<Hook>>,
+    answer: &mut dyn FnMut(HookResult),
+) {
     let (in_background, others): (Vec<_>, Vec<_>) =
-        others.into_iter().partition(|hook| hook.background());
+        hooks.into_iter().partition(|hook| hook.background());
     for hook in &in_background {
-        start_in_background(core, &firing, hook);
+        start_in_background(core, &shared.firing, hook);
     }
     let mut replacing = 0;
     let mut counted = |result: HookResult| {
         replacing += usize::from(result.replaced_output().is_some());
         answer(result);
     };
-    let is_of_tool = firing.event.event_type == EventType::ToolPostExecute;
-    parallel::run(core, firing, others, &mut counted);
+    parallel::run(core, shared.clone(), others, &mut counted);
+    let is_of_tool = shared.firing.event.event_type == EventType::ToolPostExecute;
     if is_of_tool && replacing > 1 {
         warn!(
             "{replacing} hooks that ran at once would replace the output of a tool: the last one does"
         );
     }
+}
+
+/// Those of one other tool, which runs all its hooks at once.
+fn results_of(core: &Arc<Core>, shared: &Shared, hooks: &[Arc<Hook>]) -> Vec<HookResult> {
+    let mut results = Vec::with_capacity(hooks.len());
+    run_at_once(core, shared, hooks.to_vec(), &mut |result| {
+        results.push(result)
+    });
+    note_discarded(&mut results, &core.runner.reporter);
+    results
 }
 
 /// The event as the last hook left it.

@@ -13,6 +13,7 @@ use super::error::SubmitError;
 use super::handle::{CancelToken, HookHandle};
 use super::job::FireJob;
 use super::options::FireOptions;
+use super::others::arrange;
 use super::shutdown::ShutdownReport;
 use super::tool_output::redacts;
 use crate::events::{EventType, HookEvent};
@@ -101,6 +102,7 @@ impl HookExecutor {
     fn hooks_for(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
         let mut hooks = self.shared.registry.get_hooks(event);
         hooks.retain(|hook| hook.is_when_met(event));
+        arrange(&mut hooks);
         let (Some(variable), false) = (self.disabled_by(), hooks.is_empty()) else {
             return hooks;
         };

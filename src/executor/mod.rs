@@ -14,6 +14,7 @@ mod handle;
 mod hook_executor;
 mod job;
 mod options;
+mod others;
 mod parallel;
 mod shutdown;
 mod tool_output;

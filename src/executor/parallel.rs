@@ -16,26 +16,43 @@ use crate::pool::{Job, Place, Refusal, Stop};
 use crate::process::Cancel;
 use crate::runner::{Firing, Nesting, depth};
 
+/// An event for several threads.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) firing: Arc<Firing<'static>>,
+    cancel: Arc<Cancel>,
+    /// Of a blocking call: nobody else tells of the end of what the pool runs of it.
+    is_lent: bool,
+}
+
+impl Shared {
+    pub(super) fn new(firing: Firing<'_>) -> Self {
+        let is_lent = firing.cancel.is_none();
+        let cancel = firing.cancel.clone().unwrap_or_default();
+        Self {
+            firing: Arc::new(firing.into_shared(Arc::clone(&cancel))),
+            cancel,
+            is_lent,
+        }
+    }
+}
+
 /// Runs the hooks, whatever fails, and hands the results over in the order of the hooks.
 pub(super) fn run(
     core: &Arc<Core>,
-    firing: Firing<'_>,
+    shared: Shared,
     hooks: Vec<Arc<Hook>>,
     answer: &mut dyn FnMut(HookResult),
 ) {
     let count = hooks.len();
     let place = Place {
-        guard: firing.can_block,
+        guard: shared.firing.can_block,
         ordering_key: None,
     };
     let (sender, results) = bounded(count);
-    let is_lent = firing.cancel.is_none();
-    let cancel = firing.cancel.clone().unwrap_or_default();
     let work = Arc::new(Work {
         core: Arc::clone(core),
-        firing: firing.into_shared(Arc::clone(&cancel)),
-        cancel,
-        is_lent,
+        shared,
         depth: depth(),
         hooks,
         next: AtomicUsize::new(0),
@@ -67,10 +84,7 @@ pub(super) fn run(
 
 struct Work {
     core: Arc<Core>,
-    firing: Firing<'static>,
-    cancel: Arc<Cancel>,
-    /// Of a blocking call: nobody else tells of the end of what the pool runs of it.
-    is_lent: bool,
+    shared: Shared,
     /// Of the hooks that run where it was begun.
     depth: usize,
     hooks: Vec<Arc<Hook>>,
@@ -89,10 +103,10 @@ impl Work {
         };
         // Whatever happens there is a result: somebody waits for it, and for nothing else.
         let runner = &self.core.runner;
-        let run = || runner.run_unless_cancelled(&self.firing, hook);
+        let run = || runner.run_unless_cancelled(&self.shared.firing, hook);
         let result = catch_unwind(AssertUnwindSafe(run));
         let result = result.unwrap_or_else(|_| runner.panicked(hook));
-        if self.is_lent {
+        if self.shared.is_lent {
             self.core.closing.note(&result);
         }
         let _ = self.results.try_send((index, result));
@@ -105,7 +119,7 @@ struct Help(Arc<Work>);
 
 impl Job for Help {
     fn stop(&self) -> Arc<dyn Stop> {
-        Arc::new(Stopper(Arc::clone(&self.0.cancel)))
+        Arc::new(Stopper(Arc::clone(&self.0.shared.cancel)))
     }
 
     fn run(self: Box<Self>) {

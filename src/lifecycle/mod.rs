@@ -2,6 +2,7 @@
 //!
 //! Knows what comes before and after what the host does; neither what that is, nor how hooks run.
 
+mod agent;
 mod llm;
 mod permission;
 mod session;
@@ -9,14 +10,16 @@ mod tool;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 
 use log::warn;
 use serde_json::Value;
 
-use crate::events::HookEvent;
+use crate::events::{HookEvent, HostContext};
 use crate::executor::{FireOptions, HookExecutor};
 use crate::outcome::{HookBlockedError, HookResult, Outcome};
 
+pub use agent::Subagent;
 pub use llm::{LlmCall, LlmRequest, LlmStream};
 pub use permission::{Permission, PermissionRequest};
 pub use session::Session;
@@ -53,6 +56,7 @@ pub use tool::{ToolCall, ToolRun};
 pub struct Lifecycle {
     executor: HookExecutor,
     session_id: Option<String>,
+    context: Option<Arc<HostContext>>,
     waits: bool,
 }
 
@@ -63,6 +67,7 @@ impl Lifecycle {
         Self {
             executor,
             session_id: None,
+            context: None,
             waits: true,
         }
     }
@@ -71,6 +76,14 @@ impl Lifecycle {
     #[must_use]
     pub fn session_id(mut self, id: impl Into<String>) -> Self {
         self.session_id = Some(id.into());
+        self
+    }
+
+    /// Sets what every event carries for hooks of other tools: the path of the transcript, the
+    /// permission mode, and the like.
+    #[must_use]
+    pub fn context(mut self, context: impl Into<Arc<HostContext>>) -> Self {
+        self.context = Some(context.into());
         self
     }
 
@@ -114,8 +127,12 @@ impl Lifecycle {
     }
 
     fn of_session(&self, event: HookEvent) -> HookEvent {
-        match &self.session_id {
+        let event = match &self.session_id {
             Some(id) if event.session_id.is_none() => event.with_session_id(id),
+            _ => event,
+        };
+        match &self.context {
+            Some(context) if event.context().is_none() => event.with_context(Arc::clone(context)),
             _ => event,
         }
     }

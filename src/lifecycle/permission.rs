@@ -1,7 +1,11 @@
 //! A permission: checked, asked for, granted or denied.
 
+use std::fmt;
+
+use serde_json::Value;
+
 use super::{Lifecycle, Question, telling_of_panic};
-use crate::events::HookEvent;
+use crate::events::{HookEvent, bounded_copy, drop_values};
 use crate::executor::FireOptions;
 use crate::outcome::{Decision, HookResult, Outcome};
 
@@ -18,13 +22,13 @@ use crate::outcome::{Decision, HookResult, Outcome};
 ///     .decide(|question| question.event.tool_name.as_deref() == Some("bash"));
 /// assert!(permission.granted);
 /// ```
-#[derive(Debug)]
 #[must_use = "nothing is fired before `decide`"]
 pub struct PermissionRequest<'a> {
     lifecycle: &'a Lifecycle,
     tool: String,
     level: String,
     rule: Option<String>,
+    args: Option<Value>,
     verdict: Decision,
     hooks_may_grant: bool,
 }
@@ -36,6 +40,7 @@ impl<'a> PermissionRequest<'a> {
             tool,
             level,
             rule: None,
+            args: None,
             verdict: Decision::Ask,
             hooks_may_grant: false,
         }
@@ -44,6 +49,14 @@ impl<'a> PermissionRequest<'a> {
     /// The host's rule that the request has met, for the hooks.
     pub fn rule(mut self, rule: impl Into<String>) -> Self {
         self.rule = Some(rule.into());
+        self
+    }
+
+    /// What the tool is to be called with, for hooks that decide by that. Default: hooks do not see it.
+    pub fn args(mut self, args: impl Into<Value>) -> Self {
+        let args = args.into();
+        self.args = Some(bounded_copy(&args));
+        drop_values(vec![args]);
         self
     }
 
@@ -56,6 +69,7 @@ impl<'a> PermissionRequest<'a> {
 
     /// Lets a hook on `permission:check` that answers `"decision": "allow"` grant what the host's
     /// rules would ask the user for, where no other hook asks or blocks. What they deny stays denied.
+    /// The same holds for a hook of another tool on `permission:prompt`.
     pub fn hooks_may_grant(mut self) -> Self {
         self.hooks_may_grant = true;
         self
@@ -75,7 +89,8 @@ impl<'a> PermissionRequest<'a> {
             Decision::Block => false,
             Decision::Ask => {
                 let prompt = prompt.insert(self.ask_leave(HookEvent::permission_prompt));
-                prompt.allowed() && self.user_grants(&check, prompt, ask)
+                prompt.allowed()
+                    && (self.hook_grants(prompt) || self.user_grants(&check, prompt, ask))
             }
         };
         Permission {
@@ -98,6 +113,11 @@ impl<'a> PermissionRequest<'a> {
             None => Decision::Allow,
         };
         own.stricter(hooks)
+    }
+
+    fn hook_grants(&self, prompt: &Outcome) -> bool {
+        let grants = |result: &HookResult| result.hook.foreign().is_some() && allows(result);
+        self.hooks_may_grant && prompt.asks().is_none() && prompt.results().iter().any(grants)
     }
 
     fn user_grants(
@@ -132,15 +152,28 @@ impl<'a> PermissionRequest<'a> {
     }
 
     fn event(&self, make: Make) -> HookEvent {
-        let event = make(self.tool.clone(), self.level.clone(), self.rule.as_deref());
+        let mut event = make(self.tool.clone(), self.level.clone(), self.rule.as_deref());
+        if let Some(args) = &self.args {
+            event = event.with_data("tool_args", args.clone());
+        }
         self.lifecycle.of_session(event)
+    }
+}
+
+/// Shows no argument: they may hold secrets.
+impl fmt::Debug for PermissionRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PermissionRequest")
+            .field("tool", &self.tool)
+            .field("level", &self.level)
+            .finish_non_exhaustive()
     }
 }
 
 /// It says so, and does not only have nothing against it.
 fn allows(result: &HookResult) -> bool {
     let said = result.output().and_then(|output| output.decision);
-    result.success() && said == Some(Decision::Allow)
+    result.answer_counts() && said == Some(Decision::Allow)
 }
 
 /// All four events of a permission carry the same.

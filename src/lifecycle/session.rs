@@ -1,5 +1,7 @@
 //! A session: its start, its messages, what its user wants, and its one end.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::Lifecycle;
 use crate::events::HookEvent;
 use crate::executor::FireOptions;
@@ -24,9 +26,11 @@ use crate::outcome::{HookBlockedError, Outcome};
 #[derive(Debug)]
 #[must_use = "a session that is dropped at once has ended"]
 pub struct Session {
-    lifecycle: Lifecycle,
+    pub(super) lifecycle: Lifecycle,
     id: String,
     started: Option<Outcome>,
+    /// Whether a hook has kept the agent from its last stop.
+    pub(super) goes_on: AtomicBool,
     ended: bool,
 }
 
@@ -37,6 +41,7 @@ impl Session {
             started: lifecycle.tell(HookEvent::session_start(&id)),
             lifecycle,
             id,
+            goes_on: AtomicBool::new(false),
             ended: false,
         }
     }
@@ -73,6 +78,7 @@ impl Session {
     /// # Errors
     /// When a hook blocks the prompt.
     pub fn prompt(&self, content: impl Into<String>) -> Result<Outcome, HookBlockedError> {
+        self.goes_on.store(false, Ordering::Relaxed);
         let event = HookEvent::user_prompt_submit(content);
         let event = self.lifecycle.of_session(event);
         let options = FireOptions::default();

@@ -129,7 +129,11 @@ impl<'a> ToolCall<'a> {
             );
             return None;
         };
-        let mut changed = args.clone();
+        let mut changed = if outcome.replaces_input() {
+            serde_json::Map::new()
+        } else {
+            args.clone()
+        };
         changed.extend(changes);
         (changed != *args).then_some(Value::Object(changed))
     }
@@ -212,6 +216,17 @@ impl<T, E> ToolRun<T, E> {
                 .filter_map(|output| output.additional_context.as_deref()),
         );
         (!contexts.is_empty()).then(|| contexts.join("\n"))
+    }
+
+    /// What the model hears after the tool, each thing once, with a newline between two; see
+    /// [`Outcome::feedback`].
+    #[must_use]
+    pub fn feedback(&self) -> Option<String> {
+        let words = once(
+            self.outputs()
+                .filter_map(|output| output.feedback.as_deref()),
+        );
+        (!words.is_empty()).then(|| words.join("\n"))
     }
 
     fn outputs(&self) -> impl Iterator<Item = &HookOutput> {

@@ -2,6 +2,7 @@
 //!
 //! Knows what blocks which event, not how a hook is run.
 
+mod env_file;
 mod failure;
 mod json;
 mod output;
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::events::{EventKind, EventType};
 use crate::printable::{printable, printable_lines};
 
+pub use env_file::EnvFile;
 pub use failure::{FailureKind, Residency, SkipReason};
 pub use output::{Decision, HookOutput};
 pub use result::HookResult;
@@ -58,10 +60,12 @@ impl Outcome {
         self.blocked().is_none()
     }
 
-    /// The first result that blocks, where one does.
+    /// The first result that blocks, where one does. An agent that is about to stop is not kept from it
+    /// where a hook stops the turn.
     #[must_use]
     pub fn blocked(&self) -> Option<&HookResult> {
-        if !self.can_block() {
+        let stops = self.event_type().is_agent_stop() && self.stops_turn();
+        if stops || !self.can_block() {
             return None;
         }
         let mut results = self.results.iter();
@@ -101,6 +105,30 @@ impl Outcome {
         let asked = self.can_block() && self.allowed();
         let results = self.results.iter().filter(move |_| asked);
         results.filter(|result| result.decision() == Decision::Ask)
+    }
+
+    /// What the hooks say, the strictest of it: none where no hook has an opinion. Unlike
+    /// [`allowed`](Outcome::allowed), this tells a hook that allows from one that says nothing.
+    #[must_use]
+    pub fn decision(&self) -> Option<Decision> {
+        if !self.allowed() {
+            return Some(Decision::Block);
+        }
+        let counted = self.results.iter().filter(|result| result.answer_counts());
+        let said = counted.filter_map(|result| result.output()?.decision);
+        said.filter(|decision| *decision != Decision::Block)
+            .reduce(Decision::stricter)
+    }
+
+    /// What the model hears after a tool has run, in the order of the hooks, with a newline between
+    /// two; hooks written for other tools say it.
+    #[must_use]
+    pub fn feedback(&self) -> Option<String> {
+        let words: Vec<&str> = self
+            .outputs()
+            .filter_map(|output| output.feedback.as_deref())
+            .collect();
+        (!words.is_empty()).then(|| words.join("\n"))
     }
 
     /// Whether a hook wants the host to stop its whole turn, not only this operation; the event need
@@ -148,14 +176,29 @@ impl Outcome {
         if !self.allowed() {
             return None;
         }
-        let succeeded = self.results.iter().filter(|result| result.success());
-        let changes = succeeded
-            .filter_map(HookResult::output)
-            .filter_map(|output| output.updated_input.clone());
-        changes.reduce(|mut all, later| {
-            all.extend(later);
-            all
-        })
+        let mut all: Option<Map<String, Value>> = None;
+        for output in self.counted_outputs() {
+            match (&mut all, &output.updated_input) {
+                (_, None) => {}
+                (Some(all), Some(later)) if !output.replaces_input => all.extend(later.clone()),
+                (_, Some(later)) => all = Some(later.clone()),
+            }
+        }
+        all
+    }
+
+    /// Whether [`updated_input`](Outcome::updated_input) is the whole input, so that keys which it does
+    /// not have are removed: where a hook written for Claude Code or Codex has said it.
+    #[must_use]
+    pub fn replaces_input(&self) -> bool {
+        let mut changes = self.counted_outputs();
+        changes.any(|output| output.replaces_input && output.updated_input.is_some())
+    }
+
+    /// Of hooks whose answers the host may follow.
+    fn counted_outputs(&self) -> impl Iterator<Item = &HookOutput> {
+        let counted = self.results.iter().filter(|result| result.answer_counts());
+        counted.filter_map(HookResult::output)
     }
 
     /// What hooks on `tool:post_execute` would have the model see in the place of the tool's output: the

@@ -59,8 +59,13 @@ pub struct HookOutput {
     pub additional_context: Option<String>,
     /// What it would have in the place of values of the tool's input (FR-4.1), key by key.
     pub updated_input: Option<Map<String, Value>>,
+    /// Whether that is the whole input: keys that it does not have are removed. Default: false; hooks
+    /// written for Claude Code and Codex replace the input.
+    pub replaces_input: bool,
     /// What it would have the model see in the place of a tool's output; on `tool:post_execute` alone.
     pub updated_output: Option<Value>,
+    /// What the model hears after a tool has run; only hooks written for other tools say it.
+    pub feedback: Option<String>,
 }
 
 impl HookOutput {
@@ -102,6 +107,7 @@ impl fmt::Debug for HookOutput {
                 &keys.map(|keys| keys.keys().collect::<Vec<_>>()),
             )
             .field("updated_output", &self.updated_output.is_some())
+            .field("feedback", &self.feedback.is_some())
             .finish()
     }
 }

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::env_file::EnvFile;
 use super::failure::{FailureKind, Residency, SkipReason};
 use super::output::{Decision, HookOutput};
-use crate::hook::{FailurePolicy, Hook};
+use crate::hook::{Dialect, FailurePolicy, Hook};
 use crate::printable::printable;
 use crate::redact::Redactor;
 
@@ -52,6 +53,7 @@ pub struct HookResult {
     /// Whether a process that the hook left behind still held its output open when it ended, so
     /// that what that process writes from then on is lost.
     pub output_held_open: bool,
+    pub(crate) env_file: Option<Box<EnvFile>>,
     /// Boxed, for most hooks answer nothing.
     pub(crate) output: Option<Box<HookOutput>>,
     pub(crate) diagnostics: Vec<String>,
@@ -84,6 +86,7 @@ impl HookResult {
             residency: None,
             truncated: false,
             output_held_open: false,
+            env_file: None,
             output: None,
             diagnostics: Vec::new(),
             ask_handled: false,
@@ -205,7 +208,7 @@ impl HookResult {
             None if self.skipped.is_some() => Decision::Allow,
             None if answered == Decision::Block => Decision::Block,
             // A result that a host's test made by hand may carry a code and no failure.
-            None if !self.success() => forgiven(FailureKind::Exit),
+            None if !self.answer_counts() => forgiven(FailureKind::Exit),
             None => answered,
         }
     }
@@ -222,9 +225,23 @@ impl HookResult {
         }
     }
 
+    /// Whether what it answered counts: it has succeeded, or the tool that it was written for reads
+    /// answers on other exit codes too.
+    pub(crate) fn answer_counts(&self) -> bool {
+        let has_ended = self.failure.is_none() && self.skipped.is_none() && self.output.is_some();
+        self.success() || has_ended && self.hook.dialect() != Dialect::Native
+    }
+
+    /// Of a `SessionStart` hook of Claude Code that has written something into its `CLAUDE_ENV_FILE`:
+    /// that file, for the host to decide about.
+    #[must_use]
+    pub fn env_file(&self) -> Option<&EnvFile> {
+        self.env_file.as_deref()
+    }
+
     /// What it would have in the place of a tool's output.
     pub(crate) fn replaced_output(&self) -> Option<&Value> {
-        let output = self.output().filter(|_| self.success());
+        let output = self.output().filter(|_| self.answer_counts());
         output.and_then(|output| output.updated_output.as_ref())
     }
 

@@ -263,14 +263,7 @@ impl EventVariables {
         working_dir: &str,
         naming: &'a Naming,
     ) -> Result<Environment<'a>, VariablesError> {
-        if let Some(key) = &self.too_deep {
-            return Err(VariablesError::TooDeep { key: key.clone() });
-        }
-        let is_bad = |name: &&String| name.is_empty() || name.contains(['=', '\0']);
-        if let Some(name) = hook.env().keys().find(is_bad) {
-            return Err(VariablesError::BadName { name: name.clone() });
-        }
-        let mut environment = Environment::new(naming.inherited(hook));
+        let mut environment = self.inherited(hook, naming)?;
         if hook.resident() {
             naming.extend_for_resident(hook, working_dir, &mut environment);
             return Ok(environment);
@@ -288,6 +281,42 @@ impl EventVariables {
         // The hook's own variables win, except over these.
         naming.chain.extend(hook, &mut environment);
         Ok(environment)
+    }
+
+    /// What a hook of another tool finds there: nothing of the event, but what that tool sets.
+    ///
+    /// # Errors
+    /// When a value is nested too deep, and when the hook's own `env` cannot be an environment.
+    pub(crate) fn for_foreign<'a>(
+        &self,
+        hook: &'a Hook,
+        variables: Vec<(&'static str, String)>,
+        naming: &'a Naming,
+    ) -> Result<Environment<'a>, VariablesError> {
+        let mut environment = self.inherited(hook, naming)?;
+        for (name, value) in variables {
+            environment.set(name, value);
+        }
+        for (name, value) in hook.env() {
+            environment.set(name, value);
+        }
+        naming.chain.extend(hook, &mut environment);
+        Ok(environment)
+    }
+
+    fn inherited<'a>(
+        &self,
+        hook: &'a Hook,
+        naming: &'a Naming,
+    ) -> Result<Environment<'a>, VariablesError> {
+        if let Some(key) = &self.too_deep {
+            return Err(VariablesError::TooDeep { key: key.clone() });
+        }
+        let is_bad = |name: &&String| name.is_empty() || name.contains(['=', '\0']);
+        if let Some(name) = hook.env().keys().find(is_bad) {
+            return Err(VariablesError::BadName { name: name.clone() });
+        }
+        Ok(Environment::new(naming.inherited(hook)))
     }
 
     /// The variables that name files, for the values that do not fit.

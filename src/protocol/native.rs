@@ -98,6 +98,7 @@ impl Serialize for HookOutput {
             ("stopReason", self.stop_reason.as_deref()),
             ("systemMessage", self.system_message.as_deref()),
             ("additionalContext", self.additional_context.as_deref()),
+            ("feedback", self.feedback.as_deref()),
         ];
         for (key, text) in texts {
             if let Some(text) = text {
@@ -191,6 +192,7 @@ impl Wire {
             ),
             updated_input: merged(self.updated_input, nested.updated_input),
             updated_output: self.updated_output.or(nested.updated_output),
+            ..HookOutput::default()
         };
         Answer { output, misspelt }
     }
@@ -281,6 +283,7 @@ mod tests {
                 additional_context: texts[3].clone(),
                 updated_input: stops.then(|| Map::from_iter([("a".to_owned(), json!([1]))])),
                 updated_output: stops.then(|| json!([1, null])),
+                ..HookOutput::default()
             };
             let written = serde_json::to_vec(&output).unwrap();
             prop_assert_eq!(read(&written).unwrap().output, output);

@@ -4,8 +4,10 @@
 //! environment, so that none can be executed as code.
 
 use std::ffi::OsString;
+use std::path::Path;
+use std::sync::LazyLock;
 
-use crate::hook::{HookCommand, Shell};
+use crate::hook::{Dialect, Foreign, HookCommand, Shell};
 use crate::process::Args;
 
 /// Returns the program to start, as a name or a path, and its arguments. An error is a message for people.
@@ -22,8 +24,8 @@ pub(crate) fn command_line(
         HookCommand::Shell { text, shell } => match shell {
             None if cfg!(windows) => cmd(text, prefixes),
             Some(Shell::Cmd) => cmd(text, prefixes),
-            None => Ok(posix("/bin/sh", text)),
-            Some(Shell::Sh) if cfg!(unix) => Ok(posix("/bin/sh", text)),
+            None => Ok(posix("/bin/sh", "-c", text)),
+            Some(Shell::Sh) if cfg!(unix) => Ok(posix("/bin/sh", "-c", text)),
             Some(shell @ (Shell::Pwsh | Shell::PowerShell)) => {
                 let options = ["-NoProfile", "-NonInteractive", "-Command", text];
                 Ok((
@@ -31,19 +33,52 @@ pub(crate) fn command_line(
                     Args::List(options.map(Into::into).into()),
                 ))
             }
-            Some(shell) => Ok(posix(shell.as_str(), text)),
+            Some(shell) => Ok(posix(shell.as_str(), "-c", text)),
         },
     }
 }
 
-fn posix(shell: &str, text: &str) -> (OsString, Args) {
+/// The same for a hook of another tool, with the shell that this tool takes where none is named. In the
+/// arguments of a program, `${CLAUDE_PROJECT_DIR}` and the like are replaced.
+pub(crate) fn foreign_command_line(
+    foreign: &Foreign,
+    command: &HookCommand,
+    prefixes: &[String],
+    project: &Path,
+) -> Result<(OsString, Args), String> {
+    match command {
+        HookCommand::Program(words) => {
+            let expanded = |word: &String| foreign.expanded(word, project).into_owned();
+            let words = words.iter().map(expanded).collect();
+            command_line(&HookCommand::Program(words), prefixes)
+        }
+        HookCommand::Shell { text, shell: None } if cfg!(unix) => match foreign.dialect() {
+            Dialect::Codex => {
+                let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());
+                let (_, args) = posix("", "-lc", text);
+                Ok((shell.unwrap_or_else(|| "/bin/sh".into()), args))
+            }
+            _ if *HAS_BASH => Ok(posix("bash", "-c", text)),
+            _ => command_line(command, prefixes),
+        },
+        HookCommand::Shell { .. } => command_line(command, prefixes),
+    }
+}
+
+/// Real hooks use `[[` and arrays, at which another shell ends with exit code 2, and so blocks.
+static HAS_BASH: LazyLock<bool> = LazyLock::new(|| {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join("bash").is_file())
+});
+
+fn posix(shell: &str, option: &str, text: &str) -> (OsString, Args) {
     // A text that begins like an option would be parsed as one.
     let text = if text.starts_with(['-', '+']) {
         format!(" {text}")
     } else {
         text.to_owned()
     };
-    (shell.into(), Args::List(vec!["-c".into(), text.into()]))
+    (shell.into(), Args::List(vec![option.into(), text.into()]))
 }
 
 #[cfg(unix)]

@@ -9,6 +9,8 @@ mod direct;
 mod ending;
 mod event;
 mod firing;
+mod foreign_answer;
+mod given;
 mod nesting;
 mod observer;
 mod report;

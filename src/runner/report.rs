@@ -4,7 +4,9 @@
 //! hidden written out; only where the log has such a level.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 
 use log::{debug, error, trace, warn};
 
@@ -24,9 +26,36 @@ pub(crate) fn tell(what: impl FnOnce()) {
 #[derive(Debug)]
 pub(crate) struct Reporter {
     pub(crate) redactor: Redactor,
+    /// What has been said of which hook, by its fingerprint.
+    said: Mutex<BTreeSet<(u64, String)>>,
 }
 
+/// So many warnings are remembered; what comes after them is not logged.
+const MOST_SAID: usize = 1000;
+
 impl Reporter {
+    pub(crate) fn new(redactor: Redactor) -> Self {
+        Self {
+            redactor,
+            said: Mutex::default(),
+        }
+    }
+
+    /// Warns of what the author of a hook should know, once for each hook.
+    pub(crate) fn diagnose_once(&self, hook: &Hook, words: &str) {
+        let is_new = match self.said.lock() {
+            Ok(mut said) => {
+                said.len() < MOST_SAID && said.insert((hook.fingerprint(), words.to_owned()))
+            }
+            Err(_) => false,
+        };
+        if is_new {
+            tell(|| {
+                warn!("hook `{}`: {}", self.label(hook), self.shown(hook, words));
+            });
+        }
+    }
+
     /// A text that has to do with this hook, as it may be shown.
     pub(crate) fn shown(&self, hook: &Hook, text: &str) -> String {
         printable_lines(&self.masked(hook, text))

@@ -1,6 +1,5 @@
 //! One hook on one event: what it is given, its process, and its result.
 
-use std::borrow::Cow;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -8,20 +7,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::answer::answered;
-use super::command::command_line;
-use super::direct::direct_words;
 use super::ending::{Unable, judge, text};
 use super::firing::Firing;
+use super::foreign_answer::answered_as;
+use super::given::{given, given_as, read_env_file};
 use super::nesting::Nesting;
 use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
-use crate::hook::{GateVerdict, Hook, Stdin};
-use crate::outcome::{FailureKind, HookResult, Residency, SkipReason};
+use crate::hook::{GateVerdict, Hook};
+use crate::outcome::{EnvFile, FailureKind, HookResult, Residency, SkipReason};
 use crate::process::{self, End, Finished, Spec};
-use crate::protocol::{
-    LONGEST_EVENT, NESTING_LIMIT, Naming, VariablesError, check_answer, event_line, new_id,
-};
+use crate::protocol::{NESTING_LIMIT, Naming, check_answer};
 
 /// What every run depends on: the settings, the observers, and the log.
 #[derive(Debug)]
@@ -112,35 +109,28 @@ impl Runner {
                 format!("cannot read the current directory: {error}"),
             )
         })?;
-        let environment = firing
-            .variables
-            .for_hook(
-                hook,
-                firing.can_block,
-                &working_dir.to_string_lossy(),
-                &self.naming,
-            )
-            .map_err(|error| (kind_of(&error), error.to_string()))?;
-        let (program, args) = command_line(hook.command(), self.naming.profile().env_prefixes())
-            .map_err(|error| (FailureKind::NotStarted, error))?;
-        let id = hook.resident().then(new_id);
-        let stdin = stdin(firing, hook, id.as_deref())?;
+        let given = match hook.foreign() {
+            None => given(firing, hook, working_dir, &self.naming)?,
+            Some(foreign) => given_as(foreign, firing, hook, working_dir, &self.naming)?,
+        };
         let spec = Spec {
-            program,
-            args,
-            direct: direct_words(hook.command(), &working_dir, environment.sets("PWD")),
-            environment,
-            working_dir,
-            stdin: stdin.as_deref(),
+            program: given.program,
+            args: given.args,
+            direct: given.direct,
+            environment: given.environment,
+            working_dir: given.working_dir,
+            stdin: given.stdin.as_deref(),
             timeout: self.timeout(hook),
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
             cancel: firing.cancel.as_deref(),
         };
-        Ok(match id {
+        let mut ran = match given.id {
             None => Ran::once(process::run(&spec)),
             Some(id) => self.run_resident(hook, spec, &id),
-        })
+        };
+        ran.env_file = given.env_file.and_then(read_env_file);
+        Ok(ran)
     }
 
     /// The event goes to the hook's process, or where none is kept, to one of its own.
@@ -151,6 +141,7 @@ impl Runner {
                 finished: exchanged.finished,
                 failure: exchanged.failure,
                 residency: exchanged.how,
+                env_file: None,
             };
         }
         // It may have waited for its turn.
@@ -166,11 +157,14 @@ impl Runner {
             finished,
             failure: answered.err().map(|why| (FailureKind::InvalidAnswer, why)),
             residency: Some(Residency::OneShot),
+            env_file: None,
         }
     }
 
     fn timeout(&self, hook: &Hook) -> Duration {
-        hook.own_timeout().unwrap_or(self.default_timeout)
+        let of_tool = || hook.foreign().map(|foreign| foreign.event().timeout);
+        let own = hook.own_timeout().or_else(of_tool);
+        own.unwrap_or(self.default_timeout)
     }
 
     /// The hook's own directory, counted from the base: its project's root, else the executor's
@@ -209,6 +203,7 @@ impl Runner {
             },
             pid: finished.pid,
             residency: ran.residency,
+            env_file: ran.env_file.map(Box::new),
             truncated,
             output_held_open: finished.output_held_open,
             raw_stdout,
@@ -216,7 +211,10 @@ impl Runner {
             ask_handled: firing.handles_ask,
             ..HookResult::new(Arc::clone(hook), exit_code)
         };
-        answered(result, stdout_cut, firing, &self.reporter)
+        match hook.foreign() {
+            None => answered(result, stdout_cut, firing, &self.reporter),
+            Some(foreign) => answered_as(foreign, result, stdout_cut, firing, &self.reporter),
+        }
     }
 }
 
@@ -226,6 +224,7 @@ struct Ran {
     /// Besides what its end says.
     failure: Option<Unable>,
     residency: Option<Residency>,
+    env_file: Option<EnvFile>,
 }
 
 impl Ran {
@@ -234,36 +233,7 @@ impl Ran {
             finished,
             failure: None,
             residency: None,
+            env_file: None,
         }
-    }
-}
-
-/// What the hook finds on its standard input; one with an id gets a line of its own.
-fn stdin<'a>(
-    firing: &'a Firing<'_>,
-    hook: &Hook,
-    id: Option<&str>,
-) -> Result<Option<Cow<'a, [u8]>>, Unable> {
-    let Some(id) = id else {
-        let reads = hook.stdin() == Stdin::Json;
-        return Ok(reads.then(|| Cow::Borrowed(firing.json())));
-    };
-    let line = event_line(firing.json(), id);
-    if line.len() > LONGEST_EVENT {
-        let error = format!(
-            "the event is too large for a resident hook: {} bytes of {LONGEST_EVENT}",
-            line.len()
-        );
-        return Err((FailureKind::EventTooLarge, error));
-    }
-    Ok(Some(Cow::Owned(line)))
-}
-
-fn kind_of(error: &VariablesError) -> FailureKind {
-    match error {
-        VariablesError::TooLarge { .. } | VariablesError::TooDeep { .. } => {
-            FailureKind::EventTooLarge
-        }
-        VariablesError::NoSpill { .. } | VariablesError::BadName { .. } => FailureKind::NotStarted,
     }
 }

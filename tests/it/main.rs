@@ -34,6 +34,8 @@ mod observers;
 mod order;
 #[cfg(unix)]
 mod other_tools;
+#[cfg(unix)]
+mod other_tools_run;
 mod pages;
 mod parallel;
 mod patterns;

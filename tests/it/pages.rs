@@ -47,7 +47,9 @@ fn check_link(page: &Path, text: &str, target: &str) {
         assert!(has_heading(text, anchor), "{shown}: #{anchor}");
     } else if let Some(rest) = target.strip_prefix(PUBLISHED) {
         let (name, anchor) = rest.split_once("/index.html").unwrap();
-        let file = Path::new(ROOT).join("docs").join(format!("{name}.md"));
+        let file = Path::new(ROOT)
+            .join("docs")
+            .join(format!("{}.md", name.replace('_', "-")));
         let linked = fs::read_to_string(&file).unwrap_or_else(|_| panic!("{shown}: {target}"));
         if let Some(anchor) = anchor.strip_prefix('#') {
             assert!(has_heading(&linked, anchor), "{shown}: {target}");

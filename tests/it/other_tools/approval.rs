@@ -31,9 +31,10 @@ fn bash() -> HookEvent {
 #[test]
 fn a_projects_hooks_wait_for_an_approval() {
     let hook = settings("PreToolUse", "Bash", &command("true"));
+    let users = settings("PreToolUse", "Bash", &command("exit 0"));
     let place = Place::new([
         (PROJECT, hook.as_str()),
-        ("home/.claude/settings.json", &hook),
+        ("home/.claude/settings.json", &users),
     ]);
     assert_eq!(load(&place).len(), 1);
     let skipped = |place: &Place| {

@@ -1,0 +1,105 @@
+//! Events of agents that the specification lacks and hooks of other tools use: custom types whose names
+//! this crate knows.
+
+use std::sync::Arc;
+
+use super::event_type::{CustomEventType, EventType};
+use super::{HookEvent, HostContext};
+
+const STOP: &str = "agent:stop";
+const SUBAGENT_START: &str = "agent:subagent_start";
+const SUBAGENT_STOP: &str = "agent:subagent_stop";
+const PRE_COMPACT: &str = "context:pre_compact";
+const POST_COMPACT: &str = "context:post_compact";
+const NOTIFICATION: &str = "notification:show";
+
+impl EventType {
+    /// Whether the event is that an agent is about to stop: a hook that blocks it has the agent go on,
+    /// and one that stops the turn does not block it.
+    #[must_use]
+    pub fn is_agent_stop(&self) -> bool {
+        matches!(self.as_str(), STOP | SUBAGENT_STOP)
+    }
+}
+
+impl HookEvent {
+    /// `agent:stop`: the agent is about to end its turn. A hook that blocks it gives a reason to go on
+    /// with; `stop_hook_active` says that this is such a turn. Can block.
+    #[must_use]
+    pub fn agent_stop(stop_hook_active: bool) -> Self {
+        Self::named(STOP).with_data("stop_hook_active", stop_hook_active)
+    }
+
+    /// `agent:subagent_start`: an agent of this type has started, for a part of the work.
+    #[must_use]
+    pub fn agent_subagent_start(agent_type: impl Into<String>) -> Self {
+        Self::named(SUBAGENT_START).with_data("agent_type", agent_type.into())
+    }
+
+    /// `agent:subagent_stop`: such an agent is about to end. Can block, as
+    /// [`agent_stop`](Self::agent_stop).
+    #[must_use]
+    pub fn agent_subagent_stop(agent_type: impl Into<String>, stop_hook_active: bool) -> Self {
+        Self::named(SUBAGENT_STOP)
+            .with_data("agent_type", agent_type.into())
+            .with_data("stop_hook_active", stop_hook_active)
+    }
+
+    /// `context:pre_compact`: the conversation is about to be shortened; `trigger` is `manual` or `auto`.
+    /// Can block.
+    #[must_use]
+    pub fn context_pre_compact(trigger: impl Into<String>) -> Self {
+        Self::named(PRE_COMPACT).with_data("trigger", trigger.into())
+    }
+
+    /// `context:post_compact`: the conversation has been shortened; `trigger` is `manual` or `auto`.
+    #[must_use]
+    pub fn context_post_compact(trigger: impl Into<String>) -> Self {
+        Self::named(POST_COMPACT).with_data("trigger", trigger.into())
+    }
+
+    /// `notification:show`: the host shows its user a message.
+    #[must_use]
+    pub fn notification_show(message: impl Into<String>) -> Self {
+        Self::named(NOTIFICATION).with_data("message", message.into())
+    }
+
+    fn named(name: &'static str) -> Self {
+        Self::new(EventType::Custom(CustomEventType::known(name)))
+    }
+
+    /// Sets what only the host knows of the moment; see [`HostContext`].
+    #[must_use]
+    pub fn with_context(mut self, context: Arc<HostContext>) -> Self {
+        self.context = Some(context);
+        self
+    }
+
+    /// What only the host knows of the moment, where it has said it.
+    #[must_use]
+    pub fn context(&self) -> Option<&Arc<HostContext>> {
+        self.context.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agent_events_have_valid_names() {
+        for (event, can_block) in [
+            (HookEvent::agent_stop(false), true),
+            (HookEvent::agent_subagent_start("x"), false),
+            (HookEvent::agent_subagent_stop("x", false), true),
+            (HookEvent::context_pre_compact("auto"), true),
+            (HookEvent::context_post_compact("auto"), false),
+            (HookEvent::notification_show("x"), false),
+        ] {
+            let event_type = event.event_type;
+            let read = EventType::custom(event_type.as_str()).unwrap();
+            assert_eq!(read, event_type);
+            assert_eq!(event_type.can_block(), can_block, "{event_type}");
+        }
+    }
+}

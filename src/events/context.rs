@@ -1,0 +1,96 @@
+//! What only the host knows of the moment: for hooks that were written for other tools.
+//!
+//! Knows no tool: which field means what to which of them, `protocol` knows.
+
+use std::fmt;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::depth::bounded_copy;
+
+/// What a hook that was written for another tool finds on its standard input besides the event: the
+/// path of the transcript, the permission mode, the model, and whatever else the host hands on.
+///
+/// Hooks of this crate's own protocol do not see it, neither as JSON nor as variables.
+///
+/// ```
+/// use std::sync::Arc;
+/// use forge_hooks::{HookEvent, HostContext};
+///
+/// let context = HostContext::new()
+///     .with_transcript_path("/tmp/s1.jsonl")
+///     .with_permission_mode("plan");
+/// let event = HookEvent::user_prompt_submit("hello").with_context(Arc::new(context));
+/// assert_eq!(event.context().unwrap().field("permission_mode").unwrap(), "plan");
+/// assert!(!event.to_json().contains("plan"));
+/// ```
+///
+/// `Debug` shows the names of the fields, never their values.
+#[derive(Clone, PartialEq, Default)]
+pub struct HostContext {
+    fields: Map<String, Value>,
+}
+
+impl HostContext {
+    /// A context without any field.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets a field of the tool's input by its name there, such as `turn_id`. What is nested deeper than
+    /// 129 levels becomes `null`.
+    #[must_use]
+    pub fn with_field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.fields.insert(name.into(), bounded_copy(&value.into()));
+        self
+    }
+
+    /// Sets the directory that the session is in (`cwd`): where these hooks run. Default: that of the
+    /// hook's project, else the executor's.
+    #[must_use]
+    pub fn with_cwd(self, path: impl AsRef<Path>) -> Self {
+        self.with_field("cwd", path.as_ref().to_string_lossy())
+    }
+
+    /// Sets the file that the conversation is written to (`transcript_path`).
+    #[must_use]
+    pub fn with_transcript_path(self, path: impl AsRef<Path>) -> Self {
+        self.with_field("transcript_path", path.as_ref().to_string_lossy())
+    }
+
+    /// Sets the permission mode (`permission_mode`), such as `plan`. Default: `default`.
+    #[must_use]
+    pub fn with_permission_mode(self, mode: impl Into<String>) -> Self {
+        self.with_field("permission_mode", mode.into())
+    }
+
+    /// Sets the model (`model`).
+    #[must_use]
+    pub fn with_model(self, model: impl Into<String>) -> Self {
+        self.with_field("model", model.into())
+    }
+
+    /// A field, by its name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&Value> {
+        self.fields.get(name)
+    }
+
+    /// All fields.
+    #[must_use]
+    pub fn fields(&self) -> &Map<String, Value> {
+        &self.fields
+    }
+
+    pub(crate) fn from_fields(fields: Map<String, Value>) -> Self {
+        Self { fields }
+    }
+}
+
+impl fmt::Debug for HostContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.fields.keys()).finish()
+    }
+}

@@ -1,0 +1,76 @@
+//! Hooks of other tools among those of an event: where they stand, and which of their changes is lost.
+//!
+//! Knows neither what such a hook is given nor how its answer is read.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::hook::{Dialect, Hook};
+use crate::outcome::{HookOutput, HookResult};
+use crate::runner::Reporter;
+
+/// Puts this crate's own hooks in front, then those of each other tool together. Of handlers that are the
+/// same the first is kept, as Claude Code and Gemini CLI do.
+pub(super) fn arrange(hooks: &mut Vec<Arc<Hook>>) {
+    if hooks.iter().all(|hook| hook.dialect() == Dialect::Native) {
+        return;
+    }
+    hooks.sort_by_key(|hook| hook.dialect() as u8);
+    let mut seen = HashSet::new();
+    hooks.retain(|hook| match (hook.dialect(), hook.foreign()) {
+        (Dialect::Codex, _) | (_, None) => true,
+        (dialect, Some(foreign)) => {
+            let root = &foreign.plugin_root;
+            let handler = format!("{:?}", (dialect, root, hook.command()));
+            if seen.contains(&handler) {
+                return false;
+            }
+            // An entry that is not approved must not keep another one, which is, from running.
+            let key = match hook.gate() {
+                None => handler,
+                Some(_) => format!("{handler} {}", hook.to_json()),
+            };
+            seen.insert(key)
+        }
+    });
+}
+
+/// Takes those of other tools away, which stand behind ours.
+pub(super) fn split_off(hooks: &mut Vec<Arc<Hook>>) -> Vec<Arc<Hook>> {
+    let ours = hooks
+        .iter()
+        .take_while(|hook| hook.dialect() == Dialect::Native);
+    let ours = ours.count();
+    hooks.split_off(ours)
+}
+
+/// Says of each change that a later hook of the same tool replaces that it is lost.
+pub(super) fn note_discarded(results: &mut [HookResult], reporter: &Reporter) {
+    note(results, reporter, "updatedInput", |output| {
+        output.replaces_input && output.updated_input.is_some()
+    });
+    note(results, reporter, "output", |output| {
+        output.updated_output.is_some()
+    });
+}
+
+fn note(
+    results: &mut [HookResult],
+    reporter: &Reporter,
+    what: &str,
+    changes: impl Fn(&HookOutput) -> bool,
+) {
+    let counts =
+        |result: &&mut HookResult| result.answer_counts() && result.output().is_some_and(&changes);
+    let mut changing: Vec<_> = results.iter_mut().filter(counts).collect();
+    let Some(last) = changing.pop() else {
+        return;
+    };
+    let winner = last.hook.label();
+    for result in changing {
+        let words =
+            format!("its `{what}` is discarded: hook `{winner}` comes later and replaces it");
+        reporter.diagnose_once(&result.hook, &words);
+        result.diagnostics.push(words);
+    }
+}

@@ -1,0 +1,419 @@
+//! Tables of how each tool reads the end of a hook.
+
+use serde_json::Value;
+
+use super::*;
+use crate::hook::Dialect::{self, Claude, Codex, Gemini};
+
+/// In short: `block: why`, then what else was said.
+fn read(dialect: Dialect, event: &str, ended: (i32, &str, &str)) -> String {
+    let (code, stdout, stderr) = ended;
+    let ended = Ended {
+        code,
+        stdout,
+        stderr,
+    };
+    let reading = read_foreign_answer(dialect, event, true, &ended);
+    let output = reading.output;
+    let mut parts = Vec::new();
+    if let Some(decision) = output.decision {
+        let reason = output.reason.map(|reason| format!(": {reason}"));
+        parts.push(format!("{decision}{}", reason.unwrap_or_default()));
+    }
+    if output.stops_turn {
+        parts.push(format!("stop: {}", output.stop_reason.unwrap_or_default()));
+    }
+    let texts = [
+        ("context", output.additional_context),
+        ("feedback", output.feedback),
+        ("message", output.system_message),
+        ("unusable", reading.unusable),
+    ];
+    for (name, text) in texts {
+        parts.extend(text.map(|text| format!("{name}: {text}")));
+    }
+    if let Some(input) = output.updated_input {
+        let how = if output.replaces_input {
+            "input"
+        } else {
+            "merged input"
+        };
+        parts.push(format!("{how}: {}", Value::Object(input)));
+    }
+    parts.extend(output.updated_output.map(|it| format!("output: {it}")));
+    if !reading.counts && code != 0 {
+        parts.push(format!("failed {code}"));
+    }
+    if !reading.diagnostics.is_empty() {
+        parts.push("diagnostic".to_owned());
+    }
+    parts.join("; ")
+}
+
+#[track_caller]
+fn rows(dialect: Dialect, rows: &[(&str, (i32, &str, &str), &str)]) {
+    for (event, ended, expected) in rows {
+        assert_eq!(read(dialect, event, *ended), *expected, "{event} {ended:?}");
+    }
+}
+
+#[test]
+fn claude_reads_exit_codes() {
+    rows(
+        Claude,
+        &[
+            ("PreToolUse", (0, "", ""), ""),
+            ("PreToolUse", (0, "fine", ""), ""),
+            ("PreToolUse", (2, "", "no sudo\n"), "block: no sudo"),
+            (
+                "PreToolUse",
+                (2, "out", ""),
+                "block: the hook exited with code 2 and gave no reason",
+            ),
+            ("PreToolUse", (1, "BLOCKED", "no"), "failed 1; diagnostic"),
+            (
+                "PreToolUse",
+                (127, "", "x: not found"),
+                "failed 127; diagnostic",
+            ),
+            (
+                "PreToolUse",
+                (126, "", "x: denied"),
+                "failed 126; diagnostic",
+            ),
+            (
+                "PreToolUse",
+                (2, "", "python3: can't open file 'x'"),
+                "block: python3: can't open file 'x'; diagnostic",
+            ),
+            ("PreToolUse", (-1, "", ""), "failed -1; diagnostic"),
+            ("UserPromptSubmit", (2, "", "no"), "block: no"),
+            ("Stop", (2, "", "go on"), "block: go on"),
+            ("SubagentStop", (2, "", "go on"), "block: go on"),
+            ("PreCompact", (2, "", "not now"), "block: not now"),
+            ("PostToolUse", (2, "", "lint"), "feedback: lint"),
+            ("PostToolUseFailure", (2, "", "hint"), "feedback: hint"),
+            ("PermissionRequest", (2, "", "no"), "failed 2"),
+            ("SessionStart", (2, "", "no"), "failed 2"),
+            ("SessionStart", (0, " tree \n", ""), "context: tree"),
+            ("SessionStart", (1, "tree", ""), "failed 1; diagnostic"),
+            ("UserPromptSubmit", (0, "today", ""), "context: today"),
+            ("PostToolUse", (0, "text", ""), ""),
+        ],
+    );
+}
+
+#[test]
+fn claude_reads_json_on_every_exit_code() {
+    let deny = r#" {"hookSpecificOutput": {"hookEventName": "PreToolUse",
+        "permissionDecision": "deny", "permissionDecisionReason": "why"}}"#;
+    let allow = &deny.replace("deny", "allow");
+    let request = r#"{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision":
+        {"behavior": "deny", "message": "why"}}}"#;
+    rows(
+        Claude,
+        &[
+            ("PreToolUse", (0, deny, ""), "block: why"),
+            ("PreToolUse", (1, deny, ""), "block: why"),
+            ("PreToolUse", (2, deny, "err"), "block: why"),
+            ("PreToolUse", (0, allow, ""), "allow: why"),
+            ("PreToolUse", (2, allow, "err"), "block: err"),
+            (
+                "PreToolUse",
+                (0, &deny.replace("deny", "ask"), ""),
+                "ask: why",
+            ),
+            (
+                "PreToolUse",
+                (0, &deny.replace("deny", "defer"), ""),
+                "ask: why",
+            ),
+            (
+                "PreToolUse",
+                (0, r#"{"decision": "block", "reason": "r"}"#, ""),
+                "block: r",
+            ),
+            (
+                "PreToolUse",
+                (0, r#"{"decision": "approve", "reason": "r"}"#, ""),
+                "allow",
+            ),
+            ("PermissionRequest", (0, request, ""), "block: why"),
+            (
+                "PermissionRequest",
+                (2, &request.replace("deny", "allow"), "err"),
+                "allow",
+            ),
+            (
+                "Stop",
+                (0, r#"{"decision": "block", "reason": "go on"}"#, ""),
+                "block: go on",
+            ),
+            (
+                "Stop",
+                (0, r#"{"continue": false, "stopReason": "enough"}"#, ""),
+                "stop: enough",
+            ),
+            (
+                "PostToolUse",
+                (0, r#"{"decision": "block", "reason": "r"}"#, ""),
+                "feedback: r",
+            ),
+            (
+                "PostToolUse",
+                (1, r#"{"systemMessage": "m"}"#, ""),
+                "message: m",
+            ),
+            (
+                "SessionEnd",
+                (0, r#"{"decision": "block", "reason": "r"}"#, ""),
+                "",
+            ),
+            (
+                "PreToolUse",
+                (0, r#"{"suppressOutput": true, "x": 1}"#, ""),
+                "",
+            ),
+            ("PreToolUse", (0, r#"{"reason": null}"#, ""), ""),
+        ],
+    );
+}
+
+#[test]
+fn claude_refuses_what_does_not_fit() {
+    let nameless = r#"{"hookSpecificOutput": {"permissionDecision": "deny"}}"#;
+    let other = r#"{"hookSpecificOutput": {"hookEventName": "PostToolUse"}}"#;
+    rows(
+        Claude,
+        &[
+            (
+                "PreToolUse",
+                (0, nameless, ""),
+                r#"unusable: `hookSpecificOutput` lacks `"hookEventName": "PreToolUse"`"#,
+            ),
+            ("PreToolUse", (2, nameless, "err"), "block: err; diagnostic"),
+            (
+                "PreToolUse",
+                (0, other, ""),
+                "unusable: `hookEventName`: expected `PreToolUse`, found `PostToolUse`",
+            ),
+            (
+                "PreToolUse",
+                (0, r#"{"decision": "deny"}"#, ""),
+                "unusable: `decision`: expected `approve`, `block`, found `deny`",
+            ),
+            (
+                "Stop",
+                (0, r#"{"continue": "no"}"#, ""),
+                "unusable: `continue`: expected true or false, found a string",
+            ),
+            (
+                "PreToolUse",
+                (0, r#"{"permissionDecision": "deny"}"#, ""),
+                "diagnostic",
+            ),
+            ("PreToolUse", (0, "{not json", ""), ""),
+            ("SessionStart", (0, "{not json", ""), "context: {not json"),
+            (
+                "PreToolUse",
+                (0, "log\n{\"decision\": \"block\"}", ""),
+                "diagnostic",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn claude_replaces_inputs_and_outputs() {
+    let input = r#"{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
+        "updatedInput": {"command": "ls"}, "additionalContext": "c"}}"#;
+    let output = r#"{"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedMCPToolOutput": "x",
+        "additionalContext": "c"}}"#;
+    rows(
+        Claude,
+        &[
+            (
+                "PreToolUse",
+                (0, input, ""),
+                r#"allow; context: c; input: {"command":"ls"}"#,
+            ),
+            ("PreToolUse", (2, input, "no"), "block: no; context: c"),
+            ("PostToolUse", (0, output, ""), r#"context: c; output: "x""#),
+        ],
+    );
+}
+
+#[test]
+fn codex_reads_json_on_exit_code_0_only() {
+    let decision = |word: &str| {
+        format!(
+            r#"{{"hookSpecificOutput": {{"hookEventName": "PreToolUse", "permissionDecision": "{word}",
+            "permissionDecisionReason": "why"}}}}"#
+        )
+    };
+    let rewrite = decision("allow").replace("\"why\"", r#""why", "updatedInput": {"a": 1}"#);
+    let request = r#"{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision":
+        {"behavior": "deny", "message": "why"}}}"#;
+    rows(
+        Codex,
+        &[
+            ("PreToolUse", (0, &decision("deny"), ""), "block: why"),
+            ("PreToolUse", (1, &decision("deny"), ""), "failed 1"),
+            ("PreToolUse", (2, &decision("deny"), "err"), "block: err"),
+            ("PreToolUse", (2, "out", ""), "failed 2; diagnostic"),
+            (
+                "PreToolUse",
+                (0, &decision("ask"), ""),
+                "unusable: `ask` is not supported",
+            ),
+            (
+                "PreToolUse",
+                (0, &decision("allow"), ""),
+                "unusable: `allow` without `updatedInput` is not supported",
+            ),
+            ("PreToolUse", (0, &rewrite, ""), r#"allow; input: {"a":1}"#),
+            (
+                "PreToolUse",
+                (0, r#"{"decision": "approve"}"#, ""),
+                "unusable: `approve` is not supported",
+            ),
+            (
+                "PreToolUse",
+                (0, r#"{"decision": "block"}"#, ""),
+                "unusable: `block` needs a `reason`",
+            ),
+            (
+                "PreToolUse",
+                (0, r#"{"continue": false}"#, ""),
+                "unusable: `continue` and `stopReason` mean nothing on PreToolUse",
+            ),
+            (
+                "PreToolUse",
+                (0, r#"{"x": 1}"#, ""),
+                "unusable: unknown key `x`",
+            ),
+            (
+                "PreToolUse",
+                (0, "{broken", ""),
+                "unusable: it is not one JSON object",
+            ),
+            ("PreToolUse", (0, "text", ""), ""),
+            ("PermissionRequest", (0, request, ""), "block: why"),
+            ("PermissionRequest", (2, "", "no"), "block: no"),
+            ("PostToolUse", (2, "", "lint"), "feedback: lint"),
+            (
+                "PostToolUse",
+                (0, r#"{"decision": "block", "reason": "r"}"#, ""),
+                "feedback: r",
+            ),
+            ("SessionStart", (0, "text", ""), "context: text"),
+            (
+                "PostToolUse",
+                (0, r#"{"suppressOutput": true}"#, ""),
+                "unusable: `suppressOutput` means nothing on PostToolUse",
+            ),
+            (
+                "PostToolUse",
+                (
+                    0,
+                    r#"{"hookSpecificOutput": {"hookEventName": "PostToolUse",
+                    "updatedMCPToolOutput": 1}}"#,
+                    "",
+                ),
+                "unusable: `updatedMCPToolOutput` is not supported",
+            ),
+            ("SessionStart", (2, "", "no"), "failed 2"),
+            (
+                "Stop",
+                (0, "text", ""),
+                "unusable: it is not one JSON object",
+            ),
+            (
+                "Stop",
+                (0, r#"{"decision": "block", "reason": "go on"}"#, ""),
+                "block: go on",
+            ),
+            ("Stop", (2, "", "go on"), "block: go on"),
+            ("PreToolUse", (1, "", "no"), "failed 1; diagnostic"),
+        ],
+    );
+}
+
+#[test]
+fn gemini_reads_json_everywhere_and_text_as_an_answer() {
+    let deny = r#"{"decision": "deny", "reason": "why"}"#;
+    rows(
+        Gemini,
+        &[
+            ("BeforeTool", (0, deny, ""), "block: why"),
+            ("BeforeTool", (1, deny, ""), "block: why"),
+            ("BeforeTool", (0, "", deny), "block: why"),
+            (
+                "BeforeTool",
+                (2, r#"{"decision": "allow"}"#, "err"),
+                "allow",
+            ),
+            ("BeforeTool", (2, "", r#"{"decision": "allow"}"#), "allow"),
+            (
+                "BeforeTool",
+                (0, r#""{\"decision\": \"block\"}""#, ""),
+                "block",
+            ),
+            (
+                "BeforeTool",
+                (0, r#"{"decision": "ask", "reason": "r"}"#, ""),
+                "ask: r",
+            ),
+            ("BeforeTool", (0, "text", ""), "message: text"),
+            (
+                "BeforeTool",
+                (1, "text", ""),
+                "message: Warning: text; failed 1; diagnostic",
+            ),
+            ("BeforeTool", (2, "", "no"), "block: no"),
+            ("BeforeTool", (3, "out", "no"), "block: out"),
+            (
+                "BeforeTool",
+                (127, "", "x: not found"),
+                "block: x: not found; diagnostic",
+            ),
+            ("BeforeTool", (2, "", ""), "failed 2"),
+            (
+                "BeforeTool",
+                (-1, "", "x"),
+                "message: Warning: x; failed -1; diagnostic",
+            ),
+            ("BeforeAgent", (2, "", "no"), "block: no"),
+            ("AfterAgent", (0, deny, ""), "block: why"),
+            (
+                "AfterTool",
+                (0, deny, ""),
+                r#"feedback: why; output: "why""#,
+            ),
+            ("AfterTool", (2, "", "no"), r#"feedback: no; output: "no""#),
+            ("SessionStart", (0, "text", ""), "message: text"),
+            ("SessionStart", (0, deny, ""), ""),
+            ("SessionStart", (2, "", "no"), "failed 2"),
+            (
+                "BeforeAgent",
+                (
+                    0,
+                    r#"{"hookSpecificOutput": {"additionalContext": "c"}}"#,
+                    "",
+                ),
+                "context: c",
+            ),
+            (
+                "BeforeTool",
+                (0, r#"{"hookSpecificOutput": {"tool_input": {"a": 1}}}"#, ""),
+                r#"merged input: {"a":1}"#,
+            ),
+            (
+                "BeforeModel",
+                (0, r#"{"continue": false, "stopReason": "enough"}"#, ""),
+                "stop: enough",
+            ),
+            ("BeforeTool", (0, "[1]", ""), ""),
+        ],
+    );
+}

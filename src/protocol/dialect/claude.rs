@@ -1,0 +1,154 @@
+//! How Claude Code reads the end of a hook: <https://code.claude.com/docs/en/hooks>.
+
+use super::reading::{Ended, Members, Reading, said};
+use crate::outcome::{Decision, HookOutput};
+
+/// What exit code 2 means, and a `decision` of `block`.
+#[derive(Clone, Copy, PartialEq)]
+enum Objection {
+    Blocks,
+    /// The tool has run: the model hears of it.
+    FeedsBack,
+    Nothing,
+}
+
+fn objection(event: &str) -> Objection {
+    match event {
+        "PreToolUse" | "UserPromptSubmit" | "Stop" | "SubagentStop" | "PreCompact" => {
+            Objection::Blocks
+        }
+        "PostToolUse" | "PostToolUseFailure" => Objection::FeedsBack,
+        _ => Objection::Nothing,
+    }
+}
+
+pub(super) fn read(event: &str, ended: &Ended<'_>) -> Reading {
+    let mut reading = match ended.object() {
+        Some(object) => Reading::of(answer(event, Members(&object))),
+        None => plain(event, ended),
+    };
+    if ended.code != 2 {
+        return reading;
+    }
+    match objection(event) {
+        Objection::Blocks => {
+            let silent = || Some("the hook exited with code 2 and gave no reason".to_owned());
+            reading.block_by_code(ended.complaint().or_else(silent));
+        }
+        Objection::FeedsBack => reading.feed_back_by_code(ended.complaint()),
+        Objection::Nothing => {}
+    }
+    reading
+}
+
+/// Plain text is for the model before its turn, and nothing elsewhere.
+fn plain(event: &str, ended: &Ended<'_>) -> Reading {
+    let is_context = matches!(event, "SessionStart" | "UserPromptSubmit");
+    let mut reading = Reading::default();
+    if is_context && ended.code == 0 {
+        reading.output.additional_context = said(ended.stdout);
+    }
+    reading
+}
+
+fn answer(event: &str, object: Members<'_>) -> Result<HookOutput, String> {
+    let mut output = object.common()?;
+    let decision = object.choice("decision", &["approve", "block"])?;
+    let reason = object.words("reason")?;
+    object.flag("suppressOutput")?;
+    match (decision, objection(event)) {
+        (Some("block"), Objection::Blocks) => {
+            output.decision = Some(Decision::Block);
+            output.reason = reason.clone();
+        }
+        (Some("block"), Objection::FeedsBack) => output.feedback = reason.clone(),
+        (Some("approve"), _) if event == "PreToolUse" => output.decision = Some(Decision::Allow),
+        _ => {}
+    }
+    if let Some(specific) = object.object("hookSpecificOutput")? {
+        add_specific(&mut output, event, specific, reason)?;
+    }
+    Ok(output)
+}
+
+fn add_specific(
+    output: &mut HookOutput,
+    event: &str,
+    specific: Members<'_>,
+    reason: Option<String>,
+) -> Result<(), String> {
+    match specific.text("hookEventName")? {
+        Some(name) if name == event => {}
+        Some(name) => {
+            let name: String = name.chars().take(40).collect();
+            return Err(format!(
+                "`hookEventName`: expected `{event}`, found `{name}`"
+            ));
+        }
+        None => {
+            return Err(format!(
+                "`hookSpecificOutput` lacks `\"hookEventName\": \"{event}\"`"
+            ));
+        }
+    }
+    output.additional_context = specific.words("additionalContext")?;
+    match event {
+        "PreToolUse" => add_permission(output, specific, reason)?,
+        "PermissionRequest" => add_request(output, specific)?,
+        "PostToolUse" => {
+            let new = specific.get("updatedToolOutput");
+            let replaced = new.or_else(|| specific.get("updatedMCPToolOutput"));
+            output.updated_output = replaced.cloned();
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The stricter one counts, should `decision` say something else.
+fn add_permission(
+    output: &mut HookOutput,
+    specific: Members<'_>,
+    reason: Option<String>,
+) -> Result<(), String> {
+    let words = &["allow", "deny", "ask", "defer"];
+    let decision = match specific.choice("permissionDecision", words)? {
+        None => None,
+        Some("allow") => Some(Decision::Allow),
+        Some("deny") => Some(Decision::Block),
+        // The call waits for a person: no host of this crate has it wait for another program.
+        Some(_) => Some(Decision::Ask),
+    };
+    if let Some(inner) = decision {
+        let outer = output.decision.unwrap_or(inner);
+        if outer.stricter(inner) == inner {
+            output.decision = Some(inner);
+            output.reason = specific.words("permissionDecisionReason")?.or(reason);
+        }
+    }
+    if let Some(input) = specific.object("updatedInput")? {
+        output.updated_input = Some(input.0.clone());
+        output.replaces_input = true;
+    }
+    Ok(())
+}
+
+fn add_request(output: &mut HookOutput, specific: Members<'_>) -> Result<(), String> {
+    let Some(decision) = specific.object("decision")? else {
+        return Ok(());
+    };
+    match decision.choice("behavior", &["allow", "deny"])? {
+        Some("allow") => output.decision = Some(Decision::Allow),
+        Some(_) => {
+            output.decision = Some(Decision::Block);
+            output.reason = decision.words("message")?;
+            output.stops_turn |= decision.flag("interrupt")? == Some(true);
+        }
+        None => return Err("`decision` lacks `behavior`".to_owned()),
+    }
+    if let Some(input) = decision.object("updatedInput")? {
+        output.updated_input = Some(input.0.clone());
+        output.replaces_input = true;
+    }
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! How Codex reads the end of a hook: <https://developers.openai.com/codex/hooks>. It is strict: what it
+//! does not know makes an answer unusable.
+
+use super::reading::{Ended, Members, Reading, said};
+use crate::outcome::{Decision, HookOutput};
+
+pub(super) fn read(event: &str, ended: &Ended<'_>) -> Reading {
+    match ended.code {
+        0 => read_output(event, ended),
+        2 => read_complaint(event, ended),
+        _ => Reading::default(),
+    }
+}
+
+fn read_output(event: &str, ended: &Ended<'_>) -> Reading {
+    let text = ended.stdout.trim();
+    if let Some(object) = ended.object() {
+        return Reading::of(answer(event, Members(&object)));
+    }
+    let is_broken = text.starts_with(['{', '[']);
+    let must_be_json = matches!(event, "Stop" | "SubagentStop") && !text.is_empty();
+    if is_broken || must_be_json {
+        return Reading::of(Err("it is not one JSON object".to_owned()));
+    }
+    let mut reading = Reading::default();
+    if matches!(event, "SessionStart" | "UserPromptSubmit" | "SubagentStart") {
+        reading.output.additional_context = said(text);
+    }
+    reading
+}
+
+/// Exit code 2 needs words on standard error.
+fn read_complaint(event: &str, ended: &Ended<'_>) -> Reading {
+    let mut reading = Reading::default();
+    let complaint = ended.complaint();
+    if complaint.is_none() {
+        let silent = "exit code 2 blocks only with a reason on standard error";
+        reading.diagnostics.push(silent.to_owned());
+        return reading;
+    }
+    match event {
+        "PreToolUse" | "PermissionRequest" | "UserPromptSubmit" | "Stop" | "SubagentStop" => {
+            reading.block_by_code(complaint);
+        }
+        "PostToolUse" => reading.feed_back_by_code(complaint),
+        _ => {}
+    }
+    reading
+}
+
+const KEYS: &[&str] = &[
+    "continue",
+    "stopReason",
+    "suppressOutput",
+    "systemMessage",
+    "decision",
+    "reason",
+    "hookSpecificOutput",
+];
+
+fn answer(event: &str, object: Members<'_>) -> Result<HookOutput, String> {
+    refuse_unknown(object, KEYS)?;
+    let mut output = object.common()?;
+    let is_before = matches!(event, "PreToolUse" | "PermissionRequest");
+    if is_before && (output.stops_turn || object.get("stopReason").is_some()) {
+        return Err(format!(
+            "`continue` and `stopReason` mean nothing on {event}"
+        ));
+    }
+    let suppresses = object.flag("suppressOutput")? == Some(true);
+    if suppresses && (is_before || event == "PostToolUse") {
+        return Err(format!("`suppressOutput` means nothing on {event}"));
+    }
+    let specific = object.object("hookSpecificOutput")?;
+    if let Some(specific) = specific {
+        if specific.text("hookEventName")?.is_none() {
+            return Err("`hookSpecificOutput` lacks `hookEventName`".to_owned());
+        }
+        if specific.get("updatedMCPToolOutput").is_some() {
+            return Err("`updatedMCPToolOutput` is not supported".to_owned());
+        }
+        output.additional_context = specific.words("additionalContext")?;
+    }
+    match (event, specific) {
+        ("PreToolUse", Some(specific)) if decides(specific) => {
+            add_permission(&mut output, specific)?
+        }
+        ("PermissionRequest", Some(specific)) => add_request(&mut output, specific)?,
+        _ => add_decision(&mut output, event, object)?,
+    }
+    Ok(output)
+}
+
+fn decides(specific: Members<'_>) -> bool {
+    let keys = [
+        "permissionDecision",
+        "permissionDecisionReason",
+        "updatedInput",
+    ];
+    keys.iter().any(|key| specific.get(key).is_some())
+}
+
+fn add_decision(output: &mut HookOutput, event: &str, object: Members<'_>) -> Result<(), String> {
+    let reason = object.words("reason")?;
+    match object.choice("decision", &["approve", "block"])? {
+        None => Ok(()),
+        Some("approve") => Err("`approve` is not supported".to_owned()),
+        Some(_) if reason.is_none() => Err("`block` needs a `reason`".to_owned()),
+        Some(_) => {
+            match event {
+                "PreToolUse" | "UserPromptSubmit" | "Stop" | "SubagentStop" => {
+                    output.decision = Some(Decision::Block);
+                    output.reason = reason;
+                }
+                "PostToolUse" => output.feedback = reason,
+                _ => {}
+            }
+            Ok(())
+        }
+    }
+}
+
+fn add_permission(output: &mut HookOutput, specific: Members<'_>) -> Result<(), String> {
+    refuse_unknown(
+        specific,
+        &[
+            "hookEventName",
+            "permissionDecision",
+            "permissionDecisionReason",
+            "updatedInput",
+            "additionalContext",
+        ],
+    )?;
+    let reason = specific.words("permissionDecisionReason")?;
+    let input = specific.object("updatedInput")?;
+    match specific.choice("permissionDecision", &["allow", "deny", "ask"])? {
+        Some("allow") => {
+            let Some(input) = input else {
+                return Err("`allow` without `updatedInput` is not supported".to_owned());
+            };
+            output.decision = Some(Decision::Allow);
+            output.updated_input = Some(input.0.clone());
+            output.replaces_input = true;
+            Ok(())
+        }
+        _ if input.is_some() => Err("`updatedInput` needs `allow`".to_owned()),
+        Some("deny") if reason.is_none() => {
+            Err("`deny` needs a `permissionDecisionReason`".to_owned())
+        }
+        Some("deny") => {
+            output.decision = Some(Decision::Block);
+            output.reason = reason;
+            Ok(())
+        }
+        Some(word) => Err(format!("`{word}` is not supported")),
+        None => Err("`permissionDecisionReason` without a `permissionDecision`".to_owned()),
+    }
+}
+
+fn add_request(output: &mut HookOutput, specific: Members<'_>) -> Result<(), String> {
+    let Some(decision) = specific.object("decision")? else {
+        return Ok(());
+    };
+    let reserved = ["updatedInput", "updatedPermissions"];
+    let interrupts = decision.flag("interrupt")? == Some(true);
+    if interrupts || reserved.iter().any(|key| decision.get(key).is_some()) {
+        return Err(
+            "`updatedInput`, `updatedPermissions` and `interrupt` are not supported".to_owned(),
+        );
+    }
+    match decision.choice("behavior", &["allow", "deny"])? {
+        Some("allow") => output.decision = Some(Decision::Allow),
+        Some(_) => {
+            output.decision = Some(Decision::Block);
+            output.reason = decision.words("message")?;
+        }
+        None => return Err("`decision` lacks `behavior`".to_owned()),
+    }
+    Ok(())
+}
+
+fn refuse_unknown(members: Members<'_>, known: &[&str]) -> Result<(), String> {
+    match members.other_than(known) {
+        Some(key) => {
+            let key: String = key.chars().take(40).collect();
+            Err(format!("unknown key `{key}`"))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,100 @@
+//! How Gemini CLI reads the end of a hook: <https://geminicli.com/docs/hooks/reference>. It reads JSON on
+//! every exit code, also from standard error, and makes an answer of plain text.
+
+use serde_json::{Map, Value};
+
+use super::reading::{Ended, Members, Reading, said};
+use crate::outcome::{Decision, HookOutput};
+
+pub(super) fn read(event: &str, ended: &Ended<'_>) -> Reading {
+    let Some(text) = said(ended.stdout).or_else(|| ended.complaint()) else {
+        return Reading::default();
+    };
+    match parsed(&text) {
+        Some(Value::Object(object)) => Reading {
+            output: answer(event, Members(&object)),
+            counts: true,
+            ..Reading::default()
+        },
+        Some(_) => Reading::default(),
+        None => plain(event, ended.code, text),
+    }
+}
+
+/// JSON that was written as a string of JSON counts too.
+fn parsed(text: &str) -> Option<Value> {
+    let value = serde_json::from_str(text).ok()?;
+    match &value {
+        Value::String(inner) => serde_json::from_str(inner).ok(),
+        _ => Some(value),
+    }
+}
+
+fn plain(event: &str, code: i32, text: String) -> Reading {
+    let mut reading = Reading::default();
+    match code {
+        0 => reading.output.system_message = Some(text),
+        ..2 => reading.output.system_message = Some(format!("Warning: {text}")),
+        2.. => {
+            deny(&mut reading.output, event, Some(text));
+            reading.counts = is_decided(event);
+        }
+    }
+    reading
+}
+
+/// Wrong types count as missing.
+fn answer(event: &str, object: Members<'_>) -> HookOutput {
+    let words = |key| object.words(key).unwrap_or_default();
+    let mut output = HookOutput {
+        system_message: words("systemMessage"),
+        ..HookOutput::default()
+    };
+    if is_decided(event) {
+        output.stops_turn = object.get("continue") == Some(&Value::Bool(false));
+        output.stop_reason = words("stopReason");
+        match object.text("decision").unwrap_or_default() {
+            Some("allow" | "approve") => output.decision = Some(Decision::Allow),
+            Some("ask") => {
+                output.decision = Some(Decision::Ask);
+                output.reason = words("reason");
+            }
+            Some("deny" | "block") => deny(&mut output, event, words("reason")),
+            _ => {}
+        }
+    }
+    if let Ok(Some(specific)) = object.object("hookSpecificOutput") {
+        output.additional_context = specific.words("additionalContext").unwrap_or_default();
+        if event == "BeforeTool" {
+            output.updated_input = specific.get("tool_input").and_then(object_of).cloned();
+        }
+    }
+    output
+}
+
+fn object_of(value: &Value) -> Option<&Map<String, Value>> {
+    value.as_object()
+}
+
+/// On all other events a decision means nothing.
+fn is_decided(event: &str) -> bool {
+    matches!(
+        event,
+        "BeforeTool" | "AfterTool" | "BeforeAgent" | "AfterAgent" | "BeforeModel" | "AfterModel"
+    )
+}
+
+/// After a tool, the reason takes the place of its output.
+fn deny(output: &mut HookOutput, event: &str, reason: Option<String>) {
+    match event {
+        "AfterTool" => {
+            output.updated_output = reason.clone().map(Value::from);
+            output.feedback = reason;
+        }
+        _ if is_decided(event) => {
+            output.decision = Some(Decision::Block);
+            output.reason = reason;
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,222 @@
+//! An event as another tool writes it on the standard input of a hook, and back.
+//!
+//! What the event does not have comes from the host's context, and what that does not have either is as
+//! in the table of `fields`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::fields::{common, own};
+use crate::events::{EventType, HookEvent, HostContext};
+use crate::hook::{Dialect, Foreign, dialects};
+
+/// Our keys of an event's data, and the tools' names of them; the first is for Gemini CLI alone.
+const RENAMED: [(&str, &str); 4] = [
+    ("last_assistant_message", "prompt_response"),
+    ("tool_args", "tool_input"),
+    ("tool_result", "tool_response"),
+    ("content", "prompt"),
+];
+
+/// What the hook finds on its standard input: one line of JSON.
+pub(crate) fn payload(foreign: &Foreign, event: &HookEvent, cwd: &Path) -> Vec<u8> {
+    let dialect = foreign.dialect();
+    let name = foreign.event().name;
+    let mut members: BTreeMap<&str, Cow<'_, Value>> = BTreeMap::new();
+    let mut set = |key, value| members.insert(key, value);
+    for (key, value) in common(dialect).iter().chain(own(dialect, name)) {
+        set(key, Cow::Owned(value.to_json()));
+    }
+    set("cwd", Cow::Owned(cwd.to_string_lossy().into()));
+    if dialect == Dialect::Gemini {
+        set("timestamp", Cow::Owned(iso_8601(event.timestamp).into()));
+    }
+    let context = event.context();
+    for (key, value) in context.iter().flat_map(|context| context.fields()) {
+        set(key, Cow::Borrowed(value));
+    }
+    // One that came from the tool is handed on as it is.
+    let came_from_tool = context.is_some_and(|it| it.field("hook_event_name").is_some());
+    for (key, value) in &event.data {
+        let key = theirs(dialect, key);
+        let is_plain = !came_from_tool && key == "tool_response";
+        let tool = event.tool_name.as_deref().unwrap_or_default();
+        let wrapped = is_plain.then(|| response(dialect, foreign.tool_name(tool), value));
+        set(
+            key,
+            wrapped.flatten().map_or(Cow::Borrowed(value), Cow::Owned),
+        );
+    }
+    if let Some(tool) = &event.tool_name {
+        set("tool_name", Cow::Owned(foreign.tool_name(tool).into()));
+    }
+    if let Some(id) = &event.session_id {
+        set("session_id", Cow::Owned(id.as_str().into()));
+    }
+    set("hook_event_name", Cow::Owned(name.into()));
+    // The only way for this to fail is a key that is no string.
+    let mut line = serde_json::to_vec(&members).unwrap_or_default();
+    line.push(b'\n');
+    line
+}
+
+/// The directory that the session is in, as the host says it.
+pub(crate) fn session_dir(event: &HookEvent) -> Option<&Path> {
+    let cwd = event.context()?.field("cwd")?;
+    cwd.as_str().map(Path::new)
+}
+
+fn renamed(dialect: Dialect) -> &'static [(&'static str, &'static str)] {
+    match dialect {
+        Dialect::Gemini => &RENAMED,
+        _ => &RENAMED[1..],
+    }
+}
+
+fn theirs(dialect: Dialect, key: &str) -> &str {
+    let found = renamed(dialect).iter().find(|(ours, _)| *ours == key);
+    found.map_or(key, |(_, theirs)| theirs)
+}
+
+fn ours(dialect: Dialect, key: &str) -> &str {
+    let found = renamed(dialect).iter().find(|(_, theirs)| *theirs == key);
+    found.map_or(key, |(ours, _)| ours)
+}
+
+/// What a tool has returned in the form that these hooks expect, where it has another one.
+fn response(dialect: Dialect, tool: &str, value: &Value) -> Option<Value> {
+    match (dialect, value) {
+        (Dialect::Claude, Value::String(text)) if tool == "Bash" => Some(json!({
+            "stdout": text, "stderr": "", "interrupted": false, "isImage": false,
+        })),
+        (Dialect::Gemini, Value::Object(_)) => None,
+        (Dialect::Gemini, value) => Some(json!({"llmContent": value, "returnDisplay": value})),
+        _ => None,
+    }
+}
+
+/// Why the input of another tool's hook is not an event.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ForeignEventError {
+    /// It is not an object with a text as `hook_event_name`, or not an event of this crate's own.
+    #[error("{0}")]
+    Malformed(String),
+    /// The tool has no event of this name.
+    #[error("`hook_event_name`: `{dialect}` has no event `{name}`")]
+    Unknown {
+        /// The tool.
+        dialect: Dialect,
+        /// What was given.
+        name: String,
+    },
+    /// The tool has this event, and hosts of this crate do not fire it.
+    #[error("`hook_event_name`: hosts do not fire `{name}`, so no hook of it runs")]
+    NotFired {
+        /// The event.
+        name: String,
+    },
+}
+
+/// Makes an event of what another tool writes on the standard input of its hooks. Its hooks find every
+/// field of it again; those that the event has no place for are its [context](HookEvent::context).
+///
+/// ```
+/// use forge_hooks::{Dialect, foreign_event};
+/// use serde_json::json;
+///
+/// let event = foreign_event(Dialect::Claude, json!({
+///     "hook_event_name": "PreToolUse",
+///     "session_id": "s1",
+///     "tool_name": "Bash",
+///     "tool_input": {"command": "ls"},
+/// }))?;
+/// assert_eq!(event.event_type.as_str(), "tool:pre_execute");
+/// assert_eq!(event.data["tool_args"]["command"], "ls");
+/// # Ok::<(), forge_hooks::ForeignEventError>(())
+/// ```
+///
+/// # Errors
+/// When it is not an object, has no `hook_event_name`, or one that the tool does not know or hosts do
+/// not fire. For [`Dialect::Native`], when it is not an event as [`HookEvent::to_json`] writes it.
+pub fn foreign_event(dialect: Dialect, payload: Value) -> Result<HookEvent, ForeignEventError> {
+    if dialect == Dialect::Native {
+        let event = serde_json::from_value(payload);
+        return event.map_err(|error| ForeignEventError::Malformed(error.to_string()));
+    }
+    let Value::Object(fields) = payload else {
+        let words = "expected an object with `hook_event_name`";
+        return Err(ForeignEventError::Malformed(words.to_owned()));
+    };
+    let Some(name) = fields.get("hook_event_name").and_then(Value::as_str) else {
+        let words = "expected a text as `hook_event_name`";
+        return Err(ForeignEventError::Malformed(words.to_owned()));
+    };
+    let name = name.to_owned();
+    let Some(event) = dialects::event(dialect, &name) else {
+        return Err(ForeignEventError::Unknown { dialect, name });
+    };
+    let Some(Ok(event_type)) = event.event.map(EventType::of_name) else {
+        return Err(ForeignEventError::NotFired { name });
+    };
+    Ok(with_fields(
+        HookEvent::new(event_type),
+        dialect,
+        &name,
+        fields,
+    ))
+}
+
+fn with_fields(
+    mut event: HookEvent,
+    dialect: Dialect,
+    name: &str,
+    fields: Map<String, Value>,
+) -> HookEvent {
+    let own = own(dialect, name);
+    let mut rest = Map::new();
+    for (key, value) in fields {
+        match (key.as_str(), value) {
+            ("tool_name", Value::String(tool)) => event.tool_name = Some(tool),
+            ("session_id", Value::String(id)) => event.session_id = Some(id),
+            (known, value) if own.iter().any(|(field, _)| *field == known) => {
+                event.data.insert(ours(dialect, known).to_owned(), value);
+            }
+            (_, value) => {
+                rest.insert(key, value);
+            }
+        }
+    }
+    event.with_context(Arc::new(HostContext::from_fields(rest)))
+}
+
+/// In UTC, to the millisecond.
+fn iso_8601(seconds: f64) -> String {
+    // A time that is none counts as the year 1970.
+    #[allow(clippy::cast_possible_truncation)]
+    let millis = (seconds * 1e3) as i64;
+    let days = millis.div_euclid(86_400_000);
+    let of_day = millis.rem_euclid(86_400_000);
+    let (year, month, day) = date(days);
+    let (hour, minute) = (of_day / 3_600_000, of_day / 60_000 % 60);
+    let (second, milli) = (of_day / 1000 % 60, of_day % 1000);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+}
+
+/// The date of a day, counted from 1970-01-01. A year begins in March here, so that a leap day is its last.
+fn date(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}

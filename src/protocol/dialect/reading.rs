@@ -1,0 +1,164 @@
+//! What the end of another tool's hook comes to, and the members of the JSON that it wrote.
+//!
+//! Knows no tool.
+
+use serde_json::{Map, Value};
+
+use crate::outcome::{Decision, HookOutput};
+
+/// How a hook ended, and what it wrote.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ended<'a> {
+    /// Negative where a signal ended it.
+    pub(crate) code: i32,
+    pub(crate) stdout: &'a str,
+    pub(crate) stderr: &'a str,
+}
+
+impl Ended<'_> {
+    /// The JSON object on standard output; other output is plain text.
+    pub(super) fn object(&self) -> Option<Map<String, Value>> {
+        serde_json::from_str(self.stdout.trim()).ok()
+    }
+
+    /// The words on standard error, where there are any.
+    pub(super) fn complaint(&self) -> Option<String> {
+        said(self.stderr)
+    }
+}
+
+/// What a tool makes of it.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) output: HookOutput,
+    /// Whether the tool has a use for what was written, so that the exit code is no failure.
+    pub(crate) counts: bool,
+    /// Why the tool cannot use the answer, where it cannot: it goes on as if the hook had failed.
+    pub(crate) unusable: Option<String>,
+    pub(crate) diagnostics: Vec<String>,
+}
+
+impl Reading {
+    /// Of an object that fits what the tool expects, or does not.
+    pub(super) fn of(answer: Result<HookOutput, String>) -> Self {
+        match answer {
+            Ok(output) => Self {
+                output,
+                counts: true,
+                ..Self::default()
+            },
+            Err(why) => Self {
+                unusable: Some(why),
+                ..Self::default()
+            },
+        }
+    }
+
+    /// The exit code blocks, whatever was written.
+    pub(super) fn block_by_code(&mut self, reason: Option<String>) {
+        if self.output.decision != Some(Decision::Block) {
+            self.output.decision = Some(Decision::Block);
+            self.output.reason = reason;
+        }
+        self.output.updated_input = None;
+        self.take_code();
+    }
+
+    /// After a tool, the model hears of it.
+    pub(super) fn feed_back_by_code(&mut self, words: Option<String>) {
+        let said = self.output.feedback.take();
+        self.output.feedback = said.or(words);
+        self.take_code();
+    }
+
+    fn take_code(&mut self) {
+        self.counts = true;
+        self.diagnostics.extend(self.unusable.take());
+    }
+}
+
+/// Words, where they say anything.
+pub(super) fn said(words: &str) -> Option<String> {
+    let words = words.trim();
+    (!words.is_empty()).then(|| words.to_owned())
+}
+
+/// The members of an object; `null` is as good as missing.
+#[derive(Clone, Copy)]
+pub(super) struct Members<'a>(pub(super) &'a Map<String, Value>);
+
+impl<'a> Members<'a> {
+    pub(super) fn get(self, key: &str) -> Option<&'a Value> {
+        self.0.get(key).filter(|value| !value.is_null())
+    }
+
+    pub(super) fn text(self, key: &str) -> Result<Option<&'a str>, String> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(unexpected(key, "a string", other)),
+        }
+    }
+
+    /// Blank words say nothing.
+    pub(super) fn words(self, key: &str) -> Result<Option<String>, String> {
+        Ok(self.text(key)?.and_then(said))
+    }
+
+    pub(super) fn flag(self, key: &str) -> Result<Option<bool>, String> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(other) => Err(unexpected(key, "true or false", other)),
+        }
+    }
+
+    pub(super) fn object(self, key: &str) -> Result<Option<Self>, String> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::Object(map)) => Ok(Some(Self(map))),
+            Some(other) => Err(unexpected(key, "an object", other)),
+        }
+    }
+
+    /// One of these words.
+    pub(super) fn choice(self, key: &str, words: &[&str]) -> Result<Option<&'a str>, String> {
+        match self.text(key)? {
+            Some(word) if !words.contains(&word) => {
+                let word: String = word.chars().take(40).collect();
+                let words = words.join("`, `");
+                Err(format!("`{key}`: expected `{words}`, found `{word}`"))
+            }
+            word => Ok(word),
+        }
+    }
+
+    /// A key that is none of these.
+    pub(super) fn other_than(self, known: &[&str]) -> Option<&'a str> {
+        let mut keys = self.0.keys();
+        keys.find(|key| !known.contains(&key.as_str()))
+            .map(String::as_str)
+    }
+
+    /// `continue`, `stopReason` and `systemMessage`, which all tools have.
+    pub(super) fn common(self) -> Result<HookOutput, String> {
+        Ok(HookOutput {
+            stops_turn: self.flag("continue")? == Some(false),
+            stop_reason: self.words("stopReason")?,
+            system_message: self.words("systemMessage")?,
+            ..HookOutput::default()
+        })
+    }
+}
+
+fn unexpected(key: &str, expected: &str, found: &Value) -> String {
+    let found = match found {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    };
+    format!("`{key}`: expected {expected}, found {found}")
+}

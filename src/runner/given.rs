@@ -1,0 +1,162 @@
+//! What a hook is given: its command line, its environment, its directory, its input. There is one way for
+//! hooks of this crate's own protocol, and one for those of other tools.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::PathBuf;
+
+use tempfile::NamedTempFile;
+
+use super::command::{command_line, foreign_command_line};
+use super::direct::direct_words;
+use super::ending::Unable;
+use super::firing::Firing;
+use crate::hook::{Dialect, Foreign, Hook, Stdin};
+use crate::outcome::{EnvFile, FailureKind};
+use crate::process::{Args, Environment};
+use crate::protocol::{
+    LONGEST_EVENT, Naming, VariablesError, event_line, foreign_variables, new_id, payload,
+    session_dir,
+};
+
+/// What the file of a session's variables may hold.
+const LARGEST_ENV_FILE: u64 = 1024 * 1024;
+
+pub(super) struct Given<'a> {
+    pub(super) program: OsString,
+    pub(super) args: Args,
+    pub(super) direct: Vec<&'a str>,
+    pub(super) environment: Environment<'a>,
+    pub(super) working_dir: PathBuf,
+    pub(super) stdin: Option<Cow<'a, [u8]>>,
+    /// Of a resident hook's event.
+    pub(super) id: Option<String>,
+    /// For the variables of the session.
+    pub(super) env_file: Option<NamedTempFile>,
+}
+
+/// By this crate's own protocol.
+pub(super) fn given<'a>(
+    firing: &'a Firing<'_>,
+    hook: &'a Hook,
+    working_dir: PathBuf,
+    naming: &'a Naming,
+) -> Result<Given<'a>, Unable> {
+    let directory = working_dir.to_string_lossy();
+    let environment = firing
+        .variables
+        .for_hook(hook, firing.can_block, &directory, naming)
+        .map_err(|error| (kind_of(&error), error.to_string()))?;
+    let (program, args) = command_line(hook.command(), naming.profile().env_prefixes())
+        .map_err(|error| (FailureKind::NotStarted, error))?;
+    let id = hook.resident().then(new_id);
+    let stdin = stdin(firing, hook, id.as_deref())?;
+    Ok(Given {
+        program,
+        args,
+        direct: direct_words(hook.command(), &working_dir, environment.sets("PWD")),
+        environment,
+        working_dir,
+        stdin,
+        id,
+        env_file: None,
+    })
+}
+
+/// By the protocol of the tool that the hook was written for.
+pub(super) fn given_as<'a>(
+    foreign: &'a Foreign,
+    firing: &'a Firing<'_>,
+    hook: &'a Hook,
+    project: PathBuf,
+    naming: &'a Naming,
+) -> Result<Given<'a>, Unable> {
+    let event = &firing.event;
+    let prefixes = naming.profile().env_prefixes();
+    let (program, args) = foreign_command_line(foreign, hook.command(), prefixes, &project)
+        .map_err(|error| (FailureKind::NotStarted, error))?;
+    let working_dir = match session_dir(event) {
+        // A project's hook was approved for the files of the project's root.
+        Some(directory) if hook.gate().is_none() && directory.is_dir() => directory.to_owned(),
+        _ => project.clone(),
+    };
+    let mut variables = foreign_variables(foreign, event, &project, &working_dir);
+    let env_file = env_file(foreign)?;
+    if let Some(file) = &env_file {
+        let path = file.path().to_string_lossy().into_owned();
+        variables.push(("CLAUDE_ENV_FILE", path));
+    }
+    let environment = firing
+        .variables
+        .for_foreign(hook, variables, naming)
+        .map_err(|error| (kind_of(&error), error.to_string()))?;
+    // A login shell may change what a command means.
+    let direct = match foreign.dialect() {
+        Dialect::Codex => Vec::new(),
+        _ => direct_words(hook.command(), &working_dir, environment.sets("PWD")),
+    };
+    Ok(Given {
+        program,
+        args,
+        direct,
+        environment,
+        stdin: Some(Cow::Owned(payload(foreign, event, &working_dir))),
+        working_dir,
+        id: None,
+        env_file,
+    })
+}
+
+fn env_file(foreign: &Foreign) -> Result<Option<NamedTempFile>, Unable> {
+    let has_one = foreign.dialect() == Dialect::Claude && foreign.event().name == "SessionStart";
+    if !has_one {
+        return Ok(None);
+    }
+    let named = tempfile::Builder::new()
+        .prefix("forge-hooks-env-")
+        .tempfile();
+    named.map(Some).map_err(|error| {
+        let words = format!("cannot make the file for `CLAUDE_ENV_FILE`: {error}");
+        (FailureKind::NotStarted, words)
+    })
+}
+
+/// What the hook has written there. A file that it has put in its place does not count: to open that could
+/// wait for ever.
+pub(super) fn read_env_file(file: NamedTempFile) -> Option<EnvFile> {
+    let mut bytes = Vec::new();
+    let mut limited = file.as_file().take(LARGEST_ENV_FILE);
+    limited.read_to_end(&mut bytes).ok()?;
+    (!bytes.is_empty()).then(|| EnvFile::new(file.into_temp_path(), bytes))
+}
+
+/// What the hook finds on its standard input; one with an id gets a line of its own.
+fn stdin<'a>(
+    firing: &'a Firing<'_>,
+    hook: &Hook,
+    id: Option<&str>,
+) -> Result<Option<Cow<'a, [u8]>>, Unable> {
+    let Some(id) = id else {
+        let reads = hook.stdin() == Stdin::Json;
+        return Ok(reads.then(|| Cow::Borrowed(firing.json())));
+    };
+    let line = event_line(firing.json(), id);
+    if line.len() > LONGEST_EVENT {
+        let error = format!(
+            "the event is too large for a resident hook: {} bytes of {LONGEST_EVENT}",
+            line.len()
+        );
+        return Err((FailureKind::EventTooLarge, error));
+    }
+    Ok(Some(Cow::Owned(line)))
+}
+
+fn kind_of(error: &VariablesError) -> FailureKind {
+    match error {
+        VariablesError::TooLarge { .. } | VariablesError::TooDeep { .. } => {
+            FailureKind::EventTooLarge
+        }
+        VariablesError::NoSpill { .. } | VariablesError::BadName { .. } => FailureKind::NotStarted,
+    }
+}
