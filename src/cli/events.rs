@@ -59,11 +59,10 @@ fn show(
         format!("{about}; {blocks}")
     };
     writeln!(terminal, "{name}: {about}")?;
-    let tool = variables.of_tool(event);
-    let mut rows: Vec<_> = tool
-        .map(|name| ("tool_name", "the tool", name))
-        .into_iter()
-        .collect();
+    let mut rows = Vec::new();
+    if let Some(variable) = variables.of_tool(event) {
+        rows.push(("tool_name", "the tool", variable));
+    }
     for (key, about) in event.data_keys() {
         rows.push((key, about, variables.of_key(key).unwrap_or_default()));
     }
