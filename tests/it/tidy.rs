@@ -70,6 +70,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &[
             "events",
             "profile",
+            "hook",
             "config",
             "executor",
             "lifecycle",
