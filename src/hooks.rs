@@ -17,6 +17,7 @@ use crate::events::{EventSpec, HookEvent, Vocabulary};
 use crate::executor::{
     FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, ShutdownReport, SubmitError,
 };
+use crate::hook::Dialect;
 use crate::lifecycle::Lifecycle;
 use crate::outcome::Outcome;
 use crate::profile::AppProfile;
@@ -109,6 +110,30 @@ impl HooksBuilder {
     /// Sets the directory of the user's configuration; see [`HookConfig::with_config_home`].
     pub fn config_home(mut self, directory: impl Into<PathBuf>) -> Self {
         self.config = self.config.with_config_home(directory);
+        self
+    }
+
+    /// Also loads the hooks of these tools; see [`HookConfig::with_other_tools`].
+    pub fn other_tools(mut self, dialects: impl IntoIterator<Item = Dialect>) -> Self {
+        self.config = self.config.with_other_tools(dialects);
+        self
+    }
+
+    /// Also loads the hooks of a plugin for another tool; see [`HookConfig::with_plugin`].
+    pub fn plugin(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.config = self.config.with_plugin(directory);
+        self
+    }
+
+    /// Has hooks of other tools block where they fail; see [`HookConfig::with_strict_guards`].
+    pub fn strict_guards(mut self) -> Self {
+        self.config = self.config.with_strict_guards();
+        self
+    }
+
+    /// Sets the directory of other tools' files of the user; see [`HookConfig::with_home`].
+    pub fn home(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.config = self.config.with_home(directory);
         self
     }
 

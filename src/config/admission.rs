@@ -32,6 +32,13 @@ pub(super) struct Admission {
 }
 
 impl Admission {
+    pub(super) fn new(dialects: Vec<Dialect>) -> Self {
+        Self {
+            dialects,
+            ..Self::default()
+        }
+    }
+
     /// Without a place for approvals, none of the project's hooks is loaded.
     pub(super) fn refuse_all(&mut self) {
         if self.path.exists() {

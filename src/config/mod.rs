@@ -257,25 +257,11 @@ impl HookConfig {
 
     /// What `load_into` registers, and what it reports.
     fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Found {
-        let compiled = match policy {
-            Some(TrustPolicy::Everything) => Compiled::Enabled,
-            _ => Compiled::None,
-        };
-        let mut others = self.other_tools.find(root, compiled);
+        let mut others = self.other_tools.find(root, policy);
         let mut files = self.read_global();
-        let mut admission = Admission {
-            dialects: self.other_tools.loaded(),
-            ..Admission::default()
-        };
+        let mut admission = Admission::new(self.other_tools.loaded());
         if let Some(root) = root {
-            let own = self.read_project(root, compiled);
-            files.extend(self.admit_project(
-                root,
-                policy,
-                own,
-                &mut others.project,
-                &mut admission,
-            ));
+            files.extend(self.admit_project(root, policy, &mut others, &mut admission));
         }
         files.extend(others.into_files());
 
@@ -314,31 +300,30 @@ impl HookConfig {
         &self,
         root: &Path,
         policy: Option<&TrustPolicy>,
-        mut own: Vec<Loaded>,
-        others: &mut Vec<Loaded>,
+        others: &mut foreign::Found,
         admission: &mut Admission,
     ) -> Vec<Loaded> {
-        let own_path = self.project_path(root).filter(|path| path.exists());
-        let other_path = others.first().map(|file| file.path().to_owned());
-        admission.path = own_path.or(other_path).unwrap_or_default();
-        match policy {
+        let own_path = self.project_path(root);
+        let existing = own_path.clone().filter(|path| path.exists());
+        let other_path = others.project.first().map(|file| file.path().to_owned());
+        admission.path = existing.or(other_path).or(own_path).unwrap_or_default();
+        let store = match policy {
             None => {
-                own.clear();
-                others.clear();
+                others.project.clear();
                 admission.refuse_all();
+                return Vec::new();
             }
-            Some(TrustPolicy::Everything) => {}
-            Some(TrustPolicy::Approved(store)) => {
-                let count = own.len();
-                own.append(others);
-                admission.admit(&mut own, root, store);
-                *others = own.split_off(count);
-                let by_default = || admission::approve_command(&self.profile, root);
-                let command = self.approve_command.clone();
-                admission.report_unapproved(command.unwrap_or_else(by_default));
-            }
-        }
-        own
+            Some(TrustPolicy::Everything) => return self.read_project(root, Compiled::Enabled),
+            Some(TrustPolicy::Approved(store)) => store,
+        };
+        let mut files = self.read_project(root, Compiled::None);
+        let own = files.len();
+        files.append(&mut others.project);
+        admission.admit(&mut files, root, store);
+        others.project = files.split_off(own);
+        let by_default = || admission::approve_command(&self.profile, root);
+        admission.report_unapproved(self.approve_command.clone().unwrap_or_else(by_default));
+        files
     }
 
     /// Where the user keeps what they have approved: `trust.json` beside their hooks file. None where

@@ -21,7 +21,7 @@ use super::file;
 use super::outline::parse;
 use super::places::absolute;
 use super::reader::Compiled;
-use super::report::{Problem, Severity};
+use super::report::{Problem, Severity, TrustPolicy};
 use crate::hook::dialects;
 use crate::hook::{Dialect, Hook, HookCommand, ToolAliases};
 
@@ -101,7 +101,11 @@ impl OtherTools {
     }
 
     /// Reads all files: those of each tool in the order of the tools. Without a root, those of the user.
-    pub(super) fn find(&self, root: Option<&Path>, compiled: Compiled) -> Found {
+    pub(super) fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Found {
+        let compiled = match policy {
+            Some(TrustPolicy::Everything) => Compiled::Enabled,
+            _ => Compiled::None,
+        };
         let root = root.map(absolute);
         let mut found = Found::default();
         self.find_user(&mut found);

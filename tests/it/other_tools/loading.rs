@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use forge_hooks::{Dialect, FailurePolicy, HookCommand, HookEvent, Severity, Shell, TrustPolicy};
+use forge_hooks::{
+    AppProfile, Dialect, FailurePolicy, HookCommand, HookEvent, Hooks, Severity, Shell, TrustPolicy,
+};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -115,6 +117,35 @@ fn plugins_are_known_by_their_manifests() {
     assert_eq!(place.problems(&report), expected);
     let plugin_root = &place.world.registry().hooks()[0].to_json()["dialect"]["plugin_root"];
     assert_eq!(*plugin_root, json!(place.world.path("a")));
+}
+
+#[test]
+fn a_host_names_the_tools_when_it_loads() {
+    let user = settings("PreToolUse", "Bash", &command("true"));
+    let place = Place::new([
+        ("home/.claude/settings.json", user.as_str()),
+        (
+            "plugin/hooks/hooks.json",
+            &settings("Stop", "", &command("true")),
+        ),
+        ("project/.claude/settings.json", &user),
+    ]);
+    let hooks = Hooks::builder(AppProfile::default())
+        .config_home(place.world.path("config"))
+        .home(place.world.path("home"))
+        .project(place.root())
+        .other_tools([Dialect::Claude])
+        .plugin(place.world.path("plugin"))
+        .load();
+    let registered = hooks.registry().hooks();
+    let names: Vec<_> = registered.iter().map(|hook| hook.label()).collect();
+    assert_eq!(names, ["PreToolUse", "PreToolUse", "Stop"]);
+    let report = hooks.report();
+    assert_eq!(report.unapproved, ["PreToolUse"]);
+    assert_eq!(
+        report.problems[0].path,
+        place.world.path("project/.claude/settings.json")
+    );
 }
 
 #[test]
