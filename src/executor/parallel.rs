@@ -21,7 +21,7 @@ use crate::runner::{Firing, Nesting, depth};
 pub(super) struct Shared {
     pub(super) firing: Arc<Firing<'static>>,
     cancel: Arc<Cancel>,
-    /// Of a blocking call: nobody else tells of the end of what the pool runs of it.
+    /// Of a blocking call: only the thread that runs a hook can report its end to a shutdown.
     is_lent: bool,
 }
 

@@ -1,9 +1,35 @@
 //! Tables of how each tool reads the end of a hook.
 
+use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
 use crate::hook::Dialect::{self, Claude, Codex, Gemini};
+
+proptest! {
+    /// Of every event, by every tool, whatever the exit code.
+    #[test]
+    fn whatever_a_hook_writes_is_read(
+        key in "continue|decision|reason|hookSpecificOutput|x",
+        value in prop_oneof!["null|true|1|\\[\\]|\\{\\}|\"block\"|\"ask\"", ".*"],
+        nested in "decision|updatedInput|permissionDecision|tool_input",
+        stderr in ".*",
+        code in -1..4,
+    ) {
+        let specific = format!("{{\"hookEventName\": \"PreToolUse\", \"{nested}\": {value}}}");
+        let whole = format!("{{\"{key}\": {value}, \"hookSpecificOutput\": {specific}}}");
+        for dialect in [Claude, Codex, Gemini] {
+            for event in crate::hook::dialects::events(dialect) {
+                for stdout in [&whole, &specific, &value] {
+                    let said = read(dialect, event.name, (code, stdout, &stderr));
+                    let blocks = said.starts_with("block");
+                    let may_block = !matches!(event.name, "PostToolUse" | "SessionStart" | "AfterTool");
+                    prop_assert!(may_block || !blocks, "{dialect} {} {stdout}: {said}", event.name);
+                }
+            }
+        }
+    }
+}
 
 /// In short: `block: why`, then what else was said.
 fn read(dialect: Dialect, event: &str, ended: (i32, &str, &str)) -> String {
