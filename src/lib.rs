@@ -183,13 +183,31 @@ pub use serde_json;
 #[doc(hidden)]
 pub mod fuzzing {
     use crate::HookOutput;
-    use crate::protocol::{from_first_visible, read_answer};
+    use crate::hook::{Dialect, dialects};
+    use crate::protocol::{Ended, from_first_visible, read_answer, read_foreign_answer};
 
     /// What a hook that wrote this has answered, if that can be used.
     #[must_use]
     pub fn answer(stdout: &[u8]) -> Option<HookOutput> {
         let answer = read_answer(from_first_visible(stdout));
         answer.ok().map(|answer| answer.output)
+    }
+
+    /// Reads this as the answer of a hook of each other tool, on each of its events.
+    pub fn foreign_answers(stdout: &[u8]) {
+        let text = String::from_utf8_lossy(stdout);
+        for dialect in Dialect::ALL {
+            for event in dialects::events(*dialect) {
+                for code in [0, 1, 2] {
+                    let ended = Ended {
+                        code,
+                        stdout: &text,
+                        stderr: &text,
+                    };
+                    let _ = read_foreign_answer(*dialect, event.name, true, &ended);
+                }
+            }
+        }
     }
 }
 
