@@ -2,7 +2,7 @@
 //! it is computed again.
 #![no_main]
 
-use std::path::Path;
+use std::path::{Component, Path};
 use std::sync::OnceLock;
 
 use forge_hooks::{Approval, Hook};
@@ -29,6 +29,7 @@ fuzz_target!(|command: &str| {
     let approved = approve();
     assert_eq!(approve(), approved);
     for (file, _) in &approved[0].files {
-        assert!(!file.starts_with('/') && !file.starts_with(".."), "{file}");
+        let mut parts = Path::new(file).components();
+        assert!(matches!(parts.next(), Some(Component::Normal(_))), "{file}");
     }
 });
