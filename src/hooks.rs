@@ -101,7 +101,8 @@ impl HooksBuilder {
         self
     }
 
-    /// Sets how hooks run: threads, timeouts, observers. Its profile is the one of this builder.
+    /// Sets how hooks run: threads, timeouts, observers. The executor gets the profile and the
+    /// vocabulary of this builder.
     pub fn executor(mut self, executor: HookExecutorBuilder) -> Self {
         self.executor = executor;
         self
@@ -113,7 +114,8 @@ impl HooksBuilder {
         self
     }
 
-    /// Also loads the hooks of these tools; see [`HookConfig::with_other_tools`].
+    /// Also loads the hooks of these tools, as in `[Dialect::Claude]`. Default: none. See
+    /// [`HookConfig::with_other_tools`].
     pub fn other_tools(mut self, dialects: impl IntoIterator<Item = Dialect>) -> Self {
         self.config = self.config.with_other_tools(dialects);
         self
@@ -145,7 +147,8 @@ impl HooksBuilder {
     }
 
     /// Sets the command by which a person approves the project's hooks, for the message about those
-    /// that are not. Default: that of the program `forge-hooks`.
+    /// that are not. Default: that of the program `forge-hooks`. A host that calls
+    /// `cli::run` names its own, as in `mygame hooks trust`.
     pub fn approve_command(mut self, command: impl Into<String>) -> Self {
         self.config = self.config.with_approve_command(command.into());
         self

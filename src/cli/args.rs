@@ -31,7 +31,8 @@ pub(crate) fn standalone(command: clap::Command) -> clap::Command {
         .help_heading("Common options");
     let default = "The project's root [default: the current directory]";
     let command = command.mut_arg("project", |project| project.help(default));
-    command.arg(profile)
+    let about = "Write, check and try hooks without the program that will run them";
+    command.about(about).arg(profile)
 }
 
 fn profile_name(text: &str) -> Result<String, &'static str> {
@@ -50,7 +51,7 @@ fn called(command: clap::Command, program: &str) -> clap::Command {
     }
 }
 
-/// Write, check and try hooks without the program that will run them.
+/// Write, check and try hooks.
 #[derive(Parser)]
 #[command(
     name = NAME,

@@ -17,6 +17,8 @@ pub(crate) struct Context<'a> {
     pub(crate) common: &'a Common,
     /// The words that call the program, as in `mygame hooks`.
     pub(crate) program: &'a str,
+    /// The options that a suggested command needs to mean the same host, as in ` --profile mygame`.
+    pub(crate) names: &'a str,
     /// All its commands and options.
     pub(crate) command_line: &'a clap::Command,
 }
@@ -142,9 +144,22 @@ impl Context<'_> {
         templates::for_profile(self.profile())
     }
 
-    /// A command of this program for the user to type.
+    /// A command of this program for the user to type. It means the same host and the same project.
     pub(crate) fn command(&self, rest: &str) -> String {
-        format!("{} {rest}", self.program)
+        let command = format!("{}{} {rest}", self.program, self.names);
+        match &self.common.project {
+            Some(given) => format!("{command} --project {}", plain_or(given, "DIR")),
+            None => command,
+        }
+    }
+}
+
+/// A path that a shell takes as it is written, else a placeholder.
+fn plain_or<'a>(path: &'a Path, placeholder: &'a str) -> &'a str {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    match path.to_str() {
+        Some(text) if text.chars().all(is_plain) => text,
+        _ => placeholder,
     }
 }
 

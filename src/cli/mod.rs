@@ -57,7 +57,9 @@ pub use io::Io;
 /// use forge_hooks::{AppProfile, Hooks};
 ///
 /// fn main() -> ExitCode {
-///     let hooks = Hooks::builder(AppProfile::new("mygame")).load();
+///     let hooks = Hooks::builder(AppProfile::new("mygame"))
+///         .approve_command("mygame hooks trust") // for the host's own messages
+///         .load();
 ///     // What follows `mygame hooks`.
 ///     cli::run(&hooks, std::env::args_os().skip(2), &mut Io::system("mygame hooks"))
 /// }
@@ -79,14 +81,24 @@ pub fn run_standalone<A: Into<OsString>>(
     io: &mut Io<'_>,
 ) -> ExitCode {
     let command_line = args::standalone(args::command(&io.program, &io.version));
-    let approve = format!("{} trust", io.program);
+    let program = io.program.clone();
     let hooks = |matches: &ArgMatches| {
         let name = matches.get_one::<String>(args::PROFILE);
         let profile = name.map_or_else(AppProfile::default, AppProfile::new);
+        let approve = format!("{program}{} trust", names_of(matches));
         let builder = Hooks::builder(profile).approve_command(approve);
         Ok(builder.project(context::directory(Path::new("."))?).load())
     };
     ExitCode::from(run_parsed(command_line, args, io, hooks))
+}
+
+/// The option `--profile` as it was given, for commands that are suggested; empty without it, and for a
+/// host, which has no such option.
+fn names_of(matches: &ArgMatches) -> String {
+    match matches.try_get_one::<String>(args::PROFILE) {
+        Ok(Some(name)) => format!(" --{} {name}", args::PROFILE),
+        _ => String::new(),
+    }
 }
 
 fn run_parsed<A: Into<OsString>>(
@@ -104,12 +116,14 @@ fn run_parsed<A: Into<OsString>>(
         Err(error) => return refuse(&error, &args, io),
     };
     let program = io.program.clone();
+    let names = names_of(&matches);
     let mut terminal = Terminal::new(cli.common.color, io);
     let ended = hooks(&matches).and_then(|hooks| {
         let context = Context {
             hooks: &hooks,
             common: &cli.common,
             program: &program,
+            names: &names,
             command_line: &command_line,
         };
         dispatch(&cli.command, &context, &mut terminal)

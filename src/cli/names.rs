@@ -16,6 +16,13 @@ pub(crate) fn event_type(
         return Ok(known.event_type().clone());
     }
     let nearest = vocabulary.nearest_event(name).map(name_of);
+    if let Some((event, tool)) = with_tool(name)
+        && vocabulary.event(event).is_some()
+    {
+        let words = format!("`{name}` is a pattern, expected the event `{event}`");
+        let fix = format!("name the tool with `--tool {tool}`, in a table of cases as `tool`");
+        return Err(Failure::new(words).with_fix(fix));
+    }
     if let Some(nearest) = nearest.filter(|_| custom != Some(true)) {
         let words = format!("unknown event `{name}`; did you mean `{nearest}`?");
         let failure = Failure::new(words);
@@ -28,6 +35,12 @@ pub(crate) fn event_type(
         let known: Vec<_> = vocabulary.events().iter().map(name_of).collect();
         Failure::new(error.to_string()).with_fix(format!("the events are {}", known.join(", ")))
     })
+}
+
+/// The event and the tool of a pattern such as `tool:pre_execute:bash`.
+fn with_tool(pattern: &str) -> Option<(&str, &str)> {
+    let (second, _) = pattern.match_indices(':').nth(1)?;
+    Some((&pattern[..second], &pattern[second + 1..]))
 }
 
 pub(crate) fn name_of(event: &EventSpec) -> &str {

@@ -70,15 +70,35 @@ fn write_new(path: &Path, context: &Context<'_>) -> Result<(), Failure> {
     }
 }
 
+/// A pattern for those of these tools that the host has; for any tool if it has none of them.
+fn pattern(event: &str, tools: &[&str], context: &Context<'_>) -> String {
+    let mut tools = tools.to_vec();
+    tools.retain(|tool| may_have_tool(tool, context));
+    if tools.is_empty() {
+        return event.to_owned();
+    }
+    format!("{event}:{}", tools.join("|"))
+}
+
+/// A host that declares no tools may have any.
+fn may_have_tool(tool: &str, context: &Context<'_>) -> bool {
+    let vocabulary = context.hooks.vocabulary();
+    vocabulary.tools().is_empty() || vocabulary.has_tool(tool)
+}
+
 /// Every kind of hook once, described, and none but the harmless guard switched on.
 fn content(context: &Context<'_>) -> Value {
-    let guard = context.templates().get("block_sudo").map(Hook::to_json);
+    let templates = context.templates();
+    let guard = templates.get("block_sudo");
+    let guard = guard
+        .filter(|_| may_have_tool("bash", context))
+        .map(Hook::to_json);
     let prefix = context.profile().env_prefixes().first();
     let prefix = prefix.map(|prefix| format!("{prefix}_"));
     let prefix = prefix.unwrap_or_default();
     let examples = [
         json!({
-            "event": "tool:pre_execute:bash",
+            "event": pattern("tool:pre_execute", &["bash"], context),
             "command": "./guard.sh",
             "name": "guard",
             "description": "A guard of your own: exit code 0 lets the tool run, any other blocks it, and what it prints is the reason",
@@ -86,10 +106,10 @@ fn content(context: &Context<'_>) -> Value {
             "enabled": false,
         }),
         json!({
-            "event": "tool:post_execute:write|edit",
+            "event": pattern("tool:post_execute", &["write", "edit"], context),
             "args": ["git", "status", "--short"],
-            "name": "after_writing",
-            "description": "After a tool has written; `args` runs a program without a shell",
+            "name": "after_a_tool",
+            "description": "After a tool has run; `args` runs a program without a shell",
             "on_failure": "continue",
             "enabled": false,
         }),

@@ -98,7 +98,11 @@ pub(crate) fn show(changes: &Changes<'_>, terminal: &mut Terminal<'_>) -> io::Re
         show_hook(hook, terminal)?;
     }
     for gone in &changes.gone {
-        let state = terminal.styled(Style::Bad, "approved, and gone: it fails, and blocks");
+        let words = match gone.definition["enabled"].as_bool() {
+            Some(false) => "approved, and gone; it was disabled",
+            _ => "approved, and gone: it fails, and blocks",
+        };
+        let state = terminal.styled(Style::Bad, words);
         writeln!(terminal, "{}: {state}", title_of(gone))?;
         show_definition(gone, "- ", terminal)?;
         writeln!(terminal)?;

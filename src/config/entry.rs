@@ -11,6 +11,7 @@ use serde_json::{Map, Number, Value};
 
 use super::file::FileError;
 use super::outline::{self, Failure, MOST_KEYS};
+use crate::hook::dialects::our_event;
 use crate::hook::{Hook, HookError, MOST_CONDITIONS, is_key};
 
 /// The levels of lists and objects in an entry: what is kept of it is written into other files too,
@@ -214,9 +215,21 @@ impl<'a> Entry<'a> {
                 found: error.found,
                 suggestion: error.suggestion,
             },
-            other => Slip::new(key, range, other.to_string()),
+            other => {
+                let mut slip = Slip::new(key, range, other.to_string());
+                slip.suggestion = event_of_another_tool(&other);
+                slip
+            }
         }
     }
+}
+
+/// The event that was meant by the name which another tool has for it.
+fn event_of_another_tool(error: &HookError) -> Option<String> {
+    let HookError::Pattern(error) = error else {
+        return None;
+    };
+    our_event(error.pattern()).map(str::to_owned)
 }
 
 impl Slip {

@@ -338,11 +338,12 @@ impl HookConfig {
     /// [`load_into`](HookConfig::load_into) would find in it, for a program that shows them.
     /// Relative working directories are not looked for, since it is not known what they count from. A
     /// hooks file of another tool, known by its directory or by its object `hooks`, is read as that
-    /// tool reads it.
+    /// tool reads it, unless it is where this profile has its own.
     pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
         let path = path.as_ref();
         let mut report = LoadReport::default();
         let other = self.other_tools.check_file(path);
+        let other = other.filter(|_| !self.is_own_place(path));
         match other.or_else(|| reader::load(path, None, self.host(), Compiled::All)) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
@@ -365,10 +366,18 @@ impl HookConfig {
     pub fn check_text(&self, name: impl AsRef<Path>, text: &str) -> LoadReport {
         let name = name.as_ref();
         let mut report = LoadReport::default();
-        let loaded = self.other_tools.check(name, text);
-        let loaded = loaded.unwrap_or_else(|| reader::load_text(name, text, self.host()));
+        let other = self.other_tools.check(name, text);
+        let other = other.filter(|_| !self.is_own_place(name));
+        let loaded = other.unwrap_or_else(|| reader::load_text(name, text, self.host()));
         loaded.add_to(&mut report);
         report
+    }
+
+    /// Whether a host with this profile reads the path as a hooks file of its own.
+    fn is_own_place(&self, path: &Path) -> bool {
+        let files = self.profile.global_files().iter();
+        let mut files = files.chain(self.profile.project_files());
+        std::path::absolute(path).is_ok_and(|path| files.any(|file| path.ends_with(file)))
     }
 
     /// The JSON Schema of hooks.json (draft 2020-12), for editors. The repository has it as

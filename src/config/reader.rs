@@ -309,10 +309,13 @@ impl<'a> Reader<'a> {
 
     /// What people often write that is not JSON.
     fn help_for(&self, error: &FileError, at: usize) -> Option<String> {
-        let FileError::NotJson(_) = error else {
-            return None;
-        };
-        let help = match self.text[at..].chars().next() {
+        let found = self.text[at..].chars().next();
+        let help = match found {
+            Some('{') if matches!(error, FileError::NoList) => {
+                "write it as in [{\"event\": \"tool:pre_execute:bash\", \"command\": \"./guard.sh\"}]; \
+                 hooks of another tool stay in its own file"
+            }
+            _ if !matches!(error, FileError::NotJson(_)) => return None,
             None if self.text.trim().is_empty() => {
                 "it is empty; a file without hooks is {\"hooks\": []}"
             }

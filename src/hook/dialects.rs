@@ -142,6 +142,12 @@ pub(crate) fn event(dialect: Dialect, name: &str) -> Option<&'static ForeignEven
     events(dialect).iter().find(|event| event.name == name)
 }
 
+/// The event of this crate that a tool calls by this name.
+pub(crate) fn our_event(name: &str) -> Option<&'static str> {
+    let tools = [Dialect::Claude, Dialect::Codex, Dialect::Gemini];
+    tools.iter().find_map(|tool| event(*tool, name)?.event)
+}
+
 /// Names of tools: the usual ones of hosts, then those of Claude Code, Codex and Gemini CLI.
 const TOOLS: [(&[&str], &str, &str, &str); 11] = [
     (&["bash", "shell"], "Bash", "Bash", "run_shell_command"),

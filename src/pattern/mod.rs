@@ -58,6 +58,11 @@ impl PatternError {
     pub fn column(&self) -> usize {
         self.column
     }
+
+    /// The pattern as it was written.
+    pub(crate) fn pattern(&self) -> &str {
+        &self.pattern
+    }
 }
 
 #[derive(Clone)]

@@ -76,6 +76,10 @@ fn every_slip_in_an_entry_is_told_with_its_place() {
             "error: FILE:3:15: hooks[0].event: invalid event pattern `session:*, PreToolUse` at column 12: event names have no capital letters: expected `category:action`, optionally with a tool, as in `tool:pre_execute:Bash`",
         ),
         (
+            r#"{"event": "PreToolUse", "command": "x"}"#,
+            "error: FILE:3:15: hooks[0].event: invalid event pattern `PreToolUse` at column 1: event names have no capital letters: expected `category:action`, optionally with a tool, as in `tool:pre_execute:Bash`, did you mean `tool:pre_execute`?",
+        ),
+        (
             r#"{"event": "session:*, before", "command": "x"}"#,
             "warning: FILE:3:15: hooks[0].event: `before` can match no event (events are called `category:action`, as in `tool:pre_execute`)",
         ),

@@ -60,7 +60,7 @@ fn json_of(option: &str, text: &str) -> Result<Value, Failure> {
     }
     serde_json::from_str(text).map_err(|error| {
         let words = format!("`{option}` is not JSON: {error}");
-        let example = if text.contains(['{', '"', '\'']) {
+        let example = if option == "--args" || text.contains(['{', '"', '\'']) {
             r#"'{"command":"ls"}'"#.to_owned()
         } else {
             format!("'{}'", Value::from(text))

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use forge_hooks::{
-    AppProfile, Dialect, FailurePolicy, HookCommand, HookEvent, Hooks, Severity, Shell, TrustPolicy,
+    AppProfile, Dialect, FailurePolicy, HookCommand, HookConfig, HookEvent, Hooks, Severity, Shell,
+    TrustPolicy,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -369,6 +370,21 @@ fn a_file_by_itself_is_known_by_place_or_events() {
         .config()
         .check(place.world.path("x/.claude/settings.json"));
     assert!(report.problems.is_empty(), "{report:?}");
+}
+
+#[test]
+fn our_own_file_is_not_read_as_another_tools() {
+    let text = r#"{"hooks": {"PreToolUse": []}}"#;
+    let place = Place::new([(".mygame/hooks.json", text)]);
+    let config = HookConfig::new(AppProfile::new("mygame"));
+    let path = place.world.path(".mygame/hooks.json");
+    for report in [config.check(&path), config.check_text(&path, text)] {
+        let found = report.problems[0].to_string();
+        assert!(
+            found.contains("`hooks`: expected a list (write it as in ["),
+            "{found}"
+        );
+    }
 }
 
 #[test]

@@ -74,6 +74,19 @@ fn status_shows_what_has_changed_since_the_approval() {
 }
 
 #[test]
+fn a_disabled_hook_that_is_gone_blocks_nothing() {
+    let user = User::with_project_file(
+        r#"{"hooks": [{"event": "*", "command": "false", "enabled": false}]}"#,
+    );
+    assert_eq!(user.run(&["trust", "-y"]).status, 0);
+    user.write("project/.src/forge/hooks.json", r#"{"hooks": []}"#);
+    let said = user.run(&["status"]);
+    let words = "*: approved, and gone; it was disabled\n";
+    assert!(said.out.starts_with(words), "{said:?}");
+    assert_eq!(user.run(&["fire", "session:start"]).status, 0);
+}
+
+#[test]
 fn a_file_with_errors_is_not_approved() {
     let user = User::with_project_file(r#"{"hooks": [{"event": "*"}]}"#);
     let said = user.run(&["trust", "--yes"]);

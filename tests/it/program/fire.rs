@@ -174,15 +174,23 @@ fn options_become_the_event() {
 #[test]
 fn wrong_usage_names_the_option_and_the_fix() {
     let user = User::new();
-    let cases: [(&[&str], &str); 10] = [
+    let cases: [(&[&str], &str); 12] = [
+        (
+            &["fire", "tool:pre_execute:bash"],
+            "fix: name the tool with `--tool bash`",
+        ),
+        (
+            &["fire", "tool:pre_execute", "--args", "ls"],
+            "fix: write it as in `--args '{\"command\":\"ls\"}'`",
+        ),
         (
             &["fire", "tool:pre_exec"],
             "unknown event `tool:pre_exec`; did you mean `tool:pre_execute`?",
         ),
         (&["fire", "start"], "the events are tool:pre_execute,"),
         (
-            &["fire", "tool:error", "--args", "ls"],
-            "fix: write it as in `--args '\"ls\"'`",
+            &["fire", "tool:error", "--result", "ls"],
+            "fix: write it as in `--result '\"ls\"'`",
         ),
         (
             &["fire", "tool:error", "--result", "{a"],

@@ -59,6 +59,7 @@ fn every_text_has_the_name_of_the_host() {
     let project = project.path().to_str().unwrap();
     for (args, words) in [
         (&["--help"][..], "mygame hooks fire tool:pre_execute"),
+        (&["--help"], "Write, check and try hooks\n"),
         (&["--version"], "mygame hooks 7.1"),
         (&["fire", "--help"], "Usage: mygame hooks fire"),
         (&["fire", "--jsn"], "Usage: mygame hooks fire"),
@@ -150,6 +151,37 @@ fn a_profile_names_files_and_variables() {
         assert_eq!((said.status, &*said.out), (2, ""), "{name}: {said:?}");
         assert!(said.err.contains("--profile"), "{said:?}");
     }
+}
+
+#[test]
+fn suggested_commands_keep_the_options() {
+    let user = User::with_project_file(GUARDED);
+    let said = user.run(&["init", "--profile", "mygame"]);
+    assert!(
+        said.out.contains("forge-hooks --profile mygame trust\n"),
+        "{said:?}"
+    );
+    for args in [&["fire", "tool:pre_execute"][..], &["status"], &["list"]] {
+        let said = user.run(&with(args, &["--profile", "mygame"]));
+        let text = said.out + &said.err;
+        let words = "`forge-hooks --profile mygame trust`";
+        assert!(text.contains(words), "{args:?}: {text}");
+    }
+    let said = user.run(&["status", "--project", "../project"]);
+    let words = "`forge-hooks trust --project ../project`";
+    assert!(said.out.contains(words), "{said:?}");
+    std::fs::create_dir(user.path("a project")).unwrap();
+    let said = user.run(&["init", "--project", "../a project"]);
+    assert!(said.out.contains("trust --project DIR\n"), "{said:?}");
+}
+
+#[test]
+fn init_fits_the_tools_of_the_host() {
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(run(home.path(), &["init", "--global"]).status, status(0));
+    let said = run(home.path(), &["validate"]);
+    let words = "1 file: 0 errors, 0 warnings,";
+    assert!(said.out.contains(words), "{}{}", said.out, said.err);
 }
 
 #[test]
