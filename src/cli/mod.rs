@@ -79,9 +79,12 @@ pub fn run_standalone<A: Into<OsString>>(
     io: &mut Io<'_>,
 ) -> ExitCode {
     let command_line = args::standalone(args::command(&io.program, &io.version));
-    let approve = format!("{} trust", io.program);
+    let mut approve = format!("{} trust", io.program);
     let hooks = |matches: &ArgMatches| {
         let name = matches.get_one::<String>(args::PROFILE);
+        if let Some(name) = name {
+            approve += &format!(" --profile {name}");
+        }
         let profile = name.map_or_else(AppProfile::default, AppProfile::new);
         let builder = Hooks::builder(profile).approve_command(approve);
         Ok(builder.project(context::directory(Path::new("."))?).load())
@@ -104,12 +107,15 @@ fn run_parsed<A: Into<OsString>>(
         Err(error) => return refuse(&error, &args, io),
     };
     let program = io.program.clone();
+    // An error is a program without this option.
+    let profile = matches.try_get_one::<String>(args::PROFILE).ok().flatten();
     let mut terminal = Terminal::new(cli.common.color, io);
     let ended = hooks(&matches).and_then(|hooks| {
         let context = Context {
             hooks: &hooks,
             common: &cli.common,
             program: &program,
+            named_profile: profile.map(String::as_str),
             command_line: &command_line,
         };
         dispatch(&cli.command, &context, &mut terminal)

@@ -49,7 +49,7 @@ pub(crate) fn listed(found: &Hooks, context: &Context<'_>) -> Vec<Listed> {
     }
     let listed = hooks.into_iter().map(|hook| {
         let state = state_of(&hook, &report.disabled);
-        let words = state.words(context.program);
+        let words = state.words(context);
         Listed { hook, state, words }
     });
     listed.collect()
@@ -96,13 +96,13 @@ impl State {
         }
     }
 
-    fn words(&self, program: &str) -> String {
+    fn words(&self, context: &Context<'_>) -> String {
         match self {
             Self::Enabled => "enabled".to_owned(),
             Self::Disabled => "disabled by `\"enabled\": false`".to_owned(),
             Self::DisabledByName => "disabled by name in the user's file".to_owned(),
-            Self::NotApproved => format!("not approved: see `{program} trust`"),
-            Self::ApprovalLost(why) => format!("fails: {why}; see `{program} status`"),
+            Self::NotApproved => format!("not approved: see `{}`", context.command("trust")),
+            Self::ApprovalLost(why) => format!("fails: {why}; see `{}`", context.command("status")),
             Self::Unusable(why) => format!("fails: {why}"),
         }
     }
