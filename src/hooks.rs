@@ -193,6 +193,18 @@ impl Hooks {
         }
     }
 
+    /// A builder with the same names, events, tools and files, as for another project. It has no project
+    /// yet; executor and approvals are the default ones.
+    pub fn to_builder(&self) -> HooksBuilder {
+        HooksBuilder {
+            config: self.config().clone(),
+            vocabulary: self.vocabulary().clone(),
+            executor: HookExecutor::builder(),
+            project: None,
+            policy: None,
+        }
+    }
+
     /// Runs the hooks for this event on this thread; see [`HookExecutor::execute`].
     pub fn execute(&self, event: &HookEvent) -> Outcome {
         self.execute_with(event, FireOptions::default())

@@ -131,6 +131,8 @@ fn parse(file: &Path, text: &str) -> Result<Vec<Placed>, Failure> {
     let entries: Vec<&RawValue> = serde_json::from_str(text)
         .map_err(|error| failed(offset_of(text, &error), &without_place(&error)))?;
     let mut cases = Vec::new();
+    // Counted from case to case: from the beginning would take a time that grows with the square.
+    let (mut place, mut seen) = ((1, 1), 0);
     for entry in entries {
         let entry = entry.get();
         let start = entry.as_ptr() as usize - text.as_ptr() as usize;
@@ -139,7 +141,9 @@ fn parse(file: &Path, text: &str) -> Result<Vec<Placed>, Failure> {
         }
         let case = serde_json::from_str(entry)
             .map_err(|error| failed(start + offset_of(entry, &error), &without_place(&error)))?;
-        let (line, column) = position(text, start);
+        place = advance(place, &text.as_bytes()[seen..start]);
+        seen = start;
+        let (line, column) = place;
         cases.push(Placed { case, line, column });
     }
     Ok(cases)
@@ -154,12 +158,20 @@ fn offset_of(text: &str, error: &serde_json::Error) -> usize {
 
 /// Line and column, in characters, from 1.
 fn position(text: &str, offset: usize) -> (usize, usize) {
-    let before = &text.as_bytes()[..offset.min(text.len())];
-    let line_start = before.iter().rposition(|byte| *byte == b'\n');
-    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-    let in_line = &before[line_start.map_or(0, |at| at + 1)..];
-    let is_first_byte = |byte: &&u8| **byte & 0xc0 != 0x80;
-    (line, in_line.iter().filter(is_first_byte).count() + 1)
+    advance((1, 1), &text.as_bytes()[..offset.min(text.len())])
+}
+
+/// Line and column behind these bytes.
+fn advance((mut line, mut column): (usize, usize), bytes: &[u8]) -> (usize, usize) {
+    for byte in bytes {
+        match byte {
+            b'\n' => (line, column) = (line + 1, 1),
+            // The later bytes of a character count for nothing.
+            0x80..=0xbf => {}
+            _ => column += 1,
+        }
+    }
+    (line, column)
 }
 
 fn without_place(error: &serde_json::Error) -> String {
@@ -200,21 +212,28 @@ impl Record {
         })
     }
 
-    /// Leaves the cases that are there as they are written.
+    /// Leaves the cases that are there as they are written, those too that came while the hooks ran.
     pub(crate) fn append(self, event: &HookEvent, verdict: &Verdict) -> Result<(), Failure> {
+        let now = Self::open(&self.path)?;
         let case = serde_json::to_string_pretty(&Case::of(event, verdict))
             .map_err(|error| Failure::new(format!("could not write the case: {error}")))?;
         let case = case.replace('\n', "\n  ");
-        let before = self.text.trim_end().trim_end_matches(']').trim_end();
+        let before = now.text.trim_end().trim_end_matches(']').trim_end();
         let comma = if before.ends_with('[') { "" } else { "," };
         let text = format!("{before}{comma}\n  {case}\n]\n");
-        files::replace(&self.path, &text, self.mode)
-            .map_err(|error| could_not("write", &self.path, &error))
+        if text.len() as u64 > files::LARGEST {
+            let words = format!("`{}` would be larger than 16 MiB", now.path.display());
+            return Err(Failure::new(words).with_fix("name another file"));
+        }
+        files::replace(&now.path, &text, now.mode)
+            .map_err(|error| could_not("write", &now.path, &error))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]
@@ -244,5 +263,16 @@ mod tests {
             let start = format!("error: f:{expected}");
             assert!(failure.starts_with(&start), "{text}: {failure}");
         }
+    }
+
+    #[test]
+    fn many_cases_are_read_in_linear_time() {
+        let case = r#"{"event":"a:b","expect":"ask"},"#;
+        let text = format!("[{}{}]", case.repeat(200_000), case.trim_end_matches(','));
+        let start = Instant::now();
+        let cases = parse(Path::new("f"), &text).ok().unwrap();
+        assert!(start.elapsed() < Duration::from_secs(60));
+        let last = &cases[200_000];
+        assert_eq!((last.line, last.column), (1, 200_000 * case.len() + 2));
     }
 }

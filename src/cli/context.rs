@@ -41,14 +41,17 @@ impl Context<'_> {
 
     /// A set of its own of the files that the common options name.
     pub(crate) fn load_under(&self, policy: TrustPolicy) -> Result<Hooks, Failure> {
-        let mut profile = self.profile().clone();
-        if !self.common.config.is_empty() {
-            profile = profile.with_global_files(absolute(&self.common.config)?);
-            profile = profile.with_project_files([""; 0]);
+        let profile = self.profile().clone();
+        let builder = if !self.common.config.is_empty() {
+            let profile = profile.with_global_files(absolute(&self.common.config)?);
+            self.builder(profile.with_project_files([""; 0]))
         } else if self.common.no_global {
-            profile = profile.with_global_files([""; 0]);
-        }
-        let mut builder = self.builder(profile).trust(policy);
+            self.builder(profile.with_global_files([""; 0]))
+        } else {
+            self.hooks.to_builder()
+        };
+        let command = self.command("trust");
+        let mut builder = builder.trust(policy).approve_command(command);
         if let Some(root) = self.root()? {
             builder = builder.project(root);
         }
@@ -58,9 +61,7 @@ impl Context<'_> {
     /// With the host's vocabulary and its place for the user's files.
     fn builder(&self, profile: AppProfile) -> HooksBuilder {
         let vocabulary = self.hooks.vocabulary();
-        let mut builder = Hooks::builder(profile)
-            .tools(vocabulary.tools())
-            .approve_command(self.command("trust"));
+        let mut builder = Hooks::builder(profile).tools(vocabulary.tools());
         for event in vocabulary.events() {
             builder = builder.event(event.clone());
         }
@@ -144,22 +145,25 @@ impl Context<'_> {
         templates::for_profile(self.profile())
     }
 
-    /// A command of this program for the user to type. It means the same host and the same project.
+    /// A command of this program for the user to type, for the same host and project.
     pub(crate) fn command(&self, rest: &str) -> String {
-        let command = format!("{}{} {rest}", self.program, self.names);
-        match &self.common.project {
-            Some(given) => format!("{command} --project {}", plain_or(given, "DIR")),
-            None => command,
+        let mut command = format!("{}{} {rest}", self.program, self.names);
+        if let Some(root) = &self.common.project {
+            command += &format!(" --project {}", quoted(&root.to_string_lossy()));
         }
+        command
     }
 }
 
-/// A path that a shell takes as it is written, else a placeholder.
-fn plain_or<'a>(path: &'a Path, placeholder: &'a str) -> &'a str {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-    match path.to_str() {
-        Some(text) if text.chars().all(is_plain) => text,
-        _ => placeholder,
+/// As one word of a shell.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/\\:._-+".contains(c);
+    if text.chars().all(is_plain) {
+        text.to_owned()
+    } else if cfg!(windows) {
+        format!("\"{text}\"")
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 

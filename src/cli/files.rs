@@ -38,7 +38,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 }
 
 /// No file with a part of an event is larger; what is, is something else.
-const LARGEST: u64 = 16 * 1024 * 1024;
+pub(crate) const LARGEST: u64 = 16 * 1024 * 1024;
 
 /// The whole text.
 pub(crate) fn text_of(input: impl Read) -> io::Result<String> {

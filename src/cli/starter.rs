@@ -125,7 +125,7 @@ fn content(context: &Context<'_>) -> Value {
     let hooks: Vec<Value> = guard.into_iter().chain(examples).collect();
     json!({
         "$schema": format!("./{SCHEMA}"),
-        "comment": format!("The hooks run in this order. Keys called `comment`, or that begin with `_`, are yours. `{}` shows what is wrong.", context.command("validate")),
+        "comment": format!("The hooks run in this order. Keys called `comment`, or that begin with `_`, are yours. `{} validate` shows what is wrong.", context.program),
         "hooks": hooks,
     })
 }

@@ -12,7 +12,7 @@ use crate::cli::error::Failure;
 use crate::cli::terminal::{Style, Terminal};
 use crate::cli::validate::counted;
 use crate::{
-    Approval, Approved, Hook, HookRegistry, LoadReport, TrustPolicy, TrustStore, printable,
+    Approval, Approved, Hook, HookRegistry, LoadReport, Problem, TrustPolicy, TrustStore, printable,
 };
 
 pub(crate) const APPROVES: &str =
@@ -31,10 +31,12 @@ impl Project {
     pub(crate) fn of(context: &Context<'_>) -> Result<Self, Failure> {
         context.needs_the_usual_files(APPROVES)?;
         let (store, root) = (context.trust_store()?, context.needed_root()?);
-        let config = context.project_config();
+        let config = context.hooks.config();
         // Looks at them, and runs nothing.
         let policy = TrustPolicy::Everything;
-        let report = config.load_into(&HookRegistry::new(), &root, policy);
+        let mut report = config.load_into(&HookRegistry::new(), &root, policy);
+        let is_own = |problem: &Problem| problem.path.starts_with(&root);
+        report.problems.retain(is_own);
         let hooks: Vec<Hook> = config.load_project(&root);
         Ok(Self {
             before: store.approved(&root)?,

@@ -18,7 +18,10 @@ pub(crate) struct Installed {
 
 #[derive(Debug, Default)]
 struct State {
+    /// So many loads there were.
+    loads: u64,
     registered: HashSet<HookId>,
+    hooks: Vec<Arc<Hook>>,
     report: Arc<LoadReport>,
 }
 
@@ -35,20 +38,58 @@ impl Installed {
         Arc::clone(&self.state().report)
     }
 
-    pub(super) fn set_report(&self, report: LoadReport) -> Arc<LoadReport> {
-        let report = Arc::new(report);
-        self.state().report = Arc::clone(&report);
-        report
+    /// The hooks of the last load.
+    #[cfg(feature = "watch")]
+    pub(super) fn hooks(&self) -> Vec<Arc<Hook>> {
+        self.state().hooks.clone()
     }
 
-    /// Registers hooks in the place of those of the last load.
-    pub(super) fn replace(&self, hooks: Vec<Arc<Hook>>) {
+    /// The number of loads, to be asked before the files are read.
+    pub(super) fn loads(&self) -> u64 {
+        self.state().loads
+    }
+
+    /// Registers hooks in the place of those of the last load. None where there was another load since
+    /// `loads` were counted: it may have read the files later, so they are to be read again.
+    pub(super) fn replace(
+        &self,
+        loads: u64,
+        hooks: &[Arc<Hook>],
+        report: LoadReport,
+    ) -> Option<Arc<LoadReport>> {
         let mut state = self.state();
-        state.registered = self.registry.replace(&state.registered, hooks);
+        if state.loads != loads {
+            return None;
+        }
+        state.loads += 1;
+        state.registered = self.registry.replace(&state.registered, hooks.to_vec());
+        state.hooks = hooks.to_vec();
+        state.report = Arc::new(report);
+        Some(Arc::clone(&state.report))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         // Each change is one assignment.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_loads_at_once_one_reads_again() {
+        let installed = Installed::new(Arc::default());
+        let hook = Arc::new(Hook::new("*", "true").unwrap());
+        let report = LoadReport::default;
+        let slow = installed.loads();
+        let fast = installed.loads();
+        assert!(installed.replace(fast, &[hook], report()).is_some());
+        assert!(installed.replace(slow, &[], report()).is_none());
+        assert_eq!(installed.registry.len(), 1);
+        let again = installed.loads();
+        assert!(installed.replace(again, &[], report()).is_some());
+        assert!(installed.registry.is_empty());
     }
 }

@@ -250,9 +250,13 @@ impl HookConfig {
         root: Option<&Path>,
         policy: Option<&TrustPolicy>,
     ) -> Arc<LoadReport> {
-        let found = self.find(root, policy);
-        installed.replace(found.hooks);
-        installed.set_report(found.report)
+        loop {
+            let loads = installed.loads();
+            let found = self.find(root, policy);
+            if let Some(report) = installed.replace(loads, &found.hooks, found.report) {
+                return report;
+            }
+        }
     }
 
     /// What `load_into` registers, and what it reports.

@@ -20,7 +20,6 @@ use super::outline::Outline;
 use super::places::absolute;
 use super::report::{LoadReport, TrustPolicy, in_use};
 use super::{Found, HookConfig, Installed, admission, file};
-use crate::hook::Hook;
 use crate::registry::HookRegistry;
 
 /// An editor that saves a file makes several changes: a load waits until there was none for so long.
@@ -144,7 +143,6 @@ struct Watching {
     installed: Arc<Installed>,
     root: Option<PathBuf>,
     policy: Option<TrustPolicy>,
-    hooks: Vec<Arc<Hook>>,
     reports: Sender<LoadReport>,
     /// None where the system cannot tell of changes.
     watcher: Option<RecommendedWatcher>,
@@ -178,7 +176,6 @@ impl Watching {
             installed,
             root,
             policy,
-            hooks: Vec::new(),
             reports,
             watcher: None,
             watched: HashSet::new(),
@@ -190,10 +187,8 @@ impl Watching {
     fn load_first(&mut self) -> Arc<LoadReport> {
         // Before they are loaded, so that no change is missed.
         self.note(self.reading());
-        let Found { report, hooks, .. } =
-            self.config.find(self.root.as_deref(), self.policy.as_ref());
-        self.register(hooks);
-        self.installed.set_report(report)
+        let (root, policy) = (self.root.as_deref(), self.policy.as_ref());
+        self.config.install(&self.installed, root, policy)
     }
 
     fn run(mut self, stopped: &Receiver<()>) {
@@ -277,31 +272,36 @@ impl Watching {
         self.loaded = reading.digest;
     }
 
-    fn load_anew(&mut self) {
+    fn load_anew(&self) {
+        let report = loop {
+            if let Some(report) = self.load() {
+                break report;
+            }
+        };
+        // Full: nobody reads them.
+        let _ = self.reports.try_send(LoadReport::clone(&report));
+    }
+
+    /// None where the host has loaded them at the same time.
+    fn load(&self) -> Option<Arc<LoadReport>> {
+        let loads = self.installed.loads();
         let Found {
             mut report,
-            hooks,
+            mut hooks,
             is_broken,
         } = self.config.find(self.root.as_deref(), self.policy.as_ref());
         if is_broken {
             warn!("hooks files cannot be used as they are: the hooks before the change stay");
+            hooks = self.installed.hooks();
             // But not what has been revoked meanwhile.
             if let (Some(root), Some(policy)) = (&self.root, &self.policy) {
-                self.register(admission::judge_again(&self.hooks, root, policy));
+                hooks = admission::judge_again(&hooks, root, policy);
             }
         } else {
             info!("{} hooks were loaded anew", hooks.len());
-            self.register(hooks);
         }
-        report.in_use = in_use(&self.hooks);
-        self.installed.set_report(report.clone());
-        // Full: nobody reads them.
-        let _ = self.reports.try_send(report);
-    }
-
-    fn register(&mut self, hooks: Vec<Arc<Hook>>) {
-        self.hooks.clone_from(&hooks);
-        self.installed.replace(hooks);
+        report.in_use = in_use(&hooks);
+        self.installed.replace(loads, &hooks, report)
     }
 
     /// The files, whether they are there or not.

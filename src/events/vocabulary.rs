@@ -2,7 +2,7 @@
 //!
 //! Knows names, nothing of patterns and hooks.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use glob::Pattern;
 
@@ -30,6 +30,8 @@ use super::{EventKind, EventType};
 #[derive(Debug, Clone)]
 pub struct Vocabulary {
     events: Vec<EventSpec>,
+    /// The place of each in `events`, by its name.
+    places: HashMap<String, usize>,
     notify_only: HashSet<EventType>,
     tools: Vec<String>,
     /// Those of `tools` that are globs.
@@ -39,12 +41,17 @@ pub struct Vocabulary {
 /// The built-in events, and no tools.
 impl Default for Vocabulary {
     fn default() -> Self {
-        Self {
-            events: spec::builtin(),
+        let mut vocabulary = Self {
+            events: Vec::new(),
+            places: HashMap::new(),
             notify_only: HashSet::new(),
             tools: Vec::new(),
             globs: Vec::new(),
+        };
+        for spec in spec::builtin() {
+            vocabulary.add_event(spec);
         }
+        vocabulary
     }
 }
 
@@ -57,10 +64,12 @@ impl Vocabulary {
         } else {
             self.notify_only.remove(event_type);
         }
-        let mut known = self.events.iter_mut();
-        match known.find(|known| known.event_type() == event_type) {
-            Some(known) => *known = spec,
-            None => self.events.push(spec),
+        let name = event_type.as_str();
+        if let Some(place) = self.places.get(name) {
+            self.events[*place] = spec;
+        } else {
+            self.places.insert(name.to_owned(), self.events.len());
+            self.events.push(spec);
         }
     }
 
@@ -82,8 +91,7 @@ impl Vocabulary {
     /// The event of this name.
     #[must_use]
     pub fn event(&self, name: &str) -> Option<&EventSpec> {
-        let mut known = self.events.iter();
-        known.find(|known| known.event_type().as_str() == name)
+        self.places.get(name).map(|place| &self.events[*place])
     }
 
     /// The host's tools, names and globs, as it has declared them.

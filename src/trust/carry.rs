@@ -2,7 +2,7 @@
 //!
 //! Knows nothing of files of hooks.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::store::refuse_within_hook;
@@ -18,9 +18,15 @@ pub(crate) struct Edit<'a> {
 /// What edits change in a store.
 pub(crate) struct CarriedOver {
     root: String,
-    /// The digests of definitions that are not there any more.
-    gone: HashSet<String>,
-    new: Vec<Approved>,
+    changes: Vec<Change>,
+    /// The digests of the definitions after the edits.
+    stays: HashSet<String>,
+}
+
+/// An approval that is replaced; by none where its hook was removed.
+struct Change {
+    old: Approved,
+    new: Option<Approved>,
 }
 
 impl TrustStore {
@@ -35,44 +41,118 @@ impl TrustStore {
         let root = canonical_root(root)?;
         let project = Project::at(&root);
         let digest = |hook: &Hook| digest_of(&hook.to_json());
-        let stays: HashSet<String> = edits.iter().filter_map(|it| it.new).map(digest).collect();
-        let mut carried = CarriedOver {
-            root: root.to_string_lossy().into_owned(),
-            gone: HashSet::new(),
-            new: Vec::new(),
-        };
+        let mut changes = Vec::new();
         for Edit { old, new } in edits {
             let Some(old) = old else { continue };
             let old_digest = digest(old);
-            let is_same = new.is_some_and(|new| digest(new) == old_digest);
-            // Files that have changed since are not approved on the way.
-            if is_same || judged.judge(Hook::clone(old)).1 != GateVerdict::Run {
+            let Some(approved) = judged.approved.get(&old_digest) else {
                 continue;
-            }
-            if !stays.contains(&old_digest) {
-                carried.gone.insert(old_digest);
-            }
-            if let Some(new) = new {
-                carried.new.push(approve(&project, new));
-            }
+            };
+            let new = match new {
+                None => None,
+                Some(new) => {
+                    let is_same = digest(new) == old_digest;
+                    // Files that have changed since are not approved on the way.
+                    if is_same || judged.judge(Hook::clone(old)).1 != GateVerdict::Run {
+                        continue;
+                    }
+                    Some(approve_as(&project, new, approved))
+                }
+            };
+            changes.push(Change {
+                old: approved.clone(),
+                new,
+            });
         }
-        Ok(carried)
+        Ok(CarriedOver {
+            root: root.to_string_lossy().into_owned(),
+            changes,
+            stays: edits.iter().filter_map(|it| it.new).map(digest).collect(),
+        })
     }
 
-    /// Writes what [`carried_over`](Self::carried_over) has found.
+    /// Writes what [`carried_over`](Self::carried_over) has found, unless the approval has changed since.
     pub(crate) fn carry_over(&self, carried: CarriedOver) -> Result<(), TrustError> {
-        if carried.gone.is_empty() && carried.new.is_empty() {
+        if carried.changes.is_empty() {
             return Ok(());
         }
         self.change(|projects| {
             let Some(approved) = projects.get_mut(&carried.root) else {
                 return;
             };
-            approved.retain(|it| !carried.gone.contains(&it.digest));
-            // What is approved with other files stays so.
-            let known: HashSet<String> = approved.iter().map(|it| it.digest.clone()).collect();
-            let is_new = |it: &Approved| !known.contains(&it.digest);
-            approved.extend(carried.new.into_iter().filter(is_new));
+            let by_digest = |it: Approved| (it.digest.clone(), it);
+            let mut known: HashMap<String, Approved> =
+                approved.iter().cloned().map(by_digest).collect();
+            let mut gone = HashSet::new();
+            for Change { old, new } in carried.changes {
+                if known.get(&old.digest) != Some(&old) {
+                    continue;
+                }
+                if !carried.stays.contains(&old.digest) {
+                    gone.insert(old.digest);
+                }
+                // What is approved with other files stays so.
+                if let Some(new) = new
+                    && !known.contains_key(&new.digest)
+                {
+                    known.insert(new.digest.clone(), new.clone());
+                    approved.push(new);
+                }
+            }
+            approved.retain(|it| !gone.contains(&it.digest));
         })
+    }
+}
+
+/// With the files that were approved as they were then: one may have changed since they were compared.
+fn approve_as(project: &Project, hook: &Hook, before: &Approved) -> Approved {
+    let mut approved = approve(project, hook);
+    let before: HashMap<_, _> = before.files.iter().cloned().collect();
+    for (file, digest) in &mut approved.files {
+        if let Some(before) = before.get(file) {
+            digest.clone_from(before);
+        }
+    }
+    approved
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::Approval;
+    use super::*;
+
+    #[test]
+    fn what_changes_meanwhile_is_not_approved() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let store = TrustStore::new(root.join("trust.json"));
+        fs::write(root.join("check.sh"), "exit 0").unwrap();
+        let hook = |command| Hook::new("*", command).unwrap();
+        let old = hook("sh check.sh");
+        let new = old.clone().with_name("new");
+        let approve = |hook: &Hook| store.approve(&Approval::of(root, [hook]).unwrap()).unwrap();
+        let carried = || {
+            let (old, new) = (Some(&old), Some(&new));
+            store.carried_over(root, &[Edit { old, new }]).unwrap()
+        };
+        let verdict = || store.status(root, [&new]).unwrap().remove(0);
+
+        approve(&old);
+        let edited = carried();
+        approve(&hook("echo other"));
+        store.carry_over(edited).unwrap();
+        assert!(matches!(verdict(), GateVerdict::NotApproved(_)));
+
+        approve(&old);
+        let edited = carried();
+        fs::write(root.join("check.sh"), "exit 1").unwrap();
+        store.carry_over(edited).unwrap();
+        assert!(matches!(verdict(), GateVerdict::ApprovalLost(_)));
+
+        let project = Project::at(&canonical_root(root).unwrap());
+        let before = store.approved(root).unwrap().remove(0);
+        assert_eq!(approve_as(&project, &old, &before).files, before.files);
     }
 }

@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use forge_hooks::{
     AppProfile, Approval, Approved, CancelToken, ConfigError, CustomEventType, Decision,
-    DropReason, EventPattern, EventType, EventTypeError, FailureKind, FailurePolicy, FireOptions,
-    GateVerdict, HOOK_TEMPLATES, Hook, HookBlockedError, HookCommand, HookConfig, HookError,
-    HookEvent, HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookOutput, HookRegistry,
-    HookResult, HookSource, HooksFile, KeyError, Lifecycle, LlmCall, LlmStream, LoadReport,
-    Mismatch, Outcome, PatternError, PatternPart, Permission, PermissionRequest, Problem, Reads,
-    RedactError, Redactor, Session, Severity, Shell, ShutdownReport, SkipReason, Stdin,
-    SubmitError, ToolRun, Trace, TraceError, TrustError, TrustPolicy, TrustStore, fire_event,
-    fire_event_blocking, fire_event_blocking_with,
+    DropReason, EventPattern, EventSpec, EventType, EventTypeError, FailureKind, FailurePolicy,
+    FireOptions, GateVerdict, HOOK_TEMPLATES, Hook, HookBlockedError, HookCommand, HookConfig,
+    HookError, HookEvent, HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookOutput,
+    HookRegistry, HookResult, HookSource, Hooks, HooksBuilder, HooksFile, HooksFileEntry, KeyError,
+    Lifecycle, LlmCall, LlmStream, LoadReport, Mismatch, Outcome, PatternError, PatternPart,
+    Permission, PermissionRequest, Problem, Reads, RedactError, Redactor, Session, Severity, Shell,
+    ShutdownReport, SkipReason, Stdin, SubmitError, TextRange, ToolRun, Trace, TraceError,
+    TrustError, TrustPolicy, TrustStore, Vocabulary, fire_event, fire_event_blocking,
+    fire_event_blocking_with,
 };
 
 use crate::support::{World, blocking_event, hook};
@@ -31,6 +32,7 @@ fn every_type_can_be_sent_to_and_shared_with_another_thread() {
     shared::<Decision>();
     shared::<DropReason>();
     shared::<EventPattern>();
+    shared::<EventSpec>();
     shared::<EventType>();
     shared::<EventTypeError>();
     shared::<FailureKind>();
@@ -51,7 +53,10 @@ fn every_type_can_be_sent_to_and_shared_with_another_thread() {
     shared::<HookRegistry>();
     shared::<HookResult>();
     shared::<HookSource>();
+    shared::<Hooks>();
+    shared::<HooksBuilder>();
     shared::<HooksFile>();
+    shared::<HooksFileEntry>();
     shared::<KeyError>();
     shared::<Lifecycle>();
     shared::<LlmCall>();
@@ -74,12 +79,14 @@ fn every_type_can_be_sent_to_and_shared_with_another_thread() {
     shared::<SkipReason>();
     shared::<Stdin>();
     shared::<SubmitError>();
+    shared::<TextRange>();
     shared::<ToolRun<(), String>>();
     shared::<Trace>();
     shared::<TraceError>();
     shared::<TrustError>();
     shared::<TrustPolicy>();
     shared::<TrustStore>();
+    shared::<Vocabulary>();
 }
 
 /// Or a host could not derive `Debug` for a struct of its own that holds one.
@@ -95,6 +102,9 @@ fn every_type_can_be_shown_in_a_hosts_own_debug() {
     shown::<HookHandle>();
     shown::<HookRegistry>();
     shown::<HookResult>();
+    shown::<Hooks>();
+    shown::<HooksBuilder>();
+    shown::<HooksFile>();
     shown::<LoadReport>();
     shown::<Outcome>();
     shown::<Problem>();

@@ -1,5 +1,7 @@
 //! `Hooks`: the object that a host makes once, with what it fires and whose hooks may run.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use forge_hooks::{
@@ -369,4 +371,37 @@ fn an_executor_brings_its_registry() {
     let executor = HookExecutor::builder().registry(world.registry().clone());
     let hooks = game(&world).executor(executor).load();
     assert_eq!(hooks.execute(&custom("own:event")).results().len(), 1);
+}
+
+/// Of a load that has read the file before.
+#[test]
+fn old_hooks_do_not_come_back() {
+    let world = World::new();
+    let hooks = game(&world).load();
+    let has_ended = AtomicBool::new(false);
+    let came_back = thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !has_ended.load(Ordering::SeqCst) {
+                    hooks.reload();
+                }
+            });
+        }
+        let mut came_back = Vec::new();
+        for number in 0..200 {
+            let number = number.to_string();
+            world.write(USERS, &file(&[entry("*", &number)]));
+            hooks.reload();
+            for _ in 0..20 {
+                let now = hooks.registry().hooks()[0].command().to_string();
+                if now != number {
+                    came_back.push((now, number.clone()));
+                }
+                thread::yield_now();
+            }
+        }
+        has_ended.store(true, Ordering::SeqCst);
+        came_back
+    });
+    assert!(came_back.is_empty(), "{came_back:?}");
 }

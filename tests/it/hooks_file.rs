@@ -230,6 +230,16 @@ fn a_hook_whose_files_have_changed_is_not_approved_by_an_edit() {
     assert_eq!(project.status(), ("n".to_owned(), 1));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_removed_hook_is_not_expected_any_more() {
+    let project = Project::new(&["sh check.sh"]);
+    project.world.write("project/check.sh", "exit 0");
+    assert_eq!(project.status().0, "l");
+    project.edit(|file| assert!(file.remove(0)));
+    project.stands("");
+}
+
 #[test]
 fn without_a_store_an_edit_approves_nothing() {
     let project = Project::new(&["echo 1"]);

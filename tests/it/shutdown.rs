@@ -82,6 +82,17 @@ fn at_the_deadline_the_rest_is_cut_and_told_of() {
     }
 }
 
+/// Whether it takes no more events; cancels one that it takes.
+fn refuses(world: &World, options: FireOptions) -> bool {
+    match world.executor.submit(custom("x:y"), options) {
+        Ok(handle) => {
+            handle.cancel();
+            false
+        }
+        Err(_) => true,
+    }
+}
+
 #[test]
 fn what_the_host_has_cancelled_is_not_reported_as_cut() {
     let world = World::with(|builder| builder.workers(1));
@@ -91,14 +102,7 @@ fn what_the_host_has_cancelled_is_not_reported_as_cut() {
     let waiting = world.submit(blocking_event());
     let report = thread::scope(|scope| {
         let end = scope.spawn(|| world.executor.shutdown(LATER));
-        let takes_no_more = || match world.executor.submit(custom("x:y"), FireOptions::new()) {
-            Ok(handle) => {
-                handle.cancel();
-                false
-            }
-            Err(_) => true,
-        };
-        eventually("it takes no more", takes_no_more);
+        eventually("it takes no more", || refuses(&world, FireOptions::new()));
         waiting.cancel();
         running.cancel();
         end.join().unwrap()
@@ -163,7 +167,8 @@ fn hooks_in_the_background_come_to_their_end_too() {
 
 #[test]
 fn two_may_shut_it_down_at_once() {
-    let world = World::running(["echo x>>log"]);
+    // Hooks that end before it begins are not counted.
+    let world = World::running([&meets("started", "go"), "echo x>>log"]);
     // In order: on Windows two cannot write to a file at once.
     let options = FireOptions::new().ordered_by("log");
     for _ in 0..10 {
@@ -171,13 +176,15 @@ fn two_may_shut_it_down_at_once() {
     }
     let finished: usize = thread::scope(|scope| {
         let both = [(); 2].map(|()| scope.spawn(|| world.executor.shutdown(LATER)));
+        eventually("it takes no more", || refuses(&world, options));
+        world.write("go", "");
         both.into_iter()
             .map(|thread| thread.join().unwrap())
             .inspect(|report| assert!(report.is_complete(), "{report:?}"))
             .map(|report| report.finished)
             .sum()
     });
-    assert_eq!(finished, 10);
+    assert_eq!(finished, 20);
     assert_eq!(world.read("log").lines().count(), 10);
 }
 

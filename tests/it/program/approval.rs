@@ -1,6 +1,6 @@
 //! `trust`, `untrust`, `status`: a person's approval, as the program gives and shows it.
 
-use super::{GUARDED, SUDO, User};
+use super::{GUARDED, SUDO, User, with};
 
 const SCRIPTED: &str = r#"{
   "hooks": [
@@ -23,6 +23,27 @@ fn nothing_of_a_project_runs_until_it_is_approved() {
     assert_eq!(user.run(&["untrust", "--yes"]).status, 0);
     assert_eq!(user.run(&SUDO).status, 0);
     assert_eq!(user.run(&["status"]).status, 1);
+}
+
+/// Else another project, or the hooks of another program, would be approved.
+#[test]
+fn the_command_to_approve_names_the_project() {
+    let user = User::new();
+    user.write("project/a b/.mygame/hooks.json", GUARDED);
+    let options = ["--profile", "mygame", "--project", "a b"];
+    for args in [&["list"][..], &["status"], &["fire", "session:start"]] {
+        let said = user.run(&with(args, &options));
+        let quoted = if cfg!(windows) { "\"a b\"" } else { "'a b'" };
+        let command = format!("`forge-hooks trust --profile mygame --project {quoted}`");
+        let all = said.out + &said.err;
+        assert!(all.contains(&command), "{args:?}: {all}");
+    }
+    user.write("project/.mygame/hooks.json", GUARDED);
+    let said = user.run(&["fire", "session:start", "--profile", "mygame"]);
+    assert!(
+        said.err.contains("`forge-hooks trust --profile mygame`"),
+        "{said:?}"
+    );
 }
 
 #[cfg(unix)]

@@ -146,6 +146,19 @@ fn what_was_fired_is_recorded_as_a_case() {
     assert_eq!(said.status, 0, "{said:?}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_case_that_is_added_meanwhile_is_kept() {
+    let user = User::new();
+    let case = r#"{"event": "a:b", "expect": "allow"}"#;
+    let hook = json!({"event": "*", "command": format!("echo '[{case}]' > cases.json")});
+    user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
+    let record = ["--config", "hooks.json", "--record", "cases.json"];
+    assert_eq!(user.run(&with(&LS, &record)).status, 0);
+    let cases = user.read("project/cases.json");
+    assert!(cases.starts_with(&format!("[{case},\n")), "{cases}");
+}
+
 #[test]
 fn what_is_no_table_is_not_recorded_into() {
     let user = user();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use forge_hooks::cli::{self, Io};
-use forge_hooks::{AppProfile, EventSpec, EventType, Hooks};
+use forge_hooks::{AppProfile, Dialect, EventSpec, EventType, Hooks};
 use tempfile::TempDir;
 
 use super::{GUARDED, User, with};
@@ -116,6 +116,35 @@ fn a_host_without_projects_has_none() {
     let said = run(home.path(), &["list", "--json"]);
     let list: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(list["hooks"].as_array().unwrap().len(), 2, "{list:#}");
+}
+
+#[test]
+fn hooks_of_other_tools_are_approved() {
+    let home = home_with("{}");
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join(".claude")).unwrap();
+    let settings =
+        r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "exit 2"}]}]}}"#;
+    std::fs::write(project.join(".claude/settings.json"), settings).unwrap();
+    let builder = Hooks::builder(AppProfile::new("mygame"))
+        .other_tools([Dialect::Claude])
+        .home(home.path());
+    let host = || builder.clone().config_home(home.path()).load();
+    let root = project.to_str().unwrap();
+    let run = |args: &[&str]| {
+        let mut out = Vec::new();
+        let mut io = Io::new("mygame hooks", std::io::empty(), &mut out, std::io::sink());
+        let ended = cli::run(&host(), with(args, &["--project", root]), &mut io);
+        drop(io);
+        (format!("{ended:?}"), String::from_utf8(out).unwrap())
+    };
+    let (_, listed) = run(&["list"]);
+    assert!(listed.contains("mygame hooks trust --project"), "{listed}");
+    let fire = ["fire", "tool:pre_execute", "--tool", "bash"];
+    assert_eq!(run(&fire).0, status(0));
+    assert_eq!(run(&["trust", "--yes"]).0, status(0));
+    assert_eq!(run(&fire).0, status(1));
+    assert_eq!(run(&["status"]).0, status(0));
 }
 
 #[test]
