@@ -35,7 +35,7 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, FromArgMatches};
 
-use crate::{AppProfile, Hooks, printable};
+use crate::{AppProfile, Dialect, Hooks, printable};
 use args::{Cli, Command};
 use context::Context;
 use ended::{CLOSED_PIPE, Ended, NOTHING_DONE};
@@ -83,7 +83,10 @@ pub fn run_standalone<A: Into<OsString>>(
     let hooks = |matches: &ArgMatches| {
         let name = matches.get_one::<String>(args::PROFILE);
         let profile = name.map_or_else(AppProfile::default, AppProfile::new);
-        let builder = Hooks::builder(profile).approve_command(approve);
+        let mut builder = Hooks::builder(profile).approve_command(approve);
+        if let Some(tools) = matches.get_many::<Dialect>(args::OTHER_TOOLS) {
+            builder = builder.other_tools(tools.copied());
+        }
         Ok(builder.project(context::directory(Path::new("."))?).load())
     };
     ExitCode::from(run_parsed(command_line, args, io, hooks))
