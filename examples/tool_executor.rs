@@ -1,6 +1,6 @@
 //! An agent: a model asks for tools, the agent calls them, and its user's hooks block, change and question
-//! the calls. The model is a list; the tools are real, and work in a temporary directory. To use hooks that are
-//! here: `XDG_CONFIG_HOME=$PWD/examples/config cargo run --example tool_executor`.
+//! the calls. The model is a list; the tools are real, and work in a temporary directory. A plugin for Claude
+//! Code guards them. To use hooks that are here too: `XDG_CONFIG_HOME=$PWD/examples/config cargo run --example tool_executor`.
 
 use std::error::Error;
 use std::fs;
@@ -8,6 +8,8 @@ use std::path::Path;
 
 use forge_hooks::{AppProfile, HookExecutor, Hooks, Question, ToolRun};
 use serde_json::{Value, json};
+
+const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/plugin");
 
 /// What the model asks for, one after the other.
 fn model() -> Vec<(&'static str, Value)> {
@@ -17,6 +19,7 @@ fn model() -> Vec<(&'static str, Value)> {
         ("write", json!({"path": ".env", "text": "KEY=1"})),
         ("remove", json!({"path": "draft-notes.txt"})),
         ("read", json!({"path": "missing.txt"})),
+        ("read", json!({"path": "/etc/passwd"})),
     ]
 }
 
@@ -24,7 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let hooks = Hooks::builder(AppProfile::new("myagent"))
         .tools(["read", "write", "remove"])
-        .project(std::env::current_dir()?)
+        .project(folder.path())
+        .plugin(PLUGIN)
         .executor(HookExecutor::builder().working_dir(folder.path()))
         .load();
     print!("{}", hooks.report().render(false));

@@ -127,6 +127,18 @@ impl HooksBuilder {
         self
     }
 
+    /// Also loads this file, or this plugin, as the user's own; see [`HookConfig::with_settings`].
+    pub fn settings(mut self, dialect: Dialect, path: impl Into<PathBuf>) -> Self {
+        self.config = self.config.with_settings(dialect, path);
+        self
+    }
+
+    /// Loads the files of other tools as `config` does; see [`HookConfig::with_other_tools_of`].
+    pub fn other_tools_of(mut self, config: &HookConfig) -> Self {
+        self.config = self.config.with_other_tools_of(config);
+        self
+    }
+
     /// Has hooks of other tools block where they fail; see [`HookConfig::with_strict_guards`].
     pub fn strict_guards(mut self) -> Self {
         self.config = self.config.with_strict_guards();

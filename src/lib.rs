@@ -63,6 +63,13 @@
 //! [`updated_input`](Outcome::updated_input), [`additional_context`](Outcome::additional_context),
 //! [`system_messages`](Outcome::system_messages), [`stops_turn`](Outcome::stops_turn).
 //!
+//! # Hooks written for other tools
+//! With [`HooksBuilder::other_tools`], the hooks in the settings of Claude Code, Codex and Gemini CLI run as
+//! they are, and with [`HooksBuilder::plugin`] those of a plugin. Each finds the input of its own tool and
+//! answers as its tool expects; your program fires its own events. [`HookEvent::with_context`] carries what
+//! only these hooks ask for, and [`foreign_event`] reads an event that another tool has written. The document
+//! `docs/other-tools.md` in the repository says what differs.
+//!
 //! # Around a tool, a model call, a session
 //! [`Lifecycle`] fires the events before and after what your program does, in the right order, also
 //! when it fails or panics, and applies what hooks change after the guards have seen it.

@@ -4,9 +4,11 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
+use crate::Dialect;
 use crate::cli::terminal::ColorChoice;
 
 /// The program that the texts of this file speak of.
@@ -19,6 +21,7 @@ pub(crate) fn command(program: &str, version: &str) -> clap::Command {
 }
 
 pub(crate) const PROFILE: &str = "profile";
+pub(crate) const OTHER_TOOLS: &str = "other-tools";
 
 /// The command line of a program that belongs to no host.
 pub(crate) fn standalone(command: clap::Command) -> clap::Command {
@@ -29,10 +32,28 @@ pub(crate) fn standalone(command: clap::Command) -> clap::Command {
         .value_parser(profile_name)
         .help("The host whose names of files and variables are used, as in `mygame` [default: those of forge and opencode]")
         .help_heading("Common options");
+    let other_tools = clap::Arg::new(OTHER_TOOLS)
+        .long(OTHER_TOOLS)
+        .global(true)
+        .value_name("TOOLS")
+        .value_delimiter(',')
+        .value_parser(other_tool())
+        .help("Also the hooks of these tools, as in `claude,codex`; the project's need an approval")
+        .help_heading("Common options");
     let default = "The project's root [default: the current directory]";
     let command = command.mut_arg("project", |project| project.help(default));
     let about = "Write, check and try hooks without the program that will run them";
-    command.about(about).arg(profile)
+    command.about(about).arg(profile).arg(other_tools)
+}
+
+/// One of the tools, by its name.
+fn other_tool() -> impl TypedValueParser<Value = Dialect> {
+    let tools = || Dialect::ALL.iter().filter(|it| **it != Dialect::Native);
+    let names = tools().map(|dialect| dialect.as_str());
+    PossibleValuesParser::new(names).map(move |name| {
+        let named = tools().find(|dialect| dialect.as_str() == name);
+        named.copied().unwrap_or_default()
+    })
 }
 
 fn profile_name(text: &str) -> Result<String, &'static str> {
@@ -90,7 +111,7 @@ pub(crate) struct Common {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Fire an event at the hooks, through the real engine, and show what each of them does.
-    Fire(Fire),
+    Fire(Box<Fire>),
     /// Fire a table of cases at the hooks, and show where they decide otherwise than expected.
     Test(Test),
     /// Show the events that hooks can be for: their data, their variables, which can be blocked.
@@ -129,10 +150,11 @@ pub(crate) enum Command {
 #[derive(Args)]
 #[command(
     after_help = "Exit status: 0 when the host would go on and no hook failed; 1 when one blocks or fails (unless it \
-                  says `\"on_failure\": \"continue\"`); 130 after Ctrl-C.\n\n\
+                  says `\"on_failure\": \"continue\"`); with --as, 1 when one denies or asks; 130 after Ctrl-C.\n\n\
                   Examples:\n  forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}'\n  \
                   forge-hooks fire session:message --session s1 --data role=user --data content=hello\n  \
-                  echo '{\"type\":\"session:start\"}' | forge-hooks fire --event-json - --dry-run"
+                  echo '{\"type\":\"session:start\"}' | forge-hooks fire --event-json - --dry-run\n  \
+                  forge-hooks fire --as claude --event-json pre-tool-use.json --plugin ~/src/my-plugin"
 )]
 pub(crate) struct Fire {
     /// The event, as in `tool:pre_execute`.
@@ -189,6 +211,25 @@ pub(crate) struct Fire {
         conflicts_with_all = ["dry_run", "resident"]
     )]
     pub(crate) record: Option<PathBuf>,
+    /// Take the event of --event-json for what this tool writes on its hooks' standard input, and run the
+    /// hooks of this tool as it does: the user's, the project's, and those of --settings and --plugin.
+    #[arg(
+        long = "as",
+        value_name = "TOOL",
+        value_parser = other_tool(),
+        requires = "event_json",
+        conflicts_with_all = [
+            "tool", "args", "result", "error", "session", "data", "custom", "keep_going", "parallel",
+            "dry_run", "resident", "record",
+        ]
+    )]
+    pub(crate) dialect: Option<Dialect>,
+    /// With --as: also this settings file of the tool; may come several times. It needs no approval.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "dialect")]
+    pub(crate) settings: Vec<PathBuf>,
+    /// With --as: also the plugin in this directory; may come several times. It needs no approval.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "dialect")]
+    pub(crate) plugin: Vec<PathBuf>,
     /// Print one object for programs.
     #[arg(long)]
     pub(crate) json: bool,

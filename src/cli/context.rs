@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::args::Common;
 use crate::cli::error::Failure;
 use crate::{
-    AppProfile, Hook, HookConfig, HookExecutor, HookExecutorBuilder, Hooks, HooksBuilder,
+    AppProfile, Dialect, Hook, HookConfig, HookExecutor, HookExecutorBuilder, Hooks, HooksBuilder,
     TrustPolicy, TrustStore, templates,
 };
 
@@ -43,10 +43,11 @@ impl Context<'_> {
     pub(crate) fn load_under(&self, policy: TrustPolicy) -> Result<Hooks, Failure> {
         let profile = self.profile().clone();
         let builder = if !self.common.config.is_empty() {
-            let profile = profile.with_global_files(absolute(&self.common.config)?);
+            let profile = profile.with_global_files(absolute("--config", &self.common.config)?);
             self.builder(profile.with_project_files([""; 0]))
         } else if self.common.no_global {
-            self.builder(profile.with_global_files([""; 0]))
+            let builder = self.builder(profile.with_global_files([""; 0]));
+            builder.other_tools_of(self.hooks.config())
         } else {
             self.hooks.to_builder()
         };
@@ -56,6 +57,34 @@ impl Context<'_> {
             builder = builder.project(root);
         }
         Ok(builder.load())
+    }
+
+    /// The hooks that another tool would run: of its own files, and of these and these plugins.
+    pub(crate) fn load_as(&self, dialect: Dialect, named: &[PathBuf]) -> Result<Hooks, Failure> {
+        let mut profile = self.profile().clone();
+        if self.common.no_global {
+            profile = profile.with_global_files([""; 0]);
+        }
+        let builder = self.builder(profile);
+        let mut builder = builder.other_tools_of(self.hooks.config());
+        builder = builder.other_tools([dialect]);
+        for path in named {
+            builder = builder.settings(dialect, path);
+        }
+        // Without a place for approvals, what is named runs all the same.
+        if let Ok(store) = self.trust_store() {
+            builder = builder.trust(TrustPolicy::Approved(store));
+        }
+        let root = match self.root()? {
+            Some(root) => root,
+            None => directory(Path::new("."))?,
+        };
+        let hooks = builder.project(root).load();
+        let registered = hooks.registry().hooks().into_iter();
+        let own: Vec<_> = registered.filter(|it| it.dialect() == dialect).collect();
+        hooks.registry().clear();
+        hooks.registry().load_hooks(own);
+        Ok(hooks)
     }
 
     /// With the host's vocabulary and its place for the user's files.
@@ -93,7 +122,8 @@ impl Context<'_> {
 
     /// The hooks of the project alone.
     pub(crate) fn project_config(&self) -> HookConfig {
-        HookConfig::new(self.profile().clone().with_global_files([""; 0]))
+        let config = HookConfig::new(self.profile().clone().with_global_files([""; 0]));
+        config.with_other_tools_of(self.hooks.config())
     }
 
     /// Where the user keeps approvals, whatever files are read for hooks.
@@ -180,11 +210,11 @@ pub(crate) fn directory(given: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// So that it does not matter below which directory they are looked for.
-fn absolute(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+pub(crate) fn absolute(option: &str, files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut paths = Vec::new();
     for file in files {
         if let Err(error) = file.metadata() {
-            let words = format!("could not use `--config {}`: {error}", file.display());
+            let words = format!("could not use `{option} {}`: {error}", file.display());
             return Err(Failure::new(words).with_fix("name a file that exists"));
         }
         let path = std::path::absolute(file).map_err(|error| Failure::new(error.to_string()))?;

@@ -68,7 +68,7 @@ fn show(
     }
     for (key, about, variable) in rows {
         let (key, about) = (printable(key), printable(about));
-        writeln!(terminal, "  {key:<14} {variable:<22} {about}")?;
+        writeln!(terminal, "  {key:<16} {variable:<22} {about}")?;
     }
     writeln!(terminal)?;
     Ok(())

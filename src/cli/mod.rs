@@ -35,7 +35,7 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, FromArgMatches};
 
-use crate::{AppProfile, Hooks, printable};
+use crate::{AppProfile, Dialect, Hooks, printable};
 use args::{Cli, Command};
 use context::Context;
 use ended::{CLOSED_PIPE, Ended, NOTHING_DONE};
@@ -86,19 +86,27 @@ pub fn run_standalone<A: Into<OsString>>(
         let name = matches.get_one::<String>(args::PROFILE);
         let profile = name.map_or_else(AppProfile::default, AppProfile::new);
         let approve = format!("{program}{} trust", names_of(matches));
-        let builder = Hooks::builder(profile).approve_command(approve);
+        let mut builder = Hooks::builder(profile).approve_command(approve);
+        if let Some(tools) = matches.get_many::<Dialect>(args::OTHER_TOOLS) {
+            builder = builder.other_tools(tools.copied());
+        }
         Ok(builder.project(context::directory(Path::new("."))?).load())
     };
     ExitCode::from(run_parsed(command_line, args, io, hooks))
 }
 
-/// The option `--profile` as it was given, for commands that are suggested; empty without it, and for a
-/// host, which has no such option.
+/// The options `--profile` and `--other-tools` as they were given, for commands that are suggested; empty
+/// without them, and for a host, which does not have them.
 fn names_of(matches: &ArgMatches) -> String {
-    match matches.try_get_one::<String>(args::PROFILE) {
-        Ok(Some(name)) => format!(" --{} {name}", args::PROFILE),
-        _ => String::new(),
+    let mut names = String::new();
+    if let Ok(Some(name)) = matches.try_get_one::<String>(args::PROFILE) {
+        names += &format!(" --{} {name}", args::PROFILE);
     }
+    if let Ok(Some(tools)) = matches.try_get_many::<Dialect>(args::OTHER_TOOLS) {
+        let tools: Vec<_> = tools.map(|tool| tool.as_str()).collect();
+        names += &format!(" --{} {}", args::OTHER_TOOLS, tools.join(","));
+    }
+    names
 }
 
 fn run_parsed<A: Into<OsString>>(

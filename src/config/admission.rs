@@ -62,12 +62,12 @@ impl Admission {
     fn judge(&mut self, files: &mut [Loaded], judged: &Judged) {
         // A clone must not block its host by what is wrong in it.
         if !judged.knows_project() {
-            for file in &mut *files {
+            for file in to_approve(files) {
                 file.drop_placeholders();
                 file.keep_first(MOST_NOT_APPROVED);
             }
         }
-        for file in &mut *files {
+        for file in to_approve(files) {
             file.change_hooks(|hook| {
                 let (hook, trust) = judged.judge(hook);
                 let problem = match trust {
@@ -181,9 +181,14 @@ pub(super) fn judge_again(
     hooks.iter().map(again).collect()
 }
 
+/// Without those that the user has named.
+fn to_approve(files: &mut [Loaded]) -> impl Iterator<Item = &mut Loaded> {
+    files.iter_mut().filter(|file| !file.is_named())
+}
+
 /// What cannot be read may have approved them all, or none.
 fn lose_all(files: &mut [Loaded], error: &TrustError) {
-    for file in files {
+    for file in to_approve(files) {
         file.change_hooks(|hook| (Judged::lose(hook, &error.to_string()), None));
         let problem = Problem::new(Severity::Error, file.path(), error.to_string());
         file.report(problem);

@@ -31,6 +31,8 @@ pub(super) struct Loaded {
     not_shown: Option<Hook>,
     /// There is a placeholder that blocks every event.
     blocks_all: bool,
+    /// The user has named it: its hooks need no approval.
+    is_named: bool,
 }
 
 pub(super) struct Item {
@@ -51,7 +53,16 @@ impl Loaded {
             disable: Vec::new(),
             not_shown: None,
             blocks_all: false,
+            is_named: false,
         }
+    }
+
+    pub(super) fn set_named(&mut self) {
+        self.is_named = true;
+    }
+
+    pub(super) fn is_named(&self) -> bool {
+        self.is_named
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -194,7 +194,7 @@ impl HookConfig {
     #[must_use]
     pub fn load_global(&self) -> Vec<Hook> {
         let mut files = self.read_global();
-        files.extend(self.other_tools.user());
+        files.extend(self.other_tools.user(self.has_global_files()));
         self.hooks_of(files)
     }
 
@@ -261,7 +261,7 @@ impl HookConfig {
 
     /// What `load_into` registers, and what it reports.
     fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Found {
-        let mut others = self.other_tools.find(root, policy);
+        let mut others = self.other_tools.find(root, policy, self.has_global_files());
         let mut files = self.read_global();
         let mut admission = Admission::new(self.other_tools.loaded());
         if let Some(root) = root {
@@ -313,7 +313,7 @@ impl HookConfig {
         admission.path = existing.or(other_path).or(own_path).unwrap_or_default();
         let store = match policy {
             None => {
-                others.project.clear();
+                others.project.retain(Loaded::is_named);
                 admission.refuse_all();
                 return Vec::new();
             }
@@ -465,6 +465,10 @@ impl HookConfig {
             .iter()
             .filter_map(|path| reader::load(path, Some(&root), self.host(), compiled))
             .collect()
+    }
+
+    fn has_global_files(&self) -> bool {
+        !self.profile.global_files().is_empty()
     }
 
     fn global_candidates(&self) -> Vec<PathBuf> {

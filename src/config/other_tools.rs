@@ -8,8 +8,8 @@ use crate::hook::Dialect;
 
 impl HookConfig {
     /// Also loads the hooks files of these tools, behind those of this crate: of each the user's
-    /// (`~/.claude/settings.json`, `~/.codex/hooks.json`, `~/.gemini/settings.json`), then the project's (of Claude
-    /// Code `.claude/settings.local.json` too), and the extensions of Gemini CLI. A project's hooks
+    /// (`~/.claude/settings.json`, `~/.codex/hooks.json`, `~/.gemini/settings.json`; none for a profile without
+    /// global files), then the project's (of Claude Code `.claude/settings.local.json` too), and the extensions of Gemini CLI. A project's hooks
     /// need an approval, as any of a project's do. Default: none.
     ///
     /// Such a hook is read as its tool reads it: what the tool ignores is left out, and reported.
@@ -30,6 +30,22 @@ impl HookConfig {
     #[must_use]
     pub fn with_plugin(mut self, directory: impl Into<PathBuf>) -> Self {
         self.other_tools.plugins.push(directory.into());
+        self
+    }
+
+    /// Also loads this file, or where it is a directory, this plugin, as one of this tool. It counts as the
+    /// user's own: it needs no approval, wherever it is.
+    #[must_use]
+    pub fn with_settings(mut self, dialect: Dialect, path: impl Into<PathBuf>) -> Self {
+        self.other_tools.named.push((dialect, path.into()));
+        self
+    }
+
+    /// Loads the files of other tools as `config` does: of the same tools and plugins, with the same
+    /// names of tools and the same strictness.
+    #[must_use]
+    pub fn with_other_tools_of(mut self, config: &Self) -> Self {
+        self.other_tools = config.other_tools.clone();
         self
     }
 

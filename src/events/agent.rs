@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::event_type::{CustomEventType, EventType};
-use super::{HookEvent, HostContext};
+use super::{EventSpec, HookEvent, HostContext};
 
 const STOP: &str = "agent:stop";
 const SUBAGENT_START: &str = "agent:subagent_start";
@@ -12,6 +12,52 @@ const SUBAGENT_STOP: &str = "agent:subagent_stop";
 const PRE_COMPACT: &str = "context:pre_compact";
 const POST_COMPACT: &str = "context:post_compact";
 const NOTIFICATION: &str = "notification:show";
+
+type Key = (&'static str, &'static str);
+
+const TRIGGER: Key = ("trigger", "`manual` or `auto`");
+const AGENT_TYPE: Key = ("agent_type", "the kind of agent");
+const STOP_ACTIVE: Key = (
+    "stop_hook_active",
+    "whether a hook has kept the agent from its end before",
+);
+
+/// These events: each with a line about it, and its data.
+const DESCRIBED: [(&str, &str, &[Key]); 6] = [
+    (STOP, "An agent is about to end its turn", &[STOP_ACTIVE]),
+    (SUBAGENT_START, "A subagent has started", &[AGENT_TYPE]),
+    (
+        SUBAGENT_STOP,
+        "A subagent is about to end",
+        &[AGENT_TYPE, STOP_ACTIVE],
+    ),
+    (
+        PRE_COMPACT,
+        "Before the conversation is shortened",
+        &[TRIGGER],
+    ),
+    (
+        POST_COMPACT,
+        "After the conversation was shortened",
+        &[TRIGGER],
+    ),
+    (
+        NOTIFICATION,
+        "The user is shown a message",
+        &[("message", "the message")],
+    ),
+];
+
+pub(super) fn specs() -> impl Iterator<Item = EventSpec> {
+    DESCRIBED.into_iter().map(|(name, about, keys)| {
+        let event_type = EventType::Custom(CustomEventType::known(name));
+        let mut spec = EventSpec::new(event_type).of_agent().description(about);
+        for (key, about) in keys {
+            spec = spec.data(*key, *about);
+        }
+        spec
+    })
+}
 
 impl EventType {
     /// Whether the event is that an agent is about to stop: a hook that blocks it has the agent go on,

@@ -23,6 +23,8 @@ pub struct EventSpec {
     description: Cow<'static, str>,
     data: Vec<(Cow<'static, str>, Cow<'static, str>)>,
     notifies_only: bool,
+    /// It is one of this crate's events of agents, which name no tool.
+    is_of_agent: bool,
 }
 
 impl EventSpec {
@@ -33,12 +35,18 @@ impl EventSpec {
             description: Cow::Borrowed(""),
             data: Vec::new(),
             notifies_only: false,
+            is_of_agent: false,
         }
     }
 
     /// Sets the line about it: when it is fired.
     pub fn description(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.description = text.into();
+        self
+    }
+
+    pub(super) fn of_agent(mut self) -> Self {
+        self.is_of_agent = true;
         self
     }
 
@@ -81,23 +89,25 @@ impl EventSpec {
     #[must_use]
     pub fn can_block(&self) -> bool {
         match self.event_type {
-            EventType::Custom(_) => !self.notifies_only,
+            EventType::Custom(_) => self.event_type.can_block() && !self.notifies_only,
             _ => self.event_type.can_block(),
         }
     }
 
-    /// Whether its events may name a tool: those about tools and permissions, and custom ones.
+    /// Whether its events may name a tool: those about tools and permissions, and those of a host's own.
     #[must_use]
     pub fn may_have_tool(&self) -> bool {
-        let is_custom = matches!(self.event_type, EventType::Custom(_));
-        is_custom || matches!(self.event_type.category(), "tool" | "permission")
+        match &self.event_type {
+            EventType::Custom(_) => !self.is_of_agent,
+            built_in => matches!(built_in.category(), "tool" | "permission"),
+        }
     }
 }
 
 /// The sixteen built-in events, with the data that the factories of
 /// [`HookEvent`](super::HookEvent) give them.
-pub(super) fn builtin() -> Vec<EventSpec> {
-    EventType::BUILTIN.into_iter().map(describe).collect()
+pub(super) fn builtin() -> impl Iterator<Item = EventSpec> {
+    EventType::BUILTIN.into_iter().map(describe)
 }
 
 fn describe(event_type: EventType) -> EventSpec {

@@ -8,9 +8,10 @@ use glob::Pattern;
 
 use super::event_type::nearest;
 use super::spec::{self, EventSpec};
-use super::{EventKind, EventType};
+use super::{EventKind, EventType, agent};
 
-/// What a host fires: the sixteen built-in events and its own, and its tools. A host declares them
+/// What a host fires: the sixteen built-in events, six of agents (`agent:stop` and the others that
+/// [`HookEvent`](crate::HookEvent) has a constructor for), and its own, and its tools. A host declares them
 /// with [`HooksBuilder::event`](crate::HooksBuilder::event) and
 /// [`HooksBuilder::tools`](crate::HooksBuilder::tools); help for the authors of hooks is made of it.
 ///
@@ -23,7 +24,7 @@ use super::{EventKind, EventType};
 ///     .event(EventSpec::new(saved.clone()).notify_only())
 /// #   .config_home(home.path())
 ///     .load();
-/// assert_eq!(hooks.vocabulary().events().len(), 17);
+/// assert_eq!(hooks.vocabulary().events().len(), 23);
 /// assert!(!hooks.vocabulary().can_block(&saved));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -36,21 +37,25 @@ pub struct Vocabulary {
     tools: Vec<String>,
     /// Those of `tools` that are globs.
     globs: Vec<Pattern>,
+    /// So many of `events` are this crate's.
+    known: usize,
 }
 
-/// The built-in events, and no tools.
+/// The events that this crate knows, and no tools.
 impl Default for Vocabulary {
     fn default() -> Self {
         let mut vocabulary = Self {
             events: Vec::new(),
             places: HashMap::new(),
+            known: 0,
             notify_only: HashSet::new(),
             tools: Vec::new(),
             globs: Vec::new(),
         };
-        for spec in spec::builtin() {
+        for spec in spec::builtin().chain(agent::specs()) {
             vocabulary.add_event(spec);
         }
+        vocabulary.known = vocabulary.events.len();
         vocabulary
     }
 }
@@ -83,7 +88,7 @@ impl Vocabulary {
         self.tools.push(name);
     }
 
-    /// The built-in events in the order of the specification, then the host's own.
+    /// The built-in events in the order of the specification, those of agents, then the host's own.
     pub fn events(&self) -> &[EventSpec] {
         &self.events
     }
@@ -137,7 +142,7 @@ impl Vocabulary {
 
     /// Whether the host has declared events of its own.
     pub(crate) fn declares_events(&self) -> bool {
-        self.events.len() > EventType::BUILTIN.len()
+        self.events.len() > self.known
     }
 
     pub(crate) fn kind_of(&self, event_type: &EventType) -> EventKind {

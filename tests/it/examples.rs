@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::support::World;
+#[cfg(unix)]
+use crate::support::is_missing;
 
 /// The program of an example. `cargo test` builds them; where only this test was built, it is built
 /// now.
@@ -139,11 +141,16 @@ const TOOL_EXECUTOR: &str = r#"> write {"path":"notes.txt","text":"buy milk"}
   blocked by hook `careful`: it deletes a file
 > read {"path":"missing.txt"}
   failed: entity not found
+> read {"path":"/etc/passwd"}
+  blocked by hook `stay inside`: /etc/passwd is not in the project
 "#;
 
 #[cfg(unix)]
 #[test]
 fn an_agent_is_blocked_changed_and_questioned() {
+    if is_missing("jq") {
+        return;
+    }
     let world = World::new();
     let hooks = include_str!("../../examples/config/myagent/hooks.json");
     world.write("config/myagent/hooks.json", hooks);

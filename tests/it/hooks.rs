@@ -243,7 +243,9 @@ fn the_vocabulary_describes_what_is_fired() {
         .tools(["bash", "mcp:*"])
         .load();
     let vocabulary = hooks.vocabulary();
-    assert_eq!(vocabulary.events().len(), EventType::BUILTIN.len() + 1);
+    assert_eq!(vocabulary.events().len(), EventType::BUILTIN.len() + 7);
+    let stop = vocabulary.event("agent:stop").unwrap();
+    assert!(stop.can_block() && !stop.may_have_tool());
     let loaded = vocabulary.event("level:loaded").unwrap();
     assert_eq!(loaded.description_text(), "A level is ready");
     assert_eq!(

@@ -1,5 +1,6 @@
 //! The event to fire: from the options, or from a file.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use serde_json::Value;
@@ -82,17 +83,21 @@ fn pair_of(pair: &str) -> Result<(&str, Value), Failure> {
 }
 
 fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, Failure> {
-    let could_not = |why: &dyn std::fmt::Display| {
-        let words = format!("could not read `--event-json {}`: {why}", file.display());
-        Failure::new(words)
-    };
+    serde_json::from_str(&text_of(file, terminal)?).map_err(|error| {
+        could_not_read(file, error).with_fix(r#"an event is at least {"type": "session:start"}"#)
+    })
+}
+
+pub(super) fn could_not_read(file: &Path, why: impl Display) -> Failure {
+    let words = format!("could not read `--event-json {}`: {why}", file.display());
+    Failure::new(words)
+}
+
+pub(super) fn text_of(file: &Path, terminal: &mut Terminal<'_>) -> Result<String, Failure> {
     let text = if file == Path::new("-") {
         files::text_up_to(LARGEST_EVENT, &mut *terminal.input)
     } else {
         files::open(file).and_then(|file| files::text_up_to(LARGEST_EVENT, file))
     };
-    let text = text.map_err(|error| could_not(&error))?;
-    serde_json::from_str(&text).map_err(|error| {
-        could_not(&error).with_fix(r#"an event is at least {"type": "session:start"}"#)
-    })
+    text.map_err(|error| could_not_read(file, error))
 }

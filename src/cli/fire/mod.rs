@@ -2,6 +2,7 @@
 
 mod dry_run;
 mod event;
+mod foreign;
 mod message;
 mod resident;
 mod show;
@@ -36,6 +37,9 @@ pub(crate) fn run(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
+    if let Some(dialect) = args.dialect {
+        return foreign::run(dialect, args, context, terminal);
+    }
     let event = event::of(args, context, terminal)?;
     let hooks = context.load()?;
     if args.dry_run {
@@ -93,6 +97,8 @@ struct Firing<'a> {
 struct Pass {
     event: Arc<HookEvent>,
     outcome: Outcome,
+    /// Of the hooks in the background.
+    background: Vec<HookResult>,
     /// The exit status of the signal that ended it early.
     interrupted: Option<u8>,
 }
@@ -120,6 +126,7 @@ impl Firing<'_> {
         Ok(Pass {
             event: fired.event,
             outcome,
+            background: fired.background,
             interrupted,
         })
     }
@@ -162,6 +169,7 @@ struct Fired {
     messages: Receiver<Message>,
     sender: Sender<Message>,
     outcome: Option<Outcome>,
+    background: Vec<HookResult>,
 }
 
 impl Fired {
@@ -208,6 +216,7 @@ impl Fired {
             messages,
             sender,
             outcome: None,
+            background: Vec::new(),
         })
     }
 
@@ -228,7 +237,12 @@ impl Fired {
                     self.await_background(interrupted.is_some());
                 }
                 Ok(Message::Idle) => return Ok(interrupted),
-                Ok(message) => show.take(message, terminal)?,
+                Ok(message) => {
+                    if let Message::InBackground(result) = &message {
+                        self.background.push(result.clone());
+                    }
+                    show.take(message, terminal)?;
+                }
                 Err(RecvTimeoutError::Timeout) => show.tick(terminal)?,
                 Err(RecvTimeoutError::Disconnected) => return Ok(interrupted),
             }

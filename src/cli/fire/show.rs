@@ -122,10 +122,14 @@ impl Show {
         )?;
         lines(terminal, "out", &result.stdout)?;
         lines(terminal, "err", &result.stderr)?;
-        match result.output() {
-            Some(output) => answer(terminal, output, result.diagnostics()),
-            None => Ok(()),
+        if let Some(output) = result.output() {
+            answer(terminal, output)?;
         }
+        for words in result.diagnostics() {
+            let words = terminal.styled(Style::Warning, printable(words));
+            writeln!(terminal, "  {words}")?;
+        }
+        Ok(())
     }
 
     pub(super) fn finish(
@@ -230,11 +234,7 @@ fn lines(terminal: &mut Terminal<'_>, what: &str, text: &str) -> io::Result<()> 
 }
 
 /// How the host has understood what was written.
-fn answer(
-    terminal: &mut Terminal<'_>,
-    output: &HookOutput,
-    diagnostics: &[String],
-) -> io::Result<()> {
+fn answer(terminal: &mut Terminal<'_>, output: &HookOutput) -> io::Result<()> {
     let input = output.updated_input.clone();
     let input = input.map(|input| Value::from(input).to_string());
     let replaced = output.updated_output.as_ref().map(Value::to_string);
@@ -243,15 +243,12 @@ fn answer(
         ("why it ends the turn", &output.stop_reason),
         ("for the user", &output.system_message),
         ("for the model", &output.additional_context),
+        ("feedback", &output.feedback),
         ("changes", &input),
         ("for the output", &replaced),
     ];
     for (what, text) in parts {
         lines(terminal, what, text.as_deref().unwrap_or_default())?;
-    }
-    for words in diagnostics {
-        let words = terminal.styled(Style::Warning, printable(words));
-        writeln!(terminal, "  {words}")?;
     }
     Ok(())
 }

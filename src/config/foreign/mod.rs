@@ -4,6 +4,7 @@
 
 mod handler;
 mod lint;
+mod named;
 mod node;
 mod origin;
 mod outline;
@@ -37,6 +38,8 @@ const MOST_EXTENSIONS: usize = 1000;
 pub(super) struct OtherTools {
     pub(super) dialects: Vec<Dialect>,
     pub(super) plugins: Vec<PathBuf>,
+    /// Files and plugins that the user has named.
+    pub(super) named: Vec<(Dialect, PathBuf)>,
     pub(super) home: Option<PathBuf>,
     pub(super) is_strict: bool,
     pub(super) aliases: Arc<ToolAliases>,
@@ -101,25 +104,37 @@ impl OtherTools {
     }
 
     /// Reads all files: those of each tool in the order of the tools. Without a root, those of the user.
-    pub(super) fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Found {
+    /// The user's are left out unless it says so.
+    pub(super) fn find(
+        &self,
+        root: Option<&Path>,
+        policy: Option<&TrustPolicy>,
+        with_user: bool,
+    ) -> Found {
         let compiled = match policy {
             Some(TrustPolicy::Everything) => Compiled::Enabled,
             _ => Compiled::None,
         };
         let root = root.map(absolute);
         let mut found = Found::default();
-        self.find_user(&mut found);
+        if with_user {
+            self.find_user(&mut found);
+        }
         if let Some(root) = &root {
             self.find_project(root, compiled, &mut found);
         }
         self.find_plugins(root.as_deref(), compiled, &mut found);
+        self.find_named(&mut found);
         found
     }
 
-    /// The user's files.
-    pub(super) fn user(&self) -> Vec<Loaded> {
+    /// The user's files, and what the user has named.
+    pub(super) fn user(&self, with_user: bool) -> Vec<Loaded> {
         let mut found = Found::default();
-        self.find_user(&mut found);
+        if with_user {
+            self.find_user(&mut found);
+        }
+        self.find_named(&mut found);
         found.into_files()
     }
 
@@ -198,12 +213,20 @@ impl OtherTools {
         }
     }
 
-    /// A project switches off its own hooks, and none of the user's.
+    /// A project switches off its own hooks, and none of the user's. One that the user has named stays among
+    /// them: what was approved of it is not gone.
     fn project_file(&self, path: &Path, origin: &Origin, found: &mut Found) {
-        if let Some((mut loaded, switches)) = load(path, origin) {
-            switch_off(&mut loaded, origin.tool.dialect, &switches);
-            found.project.push(loaded);
+        let Some((mut loaded, switches)) = load(path, origin) else {
+            return;
+        };
+        let dialect = origin.tool.dialect;
+        if self.is_named(dialect, path) {
+            loaded.set_named();
+            found.off.push((dialect, switches));
+        } else {
+            switch_off(&mut loaded, dialect, &switches);
         }
+        found.project.push(loaded);
     }
 
     fn find_plugins(&self, root: Option<&Path>, compiled: Compiled, found: &mut Found) {
@@ -220,10 +243,8 @@ impl OtherTools {
                 }
             }
             if !directory.is_dir() {
-                let mut missing = Loaded::nothing(&directory);
                 let words = "is not a directory, expected one of a plugin";
-                missing.report(Problem::new(Severity::Error, &directory, words));
-                found.plugins.push(missing);
+                found.plugins.push(missing(&directory, words));
             }
         }
     }
@@ -253,10 +274,8 @@ impl OtherTools {
             if path.is_file() && !Path::new(&name).components().any(goes_out) {
                 paths.push(path);
             } else {
-                let mut missing = Loaded::nothing(&manifest);
                 let words = format!("names `{name}`, which is not a file of the plugin");
-                missing.report(Problem::new(Severity::Error, &manifest, words));
-                found.push(missing);
+                found.push(missing(&manifest, words));
             }
         }
         for path in paths {
@@ -320,6 +339,13 @@ fn is_within(directory: &Path, root: &Path) -> bool {
         (Ok(directory), Ok(root)) => directory.starts_with(root),
         _ => false,
     }
+}
+
+/// Nothing but an error.
+fn missing(path: &Path, words: impl Into<String>) -> Loaded {
+    let mut missing = Loaded::nothing(path);
+    missing.report(Problem::new(Severity::Error, path, words));
+    missing
 }
 
 /// Loads a file; None where there is none.

@@ -8,6 +8,7 @@ mod files;
 mod fire;
 mod for_programs;
 mod hosted;
+mod other_tools;
 mod printing;
 #[cfg(unix)]
 mod resident;

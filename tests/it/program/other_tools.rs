@@ -1,0 +1,562 @@
+//! `fire --as`: hooks of other tools, on the payloads that these tools write, and what is printed of them.
+
+use serde_json::{Value, json};
+
+use super::schemas::is_valid;
+use super::{Said, User, with};
+use crate::support::is_missing;
+
+const PRE: &str = "PreToolUse";
+const POST: &str = "PostToolUse";
+
+/// A settings file with this one handler for an event.
+fn settings(event: &str, handler: &Value) -> String {
+    json!({"hooks": {event: [{"hooks": [handler]}]}}).to_string()
+}
+
+fn command(text: &str) -> Value {
+    json!({"type": "command", "command": text})
+}
+
+/// What Claude Code writes for an event, in this user's project.
+fn payload(user: &User, event: &str) -> Value {
+    let mut payload = json!({
+        "session_id": "s1", "transcript_path": "/t.jsonl", "cwd": user.project(),
+        "permission_mode": "default", "hook_event_name": event,
+    });
+    let own = match event {
+        "PreToolUse" | "PermissionRequest" | "PostToolUse" | "BeforeTool" => json!({
+            "tool_name": if event == "BeforeTool" { "run_shell_command" } else { "Bash" },
+            "tool_input": {"command": "rm -rf build"}, "tool_use_id": "t1",
+        }),
+        "UserPromptSubmit" => json!({"prompt": "deploy it"}),
+        "SessionStart" => json!({"source": "startup"}),
+        "SessionEnd" => json!({"reason": "exit"}),
+        "Notification" => json!({"message": "waiting", "notification_type": "idle_prompt"}),
+        "Stop" | "SubagentStop" => json!({"stop_hook_active": false}),
+        "PreCompact" => json!({"trigger": "manual", "custom_instructions": ""}),
+        _ => json!({}),
+    };
+    for (key, value) in own.as_object().unwrap() {
+        payload[key] = value.clone();
+    }
+    if event == POST {
+        payload["tool_response"] = json!({"stdout": "gone", "stderr": ""});
+    }
+    payload
+}
+
+impl User {
+    fn fire_as(&self, tool: &str, payload: &Value, args: &[&str]) -> Said {
+        let all = ["fire", "--as", tool, "--event-json", "-", "--json"];
+        self.run_with_input(&with(&all, args), &payload.to_string())
+    }
+
+    /// What comes of this handler of Claude Code.
+    fn answer_of(&self, event: &str, handler: &Value) -> (i32, Value) {
+        self.answer_to(&payload(self, event), "claude", event, handler)
+    }
+
+    fn answer_to(&self, payload: &Value, tool: &str, event: &str, handler: &Value) -> (i32, Value) {
+        let file = self.write("settings.json", &settings(event, handler));
+        let said = self.fire_as(tool, payload, &["--settings", file.to_str().unwrap()]);
+        let report = said.json();
+        is_valid("fire-as", &report);
+        (said.status, report)
+    }
+}
+
+/// Each key of `expected` is in the report; all that is not named is as if no hook had said anything.
+#[track_caller]
+fn is_as(report: &Value, expected: &Value, what: &str) {
+    let mut all = json!({
+        "decision": "none", "reason": null, "context": null, "feedback": null, "stop": false,
+        "system_messages": [], "stop_reason": null, "updated_input": null, "updated_output": null,
+        "ran": 1, "timeouts": 0,
+    });
+    for (key, value) in expected.as_object().unwrap() {
+        all[key] = value.clone();
+    }
+    for (key, value) in all.as_object().unwrap() {
+        assert_eq!(report[key], *value, "{what}: `{key}` in {report:#}");
+    }
+}
+
+fn specific(event: &str, fields: &Value) -> String {
+    let mut specific = fields.clone();
+    specific["hookEventName"] = event.into();
+    let answer = json!({"hookSpecificOutput": specific});
+    format!("cat >/dev/null; printf '%s' '{answer}'")
+}
+
+#[cfg(unix)]
+#[test]
+fn ends_of_hooks_are_read_as_claude_code_does() {
+    let decides = |decision: &str| {
+        specific(
+            PRE,
+            &json!({"permissionDecision": decision, "permissionDecisionReason": "why"}),
+        )
+    };
+    let context = |event: &str| specific(event, &json!({"additionalContext": "on main"}));
+    let request = |decision: &Value| specific("PermissionRequest", &json!({"decision": decision}));
+    let input = json!({"command": "ls"});
+    let rewrites = json!({"permissionDecision": "allow", "updatedInput": input});
+    let user = User::new();
+    for (event, text, expected) in [
+        (PRE, "exit 0".to_owned(), json!({})),
+        (PRE, "echo fine".to_owned(), json!({})),
+        (
+            PRE,
+            "echo no >&2; exit 2".to_owned(),
+            json!({"decision": "deny", "reason": "no"}),
+        ),
+        (PRE, "echo no >&2; exit 1".to_owned(), json!({})),
+        (
+            PRE,
+            decides("deny"),
+            json!({"decision": "deny", "reason": "why"}),
+        ),
+        (
+            PRE,
+            decides("ask"),
+            json!({"decision": "ask", "reason": "why"}),
+        ),
+        (
+            PRE,
+            decides("allow"),
+            json!({"decision": "allow", "reason": "why"}),
+        ),
+        (
+            PRE,
+            r#"echo '{"decision": "block", "reason": "old"}'"#.to_owned(),
+            json!({"decision": "deny", "reason": "old"}),
+        ),
+        (
+            PRE,
+            r#"echo '{"decision": "approve"}'"#.to_owned(),
+            json!({"decision": "allow"}),
+        ),
+        (
+            PRE,
+            r#"echo '{"continue": false, "stopReason": "enough"}'"#.to_owned(),
+            json!({"decision": "deny", "reason": "enough", "stop": true, "stop_reason": "enough"}),
+        ),
+        (
+            PRE,
+            r#"echo '{"systemMessage": "hello"}'"#.to_owned(),
+            json!({"system_messages": ["hello"]}),
+        ),
+        (
+            PRE,
+            specific(PRE, &rewrites),
+            json!({"decision": "allow", "updated_input": input}),
+        ),
+        (
+            PRE,
+            "jq -r .tool_input.command | grep -q 'rm -rf' && { echo no >&2; exit 2; } || exit 0"
+                .to_owned(),
+            json!({"decision": "deny", "reason": "no"}),
+        ),
+        (
+            POST,
+            "echo lint >&2; exit 2".to_owned(),
+            json!({"feedback": "lint"}),
+        ),
+        (
+            POST,
+            r#"echo '{"decision": "block", "reason": "lint"}'"#.to_owned(),
+            json!({"feedback": "lint"}),
+        ),
+        (POST, context(POST), json!({"context": "on main"})),
+        (
+            POST,
+            specific(POST, &json!({"updatedToolOutput": "masked"})),
+            json!({"updated_output": "masked"}),
+        ),
+        (
+            "UserPromptSubmit",
+            "echo on main".to_owned(),
+            json!({"context": "on main"}),
+        ),
+        (
+            "UserPromptSubmit",
+            context("UserPromptSubmit"),
+            json!({"context": "on main"}),
+        ),
+        (
+            "UserPromptSubmit",
+            r#"echo '{"decision": "block", "reason": "secret"}'"#.to_owned(),
+            json!({"decision": "deny", "reason": "secret"}),
+        ),
+        (
+            "SessionStart",
+            "git --version >/dev/null; echo on main".to_owned(),
+            json!({"context": "on main"}),
+        ),
+        (
+            "SessionStart",
+            context("SessionStart"),
+            json!({"context": "on main"}),
+        ),
+        ("SessionEnd", "true".to_owned(), json!({})),
+        (
+            "Notification",
+            "cat >/dev/null; exit 2".to_owned(),
+            json!({}),
+        ),
+        (
+            "PreCompact",
+            "echo keep it >&2; exit 2".to_owned(),
+            json!({"decision": "deny", "reason": "keep it"}),
+        ),
+        (
+            "SubagentStop",
+            r#"echo '{"decision": "block", "reason": "go on"}'"#.to_owned(),
+            json!({"decision": "deny", "reason": "go on"}),
+        ),
+        (
+            "Stop",
+            "echo tests fail >&2; exit 2".to_owned(),
+            json!({"decision": "deny", "reason": "tests fail"}),
+        ),
+        (
+            "Stop",
+            r#"echo '{"continue": false, "stopReason": "enough"}'"#.to_owned(),
+            json!({"stop": true, "stop_reason": "enough"}),
+        ),
+        (
+            "PermissionRequest",
+            request(&json!({"behavior": "allow"})),
+            json!({"decision": "allow"}),
+        ),
+        (
+            "PermissionRequest",
+            request(&json!({"behavior": "deny", "message": "no"})),
+            json!({"decision": "deny", "reason": "no"}),
+        ),
+    ] {
+        if text.starts_with("jq") && is_missing("jq") {
+            continue;
+        }
+        let (status, report) = user.answer_of(event, &command(&text));
+        is_as(&report, &expected, &text);
+        let prevents = matches!(report["decision"].as_str(), Some("deny" | "ask"));
+        assert_eq!(status, i32::from(prevents), "{event}: {text}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_stop_hook_sees_that_it_is_active() {
+    let user = User::new();
+    let text = "grep -q '\"stop_hook_active\":true' && exit 0; echo once more >&2; exit 2";
+    for (active, decision) in [(false, "deny"), (true, "none")] {
+        let mut payload = payload(&user, "Stop");
+        payload["stop_hook_active"] = active.into();
+        let (_, report) = user.answer_to(&payload, "claude", "Stop", &command(text));
+        assert_eq!(report["decision"], decision, "{report:#}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn failures_are_listed_and_prevent_nothing() {
+    let user = User::new();
+    user.write("project/plain.sh", "exit 2");
+    let slow = json!({"type": "command", "command": "sleep 30", "timeout": 0.2});
+    for (handler, error, diagnostic, timeouts) in [
+        (
+            command("echo BLOCKED >&2; exit 1"),
+            "BLOCKED",
+            "exit code 1 does not block",
+            0,
+        ),
+        (command("./plain.sh"), "", "cannot be executed", 0),
+        (command("./missing.sh"), "", "was not found", 0),
+        (slow, "timed out", "", 1),
+        (
+            command("echo '{\"decision\": 1}'"),
+            "its answer cannot be used",
+            "",
+            0,
+        ),
+    ] {
+        let (status, report) = user.answer_of(PRE, &handler);
+        assert_eq!(
+            (status, &report["decision"]),
+            (0, &json!("none")),
+            "{report:#}"
+        );
+        assert_eq!(report["timeouts"], timeouts, "{report:#}");
+        let all = |key: &str| report[key].to_string();
+        assert!(all("errors").contains(error), "{report:#}");
+        assert_eq!(report["errors"].as_array().unwrap().len(), 1, "{report:#}");
+        assert!(all("diagnostics").contains(diagnostic), "{report:#}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn commands_find_their_directories() {
+    let user = User::new();
+    let says = "cat >/dev/null\necho \"$CLAUDE_PROJECT_DIR|${CLAUDE_PLUGIN_ROOT-}|$(pwd -P)\" >&2\nexit 2\n";
+    user.write("project/.claude/hooks/guard.sh", says);
+    user.write("home/guard.sh", says);
+    user.write("plug in/scripts/guard.sh", says);
+    user.write("plugin/scripts/guard.sh", says);
+    std::fs::create_dir(user.path("project/sub")).unwrap();
+    let project = user.project().display().to_string();
+    let plugin = |name: &str| user.path(name).display().to_string();
+    let hooks_file = |name: &str| format!("{name}/hooks/hooks.json");
+    for (text, directory, cwd) in [
+        (
+            "bash $CLAUDE_PROJECT_DIR/.claude/hooks/guard.sh",
+            "",
+            "project",
+        ),
+        (
+            "bash \"$CLAUDE_PROJECT_DIR\"/.claude/hooks/guard.sh",
+            "",
+            "project/sub",
+        ),
+        ("bash .claude/hooks/guard.sh", "", "project/missing"),
+        ("bash ~/guard.sh", "", "project"),
+        (
+            "bash \"${CLAUDE_PLUGIN_ROOT}/scripts/guard.sh\"",
+            "plug in",
+            "project",
+        ),
+        (
+            "bash ${CLAUDE_PLUGIN_ROOT}/scripts/guard.sh",
+            "plugin",
+            "project",
+        ),
+    ] {
+        let text = settings(PRE, &command(text));
+        let mut args = vec!["--settings".to_owned(), plugin("settings.json")];
+        if directory.is_empty() {
+            user.write("settings.json", &text);
+        } else {
+            user.write(&hooks_file(directory), &text);
+            args = vec!["--plugin".to_owned(), plugin(directory)];
+        }
+        let args: Vec<_> = args.iter().map(String::as_str).collect();
+        let mut payload = payload(&user, PRE);
+        payload["cwd"] = json!(user.path(cwd));
+        let report = user.fire_as("claude", &payload, &args).json();
+        let root = if directory.is_empty() {
+            String::new()
+        } else {
+            plugin(directory)
+        };
+        let root = root.replace(&plugin(""), "[FOLDER]/");
+        let runs_in = if cwd.ends_with("missing") {
+            "project"
+        } else {
+            cwd
+        };
+        let expected = format!("[FOLDER]/project|{root}|[FOLDER]/{runs_in}");
+        assert_eq!(report["reason"], expected, "{text}: {project}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn scripts_of_python_and_node_are_run() {
+    let user = User::new();
+    let python = "import json, sys\nevent = json.load(sys.stdin)\n\
+        if 'rm -rf' in event['tool_input'].get('command', ''):\n    \
+        print(json.dumps({'hookSpecificOutput': {'hookEventName': event['hook_event_name'],\n        \
+        'permissionDecision': 'deny', 'permissionDecisionReason': event['tool_name']}}))\n";
+    let node = "let text = '';\nprocess.stdin.on('data', chunk => text += chunk);\n\
+        process.stdin.on('end', () => {\n  const event = JSON.parse(text);\n  \
+        if (/rm -rf/.test(event.tool_input.command)) {\n    console.error(event.tool_name);\n    \
+        process.exit(2);\n  }\n});\n";
+    for (program, file, script) in [("python3", "guard.py", python), ("node", "guard.js", node)] {
+        if is_missing(program) {
+            continue;
+        }
+        user.write(&format!("project/.claude/hooks/{file}"), script);
+        let text = format!("{program} \"$CLAUDE_PROJECT_DIR/.claude/hooks/{file}\"");
+        let (_, report) = user.answer_of(PRE, &command(&text));
+        is_as(
+            &report,
+            &json!({"decision": "deny", "reason": "Bash"}),
+            program,
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_hook_in_the_background_counts_as_run() {
+    let user = User::new();
+    let handler = json!({"type": "command", "command": "cat >seen; exit 2", "async": true});
+    let (status, report) = user.answer_of(POST, &handler);
+    assert_eq!(status, 0);
+    assert_eq!(report["ran"], 1, "{report:#}");
+    assert!(user.read("project/seen").contains("\"tool_response\""));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_project_brings_needs_an_approval() {
+    let user = User::new();
+    let text = settings(PRE, &command("echo no >&2; exit 2"));
+    let file = user.write("project/.claude/settings.json", &text);
+    let fire = |args: &[&str]| user.fire_as("claude", &payload(&user, PRE), args);
+    let report = fire(&[]).json();
+    is_as(&report, &json!({"ran": 0}), "not approved");
+    let diagnostics = report["diagnostics"].to_string();
+    assert!(diagnostics.contains("1 hook is not approved"), "{report:#}");
+    let named = ["--settings", file.to_str().unwrap()];
+    let denied = json!({"decision": "deny", "reason": "no"});
+    is_as(&fire(&named).json(), &denied, "named");
+    let tools = ["--other-tools", "claude"];
+    assert_eq!(user.run(&with(&["status"], &tools)).status, 1);
+    let listed = user.run(&with(&["list", "--json"], &tools)).json();
+    assert_eq!(listed["hooks"][0]["state"], "not_approved", "{listed:#}");
+    assert_eq!(user.run(&with(&["trust", "--yes"], &tools)).status, 0);
+    assert_eq!(user.run(&with(&["status"], &tools)).status, 0);
+    is_as(&fire(&[]).json(), &denied, "approved");
+    is_as(&fire(&named).json(), &denied, "approved and named");
+    assert_eq!(user.run(&["list", "--json"]).json()["hooks"], json!([]));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_users_files_run_unless_left_out() {
+    let user = User::new();
+    let text = settings(PRE, &command("echo no >&2; exit 2"));
+    user.write("home/.claude/settings.json", &text);
+    let fire = |args: &[&str]| user.fire_as("claude", &payload(&user, PRE), args).json();
+    assert_eq!(fire(&[])["decision"], "deny");
+    is_as(&fire(&["--no-global"]), &json!({"ran": 0}), "without");
+}
+
+#[cfg(unix)]
+#[test]
+fn codex_and_gemini_are_read_by_their_own_rules() {
+    let user = User::new();
+    for (tool, event, text, expected) in [
+        (
+            "codex",
+            PRE,
+            "echo no >&2; exit 2",
+            json!({"decision": "deny", "reason": "no"}),
+        ),
+        ("codex", PRE, "exit 2", json!({})),
+        (
+            "gemini",
+            "BeforeTool",
+            r#"echo '{"decision": "deny", "reason": "no"}'"#,
+            json!({"decision": "deny", "reason": "no"}),
+        ),
+        (
+            "gemini",
+            "BeforeTool",
+            r#"echo '{"decision": "allow"}'; exit 2"#,
+            json!({"decision": "allow"}),
+        ),
+    ] {
+        let payload = payload(&user, event);
+        let (_, report) = user.answer_to(&payload, tool, event, &command(text));
+        is_as(&report, &expected, text);
+    }
+}
+
+#[test]
+fn what_cannot_be_run_is_a_diagnostic() {
+    let user = User::new();
+    let text = json!({"hooks": {
+        PRE: [{"matcher": "Bash(git *)", "hooks": [command("exit 2")]}, command("exit 2")],
+        "Stop": [{"hooks": [{"type": "prompt", "prompt": "Done?"}]}],
+        "PreToolUs": [{"hooks": [command("exit 2")]}],
+    }});
+    let file = user.write("settings.json", &text.to_string());
+    let args = ["--settings", file.to_str().unwrap()];
+    let report = user.fire_as("claude", &payload(&user, PRE), &args).json();
+    is_as(&report, &json!({"ran": 0}), "broken");
+    let diagnostics = report["diagnostics"].as_array().unwrap();
+    assert!(diagnostics.len() >= 4, "{report:#}");
+    let file = "[FOLDER]/settings.json:1:";
+    for words in ["prompt", "PreToolUs", "Bash(git *)", "a handler where"] {
+        let says = |it: &&Value| {
+            let text = it.as_str().unwrap();
+            text.contains(file) && text.contains(words)
+        };
+        assert!(
+            diagnostics.iter().any(|it| says(&it)),
+            "{words}: {report:#}"
+        );
+    }
+}
+
+#[test]
+fn an_event_that_hosts_do_not_fire_has_no_hooks() {
+    let user = User::new();
+    let said = user.fire_as("claude", &json!({"hook_event_name": "TaskCreated"}), &[]);
+    assert_eq!(said.status, 0);
+    let report = said.json();
+    is_as(&report, &json!({"ran": 0}), "TaskCreated");
+    assert!(
+        report["diagnostics"][0]
+            .as_str()
+            .unwrap()
+            .contains("`TaskCreated`")
+    );
+}
+
+#[test]
+fn input_that_is_no_event_ends_with_2() {
+    let user = User::new();
+    let start = json!({"hook_event_name": "SessionStart"}).to_string();
+    let folder = user.project().display().to_string();
+    for (input, args, words) in [
+        ("{", &[][..], "could not read `--event-json -`: EOF"),
+        ("[]", &[], "expected an object"),
+        ("{}", &[], "expected a text as `hook_event_name`"),
+        (
+            r#"{"hook_event_name": "BeforeTool"}"#,
+            &[],
+            "`claude` has no event `BeforeTool`",
+        ),
+        (
+            &start,
+            &["--settings", "missing.json"],
+            "`--settings missing.json`",
+        ),
+        (&start, &["--settings", &folder], "is a directory"),
+        (&start, &["--plugin", "missing"], "`--plugin missing`"),
+        (&start, &["--config", "missing"], "`--settings FILE`"),
+        (&start, &["--tool", "Bash"], "cannot be used with"),
+    ] {
+        let all = ["fire", "--as", "claude", "--event-json", "-", "--json"];
+        let said = user.run_with_input(&with(&all, args), input);
+        assert_eq!(said.status, 2, "{input} {args:?}: {said:?}");
+        is_valid("error", &said.json());
+        assert!(said.out.contains(words), "{input} {args:?}: {said:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn people_are_shown_what_each_hook_says() {
+    let user = User::new();
+    user.write(
+        "settings.json",
+        &settings(PRE, &command("echo BLOCKED >&2; exit 1")),
+    );
+    user.write("event.json", &payload(&user, PRE).to_string());
+    let fire = ["fire", "--as", "claude", "--event-json", "../event.json"];
+    let said = user.run(&with(&fire, &["--settings", "../settings.json"]));
+    assert_eq!(said.status, 0);
+    for words in [
+        "BLOCKED",
+        "exit code 1 does not block here",
+        "tool:pre_execute: ",
+    ] {
+        assert!(said.out.contains(words), "{words}: {said:?}");
+    }
+}
