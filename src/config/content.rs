@@ -20,6 +20,8 @@ const MOST_PROBLEMS: usize = 1000;
 /// A file that exists, as far as it can be used.
 pub(super) struct Loaded {
     path: Arc<Path>,
+    /// In bytes, of a file of another tool.
+    size: usize,
     items: Vec<Item>,
     problems: Vec<Problem>,
     /// There are more than can be shown.
@@ -46,6 +48,7 @@ impl Loaded {
     pub(super) fn nothing(path: &Path) -> Self {
         Self {
             path: path.into(),
+            size: 0,
             items: Vec::new(),
             problems: Vec::new(),
             has_more: false,
@@ -67,6 +70,14 @@ impl Loaded {
 
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    pub(super) fn set_size(&mut self, size: usize) {
+        self.size = size;
     }
 
     pub(super) fn shared_path(&self) -> Arc<Path> {

@@ -2,10 +2,10 @@
 //!
 //! Knows neither what such a hook is given nor how its answer is read.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::hook::{Dialect, Hook};
+use crate::hook::{Dialect, GateVerdict, Hook};
 use crate::outcome::{HookOutput, HookResult};
 use crate::runner::Reporter;
 
@@ -16,23 +16,26 @@ pub(super) fn arrange(hooks: &mut Vec<Arc<Hook>>) {
         return;
     }
     hooks.sort_by_key(|hook| hook.dialect() as u8);
-    let mut seen = HashSet::new();
-    hooks.retain(|hook| match (hook.dialect(), hook.foreign()) {
-        (Dialect::Codex, _) | (_, None) => true,
-        (dialect, Some(foreign)) => {
-            let root = &foreign.plugin_root;
-            let handler = format!("{:?}", (dialect, root, hook.command()));
-            if seen.contains(&handler) {
-                return false;
+    let all = std::mem::take(hooks);
+    let mut seen: HashMap<_, &Hook> = HashMap::new();
+    for hook in &all {
+        if let Some(foreign) = hook.foreign()
+            && foreign.dialect() != Dialect::Codex
+        {
+            let handler = (foreign.dialect(), &foreign.plugin_root, hook.command());
+            if seen.get(&handler).is_some_and(|first| is_approved(first)) {
+                continue;
             }
-            // An entry that is not approved must not keep another one, which is, from running.
-            let key = match hook.gate() {
-                None => handler,
-                Some(_) => format!("{handler} {}", hook.to_json()),
-            };
-            seen.insert(key)
+            seen.insert(handler, hook);
         }
-    });
+        hooks.push(Arc::clone(hook));
+    }
+}
+
+/// An entry that is not approved must not keep another one, which is, from running.
+fn is_approved(hook: &Hook) -> bool {
+    let verdict = hook.gate().map(|gate| gate.check(hook));
+    !matches!(verdict, Some(GateVerdict::NotApproved(_)))
 }
 
 /// Takes those of other tools away, which stand behind ours.

@@ -164,13 +164,11 @@ impl Foreign {
         match self.event.subject {
             Subject::Nothing => None,
             Subject::Tool => Some(self.tool_name(event.tool_name.as_deref().unwrap_or_default())),
-            Subject::Data { key, default } => Some(
-                event
-                    .data
-                    .get(key)
-                    .and_then(Value::as_str)
-                    .unwrap_or(default),
-            ),
+            Subject::Data { key, default } => {
+                let of_host = || event.context()?.field(key);
+                let value = event.data.get(key).or_else(of_host);
+                Some(value.and_then(Value::as_str).unwrap_or(default))
+            }
         }
     }
 

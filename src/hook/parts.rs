@@ -97,7 +97,7 @@ named!(Shell {
 });
 
 /// What a hook runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HookCommand {
     /// A text for a shell; without one, for the system's.

@@ -3,7 +3,7 @@
 //!
 //! Knows what the tool calls its tools and their arguments; takes no command apart.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::condition::{Allowance, Condition, LONGEST_VALUE, Lazy, Refused};
 use crate::events::HookEvent;
@@ -103,16 +103,23 @@ impl Argument {
 
     /// What cannot be looked at counts as matched.
     fn is_met(&self, event: &HookEvent) -> bool {
+        let named = |args: &Map<String, Value>| {
+            let mut keys = self.keys.iter();
+            keys.find_map(|key| args.get(*key)?.as_str().map(str::to_owned))
+        };
         let text = match event.data.get("tool_args") {
-            Some(Value::Object(args)) => self.keys.iter().find_map(|key| args.get(*key)?.as_str()),
-            Some(Value::String(text)) => Some(text.as_str()),
+            Some(Value::Object(args)) => named(args),
+            Some(Value::String(text)) => match serde_json::from_str(text) {
+                Ok(args) => named(&args),
+                Err(_) => Some(text.clone()).filter(|_| self.keys.contains(&"command")),
+            },
             _ => None,
         };
         let Some(text) = text.filter(|text| text.len() <= LONGEST_VALUE) else {
             return true;
         };
         let bare = || text.replace(['\'', '"', '\\'], "");
-        self.pattern.is_match(text) || self.pattern.is_match(&bare())
+        self.pattern.is_match(&text) || self.pattern.is_match(&bare())
     }
 }
 
@@ -202,6 +209,9 @@ mod tests {
         }
         case("Bash(rm *)", "Bash", json!({"cmd": "ls"}), true);
         case("Bash(rm *)", "Bash", json!("ls"), false);
+        let text = |command| json!(json!({"command": command, "x": "rm y"}).to_string());
+        case("Bash(rm *)", "Bash", text("rm z"), true);
+        case("Bash(rm *)", "Bash", text("ls"), false);
     }
 
     #[test]
@@ -219,6 +229,13 @@ mod tests {
         ] {
             case(rule, "Write", json!({"file_path": path}), expected);
         }
+        case(
+            "Edit(*.ts)",
+            "Write",
+            json!(r#"{"file_path": "/work/a.ts"}"#),
+            true,
+        );
+        case("Edit(*.ts)", "Write", json!("not an object"), true);
         case("mcp__a__*", "mcp__a__b", json!({}), true);
         case("mcp__a", "mcp__a__b", json!({}), false);
         let url = json!({"url": "https://example.com/x"});

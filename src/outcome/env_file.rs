@@ -22,13 +22,13 @@ impl EnvFile {
         Self { path, bytes }
     }
 
-    /// The file.
+    /// The file; the hook may have put another one in its place, so read [`bytes`](EnvFile::bytes).
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What the hook has written, up to 1 MiB.
+    /// What the hook has written: of more than 1 MiB, the whole lines within the first.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes

@@ -66,6 +66,14 @@ named!(FailureKind {
 });
 
 impl FailureKind {
+    /// Whether this crate has failed, or a limit of it: a hook's own tool would have heard the hook.
+    pub(super) fn is_of_the_engine(self) -> bool {
+        matches!(
+            self,
+            Self::EventTooLarge | Self::StatusLost | Self::Panicked
+        )
+    }
+
     /// Whether the operation may go on in spite of this failure. One rule for all causes, with two
     /// exceptions. Of a hook that was cancelled nobody can say what it would have answered, and
     /// whoever cancelled it does not want to go on. And of one that has been changed since it was

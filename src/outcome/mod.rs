@@ -60,16 +60,17 @@ impl Outcome {
         self.blocked().is_none()
     }
 
-    /// The first result that blocks, where one does. An agent that is about to stop is not kept from it
-    /// where a hook stops the turn.
+    /// The first result that blocks, where one does: one that denies before one that asks. An agent that is
+    /// about to stop is not kept from it where a hook stops the turn.
     #[must_use]
     pub fn blocked(&self) -> Option<&HookResult> {
         let stops = self.event_type().is_agent_stop() && self.stops_turn();
         if stops || !self.can_block() {
             return None;
         }
-        let mut results = self.results.iter();
-        results.find(|result| !result.should_continue())
+        let blocking = || self.results.iter().filter(|it| !it.should_continue());
+        let denying = blocking().find(|it| it.decision() == Decision::Block);
+        denying.or_else(|| blocking().next())
     }
 
     /// The first result that wants the host's user asked before the operation goes on; none when the

@@ -196,7 +196,9 @@ impl HookResult {
     #[must_use]
     pub fn decision(&self) -> Decision {
         let forgiven = |failure: FailureKind| {
-            if failure.continues_under(self.hook.on_failure()) {
+            // A tool forgives its hooks, and this crate not itself.
+            let is_ours = failure.is_of_the_engine() && self.hook.dialect() != Dialect::Native;
+            if !is_ours && failure.continues_under(self.hook.on_failure()) {
                 Decision::Allow
             } else {
                 Decision::Block

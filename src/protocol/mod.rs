@@ -13,7 +13,9 @@ mod resident;
 mod spill;
 
 pub(crate) use circular::NESTING_LIMIT;
-pub(crate) use dialect::{Ended, foreign_variables, payload, read_foreign_answer, session_dir};
+pub(crate) use dialect::{
+    Ended, Reading, Stakes, foreign_variables, payload, read_foreign_answer, session_dir,
+};
 pub use dialect::{ForeignEventError, foreign_event};
 pub(crate) use environment::{EventVariables, Naming, VariablesError};
 pub(crate) use native::{Answer, from_first_visible, is_answer, read as read_answer};

@@ -4,9 +4,9 @@
 
 use super::firing::Firing;
 use super::report::Reporter;
-use crate::hook::Foreign;
-use crate::outcome::{FailureKind, HookOutput, HookResult};
-use crate::protocol::{Ended, read_foreign_answer};
+use crate::hook::{FailurePolicy, Foreign};
+use crate::outcome::{Decision, FailureKind, HookOutput, HookResult};
+use crate::protocol::{Ended, Reading, Stakes, read_foreign_answer};
 
 /// The result as the tool would see it, where the hook came to its own end. `cut` says that standard
 /// output was longer than what is kept of it.
@@ -20,21 +20,7 @@ pub(super) fn answered_as(
     if !result.started() || !result.came_to_its_end() {
         return result;
     }
-    let is_lost = cut && result.stdout.trim_start().starts_with('{');
-    let ended = Ended {
-        code: if result.signal.is_some() {
-            -1
-        } else {
-            result.exit_code
-        },
-        stdout: if is_lost { "" } else { &result.stdout },
-        stderr: &result.stderr,
-    };
-    let name = foreign.event().name;
-    let mut reading = read_foreign_answer(foreign.dialect(), name, firing.can_block, &ended);
-    if is_lost && !reading.counts {
-        reading.unusable = Some("it is longer than what is kept of the output".to_owned());
-    }
+    let reading = reading_of(foreign, &result, cut, firing);
     if reading.counts {
         result.failure = None;
         result.error = None;
@@ -51,4 +37,35 @@ pub(super) fn answered_as(
     }
     result.diagnostics = reading.diagnostics;
     result
+}
+
+fn reading_of(foreign: &Foreign, result: &HookResult, cut: bool, firing: &Firing<'_>) -> Reading {
+    let is_lost = cut && result.stdout.trim_start().starts_with('{');
+    let ended = Ended {
+        code: if result.signal.is_some() {
+            -1
+        } else {
+            result.exit_code
+        },
+        stdout: if is_lost { "" } else { &result.stdout },
+        stderr: &result.stderr,
+    };
+    let name = foreign.event().name;
+    let stakes = match result.hook.on_failure() {
+        _ if !firing.can_block => Stakes::None,
+        FailurePolicy::Continue => Stakes::Forgiven,
+        FailurePolicy::Block | FailurePolicy::Withhold => Stakes::Strict,
+    };
+    let mut reading = read_foreign_answer(foreign.dialect(), name, stakes, &ended);
+    if is_lost && !reading.counts {
+        let words = "it is longer than what is kept of the output".to_owned();
+        // Its tool would have read it: this failure is not one to forgive.
+        if firing.can_block && !firing.event.event_type.is_agent_stop() {
+            reading.output.decision = Some(Decision::Block);
+            reading.output.reason = Some(format!("the hook's answer cannot be used: {words}"));
+        } else {
+            reading.unusable = Some(words);
+        }
+    }
+    reading
 }

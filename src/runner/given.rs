@@ -21,7 +21,7 @@ use crate::protocol::{
 };
 
 /// What the file of a session's variables may hold.
-const LARGEST_ENV_FILE: u64 = 1024 * 1024;
+const LARGEST_ENV_FILE: usize = 1024 * 1024;
 
 pub(super) struct Given<'a> {
     pub(super) program: OsString,
@@ -126,8 +126,15 @@ fn env_file(foreign: &Foreign) -> Result<Option<NamedTempFile>, Unable> {
 /// wait for ever.
 pub(super) fn read_env_file(file: NamedTempFile) -> Option<EnvFile> {
     let mut bytes = Vec::new();
-    let mut limited = file.as_file().take(LARGEST_ENV_FILE);
+    let mut limited = file.as_file().take(LARGEST_ENV_FILE as u64 + 1);
     limited.read_to_end(&mut bytes).ok()?;
+    if bytes.len() > LARGEST_ENV_FILE {
+        // Half a line would set a variable to half of its value.
+        let last = bytes[..LARGEST_ENV_FILE]
+            .iter()
+            .rposition(|byte| *byte == b'\n');
+        bytes.truncate(last.map_or(0, |at| at + 1));
+    }
     (!bytes.is_empty()).then(|| EnvFile::new(file.into_temp_path(), bytes))
 }
 

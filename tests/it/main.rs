@@ -35,6 +35,8 @@ mod order;
 #[cfg(unix)]
 mod other_tools;
 #[cfg(unix)]
+mod other_tools_guards;
+#[cfg(unix)]
 mod other_tools_run;
 mod pages;
 mod parallel;

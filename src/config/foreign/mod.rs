@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use super::content::Loaded;
 use super::entry::to_value;
-use super::file;
+use super::file::{self, LARGEST_FILE};
 use super::outline::parse;
 use super::places::absolute;
 use super::reader::Compiled;
@@ -32,6 +32,9 @@ use tools::{TOOLS, Tool, tool};
 
 /// The directories of extensions that are looked into.
 const MOST_EXTENSIONS: usize = 1000;
+
+/// The files that a manifest may name.
+const MOST_NAMED_FILES: usize = 100;
 
 /// Which files of other tools are loaded, and how.
 #[derive(Debug, Clone, Default)]
@@ -198,11 +201,12 @@ impl OtherTools {
         let is_home = self.home().as_deref() == Some(root);
         for tool in self.tools() {
             let origin = self.origin(tool, Some(root), None, compiled);
+            let first = found.project.len();
             for path in files(root, tool.project) {
                 // Of a user whose home is the project.
                 let is_read = is_home && files(root, tool.user).contains(&path);
                 if !is_read {
-                    self.project_file(&path, &origin, found);
+                    self.project_file(&path, &origin, first, found);
                 }
             }
             if !is_home {
@@ -213,20 +217,25 @@ impl OtherTools {
         }
     }
 
-    /// A project switches off its own hooks, and none of the user's. One that the user has named stays among
-    /// them: what was approved of it is not gone.
-    fn project_file(&self, path: &Path, origin: &Origin, found: &mut Found) {
+    /// A project switches off its own hooks, also those of files before this one, and none of the user's. A file
+    /// that the user has named stays among the project's: what was approved of it is not gone.
+    fn project_file(&self, path: &Path, origin: &Origin, first: usize, found: &mut Found) {
         let Some((mut loaded, switches)) = load(path, origin) else {
             return;
         };
         let dialect = origin.tool.dialect;
         if self.is_named(dialect, path) {
             loaded.set_named();
+            found.project.push(loaded);
             found.off.push((dialect, switches));
-        } else {
-            switch_off(&mut loaded, dialect, &switches);
+            return;
         }
         found.project.push(loaded);
+        for file in &mut found.project[first..] {
+            if !file.is_named() {
+                switch_off(file, dialect, &switches);
+            }
+        }
     }
 
     fn find_plugins(&self, root: Option<&Path>, compiled: Compiled, found: &mut Found) {
@@ -259,27 +268,13 @@ impl OtherTools {
         found: &mut Vec<Loaded>,
     ) {
         let origin = self.origin(tool, root, Some(directory), compiled);
-        let manifest = directory.join(tool.manifest).join("plugin.json");
-        let mut paths = vec![directory.join("hooks").join("hooks.json")];
-        let names = named_files(&manifest);
-        if names.is_none() {
-            paths.insert(0, manifest.clone());
-        }
-        for name in names.unwrap_or_default() {
-            let path: PathBuf = directory.join(&name).components().collect();
-            if paths.contains(&path) {
-                continue;
-            }
-            let goes_out = |part| matches!(part, Component::ParentDir | Component::RootDir);
-            if path.is_file() && !Path::new(&name).components().any(goes_out) {
-                paths.push(path);
-            } else {
-                let words = format!("names `{name}`, which is not a file of the plugin");
-                found.push(missing(&manifest, words));
-            }
-        }
-        for path in paths {
-            if let Some((loaded, _)) = load(&path, &origin) {
+        let is_of_project = root.is_some();
+        for path in files_of_plugin(directory, &origin, found) {
+            let read: usize = found.iter().map(Loaded::size).sum();
+            if is_of_project && read as u64 > LARGEST_FILE && path.exists() {
+                let words = "is left out: the project has more than 16 MiB of such files";
+                left_out(&path, words, &origin, found);
+            } else if let Some((loaded, _)) = load(&path, &origin) {
                 found.push(loaded);
             }
         }
@@ -332,6 +327,45 @@ impl OtherTools {
     }
 }
 
+/// `hooks/hooks.json`, and what the manifest says; that of an extension says nothing of hooks.
+fn files_of_plugin(directory: &Path, origin: &Origin, found: &mut Vec<Loaded>) -> Vec<PathBuf> {
+    let mut paths = vec![directory.join("hooks").join("hooks.json")];
+    if origin.tool.extensions.is_some() {
+        return paths;
+    }
+    let manifest = directory.join(origin.tool.manifest).join("plugin.json");
+    let Some(names) = named_files(&manifest) else {
+        paths.insert(0, manifest);
+        return paths;
+    };
+    for name in names.iter().take(MOST_NAMED_FILES) {
+        let path: PathBuf = directory.join(name).components().collect();
+        if paths.contains(&path) {
+            continue;
+        }
+        let goes_out = |part| matches!(part, Component::ParentDir | Component::RootDir);
+        if path.is_file() && !Path::new(name).components().any(goes_out) {
+            paths.push(path);
+        } else {
+            let mut missing = Loaded::nothing(&manifest);
+            let words = format!("names `{name}`, which is not a file of the plugin");
+            missing.report(Problem::new(Severity::Error, &manifest, words));
+            found.push(missing);
+        }
+    }
+    if names.len() > MOST_NAMED_FILES {
+        let words = "names more than 100 files; the others are left out";
+        left_out(&manifest, words, origin, found);
+    }
+    paths
+}
+
+fn left_out(path: &Path, words: &str, origin: &Origin, found: &mut Vec<Loaded>) {
+    let mut loaded = Loaded::nothing(path);
+    origin.give_up(Problem::new(Severity::Error, path, words), &mut loaded);
+    found.push(loaded);
+}
+
 /// By its name, or by where it is: what a clone brings along has to be approved.
 fn is_within(directory: &Path, root: &Path) -> bool {
     match (directory.canonicalize(), root.canonicalize()) {
@@ -357,6 +391,7 @@ fn load(path: &Path, origin: &Origin) -> Option<(Loaded, Switches)> {
             if let Some(words) = warning {
                 loaded.report(Problem::new(Severity::Warning, path, words));
             }
+            loaded.set_size(text.len());
             reader::read(&text, origin, &mut loaded)
         }
         Err(error) => {

@@ -93,6 +93,9 @@ impl Reader<'_> {
         let outline = Outline::of(self.text)?;
         for member in &outline.others {
             self.setting(member)?;
+            if let Some(event) = dialects::event(self.origin.tool.dialect, &member.key) {
+                self.event_outside(event, member);
+            }
         }
         if let Some(range) = outline.no_object {
             let words = "expected an object of events, each with a list";
@@ -102,6 +105,19 @@ impl Reader<'_> {
             self.groups(groups)?;
         }
         Ok(())
+    }
+
+    /// Of a file without `hooks`, whose hooks its tool ignores.
+    fn event_outside(&mut self, event: &'static ForeignEvent, member: &Member<'_>) {
+        if self.loaded.has_room() {
+            let words = "an event outside of `hooks`: its hooks do not run";
+            let mut problem = self.problem(Severity::Error, &member.key_range, words);
+            problem.help = Some("write {\"hooks\": { ... }} around it".to_owned());
+            problem.place_in(None, event.name);
+            let reason = problem.reason();
+            self.loaded.report(problem);
+            self.event_placeholder(event, &reason, member.key_range.start);
+        }
     }
 
     /// What switches hooks off.
@@ -183,18 +199,22 @@ impl Reader<'_> {
         let reason = problem.reason();
         self.loaded.report(problem);
         let meant = meant.and_then(|name| dialects::event(tool.dialect, &name));
-        if let Some(event) = meant
-            && let Some(pattern) = event.event
-        {
+        if let Some(event) = meant {
+            self.event_placeholder(event, &reason, groups.key_range.start);
+        }
+        None
+    }
+
+    fn event_placeholder(&mut self, event: &'static ForeignEvent, reason: &str, at: usize) {
+        if let Some(pattern) = event.event {
             let foreign = self.origin.foreign(event, "");
             let group = Group {
                 event,
                 pattern,
                 foreign,
             };
-            self.placeholder(&group, &reason, groups.key_range.start);
+            self.placeholder(&group, reason, at);
         }
-        None
     }
 
     fn group(

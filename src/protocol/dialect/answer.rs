@@ -5,12 +5,22 @@ use super::{claude, codex, gemini};
 use crate::hook::Dialect;
 use crate::outcome::Decision;
 
-/// Reads how a hook ended on what its tool calls `event`. `can_block` says whether anything could be
-/// blocked.
+/// What there is to lose where a hook's answer is not understood.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Stakes {
+    /// The event cannot be blocked.
+    None,
+    /// The hook goes unheard, as its tool does it.
+    Forgiven,
+    /// That is a failure, and blocks.
+    Strict,
+}
+
+/// Reads how a hook ended on what its tool calls `event`.
 pub(crate) fn read_foreign_answer(
     dialect: Dialect,
     event: &str,
-    can_block: bool,
+    stakes: Stakes,
     ended: &Ended<'_>,
 ) -> Reading {
     let mut reading = match dialect {
@@ -19,18 +29,28 @@ pub(crate) fn read_foreign_answer(
         Dialect::Gemini => gemini::read(event, ended),
         Dialect::Native => Reading::default(),
     };
-    if can_block {
-        let blocks = reading.output.decision == Some(Decision::Block);
-        reading.diagnostics.extend(about_code(ended, blocks));
-        if !blocks {
-            reading.diagnostics.extend(about_output(dialect, ended));
-        }
+    if stakes == Stakes::None {
+        return reading;
     }
+    let blocks = reading.output.decision == Some(Decision::Block);
+    let about_code = about_code(ended, blocks, reading.counts);
+    reading.diagnostics.extend(about_code);
+    let about_output = match blocks || reading.unusable.is_some() {
+        true => None,
+        false => about_output(dialect, ended),
+    };
+    if stakes == Stakes::Forgiven {
+        reading.diagnostics.extend(about_output);
+        return reading;
+    }
+    // JSON that decides nothing does not make up for an exit code.
+    reading.counts &= ended.code == 0 || reading.output.decision.is_some();
+    reading.unusable = reading.unusable.or(about_output);
     reading
 }
 
 /// An exit code that does not mean what a guard's author may think.
-fn about_code(ended: &Ended<'_>, blocks: bool) -> Option<String> {
+fn about_code(ended: &Ended<'_>, blocks: bool, counts: bool) -> Option<String> {
     let effect = if blocks { "blocks" } else { "does not block" };
     let found = match ended.code {
         126 => "the command cannot be executed",
@@ -38,7 +58,7 @@ fn about_code(ended: &Ended<'_>, blocks: bool) -> Option<String> {
         2 if is_missing_file(ended.stderr) => "the interpreter found no script",
         0 | 2 => return None,
         ..0 => "a signal ended it",
-        code if !blocks && ended.object().is_none() => {
+        code if !blocks && !counts => {
             return Some(format!(
                 "exit code {code} does not block here: exit with 2 and the reason on standard error"
             ));
@@ -50,9 +70,9 @@ fn about_code(ended: &Ended<'_>, blocks: bool) -> Option<String> {
     ))
 }
 
-/// As `python3` says it, whose exit code is then 2.
+/// As `python3` and `uv` say it, whose exit code is then 2.
 fn is_missing_file(stderr: &str) -> bool {
-    stderr.contains("can't open file")
+    stderr.contains("can't open file") || stderr.contains("Failed to spawn")
 }
 
 /// A decision that stands where the tool does not look for it: among other text, or outside of its object.
@@ -67,7 +87,8 @@ fn about_output(dialect: Dialect, ended: &Ended<'_>) -> Option<String> {
             let decides =
                 |line: &str| line.trim_start().starts_with('{') && line.contains("ecision\"");
             let words = "standard output is treated as plain text: an answer is one JSON object and nothing else";
-            lines.any(decides).then(|| words.to_owned())
+            let is_broken = ended.stdout.trim_start().starts_with('{');
+            (is_broken || lines.any(decides)).then(|| words.to_owned())
         }
     }
 }

@@ -39,7 +39,7 @@ fn read(dialect: Dialect, event: &str, ended: (i32, &str, &str)) -> String {
         stdout,
         stderr,
     };
-    let reading = read_foreign_answer(dialect, event, true, &ended);
+    let reading = read_foreign_answer(dialect, event, Stakes::Forgiven, &ended);
     let output = reading.output;
     let mut parts = Vec::new();
     if let Some(decision) = output.decision {
@@ -111,6 +111,11 @@ fn claude_reads_exit_codes() {
                 "PreToolUse",
                 (2, "", "python3: can't open file 'x'"),
                 "block: python3: can't open file 'x'; diagnostic",
+            ),
+            (
+                "PreToolUse",
+                (2, "", "error: Failed to spawn: `x.py`"),
+                "block: error: Failed to spawn: `x.py`; diagnostic",
             ),
             ("PreToolUse", (-1, "", ""), "failed -1; diagnostic"),
             ("UserPromptSubmit", (2, "", "no"), "block: no"),
@@ -201,6 +206,21 @@ fn claude_reads_json_on_every_exit_code() {
                 "",
             ),
             ("PreToolUse", (0, r#"{"reason": null}"#, ""), ""),
+            // As `JSON.stringify` writes half of an emoji.
+            (
+                "PreToolUse",
+                (0, r#"{"decision": "block", "reason": "no \ud83d"}"#, ""),
+                "block: no \u{FFFD}",
+            ),
+            (
+                "PreToolUse",
+                (
+                    0,
+                    r#"{"decision": "block", "reason": "\\ud83d \udc4d \ud83d\udc4d"}"#,
+                    "",
+                ),
+                "block: \\ud83d \u{FFFD} \u{1F44D}",
+            ),
         ],
     );
 }
@@ -238,8 +258,12 @@ fn claude_refuses_what_does_not_fit() {
                 (0, r#"{"permissionDecision": "deny"}"#, ""),
                 "diagnostic",
             ),
-            ("PreToolUse", (0, "{not json", ""), ""),
-            ("SessionStart", (0, "{not json", ""), "context: {not json"),
+            ("PreToolUse", (0, "{not json", ""), "diagnostic"),
+            (
+                "UserPromptSubmit",
+                (0, "{not json", ""),
+                "context: {not json; diagnostic",
+            ),
             (
                 "PreToolUse",
                 (0, "log\n{\"decision\": \"block\"}", ""),
@@ -284,7 +308,11 @@ fn codex_reads_json_on_exit_code_0_only() {
         Codex,
         &[
             ("PreToolUse", (0, &decision("deny"), ""), "block: why"),
-            ("PreToolUse", (1, &decision("deny"), ""), "failed 1"),
+            (
+                "PreToolUse",
+                (1, &decision("deny"), ""),
+                "failed 1; diagnostic",
+            ),
             ("PreToolUse", (2, &decision("deny"), "err"), "block: err"),
             ("PreToolUse", (2, "out", ""), "failed 2; diagnostic"),
             (

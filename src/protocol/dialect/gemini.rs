@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::reading::{Ended, Members, Reading, said};
+use super::reading::{Ended, Members, Reading, from_json, said};
 use crate::outcome::{Decision, HookOutput};
 
 pub(super) fn read(event: &str, ended: &Ended<'_>) -> Reading {
@@ -23,9 +23,9 @@ pub(super) fn read(event: &str, ended: &Ended<'_>) -> Reading {
 
 /// JSON that was written as a string of JSON counts too.
 fn parsed(text: &str) -> Option<Value> {
-    let value = serde_json::from_str(text).ok()?;
+    let value = from_json(text)?;
     match &value {
-        Value::String(inner) => serde_json::from_str(inner).ok(),
+        Value::String(inner) => from_json(inner),
         _ => Some(value),
     }
 }

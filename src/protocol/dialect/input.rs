@@ -43,13 +43,14 @@ pub(crate) fn payload(foreign: &Foreign, event: &HookEvent, cwd: &Path) -> Vec<u
     let came_from_tool = context.is_some_and(|it| it.field("hook_event_name").is_some());
     for (key, value) in &event.data {
         let key = theirs(dialect, key);
-        let is_plain = !came_from_tool && key == "tool_response";
-        let tool = event.tool_name.as_deref().unwrap_or_default();
-        let wrapped = is_plain.then(|| response(dialect, foreign.tool_name(tool), value));
-        set(
-            key,
-            wrapped.flatten().map_or(Cow::Borrowed(value), Cow::Owned),
-        );
+        let tool = foreign.tool_name(event.tool_name.as_deref().unwrap_or_default());
+        let wrapped = match key {
+            _ if came_from_tool => None,
+            "tool_input" => arguments(tool, value),
+            "tool_response" => response(dialect, tool, value),
+            _ => None,
+        };
+        set(key, wrapped.map_or(Cow::Borrowed(value), Cow::Owned));
     }
     if let Some(tool) = &event.tool_name {
         set("tool_name", Cow::Owned(foreign.tool_name(tool).into()));
@@ -85,6 +86,16 @@ fn theirs(dialect: Dialect, key: &str) -> &str {
 fn ours(dialect: Dialect, key: &str) -> &str {
     let found = renamed(dialect).iter().find(|(_, theirs)| *theirs == key);
     found.map_or(key, |(ours, _)| ours)
+}
+
+/// What a tool is called with as the object that these hooks expect, where it is a text.
+fn arguments(tool: &str, value: &Value) -> Option<Value> {
+    let text = value.as_str()?;
+    match serde_json::from_str(text) {
+        Ok(object) => Some(Value::Object(object)),
+        Err(_) if matches!(tool, "Bash" | "run_shell_command") => Some(json!({"command": text})),
+        Err(_) => None,
+    }
 }
 
 /// What a tool has returned in the form that these hooks expect, where it has another one.

@@ -16,8 +16,8 @@ mod input_tests;
 mod reading;
 mod variables;
 
-pub(crate) use answer::read_foreign_answer;
+pub(crate) use answer::{Stakes, read_foreign_answer};
 pub use input::{ForeignEventError, foreign_event};
 pub(crate) use input::{payload, session_dir};
-pub(crate) use reading::Ended;
+pub(crate) use reading::{Ended, Reading};
 pub(crate) use variables::foreign_variables;

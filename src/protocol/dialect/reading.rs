@@ -2,6 +2,7 @@
 //!
 //! Knows no tool.
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::outcome::{Decision, HookOutput};
@@ -18,7 +19,7 @@ pub(crate) struct Ended<'a> {
 impl Ended<'_> {
     /// The JSON object on standard output; other output is plain text.
     pub(super) fn object(&self) -> Option<Map<String, Value>> {
-        serde_json::from_str(self.stdout.trim()).ok()
+        from_json(self.stdout.trim())
     }
 
     /// The words on standard error, where there are any.
@@ -75,6 +76,39 @@ impl Reading {
         self.counts = true;
         self.diagnostics.extend(self.unusable.take());
     }
+}
+
+/// JSON as JavaScript reads it: with halves of surrogate pairs, as `JSON.stringify` writes of a text that
+/// is cut within an emoji. They are replaced.
+pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Option<T> {
+    let read = serde_json::from_str(text);
+    read.or_else(|_| serde_json::from_str(&without_halves(text)))
+        .ok()
+}
+
+fn without_halves(mut rest: &str) -> String {
+    let mut whole = String::with_capacity(rest.len());
+    while let Some((before, escape)) = rest.find('\\').map(|at| rest.split_at(at)) {
+        whole.push_str(before);
+        let second = escape.get(6..).and_then(code_unit);
+        let (kept, length) = match (code_unit(escape), second) {
+            (Some(0xD800..0xDC00), Some(0xDC00..0xE000)) => (&escape[..12], 12),
+            (Some(0xD800..0xE000), _) => ("\\ufffd", 6),
+            _ => {
+                let length = escape.char_indices().nth(2).map_or(escape.len(), |it| it.0);
+                (&escape[..length], length)
+            }
+        };
+        whole.push_str(kept);
+        rest = &escape[length..];
+    }
+    whole + rest
+}
+
+/// That of `\uXXXX`.
+fn code_unit(escape: &str) -> Option<u32> {
+    let digits = escape.strip_prefix("\\u")?.get(..4)?;
+    u32::from_str_radix(digits, 16).ok()
 }
 
 /// Words, where they say anything.

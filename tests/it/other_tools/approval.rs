@@ -120,3 +120,40 @@ fn an_approved_hook_that_is_gone_blocks() {
     let _ = place.load_with(&config, TrustPolicy::Approved(store(&place)));
     assert!(place.world.outcome(&bash()).allowed());
 }
+
+#[test]
+fn an_approved_handler_runs_once() {
+    let text = |first: &str, second: &str| {
+        let group = |matcher| {
+            format!(
+                r#"{{"matcher": "{matcher}", "hooks": [{}]}}"#,
+                command("true")
+            )
+        };
+        let groups = [first, second].map(group).join(", ");
+        format!(r#"{{"hooks": {{"PreToolUse": [{groups}]}}}}"#)
+    };
+    let place = Place::new([(PROJECT, text("Bash", "*").as_str())]);
+    let _ = approve(&place);
+    assert!(load(&place).is_empty());
+    assert_eq!(place.world.fire(&bash()).len(), 1);
+}
+
+#[test]
+fn an_unapproved_handler_hides_no_other() {
+    let place = Place::new([(
+        PROJECT,
+        settings("PreToolUse", "*", &command("true")).as_str(),
+    )]);
+    let _ = approve(&place);
+    let first = settings("PreToolUse", "B.*", &command("true"));
+    let local = "project/.claude/settings.local.json";
+    place
+        .world
+        .write(local, &settings("PreToolUse", "*", &command("true")));
+    place.world.write(PROJECT, &first);
+    load(&place);
+    let results = place.world.fire(&bash());
+    let started = |result: &forge_hooks::HookResult| result.started();
+    assert!(results.iter().any(started), "{results:?}");
+}

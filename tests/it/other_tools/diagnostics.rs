@@ -402,3 +402,12 @@ fn a_script_that_cannot_be_run_is_named() {
     }
     assert!(says(&format!("bash {root}/gone.sh"))[0].contains("does not exist"));
 }
+
+#[test]
+fn an_event_outside_of_hooks_is_named() {
+    let text = r#"{"PreToolUse": [], "permissions": {}}"#;
+    let place = Place::new([(CLAUDE, text)]);
+    let expected = "error: project/.claude/settings.json:1:2: PreToolUse: an event outside of `hooks`: \
+         its hooks do not run (write {\"hooks\": { ... }} around it)";
+    assert_eq!(place.problems(&place.load()), [expected]);
+}

@@ -293,6 +293,10 @@ fn hooks_that_are_switched_off_do_not_run() {
     );
     assert_eq!(enabled([(home, &all), (project, &claude)]), [false, false]);
     assert_eq!(enabled([(home, &claude), (project, &all)]), [true, false]);
+    // The file that is not shared switches off what is, not the other way round.
+    let local = "project/.claude/settings.local.json";
+    assert_eq!(enabled([(project, &claude), (local, &all)]), [false, false]);
+    assert_eq!(enabled([(project, &all), (local, &claude)]), [false, true]);
     let gemini = r#"{"hooksConfig": {"disabled": ["n", "y"]}, "hooks": {"enabled": true, "BeforeTool": [{"hooks": [
         {"type": "command", "command": "x", "name": "n"}, {"type": "command", "command": "y"}, {"type": "command", "command": "z"}]}]}}"#;
     let file = "project/.gemini/settings.json";

@@ -2,6 +2,7 @@
 
 mod approval;
 mod diagnostics;
+mod limits;
 mod loading;
 
 use std::path::PathBuf;

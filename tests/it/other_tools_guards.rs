@@ -1,0 +1,145 @@
+//! Guards that were written for other tools: what must not keep their word from being heard.
+
+use std::sync::Arc;
+
+use forge_hooks::{
+    Dialect, EventType, FailureKind, FailurePolicy, FireOptions, Hook, HookEvent, HookResult,
+    HostContext, Outcome,
+};
+use serde_json::json;
+
+use crate::support::{World, blocking_event};
+
+fn claude(ours: &str, theirs: &str, matcher: &str, command: &str) -> Hook {
+    let dialect = json!({"name": Dialect::Claude.as_str(), "event": theirs, "matcher": matcher});
+    let entry = json!({"event": ours, "command": command, "on_failure": "continue",
+        "dialect": dialect});
+    Hook::from_json(&entry).unwrap()
+}
+
+fn guard(command: &str) -> Hook {
+    claude("tool:pre_execute", "PreToolUse", "", command)
+}
+
+fn fired(event: &HookEvent, options: FireOptions, hooks: &[Hook]) -> Outcome {
+    let world = World::new();
+    for hook in hooks {
+        world.registry().register(hook.clone());
+    }
+    world.executor.execute(event, options)
+}
+
+fn before(hooks: &[Hook]) -> Outcome {
+    fired(&blocking_event(), FireOptions::default(), hooks)
+}
+
+#[test]
+fn a_matcher_sees_what_the_host_says() {
+    let hook = claude("session:start", "SessionStart", "resume", "true");
+    for (source, runs) in [("resume", 1), ("startup", 0)] {
+        let context = HostContext::new().with_field("source", source);
+        let event = HookEvent::session_start("s").with_context(Arc::new(context));
+        let outcome = fired(&event, FireOptions::default(), std::slice::from_ref(&hook));
+        assert_eq!(outcome.results().len(), runs, "{source}");
+    }
+}
+
+#[test]
+fn an_answer_that_is_too_long_blocks() {
+    let long = "printf '{\"decision\": \"block\", \"reason\": \"'; \
+        head -c 3000000 /dev/zero | tr '\\0' x; printf '\"}'";
+    let outcome = before(&[guard(long)]);
+    assert!(!outcome.allowed());
+    assert!(
+        outcome.reason().unwrap().contains("longer than"),
+        "{:?}",
+        outcome.results()[0].error
+    );
+}
+
+#[test]
+fn an_event_that_is_too_deep_blocks() {
+    let mut args = json!("x");
+    for _ in 0..200 {
+        args = json!([args]);
+    }
+    let event = HookEvent::tool_pre_execute("bash", args);
+    let outcome = fired(&event, FireOptions::default(), &[guard("exit 2")]);
+    assert_eq!(
+        outcome.results()[0].failure,
+        Some(FailureKind::EventTooLarge)
+    );
+    assert!(!outcome.allowed());
+}
+
+#[test]
+fn a_strict_guard_must_be_understood() {
+    for command in [
+        r#"echo '{"decision": "block", "reason": "cut off'"#,
+        r#"echo checking; echo '{"decision": "block"}'"#,
+        r#"echo '{"permissionDecision": "deny"}'"#,
+        "trap 'echo {}' EXIT; exit 1",
+    ] {
+        assert!(before(&[guard(command)]).allowed(), "{command}");
+        let strict = guard(command).with_on_failure(FailurePolicy::Block);
+        let outcome = before(&[strict]);
+        assert!(!outcome.allowed(), "{command}");
+        assert!(outcome.results()[0].failure.is_some(), "{command}");
+    }
+    for command in ["echo ok", r#"echo '{"systemMessage": "m"}'"#] {
+        let strict = guard(command).with_on_failure(FailurePolicy::Block);
+        assert!(before(&[strict]).allowed(), "{command}");
+    }
+}
+
+#[test]
+fn a_denial_gives_the_reason_before_a_question() {
+    let answer = |word: &str| {
+        guard(&format!(
+            r#"echo '{{"hookSpecificOutput": {{"hookEventName": "PreToolUse",
+            "permissionDecision": "{word}", "permissionDecisionReason": "{word}"}}}}'"#
+        ))
+    };
+    let outcome = before(&[answer("ask"), answer("deny")]);
+    assert_eq!(outcome.reason(), Some("deny"));
+    assert_eq!(before(&[answer("ask")]).reason(), Some("ask"));
+}
+
+#[test]
+fn half_a_line_of_variables_is_left_out() {
+    let command = "yes export A=/a/b | head -n 90000 >\"$CLAUDE_ENV_FILE\"";
+    let hook = claude("session:start", "SessionStart", "", command);
+    let event = HookEvent::session_start("s");
+    let outcome = fired(&event, FireOptions::default(), &[hook]);
+    let bytes = outcome.results()[0].env_file().unwrap().bytes();
+    assert!(bytes.len() > 1_000_000 && bytes.ends_with(b"\nexport A=/a/b\n"));
+}
+
+#[test]
+fn arguments_as_text_become_an_object() {
+    let hook = guard(r#"grep -q '"tool_input":{"command":"ls"}' || exit 2"#);
+    for args in ["ls", r#"{"command": "ls"}"#] {
+        let event = HookEvent::tool_pre_execute("bash", args);
+        let outcome = fired(&event, FireOptions::default(), std::slice::from_ref(&hook));
+        assert!(outcome.allowed(), "{args}");
+    }
+}
+
+#[test]
+fn failures_of_the_engine_are_not_forgiven() {
+    use FailureKind::{EventTooLarge, Exit, NotFound, NotStarted, Panicked, StatusLost, TimedOut};
+    for (failure, allowed) in [
+        (EventTooLarge, false),
+        (Panicked, false),
+        (StatusLost, false),
+        (Exit, true),
+        (NotFound, true),
+        (NotStarted, true),
+        (TimedOut, true),
+    ] {
+        let mut result = HookResult::new(guard("true"), -1);
+        result.failure = Some(failure);
+        let outcome = Outcome::new(EventType::ToolPreExecute, vec![result]);
+        assert_eq!(outcome.allowed(), allowed, "{failure}");
+    }
+}
