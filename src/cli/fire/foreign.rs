@@ -11,7 +11,7 @@ use crate::cli::args::Fire;
 use crate::cli::context::{Context, absolute};
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
-use crate::cli::sources::title;
+use crate::cli::sources::{place, title};
 use crate::cli::terminal::Terminal;
 use crate::{
     Decision, Dialect, EventType, FireOptions, ForeignEventError, HookEvent, HookResult, Outcome,
@@ -145,7 +145,7 @@ impl Report {
         self.background = background;
         for result in outcome.results().iter().chain(&self.background) {
             for words in result.diagnostics() {
-                let words = format!("hook `{}`: {words}", title(&result.hook));
+                let words = format!("{}: {words}", named_hook(result));
                 self.diagnostics.push(words);
             }
         }
@@ -189,11 +189,16 @@ impl Report {
     }
 }
 
+/// Many hooks of a file have the same title.
+fn named_hook(result: &HookResult) -> String {
+    format!("hook `{}` ({})", title(&result.hook), place(&result.hook))
+}
+
 /// The failure of a hook in words, with its own where it has said any.
 fn error_of(result: &HookResult) -> Option<String> {
     let failure = result.failure?;
     let error = result.error.as_deref().unwrap_or(failure.as_str());
-    let mut words = format!("hook `{}`: {error}", title(&result.hook));
+    let mut words = format!("{}: {error}", named_hook(result));
     let complaint = result.stderr.trim();
     if !complaint.is_empty() {
         words += &format!(": {complaint}");
