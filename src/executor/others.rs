@@ -1,6 +1,6 @@
-//! Hooks of other tools among those of an event: where they stand, and which of their changes is lost.
+//! Hooks of other tools among those of an event: their order, and which of their changes is lost.
 //!
-//! Knows neither what such a hook is given nor how its answer is read.
+//! Does not know what such a hook receives, or how its answer is read.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use crate::hook::{Dialect, Hook};
 use crate::outcome::{HookOutput, HookResult};
 use crate::runner::Reporter;
 
-/// Puts this crate's own hooks in front, then those of each other tool together. Of handlers that are the
-/// same the first is kept, as Claude Code and Gemini CLI do.
+/// Puts this crate's own hooks first, then the hooks of each other tool together. Of identical handlers
+/// only the first is kept, as in Claude Code and Gemini CLI.
 pub(super) fn arrange(hooks: &mut Vec<Arc<Hook>>) {
     if hooks.iter().all(|hook| hook.dialect() == Dialect::Native) {
         return;
@@ -25,7 +25,7 @@ pub(super) fn arrange(hooks: &mut Vec<Arc<Hook>>) {
             if seen.contains(&handler) {
                 return false;
             }
-            // An entry that is not approved must not keep another one, which is, from running.
+            // An entry that is not approved must not remove an identical one that is approved.
             let key = match hook.gate() {
                 None => handler,
                 Some(_) => format!("{handler} {}", hook.to_json()),
@@ -35,7 +35,7 @@ pub(super) fn arrange(hooks: &mut Vec<Arc<Hook>>) {
     });
 }
 
-/// Takes those of other tools away, which stand behind ours.
+/// Splits off the hooks of other tools, which come last.
 pub(super) fn split_off(hooks: &mut Vec<Arc<Hook>>) -> Vec<Arc<Hook>> {
     let ours = hooks
         .iter()
@@ -44,7 +44,7 @@ pub(super) fn split_off(hooks: &mut Vec<Arc<Hook>>) -> Vec<Arc<Hook>> {
     hooks.split_off(ours)
 }
 
-/// Says of each change that a later hook of the same tool replaces that it is lost.
+/// Reports each change that is lost because a later hook of the same tool replaces it.
 pub(super) fn note_discarded(results: &mut [HookResult], reporter: &Reporter) {
     note(results, reporter, "updatedInput", |output| {
         output.replaces_input && output.updated_input.is_some()

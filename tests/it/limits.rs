@@ -84,7 +84,7 @@ fn without_processes_a_hook_fails_and_the_next_one_works_again() {
             .submit(event, FireOptions::default())
             .unwrap_err();
         assert!(
-            refused.to_string().starts_with("no thread can be started"),
+            refused.to_string().starts_with("cannot start a thread"),
             "{refused}"
         );
         assert!(std::error::Error::source(&refused).is_some());
