@@ -181,7 +181,7 @@ fn half_an_answer_is_none_and_blocks() {
         assert_eq!(result.failure, Some(FailureKind::InvalidAnswer), "{text}");
         let error = result.error.as_deref().unwrap();
         assert!(
-            error.contains(why) && error.starts_with("its answer cannot be used: "),
+            error.contains(why) && error.starts_with("its answer is invalid: "),
             "{error}"
         );
         assert!(!result.should_continue() && result.output().is_none());
@@ -220,7 +220,7 @@ fn an_answer_that_was_cut_is_none() {
     let long = json!({"decision": "allow", "reason": "x".repeat(100)});
     let result = world.one(hook("*", &world.says(&long.to_string())));
     assert_eq!(result.failure, Some(FailureKind::InvalidAnswer));
-    assert!(result.error.unwrap().contains("longer than what is kept"));
+    assert!(result.error.unwrap().contains("longer than the part of the output"));
     // What the other output was cut of is no part of the answer.
     let noisy = format!(
         "{} >&2 & {}",

@@ -205,7 +205,7 @@ fn a_hook_that_reads_the_terminal_is_stopped_and_its_error_says_so() {
     assert!(result.timed_out);
     let error = result.error.unwrap();
     assert!(
-        error.starts_with("timed out after 200ms, stopped: "),
+        error.starts_with("timed out after 200ms, stopped by a signal: "),
         "{error}"
     );
 }

@@ -207,7 +207,7 @@ fn a_slip_of_the_pen_in_an_answer_is_a_warning_with_the_key_that_was_meant() {
                 .success()
         );
         let line = format!(
-            "the answer of hook `{label}`: `{slip}` means nothing; did you mean `{meant}`?"
+            "the answer of hook `{label}`: `{slip}` is not a known key; did you mean `{meant}`?"
         );
         assert_eq!(told(&line), [(Level::Warn, line.clone())], "{slip}");
     }
@@ -245,7 +245,7 @@ fn an_answer_after_the_fact_that_cannot_be_used_is_a_warning() {
         .registry()
         .register(hook("*", &says).with_description("log-text"));
     assert!(world.fire(&HookEvent::user_interrupt())[0].success());
-    let told = told("what hook `log-text` writes on user:interrupt is treated as plain text: ");
+    let told = told("the output of hook `log-text` on user:interrupt is treated as plain text: ");
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].0, Level::Warn);
 }
