@@ -113,7 +113,7 @@ fn finds_a_file(world: &World) -> HookResult {
 fn no_room(result: &HookResult) {
     assert_eq!(result.failure, Some(FailureKind::NotStarted), "{result:?}");
     let error = result.error.as_ref().unwrap();
-    let words = "could not put the large value of `FORGE_CONTENT` into a file: ";
+    let words = "cannot write the large value of `FORGE_CONTENT` to a file: ";
     assert!(error.starts_with(words), "{error}");
 }
 

@@ -133,7 +133,10 @@ fn an_output_that_was_not_redacted_is_withheld() {
             "its answer is invalid",
         ),
         ("echo plain text", "its answer is invalid"),
-        ("printf 'debug\n{\"updatedOutput\": 1}'", "its answer is invalid"),
+        (
+            "printf 'debug\n{\"updatedOutput\": 1}'",
+            "its answer is invalid",
+        ),
         ("echo '{\"updatedoutput\": 1}'", "its answer is invalid"),
         ("echo '{\"updated_output\": 1}'", "its answer is invalid"),
         ("kill -9 $$", "signal 9"),

@@ -1,6 +1,6 @@
-//! Hooks files of other tools: where they are, and what is in them, as hooks with a dialect.
+//! Hooks files of other tools: finds them, and loads them as hooks with a dialect.
 //!
-//! Which of them may run is `admission`'s to know.
+//! Does not decide which of them may run: `admission` does.
 
 mod handler;
 mod lint;
@@ -29,7 +29,7 @@ use origin::Origin;
 use reader::Switches;
 use tools::{TOOLS, Tool, tool};
 
-/// The directories of extensions that are looked into.
+/// The most directories of extensions that are read.
 const MOST_EXTENSIONS: usize = 1000;
 
 /// Which files of other tools are loaded, and how.
@@ -42,19 +42,20 @@ pub(super) struct OtherTools {
     pub(super) aliases: Arc<ToolAliases>,
 }
 
-/// What was found of them.
+/// The files that were found.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) user: Vec<Loaded>,
-    /// The project's, and plugins within it: for a person to approve.
+    /// The files of the project and of plugins within it, which need the user's approval.
     pub(super) project: Vec<Loaded>,
     pub(super) plugins: Vec<Loaded>,
-    /// What the user's files switch off.
+    /// The hooks that the user's files switch off.
     off: Vec<(Dialect, Switches)>,
 }
 
 impl Found {
-    /// All files in their order, without what the user's switch off: once it is known what may run.
+    /// Returns all files in order, without the hooks that the user's files switch off. Called after
+    /// admission.
     pub(super) fn into_files(self) -> Vec<Loaded> {
         let mut files = self.user;
         files.extend(self.project);
@@ -100,7 +101,7 @@ impl OtherTools {
         }
     }
 
-    /// Reads all files: those of each tool in the order of the tools. Without a root, those of the user.
+    /// Reads all files, in the order of the tools. Without a root, only the files of the user.
     pub(super) fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Found {
         let compiled = match policy {
             Some(TrustPolicy::Everything) => Compiled::Enabled,
@@ -116,14 +117,14 @@ impl OtherTools {
         found
     }
 
-    /// The user's files.
+    /// Reads the user's files.
     pub(super) fn user(&self) -> Vec<Loaded> {
         let mut found = Found::default();
         self.find_user(&mut found);
         found.into_files()
     }
 
-    /// The project's files, and plugins within it.
+    /// Reads the project's files, and plugins within it.
     pub(super) fn project(&self, root: &Path) -> Vec<Loaded> {
         let root = absolute(root);
         let mut found = Found::default();
@@ -132,7 +133,7 @@ impl OtherTools {
         found.project
     }
 
-    /// The files that are read, whether they are there or not.
+    /// Returns the paths that are read, whether the files exist or not.
     #[cfg(feature = "watch")]
     pub(super) fn paths(&self, root: Option<&Path>) -> Vec<PathBuf> {
         let mut paths = Vec::new();
@@ -184,7 +185,7 @@ impl OtherTools {
         for tool in self.tools() {
             let origin = self.origin(tool, Some(root), None, compiled);
             for path in files(root, tool.project) {
-                // Of a user whose home is the project.
+                // The user's home may be the project.
                 let is_read = is_home && files(root, tool.user).contains(&path);
                 if !is_read {
                     self.project_file(&path, &origin, found);
@@ -198,7 +199,7 @@ impl OtherTools {
         }
     }
 
-    /// A project switches off its own hooks, and none of the user's.
+    /// Reads a file of the project. It can switch off the project's hooks, but none of the user's.
     fn project_file(&self, path: &Path, origin: &Origin, found: &mut Found) {
         if let Some((mut loaded, switches)) = load(path, origin) {
             switch_off(&mut loaded, origin.tool.dialect, &switches);
@@ -221,14 +222,14 @@ impl OtherTools {
             }
             if !directory.is_dir() {
                 let mut missing = Loaded::nothing(&directory);
-                let words = "is not a directory, expected one of a plugin";
+                let words = "is not a directory, expected the directory of a plugin";
                 missing.report(Problem::new(Severity::Error, &directory, words));
                 found.plugins.push(missing);
             }
         }
     }
 
-    /// The hooks of a directory that is as plugins are.
+    /// Reads the hooks of a directory with the layout of a plugin.
     fn plugin(
         &self,
         directory: &Path,
@@ -283,13 +284,14 @@ impl OtherTools {
         }
     }
 
-    /// Reads a file to be looked over. None where it cannot be read, or is a hooks.json of this crate.
+    /// Reads a file for checking. None if it cannot be read, or is a hooks.json of this crate.
     pub(super) fn check_file(&self, path: &Path) -> Option<Loaded> {
         let file::Text { text, .. } = file::read(path).ok()??;
         self.check(path, &text)
     }
 
-    /// Reads a text by this name to be looked over. None where it is a hooks.json of this crate.
+    /// Reads the text of a file with this path for checking. None if it is a hooks.json of this
+    /// crate.
     pub(super) fn check(&self, path: &Path, text: &str) -> Option<Loaded> {
         let place = absolute(path);
         let directory = place.parent()?;
@@ -313,7 +315,8 @@ impl OtherTools {
     }
 }
 
-/// By its name, or by where it is: what a clone brings along has to be approved.
+/// Whether a directory is within the project, by its path or its canonical path: everything in a
+/// clone needs approval.
 fn is_within(directory: &Path, root: &Path) -> bool {
     match (directory.canonicalize(), root.canonicalize()) {
         _ if directory.starts_with(root) => true,
@@ -322,7 +325,7 @@ fn is_within(directory: &Path, root: &Path) -> bool {
     }
 }
 
-/// Loads a file; None where there is none.
+/// Loads a file; None if it does not exist.
 fn load(path: &Path, origin: &Origin) -> Option<(Loaded, Switches)> {
     let mut loaded = Loaded::nothing(path);
     let switches = match file::read(path) {
@@ -342,7 +345,7 @@ fn load(path: &Path, origin: &Origin) -> Option<(Loaded, Switches)> {
     Some((loaded, switches))
 }
 
-/// The files that a manifest names as its `hooks`; None where that is no name.
+/// Returns the files in `hooks` of a manifest; None if its value is not a file name.
 fn named_files(manifest: &Path) -> Option<Vec<String>> {
     let file::Text { text, .. } = file::read(manifest).ok()??;
     let (text, _) = file::without_mark(&text);
@@ -354,7 +357,7 @@ fn named_files(manifest: &Path) -> Option<Vec<String>> {
     }
 }
 
-/// With the system's own separators, for people to see.
+/// Joins the names with the system's own separators, for display.
 fn files(directory: &Path, names: &[&str]) -> Vec<PathBuf> {
     let paths = names.iter().map(|name| directory.join(name));
     paths.map(|path| path.components().collect()).collect()
@@ -374,14 +377,14 @@ fn extensions(directory: &Path, tool: &Tool) -> Vec<PathBuf> {
     directories
 }
 
-/// Claude Code's, where nothing says otherwise: the others read its plugins.
+/// Returns the tool of a plugin. Default: Claude Code, since the others read its plugins.
 fn tool_of_plugin(directory: &Path) -> &'static Tool {
     let mut tools = TOOLS.iter();
     let named = tools.find(|tool| directory.join(tool.manifest).exists());
     named.unwrap_or(&TOOLS[0])
 }
 
-/// The tool that a text is for: that of its place, else the one that has its events.
+/// Returns the tool of a text: the one of its path, else the one that has its events.
 fn tool_of_text(text: &str, by_place: Option<&'static Tool>) -> Option<&'static Tool> {
     let (text, _) = file::without_mark(text);
     match outline::has_events(text) {

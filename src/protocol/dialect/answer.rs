@@ -1,12 +1,12 @@
-//! The answer of another tool's hook, by that tool's own rules, and what its author should know of it.
+//! Reads the answer of another tool's hook by that tool's rules, with notes for its author.
 
 use super::reading::{Ended, Reading};
 use super::{claude, codex, gemini};
 use crate::hook::Dialect;
 use crate::outcome::Decision;
 
-/// Reads how a hook ended on what its tool calls `event`. `can_block` says whether anything could be
-/// blocked.
+/// Reads how a hook ended on the event that its tool calls `event`. `can_block` says whether the
+/// event can block.
 pub(crate) fn read_foreign_answer(
     dialect: Dialect,
     event: &str,
@@ -29,13 +29,13 @@ pub(crate) fn read_foreign_answer(
     reading
 }
 
-/// An exit code that does not mean what a guard's author may think.
+/// A note on an exit code that does not mean what a guard's author may expect.
 fn about_code(ended: &Ended<'_>, blocks: bool) -> Option<String> {
     let effect = if blocks { "blocks" } else { "does not block" };
     let found = match ended.code {
         126 => "the command cannot be executed",
         127 => "the command was not found",
-        2 if is_missing_file(ended.stderr) => "the interpreter found no script",
+        2 if is_missing_file(ended.stderr) => "the interpreter did not find the script",
         0 | 2 => return None,
         ..0 => "a signal ended it",
         code if !blocks && ended.object().is_none() => {
@@ -46,20 +46,20 @@ fn about_code(ended: &Ended<'_>, blocks: bool) -> Option<String> {
         _ => return None,
     };
     Some(format!(
-        "the hook {effect} here, and nothing was checked: {found}"
+        "the hook {effect} here, but checked nothing: {found}"
     ))
 }
 
-/// As `python3` says it, whose exit code is then 2.
+/// Recognizes the message of `python3`, whose exit code is then 2.
 fn is_missing_file(stderr: &str) -> bool {
     stderr.contains("can't open file")
 }
 
-/// A decision that stands where the tool does not look for it: among other text, or outside of its object.
+/// A note on a decision that the tool does not read: among other text, or outside of its object.
 fn about_output(dialect: Dialect, ended: &Ended<'_>) -> Option<String> {
     match ended.object() {
         Some(object) if dialect == Dialect::Claude && object.contains_key("permissionDecision") => {
-            Some("`permissionDecision` means nothing outside of `hookSpecificOutput`".to_owned())
+            Some("`permissionDecision` is ignored outside of `hookSpecificOutput`".to_owned())
         }
         Some(_) => None,
         None => {
