@@ -208,7 +208,7 @@ impl HookHandle {
 impl Future for HookHandle {
     type Output = Outcome;
 
-    // Polling a future after its end is a bug of the host, and there is no outcome left to return.
+    // Polling a future after its end is a bug of the host; no outcome is left to return.
     #[allow(clippy::panic)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
         if let Some(job) = &self.job
