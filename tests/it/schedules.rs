@@ -382,7 +382,7 @@ fn judge(witness: &Witness, taken: &[u64], workers: usize, with_background: bool
 }
 
 #[test]
-fn whatever_the_schedule_every_event_is_answered_once_and_in_order() {
+fn every_schedule_answers_once_in_order() {
     if let Ok(seed) = std::env::var("FORGE_HOOKS_TEST_SEED") {
         return round(seed.parse().unwrap());
     }
