@@ -226,7 +226,7 @@ fn an_answer_that_was_cut_is_none() {
             .unwrap()
             .contains("longer than the part of the output")
     );
-    // What the other output was cut of is no part of the answer.
+    // Truncation of the other stream does not affect the answer.
     let noisy = format!(
         "{} >&2 & {}",
         world.says(&"x".repeat(100)),

@@ -194,7 +194,7 @@ fn check(world: &World, row: &Row, policy: FailurePolicy, continues: bool) {
 
     let outcome = world.outcome(&large(blocking_event()));
     let result = &outcome.results()[0];
-    // A hook that may fail is no guard: the large value does not keep it from running.
+    // A hook whose failures are ignored is not a guard: it runs in spite of the large value.
     let runs_all_the_same = row.large && policy == FailurePolicy::Continue;
     let failure = row.failure[0].filter(|_| !runs_all_the_same);
     assert_eq!(result.failure, failure, "{case}: {result:?}");

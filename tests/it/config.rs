@@ -257,7 +257,7 @@ fn a_relative_project_stays_where_it_was() {
     assert!(hooks[0].source().unwrap().path.is_absolute());
 }
 
-/// JSON of the kind that a hooks file is, with slips of every kind.
+/// Generates JSON similar to a hooks file, with mistakes of every kind.
 pub(crate) fn nearly_a_file() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         select(

@@ -477,7 +477,7 @@ mod in_a_process {
         fn case(world: &World, hook: Hook, expected: &Path) {
             let shown = said(world, hook, &blocking_event());
             let lines: Vec<_> = shown.lines().collect();
-            // The folder for temporary files may be behind a link, which `pwd -P` resolves.
+            // The directory for temporary files may be behind a link, which `pwd -P` resolves.
             let expected = expected.canonicalize().unwrap();
             let expected = expected.to_str().unwrap();
             assert_eq!(lines, [expected; 3]);

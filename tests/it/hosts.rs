@@ -175,8 +175,8 @@ fn sigpipe_does_not_end_a_foreign_host() {
     }
 }
 
-/// `wait-timeout` panics when somebody else reaps its child, so that this is only for the other way
-/// of waiting; where it is used, `docs/gotchas.md` says what happens.
+/// `wait-timeout` panics if other code reaps its child, so this test is only for the other way of
+/// waiting. If it is used, `docs/gotchas.md` says what happens.
 #[cfg(all(target_os = "linux", not(forge_hooks_no_pidfd)))]
 #[test]
 fn a_host_that_reaps_all_children_is_answered() {

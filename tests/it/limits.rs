@@ -41,7 +41,8 @@ fn too_few_descriptors_fail_one_hook() {
         warm_up();
         let world = World::running(["echo hello"]);
         let open = u64::try_from(std::fs::read_dir("/proc/self/fd").unwrap().count()).unwrap();
-        // From none at all to nearly enough: whatever step fails, it is told and nothing leaks.
+        // From none to nearly enough: whichever step fails, the failure is reported and nothing
+        // leaks.
         for more in 0..12 {
             let before = limit(libc::RLIMIT_NOFILE, open - 1 + more);
             let result = world.fire(&blocking_event()).remove(0);
@@ -64,8 +65,8 @@ fn too_few_descriptors_fail_one_hook() {
 fn too_few_processes_fail_one_hook() {
     if alone("limits::too_few_processes_fail_one_hook") {
         let world = World::running(["echo hello"]);
-        // SAFETY: no memory is involved. Root is exempt from the limit, so be somebody else, who
-        // has no processes yet; if this is not root, so it remains.
+        // SAFETY: no memory is involved. Root is exempt from the limit, so the test switches to a
+        // user without processes; a test that does not run as root keeps its user.
         #[allow(unsafe_code)]
         unsafe {
             libc::setgid(61_234);

@@ -156,7 +156,7 @@ fn readable_keys_of_a_bad_entry_count() {
     );
 }
 
-/// Which of the two is meant, nobody can tell.
+/// It is unknown which of the two is meant.
 #[test]
 fn a_duplicate_key_disables_no_guard() {
     for twice in [
@@ -398,7 +398,7 @@ fn unknown_keys_are_warnings() {
     );
 }
 
-/// Files that somebody else could have written.
+/// Files that another user could have written.
 #[cfg(unix)]
 mod modes {
     use std::fs::{Permissions, set_permissions};

@@ -1,4 +1,4 @@
-//! What the log is told, how loudly, and on which thread.
+//! What is logged, at which level, and on which thread.
 
 use std::sync::{Mutex, Once};
 use std::thread::{self, ThreadId};
@@ -318,7 +318,7 @@ fn file_problems_are_logged_without_secrets() {
     assert_eq!(told("password=in-a-file"), []);
 }
 
-/// One that writes with `println!` does, when nobody reads any more.
+/// A logger that uses `println!` panics when its output is closed.
 #[test]
 fn a_logger_that_panics_costs_no_answer() {
     listen();

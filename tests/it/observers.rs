@@ -295,7 +295,7 @@ impl Observer for Endless {
         self.fire(run, depth + 1);
     }
 
-    /// A hook that does not run is no level.
+    /// A hook that does not run does not count as a level.
     fn on_drop(&self, run: &HookRun<'_>, _reason: DropReason) {
         self.fire(run, depth(run.event));
     }

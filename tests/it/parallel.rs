@@ -1,4 +1,4 @@
-//! Hooks of one event all at once, and hooks that nobody waits for.
+//! Hooks of one event in parallel, and background hooks.
 
 use std::collections::HashSet;
 use std::sync::Arc;

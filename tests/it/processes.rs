@@ -1,5 +1,5 @@
-//! What a process can do to its host, and must not: a tree that lives on, output without end, input
-//! that nobody reads, programs that are none.
+//! What a process must not do to its host: leave a tree running, write endless output, leave its
+//! input unread, be an invalid program.
 #![cfg(unix)]
 
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Saving hooks.json: in one step, without a loss, whoever saves, reads or is killed at the same time.
+//! Saving hooks.json atomically and without a loss, while other processes save, read or are killed.
 
 #[cfg(unix)]
 use std::path::PathBuf;
@@ -238,7 +238,7 @@ fn a_private_file_stays_private_in_a_save() {
         let writer = scope.spawn(|| (0..10).for_each(|_| config.save_global([&secret]).unwrap()));
         while !writer.is_finished() {
             for entry in path.parent().unwrap().read_dir().unwrap() {
-                // One that is in its place by now is no longer found under its first name.
+                // A file that has been renamed is no longer found under its first name.
                 let Ok(metadata) = entry.unwrap().metadata() else {
                     continue;
                 };
@@ -348,7 +348,7 @@ fn no_reader_sees_half_a_file() {
                 scope.spawn(move || {
                     for _ in 0..15 {
                         let saved = config.save_global(&hooks);
-                        // Windows refuses a replacement too, if somebody reads all the time.
+                        // Windows also refuses a replacement while another process reads the file.
                         assert!(saved.is_ok() || cfg!(windows), "{saved:?}");
                     }
                 })

@@ -267,7 +267,7 @@ fn a_broken_file_withholds() {
     }
 }
 
-/// Nobody waits for one in the background: it is none.
+/// The model must not get the output before the hook has ended.
 #[test]
 fn a_redacting_hook_is_not_in_the_background() {
     let hook = redacts("exit 1").with_background();

@@ -1,4 +1,4 @@
-//! The file of a trace: within its size, of whole lines, and nobody harmed by what goes wrong with it.
+//! The file of a trace: it keeps its size, has whole lines, and its errors do not affect the host.
 
 use std::time::Duration;
 
@@ -247,7 +247,7 @@ fn a_half_line_is_closed_before_the_next() {
     assert_eq!(lines.len(), 3);
     assert!(serde_json::from_str::<Value>(lines[2]).is_ok());
 
-    // Also in a file that somebody puts in its place, where an open file can be replaced.
+    // Also in a file that replaces it, on systems where an open file can be replaced.
     if cfg!(windows) {
         return;
     }

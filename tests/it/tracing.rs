@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::support::{LONG, World, blocking_event, custom, eventually, hook, meets};
 
-/// A world whose executor writes a trace into a folder of its own.
+/// A world whose executor writes a trace into its own directory.
 pub(crate) struct Traced {
     pub(crate) world: World,
     pub(crate) trace: Trace,
@@ -71,7 +71,7 @@ pub(crate) fn lines(path: &Path) -> Vec<Value> {
     text.lines().map(parse).collect()
 }
 
-/// So many lines were lost, by their own account.
+/// Returns the number of lines that the trace reports as lost.
 pub(crate) fn told(lines: &[Value]) -> u64 {
     lines.iter().filter_map(|line| line["lost"].as_u64()).sum()
 }

@@ -1,4 +1,4 @@
-//! What a project brings along runs when somebody has approved it, and as they have approved it.
+//! Hooks of a project run only after the user has approved them, and only as approved.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! What an approval covers: whatever a hook would run is what somebody has looked at, by whatever name
-//! its command calls it.
+//! What an approval covers: a hook runs only approved files, under whichever name its command uses
+//! them.
 #![cfg(unix)]
 
 use std::os::unix::fs::symlink;

@@ -34,7 +34,7 @@ impl OnTerminal {
         grantpt(&terminal).unwrap();
         unlockpt(&terminal).unwrap();
         let name = ptsname(&terminal, Vec::new()).unwrap();
-        // Whoever leads a session and has no terminal is given the first that it opens.
+        // A session leader without a terminal gets the first terminal that it opens.
         let mut command = Command::new("setsid");
         user.set(&mut command);
         command
