@@ -59,8 +59,8 @@ impl Outcome {
         self.blocked().is_none()
     }
 
-    /// The first result that blocks, if there is one. On `agent:stop`, none blocks if a hook stops the
-    /// turn.
+    /// The first result that blocks, if there is one. When an agent is about to stop, none blocks if a
+    /// hook stops the turn.
     #[must_use]
     pub fn blocked(&self) -> Option<&HookResult> {
         let stops = self.event_type().is_agent_stop() && self.stops_turn();
