@@ -33,7 +33,7 @@ impl HookEvent {
         self.to_env_for(&AppProfile::default())
     }
 
-    /// Like [`env_vars`](HookEvent::env_vars), with the names of another profile.
+    /// Like [`to_env`](HookEvent::to_env), with the names of another profile.
     #[must_use]
     pub fn to_env_for(&self, profile: &AppProfile) -> BTreeMap<String, String> {
         let names = Names::new(profile.clone());
