@@ -1,9 +1,9 @@
-//! What does it cost to load a file as large as a file may be?
+//! Measures the cost of loading the largest allowed files.
 //!
-//! Files of 1, 4 and 16 MiB of each kind, all below the limits. Fails when 16 MiB take more than 5
-//! seconds, when a byte of 16 MiB takes more than half as long again as one of 1 MiB, or when the
-//! peak of memory at 16 MiB is more than 256 MiB (which Linux reports). Times are
-//! the thread's own where Linux reports them: other processes do not count.
+//! Loads files of 1, 4 and 16 MiB of each kind, all below the limits. Fails if 16 MiB take more
+//! than 5 seconds, if the time per byte at 16 MiB is more than 1.5 times the time at 1 MiB, or if
+//! the peak memory at 16 MiB is above 256 MiB (reported by Linux). Where Linux reports it, only the
+//! time of the thread itself counts.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -15,11 +15,11 @@ const MIB: usize = 1024 * 1024;
 const MOST_TIME: Duration = Duration::from_secs(5);
 const MOST_GROWTH: f64 = 1.5;
 const MOST_MEMORY: u64 = 256 * 1024 * 1024;
-/// The fastest of so many counts: others use the machine too.
+/// The number of runs, of which the fastest counts: other programs use the machine too.
 const RUNS: usize = 3;
 const ATTEMPTS: usize = 3;
 
-/// A name, and the entries that fill a file, by their number.
+/// A name, and a function that returns the n-th entry of a file.
 type Kind = (&'static str, fn(usize) -> String);
 
 const KINDS: [Kind; 9] = [
@@ -47,7 +47,7 @@ const KINDS: [Kind; 9] = [
         )
     }),
     ("nesting", |number| {
-        // At 16 MiB just below the limit of values that are kept.
+        // At 16 MiB this is just below the limit of values that are kept.
         if number % 850 > 0 {
             return valid_entry(number);
         }
@@ -61,7 +61,7 @@ const KINDS: [Kind; 9] = [
     }),
 ];
 
-/// In a project's file, of which nothing is approved.
+/// The kind of entries in a project's file without any approval.
 const UNAPPROVED: &str = "unapproved";
 
 fn valid_entry(_number: usize) -> String {
@@ -83,7 +83,7 @@ fn text(kind: &Kind, length: usize) -> String {
     text + "]}"
 }
 
-/// A value of `/proc/self/status` in bytes; None where there is no such file.
+/// Returns a value of `/proc/self/status` in bytes; None if there is no such file.
 fn memory(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with(name))?;
@@ -91,14 +91,14 @@ fn memory(name: &str) -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// The time that this thread has run.
+/// Returns the time that this thread has run.
 fn thread_time() -> Option<Duration> {
     let status = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let time = status.split_whitespace().next()?.parse().ok()?;
     Some(Duration::from_nanos(time))
 }
 
-/// In a process that has done nothing else, for the peak is that of its whole life. Prints
+/// Loads once, in a separate process, since the peak memory is that of a whole process. Prints
 /// nanoseconds and bytes.
 fn load_once(home: &Path) {
     let config = HookConfig::default().with_config_home(home);
@@ -124,7 +124,7 @@ fn load_once(home: &Path) {
 
 const CHILD: &str = "FORGE_HOOKS_BENCH_LOAD";
 
-/// The time of the fastest run, and the largest peak.
+/// Returns the time of the fastest run, and the largest peak.
 fn measure(home: &Path) -> (Duration, u64) {
     let program = std::env::current_exe().expect("this program");
     let runs = (0..RUNS).map(|_| {
@@ -145,7 +145,7 @@ fn measure(home: &Path) -> (Duration, u64) {
     (fastest, runs.iter().map(|run| run.1).max().expect("a run"))
 }
 
-/// Writes the files of a kind, one after the other, and loads each.
+/// Writes and loads the files of a kind, one after the other; true if all are within the bounds.
 fn is_within_bounds(home: &Path, kind: &Kind) -> bool {
     let file = match kind.0 {
         UNAPPROVED => "project/.src/forge/hooks.json",
@@ -184,7 +184,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let home = tempfile::tempdir().expect("a directory");
-    // What grows too fast does so each time; a busy machine does not.
+    // Code that is too slow is slow each time; a delay by a busy machine is not repeated.
     let is_wrong = |kind: &&Kind| (0..ATTEMPTS).all(|_| !is_within_bounds(home.path(), kind));
     let wrong = KINDS.iter().filter(is_wrong);
     if wrong.count() == 0 {

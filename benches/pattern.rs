@@ -1,7 +1,7 @@
-//! What does it cost to parse a pattern, to ask it about an event, and to fire an event that the
-//! conditions of its hooks exclude?
+//! Measures the cost of parsing a pattern, of matching it with an event, and of firing an event
+//! that the conditions of its hooks exclude.
 //!
-//! Fails when an event whose only hook is excluded by its `when` takes a microsecond or more.
+//! Fails if an event whose only hook is excluded by its `when` takes a microsecond or more.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ const PATTERNS: [(&str, &str); 5] = [
 
 const LIMIT: Duration = Duration::from_micros(1);
 
-/// An event is too short for a clock: so many are timed together.
+/// The number of events that are timed together, since one is too short for the clock.
 const EVENTS: u32 = 1000;
 
 fn bash() -> HookEvent {
@@ -39,7 +39,7 @@ fn conditions() -> [(&'static str, Condition); 2] {
     [("glob", "git push*".into()), ("regex", sudo)]
 }
 
-/// With so many hooks, none of which runs on the event.
+/// Creates an executor with this many hooks, none of which runs on the event.
 fn excluded(condition: &Condition, hooks: usize) -> HookExecutor {
     let executor = HookExecutor::builder().build();
     for _ in 0..hooks {
@@ -51,7 +51,7 @@ fn excluded(condition: &Condition, hooks: usize) -> HookExecutor {
     executor
 }
 
-/// Whether such an event is within the limit, with each kind of condition.
+/// Whether such an event is within the limit for each kind of condition.
 fn excluded_in_time(rounds: usize) -> bool {
     let event = bash();
     let mut is_within = true;
@@ -74,7 +74,7 @@ fn excluded_in_time(rounds: usize) -> bool {
 }
 
 fn main() -> ExitCode {
-    // As criterion tells a measurement from a test of the bench.
+    // Criterion distinguishes a measurement from a test of the bench in this way.
     let has = |argument: &str| std::env::args().any(|given| given == argument);
     let only_a_test = has("--test") || !has("--bench");
     let within = only_a_test || excluded_in_time(200);

@@ -1,9 +1,9 @@
-//! What do others take for the job of a hook: run `exit 0` in a shell, capture both outputs, and give
-//! up at a deadline?
+//! Measures other crates on the task of a hook: run `exit 0` in a shell, capture both outputs, and
+//! stop at a deadline.
 //!
-//! `duct` and tokio's process beside ours, and `Command::output()`, which has no deadline. All set
-//! the same variables, and run in turns. Judges nothing: what others do is not ours to keep. The
-//! figures of one day are in docs/performance.md.
+//! Compares this crate with `duct`, tokio's process, and `Command::output()`, which has no
+//! deadline. All set the same variables, and run in turns. There is no limit, since other crates
+//! may change. docs/performance.md has the figures of one run.
 
 #[path = "cost/one_hook.rs"]
 mod one_hook;
@@ -30,7 +30,7 @@ fn run_duct(variables: &Variables) {
     assert!(output.is_some(), "it ends in time");
 }
 
-/// On a runtime that is there already, as in a host that has one.
+/// Runs on an existing runtime, as in a host that has one.
 fn run_tokio(runtime: &tokio::runtime::Runtime, variables: &Variables) {
     let mut command = tokio::process::Command::new("/bin/sh");
     command
@@ -58,7 +58,7 @@ fn main() {
         }),
         ("duct, with wait_timeout", &|| run_duct(&variables)),
     ];
-    // As criterion tells a measurement from a test of the bench.
+    // Criterion distinguishes a measurement from a test of the bench in this way.
     let has = |argument: &str| std::env::args().any(|given| given == argument);
     let rounds = if has("--test") || !has("--bench") {
         1
@@ -67,7 +67,8 @@ fn main() {
     };
     let mut times = ways.map(|_| Vec::with_capacity(rounds));
     for round in 0..rounds {
-        // Each is first, second, ... as often as the others, and comes after each of its neighbours.
+        // Rotates and reverses the order, so that each is at each position equally often, and
+        // follows each of its neighbours.
         for turn in 0..ways.len() {
             let turn = if round % 2 == 0 {
                 turn

@@ -1,8 +1,9 @@
-//! What it costs to try a hook: the whole program `forge-hooks fire`, with one hook that does nothing,
-//! beside the shell that such a hook is. In turns, so that whatever else the machine does meets both.
+//! Measures the cost of trying a hook: the program `forge-hooks fire` with one hook that does nothing,
+//! compared with the shell of such a hook. Both run in turns, so that other load on the machine
+//! affects both.
 //!
-//! `cargo bench --features cli --bench program`; with `-- --test` each runs once. Ends with an error
-//! when the program takes more than four times as long as the shell.
+//! `cargo bench --features cli --bench program`; with `-- --test` each runs once. Fails if the
+//! program takes more than four times as long as the shell.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -13,8 +14,8 @@ const MOST: f64 = 4.0;
 
 fn main() -> ExitCode {
     let is_test = std::env::args().any(|arg| arg == "--test");
-    let folder = tempfile::tempdir().expect("a folder");
-    let config = folder.path().join("hooks.json");
+    let directory = tempfile::tempdir().expect("a directory");
+    let config = directory.path().join("hooks.json");
     let hooks = r#"{"hooks": [{"event": "tool:pre_execute:bash", "command": "exit 0"}]}"#;
     std::fs::write(&config, hooks).expect("a hooks file");
     let commands: [(&str, &dyn Fn() -> Command); 3] = [

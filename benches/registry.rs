@@ -1,8 +1,8 @@
-//! Does a lookup cost more the more other hooks there are?
+//! Measures whether the cost of a lookup depends on the number of other hooks.
 //!
-//! Ten hooks for one event, among 10, 1,000 and 100,000 that are for other events or for other
-//! tools of the same event. The registries are asked turn by turn, so that whatever else the
-//! machine does concerns all alike. Fails when a lookup among 100,000 takes more than three times
+//! There are ten hooks for one event, among 10, 1,000 and 100,000 hooks for other events or for
+//! other tools of the same event. The registries are measured in turns, so that other load on the
+//! machine affects all of them. Fails if a lookup among 100,000 hooks takes more than three times
 //! as long as one among 10.
 
 use std::hint::black_box;
@@ -16,7 +16,7 @@ const OTHERS: [usize; 3] = [10, 1_000, 100_000];
 
 const LIMIT: f64 = 3.0;
 
-/// A lookup is too short for a clock: so many are timed together.
+/// The number of lookups that are timed together, since one is too short for the clock.
 const LOOKUPS: u32 = 200;
 
 fn event() -> HookEvent {
@@ -27,7 +27,7 @@ fn hook(pattern: &str) -> Hook {
     Hook::new(pattern, "true").expect("a hook")
 }
 
-/// Neither for this event nor for this tool.
+/// Creates a hook for another event or another tool.
 fn other(number: usize) -> Hook {
     match number % 5 {
         0 => hook("llm:*"),
@@ -38,7 +38,7 @@ fn other(number: usize) -> Hook {
     }
 }
 
-/// Those for the event lie scattered among the others.
+/// Creates a registry in which the hooks for the event are spread among the others.
 fn registry(others: usize) -> HookRegistry {
     let registry = HookRegistry::new();
     let meant = [
@@ -72,7 +72,8 @@ fn time_lookups(registry: &HookRegistry, event: &HookEvent) -> Duration {
     start.elapsed() / LOOKUPS
 }
 
-/// One hook behind all others; taken out again, untimed, so that the registry stays as large.
+/// Times the registration of one hook after all others. The hook is removed again, untimed, so that
+/// the size of the registry stays the same.
 fn time_register(registry: &HookRegistry) -> Duration {
     let hook = other(3);
     let start = Instant::now();
@@ -107,7 +108,7 @@ fn side_by_side(rounds: usize) -> bool {
 }
 
 fn main() -> ExitCode {
-    // As criterion tells a measurement from a test of the bench.
+    // Criterion distinguishes a measurement from a test of the bench in this way.
     let has = |argument: &str| std::env::args().any(|given| given == argument);
     let only_a_test = has("--test") || !has("--bench");
     let within = only_a_test || side_by_side(1000);

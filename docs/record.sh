@@ -1,5 +1,5 @@
 #!/bin/sh
-# Records docs/session.md anew: what the program says to the commands below, on this machine.
+# Records docs/session.md: the output of the commands below, on this machine.
 set -eu
 cd "$(dirname "$0")/.."
 cargo build --quiet --features cli
@@ -18,7 +18,7 @@ say() {
 {
     echo '# A session with the program'
     echo
-    echo 'Recorded by `docs/record.sh`, with the hooks of `examples/sudo.json`. A test holds it to what the program says.'
+    echo 'Recorded by `docs/record.sh`, with the hooks of `examples/sudo.json`. A test compares it with the output of the program.'
     echo
     echo '```console'
     say "forge-hooks validate examples/sudo.json"

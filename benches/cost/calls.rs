@@ -1,7 +1,7 @@
-//! Figures of single calls: they start no process, and the thread that makes them must not wait.
+//! Figures of single calls that start no process, and must not block the calling thread.
 //!
-//! For those of `submit` the pool is busy and a thousand events wait, as in a game that fires more
-//! than its hooks can take.
+//! For `submit`, the pool is busy and a thousand events are queued, as in a game that fires events
+//! faster than its hooks can run.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::table::{Effort, Figure, Measured};
 
 const WAITING: usize = 1000;
 
-/// A single call is too short for a clock: so many are timed together.
+/// The number of calls that are timed together, since one is too short for the clock.
 const TOGETHER: u32 = 1000;
 
 const BLOCKS: usize = 7;
@@ -25,7 +25,7 @@ const LONG: &str = "sleep 60";
 #[cfg(windows)]
 const LONG: &str = "ping -n 60 127.0.0.1 >NUL";
 
-/// An executor whose workers are all busy, behind which events wait.
+/// An executor with busy workers and queued events.
 struct Busy {
     executor: HookExecutor,
     waiting: Vec<HookHandle>,
@@ -42,7 +42,7 @@ impl Busy {
     }
 }
 
-/// Or the processes would be left when this program ends.
+/// Shuts the executor down. Otherwise its processes would outlive this program.
 impl Drop for Busy {
     fn drop(&mut self) {
         let _report = self.executor.shutdown(Duration::ZERO);
@@ -70,7 +70,7 @@ fn nanoseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e9
 }
 
-/// With hooks for other events, and for other tools of other events.
+/// Creates an executor with hooks for other events, and for other tools of other events.
 fn executor_with(others: usize) -> HookExecutor {
     let executor = HookExecutor::builder().build();
     for number in 0..others {
@@ -112,8 +112,8 @@ pub(crate) fn allocations_of_unmatched(others: usize) -> Measured {
     Ok(Figure::exactly(made as f64 / f64::from(TOGETHER)))
 }
 
-/// Guards, which go to the front of the queue, and messages of one session, which keep their order;
-/// the slower of both.
+/// Measures guards, which have priority in the queue, and messages of one session, which keep their
+/// order. Returns the slower figure.
 pub(crate) fn submit(effort: Effort, hundredths: usize) -> Measured {
     let busy = Busy::new(WAITING);
     let time_of = |event: fn() -> HookEvent| {
@@ -127,7 +127,7 @@ pub(crate) fn submit(effort: Effort, hundredths: usize) -> Measured {
     Ok(Figure::of_blocks(blocks.collect()))
 }
 
-/// Times each call; the queue is as long afterwards as before.
+/// Times each call, and leaves the queue as long as before.
 fn time_submits(executor: &HookExecutor, event: fn() -> HookEvent, times: &mut Vec<Duration>) {
     let one = |_| {
         let event = event();
@@ -152,7 +152,7 @@ pub(crate) fn allocations_of_submit() -> Measured {
     Ok(Figure::exactly(made as f64 / WAITING as f64))
 }
 
-/// The events themselves, the queue and the handles.
+/// Measures the memory of the events, the queue and the handles.
 pub(crate) fn memory_of_queued_events() -> Measured {
     let busy = Busy::new(10);
     let arguments = "x".repeat(10 * 1024);
@@ -169,7 +169,7 @@ pub(crate) fn memory_of_queued_events() -> Measured {
 
 pub(crate) fn look(effort: Effort) -> Measured {
     let mut busy = Busy::new(WAITING);
-    // The last of the queue: its turn does not come.
+    // The last event in the queue does not start.
     let last = busy.waiting.last_mut().expect("a handle");
     let mut together = || {
         let start = Instant::now();
@@ -185,12 +185,12 @@ pub(crate) fn look(effort: Effort) -> Measured {
     Ok(Figure::of_blocks((0..BLOCKS).map(block).collect()))
 }
 
-/// From the call to the end of a hook that ends when it is asked to.
+/// Measures from the call to the end of a hook that ends when it is asked to.
 pub(crate) fn cancelling(effort: Effort) -> Measured {
     let busy = Busy::new(0);
     let one = |_| {
         let handle = submit_to(&busy.executor, guard());
-        // Long enough for the process to be there.
+        // Long enough for the process to have started.
         std::thread::sleep(Duration::from_millis(20));
         let start = Instant::now();
         handle.cancel();

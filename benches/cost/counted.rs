@@ -1,9 +1,9 @@
-//! What is counted by another program: user-space instructions (`valgrind --tool=callgrind`) and
+//! Figures that another program counts: user-space instructions (`valgrind --tool=callgrind`) and
 //! system calls (`strace`).
 //!
-//! This program runs itself under them, with few hooks and with many: the difference is that of
-//! the hooks alone. Its environment is the same each time, since each process gets a copy of it. Neither
-//! tool counts what the started processes do.
+//! This program runs itself under these tools, with few and with many hooks: the difference is the cost
+//! of the hooks only. Its environment is the same each time, since each process gets a copy of it.
+//! Neither tool counts the started processes.
 
 use std::process::{Command, Output};
 
@@ -13,16 +13,17 @@ use crate::table::{Effort, Figure, Measured};
 /// The first argument of the program that is counted.
 pub(crate) const CHILD: &str = "--child";
 
-/// About as many as a host has.
+/// The number of environment variables of a typical host.
 const HOST_VARIABLES: usize = 24;
 
 const FEW: usize = 20;
 const MANY: usize = 120;
 
-/// How often the program wakes up depends on the scheduler: the least of so many counts.
+/// The number of counts, of which the least is used: the number of wakeups depends on the
+/// scheduler.
 const COUNTS: usize = 3;
 
-/// In the process that is counted: as many runs, in one of two ways.
+/// Runs in the counted process: this many runs, in one of two ways.
 pub(crate) fn run_child(way: &str, runs: &str) {
     let (executor, event) = (executor(hook("exit 0")), event());
     let variables = variables_of_a_hook(&event);
@@ -37,7 +38,8 @@ pub(crate) fn run_child(way: &str, runs: &str) {
 const HOOK: &str = "hook";
 const BARE: &str = "bare";
 
-/// User-space instructions of a hook beyond those of `Command::output()` with the same variables.
+/// Counts the user-space instructions of a hook beyond those of `Command::output()` with the same
+/// variables.
 pub(crate) fn own_instructions(_: Effort) -> Measured {
     let hook = per_run(instructions, HOOK)?;
     let bare = per_run(instructions, BARE)?;
@@ -60,7 +62,7 @@ fn per_run(count: fn(&str, usize) -> Result<u64, String>, way: &str) -> Result<f
     Ok((many as f64 - few as f64) / (MANY - FEW) as f64)
 }
 
-/// Runs this program under another.
+/// Runs this program under another program.
 fn run_under(tool: &str, options: &[&str], way: &str, runs: usize) -> Result<Output, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let names = (0..HOST_VARIABLES).map(|number| format!("HOST_VARIABLE_{number}"));
@@ -102,7 +104,7 @@ fn instructions(way: &str, runs: usize) -> Result<u64, String> {
         .ok_or_else(|| format!("callgrind printed no count: {said}"))
 }
 
-/// A line for each call; others are of signals and of the end.
+/// Counts the system calls: strace prints a line for each, and other lines for signals and the end.
 fn system_calls_of(way: &str, runs: usize) -> Result<u64, String> {
     let file = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
     let path = file

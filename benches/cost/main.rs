@@ -1,8 +1,8 @@
-//! What does a hook cost beyond the process that it is, and an event beyond its hooks?
+//! Measures the cost of a hook beyond its process, and of an event beyond its hooks.
 //!
-//! Prints a table of figures with their targets (`targets.rs`), and fails where one is missed by more
-//! than 5 %. The same thing is always done in two ways in turns, so that whatever else the machine
-//! does concerns both alike.
+//! Prints a table of figures with their targets (`targets.rs`), and fails if one is missed by more
+//! than 5 %. The two things of a comparison run in turns, so that other load on the machine affects
+//! both.
 //!
 //! ```text
 //! cargo bench --bench cost               # the table
@@ -10,8 +10,8 @@
 //! cargo bench --bench cost -- --count    # what is counted and not timed, against its number in the repository
 //! ```
 //!
-//! With `--test` each row is measured briefly, and nothing is judged. docs/performance.md has the
-//! table of one machine.
+//! With `--test` each row is measured briefly, without a comparison with its target.
+//! docs/performance.md has the table of one machine.
 
 mod calls;
 mod counted;
@@ -181,11 +181,11 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let is_kept = if has("--count") {
-        // All of them, so that one run shows each number that has to be changed.
+        // All rows are printed, so that one run shows each number that must be changed.
         let counts = ROWS.iter().filter_map(Row::count_is_kept);
         counts.fold(true, |all, is_kept| all & is_kept)
     } else if has("--test") || !has("--bench") {
-        // As criterion tells a measurement from a test of the bench.
+        // Criterion distinguishes a measurement from a test of the bench in this way.
         try_once();
         true
     } else {
@@ -200,7 +200,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is counted takes as long as ever; `--count` does that.
+/// Measures each row briefly, except counted rows, which always take long; `--count` measures
+/// those.
 fn try_once() {
     for row in ROWS.iter().filter(|row| row.counted.is_none()) {
         if let Err(reason) = (row.measure)(Effort::Once) {
@@ -209,7 +210,7 @@ fn try_once() {
     }
 }
 
-/// All that is asked for stands in the question.
+/// Whether the row's question contains all arguments.
 fn is_asked(row: &Row, arguments: &[String]) -> bool {
     let mut words = arguments.iter().filter(|word| !word.starts_with('-'));
     words.all(|word| row.question.contains(word.as_str()))

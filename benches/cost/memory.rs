@@ -1,25 +1,25 @@
-//! What a thread allocates: how often, and how much it holds.
+//! Counts the allocations of a thread, and the bytes that it holds.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// Counts for each thread by itself: the threads of a pool allocate too.
+/// An allocator that counts for each thread separately, since the threads of a pool allocate too.
 struct Counting;
 
 thread_local! {
-    // Neither lazily made nor dropped, so that the allocator may use them at any time.
+    // Neither lazily initialized nor dropped, so that the allocator can use them at any time.
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
     static TAKEN: Cell<usize> = const { Cell::new(0) };
     static GIVEN_BACK: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How often this thread has allocated.
+/// Returns how often this thread has allocated.
 pub(crate) fn allocations() -> usize {
     ALLOCATIONS.get()
 }
 
-/// The bytes that this thread has allocated and not freed since `before`, which is
-/// [`taken_and_given_back`] of then.
+/// Returns the bytes that this thread has allocated and not freed since `before`, an earlier result
+/// of [`taken_and_given_back`].
 pub(crate) fn bytes_held_since(before: (usize, usize)) -> usize {
     let (taken, given_back) = taken_and_given_back();
     (taken - before.0).saturating_sub(given_back - before.1)
@@ -38,8 +38,8 @@ fn count_back(bytes: usize) {
     GIVEN_BACK.set(GIVEN_BACK.get() + bytes);
 }
 
-// SAFETY: each method hands its arguments on to the system's allocator, whose contract is the same,
-// and returns what that returns. Counting neither allocates nor panics.
+// SAFETY: each method passes its arguments to the system's allocator, whose contract is the same,
+// and returns its result. Counting neither allocates nor panics.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

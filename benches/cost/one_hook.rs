@@ -1,7 +1,7 @@
 //! One hook, `exit 0`, and the same shell started by `Command::output()`.
 //!
 //! Both get the same variables and capture both outputs. Only the hook gets the event on its standard
-//! input, a process group and a working directory of its own, and a deadline.
+//! input, its own process group and working directory, and a deadline.
 
 use std::hint::black_box;
 use std::process::{Command, Stdio};
@@ -11,13 +11,13 @@ use std::time::Duration;
 use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor, HookRegistry};
 use serde_json::json;
 
-/// Threads of the pool, and threads beside it.
+/// The number of threads in the pool, and of threads in the comparison.
 pub(crate) const THREADS: usize = 4;
 
 pub(crate) fn event() -> HookEvent {
     let mut event = HookEvent::tool_pre_execute("bash", json!({"command": "ls -la"}))
         .with_session_id("sess_123");
-    // As many digits in each run: counts are compared.
+    // The same number of digits in each run, since counts are compared.
     event.timestamp = 1_700_000_000.123_456;
     event
 }
@@ -42,7 +42,8 @@ pub(crate) fn run_hook(executor: &HookExecutor, event: &HookEvent) {
 
 pub(crate) type Variables = Vec<(String, String)>;
 
-/// What a hook finds in its environment and this program does not, so that both ways set the same.
+/// Returns the variables that a hook has in addition to this program's environment, so that both
+/// ways set the same variables.
 pub(crate) fn variables_of_a_hook(event: &HookEvent) -> Variables {
     let results = executor(hook("env")).execute_hooks(event, FireOptions::default());
     let is_new = |(name, value): &(&str, &str)| {
@@ -60,7 +61,7 @@ pub(crate) fn variables_of_a_hook(event: &HookEvent) -> Variables {
     variables
 }
 
-/// The same shell with the same variables, and no event on its standard input.
+/// Runs the same shell with the same variables, without an event on its standard input.
 pub(crate) fn run_bare(variables: &Variables) {
     let mut command = Command::new("/bin/sh");
     command
@@ -71,7 +72,7 @@ pub(crate) fn run_bare(variables: &Variables) {
     assert!(output.status.success());
 }
 
-/// One of the times such that so many hundredths are below it.
+/// Returns a percentile of the times.
 pub(crate) fn percentile(times: &mut [Duration], hundredths: usize) -> Duration {
     times.sort_unstable();
     times[(times.len() - 1) * hundredths / 100]

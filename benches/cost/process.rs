@@ -20,7 +20,7 @@ fn time(body: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// Both in turns, whose order alternates.
+/// Runs both in turns, in alternating order.
 fn turns(
     rounds: usize,
     mut first: impl FnMut(),
@@ -39,7 +39,7 @@ fn turns(
     times
 }
 
-/// The medians of the first to those of the second, block by block.
+/// Returns the ratio of the medians, block by block.
 fn ratio(effort: Effort, mut first: impl FnMut(), mut second: impl FnMut()) -> Figure {
     turns(effort.rounds(20), &mut first, &mut second);
     let block = |_| {
@@ -60,7 +60,8 @@ pub(crate) fn overhead(effort: Effort) -> Measured {
     ))
 }
 
-/// With so much memory that the host has written to: a `fork` would cost dearly.
+/// Measures with this much memory that the host has written to, with which `fork` would be
+/// expensive.
 pub(crate) fn overhead_in_a_large_host(effort: Effort) -> Measured {
     let bytes = match effort {
         Effort::Full => 2 << 30,
@@ -96,7 +97,7 @@ pub(crate) fn direct_exec(effort: Effort) -> Measured {
     ))
 }
 
-/// Of hooks per second, not of times: so the time of the threads is divided by that of the pool.
+/// Measures a ratio of hooks per second, so the time of the threads is divided by that of the pool.
 pub(crate) fn throughput(effort: Effort) -> Measured {
     let (executor, event) = (executor(hook("exit 0")), Arc::new(event()));
     let variables = variables_of_a_hook(&event);

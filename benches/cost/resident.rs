@@ -1,4 +1,4 @@
-//! A Python guard whose process is kept, against the same guard started for each event.
+//! Compares a Python guard whose process is kept with the same guard started for each event.
 
 use std::path::Path;
 use std::process::Command;
@@ -22,28 +22,28 @@ for line in sys.stdin:
     print(json.dumps(answer), flush=True)
 "#;
 
-/// The guard in both ways.
+/// The guard, resident and one-shot.
 struct Guard {
     one_shot: HookExecutor,
     kept: HookExecutor,
-    _folder: TempDir,
+    _directory: TempDir,
 }
 
 impl Guard {
     fn new() -> Result<Self, String> {
         let python = python()?;
-        let folder = tempfile::tempdir().expect("a directory");
-        let script = folder.path().join("guard.py");
+        let directory = tempfile::tempdir().expect("a directory");
+        let script = directory.path().join("guard.py");
         std::fs::write(&script, GUARD).expect("a file");
         let hook = || hook(&python, &script);
         Ok(Self {
             one_shot: executor(hook()),
             kept: executor(hook().with_resident()),
-            _folder: folder,
+            _directory: directory,
         })
     }
 
-    /// The times of so many events, with so much idling before each.
+    /// Returns the times of this many events, with this idle time before each.
     fn times(executor: &HookExecutor, rounds: usize, idling: Duration) -> Vec<Duration> {
         let event = event();
         let one = |_| {
@@ -58,7 +58,7 @@ impl Guard {
     }
 }
 
-/// The interpreter itself: `python3` may be a script that looks for one.
+/// Returns the interpreter itself, since `python3` may be a script that looks for one.
 fn python() -> Result<String, String> {
     let mut command = Command::new("python3");
     command.args(["-I", "-c", "import sys; print(sys.executable)"]);
@@ -67,7 +67,7 @@ fn python() -> Result<String, String> {
             let path = String::from_utf8_lossy(&output.stdout);
             Ok(path.trim().to_owned())
         }
-        _ => Err("there is no python3".to_owned()),
+        _ => Err("python3 is not installed".to_owned()),
     }
 }
 
@@ -76,8 +76,8 @@ fn hook(python: &str, script: &Path) -> Hook {
     Hook::program("tool:pre_execute", [python, "-I", script]).expect("a hook")
 }
 
-/// So many hundredths of the kept guard's times are below the first number, which is divided by the
-/// median of the others.
+/// Returns a percentile of the kept guard's times, divided by the median of the other guard's
+/// times.
 pub(crate) fn ratio(
     effort: Effort,
     hundredths: usize,
@@ -93,7 +93,7 @@ pub(crate) fn ratio(
         kept / percentile(&mut one_shot, 50).as_secs_f64()
     };
     let figure = Figure::of_blocks((0..BLOCKS).map(block).collect());
-    // Or the process would be left for a moment when this program ends.
+    // Otherwise the process would outlive this program for a moment.
     let _report = guard.kept.shutdown(Duration::from_secs(1));
     Ok(figure)
 }

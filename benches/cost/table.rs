@@ -1,17 +1,17 @@
 //! A table of figures with their targets, and whether each is met.
 //!
-//! Knows nothing of what is measured.
+//! Does not know what is measured.
 
 use std::time::Duration;
 
 use crate::targets::{Bound, TOLERANCE};
 
-/// One question, how its answer is found, and what the answer should be.
+/// One question, the function that answers it, and the target.
 pub(crate) struct Row {
     pub(crate) question: &'static str,
     pub(crate) unit: Unit,
     pub(crate) target: Bound,
-    /// The number in the repository, where the figure is a count and not a time.
+    /// The number in the repository, if the figure is a count and not a time.
     pub(crate) counted: Option<f64>,
     pub(crate) measure: fn(Effort) -> Measured,
 }
@@ -27,21 +27,21 @@ pub(crate) enum Unit {
 /// The width of the column of questions.
 const QUESTION: usize = 62;
 
-/// How often a thing is done before its figure is taken.
+/// How often a measurement is repeated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effort {
     Full,
-    /// Enough to see that the bench works.
+    /// Only enough to check that the bench works.
     Once,
 }
 
 pub(crate) struct Figure {
     value: f64,
-    /// The lowest and the highest of several blocks.
+    /// The lowest and the highest figure of several blocks.
     spread: Option<(f64, f64)>,
 }
 
-/// The figure, or why there is none.
+/// The figure, or the reason why it cannot be measured.
 pub(crate) type Measured = Result<Figure, String>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,10 +52,10 @@ enum Verdict {
 }
 
 impl Row {
-    /// Prints the figure beside its target. Whether it is within the tolerance.
+    /// Prints the figure next to its target; true if it is within the tolerance.
     ///
-    /// A time that is not is measured once more: what the program does too slowly it does each time,
-    /// and a busy machine does not.
+    /// A time that is not within the tolerance is measured once more: code that is too slow is slow
+    /// each time, but a delay by a busy machine is not repeated.
     pub(crate) fn is_kept(&self) -> bool {
         let first = self.print_measured("");
         if first != Verdict::Missed || self.counted.is_some() {
@@ -64,7 +64,7 @@ impl Row {
         self.print_measured(", again") != Verdict::Missed
     }
 
-    /// The same for a count and its number in the repository; None where nothing is counted.
+    /// Does the same for a count and its number in the repository; None if the row has no count.
     pub(crate) fn count_is_kept(&self) -> Option<bool> {
         let counted = self.counted?;
         Some(match (self.measure)(Effort::Full) {
@@ -116,7 +116,7 @@ impl Row {
 }
 
 pub(crate) fn print_head() {
-    // Linux has this file: the average of a minute comes first.
+    // Only Linux has this file. The first value is the average of one minute.
     if let Ok(load) = std::fs::read_to_string("/proc/loadavg") {
         let load = load.split(' ').next().unwrap_or_default();
         println!("load of the machine: {load}; ratios are higher on a busy machine");
@@ -154,7 +154,7 @@ impl Figure {
         }
     }
 
-    /// The median of the blocks, and how far they lie apart.
+    /// Returns the median of the blocks, and their spread.
     pub(crate) fn of_blocks(mut blocks: Vec<f64>) -> Self {
         blocks.sort_unstable_by(f64::total_cmp);
         Self {

@@ -1,4 +1,4 @@
-//! Every number that a figure is judged by: change them here and nowhere else.
+//! The targets of all figures; there are no others.
 //!
 //! A figure misses its bound when it is more than [`TOLERANCE`] beyond it.
 
@@ -35,8 +35,8 @@ pub(crate) const OWN_INSTRUCTIONS: Bound = AtMost(60_000.0);
 pub(crate) const NO_ALLOCATION: Bound = AtMost(0.0);
 pub(crate) const MEBIBYTES_OF_1000_EVENTS: Bound = AtMost(16.0);
 
-/// What was counted when this file was last changed: `--count` fails where a count has grown by more
-/// than the tolerance. Lower a number when `--count` says so.
+/// The counts at the last change of this file. `--count` fails if a count has grown by more than the
+/// tolerance. Lower a number when `--count` says so.
 pub(crate) mod counted {
     pub(crate) const OWN_INSTRUCTIONS: f64 = 30_000.0;
     pub(crate) const SYSTEM_CALLS: f64 = 29.3;

@@ -1,19 +1,19 @@
 #!/bin/sh
 # Logging: appends one line for each event to a file.
 #
-# What it does: writes when, which event, tool and session, as in
+# What it does: writes the time, the event, the tool and the session, for example
 #   2026-01-31T12:00:00Z tool:pre_execute tool=bash session=s1
-# to the file $FORGE_HOOK_LOG, else to forge/hooks.log below $XDG_STATE_HOME (~/.local/state). It makes the file
-# for you alone (0600) and leaves an existing one's mode as it is. What is no visible ASCII in a value becomes
-# `?`, and a value is cut after 100 characters: so no value can forge a line or a field, and a line is written
-# in one piece, also when several hooks write at once. Arguments and results are not logged: they may hold
-# secrets. Nothing makes it block.
+# to the file $FORGE_HOOK_LOG, else to forge/hooks.log below $XDG_STATE_HOME (~/.local/state). It creates the
+# file with mode 0600 (only you can read it), and does not change the mode of an existing file. In a value, all
+# characters except visible ASCII become `?`, and a value is cut after 100 characters. So no value can forge a
+# line or a field, and a line is written in one piece, even if several hooks write at once. Arguments and
+# results are not logged, since they may contain secrets. It never blocks.
 #
-# In hooks.json (`*` for the events of all kinds):
+# In hooks.json (use `*` for all events):
 #   {"event": "tool:*", "command": "sh .src/forge/hooks/log-tools.sh", "stdin": "none", "on_failure": "continue"}
 # For another file: "env": {"FORGE_HOOK_LOG": "/path/to/file"}
 #
-# Needs: nothing but sh, date, mkdir and tr. The file grows: turn it over with logrotate or the like.
+# Needs: only sh, date, mkdir and tr. The file grows: rotate it, for example with logrotate.
 set -u
 umask 077
 
@@ -33,7 +33,7 @@ if [ -z "$log" ]; then
     log=$state/forge/hooks.log
 fi
 case $log in
-    */*) mkdir -p -- "${log%/*}/" || give_up "no folder for $log" ;;
+    */*) mkdir -p -- "${log%/*}/" || give_up "cannot create a directory for $log" ;;
 esac
 
 event=$(visible "${FORGE_EVENT:-${OPENCODE_EVENT:--}}")

@@ -1,22 +1,23 @@
 #!/bin/sh
 # Security: blocks shell commands that destroy or take over the machine, and access to protected files.
 #
-# What it does: looks into the arguments of a tool before it runs. Commands (`command`, `cmd`, `script`, or
-# arguments that are one text) are searched for `sudo`, a recursive `rm`, `chmod` or `chown` of the root, a home
-# or a system folder, writing to a disk, `mkfs`, a fork bomb, and a download that is piped into a shell. Paths
-# (keys that end in `path`, `file`, `dir`), and paths within commands, may not be in `.git` or `.ssh`, nor be
-# called `.env` or `.env.local`; `../` and links are followed first. It blocks with exit code 2 and the reason
-# on standard error.
+# What it does: checks the arguments of a tool before it runs. Commands (`command`, `cmd`, `script`, or
+# arguments that are one string) are searched for `sudo`, a recursive `rm`, `chmod` or `chown` of the root, a
+# home or a system directory, writing to a disk, `mkfs`, a fork bomb, and a download that is piped into a shell.
+# Paths (keys that end in `path`, `file`, `dir`), and paths within commands, must not be in `.git` or `.ssh`,
+# and must not be called `.env` or `.env.local`; `../` and links are resolved first. It blocks with exit code 2
+# and the reason on standard error.
 #
-# What it is not: a sandbox. It reads text, and text can be disguised: a variable or an alias that holds the
-# command, base64, a script that is written first and run later, another language, a glob such as `.e*`, a
-# relative path behind a `cd /`. It stops accidents and haste, not an adversary; against one, run the tools in a
-# container or as another user. It errs on the side of blocking: a `;` within quotes ends a command for it.
+# What it is not: a sandbox. It reads text, and text can be disguised: a variable or an alias with the command,
+# base64, a script that is written first and run later, another language, a glob such as `.e*`, a relative path
+# after a `cd /`. It stops accidents and haste, not an adversary; against an adversary, run the tools in a
+# container or as another user. When in doubt it blocks: for example, it reads a `;` within quotes as the end
+# of a command.
 #
 # In hooks.json, for every tool:
 #   {"event": "tool:pre_execute", "command": "sh .src/forge/hooks/security.sh", "reads": "stdin", "timeout": 10}
 #
-# Needs: jq 1.5 or newer, grep, readlink -f. Where one is missing, or the arguments cannot be read, it blocks.
+# Needs: jq 1.5 or newer, grep, readlink -f. If one is missing, or the arguments cannot be read, it blocks.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -27,12 +28,12 @@ block() {
 }
 
 for tool in jq grep tr readlink; do
-    command -v "$tool" >/dev/null 2>&1 || block "$tool is not there, and nothing can be checked without it"
+    command -v "$tool" >/dev/null 2>&1 || block "$tool is not installed, and is needed to check the arguments"
 done
 
-# One line for each thing to look at, in small letters, its words apart by one space, without quotes:
-# `c` a simple command, `o` a whole command on one line, `w` a path without `..`; `p` a path as it came.
-# shellcheck disable=SC2016 # What has a `$` there is jq's.
+# Prints one line for each item to check, in lower case, with single spaces between words, without quotes:
+# `c` a simple command, `o` a whole command on one line, `w` a path without `..`; `p` an unchanged path.
+# shellcheck disable=SC2016 # Each `$` there is for jq.
 reading='
 def swap($from; $to): split($from) | join($to);
 def all_to($to; $list): reduce $list[] as $from (.; swap($from; $to));
@@ -55,7 +56,7 @@ def at_home($home):
 def text:
   if type == "string" then .
   elif type == "array" and all(.[]; type == "string") then join(" ")
-  else error("a command that is no text") end
+  else error("a command that is not a string") end
   | if explode | index(0) then error("a command with a NUL") else . end;
 
 def plain:
@@ -72,7 +73,7 @@ def one_line:
   swap("\n"; " ") | reduce ("|", ";", "&", "(", ")", "`") as $sign (.; swap($sign; " \($sign) "))
   | "o " + (words | join(" "));
 
-# The name `.git` alone, or all that is in it, is named by whoever leaves it out of a search.
+# A command names only `.git`, or everything in it, to exclude it from a search.
 def is_left_out: split("/") | .[-1] == ".git" or .[-2:] == [".git", "*"];
 
 def paths_within:
@@ -105,18 +106,18 @@ if length != 1 then error("not one event") else .[0] end
 lines=$(jq -rs "$reading" 2>&1) || block "the arguments cannot be read: ${lines##*
 }"
 
-# Whether one line fits the extended regular expression; what cannot be searched is blocked.
+# Whether one line matches the extended regular expression; blocks if the search fails.
 has() {
     printf '%s\n' "$2" | grep -Eq -e "$1"
     case $? in
         0) return 0 ;;
         1) return 1 ;;
-        *) block 'the arguments could not be searched' ;;
+        *) block 'cannot search the arguments' ;;
     esac
 }
 
-# What may stand before a command without being one: assignments, redirections, keywords, and programs that
-# run what their arguments say.
+# Words that may come before a command: assignments, redirections, keywords, and programs that run their
+# arguments.
 shells='(ba|da|z|k|mk|a|fi|c|tc)?sh'
 before="[a-z_][a-z0-9_]*=( ?[^ ]*)?|([0-9]+ )?([<>] )+[^ ]+|then|do|else|elif|if|while|until|!|\\{|coproc"
 runners="env|nohup|nice|ionice|timeout|time|xargs|exec|command|builtin|eval|busybox|setsid|stdbuf|chroot|ssh|find|$shells"
@@ -135,15 +136,15 @@ refuse "${begin}(mkfs(\\.[a-z0-9]+)?|mke2fs|newfs)( |\$)" 'it makes a file syste
 refuse "${begin}dd (.* )?of= ?$disk" 'it writes to a disk'
 refuse "^c (.* )?> $disk" 'it writes to a disk'
 refuse "${begin}(tee|cp|mv|shred|wipefs|blkdiscard|mkswap) (.* )?$disk" 'it writes to a disk'
-refuse "${begin}find (-[a-z]+ )*$vital(.* )?-delete( |\$)" 'it deletes a vital folder'
-refuse "${begin}find (-[a-z]+ )*$vital(.* )?-(exec|execdir|ok|okdir) ([^ ]*/)?(rm|shred)( |\$)" 'it deletes a vital folder'
+refuse "${begin}find (-[a-z]+ )*$vital(.* )?-delete( |\$)" 'it deletes a vital directory'
+refuse "${begin}find (-[a-z]+ )*$vital(.* )?-(exec|execdir|ok|okdir) ([^ ]*/)?(rm|shred)( |\$)" 'it deletes a vital directory'
 
-# Options and targets come in any order.
+# Options and targets can be in any order.
 broad=$(printf '%s\n' "$lines" | grep -E -e "${begin}(rm|chmod|chown|chgrp) " | grep -E -e "$recursive")
 refuse_broad() {
     ! has "$1" "$broad" || block "$2"
 }
-refuse_broad "${begin}(rm|chmod|chown|chgrp) (.* )?$vital" 'it deletes or opens a vital folder and all that is in it'
+refuse_broad "${begin}(rm|chmod|chown|chgrp) (.* )?$vital" 'it deletes or opens a vital directory with everything in it'
 
 into="(([^ ]*/)?(env|exec|command|nohup|nice|time|busybox)( -[^ ]+| [a-z_]+=[^ ]*)* )*([^ ]*/)?"
 language='(python[0-9.]*|perl|ruby|node|php)( -)?( [;&|)]|$)'
@@ -151,7 +152,7 @@ loads='([^ ]*/)?(curl|wget|fetch)( |$)'
 refuse "^o (.* )?$loads.*\\| $into($shells( |\$)|$language)" 'it runs what it downloads'
 refuse "^o (.* )?([^ ]*/)?($shells( -[^ ]+)*|eval|source|\\.) (< ?|\\\$ )?[(\`] ?$loads" 'it runs what it downloads'
 
-# Only a basic expression can ask for the same name again.
+# Only a basic expression can match the same name again.
 if printf '%s\n' "$lines" | grep '^o ' | tr -d ' ' | grep -q '\([^(){}|&;]\{1,\}\)\(()\)\{0,1\}{\1|\1&'; then
     block 'it is a fork bomb'
 fi
@@ -166,12 +167,12 @@ is_protected() {
     return 1
 }
 
-# Where a path leads when its links are followed; what is not there yet is no link.
+# Prints the path with its links resolved; a component that does not exist yet is not a link.
 followed() {
     path=$1 rest=
     until real=$(readlink -f -- "$path" 2>/dev/null); do
         case $path in
-            . | /) block "cannot tell where $1 leads" ;;
+            . | /) block "cannot resolve the path $1" ;;
             /*/*) rest=/${path##*/}$rest path=${path%/*} ;;
             /*) rest=/${path#/}$rest path=/ ;;
             */*) rest=/${path##*/}$rest path=${path%/*} ;;

@@ -1,20 +1,21 @@
 #!/bin/sh
-# Validation: refuses files that are broken JSON, Python or shell.
+# Validation: refuses files with invalid JSON, Python or shell syntax.
 #
 # What it does: before a tool writes, parses the `content` in its arguments; after it has written or edited,
 # parses the file (`file_path`, `path`, `filePath` or `notebook_path` of its arguments, else of its result).
-# Nothing of the file is run. Before, exit code 1 blocks; after, the file is there, and the program is told.
-#   *.json       with jq: one value, strict. Not tsconfig.json and its like, which may have comments.
+# The file is never executed. Before a write, exit code 1 blocks it; after a write, the file exists, and the
+# error is reported to the program.
+#   *.json       with jq: one value, strict. Not tsconfig.json and similar files, which may have comments.
 #   *.py         with python3
-#   *.sh *.bash  with the shell that the first line names, if that is bash or sh; without a first line with bash,
-#                else with sh
+#   *.sh *.bash  with the shell that the first line names, if that is bash or sh; if it names none, with bash, or
+#                sh if bash is not installed
 #
 # In hooks.json:
 #   {"event": "tool:pre_execute:write, tool:post_execute:write|edit", "reads": "stdin", "timeout": 10,
 #    "command": "sh .src/forge/hooks/validate-write.sh"}
 #
-# Needs: jq to read the event; python3 and bash where there are such files. Where one is missing it says so, and
-# lets the file pass: it keeps slips out, and is no guard. For a guard, make `unchecked` exit with 1.
+# Needs: jq to read the event; python3 and bash to check such files. If one is missing, it says so and allows
+# the file: it finds mistakes, and is not a guard. For a guard, change `unchecked` to exit with 1.
 set -u
 
 unchecked() {
@@ -28,13 +29,13 @@ refuse() {
 }
 
 needs() {
-    command -v "$1" >/dev/null 2>&1 || unchecked "$1 is not there"
+    command -v "$1" >/dev/null 2>&1 || unchecked "$1 is not installed"
 }
 
 needs jq
 event=$(cat)
-# The full stop keeps the line breaks that a name may end with.
-# shellcheck disable=SC2016 # What has a `$` there is jq's.
+# The added `.` protects line breaks at the end of a name.
+# shellcheck disable=SC2016 # Each `$` there is for jq.
 file=$(printf '%s\n' "$event" | jq -j '
     [.data.tool_args, .data.tool_result | objects | .file_path, .path, .filePath, .notebook_path | strings]
     | (first // "") | select(explode | index(0) | not) | . + "."') || unchecked 'the event cannot be read'
@@ -43,14 +44,14 @@ file=${file%.}
 
 is_before=$(printf '%s\n' "$event" | jq -r '.type | endswith("pre_execute")')
 if [ "$is_before" = true ]; then
-    # What an edit makes of the file is known afterwards.
+    # The result of an edit is known only afterwards.
     printf '%s\n' "$event" | jq -e '.data.tool_args.content | type == "string"' >/dev/null || exit 0
 else
-    [ -f "$file" ] || unchecked 'there is no such file'
+    [ -f "$file" ] || unchecked 'the file does not exist'
     [ -r "$file" ] || unchecked 'the file cannot be read'
 fi
 
-# On standard input no name is taken for an option.
+# The content is on standard input, so that no file name is parsed as an option.
 text() {
     if [ "$is_before" = true ]; then
         printf '%s\n' "$event" | jq -j '.data.tool_args.content'
@@ -64,7 +65,7 @@ check_json() {
         refuse JSON "${said:-there must be one value}"
 }
 
-# Isolated (-I), so that no file beside it can be imported.
+# Isolated (-I), so that no file next to it can be imported.
 check_python() {
     needs python3
     # shellcheck disable=SC2016
@@ -87,7 +88,7 @@ check_shell() {
         *) if command -v bash >/dev/null 2>&1; then shell='bash'; else shell='sh'; fi ;;
     esac
     needs "$shell"
-    # They would name a file to run first.
+    # These variables would name a file to run first.
     unset BASH_ENV ENV
     said=$(text | "$shell" -n 2>&1) || refuse "$shell" "$said"
 }

@@ -10,7 +10,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 fn main() -> ExitCode {
-    // A logger costs time; the few who want one say so.
+    // A logger costs time, so it is only installed if `RUST_LOG` is set.
     if std::env::var_os("RUST_LOG").is_some() {
         env_logger::init();
     }
@@ -20,25 +20,25 @@ fn main() -> ExitCode {
     cli::run_standalone(std::env::args_os().skip(1), &mut io)
 }
 
-/// The signals that end the program, each with its flag and its exit status. The first ends the hooks in
-/// order, the second the program at once. Costs no thread: a handler sets a flag.
+/// The signals that end the program, each with its flag and its exit status. The first signal ends the
+/// hooks in an orderly way, the second ends the program at once. Needs no thread: a handler sets a flag.
 struct Interrupts(Vec<(Arc<AtomicBool>, u8)>);
 
 impl Interrupts {
-    /// Signals set their flags from now on. One that cannot be heard ends the program as it always does.
+    /// Installs the handlers. A signal without a handler ends the program as usual.
     fn heard() -> Self {
         let mut heard = Vec::new();
         for (signal, status) in [(SIGINT, 130), (SIGTERM, 143)] {
             let is_raised = Arc::new(AtomicBool::new(false));
             match listen(signal, status.into(), &is_raised) {
                 Ok(()) => heard.push((is_raised, status)),
-                Err(error) => log::warn!("could not listen for signal {signal}: {error}"),
+                Err(error) => log::warn!("cannot handle signal {signal}: {error}"),
             }
         }
         Self(heard)
     }
 
-    /// The exit status of the signal that has come, if one has.
+    /// Returns the exit status of the signal that was received, if any.
     fn status(&self) -> Option<u8> {
         let mut raised = self.0.iter();
         let found = raised.find(|(is_raised, _)| is_raised.load(Ordering::SeqCst));
@@ -47,7 +47,8 @@ impl Interrupts {
 }
 
 fn listen(signal: i32, status: i32, is_raised: &Arc<AtomicBool>) -> io::Result<()> {
-    // In this order: the first looks at what the second has set the time before.
+    // The order matters: the first handler checks the flag that the second one set on the previous
+    // signal.
     flag::register_conditional_shutdown(signal, status, Arc::clone(is_raised))?;
     flag::register(signal, Arc::clone(is_raised))?;
     Ok(())

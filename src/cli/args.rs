@@ -1,6 +1,6 @@
-//! The command line: its commands, their options, and what `--help` says of them.
+//! The command line: its commands, their options, and their help texts.
 //!
-//! Knows nothing of what a command does.
+//! Does not know what a command does.
 
 use std::path::PathBuf;
 
@@ -11,10 +11,10 @@ use clap_complete::Shell;
 use crate::Dialect;
 use crate::cli::terminal::ColorChoice;
 
-/// The program that the texts of this file speak of.
+/// The program name in the texts of this file.
 const NAME: &str = "forge-hooks";
 
-/// The command line of a program that is called `program`.
+/// Returns the command line of a program with this name.
 pub(crate) fn command(program: &str, version: &str) -> clap::Command {
     let command = Cli::command().name(program.to_owned());
     called(command.version(version.to_owned()), program)
@@ -23,14 +23,17 @@ pub(crate) fn command(program: &str, version: &str) -> clap::Command {
 pub(crate) const PROFILE: &str = "profile";
 pub(crate) const OTHER_TOOLS: &str = "other-tools";
 
-/// The command line of a program that belongs to no host.
+/// Adds the options of a program without a host.
 pub(crate) fn standalone(command: clap::Command) -> clap::Command {
     let profile = clap::Arg::new(PROFILE)
         .long(PROFILE)
         .global(true)
         .value_name("NAME")
         .value_parser(profile_name)
-        .help("The host whose names of files and variables are used, as in `mygame` [default: those of forge and opencode]")
+        .help(
+            "Use the file and variable names of this host, for example `mygame` \
+             [default: forge and opencode]",
+        )
         .help_heading("Common options");
     let other_tools = clap::Arg::new(OTHER_TOOLS)
         .long(OTHER_TOOLS)
@@ -78,8 +81,8 @@ fn called(command: clap::Command, program: &str) -> clap::Command {
     name = NAME,
     max_term_width = 100,
     infer_long_args = false,
-    after_help = "Exit status: 0 fine; 1 blocked, a hook failed, or problems were found; 2 wrong usage, or \
-                  nothing could be done; 130 ended by Ctrl-C.\n\n\
+    after_help = "Exit status: 0 success; 1 blocked, a hook failed, or problems were found; 2 wrong usage, or \
+                  the command could not run; 130 ended by Ctrl-C.\n\n\
                   Example:\n  forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}'"
 )]
 pub(crate) struct Cli {
@@ -89,21 +92,21 @@ pub(crate) struct Cli {
     pub(crate) common: Common,
 }
 
-/// Which hooks are meant, and how they are shown.
+/// The options of all commands: which hooks to use, and how to show them.
 #[derive(Args)]
 #[command(next_help_heading = "Common options")]
 pub(crate) struct Common {
-    /// Use this hooks file in place of the user's and the project's; may come several times. It needs
-    /// no approval.
+    /// Use this hooks file instead of the user's and the project's; can be repeated. It needs no
+    /// approval.
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Vec<PathBuf>,
     /// The project's root [default: the program's own].
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) project: Option<PathBuf>,
-    /// Leave the user's own hooks out.
+    /// Ignore the user's own hooks.
     #[arg(long, global = true)]
     pub(crate) no_global: bool,
-    /// Colours; `auto` has them on a terminal, and heeds NO_COLOR and CLICOLOR_FORCE.
+    /// Use colours; `auto` uses them on a terminal, and respects NO_COLOR and CLICOLOR_FORCE.
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorChoice::Auto)]
     pub(crate) color: ColorChoice,
 }
@@ -114,23 +117,23 @@ pub(crate) enum Command {
     Fire(Box<Fire>),
     /// Fire a table of cases at the hooks, and show where they decide otherwise than expected.
     Test(Test),
-    /// Show the events that hooks can be for: their data, their variables, which can be blocked.
+    /// Show the events that hooks can handle: their data, their variables, which can be blocked.
     Events(Events),
-    /// Show every problem of hooks files, with its line and its fix.
+    /// Show all problems of hooks files, each with its line and its fix.
     Validate(Validate),
-    /// List all hooks: where they are written, whether they run, and on what.
+    /// List all hooks: where they are defined, whether they run, and on which events.
     List(List),
-    /// Write a hooks file to start from; never over one that is there.
+    /// Write a hooks file to start from; never overwrites a file.
     Init(Init),
-    /// Show ready-made hooks, or add one to the project's file.
+    /// Show hook templates, or add one to the project's file.
     Templates(Templates),
     /// Approve the project's hooks as they are now.
     Trust(Trust),
-    /// Forget what was approved of the project.
+    /// Withdraw the approval of the project's hooks.
     Untrust(Untrust),
-    /// Show what is approved of the project, and what has changed since.
+    /// Show which hooks of the project are approved, and what has changed since.
     Status(Status),
-    /// Show a trace that a program wrote of its hooks: as a table, or as a page with a timeline.
+    /// Show a trace of hooks that a program wrote: as a table, or as a page with a timeline.
     Trace(Trace),
     /// Print the JSON Schema of hooks.json.
     #[command(after_help = "Example:\n  forge-hooks schema > hooks.schema.json")]
@@ -157,10 +160,10 @@ pub(crate) enum Command {
                   forge-hooks fire --as claude --event-json pre-tool-use.json --plugin ~/src/my-plugin"
 )]
 pub(crate) struct Fire {
-    /// The event, as in `tool:pre_execute`.
+    /// The event, for example `tool:pre_execute`.
     #[arg(required_unless_present = "event_json", conflicts_with = "event_json")]
     pub(crate) event: Option<String>,
-    /// Fire this whole event, as a hook finds it on its standard input; `-` reads it from standard
+    /// Fire this complete event, in the form of a hook's standard input; `-` reads it from standard
     /// input.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) event_json: Option<PathBuf>,
@@ -179,23 +182,23 @@ pub(crate) struct Fire {
     /// The session.
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// More data; may come several times. A value that is JSON is taken as such, else as a text.
+    /// More data; can be repeated. A value that is not valid JSON is used as a string.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) data: Vec<String>,
-    /// Take EVENT for one of a program's own, though it is nearly the name of a built-in one.
+    /// Accept EVENT as a custom event, even if its name is similar to that of another event.
     #[arg(long)]
     pub(crate) custom: bool,
-    /// Do not stop at the first hook that does not let the host go on.
+    /// Do not stop at the first hook that does not let the host continue.
     #[arg(long)]
     pub(crate) keep_going: bool,
     /// Run all hooks at once.
     #[arg(long)]
     pub(crate) parallel: bool,
-    /// Run nothing: show which hooks would run, in order, and for each other one why not.
+    /// Run nothing: show which hooks would run, in order, and for each other hook why not.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Fire it N times (1 to 100,000) at the kept process of each resident hook, after once to start it,
-    /// and show how long an answer takes; other hooks do not run.
+    /// Fire the event once to start the process of each resident hook, then N times (1 to 100,000), and
+    /// show how long an answer takes; other hooks do not run.
     #[arg(
         long,
         value_name = "N",
@@ -203,7 +206,7 @@ pub(crate) struct Fire {
         conflicts_with_all = ["dry_run", "parallel", "keep_going"]
     )]
     pub(crate) resident: Option<u32>,
-    /// Add the event, and what the hooks decide, to this table of cases for `test`.
+    /// Add the event and the hooks' decision to this table of cases for `test`.
     #[arg(
         long,
         value_name = "FILE",
@@ -237,7 +240,7 @@ pub(crate) struct Fire {
 
 #[derive(Args)]
 #[command(
-    after_help = "Exit status: 0 when all is as expected, 1 when a case fails, 2 when the table cannot be used.\n\n\
+    after_help = "Exit status: 0 if all cases pass, 1 if a case fails, 2 if the table is invalid.\n\n\
                   Example:\n  forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}' --record cases.json\n  \
                   forge-hooks test cases.json"
 )]
@@ -253,24 +256,24 @@ pub(crate) struct Test {
 #[derive(Args)]
 #[command(after_help = "Example:\n  forge-hooks events --json")]
 pub(crate) struct Events {
-    /// Print them for programs.
+    /// Print one object for programs.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Args)]
 #[command(
-    after_help = "Exit status: 0 when there are no errors, 1 when there are; with --strict, 1 for warnings too.\n\n\
+    after_help = "Exit status: 0 if there are no errors, 1 if there are; with --strict, 1 for warnings too.\n\n\
                         Example:\n  forge-hooks validate --strict .src/forge/hooks.json"
 )]
 pub(crate) struct Validate {
     /// The files, `-` for standard input [default: the user's and the project's].
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
-    /// Print a report for programs.
+    /// Print one object for programs.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Take warnings for errors.
+    /// Treat warnings as errors.
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -281,10 +284,10 @@ pub(crate) struct List {
     /// Only hooks for this event.
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
-    /// Only hooks for this tool; with --event, or for any event of it.
+    /// Only hooks for this tool, on the event of --event or on any event.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
-    /// Print the list for programs.
+    /// Print one object for programs.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -292,7 +295,7 @@ pub(crate) struct List {
 #[derive(Args)]
 #[command(after_help = "Example:\n  forge-hooks init && forge-hooks validate")]
 pub(crate) struct Init {
-    /// Write the user's own file, not the project's.
+    /// Write the user's file, not the project's.
     #[arg(long)]
     pub(crate) global: bool,
 }
@@ -302,10 +305,10 @@ pub(crate) struct Init {
 pub(crate) struct Templates {
     /// The template [default: all].
     pub(crate) name: Option<String>,
-    /// Add it to the project's file, behind the hooks that are there.
+    /// Add it to the project's file, after the existing hooks.
     #[arg(long, requires = "name")]
     pub(crate) add: bool,
-    /// With --add: to the user's own file, not the project's.
+    /// With --add: use the user's file, not the project's.
     #[arg(long, requires = "add")]
     pub(crate) global: bool,
 }
@@ -321,18 +324,18 @@ pub(crate) struct Trust {
 #[derive(Args)]
 #[command(after_help = "Example:\n  forge-hooks untrust --project ~/src/thing")]
 pub(crate) struct Untrust {
-    /// Forget without asking.
+    /// Withdraw without asking.
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
 
 #[derive(Args)]
 #[command(
-    after_help = "Exit status: 0 when every hook of the project may run, 1 when one may not.\n\n\
+    after_help = "Exit status: 0 if every hook of the project may run, 1 if one may not.\n\n\
                         Example:\n  forge-hooks status --json"
 )]
 pub(crate) struct Status {
-    /// Print it for programs.
+    /// Print one object for programs.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -342,10 +345,10 @@ pub(crate) struct Status {
     after_help = "Examples:\n  forge-hooks trace hooks.jsonl\n  forge-hooks trace hooks.jsonl --html trace.html"
 )]
 pub(crate) struct Trace {
-    /// The file, of one JSON object a line; `-` is standard input.
+    /// The trace, with one JSON object per line; `-` is standard input.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
-    /// Write a page for a browser, that needs nothing besides; `-` writes it to standard output.
+    /// Write a self-contained page for a browser; `-` writes it to standard output.
     #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub(crate) html: Option<PathBuf>,
 }

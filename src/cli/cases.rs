@@ -1,6 +1,6 @@
-//! A table of cases: events, each with what its hooks are to decide, as a JSON array.
+//! A table of cases: events, each with the expected decision of its hooks, as a JSON array.
 //!
-//! Runs no hook.
+//! Runs no hooks.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub(crate) struct Case {
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     data: Map<String, Value>,
     pub(crate) expect: Expect,
-    /// A glob.
+    /// A glob for the whole reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ pub(crate) enum Expect {
     Ask,
 }
 
-/// A case, and where it begins.
+/// A case, and its position in the file.
 #[derive(Debug)]
 pub(crate) struct Placed {
     pub(crate) case: Case,
@@ -98,13 +98,13 @@ impl Expect {
 }
 
 impl Placed {
-    /// Where it begins, as in `cases.json:3:5`.
+    /// Returns its position, for example `cases.json:3:5`.
     pub(crate) fn place(&self, file: &Path) -> String {
         format!("{}:{}:{}", file.display(), self.line, self.column)
     }
 }
 
-/// The cases of a file; `-` is standard input.
+/// Reads the cases of a file; `-` is standard input.
 pub(crate) fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<Vec<Placed>, Failure> {
     let text = if file == Path::new("-") {
         files::text_of(&mut *terminal.input)
@@ -116,7 +116,7 @@ pub(crate) fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<Vec<Place
         &text.map_err(|error| could_not("read", file, &error))?,
     )?;
     if cases.is_empty() {
-        let words = format!("there are no cases in `{}`", file.display());
+        let words = format!("found no cases in `{}`", file.display());
         return Err(Failure::new(words).with_fix(EXAMPLE));
     }
     Ok(cases)
@@ -149,14 +149,14 @@ fn parse(file: &Path, text: &str) -> Result<Vec<Placed>, Failure> {
     Ok(cases)
 }
 
-/// Its column counts bytes.
+/// Converts the position of an error, whose column counts bytes.
 fn offset_of(text: &str, error: &serde_json::Error) -> usize {
     let before = text.split_inclusive('\n').take(error.line() - 1);
     let line_start: usize = before.map(str::len).sum();
     line_start + error.column().saturating_sub(1)
 }
 
-/// Line and column, in characters, from 1.
+/// Returns line and column, in characters, counted from 1.
 fn position(text: &str, offset: usize) -> (usize, usize) {
     advance((1, 1), &text.as_bytes()[..offset.min(text.len())])
 }
@@ -181,10 +181,10 @@ fn without_place(error: &serde_json::Error) -> String {
 }
 
 fn could_not(what: &str, file: &Path, error: &io::Error) -> Failure {
-    Failure::new(format!("could not {what} `{}`: {error}", file.display()))
+    Failure::new(format!("cannot {what} `{}`: {error}", file.display()))
 }
 
-/// A file of cases to which one is added.
+/// A file of cases to which one case is added.
 pub(crate) struct Record {
     path: PathBuf,
     text: String,
@@ -192,7 +192,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Looks at the file, so that nothing runs for one that cannot be added to.
+    /// Checks the file first, so that no hook runs if the case cannot be added.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let (text, mode) = match files::open(path) {
             Ok(file) => {
@@ -216,7 +216,7 @@ impl Record {
     pub(crate) fn append(self, event: &HookEvent, verdict: &Verdict) -> Result<(), Failure> {
         let now = Self::open(&self.path)?;
         let case = serde_json::to_string_pretty(&Case::of(event, verdict))
-            .map_err(|error| Failure::new(format!("could not write the case: {error}")))?;
+            .map_err(|error| Failure::new(format!("cannot write the case: {error}")))?;
         let case = case.replace('\n', "\n  ");
         let before = now.text.trim_end().trim_end_matches(']').trim_end();
         let comma = if before.ends_with('[') { "" } else { "," };

@@ -1,13 +1,13 @@
-//! What has changed in a project since it was approved: a comparison of values.
+//! Compares a project's hooks with their approval.
 //!
-//! Prints nothing and reads nothing.
+//! Compares values only: prints nothing and reads no files.
 
 use std::collections::BTreeSet;
 
 use crate::{Approval, Approved};
 use serde_json::{Map, Value, json};
 
-/// A hook as it is now, beside what was approved.
+/// A hook as it is now, compared with its approval.
 pub(crate) struct Compared<'a> {
     pub(crate) now: &'a Approved,
     pub(crate) change: Change<'a>,
@@ -16,23 +16,23 @@ pub(crate) struct Compared<'a> {
 pub(crate) enum Change<'a> {
     None,
     New,
-    /// Approved by an earlier version, which counts no more.
+    /// Approved by an earlier version of this crate; such an approval is no longer valid.
     Outdated,
-    /// Another definition of, as it seems, the same hook.
+    /// Probably the same hook with another definition.
     Redefined(&'a Approved),
-    /// The same definition; these files have changed, each with how.
+    /// The same definition, but these files have changed, each with its change.
     Files(Vec<(&'a str, &'static str)>),
 }
 
-/// A whole project.
+/// The changes of a project.
 pub(crate) struct Changes<'a> {
     pub(crate) hooks: Vec<Compared<'a>>,
-    /// Approved, and not there any more.
+    /// Approved hooks that no longer exist.
     pub(crate) gone: Vec<&'a Approved>,
 }
 
 impl<'a> Changes<'a> {
-    /// What differs between what was approved and what is there.
+    /// Compares the approval with the current hooks.
     pub(crate) fn between(before: &'a [Approved], now: &'a Approval) -> Self {
         let mut left: Vec<&Approved> = before.iter().collect();
         let mut same = |hook: &Approved| take(&mut left, |old| old.digest == hook.digest);
@@ -54,7 +54,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Whether all is as it was approved.
+    /// Whether all hooks are as approved.
     pub(crate) fn is_none(&self) -> bool {
         let unchanged = |hook: &Compared<'_>| matches!(hook.change, Change::None);
         self.gone.is_empty() && self.hooks.iter().all(unchanged)
@@ -69,7 +69,8 @@ fn take<'a>(
     Some(left.remove(at))
 }
 
-/// A hook keeps its name, or what it is for and either its words or its command.
+/// Whether two definitions are probably the same hook: the name is the same, or the event and
+/// either the description or the command.
 fn seems_the_same(old: &Approved, now: &Approved) -> bool {
     let same = |key: &str| {
         let (old, now) = (old.definition.get(key), now.definition.get(key));
@@ -105,7 +106,7 @@ fn change_of_files<'a>(old: &'a Approved, now: &'a Approved) -> Change<'a> {
     }
 }
 
-/// The keys in which two definitions differ: each with what it was and what it is.
+/// Returns the keys that differ between two definitions, each with its old and new value.
 pub(crate) fn keys_that_differ<'a>(
     was: &'a Value,
     is: &'a Value,
@@ -120,7 +121,7 @@ pub(crate) fn keys_that_differ<'a>(
 }
 
 impl Change<'_> {
-    /// Its name for programs.
+    /// Returns its name for programs.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::None => "none",

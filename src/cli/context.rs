@@ -1,4 +1,4 @@
-//! What every command is given besides its own options: the host's hooks and names, and the common options.
+//! The context of every command: the host's hooks and names, and the common options.
 //!
 //! Prints nothing.
 
@@ -15,7 +15,7 @@ use crate::{
 pub(crate) struct Context<'a> {
     pub(crate) hooks: &'a Hooks,
     pub(crate) common: &'a Common,
-    /// The words that call the program, as in `mygame hooks`.
+    /// The command that starts the program, for example `mygame hooks`.
     pub(crate) program: &'a str,
     /// The options that a suggested command needs to mean the same host, as in ` --profile mygame`.
     pub(crate) names: &'a str,
@@ -24,13 +24,14 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// The hooks that the common options name: the host's own, or a set with the same names.
+    /// Loads the hooks that the common options select: the host's own, or another set with the same
+    /// names.
     pub(crate) fn load(&self) -> Result<Hooks, Failure> {
         let common = self.common;
         if common.config.is_empty() && common.project.is_none() && !common.no_global {
             return Ok(self.hooks.clone());
         }
-        // A file that is named on the command line is approved by that; there is no other then.
+        // Naming a file on the command line approves it; no other file is read then.
         let policy = if common.config.is_empty() {
             TrustPolicy::Approved(self.trust_store()?)
         } else {
@@ -39,7 +40,7 @@ impl Context<'_> {
         self.load_under(policy)
     }
 
-    /// A set of its own of the files that the common options name.
+    /// Loads a separate set from the files that the common options select.
     pub(crate) fn load_under(&self, policy: TrustPolicy) -> Result<Hooks, Failure> {
         let profile = self.profile().clone();
         let builder = if !self.common.config.is_empty() {
@@ -100,8 +101,7 @@ impl Context<'_> {
         }
     }
 
-    /// An executor with the host's names and events, which runs hooks in the directory in which `found`
-    /// does.
+    /// Builds an executor with the host's names and events, and the working directory of `found`.
     pub(crate) fn executor(&self, found: &Hooks, executor: HookExecutorBuilder) -> HookExecutor {
         let no_files = [""; 0];
         let profile = self.profile().clone();
@@ -111,7 +111,7 @@ impl Context<'_> {
             Some(root) => executor.working_dir(root),
             None => executor,
         };
-        // Where the host does not let a variable switch hooks off, it does not here.
+        // If the host does not let a variable disable hooks, neither do the commands.
         let executor = executor.allow_disable(self.disabled_by().is_some());
         builder.executor(executor).load().executor().clone()
     }
@@ -120,13 +120,13 @@ impl Context<'_> {
         self.hooks.profile()
     }
 
-    /// The hooks of the project alone.
+    /// Returns the configuration of the project's hooks only.
     pub(crate) fn project_config(&self) -> HookConfig {
         let config = HookConfig::new(self.profile().clone().with_global_files([""; 0]));
         config.with_other_tools_of(self.hooks.config())
     }
 
-    /// Where the user keeps approvals, whatever files are read for hooks.
+    /// Returns the user's store of approvals, whatever hooks files are read.
     pub(crate) fn trust_store(&self) -> Result<TrustStore, Failure> {
         let own = || self.hooks.config().trust_store();
         self.hooks.trust().or_else(own).ok_or_else(|| {
@@ -135,7 +135,7 @@ impl Context<'_> {
         })
     }
 
-    /// The project's root, absolute; none where the host has no projects.
+    /// Returns the absolute path of the project's root; none if the host has no projects.
     pub(crate) fn root(&self) -> Result<Option<PathBuf>, Failure> {
         match &self.common.project {
             Some(given) => directory(given).map(Some),
@@ -143,21 +143,20 @@ impl Context<'_> {
         }
     }
 
-    /// The project's root, for a command that is about a project.
+    /// Returns the project's root, for a command that needs one.
     pub(crate) fn needed_root(&self) -> Result<PathBuf, Failure> {
         self.root()?.ok_or_else(|| {
             Failure::new("there is no project").with_fix("name one with `--project DIR`")
         })
     }
 
-    /// The same for a command that has `--global`.
+    /// Returns the project's root, for a command that also has `--global`.
     pub(crate) fn root_unless_global(&self) -> Result<PathBuf, Failure> {
         let fix = "name one with `--project DIR`, or say `--global` for the user's file";
         self.needed_root().map_err(|failure| failure.with_fix(fix))
     }
 
-    /// For a command that has to do with the usual files alone: with others in their place it would
-    /// not do what was asked for.
+    /// Refuses `--config` for a command that works only with the standard files.
     pub(crate) fn needs_the_usual_files(&self, does: &str) -> Result<(), Failure> {
         if self.common.config.is_empty() {
             return Ok(());
@@ -165,12 +164,12 @@ impl Context<'_> {
         Err(Failure::new(does).with_fix("leave `--config` out"))
     }
 
-    /// The variable that switches all hooks off, where it is set.
+    /// The variable that disables all hooks, if it is set.
     pub(crate) fn disabled_by(&self) -> Option<&str> {
         self.hooks.executor().disabled_by()
     }
 
-    /// Ready-made hooks, by their names.
+    /// Returns the hook templates by name.
     pub(crate) fn templates(&self) -> BTreeMap<&'static str, Hook> {
         templates::for_profile(self.profile())
     }
@@ -197,7 +196,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// A project's root as it is shown and compared.
+/// Converts a project's root to the form that is shown and compared.
 pub(crate) fn directory(given: &Path) -> Result<PathBuf, Failure> {
     let root = std::path::absolute(given)
         .map_err(|error| Failure::new(format!("could not find the project: {error}")))?;
@@ -205,7 +204,7 @@ pub(crate) fn directory(given: &Path) -> Result<PathBuf, Failure> {
         let words = format!("the project `{}` is not a directory", given.display());
         return Err(Failure::new(words).with_fix("name one that exists with `--project DIR`"));
     }
-    // `.` at its end would stand in every path that is shown.
+    // A `.` at its end would appear in every path that is shown.
     Ok(root.components().collect())
 }
 

@@ -1,12 +1,12 @@
-//! How a command ended that could do what it was asked for, as an exit status.
+//! How a command ended, as an exit status.
 
-/// What an exit status says of a command.
+/// The end of a command that could do its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
     Fine,
-    /// Blocked, failed, or problems found.
+    /// An event was blocked, a hook failed, or problems were found.
     Problems,
-    /// By a signal, which stands in the exit status as a shell puts it.
+    /// Ended by a signal, with the exit status that a shell reports for it.
     Interrupted(u8),
 }
 
@@ -20,8 +20,8 @@ impl Ended {
     }
 }
 
-/// The exit status of wrong usage, and where nothing could be done.
+/// The exit status of wrong usage, and of a command that could not do its work.
 pub(crate) const NOTHING_DONE: u8 = 2;
 
-/// What a shell makes of an end by `SIGPIPE`.
+/// The exit status that a shell reports for `SIGPIPE`.
 pub(crate) const CLOSED_PIPE: u8 = 141;

@@ -1,4 +1,4 @@
-//! Why nothing could be done, in words for the user, with the fix.
+//! The error of a command: a message for the user, and the fix.
 
 use std::error::Error;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::io;
 
 use serde_json::{Value, json};
 
-/// What ends the program with exit status 2, or quietly where nobody reads any more.
+/// An error that ends the program with exit status 2, or silently if its output was closed.
 pub(crate) struct Failure {
     message: String,
     fix: Option<String>,
@@ -14,7 +14,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// `message` is a fragment, as the errors of the library are.
+    /// Creates an error. `message` is a lower-case fragment, like the errors of the library.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -23,24 +23,24 @@ impl Failure {
         }
     }
 
-    /// Says what fixes it.
+    /// Adds the fix.
     pub(crate) fn with_fix(mut self, fix: impl Into<String>) -> Self {
         self.fix = Some(fix.into());
         self
     }
 
-    /// Says first where it is.
+    /// Puts the position before the message.
     pub(crate) fn at(mut self, place: &str) -> Self {
         self.message = format!("{place}: {}", self.message);
         self
     }
 
-    /// For programs: `schemas/error.schema.json` describes it.
+    /// Converts it for programs, as described by `schemas/error.schema.json`.
     pub(crate) fn to_json(&self) -> Value {
         json!({"error": {"message": self.message, "fix": self.fix}})
     }
 
-    /// Whether whoever reads our output has gone: nothing to complain of.
+    /// Whether the reader of the output has closed it, which is not an error.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         self.is_closed_pipe
     }
@@ -56,13 +56,13 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Of writing to standard output.
+/// Converts an error of writing to standard output.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         let is_closed_pipe = error.kind() == io::ErrorKind::BrokenPipe;
         Self {
             is_closed_pipe,
-            ..Self::new(format!("could not write: {error}"))
+            ..Self::new(format!("cannot write the output: {error}"))
         }
     }
 }

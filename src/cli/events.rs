@@ -1,4 +1,5 @@
-//! `events`: what the host fires, for the authors of hooks: data, variables, what can be blocked.
+//! `events`: the events that the host fires, for authors of hooks: data, variables, what can be
+//! blocked.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -78,13 +79,14 @@ fn any_event() -> HookEvent {
     HookEvent::new(EventType::SessionStart).with_session_id("s")
 }
 
-/// The names of variables, with the first prefix of the host.
+/// The names of variables with the host's first prefix.
 struct Variables<'a> {
     prefix: Option<&'a str>,
 }
 
 impl Variables<'_> {
-    /// The same rule for every prefix: those of the default one, renamed.
+    /// Returns the variables of an event. All prefixes follow the same rule, so those of the
+    /// default prefix are renamed.
     fn of(&self, event: &HookEvent) -> BTreeSet<String> {
         let Some(prefix) = self.prefix else {
             return BTreeSet::new();
@@ -98,7 +100,7 @@ impl Variables<'_> {
         self.of(&any_event())
     }
 
-    /// None for an event without a tool.
+    /// Returns the variable of the tool; none for an event without a tool.
     fn of_tool(&self, event: &EventSpec) -> Option<String> {
         if !event.may_have_tool() {
             return None;
@@ -106,7 +108,7 @@ impl Variables<'_> {
         self.added_to_all(any_event().with_tool_name("x"))
     }
 
-    /// None for a key that would take the name of another variable.
+    /// Returns the variable of a key; none if its name is reserved for another variable.
     fn of_key(&self, key: &str) -> Option<String> {
         self.added_to_all(any_event().with_data(key, "x"))
     }

@@ -1,6 +1,6 @@
-//! Files that the command line names: read without waiting for ever, replaced in one step.
+//! Files that the command line names: read without blocking forever, replaced atomically.
 //!
-//! Hooks files are not among them: the library reads those.
+//! Does not read hooks files: the library does.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
@@ -8,20 +8,21 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-/// Opens a regular file. It is asked for its kind once it is open, so that nothing else can be put in
-/// its place between the two.
+/// Opens a regular file. Its type is checked after it is open, so that it cannot be replaced between
+/// the check and the opening.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        // To open a pipe waits for its other end. For a file they mean nothing.
+        // Without these flags, opening a pipe waits for its other end. They do not affect a regular
+        // file.
         options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
     }
     let file = match options.open(path) {
         Ok(file) => file,
-        // A socket cannot be opened; nor, on Windows, a directory.
+        // A socket cannot be opened, and on Windows neither can a directory.
         Err(error) => {
             return Err(match path.metadata() {
                 Ok(metadata) if !metadata.is_file() => not_regular(&metadata),
@@ -40,12 +41,12 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 /// No file with a part of an event is larger; what is, is something else.
 pub(crate) const LARGEST: u64 = 16 * 1024 * 1024;
 
-/// The whole text.
+/// Reads the whole text.
 pub(crate) fn text_of(input: impl Read) -> io::Result<String> {
     text_up_to(LARGEST, input)
 }
 
-/// The whole text, unless there are more bytes; a whole number of MiB.
+/// Reads the whole text, up to a limit, which is a whole number of MiB.
 pub(crate) fn text_up_to(most: u64, input: impl Read) -> io::Result<String> {
     let mut text = String::new();
     let length = input.take(most + 1).read_to_string(&mut text)?;
@@ -56,10 +57,10 @@ pub(crate) fn text_up_to(most: u64, input: impl Read) -> io::Result<String> {
     Ok(text)
 }
 
-/// Puts a text in the place of a file, or where there is none. Its mode is this from the
-/// beginning, which means nothing on Windows.
+/// Replaces or creates a file with this text. It has this mode from the beginning; on Windows the
+/// mode has no effect.
 pub(crate) fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
-    // A link stays a link.
+    // A symbolic link stays a link: its target is replaced.
     let target = match fs::canonicalize(path) {
         Ok(target) => target,
         Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
@@ -74,7 +75,7 @@ pub(crate) fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    // Until it has its mode, its owner alone may read it.
+    // Until the mode is set, only the owner can read it.
     let mut file = NamedTempFile::new_in(directory)?;
     file.write_all(text.as_bytes())?;
     #[cfg(unix)]
@@ -89,7 +90,7 @@ pub(crate) fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Who may read and write a file, as [`replace`] takes it.
+/// Returns the mode of a file for [`replace`].
 pub(crate) fn mode_of(file: &File) -> io::Result<u32> {
     let metadata = file.metadata()?;
     #[cfg(unix)]
@@ -104,7 +105,7 @@ pub(crate) fn mode_of(file: &File) -> io::Result<u32> {
     }
 }
 
-/// The mode of a file for its owner alone.
+/// The mode of a file that only its owner can read and write.
 pub(crate) const PRIVATE: u32 = 0o600;
 
 fn not_regular(metadata: &Metadata) -> io::Error {

@@ -1,5 +1,4 @@
-//! What is made of the command line and of the library's own knowledge: completions, the manual page,
-//! the schema.
+//! Generated output: completions, the manual page, the schema.
 
 use std::io::{self, Write};
 
@@ -23,7 +22,7 @@ pub(crate) fn completions(
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
     let mut program = with_values(context);
-    // `mygame hooks` is a command of `mygame`, which the shell completes.
+    // `mygame hooks` is a subcommand of `mygame`, which is the command that the shell completes.
     let mut words: Vec<&str> = context.program.split_whitespace().collect();
     while words.len() > 1 {
         let inner = words.pop().unwrap_or_default();
@@ -31,7 +30,7 @@ pub(crate) fn completions(
         program = clap::Command::new(outer).subcommand(program.name(inner.to_owned()));
     }
     let name = words.pop().unwrap_or_default();
-    // It panics when it cannot write, so that it writes where it can.
+    // The generator panics if it cannot write, so it writes to memory.
     let mut script = Vec::new();
     if shell == Shell::Bash {
         let plain = name.replace('-', "_");
@@ -44,7 +43,8 @@ pub(crate) fn completions(
     Ok(Ended::Fine)
 }
 
-/// The command line with the values that can be completed. It is not for parsing: other events are valid too.
+/// Returns the command line with the values that can be completed. It is not for parsing, since other events
+/// are valid too.
 fn with_values(context: &Context<'_>) -> clap::Command {
     let vocabulary = context.hooks.vocabulary();
     let events = vocabulary.events().iter().map(name_of);
@@ -72,15 +72,15 @@ fn with_values(context: &Context<'_>) -> clap::Command {
     program.mut_subcommand("templates", |command| complete(command, "name", &templates))
 }
 
-/// The generator for bash writes the state of a program with a dash in its name in two ways, and then
-/// completes nothing behind a subcommand. It is given a `plain` name without a dash, and its script
-/// ends with two `complete ... NAME`, one for each kind of bash.
+/// Registers a bash script for a name with a dash. The generator writes the state of such a program
+/// in two ways, so that nothing is completed after a subcommand. So it gets a `plain` name without a
+/// dash. Its script ends with two `complete ... NAME` lines, one for each kind of bash.
 fn registered_for(name: &str, plain: &str, script: &[u8]) -> String {
     let script = String::from_utf8_lossy(script);
     script.replace(&format!(" {plain}\n"), &format!(" {name}\n"))
 }
 
-/// One page for the program and all its commands.
+/// Prints one manual page for the program and all its commands.
 pub(crate) fn man(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
     let mut program = context.command_line.clone();
     program.build();

@@ -1,11 +1,10 @@
-//! What the commands are handed by the program that they are part of: its name and version, where they
-//! read and write, and how they hear of Ctrl-C.
+//! The commands' connection to their program: its name and version, its streams, and its Ctrl-C.
 //!
-//! Knows no command.
+//! Does not know the commands.
 
 use std::io::{self, IsTerminal, Read, Write};
 
-/// The name and version of a program, and where its commands read and write.
+/// The name and version of a program, and the streams of its commands.
 ///
 /// The library installs no signal handler: see [`interrupted_by`](Io::interrupted_by).
 pub struct Io<'a> {
@@ -18,7 +17,7 @@ pub struct Io<'a> {
     pub(crate) interrupted: Box<dyn FnMut() -> Option<u8> + 'a>,
 }
 
-/// Which of the three are a person's terminal.
+/// Which of the three streams are terminals.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Terminals {
     pub(crate) input: bool,
@@ -27,7 +26,7 @@ pub(crate) struct Terminals {
 }
 
 impl Io<'static> {
-    /// The process's own standard input, output and error.
+    /// Uses the process's own standard input, output and error.
     #[must_use]
     pub fn system(program: impl Into<String>) -> Self {
         let mut io = Self::new(program, io::stdin(), io::stdout(), io::stderr());
@@ -41,8 +40,9 @@ impl Io<'static> {
 }
 
 impl<'a> Io<'a> {
-    /// For a program that is called with `program`, as in `mygame hooks`: help, messages, completions
-    /// and the manual page say so. None of the three is taken for a terminal.
+    /// Uses these streams for a program that is started with `program`, for example `mygame hooks`.
+    /// Help, messages, completions and the manual page contain this name. None of the streams is
+    /// treated as a terminal.
     #[must_use]
     pub fn new(
         program: impl Into<String>,
@@ -68,9 +68,9 @@ impl<'a> Io<'a> {
         self
     }
 
-    /// Sets what says that the user wants an end, as the exit status to end with (130 for Ctrl-C).
-    /// Commands that run hooks ask it about 20 times a second, first before any hook starts: a
-    /// program can install its signal handler then. Default: None, always.
+    /// Sets a function that returns the exit status (130 for Ctrl-C) after the user has interrupted
+    /// the program. Commands that run hooks call it about 20 times a second, and first before any
+    /// hook starts, so that a program can install its signal handler then. Default: always None.
     #[must_use]
     pub fn interrupted_by(mut self, interrupted: impl FnMut() -> Option<u8> + 'a) -> Self {
         self.interrupted = Box::new(interrupted);

@@ -1,4 +1,4 @@
-//! `list`: all hooks, where they are written, how they stand, what they are for.
+//! `list`: all hooks, where they are defined, their state, their events.
 
 use std::io::Write;
 
@@ -43,7 +43,7 @@ pub(crate) fn run(
     Ok(Ended::Fine)
 }
 
-/// For which hooks was asked.
+/// The hooks to list.
 struct Wanted {
     event: Option<EventType>,
     tool: Option<String>,
@@ -121,7 +121,7 @@ fn show(listed: &Listed, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The variables of the program's environment that the hook inherits, where it names them.
+/// Returns the variables of the program's environment that the hook inherits, if it names them.
 pub(crate) fn inherited(hook: &Hook) -> Option<String> {
     let names = hook.inherit()?;
     Some(if names.is_empty() {
@@ -142,11 +142,12 @@ fn to_json(hooks: &[Listed], report: &LoadReport) -> Value {
 }
 
 impl Listed {
-    /// The hook as in hooks.json, where it is written, and how it stands.
+    /// Returns the hook as in hooks.json, with its position and its state.
     pub(crate) fn to_json(&self) -> Value {
         let source = self.hook.source();
         let why = (self.state != State::Enabled).then_some(&self.words);
-        // Of an entry that cannot be used, the stand-in's command is nobody's.
+        // An entry that cannot be used has a placeholder hook, whose command is not part of the
+        // file.
         let hook = self.hook.refusal().is_none().then(|| self.hook.to_json());
         json!({
             "hook": hook,

@@ -1,8 +1,8 @@
 //! The program's commands as a library: a host gives its users `mygame hooks fire`, `list`, `trust` and
 //! the others in one line. Feature `cli`.
 //!
-//! Uses the public API of the library alone. This file takes the command line to its command, and
-//! what comes of it to the exit status.
+//! Uses only the public API of the library. This file dispatches a command line to its command, and
+//! converts the result to an exit status.
 
 mod args;
 mod cases;
@@ -44,9 +44,9 @@ use terminal::{ColorChoice, Terminal};
 
 pub use io::Io;
 
-/// Runs one command of a host, as in `fire tool:pre_execute --tool bash`, and returns the exit status that
-/// says what came of it: 0 fine; 1 blocked, a hook failed, or problems were found; 2 wrong usage, or
-/// nothing could be done, which the error output of `io` explains.
+/// Runs one command of a host, for example `fire tool:pre_execute --tool bash`. Returns the exit status: 0
+/// for success; 1 if an event was blocked, a hook failed, or problems were found; 2 for wrong usage or if
+/// the command could not run, with a message on the error output of `io`.
 ///
 /// The commands know the events, tools and names of `hooks`. The options `--config`, `--project` and
 /// `--no-global` load another set with the same names.
@@ -74,8 +74,8 @@ pub fn run<A: Into<OsString>>(
     ExitCode::from(status)
 }
 
-/// Runs one command without a host, for the program `forge-hooks`: with the default names, or those that
-/// `--profile NAME` stands for, in the project that `--project DIR` names or the current directory.
+/// Runs one command without a host, for the program `forge-hooks`. It uses the default names or those of
+/// `--profile NAME`, and the project of `--project DIR` or the current directory.
 pub fn run_standalone<A: Into<OsString>>(
     args: impl IntoIterator<Item = A>,
     io: &mut Io<'_>,
@@ -141,7 +141,7 @@ fn run_parsed<A: Into<OsString>>(
         Ok(ended) => ended.status(),
         Err(failure) if failure.is_closed_pipe() => CLOSED_PIPE,
         Err(failure) => {
-            // Where this cannot be written either, the exit status is what is left.
+            // If the message cannot be written either, only the exit status reports the error.
             if wants_json(&args) {
                 let _ = terminal.json(&failure.to_json());
             }
@@ -153,7 +153,7 @@ fn run_parsed<A: Into<OsString>>(
     }
 }
 
-/// What is wrong with the command line is to be shown as it says itself.
+/// Returns the colour option of a command line, also of an invalid one.
 fn color_of(args: &[OsString]) -> ColorChoice {
     let says = |choice: &str| {
         let as_one = format!("--color={choice}");
@@ -169,12 +169,12 @@ fn color_of(args: &[OsString]) -> ColorChoice {
     }
 }
 
-/// What is wrong is to be an object for programs too.
+/// Whether the error of an invalid command line must be JSON too.
 fn wants_json(args: &[OsString]) -> bool {
     args.iter().any(|arg| arg == "--json")
 }
 
-/// Help and the version are what was asked for; anything else is wrong usage.
+/// Prints help or the version, or reports wrong usage.
 fn refuse(error: &clap::Error, args: &[OsString], io: &mut Io<'_>) -> u8 {
     let color = color_of(args);
     if error.use_stderr() && wants_json(args) {

@@ -1,11 +1,11 @@
-//! The names of events as people type them.
+//! The names of events on the command line.
 
 use crate::cli::context::Context;
 use crate::cli::error::Failure;
 use crate::{EventSpec, EventType};
 
-/// An event that the host fires, else a custom one. A name that is nearly that of an event is a typo,
-/// unless it is said to be `custom`; none where a command has no option to say so.
+/// Returns an event that the host fires, else a custom event. A name that is similar to that of an
+/// event is a typo, unless `custom` is true; `custom` is None if the command has no such option.
 pub(crate) fn event_type(
     name: &str,
     custom: Option<bool>,
@@ -27,7 +27,7 @@ pub(crate) fn event_type(
         let words = format!("unknown event `{name}`; did you mean `{nearest}`?");
         let failure = Failure::new(words);
         return Err(match custom {
-            Some(_) => failure.with_fix("for a custom event, say `--custom`"),
+            Some(_) => failure.with_fix("for a custom event, add `--custom`"),
             None => failure,
         });
     }

@@ -1,4 +1,4 @@
-//! The hooks that there are, each with the state it is in, and how they are called.
+//! All hooks, each with its state and its label.
 //!
 //! Prints nothing.
 
@@ -8,30 +8,30 @@ use std::sync::Arc;
 use crate::cli::context::Context;
 use crate::{GateVerdict, Hook, Hooks};
 
-/// Whether a hook runs when its event comes.
+/// Whether a hook runs when its event is fired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum State {
     Enabled,
-    /// Its entry says so.
+    /// Its entry has `"enabled": false`.
     Disabled,
     /// The user's file lists its name.
     DisabledByName,
     NotApproved,
     /// It fails, and blocks.
     ApprovalLost(String),
-    /// It fails too: its entry cannot be used.
+    /// It fails, and blocks: its entry cannot be used.
     Unusable(String),
 }
 
-/// A hook of a file, and how it stands.
+/// A hook of a file, and its state.
 pub(crate) struct Listed {
     pub(crate) hook: Arc<Hook>,
     pub(crate) state: State,
-    /// The state in words, with the fix where there is one.
+    /// The description of the state, with the fix if there is one.
     pub(crate) words: String,
 }
 
-/// All hooks in the order in which they would run, and those between them that would not.
+/// Returns all hooks in the order in which they would run, including hooks that would not run.
 pub(crate) fn listed(found: &Hooks, context: &Context<'_>) -> Vec<Listed> {
     let mut hooks = found.registry().hooks();
     let report = found.report();
@@ -55,7 +55,8 @@ pub(crate) fn listed(found: &Hooks, context: &Context<'_>) -> Vec<Listed> {
     listed.collect()
 }
 
-/// What an approval has lost comes last, as it is registered last.
+/// Returns the sort key of a hook. Hooks with a lost approval come last, as they are registered
+/// last.
 fn place_in(files: &[PathBuf], hook: &Hook) -> (usize, usize) {
     let Some(source) = hook.source() else {
         return (usize::MAX, 0);
@@ -84,7 +85,7 @@ fn state_of(hook: &Hook, disabled: &[String]) -> State {
 }
 
 impl State {
-    /// Its name for programs.
+    /// Returns its name for programs.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Enabled => "enabled",
@@ -108,8 +109,8 @@ impl State {
     }
 }
 
-/// The place of a hook for people and editors, as in `hooks.json:7`; short where it lies below the
-/// working directory.
+/// Returns the position of a hook, for example `hooks.json:7`; relative if it is below the working
+/// directory.
 pub(crate) fn place(hook: &Hook) -> String {
     let Some(source) = hook.source() else {
         return "no file".to_owned();
@@ -122,7 +123,7 @@ pub(crate) fn place(hook: &Hook) -> String {
     }
 }
 
-/// The words by which a hook is called in a list: its name where it has one.
+/// Returns the title of a hook in a list: its name if it has one.
 pub(crate) fn title(hook: &Hook) -> &str {
     match (hook.name(), hook.refusal()) {
         (Some(name), _) => name,

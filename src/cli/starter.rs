@@ -13,7 +13,7 @@ use crate::cli::error::Failure;
 use crate::cli::terminal::{Style, Terminal};
 use crate::{Hook, printable};
 
-/// Beside the hooks file, so that an editor needs no network.
+/// The schema file, next to the hooks file, so that an editor needs no network.
 const SCHEMA: &str = "hooks.schema.json";
 
 pub(crate) fn run(
@@ -50,21 +50,21 @@ pub(crate) fn run(
 fn write_new(path: &Path, context: &Context<'_>) -> Result<(), Failure> {
     let could_not = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            Failure::new(format!("`{}` exists already", path.display())).with_fix(format!(
-                "edit it, or add a ready-made hook with `{}`",
+            Failure::new(format!("`{}` already exists", path.display())).with_fix(format!(
+                "edit it, or add a template with `{}`",
                 context.command("templates NAME --add")
             ))
         }
-        _ => Failure::new(format!("could not write `{}`: {error}", path.display())),
+        _ => Failure::new(format!("cannot write `{}`: {error}", path.display())),
     };
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(could_not)?;
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory).map_err(could_not)?;
     }
     let mut file = File::create_new(path).map_err(could_not)?;
     writeln!(file, "{:#}", content(context)).map_err(could_not)?;
     match File::create_new(path.with_file_name(SCHEMA)) {
         Ok(mut schema) => writeln!(schema, "{:#}", context.hooks.json_schema()).map_err(could_not),
-        // Somebody's own, or that of another version.
+        // It is the user's own file, or that of another version.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(could_not(error)),
     }
@@ -101,7 +101,7 @@ fn content(context: &Context<'_>) -> Value {
             "event": pattern("tool:pre_execute", &["bash"], context),
             "command": "./guard.sh",
             "name": "guard",
-            "description": "A guard of your own: exit code 0 lets the tool run, any other blocks it, and what it prints is the reason",
+            "description": "A guard: exit code 0 lets the tool run, any other exit code blocks it, and the output is the reason",
             "timeout": 5.0,
             "enabled": false,
         }),
@@ -117,7 +117,7 @@ fn content(context: &Context<'_>) -> Value {
             "event": "session:*",
             "command": format!("echo \"${prefix}EVENT ${prefix}SESSION_ID\" >> \"$HOME/sessions.log\""),
             "name": "session_log",
-            "description": "Keeps a log that nobody waits for; not in the project, where an approval would cover it",
+            "description": "Writes a log in the background; not into the project, where an approval would cover the log",
             "background": true,
             "enabled": false,
         }),

@@ -1,4 +1,4 @@
-//! `status`: what is approved of a project, and what has changed since.
+//! `status`: which hooks of a project are approved, and what has changed since.
 
 use std::io::{self, Write};
 
@@ -18,12 +18,12 @@ use crate::{
 pub(crate) const APPROVES: &str =
     "only the project's own files are approved; one of `--config` needs no approval";
 
-/// A project's hooks as they are, and as they were approved.
+/// A project's hooks, now and as approved.
 pub(crate) struct Project {
     pub(crate) store: TrustStore,
     pub(crate) before: Vec<Approved>,
     pub(crate) now: Approval,
-    /// What is wrong with its files.
+    /// The problems of its files.
     pub(crate) report: LoadReport,
 }
 
@@ -94,7 +94,7 @@ fn sum_up(
     Ok(())
 }
 
-/// Each hook of a project, with what it runs where that is not what was approved.
+/// Shows each hook of a project, with its command if that is not approved.
 pub(crate) fn show(changes: &Changes<'_>, terminal: &mut Terminal<'_>) -> io::Result<()> {
     for hook in &changes.hooks {
         show_hook(hook, terminal)?;
@@ -149,7 +149,7 @@ fn show_hook(hook: &Compared<'_>, terminal: &mut Terminal<'_>) -> io::Result<()>
 }
 
 fn show_definition(hook: &Approved, sign: &str, terminal: &mut Terminal<'_>) -> io::Result<()> {
-    // With its keys in the order in which people write them.
+    // The keys are in their usual order.
     let entry = Hook::from_json(&hook.definition);
     let text = match entry.map(|entry| serde_json::to_string_pretty(&entry)) {
         Ok(Ok(text)) => text,
@@ -188,7 +188,7 @@ fn show_cover(hook: &Approved, terminal: &mut Terminal<'_>) -> io::Result<()> {
     writeln!(terminal, "  {}", Approval::NEVER_COVERED)
 }
 
-/// The words by which a person knows it.
+/// Returns the title of an approved hook.
 fn title_of(hook: &Approved) -> String {
     let text = |key: &str| hook.definition.get(key).and_then(Value::as_str);
     let keys = ["name", "description", "event"].into_iter();

@@ -1,4 +1,4 @@
-//! `templates`: ready-made hooks, shown or added to a file.
+//! `templates`: shows hook templates, or adds one to a file.
 
 use std::io::Write;
 
@@ -34,7 +34,7 @@ fn template(name: &str, context: &Context<'_>) -> Result<Hook, Failure> {
     let mut templates = context.templates();
     templates.remove(name).ok_or_else(|| {
         let known: Vec<_> = templates.keys().copied().collect();
-        Failure::new(format!("there is no template `{name}`"))
+        Failure::new(format!("unknown template `{name}`"))
             .with_fix(format!("the templates are {}", known.join(", ")))
     })
 }
@@ -60,14 +60,14 @@ fn add(
         && !context.hooks.config().check(path).is_ok()
     {
         let shown = printable(&path.to_string_lossy());
-        let words = format!("nothing is added to `{shown}` while there are errors in it");
+        let words = format!("cannot add to `{shown}`: the file has errors");
         return Err(Failure::new(words).with_fix(format!(
-            "correct them; `{}` shows them",
+            "fix them; `{}` shows them",
             context.command("validate")
         )));
     }
     if hooks.iter().any(|there| there.name() == Some(name)) {
-        let words = format!("a hook called `{name}` is there already");
+        let words = format!("a hook called `{name}` already exists");
         return Err(Failure::new(words).with_fix(format!("see `{}`", context.command("list"))));
     }
     hooks.push(hook);

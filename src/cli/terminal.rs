@@ -1,5 +1,5 @@
-//! What the commands print: colours where they are wanted, nothing that could command a terminal,
-//! and an end without noise when nobody reads any more.
+//! The output of the commands: colours if wanted, no control sequences from other sources, and a
+//! silent end if the output was closed.
 
 use std::fmt;
 use std::io::{self, BufWriter, Read, Write};
@@ -9,19 +9,19 @@ use clap::ValueEnum;
 use crate::cli::io::{Io, Terminals};
 use crate::is_printable;
 
-/// When there are colours.
+/// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
-    /// On a terminal, unless the environment says otherwise.
+    /// On a terminal, unless the environment disables them.
     Auto,
-    /// Whatever the output is.
+    /// Always, whatever the output is.
     Always,
-    /// None at all.
+    /// Never.
     Never,
 }
 
 impl ColorChoice {
-    /// Whether a stream has colours. Those of no-color.org and bixense.com/clicolors.
+    /// Whether a stream has colours, by the rules of no-color.org and bixense.com/clicolors.
     pub(crate) fn is_on(self, is_terminal: bool) -> bool {
         match self {
             Self::Always => true,
@@ -33,13 +33,13 @@ impl ColorChoice {
     }
 }
 
-/// `CLICOLOR_FORCE=0` is as good as none.
+/// Whether colours are forced; `CLICOLOR_FORCE=0` does not force them.
 fn is_forced() -> bool {
     let value = std::env::var_os("CLICOLOR_FORCE");
     value.is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// How a piece of text looks where there are colours.
+/// The style of a text if there are colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     Good,
@@ -61,7 +61,7 @@ impl Style {
     }
 }
 
-/// Where the commands write what was asked for, and read what a person answers.
+/// The streams of the commands: their output, and the user's answers.
 pub(crate) struct Terminal<'a> {
     pub(crate) input: &'a mut (dyn Read + 'a),
     out: BufWriter<&'a mut (dyn Write + 'a)>,
@@ -78,7 +78,7 @@ impl<'a> Terminal<'a> {
         let colours = choice.is_on(is_terminal.output);
         let colours_of_errors = choice.is_on(is_terminal.errors);
         if colours || colours_of_errors {
-            // Old consoles of Windows show the codes themselves until they are told.
+            // Old consoles of Windows show the codes as text unless this is enabled.
             anstyle_query::windows::enable_ansi_colors();
         }
         Self {
@@ -92,17 +92,18 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Whether a person can be asked.
+    /// Whether the user can be asked.
     pub(crate) fn can_ask(&self) -> bool {
         self.is_terminal.input
     }
 
-    /// The exit status of the signal that has come, if one has. From its first call on, signals are heard.
+    /// Returns the exit status of the signal that was received, if any. Signals are handled from the first
+    /// call on.
     pub(crate) fn interrupted(&mut self) -> Option<u8> {
         (self.interrupted)()
     }
 
-    /// Whether a line can be taken back.
+    /// Whether a line can be erased.
     pub(crate) fn can_move(&self) -> bool {
         self.is_terminal.output && anstyle_query::term_supports_ansi_color()
     }
@@ -111,21 +112,21 @@ impl<'a> Terminal<'a> {
         self.colours
     }
 
-    /// This text in this style, where there are colours. What comes from others goes through
-    /// [`printable`](crate::printable) first.
+    /// Formats a text in this style if there are colours. Text from other sources must be made
+    /// [printable](crate::printable) first.
     pub(crate) fn styled<T: fmt::Display>(&self, style: Style, text: T) -> Styled<T> {
         let style = self.colours.then_some(style);
         Styled { style, text }
     }
 
-    /// A value for programs; on a terminal it commands nothing either.
+    /// Prints a value for programs, without control characters for a terminal.
     pub(crate) fn json(&mut self, value: &serde_json::Value) -> io::Result<()> {
         for c in serde_json::to_string_pretty(value)?.chars() {
             if c == '\n' || is_printable(c) {
                 write!(self.out, "{c}")?;
                 continue;
             }
-            // Such characters stand in strings alone, where JSON leaves some of them as they are.
+            // Such characters occur only in strings, where JSON does not escape all of them.
             for unit in c.encode_utf16(&mut [0; 2]) {
                 write!(self.out, "\\u{unit:04x}")?;
             }
@@ -133,13 +134,13 @@ impl<'a> Terminal<'a> {
         writeln!(self.out)
     }
 
-    /// Writes to standard error what is no part of what was asked for.
+    /// Writes a note to standard error.
     pub(crate) fn note(&mut self, text: impl fmt::Display) -> io::Result<()> {
         self.out.flush()?;
         writeln!(self.errors, "{text}")
     }
 
-    /// The same for problems of hooks files, which draw themselves.
+    /// Writes the problems of hooks files to standard error.
     pub(crate) fn problems(&mut self, report: &crate::LoadReport) -> io::Result<()> {
         if report.problems.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! `test`: a table of cases, each fired at the hooks and compared with what is expected of them.
+//! `test`: fires each case of a table, and compares the hooks' decision with the expected one.
 
 use std::io::Write;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::cli::validate::counted;
 use crate::cli::verdict::{Verdict, changed_by};
 use crate::{FireOptions, HookEvent, HookExecutor, Outcome, printable};
 
-/// So often an interrupt is looked for.
+/// How often an interrupt is checked.
 const TICK: Duration = Duration::from_millis(50);
 
 /// A case that can be fired.
@@ -30,11 +30,11 @@ struct Ready {
     reason: Option<Pattern>,
 }
 
-/// A case that was fired.
+/// A case that was fired, with its outcome.
 struct Judged {
     ready: Ready,
     found: Verdict,
-    /// What is not as expected: `decision`, `reason`, `updatedInput`.
+    /// The parts that are not as expected: `decision`, `reason`, `updatedInput`.
     differs: Vec<&'static str>,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn run(
             Err(status) => interrupted = Some(status),
         }
     }
-    // Ends the processes that are kept.
+    // Ends the kept processes.
     let _ = executor.shutdown(TICK);
     let failed = judged.iter().filter(|it| !it.differs.is_empty()).count();
     if args.json {
@@ -94,7 +94,7 @@ fn sum_up(cases: usize, failed: usize, terminal: &mut Terminal<'_>) -> Result<()
     Ok(())
 }
 
-/// What the hooks decide, or the exit status of the signal that ended them.
+/// Fires a case. Returns the hooks' decision, or the exit status of the signal that ended them.
 fn fire(
     executor: &HookExecutor,
     event: &HookEvent,
@@ -119,7 +119,7 @@ fn answer(
     let options = FireOptions::default().without_background();
     let mut handle = executor
         .submit(event.clone(), options)
-        .map_err(|error| Failure::new(format!("could not fire the event: {error}")))?;
+        .map_err(|error| Failure::new(format!("cannot fire the event: {error}")))?;
     loop {
         if let Some(outcome) = handle.wait_timeout(TICK) {
             return Ok(Ok(outcome));
@@ -141,7 +141,7 @@ impl Ready {
         let reason = case.reason.as_deref().map(Pattern::new).transpose();
         let reason = reason.map_err(|error| {
             Failure::new(format!("{place}: `reason` is not a glob: {error}"))
-                .with_fix("write `[*]`, `[?]` and `[[]` for these characters themselves")
+                .with_fix("to match the characters `*`, `?` and `[`, write `[*]`, `[?]` and `[[]`")
         })?;
         Ok(Self {
             event: case.event(event_type),
@@ -182,7 +182,7 @@ impl Judged {
         }
     }
 
-    /// What was expected, and what was found; null where nothing was.
+    /// Returns the expected and the found values; null if there is none.
     fn compared(&self) -> [(&'static str, Value, Value); 3] {
         let (case, found) = (&self.ready.case, &self.found);
         [

@@ -1,4 +1,4 @@
-//! `trust` and `untrust`: a person's approval, given and taken back.
+//! `trust` and `untrust`: give and withdraw the user's approval.
 
 use std::io::{BufRead, BufReader, Read, Write};
 
@@ -19,15 +19,15 @@ pub(crate) fn trust(
     let project = Project::of(context)?;
     terminal.problems(&project.report)?;
     if !project.report.is_ok() {
-        let words = "the project's hooks cannot be approved while there are errors in their file";
+        let words = "cannot approve the project's hooks: their file has errors";
         return Err(Failure::new(words).with_fix(format!(
-            "correct them; `{}` shows them",
+            "fix them; `{}` shows them",
             context.command("validate")
         )));
     }
     let root = printable(&project.now.root.to_string_lossy());
     if project.now.hooks.is_empty() && project.before.is_empty() {
-        let words = format!("there is nothing to approve: no hooks in `{root}`");
+        let words = format!("found no hooks to approve in `{root}`");
         return Err(
             Failure::new(words).with_fix(format!("write some with `{}`", context.command("init")))
         );
@@ -35,7 +35,7 @@ pub(crate) fn trust(
     let changes = project.changes();
     status::show(&changes, terminal)?;
     if changes.is_none() {
-        writeln!(terminal, "{root}: approved already")?;
+        writeln!(terminal, "{root}: already approved")?;
         return Ok(Ended::Fine);
     }
     let hooks = counted(project.now.hooks.len(), "hook");
@@ -61,24 +61,24 @@ pub(crate) fn untrust(
         writeln!(terminal, "{shown}: nothing was approved")?;
         return Ok(Ended::Fine);
     }
-    let question = format!("forget what was approved of {shown}?");
+    let question = format!("withdraw the approval of {shown}?");
     if !args.yes && !asked(&question, terminal)? {
-        writeln!(terminal, "nothing was forgotten")?;
+        writeln!(terminal, "no approval was withdrawn")?;
         return Ok(Ended::Problems);
     }
     store.revoke(&root)?;
-    writeln!(terminal, "{shown}: nothing is approved any more")?;
+    writeln!(terminal, "{shown}: the approval was withdrawn")?;
     Ok(Ended::Fine)
 }
 
-/// So long an answer is somebody's cat.
+/// The most bytes of an answer that are read.
 const LONGEST_ANSWER: u64 = 1000;
 
-/// Whether a person says yes.
+/// Asks the user; true means yes.
 fn asked(question: &str, terminal: &mut Terminal<'_>) -> Result<bool, Failure> {
     if !terminal.can_ask() {
-        let words = "there is nobody to ask: standard input is not a terminal";
-        return Err(Failure::new(words).with_fix("say `--yes` when you have looked at it"));
+        let words = "cannot ask for confirmation: standard input is not a terminal";
+        return Err(Failure::new(words).with_fix("review the hooks, then add `--yes`"));
     }
     write!(terminal, "{question} [y/N] ")?;
     terminal.flush()?;
@@ -86,6 +86,6 @@ fn asked(question: &str, terminal: &mut Terminal<'_>) -> Result<bool, Failure> {
     let mut input = BufReader::new((&mut *terminal.input).take(LONGEST_ANSWER));
     input
         .read_line(&mut answer)
-        .map_err(|error| Failure::new(format!("could not read the answer: {error}")))?;
+        .map_err(|error| Failure::new(format!("cannot read the answer: {error}")))?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -1,4 +1,4 @@
-//! `validate`: every problem of hooks files.
+//! `validate`: shows all problems of hooks files.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::cli::error::Failure;
 use crate::cli::terminal::{Style, Terminal};
 use crate::{HookConfig, Hooks, LoadReport, Severity, TrustPolicy};
 
-/// The library reads no larger file either.
+/// The most bytes of standard input, which is also the library's limit for a file.
 const LARGEST_INPUT: u64 = 16 * 1024 * 1024;
 
 pub(crate) fn run(
@@ -61,7 +61,7 @@ fn read_input(terminal: &mut Terminal<'_>) -> Result<String, Failure> {
     let mut input = (&mut *terminal.input).take(LARGEST_INPUT + 1);
     input
         .read_to_string(&mut text)
-        .map_err(|error| Failure::new(format!("could not read standard input: {error}")))?;
+        .map_err(|error| Failure::new(format!("cannot read standard input: {error}")))?;
     if text.len() as u64 > LARGEST_INPUT {
         return Err(Failure::new("standard input is larger than 16 MiB"));
     }
@@ -78,7 +78,7 @@ fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
         .flatten()
         .map(|path| format!("`{}`", path.display()))
         .collect();
-    let words = format!("there is no hooks file; looked for {}", names.join(" and "));
+    let words = format!("found no hooks file; looked for {}", names.join(" and "));
     Failure::new(words).with_fix(format!(
         "name one, or write one with `{}`",
         context.command("init")

@@ -1,4 +1,4 @@
-//! What the hooks of an event amount to for a host: the changed call that they see once more, and the
+//! The verdict of an event's hooks for a host: the changed call, which is fired again, and the
 //! decision.
 
 use serde_json::{Map, Value};
@@ -6,18 +6,18 @@ use serde_json::{Map, Value};
 use crate::cli::sources::title;
 use crate::{Decision, EventType, HookEvent, Outcome};
 
-/// What a host does that applies changes and cannot ask.
+/// The decision for a host that applies changes and cannot ask its user.
 pub(crate) struct Verdict {
     /// `allow`, `block` or `ask`.
     pub(crate) decision: &'static str,
     pub(crate) reason: Option<String>,
     pub(crate) updated_input: Option<Map<String, Value>>,
-    /// The hook that decided it.
+    /// The hook that made the decision.
     pub(crate) hook: Option<String>,
 }
 
 impl Verdict {
-    /// `again` is what hooks said of the changed call.
+    /// Combines the outcomes. `again` is the outcome of the changed call.
     pub(crate) fn of(first: &Outcome, again: Option<&Outcome>) -> Self {
         let last = again.unwrap_or(first);
         let blocked = last.blocked();
@@ -34,7 +34,7 @@ impl Verdict {
     }
 }
 
-/// The call as hooks would have it, which they see before it is made.
+/// Returns the event of the changed call, if hooks have changed the call.
 pub(crate) fn changed_by(event: &HookEvent, outcome: &Outcome) -> Option<HookEvent> {
     if event.event_type != EventType::ToolPreExecute || !outcome.allowed() {
         return None;

@@ -1,4 +1,4 @@
-//! What a host says of the hooks of other tools that it loads.
+//! Settings of a host for hooks of other tools.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ impl HookConfig {
     /// global files), then the project's (of Claude Code `.claude/settings.local.json` too), and the extensions of Gemini CLI. A project's hooks
     /// need an approval, as any of a project's do. Default: none.
     ///
-    /// Such a hook is read as its tool reads it: what the tool ignores is left out, and reported.
-    /// Its failures are forgiven, see [`with_strict_guards`](HookConfig::with_strict_guards).
+    /// Such a hook is read by the rules of its tool: what the tool ignores is ignored and reported.
+    /// Its failures do not block, see [`with_strict_guards`](HookConfig::with_strict_guards).
     #[must_use]
     pub fn with_other_tools<I: IntoIterator<Item = Dialect>>(mut self, dialects: I) -> Self {
         self.other_tools.dialects = Vec::new();
@@ -26,7 +26,7 @@ impl HookConfig {
     }
 
     /// Also loads the hooks of a plugin: `hooks/hooks.json` in this directory, and the `hooks` of its
-    /// manifest. One within the project needs an approval.
+    /// manifest. A plugin within the project needs an approval.
     #[must_use]
     pub fn with_plugin(mut self, directory: impl Into<PathBuf>) -> Self {
         self.other_tools.plugins.push(directory.into());
@@ -57,16 +57,16 @@ impl HookConfig {
         self
     }
 
-    /// Has hooks of other tools block where they fail, time out, or cannot be read, as hooks of this
-    /// crate do. Default: they are forgiven, as their tools do it.
+    /// Lets hooks of other tools block if they fail, time out, or cannot be read, like hooks of this
+    /// crate. Default: their failures are ignored, as in their tools.
     #[must_use]
     pub fn with_strict_guards(mut self) -> Self {
         self.other_tools.is_strict = true;
         self
     }
 
-    /// Says what another tool calls a tool of the host: its hooks match that name, and are given it.
-    /// The usual names (`bash`, `read`, `write`, `edit`) are known.
+    /// Sets the name that another tool uses for a tool of the host: that tool's hooks match and
+    /// receive this name. The usual names (`bash`, `read`, `write`, `edit`) are already known.
     #[must_use]
     pub fn with_tool_alias(
         mut self,

@@ -1,5 +1,5 @@
-//! Hooks that are started in their turn and not waited for. They have threads of their own, so that
-//! they keep nobody else waiting.
+//! Background hooks: started in their turn, and not waited for. They have their own threads, so
+//! that they delay no other hook.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::pool::{Job, Place, Refusal, Stop};
 use crate::process::Cancel;
 use crate::runner::{DropReason, Fired, HookRun, Nesting, SharedEvent, depth, tell};
 
-/// So many run at once; more of them wait.
+/// The most background hooks that run at once; further ones wait.
 pub(super) const AT_ONCE: usize = 16;
 
 struct Background {
@@ -22,12 +22,13 @@ struct Background {
     event: SharedEvent,
     hook: Arc<Hook>,
     submitted: Instant,
-    /// Of the hooks that run where it was started.
+    /// The nesting depth of the code that started it.
     depth: usize,
     cancel: Arc<Cancel>,
 }
 
-/// Whatever becomes of it, the chain goes on: such a hook guards nothing.
+/// Starts a background hook. The chain continues whatever its result is: a background hook cannot
+/// block.
 pub(super) fn start(core: &Arc<Core>, event: SharedEvent, hook: &Arc<Hook>) {
     let place = Place {
         guard: false,
@@ -43,8 +44,8 @@ pub(super) fn start(core: &Arc<Core>, event: SharedEvent, hook: &Arc<Hook>) {
     };
     if let Err(refusal) = core.background.submit(place, Box::new(job)) {
         let why = match refusal {
-            Refusal::Busy => "too many wait in the background".to_owned(),
-            Refusal::NoThread(error) => format!("no thread: {error}"),
+            Refusal::Busy => "too many hooks are waiting in the background".to_owned(),
+            Refusal::NoThread(error) => format!("cannot start a thread: {error}"),
             Refusal::ShutDown => "the executor is shut down".to_owned(),
         };
         tell(|| {

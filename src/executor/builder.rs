@@ -18,19 +18,19 @@ use crate::registry::HookRegistry;
 use crate::runner::{Observer, Observers, Reporter, Residents, Runner};
 
 impl HookExecutor {
-    /// An executor with the default settings for the hooks of this registry.
+    /// Creates an executor with the default settings for the hooks of this registry.
     #[must_use]
     pub fn new(registry: Arc<HookRegistry>) -> Self {
         Self::builder().registry(registry).build()
     }
 
-    /// Makes an executor with settings of its own.
+    /// Returns a builder for an executor with other settings.
     pub fn builder() -> HookExecutorBuilder {
         HookExecutorBuilder::default()
     }
 }
 
-/// Makes a [`HookExecutor`]. Building cannot fail: threads start when they are first needed.
+/// Builds a [`HookExecutor`]. Building cannot fail: threads start when they are first needed.
 ///
 /// ```
 /// use std::time::Duration;
@@ -87,102 +87,102 @@ impl HookExecutorBuilder {
         self
     }
 
-    /// How many threads run submitted events at most. Default: 4. They wait for processes, so more
-    /// of them than processors may be of use. Kept within 1 and 1,000. Where there are several, one
-    /// of them is kept for events that can block, so that a guard never waits for a slow log.
+    /// Sets the most threads that run submitted events. Default: 4. Limited to 1 to 1,000. The
+    /// threads mostly wait for processes, so more threads than processors can be useful. If there
+    /// are several, one of them is reserved for events that can block, so that a guard never waits
+    /// for a slow log.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers.clamp(1, 1000);
         self
     }
 
-    /// How many submitted events may wait for a thread, and as many hooks in the background.
-    /// Default: 1,024. Kept within 1 and 100,000.
+    /// Sets how many submitted events may wait for a thread, and also how many background hooks.
+    /// Default: 1,024. Limited to 1 to 100,000.
     pub fn queue_capacity(mut self, events: usize) -> Self {
         self.queue_capacity = events.clamp(1, 100_000);
         self
     }
 
-    /// The timeout of hooks that have none of their own. Default: 10 seconds. Kept within 1
-    /// millisecond and 1 day.
+    /// Sets the timeout of hooks without a timeout of their own. Default: 10 seconds. Limited to 1
+    /// millisecond to 1 day.
     pub fn default_timeout(mut self, timeout: Duration) -> Self {
         self.default_timeout = timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT);
         self
     }
 
-    /// Where hooks run that do not say so themselves and do not come from a project. Default: the
-    /// host's current directory at that time.
+    /// Sets the working directory of hooks that set none themselves and do not come from a project.
+    /// Default: the host's current directory when the hook starts.
     pub fn working_dir(mut self, path: impl Into<PathBuf>) -> Self {
         self.working_dir = Some(path.into());
         self
     }
 
-    /// Passes on only these variables of the host's own environment to hooks that do not say so
-    /// themselves ([`Hook::with_inherit`](crate::Hook::with_inherit)). In a name, `*` stands for any
-    /// characters. Default: all. A host that holds secrets in its environment names those that hooks
-    /// need: `["PATH", "HOME", "LANG", "LC_*", "TMPDIR"]`; on Windows programs also need `SystemRoot`.
+    /// Passes only these variables of the host's environment to hooks that do not set their own list
+    /// ([`Hook::with_inherit`](crate::Hook::with_inherit)). In a name, `*` matches any characters.
+    /// Default: all. A host with secrets in its environment lists the variables that hooks need:
+    /// `["PATH", "HOME", "LANG", "LC_*", "TMPDIR"]`; on Windows programs also need `SystemRoot`.
     pub fn inherit<I: IntoIterator<Item: Into<String>>>(mut self, names: I) -> Self {
         self.inherit = Some(Inherit::new(names));
         self
     }
 
-    /// The time between the request to a hook to end (`SIGTERM`) and its end by force (`SIGKILL`).
-    /// Default: 250 milliseconds. At most 1 day. On Windows, where there is no such request, it
-    /// has no meaning.
+    /// Sets the time between asking a hook to end (`SIGTERM`) and killing it (`SIGKILL`). Default:
+    /// 250 milliseconds. At most 1 day. It has no effect on Windows, which has no such request.
     pub fn kill_grace(mut self, grace: Duration) -> Self {
         self.kill_grace = grace.min(LONGEST_TIMEOUT);
         self
     }
 
-    /// How many bytes are kept of a hook's standard output, and of its standard error. Default: 1
-    /// MiB; at least 1, by which an answer is told from text. Of more, the first and the last half of
-    /// that are kept, and the result is marked.
+    /// Sets how many bytes of a hook's standard output are kept, and also of its standard error.
+    /// Default: 1 MiB; at least 1, which is needed to distinguish an answer from text. Of longer
+    /// output, the first and last half of the limit are kept, and the result is marked as truncated.
     pub fn output_limit(mut self, bytes: usize) -> Self {
         self.output_limit = bytes.max(1);
         self
     }
 
-    /// The names that the host goes by. Default: those of the specification.
+    /// Sets the names of the host. Default: those of the specification.
     pub fn profile(mut self, profile: AppProfile) -> Self {
         self.profile = profile;
         self
     }
 
-    /// Whether a person may turn all hooks off by setting `PREFIX_HOOKS_DISABLE=1` in the environment
-    /// of the host (`FORGE_HOOKS_DISABLE` for the default profile). True unless this says otherwise: a
-    /// host whose guards must not be turned off says false. See [`HookExecutor::disabled_by`].
+    /// Sets whether the user may disable all hooks with `PREFIX_HOOKS_DISABLE=1` in the environment of
+    /// the host (`FORGE_HOOKS_DISABLE` for the default profile). Default: true. A host whose guards
+    /// must not be disabled sets false. See [`HookExecutor::disabled_by`].
     pub fn allow_disable(mut self, allow: bool) -> Self {
         self.allow_disable = allow;
         self
     }
 
-    /// Adds someone who watches. Observers are called in the order in which they were added.
+    /// Adds an observer. Observers are called in the order in which they were added.
     pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
         self.observers.add(observer);
         self
     }
 
-    /// What of a hook's output, command and errors may stand in the log. Default: all but what looks
-    /// like a secret, and the values of the hook's own `env`. Results hold everything. A [`Trace`](crate::Trace) has a
-    /// redactor of its own.
+    /// Sets what is masked in a hook's output, command and errors before they are logged. Default: values that look
+    /// like secrets, and the values of the hook's own `env`. Results contain everything. A [`Trace`](crate::Trace)
+    /// has its own redactor.
     pub fn redactor(mut self, redactor: Redactor) -> Self {
         self.redactor = redactor;
         self
     }
 
-    /// Sets what the host fires, which says whether a custom event can block.
+    /// Sets the events that the host fires, including whether a custom event can block.
     pub(crate) fn vocabulary(mut self, vocabulary: Arc<Vocabulary>) -> Self {
         self.vocabulary = vocabulary;
         self
     }
 
-    /// Makes the executor.
+    /// Builds the executor.
     #[must_use]
     pub fn build(self) -> HookExecutor {
         let capacity = self.queue_capacity;
         let runner = Runner {
             naming: Naming::new(self.profile, self.inherit),
             default_timeout: self.default_timeout,
-            // An error means an empty path, or no current directory to count from.
+            // An error means an empty path, or that the current directory cannot be read.
             working_dir: self
                 .working_dir
                 .map(|path| std::path::absolute(&path).unwrap_or(path)),

@@ -10,7 +10,7 @@ use crate::process::Cancel;
 use crate::registry::Removals;
 use crate::runner::{Fired, Firing, Runner};
 
-/// How long the threads may take, beyond the grace of the hooks, after they were told to end.
+/// How long the threads may take to end, in addition to the grace period of the hooks.
 const LAST_PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -19,12 +19,12 @@ pub(super) struct Core {
     pub(super) allow_disable: bool,
     pub(super) vocabulary: Arc<Vocabulary>,
     pub(super) pool: Pool,
-    /// For hooks that are started and not waited for.
+    /// The pool of background hooks.
     pub(super) background: Pool,
     pub(super) closing: Closing,
 }
 
-/// Ends what a job runs.
+/// Cancels what a job runs.
 pub(super) struct Stopper(pub(super) Arc<Cancel>);
 
 impl Stop for Stopper {
@@ -34,21 +34,22 @@ impl Stop for Stopper {
 }
 
 impl Core {
-    /// An event that does not wait and that nobody cancels.
+    /// Prepares an event that is fired at once and that cannot be cancelled.
     pub(super) fn firing<'a>(&self, event: Fired<'a>) -> Firing<'a> {
         let can_block = self.vocabulary.can_block(&event.event_type);
         Firing::new(event, can_block, &self.runner.naming)
     }
 
-    /// Takes nothing more, lets what was taken come to its end until the deadline, and cuts the
-    /// rest.
+    /// Refuses further events, waits until the deadline for accepted events to finish, and cancels
+    /// the rest.
     pub(super) fn shut_down(&self, deadline: Duration) -> ShutdownReport {
         let by = |time: Duration| Instant::now().checked_add(time);
         let deadline = by(deadline);
         self.closing.begin();
         self.pool.take_no_more();
         let mut ended = self.pool.wait_for_the_end(deadline);
-        // Only now: hooks of the pool may have started more of these.
+        // The background pool comes last: hooks on the first pool may have started further
+        // background hooks.
         self.background.take_no_more();
         ended &= self.background.wait_for_the_end(deadline);
         self.runner.residents.close();
@@ -65,7 +66,7 @@ impl Core {
         report
     }
 
-    /// Never waits.
+    /// Cancels everything without waiting.
     pub(super) fn cut(&self) {
         self.runner.residents.close();
         self.pool.cut();

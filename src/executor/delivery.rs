@@ -1,7 +1,6 @@
-//! The way of a submitted event's results to its host: kept for a handle, sent to a channel, or told to
-//! a callback.
+//! Delivers the results of a submitted event to its host: through a handle, a channel or a callback.
 //!
-//! Knows nothing of how a hook is run, nor of the queue.
+//! Does not know how a hook is run, and does not know the queue.
 
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,34 +16,34 @@ use crate::outcome::{HookResult, Outcome};
 use crate::process::Cancel;
 use crate::runner::tell;
 
-/// What the host that submitted a job holds of it.
+/// The host's end of a submitted job.
 pub(super) struct JobEnd {
     pub(super) cancel: Arc<Cancel>,
     pub(super) progress: Arc<Progress>,
-    /// Disconnected when nothing more will come.
+    /// Disconnected after the last result.
     pub(super) done: Receiver<Infallible>,
 }
 
-/// What a callback is told of a submitted event; see
+/// What a callback receives for a submitted event; see
 /// [`HookExecutor::submit_with`](crate::HookExecutor::submit_with).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HookUpdate<'a> {
     /// A hook has ended.
     Result(&'a HookResult),
-    /// All have, and nothing more will come. Told exactly once, whatever happens.
+    /// All hooks have ended. Sent exactly once, and always last.
     Done(Outcome),
 }
 
-/// Told of each result as it comes, and of the end.
+/// Called for each result as it arrives, and at the end.
 pub(super) type Callback = Box<dyn FnMut(HookUpdate<'_>) + Send>;
 
-/// Where the results go.
+/// The engine's end of a submitted job: where the results go.
 pub(super) struct Answers {
     given: usize,
     progress: Arc<Progress>,
     told: Option<Told>,
-    /// None once all has been said.
+    /// None once the end has been reported.
     done: Option<Sender<Infallible>>,
 }
 
@@ -55,7 +54,7 @@ struct Told {
 }
 
 impl Answers {
-    /// For at most so many results, and what the host holds of them.
+    /// Creates both ends for at most this many results.
     pub(super) fn new(most: usize, kind: EventKind, callback: Option<Callback>) -> (Self, JobEnd) {
         let (sender, done) = bounded(0);
         let progress = Arc::new(Progress::new(most));
@@ -81,12 +80,12 @@ impl Answers {
         self.given
     }
 
-    /// Whether the end has not been said.
+    /// Whether the end has not been reported yet.
     pub(super) fn are_open(&self) -> bool {
         self.done.is_some()
     }
 
-    /// Nothing more is said, not even the end.
+    /// Drops further results, and does not report the end.
     pub(super) fn forget(&mut self) {
         self.told = None;
         self.done = None;
@@ -106,7 +105,8 @@ impl Answers {
         }
     }
 
-    /// In this order: a thread that the end wakes finds everything there.
+    /// Reports the end. All results are delivered first, so that a thread woken by the end finds
+    /// them.
     pub(super) fn close(&mut self) {
         if let Some(mut told) = self.told.take() {
             let outcome = Outcome::of(told.kind, told.results);
@@ -120,7 +120,7 @@ impl Answers {
     }
 }
 
-/// Whether it may be called again.
+/// Calls the callback; false if it panicked and must not be called again.
 fn call(callback: &mut Callback, update: HookUpdate<'_>) -> bool {
     let called = catch_unwind(AssertUnwindSafe(|| callback(update)));
     if called.is_err() {
@@ -129,16 +129,16 @@ fn call(callback: &mut Callback, update: HookUpdate<'_>) -> bool {
     called.is_ok()
 }
 
-/// A waker is the host's code too.
+/// Wakes a task. A waker is code of the host and may panic.
 fn wake(waker: Waker) {
     if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
         tell(|| error!("the waker of a submitted event panicked"));
     }
 }
 
-/// The results of a job, and whether there will be more.
+/// The results of a job so far, and whether there will be more.
 pub(super) struct Progress {
-    /// So many results there may be.
+    /// The most results there can be.
     most: usize,
     finished: AtomicBool,
     delivery: Mutex<Delivery>,
@@ -147,10 +147,10 @@ pub(super) struct Progress {
 enum Delivery {
     Kept {
         results: Vec<HookResult>,
-        /// Of the task that awaits them.
+        /// The waker of the task that awaits the results.
         waker: Option<Waker>,
     },
-    /// It has room for all of them, so that sending never waits.
+    /// A channel with capacity for all results, so that sending never blocks.
     To(Sender<HookResult>),
     Dropped,
 }
@@ -171,7 +171,7 @@ impl Progress {
         self.finished.load(Ordering::Acquire)
     }
 
-    /// The results that have come and have not been taken.
+    /// Takes the results that have arrived and have not been taken.
     pub(super) fn take(&self) -> Vec<HookResult> {
         match &mut *self.lock() {
             Delivery::Kept { results, .. } => std::mem::take(results),
@@ -179,7 +179,7 @@ impl Progress {
         }
     }
 
-    /// From here on results go to a channel, those that have come first.
+    /// Sends the results to a channel from now on, starting with those that have already arrived.
     pub(super) fn redirect(&self) -> Receiver<HookResult> {
         let mut delivery = self.lock();
         let (sender, receiver) = bounded(self.most);
@@ -196,7 +196,7 @@ impl Progress {
         receiver
     }
 
-    /// The host has dropped its handle: results are not kept any more.
+    /// Stops keeping results, because the host has dropped its handle.
     pub(super) fn forget(&self) {
         let old = std::mem::replace(&mut *self.lock(), Delivery::Dropped);
         drop(old);
@@ -206,16 +206,18 @@ impl Progress {
         match &mut *self.lock() {
             Delivery::Kept { results, .. } => results.push(result),
             Delivery::To(sender) => {
-                // An error is a receiver that was dropped.
+                // An error means that the receiver was dropped.
                 let _ = sender.try_send(result);
             }
             Delivery::Dropped => {}
         }
     }
 
-    /// Has the end wake this task, in the place of one before it; false when the end has come.
+    /// Registers the task that the end wakes, replacing an earlier one; false if the end has been
+    /// reached.
     pub(super) fn wakes_at_end(&self, task: &Waker) -> bool {
-        // What a waker does is the host's code, its clone and its drop too: not under the lock.
+        // Cloning and dropping a waker runs the host's code, so neither happens while the lock is
+        // held.
         let new = task.clone();
         let mut delivery = self.lock();
         if self.is_finished() {
@@ -230,8 +232,8 @@ impl Progress {
         true
     }
 
-    /// While it is locked, so that neither `redirect` nor `wakes_at_end` can miss it. Returns the
-    /// waker, to be called when the lock is free again.
+    /// Marks the end under the lock, so that neither `redirect` nor `wakes_at_end` can miss it.
+    /// Returns the waker, which the caller calls after releasing the lock.
     fn close(&self) -> Option<Waker> {
         let mut delivery = self.lock();
         self.finished.store(true, Ordering::Release);

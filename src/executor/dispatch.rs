@@ -1,6 +1,6 @@
 //! The hooks of one event: their order, and where the chain stops.
 //!
-//! Does not know on which thread it is.
+//! Does not know which thread it runs on.
 
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ use crate::hook::Hook;
 use crate::outcome::HookResult;
 use crate::runner::{DropReason, Firing};
 
-/// Runs the hooks and hands each result over as it comes, in their order. Hooks in the background
-/// are started in their turn, and have none. Once cancelled, every hook that has not run has a
-/// result that says so. Those of other tools come last.
+/// Runs the hooks in order, and passes on each result as it arrives. Background hooks are started
+/// in their turn and have no result. After a cancellation, every hook that has not run gets a
+/// result that says so. Hooks of other tools come last.
 pub(super) fn run(
     core: &Arc<Core>,
     mut firing: Firing<'_>,
@@ -52,7 +52,7 @@ pub(super) fn run(
         Shared::new(firing)
     };
     for of_tool in others.chunk_by(|one, other| one.dialect() == other.dialect()) {
-        // What is cancelled has results that say so.
+        // Cancelled hooks get results that say so.
         if blocked && !shared.firing.is_cancelled() {
             return;
         }
@@ -83,12 +83,12 @@ fn run_at_once(
     let is_of_tool = shared.firing.event.event_type == EventType::ToolPostExecute;
     if is_of_tool && replacing > 1 {
         warn!(
-            "{replacing} hooks that ran at once would replace the output of a tool: the last one does"
+            "{replacing} hooks that ran in parallel replace the output of a tool: only the last one counts"
         );
     }
 }
 
-/// Those of one other tool, which runs all its hooks at once.
+/// Runs the hooks of one other tool, all at once as that tool does.
 fn results_of(core: &Arc<Core>, shared: &Shared, hooks: &[Arc<Hook>]) -> Vec<HookResult> {
     let mut results = Vec::with_capacity(hooks.len());
     run_at_once(core, shared, hooks.to_vec(), &mut |result| {
@@ -98,7 +98,7 @@ fn results_of(core: &Arc<Core>, shared: &Shared, hooks: &[Arc<Hook>]) -> Vec<Hoo
     results
 }
 
-/// The event as the last hook left it.
+/// Runs hooks one by one, and returns the event with the last hook's changes.
 fn one_by_one<'a>(
     core: &Arc<Core>,
     mut firing: Firing<'a>,

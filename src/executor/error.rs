@@ -1,4 +1,4 @@
-//! Why a submitted event was not taken.
+//! Errors of submitting an event.
 
 use std::sync::Arc;
 use std::{fmt, io};
@@ -7,13 +7,13 @@ use crate::events::HookEvent;
 use crate::pool::Refusal;
 use crate::runner::DropReason;
 
-/// Why an event was not taken. It is given back: see [`SubmitError::into_event`].
+/// Error submitting an event. It returns the event: see [`SubmitError::into_event`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SubmitError {
-    /// So many events are waiting that the queue is full.
+    /// The queue of waiting events is full.
     Busy(Arc<HookEvent>),
-    /// The pool has no thread, and the system gives it none.
+    /// The pool has no thread, and the system cannot start one.
     NoThread(Arc<HookEvent>, io::Error),
     /// The executor has been [shut down](crate::HookExecutor::shutdown).
     ShutDown(Arc<HookEvent>),
@@ -49,7 +49,7 @@ impl fmt::Display for SubmitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self {
             Self::Busy(_) => "queue is full",
-            Self::NoThread(..) => "no thread can be started",
+            Self::NoThread(..) => "cannot start a thread",
             Self::ShutDown(_) => "executor has been shut down",
         };
         write!(f, "{why}, {} was not taken", self.event().event_type)
@@ -65,7 +65,7 @@ impl std::error::Error for SubmitError {
     }
 }
 
-/// As observers are told it.
+/// Converts a refusal to the reason that observers receive.
 pub(super) fn reason_of(refusal: &Refusal) -> DropReason {
     match refusal {
         Refusal::Busy => DropReason::Busy,

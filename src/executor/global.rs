@@ -10,10 +10,10 @@ use crate::registry::HookRegistry;
 static GLOBAL: OnceLock<HookExecutor> = OnceLock::new();
 
 impl HookExecutor {
-    /// The executor of the whole program, for [`fire_event`](crate::fire_event) and
-    /// [`fire_event_blocking`](crate::fire_event_blocking). Unless [`set_global`] came before its
-    /// first use, it has the default settings and uses [`HookRegistry::global`], which is empty
-    /// until the host fills it.
+    /// Returns the executor of the whole program, for [`fire_event`](crate::fire_event) and
+    /// [`fire_event_blocking`](crate::fire_event_blocking). Unless [`set_global`] was called before
+    /// its first use, it has the default settings and uses [`HookRegistry::global`], which is empty
+    /// until the host registers hooks.
     ///
     /// [`set_global`]: HookExecutor::set_global
     #[must_use]
@@ -24,13 +24,14 @@ impl HookExecutor {
     /// Makes this the executor of the whole program.
     ///
     /// # Errors
-    /// With the executor given back, when there is one already: this was called before, or the
-    /// global executor has been used.
+    /// Returns the executor if there already is a global one: this was called before, or the global
+    /// executor has been used.
     pub fn set_global(executor: Self) -> Result<(), Self> {
         GLOBAL.set(executor)
     }
 
-    /// [`shutdown`](HookExecutor::shutdown) of the global executor, which is not made for that.
+    /// [`shutdown`](HookExecutor::shutdown) of the global executor, which is not created if it does
+    /// not exist.
     pub(crate) fn shutdown_global(deadline: Duration) -> ShutdownReport {
         let executor = GLOBAL.get();
         executor.map_or_else(ShutdownReport::default, |executor| {

@@ -1,7 +1,7 @@
-//! What a host holds of an event that it has submitted.
+//! The handle of a submitted event.
 //!
-//! On a thread of a pool, whoever looks at an event that still waits has it run out of its turn:
-//! the threads that it waits for may be waiting for this one.
+//! When a thread of a pool polls or waits for an event that is still queued, the event runs at
+//! once, out of its turn: the threads that would run it may be waiting for this thread.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -20,12 +20,12 @@ use crate::process::Cancel;
 
 /// A submitted event; dropping it does not cancel the hooks.
 ///
-/// They go on to their end, and their results are lost. With
+/// They run to their end, and their results are lost. With
 /// [`cancel_on_drop`](HookHandle::cancel_on_drop), dropping cancels.
 ///
 /// A host polls it with [`try_wait`](HookHandle::try_wait), blocks in [`wait`](HookHandle::wait), or
 /// awaits it: it is a `Future` that needs no runtime, whose output is the [`Outcome`]. It panics
-/// when it is polled after the outcome has been handed out, as futures may.
+/// when it is polled again after it has returned the outcome, as futures may.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -57,11 +57,11 @@ pub struct HookHandle {
 
 enum State {
     Running,
-    /// The outcome has been handed out; these results of it do not continue.
+    /// The outcome has been returned; these are its results that do not continue.
     Given(Vec<HookResult>),
 }
 
-/// A job, seen from outside.
+/// The host's side of a job.
 #[derive(Clone)]
 struct Submitted {
     cancel: Arc<Cancel>,
@@ -77,7 +77,7 @@ impl HookHandle {
         Self::with_job(kind, Some(job))
     }
 
-    /// For an event without hooks.
+    /// Returns the handle of an event without hooks.
     pub(super) fn finished(kind: EventKind) -> Self {
         Self::with_job(kind, None)
     }
@@ -91,22 +91,22 @@ impl HookHandle {
         }
     }
 
-    /// Has the event [cancelled](HookHandle::cancel) when this handle is dropped before the outcome
-    /// has been handed out. [`into_receiver`](HookHandle::into_receiver) takes it back.
+    /// [Cancels](HookHandle::cancel) the event if this handle is dropped before it has returned the
+    /// outcome. [`into_receiver`](HookHandle::into_receiver) revokes this.
     pub fn cancel_on_drop(mut self) -> Self {
         self.cancels_on_drop = true;
         self
     }
 
-    /// Waits for the hooks to end: as long as they wait for their turn, and then no longer than the
-    /// sum of their timeouts and what it takes to kill them.
+    /// Waits for the hooks to end. This takes the time that they wait for their turn, and then at
+    /// most the sum of their timeouts and of the time to kill them.
     ///
     /// After [`try_wait`](HookHandle::try_wait) or [`wait_timeout`](HookHandle::wait_timeout) has
-    /// given the outcome out, this one holds only the results that do not continue, so that what is
-    /// blocked stays so.
+    /// returned the outcome, this one contains only the results that do not continue, so that a
+    /// blocked operation stays blocked.
     ///
     /// On a thread of a pool (in an [`Observer`](crate::Observer) or a callback) hooks that have not
-    /// started yet are run here and now, out of their turn.
+    /// started yet run on this thread at once, out of their turn.
     pub fn wait(mut self) -> Outcome {
         if let Some(job) = &self.job {
             job.wait();
@@ -121,20 +121,21 @@ impl HookHandle {
         })
     }
 
-    /// The outcome, once, when the hooks have ended. Never blocks; meant to be called once a frame.
+    /// Returns the outcome, once, if the hooks have ended. Never blocks; a game can call it once a
+    /// frame.
     #[must_use]
     pub fn try_wait(&mut self) -> Option<Outcome> {
         if self.is_finished() {
             return self.outcome();
         }
         if let Some(job) = &self.job {
-            // The next look tries again.
+            // The next call tries again.
             job.ensure_started();
         }
         None
     }
 
-    /// The outcome, once, when the hooks end within this time.
+    /// Returns the outcome, once, if the hooks end within this time.
     #[must_use]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Outcome> {
         match &self.job {
@@ -143,39 +144,40 @@ impl HookHandle {
         }
     }
 
-    /// Whether the hooks have ended: then the other methods do not wait.
+    /// Whether the hooks have ended. Then the other methods do not wait.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         let job = self.job.as_ref();
         job.is_none_or(|job| job.progress.is_finished())
     }
 
-    /// Ends it early, and does not wait for that. The hook that runs is asked to end, with all it
-    /// has started, and forced after the [grace](crate::HookExecutorBuilder::kill_grace); those
-    /// behind it do not run. Each has a result that fails as
-    /// [`Cancelled`](crate::FailureKind::Cancelled), and
-    /// [`HookResult::started`] tells one from the other; hooks that had ended keep theirs. An event
-    /// that can block is blocked, and hooks in the background that were started go on.
+    /// Cancels the event, without waiting. The running hook is asked to end, with everything it has
+    /// started, and killed after the [grace period](crate::HookExecutorBuilder::kill_grace); the
+    /// hooks after it do not run. Each of them gets a result that fails as
+    /// [`Cancelled`](crate::FailureKind::Cancelled); [`HookResult::started`] says whether it had
+    /// started. Hooks that had ended keep their results. An event that can block is blocked.
+    /// Background hooks that were started continue.
     ///
-    /// Without effect once the hooks have ended.
+    /// Has no effect once the hooks have ended.
     pub fn cancel(&self) {
         if let Some(job) = &self.job {
             job.cancel();
         }
     }
 
-    /// Something that can cancel the event, from any thread, after this handle has been given away.
+    /// Returns a token that can cancel the event from any thread, also after this handle has been
+    /// moved.
     #[must_use]
     pub fn cancel_token(&self) -> CancelToken {
         CancelToken(self.job.clone())
     }
 
-    /// The results as they come, in the order of registration; the channel is at its end when the
-    /// last has come. It can be waited for beside others in
+    /// Returns the results as they arrive, in the order of registration. The channel disconnects after the last one.
+    /// A host can wait for it together with other channels in
     /// [`crossbeam_channel::select!`](https://docs.rs/crossbeam-channel/latest/crossbeam_channel/macro.select.html).
-    /// What has been handed out already does not come again.
+    /// Results that were already returned are not sent again.
     ///
-    /// Whoever fires an event that can block must look at each
+    /// A host that fires an event that can block must check each
     /// [`should_continue`](HookResult::should_continue). Dropping the receiver lets the hooks
     /// finish.
     #[must_use = "hooks may have blocked the operation"]
@@ -185,12 +187,12 @@ impl HookHandle {
                 job.start();
                 job.progress.redirect()
             }
-            // Its sender is gone: it is at its end.
+            // The sender was dropped, so the channel is disconnected.
             None => crossbeam_channel::bounded(0).1,
         }
     }
 
-    /// Of hooks that have ended: once.
+    /// Returns the outcome of hooks that have ended, once.
     fn outcome(&mut self) -> Option<Outcome> {
         if matches!(self.state, State::Given(_)) {
             return None;
@@ -206,19 +208,19 @@ impl HookHandle {
 impl Future for HookHandle {
     type Output = Outcome;
 
-    // To poll a future behind its end is a mistake of the host's, and there is no outcome to give.
+    // Polling a future after its end is a bug of the host; no outcome is left to return.
     #[allow(clippy::panic)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
         if let Some(job) = &self.job
             && job.progress.wakes_at_end(context.waker())
         {
             job.start();
-            // Run here and now, it has ended already and has woken this task.
+            // If it ran on this thread just now, it has ended and has woken this task.
             return Poll::Pending;
         }
         match self.outcome() {
             Some(outcome) => Poll::Ready(outcome),
-            None => panic!("the outcome of a `HookHandle` has been handed out already"),
+            None => panic!("the outcome of this `HookHandle` has already been returned"),
         }
     }
 }
@@ -248,27 +250,27 @@ impl Submitted {
         if on_pool_thread() {
             self.pool.run_here(self.ticket);
         }
-        // Nothing is ever sent: an error is the end.
+        // Nothing is ever sent; an error means the end.
         let _ = self.done.recv();
     }
 
-    /// For a host that does not look again: on a thread of a pool, has it begin on another or runs it
-    /// here.
+    /// Starts the event for a host that does not poll again: on a thread of a pool, moves it to
+    /// another thread or runs it here.
     fn start(&self) {
         if !self.ensure_started() {
             self.pool.run_here(self.ticket);
         }
     }
 
-    /// On a thread of a pool, has it begin on another, if it has not; false when that is not to be
-    /// had now.
+    /// On a thread of a pool, starts the event on another thread if it has not started; false if no
+    /// thread is free.
     fn ensure_started(&self) -> bool {
         !on_pool_thread() || self.progress.is_finished() || self.pool.run_aside(self.ticket)
     }
 
-    /// Whether it has ended within this time.
+    /// Waits at most this time; true if it has ended.
     fn wait_timeout(&self, timeout: Duration) -> bool {
-        // A time that is too far away to be told is as good as none: hooks have deadlines.
+        // A deadline that cannot be represented means no deadline: hooks have their own deadlines.
         let deadline = Instant::now().checked_add(timeout);
         while !self.ensure_started() {
             let next_try = Instant::now() + Duration::from_millis(5);
@@ -284,7 +286,7 @@ impl Submitted {
     }
 
     fn ends_before(&self, deadline: Option<Instant>) -> bool {
-        // Nothing is ever sent: what is received is the end, or that it is too late.
+        // Nothing is ever sent; an error means the end or the timeout.
         self.progress.is_finished()
             || match deadline {
                 Some(deadline) => {
@@ -300,8 +302,8 @@ impl Submitted {
     }
 }
 
-/// Cancels a submitted event, from any thread; see [`HookHandle::cancel`]. Dropping it changes
-/// nothing.
+/// Cancels a submitted event, from any thread; see [`HookHandle::cancel`]. Dropping it has no
+/// effect.
 #[derive(Clone)]
 pub struct CancelToken(Option<Submitted>);
 

@@ -23,11 +23,11 @@ use crate::pool::Ticket;
 use crate::registry::HookRegistry;
 use crate::runner::{Fired, SharedEvent};
 
-/// Runs hooks, one after the other in the order of their registration.
+/// Runs hooks one after the other, in the order of their registration.
 ///
-/// A cheap handle: clones share the pool. Blocking calls run the hooks on the caller's thread;
-/// [`submit`](HookExecutor::submit) runs them on the pool, whose threads start when they are first
-/// needed.
+/// Cloning is cheap, and clones share the pool. Blocking calls run the hooks on the caller's
+/// thread; [`submit`](HookExecutor::submit) runs them on the pool, whose threads start when they
+/// are first needed.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -45,12 +45,12 @@ use crate::runner::{Fired, SharedEvent};
 /// ```
 ///
 /// # Dropping
-/// Dropping the last clone never waits: what is queued is cancelled and answered so, and hooks that
-/// are running on the pool are ended by their threads (first asked, after
-/// [`kill_grace`](crate::HookExecutorBuilder::kill_grace) forced). A host that returns from `main` right
-/// after that may leave hooks behind, for its threads end with it; the same holds for the
-/// [global](HookExecutor::global) executor, which is never dropped. Call
-/// [`shutdown`](HookExecutor::shutdown) before, and nothing is lost or left.
+/// Dropping the last clone never waits. Queued events are cancelled, with results that say so. Hooks
+/// that are running on the pool are ended by their threads: first asked to end, then killed after
+/// [`kill_grace`](crate::HookExecutorBuilder::kill_grace). A host that returns from `main` right after
+/// the drop may leave hooks running, since its threads end with it. The same is true of the
+/// [global](HookExecutor::global) executor, which is never dropped. To lose no result and leave no
+/// process, call [`shutdown`](HookExecutor::shutdown) first.
 #[derive(Clone)]
 pub struct HookExecutor {
     shared: Arc<Shared>,
@@ -61,7 +61,7 @@ struct Shared {
     core: Arc<Core>,
 }
 
-/// Not that of the core: what is submitted keeps it until it has come to its end.
+/// Implemented for `Shared` and not for `Core`, which submitted events keep until they have ended.
 impl Drop for Shared {
     fn drop(&mut self) {
         self.core.cut();
@@ -82,16 +82,16 @@ impl HookExecutor {
         &self.shared.core
     }
 
-    /// The registry whose hooks are run.
+    /// The registry whose hooks this executor runs.
     #[must_use]
     pub fn registry(&self) -> &Arc<HookRegistry> {
         &self.shared.registry
     }
 
-    /// The variable by which a person has turned all hooks off, if one has and the host lets them
-    /// ([`allow_disable`](crate::HookExecutorBuilder::allow_disable)): for a host that shows it. It was
-    /// looked for when the executor was made. Every event that would have had hooks is logged, as a
-    /// warning where they could have blocked it.
+    /// The environment variable with which the user has disabled all hooks, so that a host can show it.
+    /// None if it is not set or the host does not [allow](crate::HookExecutorBuilder::allow_disable)
+    /// it. The executor reads it when it is built. Every event that would have had hooks is logged, as
+    /// a warning if they could have blocked it.
     #[must_use]
     pub fn disabled_by(&self) -> Option<&str> {
         let core = self.core();
@@ -114,30 +114,31 @@ impl HookExecutor {
         };
         log!(
             level,
-            "{count} hooks on {name} do not run: `{variable}` is set"
+            "{count} hooks on {name} were not run, because `{variable}` is set"
         );
         Vec::new()
     }
 
-    /// Whether a hook would redact the output of a tool that this event tells of.
+    /// Whether a hook would redact the tool output in this event.
     pub(crate) fn redacts_output(&self, event: &HookEvent) -> bool {
         event.event_type == EventType::ToolPostExecute
             && self.hooks_for(event).iter().any(|hook| redacts(hook))
     }
 
-    /// Runs the hooks for this event on this thread, and returns when they have ended. Takes no
-    /// longer than the sum of their timeouts, and for each that is killed the grace and 250 ms.
+    /// Runs the hooks for this event on this thread, and returns when they have ended. Takes at
+    /// most the sum of their timeouts, plus the grace period and 250 ms for each hook that is
+    /// killed.
     ///
-    /// Never fails: whatever goes wrong with a hook is in its result.
+    /// Never fails: the failure of a hook is in its result.
     pub fn execute(&self, event: &HookEvent, options: FireOptions) -> Outcome {
         let kind = self.core().vocabulary.kind_of(&event.event_type);
         Outcome::of(kind, self.execute_hooks(event, options))
     }
 
-    /// The same as [`execute`](HookExecutor::execute), with the results alone.
+    /// Like [`execute`](HookExecutor::execute), but returns only the results.
     ///
-    /// A host that fires an event that can block must look at each
-    /// [`should_continue`](HookResult::should_continue); [`Outcome`] does that by itself.
+    /// A host that fires an event that can block must check each
+    /// [`should_continue`](HookResult::should_continue); [`Outcome`] does that itself.
     #[must_use = "hooks may have blocked the operation"]
     pub fn execute_hooks(&self, event: &HookEvent, options: FireOptions) -> Vec<HookResult> {
         let hooks = self.hooks_for(event);
@@ -155,16 +156,17 @@ impl HookExecutor {
         results
     }
 
-    /// Has the hooks for this event run on the pool. Never blocks; starts a thread of the pool
-    /// when none is free. The hooks are those that are registered now, and whose conditions
-    /// ([`Hook::with_when`]) match: these are tested on this thread.
+    /// Runs the hooks for this event on the pool. Never blocks; starts a thread of the pool if none
+    /// is free. The hooks are those that are registered now and whose conditions
+    /// ([`Hook::with_when`]) match; conditions are tested on this thread.
     ///
-    /// Events that can block go ahead of those that cannot. Among these, the events of one session
-    /// run one after the other, see [`FireOptions::ordered_by`]; all others run side by side.
+    /// Events that can block have priority over events that cannot. Events that cannot block run
+    /// one after the other within a session, see [`FireOptions::ordered_by`]; all others run
+    /// concurrently.
     ///
     /// # Errors
-    /// When the queue is full, no thread can be started, or the executor has been shut down; the
-    /// error gives the event back.
+    /// If the queue is full, no thread can be started, or the executor has been shut down. The
+    /// error returns the event.
     pub fn submit(
         &self,
         event: impl Into<Arc<HookEvent>>,
@@ -181,13 +183,13 @@ impl HookExecutor {
         Ok(HookHandle::new(kind, end, pool, ticket))
     }
 
-    /// The same with a callback in place of a handle: for a host with an event loop of its own,
-    /// that would be woken by it. It is called for each result as it comes, in the order of
-    /// registration, and once at the end.
+    /// Like [`submit`](HookExecutor::submit), but with a callback instead of a handle, for a host
+    /// that wakes its own event loop. The callback is called for each result as it arrives, in the
+    /// order of registration, and once at the end.
     ///
-    /// It is called on a thread of the pool, and hooks wait for it, so that it had better do little;
-    /// on the thread that cancels the event, or drops the executor, when the event still waits for
-    /// its turn. A panic in it is caught and logged, and it is not called again.
+    /// It is called on a thread of the pool, and hooks wait for it, so it should do little. If the
+    /// event is still queued when it is cancelled or the executor is dropped, it is called on the
+    /// thread that does so. A panic in it is caught and logged, and it is not called again.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -206,7 +208,7 @@ impl HookExecutor {
     /// ```
     ///
     /// # Errors
-    /// The same as [`submit`](HookExecutor::submit); the callback is not called then.
+    /// The same as [`submit`](HookExecutor::submit). The callback is not called then.
     pub fn submit_with(
         &self,
         event: impl Into<Arc<HookEvent>>,
@@ -236,16 +238,16 @@ impl HookExecutor {
         }
     }
 
-    /// Ends the pool in order: takes nothing more, lets what was submitted come to its end, and at
-    /// the deadline, counted from now, ends what is still running as if it were cancelled. Returns
-    /// as soon as all is done; at the latest, after the deadline, the
-    /// [grace](crate::HookExecutorBuilder::kill_grace) and a second.
+    /// Shuts the pool down in an orderly way. It refuses further events, and lets submitted events
+    /// finish until the deadline, counted from now. Then it cancels what is still running. It
+    /// returns when everything has ended, at the latest after the deadline, the [grace
+    /// period](crate::HookExecutorBuilder::kill_grace) and one second.
     ///
-    /// For all clones alike. Blocking calls still work, without help from the pool and without
-    /// hooks in the background; those that are under way in other threads are not waited for. One
-    /// that the pool helps with, being [parallel](FireOptions::parallel), is: at the deadline all of it
-    /// is cancelled.
-    /// On a thread of the pool, in an observer say, it would wait for itself until the deadline.
+    /// This affects all clones. Blocking calls still work, but without help from the pool and without
+    /// background hooks. Blocking calls that other threads are making are not waited for, except a
+    /// [parallel](FireOptions::parallel) one that the pool helps with: at the deadline all of it is
+    /// cancelled. Do not call this on a thread of the pool, for example in an observer: it would wait
+    /// for itself until the deadline.
     pub fn shutdown(&self, deadline: Duration) -> ShutdownReport {
         self.core().shut_down(deadline)
     }

@@ -1,7 +1,7 @@
-//! A submitted event: what a thread runs, and the way its results go.
+//! A submitted event: what a thread runs, and where its results go.
 //!
-//! Every hook of an event that was taken is answered exactly once, whatever becomes of the thread
-//! or the executor. Knows nothing of the queue.
+//! Every hook of an accepted event has exactly one result, whatever happens to the thread or the
+//! executor. Does not know the queue.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,14 +17,14 @@ use crate::pool::{Job, Refusal, Stop};
 use crate::process::Cancel;
 use crate::runner::{DropReason, Fired, HookRun, Nesting, SharedEvent, depth};
 
-/// The hooks of one event, on their way.
+/// The hooks of one submitted event.
 pub(super) struct FireJob {
     core: Arc<Core>,
     event: SharedEvent,
     hooks: Vec<Arc<Hook>>,
     options: FireOptions,
     submitted: Instant,
-    /// Of the hooks that run where it was submitted.
+    /// The nesting depth of the code that submitted it.
     depth: usize,
     cancel: Arc<Cancel>,
     answers: Answers,
@@ -61,7 +61,7 @@ impl FireJob {
         }
     }
 
-    /// Answers for those that have not been.
+    /// Adds a result for each hook that has none yet.
     fn answer_the_rest(&mut self, result: impl Fn(&Arc<Hook>) -> HookResult) {
         let waited_for = self.hooks.iter().filter(|hook| !hook.background());
         for hook in waited_for.skip(self.answers.given()) {
@@ -100,12 +100,12 @@ impl Job for FireJob {
 
     fn refuse(mut self: Box<Self>, why: &Refusal) {
         self.tell_of_drop(reason_of(why));
-        // Its host has the event back, and hears nothing else of it.
+        // The host has its event back, and receives nothing else.
         self.answers.forget();
     }
 }
 
-/// Only a job at which the engine has panicked is not closed yet.
+/// Only a job in which the engine panicked is still open here.
 impl Drop for FireJob {
     fn drop(&mut self) {
         if self.answers.are_open() {

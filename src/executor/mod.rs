@@ -1,5 +1,5 @@
 //! Runs the hooks of an event: on the caller's thread, or on a small pool. Decides their order, and
-//! hands the results over.
+//! returns the results.
 //!
 //! Talks only to its caller and the log; reads no files.
 

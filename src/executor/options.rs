@@ -25,13 +25,13 @@ pub struct FireOptions {
     order: Order,
 }
 
-/// Which other events a submitted event is not to overtake.
+/// The events that a submitted event must not overtake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
-    /// Those of its session, unless it can block.
+    /// The events of its session, unless it can block.
     BySession,
-    /// Those with the same key, told by its hash: two keys that share one are in order too, which
-    /// harms nobody.
+    /// The events with the same key, compared by its hash. Two keys with the same hash are ordered
+    /// together, which is harmless.
     ByKey(u64),
     None,
 }
@@ -43,7 +43,7 @@ impl Default for FireOptions {
 }
 
 impl FireOptions {
-    /// The default, as a constant.
+    /// Creates the default options, in a constant too.
     pub const fn new() -> Self {
         Self {
             stop_on_failure: true,
@@ -54,53 +54,53 @@ impl FireOptions {
         }
     }
 
-    /// Whether the first hook that does not continue keeps those after it from running; true
-    /// unless this says otherwise (FR-4.2).
+    /// Sets whether the hooks after the first one that does not continue are skipped (FR-4.2).
+    /// Default: true.
     pub const fn stop_on_failure(mut self, stop: bool) -> Self {
         self.stop_on_failure = stop;
         self
     }
 
-    /// Runs all hooks of the event at once, whatever fails, instead of one after the other: as many
-    /// as there are threads for, of the pool and the one that would only wait otherwise. Results
-    /// still come in the order of registration.
+    /// Runs all hooks of the event at once, even if some fail. They run on the threads of the pool
+    /// that are free, and on the thread that would otherwise only wait. Results are still in the
+    /// order of registration.
     pub const fn parallel(mut self) -> Self {
         self.parallel = true;
         self
     }
 
-    /// Says that the host asks its user where a hook answers `ask`: it looks at
-    /// [`Outcome::asks`](crate::Outcome::asks) before it goes on. Otherwise such a hook blocks, for
-    /// nobody would be asked.
+    /// Declares that the host asks its user when a hook answers `ask`: it checks
+    /// [`Outcome::asks`](crate::Outcome::asks) before it continues. Default: such a hook blocks,
+    /// since the user would not be asked.
     pub const fn handles_ask(mut self) -> Self {
         self.handles_ask = true;
         self
     }
 
-    /// Leaves hooks in the background out: for an event that they have been told of already.
+    /// Skips background hooks: for an event that they have already received.
     pub const fn without_background(mut self) -> Self {
         self.skips_background = true;
         self
     }
 
-    /// Has submitted events with the same key run one after the other, in the order of their
-    /// submission; those with other keys run beside them. Blocking calls do not wait for a turn.
+    /// Runs submitted events with the same key one after the other, in the order of their
+    /// submission. Events with other keys run concurrently. Blocking calls are not ordered.
     ///
-    /// Without it, events of one session that cannot block are in order, so that a log of them is;
-    /// events that can block are in no order, for nobody should wait for a log to be let go on.
-    /// The key of a session is its id: `ordered_by(id)` puts other events in line with its.
+    /// Default: the events of one session that cannot block are ordered, so that a log of them is.
+    /// Events that can block are not ordered, so that a guard does not wait for a log. The key of a
+    /// session is its id: `ordered_by(id)` orders other events together with those of the session.
     pub fn ordered_by(mut self, key: impl Hash) -> Self {
         self.order = Order::ByKey(hash(key));
         self
     }
 
-    /// Puts a submitted event in no order at all.
+    /// Leaves a submitted event unordered.
     pub const fn unordered(mut self) -> Self {
         self.order = Order::None;
         self
     }
 
-    /// A guard is an event that can block.
+    /// Returns the place in the queue. A guard is an event that can block.
     pub(super) fn place_of(self, event: &HookEvent, guard: bool) -> Place {
         let session = || event.session_id.as_ref().filter(|_| !guard);
         let ordering_key = match self.order {

@@ -1,6 +1,6 @@
-//! Hooks of other tools among those of an event: where they stand, and which of their changes is lost.
+//! Hooks of other tools among those of an event: their order, and which of their changes is lost.
 //!
-//! Knows neither what such a hook is given nor how its answer is read.
+//! Does not know what such a hook receives, or how its answer is read.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use crate::hook::{Dialect, GateVerdict, Hook};
 use crate::outcome::{HookOutput, HookResult};
 use crate::runner::Reporter;
 
-/// Puts this crate's own hooks in front, then those of each other tool together. Of handlers that are the
-/// same the first is kept, as Claude Code and Gemini CLI do.
+/// Puts this crate's own hooks first, then the hooks of each other tool together. Of identical handlers
+/// only the first is kept, as in Claude Code and Gemini CLI.
 pub(super) fn arrange(hooks: &mut Vec<Arc<Hook>>) {
     if hooks.iter().all(|hook| hook.dialect() == Dialect::Native) {
         return;
@@ -38,7 +38,7 @@ fn is_approved(hook: &Hook) -> bool {
     !matches!(verdict, Some(GateVerdict::NotApproved(_)))
 }
 
-/// Takes those of other tools away, which stand behind ours.
+/// Splits off the hooks of other tools, which come last.
 pub(super) fn split_off(hooks: &mut Vec<Arc<Hook>>) -> Vec<Arc<Hook>> {
     let ours = hooks
         .iter()
@@ -47,7 +47,7 @@ pub(super) fn split_off(hooks: &mut Vec<Arc<Hook>>) -> Vec<Arc<Hook>> {
     hooks.split_off(ours)
 }
 
-/// Says of each change that a later hook of the same tool replaces that it is lost.
+/// Reports each change that is lost because a later hook of the same tool replaces it.
 pub(super) fn note_discarded(results: &mut [HookResult], reporter: &Reporter) {
     note(results, reporter, "updatedInput", |output| {
         output.replaces_input && output.updated_input.is_some()

@@ -1,7 +1,7 @@
-//! The hooks of one event all at once.
+//! Runs the hooks of one event all at once.
 //!
-//! The thread that has them to run takes one after the other, and so do threads of the pool that
-//! are free. So it never waits for a thread, only for hooks that are running.
+//! The calling thread takes one hook after the other, and so do threads of the pool that are free.
+//! So it never waits for a thread, only for running hooks.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -16,12 +16,13 @@ use crate::pool::{Job, Place, Refusal, Stop};
 use crate::process::Cancel;
 use crate::runner::{Firing, Nesting, depth};
 
-/// An event for several threads.
+/// An event that several threads can use.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) firing: Arc<Firing<'static>>,
     cancel: Arc<Cancel>,
-    /// Of a blocking call: only the thread that runs a hook can report its end to a shutdown.
+    /// Whether it belongs to a blocking call: then only the thread that runs a hook can report its
+    /// end to a shutdown.
     is_lent: bool,
 }
 
@@ -37,7 +38,7 @@ impl Shared {
     }
 }
 
-/// Runs the hooks, whatever fails, and hands the results over in the order of the hooks.
+/// Runs all hooks even if some fail, and passes on the results in the order of the hooks.
 pub(super) fn run(
     core: &Arc<Core>,
     shared: Shared,
@@ -74,7 +75,7 @@ pub(super) fn run(
             .try_iter()
             .for_each(|(index, result)| in_order.add(index, result));
     }
-    // What is left has been begun by another thread, and has a deadline.
+    // The remaining hooks were started by other threads, and have deadlines.
     while !in_order.is_complete()
         && let Ok((index, result)) = results.recv()
     {
@@ -85,23 +86,23 @@ pub(super) fn run(
 struct Work {
     core: Arc<Core>,
     shared: Shared,
-    /// Of the hooks that run where it was begun.
+    /// The nesting depth of the code that started it.
     depth: usize,
     hooks: Vec<Arc<Hook>>,
-    /// The first that nobody has begun.
+    /// The first hook that no thread has taken.
     next: AtomicUsize,
-    /// With room for all.
+    /// A channel with capacity for all results.
     results: Sender<(usize, HookResult)>,
 }
 
 impl Work {
-    /// Whether there was one to do.
+    /// Runs the next hook; false if none was left.
     fn do_one(&self) -> bool {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         let Some(hook) = self.hooks.get(index) else {
             return false;
         };
-        // Whatever happens there is a result: somebody waits for it, and for nothing else.
+        // A result is sent in every case, since the calling thread waits for it.
         let runner = &self.core.runner;
         let run = || runner.run_unless_cancelled(&self.shared.firing, hook);
         let result = catch_unwind(AssertUnwindSafe(run));
@@ -114,7 +115,7 @@ impl Work {
     }
 }
 
-/// A thread of the pool, lending a hand. Nothing is lost without it.
+/// Lets a thread of the pool help. The work completes without it too.
 struct Help(Arc<Work>);
 
 impl Job for Help {
@@ -132,7 +133,7 @@ impl Job for Help {
     fn refuse(self: Box<Self>, _why: &Refusal) {}
 }
 
-/// Results as they come, handed over in the order of their hooks.
+/// Passes on results in the order of their hooks.
 struct InOrder<'a> {
     waiting: Vec<Option<HookResult>>,
     next: usize,

@@ -1,4 +1,4 @@
-//! The orderly end of an executor.
+//! The report of an executor's shutdown.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,37 +6,36 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::hook::Hook;
 use crate::outcome::{FailureKind, HookResult};
 
-/// What became of the hooks that were running or waiting when an executor was shut down, but for
-/// those that the host itself cancelled; see
-/// [`HookExecutor::shutdown`](crate::HookExecutor::shutdown).
+/// What happened to the hooks that were running or waiting at a shutdown, except those that the
+/// host itself cancelled; see [`HookExecutor::shutdown`](crate::HookExecutor::shutdown).
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 #[must_use]
 pub struct ShutdownReport {
-    /// So many hooks came to their end, whatever that was.
+    /// The number of hooks that ended, successfully or not.
     pub finished: usize,
-    /// These were running at the deadline, and were killed.
+    /// The hooks that were running at the deadline, and were killed.
     pub cut: Vec<Arc<Hook>>,
-    /// These had not come to their turn at the deadline.
+    /// The hooks that had not started at the deadline.
     pub never_started: Vec<Arc<Hook>>,
-    /// So many threads have not ended in spite of all: an observer or a callback of the host does
-    /// not return.
+    /// The number of threads that have not ended, because an observer or a callback of the host
+    /// does not return.
     pub stuck_threads: usize,
 }
 
 impl ShutdownReport {
-    /// Whether everything that had been submitted came to its end.
+    /// Whether everything that was submitted has ended.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.cut.is_empty() && self.never_started.is_empty() && self.stuck_threads == 0
     }
 }
 
-/// Collects the report, from the moment there is one to collect.
+/// Collects the report once a shutdown has begun.
 #[derive(Debug, Default)]
 pub(super) struct Closing {
     begun: AtomicBool,
-    /// The deadline has passed. What is cancelled before, the host has cancelled.
+    /// Whether the deadline has passed. What was cancelled earlier was cancelled by the host.
     cuts: AtomicBool,
     report: Mutex<ShutdownReport>,
 }

@@ -1,7 +1,7 @@
-//! What hooks make of a tool's output: those that redact it come first, and each hook after them finds it
-//! as they left it.
+//! Changes that hooks make to a tool's output: hooks that redact it come first, and each later hook
+//! receives the output as they left it.
 //!
-//! Knows what an event holds, not how a hook is run.
+//! Knows the fields of an event, not how a hook is run.
 
 use std::sync::Arc;
 
@@ -13,12 +13,13 @@ use crate::outcome::HookResult;
 use crate::protocol::Naming;
 use crate::runner::Firing;
 
-/// Whether the model must not get an output that this hook has not seen.
+/// Whether the model must not see an output before this hook has processed it.
 pub(super) fn redacts(hook: &Hook) -> bool {
     hook.on_failure() == FailurePolicy::Withhold
 }
 
-/// Puts those that redact the output in front, and keeps the order otherwise. Returns how many they are.
+/// Moves the hooks that redact the output to the front, and keeps the order otherwise. Returns their
+/// number.
 pub(super) fn redacting_first(event: &HookEvent, hooks: &mut [Arc<Hook>]) -> usize {
     if event.event_type != EventType::ToolPostExecute {
         return 0;
@@ -30,7 +31,7 @@ pub(super) fn redacting_first(event: &HookEvent, hooks: &mut [Arc<Hook>]) -> usi
     count
 }
 
-/// The output as the hook of this result leaves it, where that is another one.
+/// Returns the output after this hook, if the hook changed it.
 pub(super) fn left_by(result: &HookResult, event: &HookEvent) -> Option<Value> {
     if event.event_type != EventType::ToolPostExecute {
         return None;
@@ -39,7 +40,7 @@ pub(super) fn left_by(result: &HookResult, event: &HookEvent) -> Option<Value> {
     result.withheld_output().or_else(replaced)
 }
 
-/// The same event for the hooks that follow, with this output.
+/// Returns the event with this output, for the hooks that follow.
 pub(super) fn with_output<'a>(firing: Firing<'a>, output: Value, naming: &Naming) -> Firing<'a> {
     let mut event = firing.event.bounded_copy();
     event.data.insert("tool_result".to_owned(), output);

@@ -1,5 +1,5 @@
-//! What an agent does within a session besides calling tools: it stops, starts others, shortens its
-//! conversation, shows a message.
+//! Events of an agent within a session, besides calls of tools: it stops, starts other agents,
+//! shortens its conversation, shows a message.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,10 +9,10 @@ use crate::executor::FireOptions;
 use crate::outcome::{HookBlockedError, Outcome};
 
 impl Session {
-    /// The agent is about to end its turn, and this is the last that it has said: fires `agent:stop`.
-    /// Where the outcome does not [allow](Outcome::allowed) it, the agent goes on with the
-    /// [reason](Outcome::reason) as its next input, and its next stop has `stop_hook_active`, until the
-    /// user's next [prompt](Session::prompt).
+    /// Fires `agent:stop`: the agent is about to end its turn, with this last message. If the outcome
+    /// does not [allow](Outcome::allowed) it, the agent continues with the [reason](Outcome::reason) as
+    /// its next input. Its further stops have `stop_hook_active` until the user's next
+    /// [prompt](Session::prompt).
     ///
     /// ```
     /// # #[cfg(unix)] {
@@ -32,7 +32,7 @@ impl Session {
         stop(&self.lifecycle, event, last_message.into(), &self.goes_on)
     }
 
-    /// Another agent of this type starts, for a part of the work: fires `agent:subagent_start`.
+    /// Fires `agent:subagent_start`: another agent of this type starts, for a part of the work.
     pub fn subagent(&self, agent_type: impl Into<String>) -> Subagent {
         let agent_type = agent_type.into();
         let event = HookEvent::agent_subagent_start(&agent_type);
@@ -48,7 +48,7 @@ impl Session {
     /// `context:post_compact`. `trigger` is `manual` or `auto`.
     ///
     /// # Errors
-    /// When a hook blocks it; then nothing has been run.
+    /// If a hook blocks it. Then `compact` has not been run.
     pub fn compact<T>(
         &self,
         trigger: &str,
@@ -66,8 +66,8 @@ impl Session {
         Ok(done)
     }
 
-    /// The host shows its user a message: fires `notification:show`. Returns what hooks have said; none
-    /// where their end is not waited for.
+    /// Fires `notification:show`: the host shows its user a message. Returns the outcome; none if it
+    /// does not wait for the hooks.
     pub fn notify(&self, message: impl Into<String>) -> Option<Outcome> {
         self.lifecycle.tell(HookEvent::notification_show(message))
     }
@@ -83,14 +83,15 @@ pub struct Subagent {
 }
 
 impl Subagent {
-    /// What hooks have said of its start, context for its model above all; none where their end is not
-    /// waited for.
+    /// The outcome of its start, for example with context for its model; none if it was not waited
+    /// for.
     #[must_use]
     pub fn started(&self) -> Option<&Outcome> {
         self.started.as_ref()
     }
 
-    /// It is about to end: fires `agent:subagent_stop`, as [`Session::stop`] does for the agent itself.
+    /// Fires `agent:subagent_stop`: it is about to end. Otherwise like [`Session::stop`] for the agent
+    /// itself.
     pub fn stop(&self, last_message: impl Into<String>) -> Outcome {
         let goes_on = self.goes_on.load(Ordering::Relaxed);
         let event = HookEvent::agent_subagent_stop(&self.agent_type, goes_on);

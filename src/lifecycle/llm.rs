@@ -41,17 +41,17 @@ impl<'a> LlmRequest<'a> {
         }
     }
 
-    /// Whom to ask where a hook answers `ask`; true lets the request be sent. Without it such a hook
-    /// blocks it.
+    /// Sets the function that asks the user when a hook answers `ask`; true allows the request.
+    /// Default: such a hook blocks the request.
     pub fn on_ask(mut self, ask: impl FnOnce(&Question<'_>) -> bool + Send + 'a) -> Self {
         self.ask = Some(Box::new(ask));
         self
     }
 
-    /// Fires `llm:pre_request`. If nobody objects, the host sends its request.
+    /// Fires `llm:pre_request`. On success the host sends its request.
     ///
     /// # Errors
-    /// When a hook blocks the request, or the user does who is asked.
+    /// If a hook blocks the request, or the user declines when asked.
     pub fn begin(self) -> Result<LlmCall, HookBlockedError> {
         let event = HookEvent::llm_pre_request(&self.model, self.message_count);
         let event = self.lifecycle.of_session(event);
@@ -73,9 +73,9 @@ impl fmt::Debug for LlmRequest<'_> {
     }
 }
 
-/// A request to a model that may be sent, or has been. Dropped without
-/// [`finish`](LlmCall::finish), there was no answer, and nothing more is fired. It borrows nothing: a
-/// host that polls keeps it, and its stream, or moves them to another thread.
+/// A request to a model that may be sent or has been sent. If it is dropped without
+/// [`finish`](LlmCall::finish), there was no answer, and no further event is fired. It borrows
+/// nothing, so a host that polls can store it and its stream, or move them to another thread.
 #[derive(Debug)]
 #[must_use = "`finish` fires the end of the call"]
 pub struct LlmCall {
@@ -85,12 +85,12 @@ pub struct LlmCall {
 }
 
 impl LlmCall {
-    /// What hooks have said before the request.
+    /// The outcome before the request.
     pub fn before(&self) -> &Outcome {
         &self.before
     }
 
-    /// The answer begins to come, piece by piece: fires `llm:stream_start`.
+    /// Fires `llm:stream_start`: the answer begins to arrive, piece by piece.
     pub fn stream(&self) -> LlmStream {
         let event = HookEvent::llm_stream_start(&self.model);
         let started = self.lifecycle.tell(event);
@@ -103,16 +103,16 @@ impl LlmCall {
         }
     }
 
-    /// The answer is whole: fires `llm:post_response` with the number of its tokens. Returns what
-    /// hooks have said; none where nobody waits for that.
+    /// Fires `llm:post_response` with the number of tokens of the complete answer. Returns the
+    /// outcome; none if it does not wait for the hooks.
     pub fn finish(self, tokens: u64) -> Option<Outcome> {
         let event = HookEvent::llm_post_response(&self.model, tokens);
         self.lifecycle.tell(event)
     }
 }
 
-/// An answer that comes piece by piece. Its end is told once, with the tokens that have come: also
-/// when it is dropped before, by an error or a panic.
+/// An answer that arrives piece by piece. Its end is fired once, with the number of tokens so far,
+/// also if it is dropped earlier by an error or a panic.
 #[derive(Debug)]
 #[must_use = "a stream that is dropped at once has ended"]
 pub struct LlmStream {
@@ -124,23 +124,23 @@ pub struct LlmStream {
 }
 
 impl LlmStream {
-    /// What hooks have said of its start; none where nobody waits for that.
+    /// The outcome of its start; none if it was not waited for.
     pub fn started(&self) -> Option<&Outcome> {
         self.started.as_ref()
     }
 
-    /// So many tokens more have come.
+    /// Adds to the number of tokens that have arrived.
     pub fn add_tokens(&mut self, count: u64) {
         self.tokens = self.tokens.saturating_add(count);
     }
 
-    /// The tokens that have come.
+    /// The number of tokens that have arrived.
     #[must_use]
     pub fn tokens(&self) -> u64 {
         self.tokens
     }
 
-    /// Fires `llm:stream_end`. Returns what hooks have said; none where nobody waits for that.
+    /// Fires `llm:stream_end`. Returns the outcome; none if it does not wait for the hooks.
     pub fn end(mut self) -> Option<Outcome> {
         self.tell_end()
     }
@@ -156,7 +156,7 @@ impl LlmStream {
 
 impl Drop for LlmStream {
     fn drop(&mut self) {
-        // Nobody is left who could look at what the hooks say.
+        // No caller is left to check the outcome.
         let _ = self.tell_end();
     }
 }

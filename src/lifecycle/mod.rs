@@ -1,6 +1,7 @@
 //! The events of a tool call, a model call, a session or a permission, fired in the right order.
 //!
-//! Knows what comes before and after what the host does; neither what that is, nor how hooks run.
+//! Knows which events come before and after an action of the host; not the action itself, nor how
+//! hooks run.
 
 mod agent;
 mod llm;
@@ -25,12 +26,12 @@ pub use permission::{Permission, PermissionRequest};
 pub use session::Session;
 pub use tool::{ToolCall, ToolRun};
 
-/// Fires the events around what a host does, in the right order: a host that calls its tools and its
-/// model through this forgets none.
+/// Fires the events around the actions of a host, in the right order. A host that calls its tools
+/// and its model through it forgets no event.
 ///
-/// Before the fact, the hooks run on this thread, for what they say is waited for. After it they run
-/// on this thread too, unless [`without_waiting`](Lifecycle::without_waiting) has them submitted;
-/// then one that fails does not keep the others from running.
+/// Events before an action run their hooks on this thread, since the host needs their outcome.
+/// Events after an action do so too, unless [`without_waiting`](Lifecycle::without_waiting) submits
+/// them. A failing hook after an action does not skip the others.
 ///
 /// ```
 /// use forge_hooks::{Hook, HookExecutor, Lifecycle};
@@ -61,7 +62,7 @@ pub struct Lifecycle {
 }
 
 impl Lifecycle {
-    /// With the hooks of this executor, and no session.
+    /// Creates a lifecycle for the hooks of this executor, without a session.
     #[must_use]
     pub fn new(executor: HookExecutor) -> Self {
         Self {
@@ -72,24 +73,25 @@ impl Lifecycle {
         }
     }
 
-    /// The session that every event belongs to. [`session`](Lifecycle::session) sets it by itself.
+    /// Sets the session that every event belongs to. [`session`](Lifecycle::session) sets it
+    /// itself.
     #[must_use]
     pub fn session_id(mut self, id: impl Into<String>) -> Self {
         self.session_id = Some(id.into());
         self
     }
 
-    /// Sets what every event carries for hooks of other tools: the path of the transcript, the
-    /// permission mode, and the like.
+    /// Sets the context of every event for hooks of other tools: the path of the transcript, the
+    /// permission mode, and so on.
     #[must_use]
     pub fn context(mut self, context: impl Into<Arc<HostContext>>) -> Self {
         self.context = Some(context.into());
         self
     }
 
-    /// Has events that cannot block submitted, in the order of their session, and nobody waits for
-    /// their hooks: there is no [`Outcome`] of them. One that cannot be submitted, because so much
-    /// is waiting already, is logged as a warning and lost.
+    /// Submits events that cannot block, in the order of their session, and does not wait for their
+    /// hooks: they return no [`Outcome`]. An event that cannot be submitted, because the queue is
+    /// full, is logged as a warning and lost.
     #[must_use]
     pub fn without_waiting(mut self) -> Self {
         self.waits = false;
@@ -102,12 +104,12 @@ impl Lifecycle {
         &self.executor
     }
 
-    /// A call of a tool, with its arguments.
+    /// Creates a call of a tool, with its arguments.
     pub fn tool(&self, name: impl Into<String>, args: impl Into<Value>) -> ToolCall<'_> {
         ToolCall::new(self, name.into(), args.into())
     }
 
-    /// A request to a model, with the number of messages it holds.
+    /// Creates a request to a model, with the number of its messages.
     pub fn llm(&self, model: impl Into<String>, message_count: u64) -> LlmRequest<'_> {
         LlmRequest::new(self, model.into(), message_count)
     }
@@ -117,7 +119,8 @@ impl Lifecycle {
         Session::start(self.clone(), id.into())
     }
 
-    /// A request for a permission: for a tool, at a level such as `execute`, as the host calls it.
+    /// Creates a request for a permission: for a tool, at a level that the host names, such as
+    /// `execute`.
     pub fn permission(
         &self,
         tool: impl Into<String>,
@@ -137,12 +140,12 @@ impl Lifecycle {
         }
     }
 
-    /// Fires an event before the fact.
+    /// Fires an event before an action.
     fn ask_leave(&self, event: &HookEvent, options: FireOptions) -> Outcome {
         self.executor.execute(event, options)
     }
 
-    /// Fires an event after the fact.
+    /// Fires an event after an action.
     fn tell(&self, event: HookEvent) -> Option<Outcome> {
         let event = self.of_session(event);
         let options = FireOptions::default().stop_on_failure(false);
@@ -152,20 +155,19 @@ impl Lifecycle {
         }
         match self.executor.submit(event, options) {
             Ok(handle) => drop(handle),
-            Err(error) => warn!("no hook is told of {}: {error}", error.event().event_type),
+            Err(error) => warn!("dropped an event, no hook saw it: {error}"),
         }
         None
     }
 }
 
-/// A hook wants the host's user asked.
+/// A question of a hook to the host's user.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Question<'a> {
-    /// What the host is about to do, as it would do it: with what hooks have changed.
+    /// The event of the action, with the changes that hooks have made.
     pub event: &'a HookEvent,
-    /// The first hook that asks, and what it says; none where the host's own rules want its user
-    /// asked.
+    /// The result of the first hook that asks; none if the host's own rules ask.
     pub result: Option<&'a HookResult>,
     outcomes: [Option<&'a Outcome>; 2],
 }
@@ -180,14 +182,14 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// Why, in the words of the first hook that asks. Others may ask for another reason:
+    /// The reason of the first hook that asks. Others may ask for another reason:
     /// [`reasons`](Question::reasons).
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         self.result.and_then(HookResult::reason)
     }
 
-    /// Why, in the words of all hooks that ask, each thing once: the user is asked once, for all of
+    /// The reasons of all hooks that ask, without duplicates: the user is asked once, for all of
     /// them.
     #[must_use]
     pub fn reasons(&self) -> Vec<&str> {
@@ -197,10 +199,10 @@ impl<'a> Question<'a> {
     }
 }
 
-/// Asks the host's user; true lets the operation go on.
+/// Asks the host's user; true allows the operation.
 type Ask<'a> = Box<dyn FnOnce(&Question<'_>) -> bool + Send + 'a>;
 
-/// With somebody to ask, questions are handled.
+/// Returns the options. Questions are handled if there is a function that asks.
 fn options(ask: Option<&Ask<'_>>) -> FireOptions {
     let options = FireOptions::default();
     if ask.is_some() {
@@ -210,8 +212,8 @@ fn options(ask: Option<&Ask<'_>>) -> FireOptions {
     }
 }
 
-/// The outcome, where nobody has anything against it: no hook, and not the user if a hook asks, also
-/// in an earlier outcome.
+/// Returns the outcome if no hook blocks, and the user agrees if a hook asks in this or an earlier
+/// outcome.
 fn settled(
     event: &HookEvent,
     outcome: Outcome,
@@ -230,7 +232,7 @@ fn settled(
     Err(HookBlockedError::of(outcome, result))
 }
 
-/// A hook that has seen a call twice says most things twice.
+/// Removes duplicates: a hook that runs twice on a call gives most texts twice.
 fn once<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut all = Vec::new();
     for words in words {
@@ -241,9 +243,10 @@ fn once<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     all
 }
 
-/// Tells of a panic, in its words, before it goes on.
+/// Reports a panic with its message, and then continues it.
 fn telling_of_panic<T>(run: impl FnOnce() -> T, tell: impl FnOnce(&str)) -> T {
-    // Whatever is left half done in `run` is left so by the panic that goes on behind this.
+    // Unwind safety: the panic continues after this, so no state that `run` left inconsistent is
+    // used here.
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(value) => value,
         Err(payload) => {

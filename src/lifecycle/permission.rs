@@ -46,13 +46,14 @@ impl<'a> PermissionRequest<'a> {
         }
     }
 
-    /// The host's rule that the request has met, for the hooks.
+    /// Sets the host's rule that matched the request, for the hooks.
     pub fn rule(mut self, rule: impl Into<String>) -> Self {
         self.rule = Some(rule.into());
         self
     }
 
-    /// What the tool is to be called with, for hooks that decide by that. Default: hooks do not see it.
+    /// Sets the arguments of the tool, for hooks that decide by them. Default: hooks do not receive
+    /// them.
     pub fn args(mut self, args: impl Into<Value>) -> Self {
         let args = args.into();
         self.args = Some(bounded_copy(&args));
@@ -60,27 +61,27 @@ impl<'a> PermissionRequest<'a> {
         self
     }
 
-    /// What the host's own rules say; [`Decision::Ask`] unless this says otherwise. The stricter of
-    /// it and what the hooks say counts.
+    /// Sets the decision of the host's own rules. Default: [`Decision::Ask`]. The stricter of it
+    /// and the hooks' decision counts.
     pub fn verdict(mut self, verdict: Decision) -> Self {
         self.verdict = verdict;
         self
     }
 
-    /// Lets a hook on `permission:check` that answers `"decision": "allow"` grant what the host's
-    /// rules would ask the user for, where no other hook asks or blocks. What they deny stays denied.
-    /// The same holds for a hook of another tool on `permission:prompt`.
+    /// Lets a hook on `permission:check` that answers `"decision": "allow"` grant a permission for
+    /// which the host's rules would ask the user, if no other hook asks or blocks. What the rules
+    /// deny stays denied. The same holds for a hook of another tool on `permission:prompt`.
     pub fn hooks_may_grant(mut self) -> Self {
         self.hooks_may_grant = true;
         self
     }
 
-    /// Fires `permission:check`, then, where the user is to be asked, `permission:prompt`, asks, and
+    /// Fires `permission:check`; if the user must be asked, fires `permission:prompt` and asks; then
     /// fires `permission:granted` or `permission:denied`. A hook that blocks one of the first two
-    /// denies the permission, and then nobody is asked.
+    /// denies the permission, and the user is not asked.
     ///
     /// # Panics
-    /// When `ask` does, after `permission:denied` has been fired.
+    /// If `ask` panics, after `permission:denied` has been fired.
     pub fn decide(self, ask: impl FnOnce(&Question<'_>) -> bool) -> Permission {
         let check = self.ask_leave(HookEvent::permission_check);
         let mut prompt = None;
@@ -136,7 +137,8 @@ impl<'a> PermissionRequest<'a> {
         )
     }
 
-    /// The user is asked anyway, if a hook wants it.
+    /// Fires an event before the decision. A hook that asks does not block it, since the user is
+    /// asked anyway.
     fn ask_leave(&self, make: Make) -> Outcome {
         let options = FireOptions::default().handles_ask();
         self.lifecycle.ask_leave(&self.event(make), options)
@@ -160,7 +162,7 @@ impl<'a> PermissionRequest<'a> {
     }
 }
 
-/// Shows no argument: they may hold secrets.
+/// Hides the arguments, which may contain secrets.
 impl fmt::Debug for PermissionRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PermissionRequest")
@@ -170,32 +172,33 @@ impl fmt::Debug for PermissionRequest<'_> {
     }
 }
 
-/// It says so, and does not only have nothing against it.
+/// Whether the hook explicitly allows, and does not merely have no objection.
 fn allows(result: &HookResult) -> bool {
     let said = result.output().and_then(|output| output.decision);
     result.answer_counts() && said == Some(Decision::Allow)
 }
 
-/// All four events of a permission carry the same.
+/// Creates one of the four events of a permission, which all have the same data.
 type Make = fn(String, String, Option<&str>) -> HookEvent;
 
-/// What has become of a request for a permission.
+/// The result of a request for a permission.
 #[derive(Debug)]
 #[non_exhaustive]
 #[must_use = "the permission may be denied: look at `granted`"]
 pub struct Permission {
-    /// Whether the host may do it.
+    /// Whether the permission is granted.
     pub granted: bool,
-    /// What hooks have said of the check.
+    /// The outcome of the check.
     pub check: Outcome,
-    /// What they have said before the user was to be asked, where that was so.
+    /// The outcome before the user was asked, if that was necessary.
     pub prompt: Option<Outcome>,
-    /// What they have said after it; none where nobody waits for that.
+    /// The outcome after the decision; none if it was not waited for.
     pub after: Option<Outcome>,
 }
 
 impl Permission {
-    /// Why a hook has denied it; none when it is granted, or somebody else has denied it.
+    /// The reason why a hook has denied it; none if it is granted, or the user or the host's rules
+    /// have denied it.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         let prompt = self.prompt.as_ref().and_then(Outcome::reason);

@@ -1,4 +1,4 @@
-//! A session: its start, its messages, what its user wants, and its one end.
+//! A session: its start, its messages, its user's prompts, and its end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,11 +7,11 @@ use crate::events::HookEvent;
 use crate::executor::FireOptions;
 use crate::outcome::{HookBlockedError, Outcome};
 
-/// A session that has begun; see [`Lifecycle::session`]. Its end is told once: by
+/// A session that has begun; see [`Lifecycle::session`]. Its end is fired once: by
 /// [`end`](Session::end), or when it is dropped, also by a panic.
 ///
-/// Where the [`Lifecycle`] waits for hooks after the fact, dropping it takes as long as those of
-/// `session:end`.
+/// Unless the [`Lifecycle`] is [`without_waiting`](Lifecycle::without_waiting), dropping it takes
+/// as long as the hooks of `session:end`.
 ///
 /// ```
 /// use forge_hooks::{HookExecutor, Lifecycle};
@@ -29,7 +29,7 @@ pub struct Session {
     pub(super) lifecycle: Lifecycle,
     id: String,
     started: Option<Outcome>,
-    /// Whether a hook has kept the agent from its last stop.
+    /// Whether a hook has blocked the agent's last stop.
     pub(super) goes_on: AtomicBool,
     ended: bool,
 }
@@ -46,7 +46,7 @@ impl Session {
         }
     }
 
-    /// What is called in this session is called through this: its events carry the session's id.
+    /// The lifecycle for calls in this session: its events have the session's id.
     #[must_use]
     pub fn lifecycle(&self) -> &Lifecycle {
         &self.lifecycle
@@ -58,25 +58,25 @@ impl Session {
         &self.id
     }
 
-    /// What hooks have said of its start, context for the model above all; none where nobody waits
-    /// for that.
+    /// The outcome of its start, for example with context for the model; none if it was not waited
+    /// for.
     pub fn started(&self) -> Option<&Outcome> {
         self.started.as_ref()
     }
 
-    /// A message has come or gone: fires `session:message`. Returns what hooks have said; none where
-    /// nobody waits for that.
+    /// Fires `session:message`: a message was received or sent. Returns the outcome; none if it does
+    /// not wait for the hooks.
     pub fn message(&self, role: impl Into<String>, content: impl Into<String>) -> Option<Outcome> {
         let event = HookEvent::session_message(&self.id, role, content);
         self.lifecycle.tell(event)
     }
 
-    /// The user has submitted a prompt, and the host has not acted on it yet: fires
-    /// `user:prompt_submit`. The outcome may have [context](Outcome::additional_context) for the
-    /// model. A hook that answers `ask` blocks, for the user has just said what they want.
+    /// Fires `user:prompt_submit`: the user has submitted a prompt, and the host has not acted on
+    /// it yet. The outcome may have [context](Outcome::additional_context) for the model. A hook
+    /// that answers `ask` blocks, since the prompt is already the user's decision.
     ///
     /// # Errors
-    /// When a hook blocks the prompt.
+    /// If a hook blocks the prompt.
     pub fn prompt(&self, content: impl Into<String>) -> Result<Outcome, HookBlockedError> {
         self.goes_on.store(false, Ordering::Relaxed);
         let event = HookEvent::user_prompt_submit(content);
@@ -85,13 +85,13 @@ impl Session {
         self.lifecycle.ask_leave(&event, options).into_result()
     }
 
-    /// The user has interrupted the host: fires `user:interrupt`. Returns what hooks have said; none
-    /// where nobody waits for that.
+    /// Fires `user:interrupt`: the user has interrupted the host. Returns the outcome; none if it
+    /// does not wait for the hooks.
     pub fn interrupt(&self) -> Option<Outcome> {
         self.lifecycle.tell(HookEvent::user_interrupt())
     }
 
-    /// Fires `session:end`. Returns what hooks have said; none where nobody waits for that.
+    /// Fires `session:end`. Returns the outcome; none if it does not wait for the hooks.
     pub fn end(mut self) -> Option<Outcome> {
         self.tell_end()
     }
@@ -106,7 +106,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Nobody is left who could look at what the hooks say.
+        // No caller is left to check the outcome.
         let _ = self.tell_end();
     }
 }

@@ -1,4 +1,4 @@
-//! A call of a tool: before it, after it, or in its failure.
+//! A call of a tool: the events before it, after it, and on its failure.
 
 use std::fmt;
 
@@ -32,36 +32,35 @@ impl<'a> ToolCall<'a> {
         }
     }
 
-    /// Calls the tool with what hooks would have in the place of some of its arguments
-    /// (`updatedInput`), key by key. The hooks are run once more on the changed call, and may block
-    /// it, so that no change passes a guard unseen; what they would change further is left undone,
-    /// with a warning. Hooks in the background are not told twice.
+    /// Calls the tool with the arguments that hooks have replaced (`updatedInput`), key by key. The
+    /// hooks run once more on the changed call and may block it, so that every guard sees every
+    /// change. Further changes are ignored, with a warning. Background hooks do not run twice.
     ///
-    /// Without it, and for arguments that are no JSON object, the tool is called with its arguments
-    /// as they are, whatever the hooks say; [`ToolRun::before`] has it.
+    /// Default: the tool is called with its original arguments; the changes are in
+    /// [`ToolRun::before`]. The same applies to arguments that are not a JSON object.
     pub fn apply_updates(mut self) -> Self {
         self.applies_updates = true;
         self
     }
 
-    /// Whom to ask where a hook answers `ask`; true lets the tool be called. Without it such a hook
-    /// blocks the call. It is asked once, after all changes, when no hook blocks; also where a hook
-    /// has asked of the call as it was alone.
+    /// Sets the function that asks the user when a hook answers `ask`; true allows the call.
+    /// Default: such a hook blocks the call. The function is called once, after all changes, if no
+    /// hook blocks; also if a hook has asked only about the original call.
     pub fn on_ask(mut self, ask: impl FnOnce(&Question<'_>) -> bool + Send + 'a) -> Self {
         self.ask = Some(Box::new(ask));
         self
     }
 
     /// Fires `tool:pre_execute`, calls the tool with its arguments, and fires `tool:post_execute`
-    /// with what it returns, or `tool:error` with the words of its error.
+    /// with what it returns, or `tool:error` with its error message.
     ///
     /// # Errors
-    /// When a hook blocks the call, or the user does who is asked: the tool has not been called. With
-    /// [`on_ask`](ToolCall::on_ask), the [decision](HookResult::decision) of the result in the error
-    /// is `Ask` where it was the user. An error of the tool itself is in [`ToolRun::result`].
+    /// If a hook blocks the call, or the user declines when asked. The tool has not been called then.
+    /// With [`on_ask`](ToolCall::on_ask), the [decision](HookResult::decision) of the result in the
+    /// error is `Ask` if the user declined. An error of the tool itself is in [`ToolRun::result`].
     ///
     /// # Panics
-    /// When the tool does, after `tool:error` has been fired with the words of the panic.
+    /// If the tool panics, after `tool:error` has been fired with the message of the panic.
     pub fn run<T: Serialize, E: fmt::Display>(
         mut self,
         tool: impl FnOnce(&Value) -> Result<T, E>,
@@ -90,7 +89,7 @@ impl<'a> ToolCall<'a> {
         })
     }
 
-    /// The outcome on the call as it was, and the one on the changed call if hooks have changed it.
+    /// Returns the outcome of the original call, and of the changed call if hooks have changed it.
     fn leave(&mut self) -> Result<(Outcome, Option<Outcome>), HookBlockedError> {
         let ask = self.ask.take();
         let options = options(ask.as_ref());
@@ -106,10 +105,10 @@ impl<'a> ToolCall<'a> {
         if self.changed_by(&again).is_some() {
             let name = printable(&self.name);
             warn!(
-                "hooks would change a changed call of tool `{name}` further; that is left undone"
+                "a hook changed an already changed call of tool `{name}`: the second change is ignored"
             );
         }
-        // A hook that asks only once, and has asked of the call as it was, means this one too.
+        // A hook that asks only once and has asked about the original call means this call too.
         let again = settled(&event, again, Some(&outcome), ask)?;
         Ok((outcome, Some(again)))
     }
@@ -119,13 +118,13 @@ impl<'a> ToolCall<'a> {
         self.lifecycle.of_session(event)
     }
 
-    /// The arguments as hooks would have them, where that is another thing than they are.
+    /// Returns the arguments that hooks have changed, if they differ.
     fn changed_by(&self, outcome: &Outcome) -> Option<Value> {
         let changes = outcome.updated_input().filter(|_| self.applies_updates)?;
         let Value::Object(args) = &self.args else {
             let name = printable(&self.name);
             warn!(
-                "what hooks would change of tool `{name}` is left undone: its arguments are no object"
+                "the changes of hooks to tool `{name}` are ignored: its arguments are not an object"
             );
             return None;
         };
@@ -141,7 +140,7 @@ impl<'a> ToolCall<'a> {
     fn tell_result(&self, value: &impl Serialize) -> Option<Outcome> {
         let result = serde_json::to_value(value).unwrap_or_else(|error| {
             let name = printable(&self.name);
-            warn!("the result of tool `{name}` is kept from its hooks: {error}");
+            warn!("hooks do not receive the result of tool `{name}`: {error}");
             Value::Null
         });
         let event = HookEvent::tool_post_execute(&self.name, bounded_copy(&self.args), result);
@@ -154,7 +153,7 @@ impl<'a> ToolCall<'a> {
     }
 }
 
-/// Shows no argument: they may hold secrets.
+/// Hides the arguments, which may contain secrets.
 impl fmt::Debug for ToolCall<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolCall")
@@ -164,26 +163,26 @@ impl fmt::Debug for ToolCall<'_> {
     }
 }
 
-/// A tool that was called, and what its hooks have said.
+/// A tool that was called, with the outcomes of its hooks.
 #[non_exhaustive]
 #[must_use = "the tool may have failed: look at `result`"]
 pub struct ToolRun<T, E> {
-    /// What the tool has returned.
+    /// The return value of the tool.
     pub result: Result<T, E>,
     /// The arguments that it was called with.
     pub args: Value,
-    /// What hooks have said before it, of the call as it was.
+    /// The outcome before the call, of the original call.
     pub before: Outcome,
-    /// What they have said of the changed call, where they had it changed.
+    /// The outcome of the changed call, if hooks changed it.
     pub again: Option<Outcome>,
-    /// What they have said after it; none where nobody waits for that.
+    /// The outcome after the call; none if it was not waited for.
     pub after: Option<Outcome>,
 }
 
 impl<T: Serialize, E> ToolRun<T, E> {
-    /// What the model is to see of the tool's result: that result as JSON, or what hooks have put in its
-    /// place ([`Outcome::updated_output`]). None where the tool has failed; a result that is no JSON is
-    /// `null`, as hooks have seen it.
+    /// The tool's result for the model: as JSON, or its replacement by hooks
+    /// ([`Outcome::updated_output`]). None if the tool has failed; `null` if the result cannot be
+    /// written as JSON, as hooks receive it.
     #[must_use]
     pub fn output(&self) -> Option<Value> {
         let result = self.result.as_ref().ok()?;
@@ -193,13 +192,13 @@ impl<T: Serialize, E> ToolRun<T, E> {
 }
 
 impl<T, E> ToolRun<T, E> {
-    /// Whether a hook wants the host to stop its whole turn; see [`Outcome::stops_turn`].
+    /// Whether a hook asks the host to stop its whole turn; see [`Outcome::stops_turn`].
     #[must_use]
     pub fn stops_turn(&self) -> bool {
         self.outputs().any(|output| output.stops_turn)
     }
 
-    /// What hooks want to be shown to the user, before and after, each thing once.
+    /// The messages of hooks for the user, before and after the call, without duplicates.
     #[must_use]
     pub fn system_messages(&self) -> Vec<&str> {
         once(
@@ -208,7 +207,8 @@ impl<T, E> ToolRun<T, E> {
         )
     }
 
-    /// What hooks have for the model, before and after, each thing once, with a newline between two.
+    /// The context of hooks for the model, before and after the call, without duplicates, separated
+    /// by newlines.
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
         let contexts = once(
@@ -218,7 +218,7 @@ impl<T, E> ToolRun<T, E> {
         (!contexts.is_empty()).then(|| contexts.join("\n"))
     }
 
-    /// What the model hears after the tool, each thing once, with a newline between two; see
+    /// The feedback for the model after the tool, without duplicates, separated by newlines; see
     /// [`Outcome::feedback`].
     #[must_use]
     pub fn feedback(&self) -> Option<String> {
@@ -238,7 +238,7 @@ impl<T, E> ToolRun<T, E> {
     }
 }
 
-/// Shows neither an argument nor what the tool has returned: they may hold secrets.
+/// Hides the arguments and the return value, which may contain secrets.
 impl<T, E> fmt::Debug for ToolRun<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolRun")

@@ -1,14 +1,14 @@
-//! What a hook has written for the environment of the commands that follow it in a session.
+//! The environment variables that a hook sets for later commands of a session.
 //!
-//! Knows the file, not what stands in it: the host decides what to do with that.
+//! Knows the file, not its format: the host decides how to use it.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use tempfile::TempPath;
 
-/// The file that a Claude Code hook has been given as `CLAUDE_ENV_FILE`, with what it wrote there:
-/// lines such as `export KEY=value` for the commands of the session. Removed when its last result is
+/// The file that a Claude Code hook received as `CLAUDE_ENV_FILE`, with its content: lines such as
+/// `export KEY=value` for the commands of the session. The file is removed when its last result is
 /// dropped.
 #[derive(Debug, Clone)]
 pub struct EnvFile {
@@ -35,7 +35,7 @@ impl EnvFile {
     }
 }
 
-/// By what was written.
+/// Compares what was written.
 impl PartialEq for EnvFile {
     fn eq(&self, other: &Self) -> bool {
         self.bytes == other.bytes

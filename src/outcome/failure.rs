@@ -1,6 +1,6 @@
-//! Why a hook failed, or did not run.
+//! The reasons why a hook failed, or did not run.
 //!
-//! Knows which failures a hook may be forgiven, not how one comes about.
+//! Knows which failures can be ignored, not how they happen.
 
 use std::fmt;
 
@@ -14,37 +14,36 @@ pub enum FailureKind {
     Exit,
     /// A signal ended it (Unix).
     Signal,
-    /// It had not ended at its deadline, and was killed with everything it had started.
+    /// It was still running at its deadline, and was killed with everything it had started.
     TimedOut,
     /// Its command, program, interpreter or working directory does not exist; also exit code 127.
     NotFound,
-    /// Its command may not be executed, or cannot be; also exit code 126.
+    /// Its command is not executable; also exit code 126.
     NotExecutable,
-    /// The operating system could not start it: no processes or no memory left, say.
+    /// The operating system could not start it, for example because no process or memory was left.
     NotStarted,
     /// A value of the event is too large for an environment variable, and the hook is a guard that
-    /// would not have seen it. Or a value is nested deeper than 128 levels, whatever the hook is.
+    /// would not have received it. Or a value is nested deeper than 128 levels, for any hook.
     EventTooLarge,
     /// Its entry in hooks.json, or the file, cannot be used; see
     /// [`HookConfig::load_into`](crate::HookConfig::load_into).
     Misconfigured,
-    /// It answered on an event that can block, and its answer cannot be used: what it wrote to its
-    /// standard output begins with `{`, and is no whole [`HookOutput`](crate::HookOutput). Or it is a
-    /// [resident](crate::Hook::with_resident) hook, and has not answered this event.
+    /// Its answer on an event that can block is invalid: its standard output begins with `{`, but is
+    /// not a complete [`HookOutput`](crate::HookOutput). Or it is a
+    /// [resident](crate::Hook::with_resident) hook that has not answered this event.
     InvalidAnswer,
-    /// It ended, but another part of the host took its exit status away (a handler that reaps
-    /// all children, or an ignored `SIGCHLD`).
+    /// It ended, but another part of the host took its exit status (a handler that reaps all
+    /// children, or an ignored `SIGCHLD`).
     StatusLost,
     /// The engine itself failed. Please report it.
     Panicked,
-    /// It is running already: by what it runs it has started this host, whose event would run it
-    /// again. Or eight hooks are running, each started by what the one before it runs.
+    /// It is already running: its command started this host, and an event of this host would run it
+    /// again. Or eight nested hooks are running, each started through the one before it.
     Circular,
-    /// It was approved, and is not any more what was approved: see
-    /// [`TrustStore`](crate::TrustStore).
+    /// It was approved, and has changed since then: see [`TrustStore`](crate::TrustStore).
     ApprovalLost,
-    /// It was stopped, or never came to its turn, because the host cancelled it or its executor is
-    /// gone; [`HookResult::started`](crate::HookResult::started) tells which.
+    /// It was stopped, or never started, because the host cancelled it or dropped its executor;
+    /// [`HookResult::started`](crate::HookResult::started) says which.
     Cancelled,
 }
 
@@ -87,11 +86,11 @@ impl FailureKind {
     }
 }
 
-/// Why a hook was not run although it was for the event, and nothing failed.
+/// The reason why a hook for this event was skipped, without a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SkipReason {
-    /// It comes from a project, and nobody has approved it: see [`TrustStore`](crate::TrustStore).
+    /// It comes from a project and is not approved: see [`TrustStore`](crate::TrustStore).
     NotApproved,
 }
 
@@ -99,14 +98,15 @@ pub enum SkipReason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Residency {
-    /// Its process was there.
+    /// Its process was already running.
     Kept,
     /// Its process was started for this event.
     Started,
-    /// The same, in the place of one that had failed, was old, or was started from other files.
+    /// Its process was started for this event, to replace one that had failed, was old, or was
+    /// started from other files.
     Replaced,
-    /// It ran for this event alone: it has failed again and again, there are too many such processes,
-    /// or the platform keeps none.
+    /// Its process ran for this event only: it has failed repeatedly, there are too many kept
+    /// processes, or the platform does not support them.
     OneShot,
 }
 

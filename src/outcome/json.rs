@@ -7,14 +7,16 @@ use serde::{Serialize, Serializer};
 
 use super::{HookBlockedError, HookResult, Outcome};
 
-/// As `forge-hooks fire --json` prints it, without the event, which an outcome does not hold.
+/// Serializes as `forge-hooks fire --json` prints it, without the event, which an outcome does not
+/// contain.
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         write(serializer, self.allowed(), self.reason(), self.results())
     }
 }
 
-/// As the outcome that is blocked; of an error that was made of a result alone, with that result.
+/// Serializes as the blocked outcome, or as an outcome of one result if the error was made from a
+/// result.
 impl Serialize for HookBlockedError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let results = match self.outcome() {
@@ -38,7 +40,8 @@ fn write<S: Serializer>(
     fields.end()
 }
 
-/// As in `forge-hooks fire --json`: with all that the hook wrote, which may hold secrets.
+/// Serializes as in `forge-hooks fire --json`, with everything that the hook wrote, which may
+/// contain secrets.
 impl Serialize for HookResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("HookResult", 14)?;

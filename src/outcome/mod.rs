@@ -1,6 +1,6 @@
-//! What came back: the result of one hook, and of all hooks of an event.
+//! Results: of one hook, and of all hooks of an event.
 //!
-//! Knows what blocks which event, not how a hook is run.
+//! Knows what blocks an event, not how a hook is run.
 
 mod env_file;
 mod failure;
@@ -18,7 +18,7 @@ pub use failure::{FailureKind, Residency, SkipReason};
 pub use output::{Decision, HookOutput};
 pub use result::HookResult;
 
-/// What came back from all hooks of an event, in the order of their registration.
+/// The results of all hooks of an event, in the order of their registration.
 #[derive(Debug, Clone)]
 #[must_use = "hooks may have blocked the operation: ask `allowed` or `into_result`"]
 pub struct Outcome {
@@ -27,8 +27,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What these results of an event come to: for the tests of a host. From the engine it comes by
-    /// itself.
+    /// Creates an outcome from these results, for the tests of a host. The engine creates its own.
     ///
     /// ```
     /// use forge_hooks::{EventType, Hook, HookResult, Outcome};
@@ -51,10 +50,10 @@ impl Outcome {
         Self { kind, results }
     }
 
-    /// Whether the host may do what it is about to do; where it has said that it
-    /// [handles](crate::FireOptions::handles_ask) questions, unless one is [asked](Outcome::asks).
-    /// Always true for an event that cannot [block](Outcome::can_block): what has happened cannot be
-    /// stopped any more.
+    /// Whether the host may do what it is about to do. If the host
+    /// [handles](crate::FireOptions::handles_ask) questions, it must also check
+    /// [`asks`](Outcome::asks). Always true for an event that cannot [block](Outcome::can_block):
+    /// what has already happened cannot be stopped.
     #[must_use]
     pub fn allowed(&self) -> bool {
         self.blocked().is_none()
@@ -73,9 +72,9 @@ impl Outcome {
         denying.or_else(|| blocking().next())
     }
 
-    /// The first result that wants the host's user asked before the operation goes on; none when the
-    /// operation is blocked, or the event cannot block. A host that has not said that it
-    /// [handles](crate::FireOptions::handles_ask) these finds them among the blocked.
+    /// The first result that asks for the decision of the host's user. None if the operation is
+    /// blocked, or the event cannot block. If the host does not
+    /// [handle](crate::FireOptions::handles_ask) questions, such a result blocks.
     ///
     /// ```
     /// # #[cfg(unix)] {
@@ -100,16 +99,17 @@ impl Outcome {
         self.questions().next()
     }
 
-    /// All results that want it, in their order: each may have a reason of its own, and whoever is
-    /// asked should know them all.
+    /// All results that ask for the user's decision, in order. Each may have its own reason, and
+    /// the user should see all of them.
     pub fn questions(&self) -> impl Iterator<Item = &HookResult> {
         let asked = self.can_block() && self.allowed();
         let results = self.results.iter().filter(move |_| asked);
         results.filter(|result| result.decision() == Decision::Ask)
     }
 
-    /// What the hooks say, the strictest of it: none where no hook has an opinion. Unlike
-    /// [`allowed`](Outcome::allowed), this tells a hook that allows from one that says nothing.
+    /// The strictest decision of the hooks; none if no hook has decided. Unlike
+    /// [`allowed`](Outcome::allowed), this distinguishes a hook that allows from a hook that does
+    /// not decide.
     #[must_use]
     pub fn decision(&self) -> Option<Decision> {
         if !self.allowed() {
@@ -121,8 +121,8 @@ impl Outcome {
             .reduce(Decision::stricter)
     }
 
-    /// What the model hears after a tool has run, in the order of the hooks, with a newline between
-    /// two; hooks written for other tools say it.
+    /// The feedback for the model after a tool has run, in the order of the hooks, separated by
+    /// newlines. Only hooks written for other tools give it.
     #[must_use]
     pub fn feedback(&self) -> Option<String> {
         let words: Vec<&str> = self
@@ -132,21 +132,21 @@ impl Outcome {
         (!words.is_empty()).then(|| words.join("\n"))
     }
 
-    /// Whether a hook wants the host to stop its whole turn, not only this operation; the event need
-    /// not be one that can block.
+    /// Whether a hook asks the host to stop its whole turn, not only this operation. This is
+    /// possible on every event, also on one that cannot block.
     #[must_use]
     pub fn stops_turn(&self) -> bool {
         self.outputs().any(|output| output.stops_turn)
     }
 
-    /// Why a hook wants that, in its words.
+    /// The reason that a hook gives for stopping the turn.
     #[must_use]
     pub fn stop_reason(&self) -> Option<&str> {
         let mut stops = self.outputs().filter(|output| output.stops_turn);
         stops.find_map(|output| output.stop_reason.as_deref().or(output.reason.as_deref()))
     }
 
-    /// What hooks want to be shown to the user, in their order.
+    /// The messages of hooks for the user, in order.
     #[must_use]
     pub fn system_messages(&self) -> Vec<&str> {
         let messages = self.outputs();
@@ -155,7 +155,7 @@ impl Outcome {
             .collect()
     }
 
-    /// What hooks have for the model, in their order, with a newline between two.
+    /// The context of hooks for the model, in order, separated by newlines.
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
         let contexts: Vec<&str> = self
@@ -165,12 +165,13 @@ impl Outcome {
         (!contexts.is_empty()).then(|| contexts.join("\n"))
     }
 
-    /// What hooks would have in the place of values of the tool's input: composed of what all that
-    /// have succeeded say, key by key, a later one outranking those before it. They have seen
-    /// the event as it was, not each other's changes. None when the operation is blocked.
+    /// The values with which hooks replace values of the tool's input. The answers of all
+    /// successful hooks are combined key by key; a later hook has priority over earlier ones. Each
+    /// hook has received the original event, without the changes of the others. None if the
+    /// operation is blocked.
     ///
-    /// It is the host that decides whether to follow. Whoever does fires the changed event once
-    /// more, so that no change passes a guard unseen;
+    /// The host decides whether to apply them. If it does, it fires the changed event again, so
+    /// that every guard sees every change.
     /// [`ToolCall::apply_updates`](crate::ToolCall::apply_updates) does both.
     #[must_use]
     pub fn updated_input(&self) -> Option<Map<String, Value>> {
@@ -188,27 +189,28 @@ impl Outcome {
         all
     }
 
-    /// Whether [`updated_input`](Outcome::updated_input) is the whole input, so that keys which it does
-    /// not have are removed: where a hook written for Claude Code or Codex has said it.
+    /// Whether [`updated_input`](Outcome::updated_input) is the whole input, so that keys not in it are
+    /// removed. This is so if a hook written for Claude Code or Codex has set it.
     #[must_use]
     pub fn replaces_input(&self) -> bool {
         let mut changes = self.counted_outputs();
         changes.any(|output| output.replaces_input && output.updated_input.is_some())
     }
 
-    /// Of hooks whose answers the host may follow.
+    /// Returns the answers that count.
     fn counted_outputs(&self) -> impl Iterator<Item = &HookOutput> {
         let counted = self.results.iter().filter(|result| result.answer_counts());
         counted.filter_map(HookResult::output)
     }
 
-    /// What hooks on `tool:post_execute` would have the model see in the place of the tool's output: the
-    /// last one's word, each of which has seen the output as the one before it left it (in a parallel
-    /// firing, as the redacting ones left it). None where it stays as it is, and on any other event.
+    /// The replacement of the tool's output that hooks on `tool:post_execute` give to the model. The
+    /// last hook's output counts; each hook has received the output as the hook before it left it (if
+    /// run in parallel, as the redacting hooks left it). None if the output is unchanged, and on any
+    /// other event.
     ///
-    /// Where a hook whose failure [withholds](crate::FailurePolicy::Withhold) the output has failed,
-    /// blocked, been skipped or cancelled, this is a note that names it. The host shows its model what
-    /// it finds here; [`ToolRun::output`](crate::ToolRun::output) does.
+    /// If a hook whose failure [withholds](crate::FailurePolicy::Withhold) the output has failed,
+    /// blocked, been skipped or been cancelled, this is a note that names the hook. The host gives
+    /// this value to its model; [`ToolRun::output`](crate::ToolRun::output) does so.
     #[must_use]
     pub fn updated_output(&self) -> Option<Value> {
         if self.kind.event_type != EventType::ToolPostExecute {
@@ -226,16 +228,16 @@ impl Outcome {
         self.results.iter().filter_map(HookResult::output)
     }
 
-    /// Why the operation is blocked; none when it is not.
+    /// The reason why the operation is blocked; none if it is not.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         self.blocked().and_then(HookResult::reason)
     }
 
-    /// The outcome itself when the operation is allowed.
+    /// Returns the outcome itself if the operation is allowed.
     ///
     /// # Errors
-    /// With the result that blocks when it is not.
+    /// If the operation is blocked, with the result that blocks it.
     pub fn into_result(self) -> Result<Self, HookBlockedError> {
         match self.blocked().cloned() {
             Some(result) => Err(HookBlockedError::of(self, result)),
@@ -249,7 +251,7 @@ impl Outcome {
         &self.results
     }
 
-    /// The results alone.
+    /// Returns only the results.
     #[must_use]
     pub fn into_results(self) -> Vec<HookResult> {
         self.results
@@ -261,7 +263,7 @@ impl Outcome {
         &self.kind.event_type
     }
 
-    /// Whether hooks may block such an event: [`EventType::can_block`], unless the host has declared
+    /// Whether hooks can block such an event: [`EventType::can_block`], unless the host has declared
     /// that the event [only notifies](crate::EventSpec::notify_only).
     #[must_use]
     pub fn can_block(&self) -> bool {
@@ -287,10 +289,9 @@ impl IntoIterator for Outcome {
     }
 }
 
-/// A hook has blocked what the host was about to do.
+/// Error of an operation that a hook has blocked.
 ///
-/// The message holds the words by which the hook is known and the reason it gave, as they can be
-/// [shown](crate::printable()):
+/// The message contains the hook's label and its reason, made [printable](crate::printable()):
 ///
 /// ```
 /// use forge_hooks::{Hook, HookBlockedError, HookResult};
@@ -312,7 +313,7 @@ pub struct HookBlockedError {
 }
 
 impl HookBlockedError {
-    /// An error for this result.
+    /// Creates an error for this result.
     #[must_use]
     pub fn new(result: HookResult) -> Self {
         Self {
@@ -321,7 +322,7 @@ impl HookBlockedError {
         }
     }
 
-    /// An error for this result, which is one of these.
+    /// Creates an error for this result, which is one of the outcome's.
     pub(crate) fn of(outcome: Outcome, result: HookResult) -> Self {
         Self {
             result: Box::new(result),
@@ -329,15 +330,15 @@ impl HookBlockedError {
         }
     }
 
-    /// What all hooks of the event have said: those that ran before the one that blocked may have
-    /// messages for the user, or context for the model. None in an error that a host made of a
-    /// result alone.
+    /// The results of all hooks of the event. Hooks that ran before the one that blocked may have
+    /// messages for the user, or context for the model. None in an error that a host created from a
+    /// result.
     #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_deref()
     }
 
-    /// Whether a hook wants the host to stop its whole turn; see [`Outcome::stops_turn`].
+    /// Whether a hook asks the host to stop its whole turn; see [`Outcome::stops_turn`].
     #[must_use]
     pub fn stops_turn(&self) -> bool {
         let of_hook = self.result.output().is_some_and(|output| output.stops_turn);

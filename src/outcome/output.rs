@@ -1,6 +1,6 @@
-//! What a hook answers besides its exit code.
+//! The answer of a hook, in addition to its exit code.
 //!
-//! Knows what an answer means, not how it is written: that is `protocol`.
+//! Knows the meaning of an answer, not its format: that is in `protocol`.
 
 use std::fmt;
 
@@ -8,16 +8,15 @@ use serde_json::{Map, Value};
 
 use crate::hook::named;
 
-/// What a hook says of the operation. Of several hooks, `Block` has priority over `Ask`, and `Ask` over
-/// `Allow`.
+/// The decision of a hook about the operation. `Block` has priority over `Ask`, and `Ask` over `Allow`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Decision {
-    /// It may go on.
+    /// The operation may continue.
     Allow,
-    /// The host's user is to be asked.
+    /// The host asks its user.
     Ask,
-    /// It may not.
+    /// The operation must not continue.
     Block,
 }
 
@@ -28,7 +27,7 @@ named!(Decision {
 });
 
 impl Decision {
-    /// The one of two that has priority; `self` of two that are the same.
+    /// Returns the decision that has priority.
     #[must_use]
     pub fn stricter(self, other: Self) -> Self {
         match (self, other) {
@@ -38,38 +37,38 @@ impl Decision {
     }
 }
 
-/// What a hook has answered as JSON on its standard output; docs/protocol.md has the keys. Nothing
-/// in it is required, and most hooks answer nothing. It is serialized as a hook would write it.
+/// The JSON answer of a hook on its standard output; docs/protocol.md lists the keys. Every key is
+/// optional, and most hooks do not answer. It is serialized as a hook would write it.
 ///
-/// `Debug` shows which parts there are, never their text: it may hold secrets.
+/// `Debug` shows which keys are set, never their text: it may contain secrets.
 #[derive(Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct HookOutput {
-    /// What it says of the operation; the exit code, where it says nothing.
+    /// The decision about the operation. If none, the exit code decides.
     pub decision: Option<Decision>,
-    /// Why, for the user and the model.
+    /// The reason, for the user and the model.
     pub reason: Option<String>,
-    /// Whether it wants the host to stop its whole turn, not only this operation.
+    /// Whether the host should stop its whole turn, not only this operation.
     pub stops_turn: bool,
-    /// Why it wants that, for the user.
+    /// The reason for stopping the turn, for the user.
     pub stop_reason: Option<String>,
-    /// To be shown to the user.
+    /// A message for the user.
     pub system_message: Option<String>,
-    /// For the model.
+    /// Context for the model.
     pub additional_context: Option<String>,
-    /// What it would have in the place of values of the tool's input (FR-4.1), key by key.
+    /// Values that replace values of the tool's input (FR-4.1), key by key.
     pub updated_input: Option<Map<String, Value>>,
-    /// Whether that is the whole input: keys that it does not have are removed. Default: false; hooks
-    /// written for Claude Code and Codex replace the input.
+    /// Whether `updated_input` is the whole input, so that keys not in it are removed. Default:
+    /// false; hooks written for Claude Code and Codex replace the whole input.
     pub replaces_input: bool,
-    /// What it would have the model see in the place of a tool's output; on `tool:post_execute` alone.
+    /// The replacement of a tool's output for the model; only on `tool:post_execute`.
     pub updated_output: Option<Value>,
-    /// What the model hears after a tool has run; only hooks written for other tools say it.
+    /// Feedback for the model after a tool has run. Only hooks written for other tools give it.
     pub feedback: Option<String>,
 }
 
 impl HookOutput {
-    /// Who stops the turn stops the operation too.
+    /// Returns the decision. A hook that stops the turn blocks the operation too.
     pub(super) fn verdict(&self) -> Decision {
         let decision = self.decision.unwrap_or(Decision::Allow);
         if self.stops_turn {
@@ -79,8 +78,8 @@ impl HookOutput {
         }
     }
 
-    /// The words for what it objects to. Those with which it allows are no objection, whatever its
-    /// exit code.
+    /// Returns the reason of an objection. The reason of an answer that allows is not an objection,
+    /// whatever the exit code is.
     pub(super) fn objection(&self) -> Option<&str> {
         let (reason, stop) = (self.reason.as_deref(), self.stop_reason.as_deref());
         match self.decision {

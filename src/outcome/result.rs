@@ -1,6 +1,6 @@
-//! The result of one hook, and the rule of what it means for the operation.
+//! The result of one hook, and what it means for the operation.
 //!
-//! Knows the table of what blocks (docs/protocol.md), not how a hook is run.
+//! Implements the table of what blocks (docs/protocol.md); does not know how a hook is run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,58 +15,58 @@ use crate::hook::{Dialect, FailurePolicy, Hook};
 use crate::printable::printable;
 use crate::redact::Redactor;
 
-/// What came back from one hook.
+/// The result of one hook.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct HookResult {
     /// The hook.
     pub hook: Arc<Hook>,
-    /// The exit code of its process; 128 + n when signal n ended it; -1 when there is none,
-    /// because it could not start, timed out or was cancelled.
+    /// The exit code of its process; 128 + n if signal n ended it; -1 if there is none, because it
+    /// could not start, timed out or was cancelled.
     pub exit_code: i32,
-    /// What it wrote to its standard output, as text: bytes that are no UTF-8 are replaced. When it
-    /// was more than the executor's limit, the middle is left out and said so in its place.
+    /// Its standard output as text. Invalid UTF-8 is replaced. If it was longer than the executor's
+    /// limit, a note stands in place of the middle.
     pub stdout: String,
-    /// The same of its standard error.
+    /// Its standard error, in the same form.
     pub stderr: String,
-    /// From before the start to the end, without time spent in a queue.
+    /// The time from just before its start to its end, without time in the queue.
     pub duration: Duration,
     /// How long its event waited for a thread; zero for a blocking call.
     pub queued: Duration,
     /// Whether it was killed at its deadline.
     pub timed_out: bool,
-    /// The failure in words, or why it was skipped.
+    /// The description of the failure, or the reason why it was skipped.
     pub error: Option<String>,
-    /// The failure.
+    /// The kind of the failure; none if it did not fail.
     pub failure: Option<FailureKind>,
-    /// Why it was not run, where that is no failure; the operation goes on.
+    /// The reason why it was not run, if that is not a failure; the operation continues.
     pub skipped: Option<SkipReason>,
     /// The signal that ended it (Unix).
     pub signal: Option<i32>,
-    /// The process, while it ran; none when it could not start.
+    /// The id of its process; none if it could not start.
     pub pid: Option<u32>,
-    /// Of a [resident](Hook::with_resident) hook, how it got the event; none for any other, and where it
-    /// did not get it.
+    /// How a [resident](Hook::with_resident) hook received the event; none for other hooks, and if it
+    /// did not receive the event.
     pub residency: Option<Residency>,
-    /// Whether `stdout` or `stderr` is not all that was written.
+    /// Whether `stdout` or `stderr` is truncated.
     pub truncated: bool,
-    /// Whether a process that the hook left behind still held its output open when it ended, so
-    /// that what that process writes from then on is lost.
+    /// Whether a process that the hook left running still held its output open when the hook ended.
+    /// What that process writes later is lost.
     pub output_held_open: bool,
     pub(crate) env_file: Option<Box<EnvFile>>,
-    /// Boxed, for most hooks answer nothing.
+    /// Boxed, since most hooks do not answer.
     pub(crate) output: Option<Box<HookOutput>>,
     pub(crate) diagnostics: Vec<String>,
-    /// Whether the host has said that it asks its user where a hook wants it to.
+    /// Whether the host asks its user when a hook answers `ask`.
     pub(crate) ask_handled: bool,
-    /// What was written, where it is not what `stdout` holds.
+    /// The bytes that were written, if `stdout` does not represent them.
     pub(crate) raw_stdout: Option<Vec<u8>>,
     pub(crate) raw_stderr: Option<Vec<u8>>,
 }
 
 impl HookResult {
-    /// A result as it comes from a hook that ended with this exit code and wrote nothing: for the
-    /// tests of a host.
+    /// Creates the result of a hook that ended with this exit code and wrote nothing, for the tests
+    /// of a host.
     #[must_use]
     pub fn new(hook: impl Into<Arc<Hook>>, exit_code: i32) -> Self {
         let failed = exit_code != 0;
@@ -95,7 +95,7 @@ impl HookResult {
         }
     }
 
-    /// A result without a run.
+    /// Creates the result of a hook that failed without being run.
     pub(crate) fn not_run(hook: Arc<Hook>, failure: FailureKind, error: impl Into<String>) -> Self {
         Self {
             failure: Some(failure),
@@ -105,7 +105,7 @@ impl HookResult {
         }
     }
 
-    /// A hook that was not run, and lets the operation go on.
+    /// Creates the result of a hook that was skipped; the operation continues.
     pub(crate) fn skipped(hook: Arc<Hook>, reason: SkipReason, words: impl Into<String>) -> Self {
         Self {
             failure: None,
@@ -115,7 +115,7 @@ impl HookResult {
         }
     }
 
-    /// For a hook whose event was cancelled before its turn.
+    /// Creates the result of a hook whose event was cancelled before its turn.
     pub(crate) fn never_ran(hook: &Arc<Hook>, queued: Duration) -> Self {
         let error = "cancelled before its turn";
         let mut result = Self::not_run(Arc::clone(hook), FailureKind::Cancelled, error);
@@ -123,29 +123,29 @@ impl HookResult {
         result
     }
 
-    /// For a hook at which this crate's own code panicked.
+    /// Creates the result of a hook during which this crate's own code panicked.
     pub(crate) fn panicked(hook: &Arc<Hook>) -> Self {
         let error = "the hooks engine panicked";
         Self::not_run(Arc::clone(hook), FailureKind::Panicked, error)
     }
 
-    /// Whether it ended with exit code 0 and nothing failed. It may have answered `block` all the
-    /// same: what that means for the operation says [`should_continue`](HookResult::should_continue).
+    /// Whether it ended with exit code 0 and nothing failed. It may still have answered `block`;
+    /// [`should_continue`](HookResult::should_continue) says whether the operation may continue.
     #[must_use]
     pub fn success(&self) -> bool {
         self.exit_code == 0 && !self.timed_out && self.failure.is_none()
     }
 
-    /// Whether there was a process: of a hook that was cancelled, or failed in another way, whether
-    /// it had begun.
+    /// Whether its process was started. For a hook that was cancelled or has failed, this says
+    /// whether it had begun.
     #[must_use]
     pub fn started(&self) -> bool {
         self.pid.is_some()
     }
 
-    /// The same result with this answer, as if the hook had written it. An answer that blocks takes
-    /// the place of the exit code's or signal's failure: it blocks also where that would be
-    /// forgiven. For the tests of a host; from the engine it comes by itself.
+    /// Adds this answer, as if the hook had written it, for the tests of a host. An answer that
+    /// blocks replaces the failure of an exit code or signal: it blocks even if the hook's policy
+    /// would ignore the failure.
     ///
     /// ```
     /// use forge_hooks::{Decision, Hook, HookOutput, HookResult};
@@ -168,7 +168,7 @@ impl HookResult {
         self
     }
 
-    /// Whether it ended by itself, with whatever code or signal.
+    /// Whether it ended by itself, with any exit code or signal.
     pub(crate) fn came_to_its_end(&self) -> bool {
         use FailureKind::{Exit, NotExecutable, NotFound, Signal};
         matches!(
@@ -177,22 +177,21 @@ impl HookResult {
         )
     }
 
-    /// What it answered besides its exit code; none when it wrote no answer, or no whole one, or did
-    /// not come to its own end.
+    /// Its answer; none if it wrote no answer or an invalid one, or did not end by itself.
     #[must_use]
     pub fn output(&self) -> Option<&HookOutput> {
         self.output.as_deref()
     }
 
-    /// What the author of the hook should know of its answer: a key that means nothing and looks like
-    /// a typo (`descision`), say. Each is one line, and has been logged as a warning.
+    /// Notes on its answer for the author of the hook, for example about an unknown key that looks
+    /// like a typo (`descision`). Each note is one line, and has been logged as a warning.
     #[must_use]
     pub fn diagnostics(&self) -> &[String] {
         &self.diagnostics
     }
 
-    /// What it comes to, with the hook's exit code, answer and policy taken together: the table in
-    /// docs/protocol.md. A hook that was skipped, or has failed and is forgiven, allows.
+    /// The decision that follows from the hook's exit code, answer and policy, by the table in
+    /// docs/protocol.md. A hook that was skipped, or whose failure is ignored, allows.
     #[must_use]
     pub fn decision(&self) -> Decision {
         let forgiven = |failure: FailureKind| {
@@ -209,14 +208,14 @@ impl HookResult {
             Some(failure) => forgiven(failure),
             None if self.skipped.is_some() => Decision::Allow,
             None if answered == Decision::Block => Decision::Block,
-            // A result that a host's test made by hand may carry a code and no failure.
+            // A result that a host's test built by hand may have an exit code but no failure.
             None if !self.answer_counts() => forgiven(FailureKind::Exit),
             None => answered,
         }
     }
 
-    /// Whether the operation, and the chain of hooks, may go on. A hook that wants the user asked
-    /// lets it go on only where the host has said that it asks:
+    /// Whether the operation, and the chain of hooks, may continue. A hook that answers `ask` lets
+    /// it continue only if the host asks its user:
     /// [`FireOptions::handles_ask`](crate::FireOptions::handles_ask).
     #[must_use]
     pub fn should_continue(&self) -> bool {
@@ -227,29 +226,29 @@ impl HookResult {
         }
     }
 
-    /// Whether what it answered counts: it has succeeded, or the tool that it was written for reads
+    /// Whether its answer counts: it has succeeded, or the tool that it was written for reads
     /// answers on other exit codes too.
     pub(crate) fn answer_counts(&self) -> bool {
         let has_ended = self.failure.is_none() && self.skipped.is_none() && self.output.is_some();
         self.success() || has_ended && self.hook.dialect() != Dialect::Native
     }
 
-    /// Of a `SessionStart` hook of Claude Code that has written something into its `CLAUDE_ENV_FILE`:
-    /// that file, for the host to decide about.
+    /// The `CLAUDE_ENV_FILE` of a `SessionStart` hook of Claude Code, if the hook wrote to it. The
+    /// host decides how to use it.
     #[must_use]
     pub fn env_file(&self) -> Option<&EnvFile> {
         self.env_file.as_deref()
     }
 
-    /// What it would have in the place of a tool's output.
+    /// Its replacement of a tool's output.
     pub(crate) fn replaced_output(&self) -> Option<&Value> {
         let output = self.output().filter(|_| self.answer_counts());
         output.and_then(|output| output.updated_output.as_ref())
     }
 
-    /// What the model gets in the place of a tool's output that this hook should have redacted, and has
-    /// not. Nothing in it is what the hook wrote but the reason of its answer: a pipeline that fails may
-    /// have written the output itself.
+    /// The note that the model receives instead of a tool's output that this hook should have redacted,
+    /// and has not. It contains only the reason of the hook's answer, and nothing else that the hook
+    /// wrote: a pipeline that fails may have written the output itself.
     pub(crate) fn withheld_output(&self) -> Option<Value> {
         const LONGEST_REASON: usize = 300;
         let has_run = self.skipped.is_none() && self.decision() == Decision::Allow;
@@ -257,8 +256,8 @@ impl HookResult {
             return None;
         }
         let why = match self.failure {
-            // Its words may quote what was written.
-            Some(FailureKind::InvalidAnswer) => Some("its answer cannot be used"),
+            // The error message may quote what the hook wrote.
+            Some(FailureKind::InvalidAnswer) => Some("its answer is invalid"),
             Some(_) => self.error.as_deref(),
             None => {
                 let answered = self.output().and_then(HookOutput::objection);
@@ -278,9 +277,9 @@ impl HookResult {
         Some(Value::from(note))
     }
 
-    /// Why the hook failed, blocks or wants the user asked, for the user and the model: what it
-    /// answered as its reason, else what it said on its standard output, else on its standard error;
-    /// for a hook that did not come to its own end, why it did not. None when it did none of these.
+    /// The reason why the hook failed, blocks or asks, for the user and the model. It is the reason
+    /// in its answer, else its standard output, else its standard error; for a hook that did not end
+    /// by itself, the description of the failure. None if it did none of these.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         let error = self.error.as_deref();
@@ -293,14 +292,14 @@ impl HookResult {
 
     fn own_words(&self) -> Option<&str> {
         let answered = self.output().and_then(HookOutput::objection);
-        // On standard error JSON is no answer.
+        // JSON on standard error is not an answer.
         let (said, complained) = (self.stdout.trim(), self.stderr.trim());
         let said = Some(said).filter(|text| !text.is_empty() && !text.starts_with('{'));
         let complained = Some(complained).filter(|text| !text.is_empty());
         answered.or(said).or(complained)
     }
 
-    /// The standard output as bytes, as they were written; the middle is missing when it was more
+    /// The standard output as the bytes that were written; the middle is missing if it was longer
     /// than the limit.
     #[must_use]
     pub fn stdout_bytes(&self) -> &[u8] {
@@ -314,7 +313,7 @@ impl HookResult {
     }
 }
 
-/// Shows how much was written, never what: it may hold secrets.
+/// Shows how much was written, never the text: it may contain secrets.
 impl fmt::Debug for HookResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let own = || self.hook.env().values().map(String::as_str);

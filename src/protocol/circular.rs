@@ -1,32 +1,32 @@
-//! Hooks that, by what they run, would run again and again: the variable that tells a program which
-//! hooks it was started by.
+//! Prevents hooks that would run themselves endlessly: a variable lists the hooks that have started
+//! a program.
 //!
-//! Knows the names of the variable and how it is written; not how a process is started.
+//! Knows the names and the format of the variable; not how a process is started.
 
 use super::names::prefixed;
 use crate::hook::Hook;
 use crate::process::Environment;
 use crate::profile::AppProfile;
 
-/// How many hooks may run, each started by what the one above it runs.
+/// The most nested hooks, each started by the command of the one above it.
 pub(crate) const NESTING_LIMIT: usize = 8;
 
-/// Between two fingerprints.
+/// The separator of two fingerprints.
 const SEPARATOR: &str = ":";
 
 /// The hooks that are running above this program, outermost first, each by its fingerprint.
 #[derive(Debug)]
 pub(crate) struct HookChain {
     above: Vec<String>,
-    /// Of the variable.
+    /// The names of the variable.
     names: Vec<String>,
 }
 
-/// Why a hook is not run.
+/// Error running a hook that would run endlessly.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Circular {
     #[error(
-        "circular: this hook has started, by what it runs, the program that would run it again"
+        "circular: the command of this hook has started the program that would run the hook again"
     )]
     Again,
     #[error(
@@ -36,8 +36,8 @@ pub(crate) enum Circular {
 }
 
 impl HookChain {
-    /// From this program's own environment. Where several names have a chain, the longest counts:
-    /// the others have been handed on by a program that goes by one of them alone.
+    /// Reads the chain from this program's own environment. If several names have a chain, the
+    /// longest counts: the others were passed on by a program that uses only one of the names.
     pub(crate) fn inherited(profile: &AppProfile) -> Self {
         let names: Vec<_> = prefixed(profile, "HOOK_CHAIN").collect();
         let values = names.iter().filter_map(std::env::var_os);
@@ -52,12 +52,12 @@ impl HookChain {
 
     fn parse(text: &str) -> Vec<String> {
         let above = text.split(SEPARATOR).filter(|part| !part.is_empty());
-        // What has been tampered with may be long, and a longer one says nothing more.
+        // A manipulated chain may be long, and the rest of it adds nothing.
         above.take(NESTING_LIMIT).map(str::to_owned).collect()
     }
 
-    /// Refuses a hook that is running above, and any hook too far below the first. `nested` are
-    /// those that are running above within this program.
+    /// Refuses a hook that is already running above, and any hook beyond the nesting limit.
+    /// `nested` is the number of hooks above within this program.
     pub(crate) fn check(&self, hook: &Hook, nested: usize) -> Result<(), Circular> {
         if !self.above.is_empty() && self.above.contains(&shown(hook)) {
             return Err(Circular::Again);
@@ -68,7 +68,7 @@ impl HookChain {
         Ok(())
     }
 
-    /// Sets the variables for what this hook starts.
+    /// Sets the variables for the programs that this hook starts.
     pub(super) fn extend<'a>(&'a self, hook: &Hook, environment: &mut Environment<'a>) {
         let mut chain = self.above.join(SEPARATOR);
         if !chain.is_empty() {
@@ -81,7 +81,7 @@ impl HookChain {
     }
 }
 
-/// A fingerprint as it stands in the variable.
+/// Formats a fingerprint for the variable.
 fn shown(hook: &Hook) -> String {
     format!("{:016x}", hook.fingerprint())
 }

@@ -1,6 +1,6 @@
 //! The event as environment variables: one rule, and its exceptions.
 //!
-//! Knows what is in a variable and whether it fits; not how a process is started.
+//! Knows the content of a variable and whether it fits; not how a process is started.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -16,24 +16,24 @@ use crate::hook::{FailurePolicy, Hook, Inherit, Reads, Stdin};
 use crate::process::{Environment, Inherited, LARGEST_VARIABLE};
 use crate::profile::AppProfile;
 
-/// The variables of an event may take so many bytes all together, each prefix's copy counted. It
-/// leaves most of what the system gives to the user's own environment.
+/// The most bytes of all variables of an event together, counting the copy of each prefix. This
+/// leaves most of the system's limit to the user's own environment.
 const LARGEST_TOTAL: usize = 256 * 1024;
 
 impl HookEvent {
-    /// The event as a hook of the default profile finds it in its environment, but for
+    /// Returns the environment variables of this event with the default profile, except
     /// `WORKING_DIR`, which depends on the hook.
     ///
-    /// Every key of [`data`](HookEvent::data) is a variable: its name in capitals behind the prefix
-    /// (`FORGE_` and `OPENCODE_`). Strings stand there as they are, anything else as JSON, and
-    /// `tool_args` and `tool_result` always as JSON, in which what is nested deeper than 128 levels is
-    /// `null`. docs/protocol.md has the whole rule.
+    /// Every key of [`data`](HookEvent::data) is a variable: its name in capitals after the prefix
+    /// (`FORGE_` and `OPENCODE_`). Strings are passed unchanged, and all other values as JSON.
+    /// `tool_args` and `tool_result` are always JSON, in which values nested deeper than 128 levels
+    /// are `null`. docs/protocol.md has the complete rule.
     #[must_use]
     pub fn to_env(&self) -> BTreeMap<String, String> {
         self.to_env_for(&AppProfile::default())
     }
 
-    /// The same with the names of another profile.
+    /// Like [`to_env`](HookEvent::to_env), with the names of another profile.
     #[must_use]
     pub fn to_env_for(&self, profile: &AppProfile) -> BTreeMap<String, String> {
         let names = Names::new(profile.clone());
@@ -57,7 +57,7 @@ pub(super) struct Variable {
     pub(super) value: String,
 }
 
-/// The variables of one event. Recurses once a level of its data.
+/// Returns the variables of one event. Recurses once for each level of its data.
 fn variables(event: &HookEvent, names: &Names) -> Vec<Variable> {
     let [event_type, timestamp, session_id, tool_name] = names.of_event();
     let mut found = Vec::with_capacity(4 + event.data.len());
@@ -85,7 +85,7 @@ fn variables(event: &HookEvent, names: &Names) -> Vec<Variable> {
     found
 }
 
-/// No variable can hold this character.
+/// Removes NUL, which no variable can contain.
 fn without_nul(value: String) -> String {
     if value.contains('\0') {
         value.replace('\0', "\u{FFFD}")
@@ -94,14 +94,14 @@ fn without_nul(value: String) -> String {
     }
 }
 
-/// How variables are named for a host, and which of them it must not hand on.
+/// The names of variables for a host, and the variables that it must not pass on.
 #[derive(Debug)]
 pub(crate) struct Naming {
     names: Names,
     working_dir: Vec<String>,
-    /// Variables of an event that the host itself has, as one that a hook has started.
+    /// The variables of an event that the host itself has inherited, if a hook has started it.
     above: Vec<String>,
-    /// For hooks that do not say it themselves.
+    /// The list for hooks that do not set their own.
     inherit: Option<Inherit>,
     chain: HookChain,
     disabled_by: Option<String>,
@@ -130,7 +130,7 @@ impl Naming {
         &self.chain
     }
 
-    /// What a hook inherits from the host; never the variables of an event.
+    /// Returns the variables that a hook inherits from the host; never those of an event.
     fn inherited<'a>(&'a self, hook: &Hook) -> Inherited<'a> {
         let Some(rule) = hook.inherit_rule().or(self.inherit.as_ref()) else {
             return Inherited::AllBut(&self.above);
@@ -150,14 +150,15 @@ impl Naming {
         }
     }
 
-    /// No variables of an event: the process is there for many.
+    /// Adds the variables of a resident hook. It gets no variables of an event, since its process
+    /// handles many events.
     fn extend_for_resident<'a>(
         &'a self,
         hook: &'a Hook,
         working_dir: &str,
         environment: &mut Environment<'a>,
     ) {
-        // Otherwise its answers would stay in a buffer.
+        // Otherwise Python would keep its answers in a buffer.
         environment.set("PYTHONUNBUFFERED", "1");
         self.extend_by_directory(working_dir, environment);
         for name in prefixed(self.profile(), "RESIDENT") {
@@ -169,7 +170,7 @@ impl Naming {
         self.chain.extend(hook, environment);
     }
 
-    /// The variable by which a person has turned all hooks off.
+    /// The variable with which the user has disabled all hooks.
     pub(crate) fn disabled_by(&self) -> Option<&str> {
         self.disabled_by.as_deref()
     }
@@ -182,7 +183,7 @@ fn disabling_variable(profile: &AppProfile) -> Option<String> {
             "1" | "true" | "yes" | "on" => true,
             "" | "0" | "false" | "no" | "off" => false,
             _ => {
-                warn!("`{name}` is neither 1 nor 0: hooks are not turned off by it");
+                warn!("`{name}` is ignored: expected 1 to disable all hooks, or 0");
                 false
             }
         }
@@ -190,7 +191,7 @@ fn disabling_variable(profile: &AppProfile) -> Option<String> {
     prefixed(profile, "HOOKS_DISABLE").find(is_on)
 }
 
-/// The variables of one event for all its hooks.
+/// The variables of one event, shared by all its hooks.
 #[derive(Debug, Default)]
 pub(crate) struct EventVariables {
     fitting: Vec<Variable>,
@@ -200,25 +201,25 @@ pub(crate) struct EventVariables {
     spill: OnceLock<Result<Spill, String>>,
 }
 
-/// Why a hook cannot be given an event.
+/// Error passing an event to a hook.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum VariablesError {
     #[error(
-        "`{name}` is too large for an environment variable ({bytes} bytes), and the hook would not see it; a hook that reads its standard input instead says `\"reads\": \"stdin\"`"
+        "`{name}` is too large for an environment variable ({bytes} bytes), so the hook would not receive it; if the hook reads the event from its standard input, set `\"reads\": \"stdin\"`"
     )]
     TooLarge { name: String, bytes: usize },
     #[error(
-        "event data `{key}` is nested deeper than {DEEPEST_DATA} levels, and hooks are not given that; the program that fires the event can flatten it, or pass it as a string of JSON"
+        "event data `{key}` is nested deeper than {DEEPEST_DATA} levels, which hooks do not receive; the program that fires the event can flatten it, or pass it as a string of JSON"
     )]
     TooDeep { key: String },
-    #[error("could not put the large value of `{name}` into a file: {cause}")]
+    #[error("cannot write the large value of `{name}` to a file: {cause}")]
     NoSpill { name: String, cause: String },
-    #[error("`{name}` in the hook's `env` is no name of a variable")]
+    #[error("`{name}` in the hook's `env` is not a valid name of a variable")]
     BadName { name: String },
 }
 
 impl EventVariables {
-    /// Looks once at how deep the event is, for all its hooks.
+    /// Prepares the variables. The depth of the event is checked once for all its hooks.
     pub(crate) fn new(event: &HookEvent, naming: &Naming) -> Self {
         if let Some(key) = event.too_deep_key() {
             return Self {
@@ -250,12 +251,11 @@ impl EventVariables {
         }
     }
 
-    /// What a hook finds in its environment.
+    /// Returns the environment of a hook.
     ///
     /// # Errors
-    /// When a value is nested too deep, when one is too large and the hook is a guard that would not
-    /// see it, when the value cannot be put into a file, and when the hook's own `env` cannot be an
-    /// environment.
+    /// If a value is nested too deep; if a value is too large and the hook is a guard that would not
+    /// receive it; if the value cannot be written to a file; if the hook's own `env` is invalid.
     pub(crate) fn for_hook<'a>(
         &'a self,
         hook: &'a Hook,
@@ -278,15 +278,16 @@ impl EventVariables {
         for (name, value) in hook.env() {
             environment.set(name, value);
         }
-        // The hook's own variables win, except over these.
+        // The hook's own variables have priority, except over these.
         naming.chain.extend(hook, &mut environment);
         Ok(environment)
     }
 
-    /// What a hook of another tool finds there: nothing of the event, but what that tool sets.
+    /// Returns the environment of a hook of another tool: nothing of the event, but the variables
+    /// that the tool sets.
     ///
     /// # Errors
-    /// When a value is nested too deep, and when the hook's own `env` cannot be an environment.
+    /// If a value is nested too deep, or the hook's own `env` is invalid.
     pub(crate) fn for_foreign<'a>(
         &self,
         hook: &'a Hook,
@@ -319,7 +320,7 @@ impl EventVariables {
         Ok(Environment::new(naming.inherited(hook)))
     }
 
-    /// The variables that name files, for the values that do not fit.
+    /// Adds variables with the names of files, for the values that do not fit.
     fn name_files(
         &self,
         hook: &Hook,

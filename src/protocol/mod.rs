@@ -1,8 +1,8 @@
-//! What a hook is given, and how its answer is read.
+//! The protocol between this crate and hooks: what a hook receives, and how its answer is read.
 //!
-//! The protocol of this crate: the event in the environment and, as JSON, on standard input; the exit
-//! code, and JSON on standard output, as the answer. docs/protocol.md is its description for those who write hooks.
-//! `dialect` has those of other tools.
+//! A hook receives the event in its environment and, as JSON, on standard input. It answers with its exit code, and
+//! JSON on standard output. docs/protocol.md describes this for authors of hooks. `dialect` has the protocols of
+//! other tools.
 
 mod circular;
 mod dialect;

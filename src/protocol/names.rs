@@ -1,7 +1,7 @@
-//! How the variables of an event are named for a host.
+//! The names of an event's variables for a host.
 //!
-//! Knows names, no values. The names of the built-in events' variables are made once for each profile,
-//! not once for each event.
+//! Knows names, not values. The names for the built-in events are created once for each profile, not
+//! for each event.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use serde_json::{Map, Value};
 use crate::printable::printable;
 use crate::profile::AppProfile;
 
-/// What every event has.
+/// The variables of every event.
 const OF_EVENT: [&str; 4] = ["EVENT", "TIMESTAMP", "SESSION_ID", "TOOL_NAME"];
 
-/// The names that the engine sets itself besides. Data can set neither these nor those of an event, nor
+/// The further names that the engine sets. Data can set neither these names, nor those of an event, nor
 /// a name that ends in `_FILE`.
 const OF_ENGINE: [&str; 4] = ["WORKING_DIR", "RESIDENT", "HOOK_CHAIN", "HOOKS_DISABLE"];
 
-/// The data of the built-in events. No other key can take their names: a guard relies on them.
+/// The data of the built-in events. No other key can use their names, since guards rely on them.
 const OF_DATA: [&str; 10] = [
     "tool_args",
     "tool_result",
@@ -33,7 +33,7 @@ const OF_DATA: [&str; 10] = [
     "role",
 ];
 
-/// The names without prefix of FR-2.3, and whose values they have.
+/// The names without a prefix (FR-2.3), and the variables whose values they have.
 const SHORT_NAMES: [(&str, &str); 4] = [
     ("EVENT_TYPE", "EVENT"),
     ("TOOL_NAME", "TOOL_NAME"),
@@ -41,12 +41,12 @@ const SHORT_NAMES: [(&str, &str); 4] = [
     ("TOOL_RESULT", "TOOL_RESULT"),
 ];
 
-/// One variable's names.
+/// The names of one variable.
 #[derive(Debug)]
 pub(super) struct VariableName {
-    /// Without a prefix.
+    /// The name without a prefix.
     pub(super) plain: String,
-    /// In a process: one name for each prefix, and the short one.
+    /// The names in a process: one for each prefix, and the short name.
     pub(super) full: Vec<String>,
 }
 
@@ -62,13 +62,14 @@ impl VariableName {
         })
     }
 
-    /// The bytes that a value takes in an environment, under all of these names.
+    /// Returns the bytes that a value takes in an environment under all of these names.
     pub(super) fn size_with(&self, value: &str) -> usize {
         let size = |name: &String| name.len() + value.len() + 2;
         self.full.iter().map(size).sum()
     }
 
-    /// Whether each of these names can have this value; no variable is longer than `largest` bytes.
+    /// Whether each of these names can have this value: no variable may be longer than `largest`
+    /// bytes.
     pub(super) fn fits(&self, value: &str, largest: usize) -> bool {
         let fits = |name: &String| name.len() + 1 + value.len() <= largest;
         self.full.iter().all(fits)
@@ -102,8 +103,8 @@ impl Names {
         &self.of_event
     }
 
-    /// The names of an event's data, and the keys they come from. A key that cannot be a name, or that
-    /// shares its name with another, is left out: which of two would win is nothing to rely on.
+    /// Returns the names for an event's data, with their keys. A key that cannot be a name, or that
+    /// has the same name as another key, is left out: no hook can rely on which of two would win.
     pub(super) fn of_data<'e>(
         &self,
         data: &'e Map<String, Value>,
@@ -117,7 +118,7 @@ impl Names {
                 others.entry(name).or_default().push(key);
             } else {
                 warn!(
-                    "event data `{}` is no variable: hooks find it in the JSON alone",
+                    "event data `{}` is not passed as a variable: hooks receive it only in the JSON",
                     printable(key)
                 );
             }
@@ -127,7 +128,7 @@ impl Names {
                 names.push((VariableName::new(&name, &self.profile), only));
             } else {
                 warn!(
-                    "event data {} would all be `{name}`: hooks find them in the JSON alone",
+                    "event data {} would all be named `{name}`: hooks receive them only in the JSON",
                     printable(&format!("{keys:?}"))
                 );
             }
@@ -135,8 +136,8 @@ impl Names {
         names
     }
 
-    /// The variables of an event that are in the host's own environment, as in that of a host which a
-    /// hook has started.
+    /// Returns the variables of an event in the host's own environment, which has them if a hook has
+    /// started the host.
     pub(super) fn found_in_environment(&self) -> Vec<String> {
         let known = self.of_event.iter().chain(&self.of_data);
         let names = known.flat_map(|name| {
@@ -152,8 +153,8 @@ impl Names {
     }
 }
 
-/// The key in capitals, with `_` for what often separates words; none for one that is no name, and for
-/// one that another variable has.
+/// Returns the key in capitals, with `_` for common separators; none if it is not a valid name or is
+/// reserved.
 fn name_of_key(key: &str) -> Option<String> {
     let letter = |c: char| match c {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => Some(c.to_ascii_uppercase()),
@@ -167,7 +168,7 @@ fn name_of_key(key: &str) -> Option<String> {
     (!name.is_empty() && !name.ends_with("_FILE") && !taken).then_some(name)
 }
 
-/// This name behind each of the profile's prefixes.
+/// Returns this name with each of the profile's prefixes.
 pub(super) fn prefixed<'a>(
     profile: &'a AppProfile,
     name: &'a str,

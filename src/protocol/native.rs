@@ -1,7 +1,7 @@
-//! How an answer is written: one JSON object on standard output.
+//! The format of an answer: one JSON object on standard output.
 //!
-//! Knows the keys of docs/protocol.md, in their own place and as other tools nest them. What an
-//! answer means, it does not know.
+//! Knows the keys of docs/protocol.md, at the top level and as other tools nest them; not the
+//! meaning of an answer.
 
 use serde::de::Error;
 use serde::ser::SerializeMap;
@@ -11,16 +11,16 @@ use serde_json::{Map, Value};
 use crate::outcome::{Decision, HookOutput};
 use crate::printable::is_printable;
 
-/// Whether output that was [cut to what is visible](from_first_visible) is meant as an answer; other
-/// output is plain text.
+/// Whether output [from its first visible character](from_first_visible) is meant as an answer;
+/// other output is plain text.
 pub(crate) fn is_answer(visible: &[u8]) -> bool {
     visible.first() == Some(&b'{')
 }
 
-/// The output from its first visible character on. A `block` behind characters that a terminal or an
-/// editor does not show must not be overlooked, so white space and what is not printable are skipped,
-/// in any order. UTF-16's byte order marks are skipped too: what follows them is then an invalid
-/// answer, where it would be plain text.
+/// Returns the output from its first visible character on. A `block` after characters that a terminal
+/// or an editor does not show must not be overlooked, so white space and unprintable characters are
+/// skipped. UTF-16's byte order marks are skipped too, so that UTF-16 is an invalid answer and not
+/// plain text.
 pub(crate) fn from_first_visible(stdout: &[u8]) -> &[u8] {
     let mut skipped = 0;
     for chunk in stdout.utf8_chunks() {
@@ -39,21 +39,21 @@ fn is_invisible(c: char) -> bool {
     c.is_whitespace() || !is_printable(c)
 }
 
-/// An answer, with the keys in it that mean nothing and look like typos, each with the one that was
-/// probably meant.
+/// An answer, with its unknown keys that look like typos, each with the key that was probably
+/// meant.
 pub(crate) struct Answer {
     pub(crate) output: HookOutput,
     pub(crate) misspelt: Vec<(String, &'static str)>,
 }
 
-/// Reads what [`is_answer`].
+/// Reads output that [is an answer](is_answer).
 pub(crate) fn read(stdout: &[u8]) -> Result<Answer, serde_json::Error> {
     let wire: Wire = serde_json::from_slice(stdout)?;
     Ok(wire.into_answer())
 }
 
-/// Reading a `Value` by hand would be as short, but this tells the column of what is wrong, and does
-/// not take a key twice.
+/// The keys of an answer. Reading a `Value` would be as short, but this reports the column of an
+/// error, and refuses a duplicate key.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Wire {
@@ -88,7 +88,7 @@ struct Specific {
     others: Map<String, Value>,
 }
 
-/// As a hook writes it, with the keys that it has something to say with.
+/// Serializes as a hook writes it, with only the keys that are set.
 impl Serialize for HookOutput {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -130,7 +130,7 @@ const KEYS: &[&str] = &[
     "hookSpecificOutput",
 ];
 
-/// So many characters of a word that is none of ours are shown.
+/// The most characters of an unknown word that an error shows.
 const LONGEST_WORD: usize = 40;
 
 const SPECIFIC_KEYS: &[&str] = &[
@@ -141,7 +141,8 @@ const SPECIFIC_KEYS: &[&str] = &[
     "additionalContext",
 ];
 
-/// An output of `null` replaces the tool's like any other.
+/// Reads a value that is present. An output of `null` replaces the tool's output like any other
+/// value.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -155,7 +156,7 @@ fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decisio
         "ask" => Decision::Ask,
         "block" | "deny" => Decision::Block,
         _ => {
-            // A hook may write whatever it likes, of whatever length.
+            // The word comes from the hook, and may be of any length.
             let word: String = word.chars().take(LONGEST_WORD).collect();
             let message = format!("unknown decision `{word}`, expected `allow`, `block` or `ask`");
             return Err(D::Error::custom(message));
@@ -166,10 +167,10 @@ fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decisio
 impl Wire {
     fn into_answer(self) -> Answer {
         let nested = self.hook_specific_output.unwrap_or_default();
-        let mut misspelt = slips(&self.others, KEYS);
-        misspelt.extend(slips(&nested.others, SPECIFIC_KEYS));
+        let mut misspelt = typos(&self.others, KEYS);
+        misspelt.extend(typos(&nested.others, SPECIFIC_KEYS));
         misspelt.extend(misplaced(&nested.others));
-        // Who says it in both places means the stricter of the two, and the reason beside it.
+        // If both places have a decision, the stricter one counts, with the reason next to it.
         let decision = match (self.decision, nested.permission_decision) {
             (Some(outer), Some(inner)) => Some(outer.stricter(inner)),
             (outer, inner) => outer.or(inner),
@@ -198,7 +199,7 @@ impl Wire {
     }
 }
 
-/// Blank words say nothing.
+/// Returns the text, unless it is blank.
 fn said(words: Option<String>) -> Option<String> {
     words.filter(|words| !words.trim().is_empty())
 }
@@ -223,18 +224,18 @@ fn merged(
     }
 }
 
-/// Other tools' keys mean nothing here and are no slips; `descision` is one, and nobody else would
-/// ever tell.
-fn slips(others: &Map<String, Value>, known: &[&'static str]) -> Vec<(String, &'static str)> {
-    let slip = |key: &String| {
+/// Returns the keys that look like typos (`descision`). Other tools' keys are ignored without a
+/// warning.
+fn typos(others: &Map<String, Value>, known: &[&'static str]) -> Vec<(String, &'static str)> {
+    let typo = |key: &String| {
         let near =
             |name: &&&str| strsim::jaro_winkler(&name.to_lowercase(), &key.to_lowercase()) > 0.9;
         known.iter().find(near).map(|name| (key.clone(), *name))
     };
-    others.keys().filter_map(slip).collect()
+    others.keys().filter_map(typo).collect()
 }
 
-/// Keys of the answer itself that stand where they mean nothing.
+/// Returns known keys in a place where they have no effect.
 fn misplaced(others: &Map<String, Value>) -> Vec<(String, &'static str)> {
     let found = KEYS.iter().copied().filter(|key| others.contains_key(*key));
     let told = found.map(|key| {

@@ -1,7 +1,7 @@
-//! What a hook whose process is kept is given, and what it must answer: a line each, with an id.
+//! The protocol of resident hooks: the event and the answer are one line each, with an id.
 //!
-//! Knows lines, no process. The id tells the answer to this event from whatever else is written to the
-//! same output, as by a program that the hook has started.
+//! Knows lines, not processes. The id distinguishes the answer to this event from other text on the
+//! same output, for example from a program that the hook has started.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -9,18 +9,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Deserialize;
 
-/// The bytes of an event's line.
+/// The most bytes of an event's line.
 pub(crate) const LONGEST_EVENT: usize = 16 * 1024 * 1024;
 
-/// Random: a program that has not read the event cannot guess it.
+/// Returns a random id, which a program that has not read the event cannot guess.
 pub(crate) fn new_id() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    // The keys are random, and the hash tells nothing of them.
+    // The keys are random, and the hash does not reveal them.
     format!("{:016x}", RandomState::new().hash_one(count))
 }
 
-/// The event's JSON with the id, as a line.
+/// Returns the event's JSON with the id as a line.
 pub(crate) fn event_line(json: &[u8], id: &str) -> Vec<u8> {
     let json = json.trim_ascii_end();
     let mut rest = json.strip_suffix(b"}").unwrap_or(json);
@@ -41,13 +41,14 @@ pub(crate) fn event_line(json: &[u8], id: &str) -> Vec<u8> {
     line
 }
 
-/// U+2028 and U+2029, which stand in strings only: Node's `readline` takes them for line ends.
+/// Whether the JSON contains U+2028 or U+2029, which occur only in strings: Node's `readline`
+/// treats them as line ends.
 fn ends_a_line_for_some(bytes: &[u8]) -> bool {
     matches!(bytes, [0xe2, 0x80, 0xa8 | 0xa9])
 }
 
-/// Whether this is the answer to the event of this id: one JSON object on one line; else in words why
-/// not.
+/// Checks that this is the answer to the event with this id: one JSON object on one line. The error
+/// is a message.
 pub(crate) fn check_answer(output: &[u8], id: &str) -> Result<(), String> {
     #[derive(Deserialize)]
     struct Answer {
@@ -61,7 +62,7 @@ pub(crate) fn check_answer(output: &[u8], id: &str) -> Result<(), String> {
         return Err("it answered with more than one line".to_owned());
     }
     if line.trim_ascii_start().first() != Some(&b'{') {
-        return Err("its answer is no JSON object".to_owned());
+        return Err("its answer is not a JSON object".to_owned());
     }
     let answer: Answer = serde_json::from_slice(line).map_err(|error| {
         format!("its answer is not one JSON object with the `id` of the event: {error}")

@@ -1,9 +1,9 @@
 //! Files for values that are too large for an environment variable.
 //!
-//! One private folder an event, removed when its hooks have run. Should the process be killed
-//! before that, the next one to need such a folder removes it. The name of a folder says whose it
-//! is: the namespace of process numbers (containers may share a folder for temporary files) and the
-//! process.
+//! Each event has one private directory, removed when its hooks have run. If the process is killed
+//! before that, the next process that needs such a directory removes it. The name of a directory
+//! contains its owner: the namespace of process ids (containers may share a directory for temporary
+//! files) and the process id.
 
 use std::fs;
 use std::io;
@@ -16,14 +16,14 @@ use crate::process::process_is_gone;
 
 const PREFIX: &str = "forge-hooks";
 
-/// The folder of one event; removed when dropped.
+/// The directory of one event; removed when dropped.
 #[derive(Debug)]
 pub(super) struct Spill {
-    folder: TempDir,
+    directory: TempDir,
 }
 
 impl Spill {
-    /// Writes each value to a file of its name.
+    /// Writes each value to a file with its name.
     pub(super) fn write<'a>(values: impl Iterator<Item = (&'a str, &'a str)>) -> io::Result<Self> {
         static SWEEP: Once = Once::new();
         let parent = std::env::temp_dir();
@@ -44,23 +44,27 @@ impl Spill {
             builder.permissions(fs::Permissions::from_mode(0o700));
         }
         let spill = Self {
-            folder: builder.tempdir_in(parent)?,
+            directory: builder.tempdir_in(parent)?,
         };
         for (name, value) in values {
-            fs::write(spill.folder.path().join(name), value)?;
+            fs::write(spill.directory.path().join(name), value)?;
         }
         Ok(spill)
     }
 
-    /// The file of a value. The folder for temporary files is a text in the first place, being
-    /// read from a variable; where it is no Unicode, the hook cannot be told its name.
+    /// Returns the path of a value's file. The directory for temporary files is set by a variable;
+    /// if it is not Unicode, the hook cannot receive the path.
     pub(super) fn path(&self, name: &str) -> String {
-        self.folder.path().join(name).to_string_lossy().into_owned()
+        self.directory
+            .path()
+            .join(name)
+            .to_string_lossy()
+            .into_owned()
     }
 }
 
-/// Removes what processes left behind that are gone. Another user's folders cannot be removed;
-/// that, and a race with another process that sweeps, is not worth a word.
+/// Removes directories of processes that have ended. Errors are ignored: another user's directories
+/// cannot be removed, and another process may be removing the same ones.
 fn sweep(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else {
         return;
@@ -73,9 +77,9 @@ fn sweep(parent: &Path) {
     }
 }
 
-/// The process that a folder belongs to, if its number means anything here.
-fn owner(folder: &str) -> Option<u32> {
-    let mut parts = folder
+/// Returns the id of the process that a directory belongs to, if the id is from this namespace.
+fn owner(directory: &str) -> Option<u32> {
+    let mut parts = directory
         .strip_prefix(PREFIX)?
         .strip_prefix('-')?
         .splitn(3, '-');
@@ -85,7 +89,7 @@ fn owner(folder: &str) -> Option<u32> {
     ours.then_some(process)
 }
 
-/// The number of the namespace of process numbers; see pid_namespaces(7).
+/// Returns the number of the namespace of process ids; see pid_namespaces(7).
 fn namespace() -> String {
     let link = fs::read_link("/proc/self/ns/pid").unwrap_or_else(|_| PathBuf::from("0"));
     link.to_string_lossy()
@@ -102,7 +106,7 @@ mod tests {
     fn a_folder_is_removed_when_its_process_is_gone_and_not_before() {
         let parent = tempfile::tempdir().unwrap();
         let own = Spill::write_below(parent.path(), [("A", "b")].into_iter()).unwrap();
-        // No system gives out this number: it is above the largest that Linux can be set to.
+        // No system uses this id: it is above the largest that Linux can be configured to use.
         let left = parent
             .path()
             .join(format!("{PREFIX}-{}-2000000000-abc", namespace()));
@@ -110,8 +114,8 @@ mod tests {
             .path()
             .join(format!("{PREFIX}-1{}-2000000000-abc", namespace()));
         let foreign = parent.path().join("forge-hooks-notes");
-        for folder in [&left, &elsewhere, &foreign] {
-            fs::create_dir(folder).unwrap();
+        for directory in [&left, &elsewhere, &foreign] {
+            fs::create_dir(directory).unwrap();
         }
         sweep(parent.path());
         assert!(!left.exists());
@@ -124,7 +128,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let parent = tempfile::tempdir().unwrap();
         let spill = Spill::write_below(parent.path(), std::iter::empty()).unwrap();
-        let mode = fs::metadata(spill.folder.path())
+        let mode = fs::metadata(spill.directory.path())
             .unwrap()
             .permissions()
             .mode();

@@ -1,6 +1,6 @@
-//! What a hook has answered, and what that makes of its result.
+//! Reads a hook's answer, and adds it to the hook's result.
 //!
-//! Knows when output is an answer, not how one is written.
+//! Knows when output is an answer, not the format of an answer.
 
 use log::warn;
 
@@ -11,8 +11,8 @@ use crate::outcome::{FailureKind, HookResult};
 use crate::printable::printable;
 use crate::protocol::{Answer, from_first_visible, is_answer, read_answer};
 
-/// The result with its answer, where the hook came to its own end and has written one. `cut` says
-/// that standard output was longer than what is kept of it.
+/// Returns the result with its answer, if the hook ended by itself and wrote one. `cut` says that
+/// standard output was longer than the part that is kept.
 pub(super) fn answered(
     result: HookResult,
     cut: bool,
@@ -21,8 +21,8 @@ pub(super) fn answered(
 ) -> HookResult {
     let output = result.stdout_bytes();
     let written = from_first_visible(output);
-    // White space that was cut may have gone on with an answer. What has control characters, as
-    // zeros from a device, is no text that would.
+    // Truncated output that starts with only white space may contain an answer. Control characters,
+    // such as zeros from a device, are not white space.
     let is_blank = without_bom(output).trim_ascii().is_empty();
     let wants_to_be_one = is_answer(written) || (cut && is_blank);
     if !result.came_to_its_end() {
@@ -30,22 +30,25 @@ pub(super) fn answered(
     }
     let redacts = result.hook.on_failure() == FailurePolicy::Withhold;
     if !wants_to_be_one {
-        // Whatever it wrote was meant to take the place of the output.
+        // Whatever such a hook writes is meant to replace the output.
         if redacts && result.success() && !is_blank {
-            let why = "it is no JSON object";
+            let why = "it is not a JSON object";
             return with_unusable_answer(result, why, firing, reporter);
         }
         return result;
     }
     let answer = if cut {
-        Err("it is longer than what is kept of the output".to_owned())
+        Err("it is longer than the part of the output that is kept".to_owned())
     } else {
         read_answer(written).map_err(|error| why_unusable(&error))
     };
     match answer {
         Ok(answer) => match answer.misspelt.first() {
             Some((key, meant)) if redacts => {
-                let why = format!("`{}` means nothing; did it mean `{meant}`?", printable(key));
+                let why = format!(
+                    "`{}` is not a known key; did it mean `{meant}`?",
+                    printable(key)
+                );
                 with_unusable_answer(result, &why, firing, reporter)
             }
             _ => with_answer(result, answer, reporter),
@@ -58,7 +61,9 @@ fn with_answer(result: HookResult, answer: Answer, reporter: &Reporter) -> HookR
     let mut diagnostics = Vec::new();
     for (key, meant) in &answer.misspelt {
         let key = printable(key);
-        diagnostics.push(format!("`{key}` means nothing; did you mean `{meant}`?"));
+        diagnostics.push(format!(
+            "`{key}` is not a known key; did you mean `{meant}`?"
+        ));
     }
     for words in &diagnostics {
         let label = || reporter.label(&result.hook);
@@ -69,14 +74,15 @@ fn with_answer(result: HookResult, answer: Answer, reporter: &Reporter) -> HookR
     result
 }
 
-/// Half an answer may be half a `block`. An event that cannot be blocked treats it as plain text.
+/// An incomplete answer may be an incomplete `block`, so it counts as a failure. On an event that
+/// cannot be blocked it is treated as plain text.
 fn with_unusable_answer(
     mut result: HookResult,
     why: &str,
     firing: &Firing<'_>,
     reporter: &Reporter,
 ) -> HookResult {
-    let error = format!("its answer cannot be used: {why}");
+    let error = format!("its answer is invalid: {why}");
     let counts = firing.can_block || result.hook.on_failure() == FailurePolicy::Withhold;
     if counts {
         result.failure = Some(FailureKind::InvalidAnswer);
@@ -85,7 +91,7 @@ fn with_unusable_answer(
         let hook = &result.hook;
         tell(|| {
             warn!(
-                "what hook `{}` writes on {} is treated as plain text: {}",
+                "the output of hook `{}` on {} is treated as plain text: {}",
                 reporter.label(hook),
                 firing.event.event_type,
                 reporter.shown(hook, &error)
@@ -95,7 +101,8 @@ fn with_unusable_answer(
     result
 }
 
-/// The author of a hook that did not mean to answer learns why its output was read as an answer.
+/// Explains the error also to an author who did not mean to answer: why the output was read as an
+/// answer.
 fn why_unusable(error: &serde_json::Error) -> String {
     if error.is_data() {
         return error.to_string();
@@ -103,7 +110,7 @@ fn why_unusable(error: &serde_json::Error) -> String {
     format!("{error} (output that begins with `{{` must be one JSON object and nothing else)")
 }
 
-/// Without the byte order marks at the beginning.
+/// Removes byte order marks at the beginning.
 pub(super) fn without_bom(mut bytes: &[u8]) -> &[u8] {
     while let Some(rest) = bytes.strip_prefix("\u{FEFF}".as_bytes()) {
         bytes = rest;

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use crate::hook::{Dialect, Foreign, HookCommand, Shell};
 use crate::process::Args;
 
-/// Returns the program to start, as a name or a path, and its arguments. An error is a message for people.
+/// Returns the program to start, as a name or a path, and its arguments. An error is a message for the user.
 pub(crate) fn command_line(
     command: &HookCommand,
     prefixes: &[String],
@@ -39,7 +39,7 @@ pub(crate) fn command_line(
 }
 
 /// The same for a hook of another tool, with the shell that this tool takes where none is named. In the
-/// arguments of a program, `${CLAUDE_PROJECT_DIR}` and the like are replaced.
+/// arguments of a program, `${CLAUDE_PROJECT_DIR}` and similar names are replaced.
 pub(crate) fn foreign_command_line(
     foreign: &Foreign,
     command: &HookCommand,

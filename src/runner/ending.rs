@@ -1,6 +1,6 @@
-//! How a process ended, as an exit code and a failure, and its output as text.
+//! Converts the end of a process to an exit code and a failure, and its output to text.
 //!
-//! Knows no hook.
+//! Knows nothing of hooks.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use super::answer::without_bom;
 use crate::outcome::FailureKind;
 use crate::process::{Captured, End, StartErrorKind};
 
-/// A failure, in words.
+/// A failure with its description.
 pub(super) type Unable = (FailureKind, String);
 
-/// The exit code, and the failure if it is one.
+/// Returns the exit code, and the failure if there is one.
 pub(super) fn judge(end: &End, timeout: Duration) -> (i32, Option<Unable>) {
     use FailureKind as Kind;
     let (code, kind, error) = match end {
@@ -57,12 +57,13 @@ pub(super) fn judge(end: &End, timeout: Duration) -> (i32, Option<Unable>) {
 }
 
 /// The usual cause: `ssh` or `sudo` asking for a password.
-const STOPPED: &str = ", stopped: a hook that wants the terminal is stopped, for it has none";
+const STOPPED: &str =
+    ", stopped by a signal: it tried to use the terminal, which a hook does not have";
 
-/// What a shell exits with when it does not find a command: POSIX, and `cmd`.
+/// The exit codes of a shell that does not find a command: POSIX, and `cmd`.
 const NOT_FOUND_CODES: &[i32] = if cfg!(windows) { &[127, 9009] } else { &[127] };
 
-/// Output as text, and as bytes where the text does not hold them all.
+/// Returns output as text, and also as bytes if the text does not represent all of them.
 pub(super) fn text(captured: Captured) -> (String, Option<Vec<u8>>) {
     let omitted = captured.omitted();
     if omitted > 0 {

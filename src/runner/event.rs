@@ -1,16 +1,16 @@
-//! An event that the engine shares with its host, until the last of both drops it.
+//! An event that the engine shares with its host until the last of them drops it.
 
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
 use crate::events::HookEvent;
 
-/// Its data may be deeper than the stack of a thread, which to drop it would overflow: it is taken
-/// apart first.
+/// A shared event. Its data may be nested so deeply that dropping it would overflow the stack, so
+/// it is taken apart first.
 #[derive(Clone)]
 pub(crate) struct SharedEvent(Arc<HookEvent>);
 
-/// Stands in for an event that is being dropped.
+/// A placeholder for an event that is being dropped.
 static NOTHING: LazyLock<Arc<HookEvent>> = LazyLock::new(|| Arc::new(HookEvent::user_interrupt()));
 
 impl SharedEvent {
@@ -36,7 +36,7 @@ impl Deref for SharedEvent {
 impl Drop for SharedEvent {
     fn drop(&mut self) {
         let event = std::mem::replace(&mut self.0, Arc::clone(&NOTHING));
-        // Of several threads that drop it at once exactly one has the event.
+        // If several threads drop it at once, exactly one of them gets the event.
         if let Some(mut event) = Arc::into_inner(event) {
             event.drop_data();
         }

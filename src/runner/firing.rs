@@ -1,4 +1,4 @@
-//! One event on its way through its hooks: what all of them are given alike.
+//! One event while its hooks run: what all of them receive.
 //!
 //! Knows nothing of threads.
 
@@ -13,7 +13,7 @@ use crate::hook::Hook;
 use crate::process::Cancel;
 use crate::protocol::{EventVariables, Naming};
 
-/// An event, lent by a caller who waits, or shared.
+/// An event, either borrowed from a caller that waits or shared.
 pub(crate) enum Fired<'a> {
     Lent(&'a HookEvent),
     Shared(SharedEvent),
@@ -31,7 +31,7 @@ impl Deref for Fired<'_> {
 }
 
 impl Fired<'_> {
-    /// For a hook that nobody waits for.
+    /// Returns a shared event, for a background hook.
     pub(crate) fn to_shared(&self) -> SharedEvent {
         match self {
             Self::Lent(event) => Arc::new(event.bounded_copy()).into(),
@@ -49,14 +49,14 @@ pub(crate) struct Firing<'a> {
     pub(crate) cancel: Option<Arc<Cancel>>,
     /// How long the event has waited for a thread.
     pub(crate) queued: Duration,
-    /// Whether the host asks its user where a hook wants it to.
+    /// Whether the host asks its user when a hook answers `ask`.
     pub(crate) handles_ask: bool,
-    /// Whether hooks in the background are left out.
+    /// Whether background hooks are skipped.
     pub(crate) skips_background: bool,
 }
 
 impl<'a> Firing<'a> {
-    /// An event that does not wait and that nobody cancels.
+    /// Prepares an event that is fired at once and that cannot be cancelled.
     pub(crate) fn new(event: Fired<'a>, can_block: bool, naming: &Naming) -> Self {
         Self {
             variables: EventVariables::new(&event, naming),
@@ -70,7 +70,7 @@ impl<'a> Firing<'a> {
         }
     }
 
-    /// Another event for the hooks that are left.
+    /// Replaces the event for the remaining hooks.
     pub(crate) fn with_event(self, event: SharedEvent, naming: &Naming) -> Self {
         let event = Fired::Shared(event);
         Self {
@@ -82,7 +82,7 @@ impl<'a> Firing<'a> {
         }
     }
 
-    /// For several threads.
+    /// Converts it to a form that several threads can use.
     pub(crate) fn into_shared(self, cancel: Arc<Cancel>) -> Firing<'static> {
         Firing {
             event: Fired::Shared(self.event.to_shared()),
@@ -100,7 +100,7 @@ impl<'a> Firing<'a> {
         self.cancel.as_deref().is_some_and(Cancel::is_requested)
     }
 
-    /// What a hook finds on its standard input.
+    /// The standard input of a hook.
     pub(crate) fn json(&self) -> &[u8] {
         let make = || self.event.to_json() + "\n";
         self.json.get_or_init(make).as_bytes()

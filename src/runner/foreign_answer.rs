@@ -1,6 +1,6 @@
-//! What the answer of another tool's hook makes of its result.
+//! Adds the answer of another tool's hook to the hook's result.
 //!
-//! Knows that the tool has rules for it, not which.
+//! Knows that the tool has rules for answers, not what they are.
 
 use super::firing::Firing;
 use super::report::Reporter;
@@ -8,8 +8,8 @@ use crate::hook::{FailurePolicy, Foreign};
 use crate::outcome::{Decision, FailureKind, HookOutput, HookResult};
 use crate::protocol::{Ended, Reading, Stakes, read_foreign_answer};
 
-/// The result as the tool would see it, where the hook came to its own end. `cut` says that standard
-/// output was longer than what is kept of it.
+/// Returns the result as the tool would see it, if the hook ended by itself. `cut` says that
+/// standard output was longer than the part that is kept.
 pub(super) fn answered_as(
     foreign: &Foreign,
     mut result: HookResult,
@@ -30,7 +30,7 @@ pub(super) fn answered_as(
     }
     if let Some(why) = reading.unusable {
         result.failure = Some(FailureKind::InvalidAnswer);
-        result.error = Some(format!("its answer cannot be used: {why}"));
+        result.error = Some(format!("its answer is invalid: {why}"));
     }
     for words in &reading.diagnostics {
         reporter.diagnose_once(&result.hook, words);

@@ -1,5 +1,5 @@
-//! What a hook is given: its command line, its environment, its directory, its input. There is one way for
-//! hooks of this crate's own protocol, and one for those of other tools.
+//! What a hook receives: its command line, environment, working directory and input. Hooks of this crate's
+//! own protocol and hooks of other tools are handled separately.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -30,13 +30,13 @@ pub(super) struct Given<'a> {
     pub(super) environment: Environment<'a>,
     pub(super) working_dir: PathBuf,
     pub(super) stdin: Option<Cow<'a, [u8]>>,
-    /// Of a resident hook's event.
+    /// The id of the event, for a resident hook.
     pub(super) id: Option<String>,
-    /// For the variables of the session.
+    /// The file for the session's variables.
     pub(super) env_file: Option<NamedTempFile>,
 }
 
-/// By this crate's own protocol.
+/// Prepares a hook of this crate's own protocol.
 pub(super) fn given<'a>(
     firing: &'a Firing<'_>,
     hook: &'a Hook,
@@ -64,7 +64,7 @@ pub(super) fn given<'a>(
     })
 }
 
-/// By the protocol of the tool that the hook was written for.
+/// Prepares a hook of another tool by that tool's protocol.
 pub(super) fn given_as<'a>(
     foreign: &'a Foreign,
     firing: &'a Firing<'_>,
@@ -117,13 +117,13 @@ fn env_file(foreign: &Foreign) -> Result<Option<NamedTempFile>, Unable> {
         .prefix("forge-hooks-env-")
         .tempfile();
     named.map(Some).map_err(|error| {
-        let words = format!("cannot make the file for `CLAUDE_ENV_FILE`: {error}");
+        let words = format!("cannot create the file for `CLAUDE_ENV_FILE`: {error}");
         (FailureKind::NotStarted, words)
     })
 }
 
-/// What the hook has written there. A file that it has put in its place does not count: to open that could
-/// wait for ever.
+/// Returns what the hook has written to its file. A file that it has put in its place is ignored: opening
+/// it could block forever.
 pub(super) fn read_env_file(file: NamedTempFile) -> Option<EnvFile> {
     let mut bytes = Vec::new();
     let mut limited = file.as_file().take(LARGEST_ENV_FILE as u64 + 1);
@@ -138,7 +138,7 @@ pub(super) fn read_env_file(file: NamedTempFile) -> Option<EnvFile> {
     (!bytes.is_empty()).then(|| EnvFile::new(file.into_temp_path(), bytes))
 }
 
-/// What the hook finds on its standard input; one with an id gets a line of its own.
+/// Returns the hook's standard input. With an id it is a single line.
 fn stdin<'a>(
     firing: &'a Firing<'_>,
     hook: &Hook,
@@ -151,7 +151,7 @@ fn stdin<'a>(
     let line = event_line(firing.json(), id);
     if line.len() > LONGEST_EVENT {
         let error = format!(
-            "the event is too large for a resident hook: {} bytes of {LONGEST_EVENT}",
+            "the event is too large for a resident hook: {} bytes, and at most {LONGEST_EVENT} are allowed",
             line.len()
         );
         return Err((FailureKind::EventTooLarge, error));

@@ -1,7 +1,8 @@
-//! One hook on one event, to its result: the command, its process, its answer, the log, the observers.
+//! Runs one hook on one event, up to its result: the command, its process, its answer, the log, the
+//! observers.
 //!
-//! Runs on the thread that calls it, and owns none. Which hooks run, and in which order, the executor
-//! knows.
+//! Runs on the calling thread, and owns no thread. The executor decides which hooks run, and in which
+//! order.
 
 mod answer;
 mod command;

@@ -1,4 +1,4 @@
-//! Where no process is kept: each hook runs for one event.
+//! Resident hooks on platforms where no process is kept: each process runs for one event.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! What the log is told of a hook: what it writes, how it ends, the louder the worse.
+//! Logs what a hook writes and how it ends. The level depends on how bad it is.
 //!
-//! All of it goes through the redactor, with the values of the hook's own `env`, and then has what is
-//! hidden written out; only where the log has such a level.
+//! Every text goes through the redactor, with the values of the hook's own `env`; then invisible
+//! characters are written as escapes. This happens only if the level is enabled.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,8 +16,8 @@ use crate::outcome::{Decision, FailureKind, HookResult};
 use crate::printable::{printable, printable_lines};
 use crate::redact::Redactor;
 
-/// Tells the log, and is none the worse for a logger that panics: one that writes with `println!` does,
-/// when nobody reads any more.
+/// Writes to the log, and catches the panic of a logger: one that uses `println!` panics when its
+/// output is closed.
 pub(crate) fn tell(what: impl FnOnce()) {
     let _ = catch_unwind(AssertUnwindSafe(what));
 }
@@ -26,11 +26,11 @@ pub(crate) fn tell(what: impl FnOnce()) {
 #[derive(Debug)]
 pub(crate) struct Reporter {
     pub(crate) redactor: Redactor,
-    /// What has been said of which hook, by its fingerprint.
+    /// The warnings that were logged, with the fingerprints of their hooks.
     said: Mutex<BTreeSet<(u64, String)>>,
 }
 
-/// So many warnings are remembered; what comes after them is not logged.
+/// The most warnings that are remembered; further ones are not logged.
 const MOST_SAID: usize = 1000;
 
 impl Reporter {
@@ -41,7 +41,7 @@ impl Reporter {
         }
     }
 
-    /// Warns of what the author of a hook should know, once for each hook.
+    /// Logs a warning for the author of a hook, once for each hook.
     pub(crate) fn diagnose_once(&self, hook: &Hook, words: &str) {
         let is_new = match self.said.lock() {
             Ok(mut said) => {
@@ -56,12 +56,12 @@ impl Reporter {
         }
     }
 
-    /// A text that has to do with this hook, as it may be shown.
+    /// Returns a text about this hook in a form that may be shown.
     pub(crate) fn shown(&self, hook: &Hook, text: &str) -> String {
         printable_lines(&self.masked(hook, text))
     }
 
-    /// The words by which the hook is known.
+    /// Returns the label of the hook.
     pub(crate) fn label(&self, hook: &Hook) -> String {
         printable(&self.masked(hook, hook.label()))
     }
@@ -108,7 +108,7 @@ impl Reporter {
         }
     }
 
-    /// By its answer: who blocks by failing is reported as a failure.
+    /// Logs a block by the hook's answer. A hook that blocks by failing is logged as a failure.
     fn block(&self, result: &HookResult, event_type: &EventType) {
         let hook = &result.hook;
         if hook.background() {
@@ -131,7 +131,7 @@ impl Reporter {
         let label = || self.label(hook);
         let error = || self.shown(hook, result.error.as_deref().unwrap_or_default());
         match result.failure {
-            // Which hooks a person has not approved is reported once, when they are loaded.
+            // Hooks that are not approved are reported once, when they are loaded.
             None => debug!(
                 "hook `{}`{place} is skipped on {event_type}: {}",
                 label(),
@@ -152,7 +152,7 @@ impl Reporter {
         }
     }
 
-    /// A hook will not run.
+    /// Logs that a hook will not run.
     pub(crate) fn dropped(&self, hook: &Hook, event_type: &EventType, why: &str) {
         tell(|| {
             debug!(
@@ -162,7 +162,7 @@ impl Reporter {
         });
     }
 
-    /// This crate's own code panicked.
+    /// Logs a panic in this crate's own code.
     pub(crate) fn panicked(&self, hook: &Hook) {
         tell(|| {
             error!(

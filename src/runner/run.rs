@@ -1,4 +1,4 @@
-//! One hook on one event: what it is given, its process, and its result.
+//! Runs one hook on one event: its input, its process, and its result.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -56,8 +56,8 @@ impl Runner {
         HookResult::panicked(hook)
     }
 
-    /// A panic of the engine's own becomes a result. Beyond the nesting limit nothing is reported to
-    /// observers: one that fires an event at each report would never end.
+    /// Runs the hook. A panic of the engine becomes a result. Beyond the nesting limit nothing is
+    /// reported to observers: an observer that fires an event at each report would never end.
     fn run(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
         let nesting = Nesting::enter();
         let above = nesting.above();
@@ -133,7 +133,7 @@ impl Runner {
         Ok(ran)
     }
 
-    /// The event goes to the hook's process, or where none is kept, to one of its own.
+    /// Sends the event to the hook's kept process, or to a new process if none can be kept.
     fn run_resident(&self, hook: &Hook, mut spec: Spec<'_>, id: &str) -> Ran {
         let begun = Instant::now();
         if let Some(exchanged) = self.residents.exchange(hook, &spec, id) {
@@ -144,7 +144,7 @@ impl Runner {
                 env_file: None,
             };
         }
-        // It may have waited for its turn.
+        // The event may have been cancelled while it waited for its turn.
         let waited = begun.elapsed();
         spec.timeout = spec.timeout.saturating_sub(waited);
         let mut finished = process::run(&spec);
@@ -167,8 +167,8 @@ impl Runner {
         own.unwrap_or(self.default_timeout)
     }
 
-    /// The hook's own directory, counted from the base: its project's root, else the executor's
-    /// working directory, else the host's current one.
+    /// Returns the hook's working directory, relative to its base: its project's root, else the
+    /// executor's working directory, else the host's current directory.
     fn working_dir(&self, hook: &Hook) -> io::Result<PathBuf> {
         let own = hook.working_dir();
         if let Some(own) = own.filter(|path| path.is_absolute()) {
@@ -221,7 +221,7 @@ impl Runner {
 /// How a run ended.
 struct Ran {
     finished: Finished,
-    /// Besides what its end says.
+    /// A failure that the end of the process does not show.
     failure: Option<Unable>,
     residency: Option<Residency>,
     env_file: Option<EnvFile>,

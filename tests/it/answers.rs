@@ -103,7 +103,7 @@ fn what_stands_in_both_places_adds_up() {
 
 #[cfg(unix)]
 #[test]
-fn invisible_characters_before_an_answer_are_skipped() {
+fn invisible_characters_are_skipped() {
     for before in [
         "\n  ",
         "\u{FEFF}",
@@ -120,7 +120,7 @@ fn invisible_characters_before_an_answer_are_skipped() {
 
 #[cfg(unix)]
 #[test]
-fn byte_order_marks_are_no_part_of_the_text() {
+fn byte_order_marks_are_removed() {
     let result = World::new().one(hook("*", "printf '\\357\\273\\277\\357\\273\\277hello'"));
     assert_eq!(result.stdout, "hello");
     assert_eq!(result.stdout_bytes(), "\u{FEFF}\u{FEFF}hello".as_bytes());
@@ -181,7 +181,7 @@ fn half_an_answer_is_none_and_blocks() {
         assert_eq!(result.failure, Some(FailureKind::InvalidAnswer), "{text}");
         let error = result.error.as_deref().unwrap();
         assert!(
-            error.contains(why) && error.starts_with("its answer cannot be used: "),
+            error.contains(why) && error.starts_with("its answer is invalid: "),
             "{error}"
         );
         assert!(!result.should_continue() && result.output().is_none());
@@ -220,8 +220,13 @@ fn an_answer_that_was_cut_is_none() {
     let long = json!({"decision": "allow", "reason": "x".repeat(100)});
     let result = world.one(hook("*", &world.says(&long.to_string())));
     assert_eq!(result.failure, Some(FailureKind::InvalidAnswer));
-    assert!(result.error.unwrap().contains("longer than what is kept"));
-    // What the other output was cut of is no part of the answer.
+    assert!(
+        result
+            .error
+            .unwrap()
+            .contains("longer than the part of the output")
+    );
+    // Truncation of the other stream does not affect the answer.
     let noisy = format!(
         "{} >&2 & {}",
         world.says(&"x".repeat(100)),
@@ -254,7 +259,7 @@ fn an_answer_of_which_nothing_is_kept_blocks() {
 }
 
 #[test]
-fn a_hook_that_does_not_come_to_its_end_has_not_answered() {
+fn a_killed_hook_has_not_answered() {
     use crate::support::LONG;
     let world = World::new();
     let says = world.says(r#"{"decision": "allow", "systemMessage": "hello"}"#);
@@ -337,7 +342,7 @@ fn asking() -> World {
 }
 
 #[test]
-fn a_question_blocks_where_nobody_asks_and_stops_the_chain() {
+fn an_unhandled_question_blocks_and_stops() {
     let outcome = asking().outcome(&blocking_event());
     assert_eq!(outcome.results().len(), 1);
     assert!(!outcome.allowed() && outcome.asks().is_none());
@@ -392,7 +397,7 @@ fn a_chains_changes_are_composed_key_by_key() {
 }
 
 #[test]
-fn messages_and_context_come_in_the_order_of_the_hooks() {
+fn messages_and_context_keep_the_order() {
     let world = World::new();
     world.answering(json!({"systemMessage": "one", "additionalContext": "first"}));
     world.answering(json!({"systemMessage": "two", "additionalContext": "second"}));

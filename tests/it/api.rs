@@ -21,7 +21,7 @@ use forge_hooks::{
 use crate::support::{World, blocking_event, hook};
 
 #[test]
-fn every_type_can_be_sent_to_and_shared_with_another_thread() {
+fn types_are_send_and_sync() {
     fn shared<T: Send + Sync + 'static>() {}
     shared::<AppProfile>();
     shared::<Approval>();
@@ -155,7 +155,7 @@ fn every_error_can_travel_in_a_box() {
 }
 
 #[test]
-fn an_error_does_not_say_twice_what_its_source_says() {
+fn errors_do_not_repeat_their_source() {
     let error = Hook::new("tool:", "true").unwrap_err();
     let inner = "tool:".parse::<EventPattern>().unwrap_err();
     assert_eq!(error.to_string(), inner.to_string());
@@ -178,7 +178,7 @@ fn the_calls_of_the_specification_are_there() {
 }
 
 #[test]
-fn a_host_may_implement_nothing_and_name_everything_it_is_given() {
+fn all_types_can_be_named() {
     // What a host stores in its own structs.
     struct Host {
         executor: HookExecutor,
@@ -218,7 +218,7 @@ fn exit_code_0_is_success_and_continues() {
 }
 
 #[test]
-fn any_other_exit_code_is_a_failure_and_does_not_continue() {
+fn other_exit_codes_fail_and_stop() {
     for code in [1, 2, 127, 137, 255, -1, i32::MIN, i32::MAX] {
         let result = result(code, "Blocked: dangerous command\n");
         assert!(!result.success() && !result.should_continue() && !result.timed_out);
@@ -259,7 +259,7 @@ fn a_hook_may_say_that_its_failures_continue() {
 }
 
 #[test]
-fn a_result_keeps_its_hook_and_can_be_changed_in_tests() {
+fn a_result_can_be_changed_in_tests() {
     let own = Arc::new(hook("session:*", "true").with_name("greeter"));
     let mut result = HookResult::new(Arc::clone(&own), 0);
     result.stderr = "note".to_owned();

@@ -138,7 +138,7 @@ fn dropping_a_polled_handle_lets_the_hooks_finish() {
 }
 
 #[test]
-#[should_panic(expected = "handed out already")]
+#[should_panic(expected = "already been returned")]
 fn polling_after_the_outcome_panics() {
     let mut handle = World::new().submit(blocking_event());
     assert!(handle.try_wait().is_some());

@@ -194,7 +194,7 @@ fn check(world: &World, row: &Row, policy: FailurePolicy, continues: bool) {
 
     let outcome = world.outcome(&large(blocking_event()));
     let result = &outcome.results()[0];
-    // A hook that may fail is no guard: the large value does not keep it from running.
+    // A hook whose failures are ignored is not a guard: it runs in spite of the large value.
     let runs_all_the_same = row.large && policy == FailurePolicy::Continue;
     let failure = row.failure[0].filter(|_| !runs_all_the_same);
     assert_eq!(result.failure, failure, "{case}: {result:?}");
@@ -215,7 +215,7 @@ fn check(world: &World, row: &Row, policy: FailurePolicy, continues: bool) {
 }
 
 #[test]
-fn what_was_cancelled_blocks_whatever_the_hook_says_of_failures() {
+fn cancelled_hooks_block_under_any_policy() {
     let world = World::new();
     world
         .registry()
@@ -244,7 +244,7 @@ fn only_events_before_the_fact_can_be_blocked() {
 }
 
 #[test]
-fn a_hook_that_may_fail_does_not_stop_those_behind_it() {
+fn an_ignored_failure_does_not_stop() {
     let world = World::new();
     world
         .registry()
@@ -298,7 +298,7 @@ fn an_error_says_which_hook_blocked_and_why() {
 }
 
 #[test]
-fn the_reason_is_what_the_hook_said_else_why_it_failed() {
+fn the_reason_is_the_output_or_the_failure() {
     #[track_caller]
     fn case(failure: FailureKind, stdout: &str, stderr: &str, expected: &str) {
         let mut result = HookResult::new(hook("*", "x"), 1);
@@ -344,7 +344,7 @@ fn the_message_of_a_block_hides_nothing() {
 }
 
 #[test]
-fn all_that_block_are_told_when_nothing_stops_the_chain() {
+fn all_blocks_are_reported_without_a_stop() {
     let world = World::running(["exit 1", "exit 2", "exit 0"]);
     let options = FireOptions::default().stop_on_failure(false);
     let outcome = world.executor.execute(&blocking_event(), options);

@@ -15,7 +15,7 @@ fn cancelled(result: &HookResult) -> bool {
 }
 
 #[test]
-fn cancelling_ends_the_hook_that_runs_and_skips_the_rest() {
+fn cancelling_ends_one_and_skips_the_rest() {
     let world = World::running(["echo first", &meets("second", "never"), "echo>third"]);
     let handle = world.submit(blocking_event());
     world.await_file("second");
@@ -36,7 +36,7 @@ fn cancelling_ends_the_hook_that_runs_and_skips_the_rest() {
 /// With a grace of a minute, an end in seconds is one by the signal, given at once.
 #[cfg(unix)]
 #[test]
-fn a_cancelled_hook_is_asked_to_end_at_once_with_all_it_has_started() {
+fn a_cancelled_tree_is_asked_to_end() {
     let world = World::with(|builder| builder.kill_grace(Duration::from_secs(60)));
     world.hook(
         "*",
@@ -62,7 +62,7 @@ fn a_cancelled_hook_is_asked_to_end_at_once_with_all_it_has_started() {
 
 #[cfg(unix)]
 #[test]
-fn a_hook_that_does_not_heed_is_forced_after_the_grace() {
+fn a_stubborn_hook_is_killed_after_the_grace() {
     let grace = Duration::from_millis(100);
     let world = World::with(|builder| builder.kill_grace(grace));
     world.hook("*", "trap '' TERM; : >deaf; while :; do sleep 0.01; done");
@@ -76,7 +76,7 @@ fn a_hook_that_does_not_heed_is_forced_after_the_grace() {
 }
 
 #[test]
-fn an_event_that_waits_is_answered_at_once_and_gives_its_place_back() {
+fn cancelling_frees_the_place_in_the_queue() {
     let notes = Arc::new(Notes::default());
     let world = World::with(|builder| {
         let builder = builder.observer(Arc::clone(&notes));
@@ -134,7 +134,7 @@ fn a_handle_may_cancel_when_it_is_dropped() {
 }
 
 #[test]
-fn a_token_cancels_from_another_thread_what_has_been_given_away() {
+fn a_token_cancels_from_another_thread() {
     let world = World::running([&meets("started", "never"), "echo never"]);
     let handle = world.submit(blocking_event()).cancel_on_drop();
     let token = handle.cancel_token();
@@ -152,7 +152,7 @@ fn a_token_cancels_from_another_thread_what_has_been_given_away() {
 }
 
 #[test]
-fn a_callback_is_told_of_the_end_also_when_it_never_began() {
+fn a_callback_gets_the_end_of_a_queued_event() {
     let world = World::with(|builder| builder.workers(1));
     world.hook("*", LONG);
     let _first = world.submit(blocking_event()).cancel_on_drop();
@@ -171,7 +171,7 @@ fn a_callback_is_told_of_the_end_also_when_it_never_began() {
 }
 
 #[test]
-fn what_is_cancelled_before_a_thread_has_it_never_runs() {
+fn a_queued_event_that_is_cancelled_never_runs() {
     let world = World::running(["echo ran>>ran"]);
     for _ in 0..50 {
         let handle = world.submit(blocking_event());

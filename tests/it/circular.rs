@@ -106,7 +106,7 @@ fn a_circle_of_several_events_is_found() {
 }
 
 #[test]
-fn another_hook_on_the_same_event_is_no_circle() {
+fn another_hook_on_the_event_is_not_circular() {
     let seen = run("a:b\na:b host c:d\nc:d exit 0", None);
     assert_eq!(seen, ["c:d None", "a:b None"]);
 }
@@ -120,7 +120,7 @@ fn no_ninth_hook_runs_below_eight_others() {
 }
 
 #[test]
-fn every_hook_is_given_the_chain_under_all_names_and_cannot_say_otherwise() {
+fn hooks_cannot_change_the_chain() {
     let world = World::with(|builder| {
         builder.profile(AppProfile::new("one").with_env_prefixes(["ONE", "TWO"]))
     });

@@ -37,7 +37,7 @@ pub(crate) fn commands(hooks: &[Hook]) -> Vec<String> {
 }
 
 #[test]
-fn the_users_hooks_and_the_projects_are_loaded_under_both_names_in_order() {
+fn both_names_are_loaded_in_order() {
     let world = World::new();
     world.write(FORGE, &file_of(&["1", "2"]));
     world.write(OPENCODE, &file_of(&["3"]));
@@ -60,7 +60,7 @@ fn the_users_hooks_and_the_projects_are_loaded_under_both_names_in_order() {
 }
 
 #[test]
-fn a_hook_knows_the_line_in_which_its_entry_begins() {
+fn a_hook_knows_the_line_of_its_entry() {
     let world = World::new();
     let text = "{\n \"comment\": \"ä\\n\",\n\n \"hooks\": [{\"event\": \"*\",\n \"command\": \"x\"}, 7,\r\n {\"event\": \"*\", \"command\": \"y\"}]}";
     world.write("config/src/forge/hooks.json", text);
@@ -81,14 +81,14 @@ fn a_hook_knows_the_line_in_which_its_entry_begins() {
 }
 
 #[test]
-fn missing_files_have_no_hooks_and_are_no_error() {
+fn missing_files_are_not_an_error() {
     let world = World::new();
     assert!(config(&world).load_all(world.path("project")).is_empty());
     assert!(config(&world).default_hooks().is_empty());
 }
 
 #[test]
-fn a_host_of_another_name_has_files_of_another_name() {
+fn a_profile_names_the_files() {
     let world = World::new();
     let config = HookConfig::new(AppProfile::new("mygame")).with_config_home(world.path("config"));
     assert_eq!(
@@ -106,7 +106,7 @@ fn a_host_of_another_name_has_files_of_another_name() {
 }
 
 #[test]
-fn the_path_is_that_of_the_file_that_exists_else_of_the_first() {
+fn the_path_is_the_existing_or_first_file() {
     let world = World::new();
     let config = config(&world);
     assert_eq!(config.global_path(), Some(world.path(FORGE)));
@@ -143,7 +143,7 @@ fn of_a_broken_file_what_can_be_used_is_loaded() {
 }
 
 #[test]
-fn what_is_no_file_or_too_large_a_one_is_not_read() {
+fn non_files_and_large_files_are_not_read() {
     let world = World::new();
     let config = config(&world);
     let path = world.write(FORGE, "");
@@ -161,7 +161,7 @@ fn what_is_no_file_or_too_large_a_one_is_not_read() {
 }
 
 #[test]
-fn a_file_of_16_mib_is_read_and_a_larger_one_is_not() {
+fn a_file_over_16_mib_is_not_read() {
     let world = World::new();
     let config = config(&world);
     let text = file_of(&["1"]);
@@ -177,7 +177,7 @@ fn a_file_of_16_mib_is_read_and_a_larger_one_is_not() {
 }
 
 #[test]
-fn a_file_where_a_folder_would_be_is_a_missing_hooks_file() {
+fn a_file_as_directory_is_a_missing_file() {
     let world = World::new();
     let config = config(&world);
     world.write("config/src", "");
@@ -193,7 +193,7 @@ fn a_file_where_a_folder_would_be_is_a_missing_hooks_file() {
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_in_the_place_of_a_file_does_not_hold_up_the_host() {
+fn a_pipe_does_not_block_loading() {
     let world = World::new();
     let path = world.write(FORGE, "");
     std::fs::remove_file(&path).unwrap();
@@ -231,7 +231,7 @@ fn a_projects_hooks_run_in_its_root() {
 }
 
 #[test]
-fn only_a_projects_hooks_bring_along_where_their_paths_count_from() {
+fn only_project_hooks_have_a_base() {
     let world = World::new();
     world.write(FORGE, &file_of(&["1"]));
     world.write("project/.src/forge/hooks.json", &file_of(&["2"]));
@@ -244,7 +244,7 @@ fn only_a_projects_hooks_bring_along_where_their_paths_count_from() {
 /// Or the hooks would run elsewhere once the host has changed its directory.
 #[cfg(unix)]
 #[test]
-fn a_relative_project_is_one_below_the_directory_in_which_it_was_loaded() {
+fn a_relative_project_stays_where_it_was() {
     let world = World::new();
     world.write("project/.src/forge/hooks.json", &file_of(&["1"]));
     let up = std::env::current_dir().unwrap().components().count() - 1;
@@ -257,7 +257,7 @@ fn a_relative_project_is_one_below_the_directory_in_which_it_was_loaded() {
     assert!(hooks[0].source().unwrap().path.is_absolute());
 }
 
-/// JSON of the kind that a hooks file is, with slips of every kind.
+/// Generates JSON similar to a hooks file, with mistakes of every kind.
 pub(crate) fn nearly_a_file() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         select(

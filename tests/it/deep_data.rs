@@ -14,7 +14,7 @@ use crate::support::{Notes, World, alone, eventually, hook};
 
 const DEEP: [usize; 3] = [129, 30_000, 100_000];
 
-/// Arrays and objects in turn, so many levels of them.
+/// Returns alternating arrays and objects of this depth.
 fn nested(levels: usize) -> Value {
     let mut value = Value::from("innermost");
     for level in 0..levels {

@@ -45,7 +45,7 @@ fn a_good_file_has_no_problems() {
 }
 
 #[test]
-fn every_slip_in_an_entry_is_told_with_its_place() {
+fn every_mistake_has_its_place() {
     for (entry, expected) in [
         (
             "7",
@@ -141,7 +141,7 @@ fn every_slip_in_an_entry_is_told_with_its_place() {
 
 #[cfg(not(windows))]
 #[test]
-fn a_command_that_does_not_mean_what_it_says_is_told() {
+fn misleading_commands_are_warnings() {
     assert_eq!(
         of_entry(r#"{"event": "*", "command": "echo '$FORGE_TOOL_NAME'"}"#),
         [
@@ -159,7 +159,7 @@ fn a_command_that_does_not_mean_what_it_says_is_told() {
 }
 
 #[test]
-fn a_secret_that_is_passed_on_is_told() {
+fn an_inherited_secret_is_reported() {
     let entry =
         r#"{"event": "*", "args": ["./x"], "inherit": ["PATH", "HOME", "AWS_SECRET_ACCESS_KEY"]}"#;
     let expected = "warning: FILE:3:48: hooks[0].inherit: passes on `AWS_SECRET_ACCESS_KEY`, whose name is that of \
@@ -168,7 +168,7 @@ fn a_secret_that_is_passed_on_is_told() {
 }
 
 #[test]
-fn a_resident_hook_that_cannot_answer_is_told() {
+fn an_unanswering_resident_hook_is_reported() {
     for (entry, expected) in [
         (
             r#"{"event": "*", "command": "cat", "resident": true}"#,
@@ -188,7 +188,7 @@ fn a_resident_hook_that_cannot_answer_is_told() {
 }
 
 #[test]
-fn an_interpreter_that_would_run_the_event_is_told() {
+fn interpreters_of_the_event_are_reported() {
     for (entry, key, place) in [
         (r#"{"event": "*", "command": "/bin/bash"}"#, "command", 31),
         (r#"{"event": "*", "args": ["python3"]}"#, "args", 28),
@@ -215,7 +215,7 @@ fn an_interpreter_that_would_run_the_event_is_told() {
 }
 
 #[test]
-fn all_slips_of_all_entries_are_told_at_once() {
+fn all_mistakes_are_reported_at_once() {
     let text = r#"{"hooks": [
         {"event": "*", "command": "x", "timeout": "5", "enabled": 1},
         {"event": "*", "command": "y"},
@@ -252,7 +252,7 @@ fn what_is_missing_may_be_there_by_another_name() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_as_a_whole_is_told_with_its_place() {
+fn problems_of_a_whole_file_have_a_place() {
     for (text, expected) in [
         (
             &b""[..],
@@ -315,7 +315,7 @@ fn what_is_wrong_with_a_file_as_a_whole_is_told_with_its_place() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_that_leads_nowhere_is_no_missing_file() {
+fn a_dangling_link_is_not_a_missing_file() {
     let world = World::new();
     let link = world.path("hooks.json");
     std::os::unix::fs::symlink("gone.json", &link).unwrap();
@@ -370,7 +370,7 @@ fn of_a_line_without_end_a_part_is_drawn() {
 }
 
 #[test]
-fn a_report_for_programs_has_everything_in_its_place() {
+fn the_json_report_is_complete() {
     let (world, report) =
         check(r#"{"hooks": [{"event": "*", "command": "x", "on_failure": "blok"}]}"#);
     let path = world.path("hooks.json");
@@ -403,7 +403,7 @@ fn a_report_for_programs_has_everything_in_its_place() {
 
 /// A file may come with a repository, and what is said of it goes to a terminal.
 #[test]
-fn nothing_in_a_file_reaches_a_terminal_as_a_command_to_it() {
+fn no_file_controls_the_terminal() {
     let (_world, report) = check(
         r#"{"\u001b[2Jhook": 1, "hooks": [{"event": "\u001b]0;x\u0007", "command": "x", "on_failure": "\u001b[1m"}]}"#,
     );
@@ -487,7 +487,7 @@ fn ranges_count_characters_and_bytes() {
 }
 
 #[test]
-fn comments_and_trailing_commas_are_no_problem() {
+fn comments_and_trailing_commas_are_allowed() {
     let (_world, report) = check(
         "// mine\n{\"hooks\": [/* first */ {\"event\": \"*\", \"command\": \"x\",}, // last\n],}\n",
     );
@@ -583,7 +583,7 @@ fn a_value_out_of_range_costs_its_key_alone() {
 }
 
 #[test]
-fn a_pattern_with_capitals_blocks_what_it_could_mean() {
+fn a_pattern_with_capitals_blocks() {
     for (pattern, hint) in [
         ("TOOL:pre_execute", "write `tool:pre_execute`"),
         ("PreToolUse", "optionally with a tool"),

@@ -19,7 +19,7 @@ fn load(world: &World) -> LoadReport {
 }
 
 #[test]
-fn the_users_file_turns_hooks_off_by_name_wherever_they_come_from() {
+fn the_user_disables_hooks_by_name() {
     let world = World::new();
     world.write(
         GLOBAL,
@@ -69,7 +69,7 @@ fn a_projects_file_turns_nothing_off() {
 }
 
 #[test]
-fn a_list_of_names_that_cannot_be_read_turns_nothing_off() {
+fn an_unreadable_list_disables_nothing() {
     let world = World::new();
     world.write(
         GLOBAL,
@@ -105,8 +105,8 @@ fn with_variable(test: &str, name: &str, value: &str) -> bool {
 }
 
 #[test]
-fn a_variable_turns_all_hooks_off_unless_the_host_says_otherwise() {
-    let test = "disabling::a_variable_turns_all_hooks_off_unless_the_host_says_otherwise";
+fn a_variable_disables_all_hooks() {
+    let test = "disabling::a_variable_disables_all_hooks";
     if !with_variable(test, "OPENCODE_HOOKS_DISABLE", "1") {
         return;
     }

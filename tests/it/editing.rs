@@ -1,4 +1,4 @@
-//! Saving changes of a hooks file that somebody has written by hand: all else keeps its bytes.
+//! Saving changes of a hand-written hooks file: everything else keeps its bytes.
 
 use std::time::{Duration, Instant};
 

@@ -21,7 +21,7 @@ pub(crate) fn from_environment<T: std::str::FromStr>(name: &str, otherwise: T) -
 /// Events of several kinds from many threads at once: some of their hooks end well, some fail, some
 /// time out, and some executors go before their hooks have run.
 #[test]
-fn every_event_of_many_threads_is_answered_exactly_once() {
+fn every_event_is_answered_exactly_once() {
     const THREADS: usize = if cfg!(windows) { 8 } else { 64 };
     let seconds = from_environment("FORGE_HOOKS_TEST_SECONDS", 1.0);
     let end = Instant::now() + Duration::from_secs_f64(seconds);
@@ -98,10 +98,8 @@ mod on_linux {
     }
 
     #[test]
-    fn a_gibibyte_of_output_takes_no_more_memory_than_is_kept_of_it() {
-        if alone(
-            "endurance::on_linux::a_gibibyte_of_output_takes_no_more_memory_than_is_kept_of_it",
-        ) {
+    fn a_gibibyte_of_output_takes_little_memory() {
+        if alone("endurance::on_linux::a_gibibyte_of_output_takes_little_memory") {
             let world = World::new();
             let much = hook("*", "head -c 1073741824 /dev/zero")
                 .with_timeout(std::time::Duration::from_secs(300));
@@ -135,8 +133,8 @@ mod on_linux {
     }
 
     #[test]
-    fn nothing_is_left_behind_by_many_hooks() {
-        if !alone("endurance::on_linux::nothing_is_left_behind_by_many_hooks") {
+    fn many_hooks_leave_nothing_running() {
+        if !alone("endurance::on_linux::many_hooks_leave_nothing_running") {
             return;
         }
         let entries = |path: &str| std::fs::read_dir(path).unwrap().count();

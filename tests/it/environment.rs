@@ -21,7 +21,7 @@ fn lines(environment: &BTreeMap<String, String>) -> Vec<String> {
 }
 
 #[test]
-fn the_default_profile_gives_both_prefixes_and_the_short_names() {
+fn the_default_profile_has_all_names() {
     let event = HookEvent::tool_post_execute("bash", json!({"command": "ls"}), json!([1, "2"]))
         .with_session_id("sess_123");
     let expected = [
@@ -49,7 +49,7 @@ fn the_default_profile_gives_both_prefixes_and_the_short_names() {
 }
 
 #[test]
-fn another_profile_gives_its_own_prefixes_and_no_short_names() {
+fn a_profile_has_prefixes_only() {
     let event = HookEvent::tool_pre_execute("bash", json!({}));
     let own = [
         "MYGAME_EVENT=tool:pre_execute",
@@ -157,7 +157,7 @@ fn a_nul_becomes_the_replacement_character() {
 }
 
 #[test]
-fn what_an_event_has_not_is_no_variable() {
+fn missing_fields_have_no_variable() {
     let environment = HookEvent::user_interrupt().to_env();
     let names: Vec<_> = environment.keys().collect();
     let expected = [
@@ -197,7 +197,7 @@ fn data_never_sets_a_name_of_the_engine() {
 }
 
 #[test]
-fn data_never_sets_a_name_without_a_prefix_but_the_short_ones() {
+fn data_sets_only_the_known_short_names() {
     let event = custom("game:saved")
         .with_data("PATH", "forged")
         .with_data("ld_preload", "forged")
@@ -229,7 +229,7 @@ fn a_key_that_can_be_no_name_is_left_out() {
 }
 
 #[test]
-fn of_keys_that_make_one_name_only_that_of_a_built_in_event_counts() {
+fn built_in_keys_win_over_equal_names() {
     let event = HookEvent::session_message("s", "user", "hi")
         .with_data("a-b", 1)
         .with_data("a_b", 2)
@@ -378,7 +378,7 @@ mod in_a_process {
     }
 
     #[test]
-    fn event_variables_that_the_host_inherited_do_not_reach_a_hook() {
+    fn inherited_event_variables_are_removed() {
         let inherited = [
             ("FORGE_EVENT", "outer"),
             ("FORGE_TIMESTAMP", "outer"),
@@ -410,7 +410,7 @@ mod in_a_process {
             ("TOOL_HOME", "kept"),
         ];
         let name = "environment::in_a_process::\
-                    event_variables_that_the_host_inherited_do_not_reach_a_hook";
+                    inherited_event_variables_are_removed";
         if !inheriting(name, &inherited) {
             return;
         }
@@ -477,7 +477,7 @@ mod in_a_process {
         fn case(world: &World, hook: Hook, expected: &Path) {
             let shown = said(world, hook, &blocking_event());
             let lines: Vec<_> = shown.lines().collect();
-            // The folder for temporary files may be behind a link, which `pwd -P` resolves.
+            // The directory for temporary files may be behind a link, which `pwd -P` resolves.
             let expected = expected.canonicalize().unwrap();
             let expected = expected.to_str().unwrap();
             assert_eq!(lines, [expected; 3]);
@@ -561,7 +561,7 @@ mod in_a_process {
     }
 
     #[test]
-    fn standard_input_is_the_event_as_one_line_of_json() {
+    fn standard_input_is_one_line_of_json() {
         let world = World::new();
         for event in [
             HookEvent::user_interrupt(),
@@ -593,7 +593,7 @@ mod in_a_process {
     }
 
     #[test]
-    fn a_hook_that_wants_no_standard_input_finds_its_end() {
+    fn stdin_none_is_an_empty_input() {
         let world = World::new();
         let silent = hook("*", "cat; echo end").with_stdin(Stdin::None);
         assert_eq!(said(&world, silent, &blocking_event()), "end\n");
@@ -605,7 +605,7 @@ mod in_a_process {
     }
 
     #[test]
-    fn a_value_that_does_not_fit_is_in_a_file_while_the_hook_runs() {
+    fn a_large_value_is_in_a_file() {
         let world = World::new();
         #[track_caller]
         fn case(world: &World, event: &HookEvent, name: &str, expected: &str) {
@@ -642,7 +642,7 @@ mod in_a_process {
     }
 
     #[test]
-    fn the_rest_of_the_event_is_in_the_environment_as_ever() {
+    fn other_values_stay_in_the_environment() {
         let world = World::new();
         let event = HookEvent::session_message("s1", "user", large());
         let found = environment(&world, hook("*", "env"), &event);
@@ -657,7 +657,7 @@ mod in_a_process {
     }
 
     #[test]
-    fn all_hooks_of_an_event_find_the_file_also_when_it_was_submitted() {
+    fn all_hooks_find_the_file_of_a_value() {
         let world = World::running(["wc -c <\"$FORGE_CONTENT_FILE\""; 3]);
         let text = large();
         let event = HookEvent::session_message("s", "user", text.as_str());
@@ -676,7 +676,7 @@ mod in_a_process {
     }
 
     #[test]
-    fn a_guard_that_would_not_see_a_value_does_not_run_and_blocks() {
+    fn a_guard_without_a_value_blocks() {
         let world = World::new();
         let args = json!({"content": large()});
         let event = HookEvent::tool_pre_execute("write", args.clone());
@@ -699,7 +699,7 @@ mod in_a_process {
     }
 
     #[test]
-    fn a_hook_whose_failures_do_not_block_runs_on_a_large_event_that_can() {
+    fn a_hook_that_may_fail_runs_without_a_value() {
         let world = World::new();
         let event = HookEvent::tool_pre_execute("write", large());
         let log =
@@ -709,7 +709,7 @@ mod in_a_process {
     }
 
     #[test]
-    fn a_guard_that_reads_its_standard_input_gets_all_of_it() {
+    fn a_guard_reads_all_of_standard_input() {
         let world = World::new();
         let event = HookEvent::tool_pre_execute("write", "x".repeat(2 << 20));
         let guard = hook("*", "tee copy | wc -c").with_reads(Reads::Stdin);
@@ -742,7 +742,7 @@ mod in_a_process {
     }
 
     #[test]
-    fn of_many_values_some_are_in_files_and_none_is_lost() {
+    fn many_values_are_partly_in_files() {
         const VALUES: usize = 120;
         let world = World::new();
         let mut event = HookEvent::session_end("s");

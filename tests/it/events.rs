@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::support::{custom, eventually};
 
 #[test]
-fn there_are_the_sixteen_events_of_the_specification() {
+fn the_specification_has_sixteen_events() {
     #[track_caller]
     fn case(event: EventType, name: &str) {
         assert_eq!(event.as_str(), name);
@@ -43,7 +43,7 @@ fn there_are_the_sixteen_events_of_the_specification() {
 }
 
 #[test]
-fn each_factory_makes_an_event_of_its_type_with_its_data() {
+fn each_factory_sets_its_type_and_data() {
     #[track_caller]
     fn case(event: HookEvent, name: &str, tool: Option<&str>, session: Option<&str>, data: Value) {
         assert_eq!(event.event_type.as_str(), name);
@@ -179,7 +179,7 @@ fn data_and_tool_can_be_set_and_set_again() {
 }
 
 #[test]
-fn an_event_is_one_line_of_json_with_only_what_it_has() {
+fn json_has_only_the_fields_that_are_set() {
     #[track_caller]
     fn case(event: &HookEvent, keys: &[&str]) {
         let text = event.to_json();
@@ -249,7 +249,7 @@ fn reading_an_event_ignores_what_it_does_not_know() {
 }
 
 #[test]
-fn what_is_no_event_is_not_read() {
+fn a_non_event_is_not_read() {
     #[track_caller]
     fn case(text: &str, complaint: &str) {
         let error = serde_json::from_str::<HookEvent>(text)
@@ -313,7 +313,7 @@ fn assert_about_now(before: f64, event: &HookEvent) {
 }
 
 #[test]
-fn an_event_knows_its_time_in_seconds_to_the_microsecond() {
+fn a_time_is_in_seconds_with_microseconds() {
     let before = seconds_now();
     let event = HookEvent::user_interrupt();
     assert_about_now(before, &event);
@@ -331,7 +331,7 @@ fn an_event_knows_its_time_in_seconds_to_the_microsecond() {
 }
 
 #[test]
-fn a_time_that_is_no_number_does_not_break_the_json() {
+fn a_nan_time_keeps_the_json_valid() {
     for time in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let mut event = HookEvent::session_start("s1");
         event.timestamp = time;
@@ -345,7 +345,7 @@ fn a_time_that_is_no_number_does_not_break_the_json() {
 }
 
 #[test]
-fn debug_shows_the_names_of_the_data_and_no_values() {
+fn debug_shows_keys_and_no_values() {
     let secrets = json!({"password": "hunter2", "list": ["hunter3"]});
     let event = HookEvent::tool_post_execute("bash", secrets, "hunter4")
         .with_data("token", "hunter5")

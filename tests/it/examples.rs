@@ -170,7 +170,7 @@ fn an_agent_shows_what_is_wrong_and_is_blocked() {
 }
 
 #[test]
-fn an_editor_runs_a_workspaces_hooks_once_approved() {
+fn an_editor_runs_approved_hooks() {
     let world = World::new();
     let hooks = r#"{"hooks": [
         {"event": "file:will_save", "when": {"/file": "*.lock"}, "command": "exit 3", "name": "locks"},

@@ -161,7 +161,7 @@ const WHERE: &str = "pwd -P";
 const WHERE: &str = "cd";
 
 #[test]
-fn a_hook_runs_in_its_own_directory_else_in_the_executors_else_in_the_hosts() {
+fn the_working_directory_has_three_sources() {
     let world = World::new();
     std::fs::create_dir_all(world.path("a b/c")).unwrap();
     let base = world.folder().canonicalize().unwrap();
@@ -191,7 +191,7 @@ mod shells {
     use crate::support::{World, hook};
 
     #[test]
-    fn a_command_runs_in_sh_and_may_ask_for_another_shell() {
+    fn a_command_runs_in_sh_or_its_own_shell() {
         let world = World::new();
         let plain = world.one(hook("*", "[[ a == a ]] && echo bash"));
         let bash = hook("*", "[[ a == a ]] && echo bash").with_shell(Shell::Bash);
@@ -209,7 +209,7 @@ mod shells {
     }
 
     #[test]
-    fn a_program_with_a_slash_counts_from_the_working_directory() {
+    fn a_slash_counts_from_the_working_directory() {
         let world = World::new();
         world.script("bin/guard", "#!/bin/sh\necho \"guarded $1\"\n");
         let result = world.one(Hook::program("*", ["bin/guard", "well"]).unwrap());
@@ -219,7 +219,7 @@ mod shells {
     }
 
     #[test]
-    fn a_program_is_looked_for_on_the_hooks_own_path_and_never_in_the_project() {
+    fn a_program_is_found_on_the_hooks_path() {
         let world = World::new();
         world.script("own/tool", "#!/bin/sh\necho own\n");
         world.script("tool", "#!/bin/sh\necho project\n");
@@ -238,7 +238,7 @@ mod shells {
     }
 
     #[test]
-    fn a_command_that_begins_with_a_dash_is_no_option() {
+    fn a_command_with_a_dash_is_not_an_option() {
         let world = World::new();
         let result = world.one(hook("*", "-x; echo on"));
         assert!(

@@ -119,9 +119,9 @@ fn other_paths_are_not_committed() {
     for (file, words) in [
         ("other", ""),
         ("ignored", ""),
-        ("folder", "it is no file"),
-        (".", "it is no file"),
-        ("gone", "it is no file"),
+        ("folder", "it is not a regular file"),
+        (".", "it is not a regular file"),
+        ("gone", "it is not a regular file"),
         ("", "no file is named"),
         ("a\0", "no file is named"),
         ("link/a", "not committed: "),
@@ -153,7 +153,7 @@ fn nothing_is_committed_during_a_merge() {
         let conflict = world.try_git(&[operation, "branch"]);
         assert_eq!(conflict, None, "{operation}");
         world.write("a", "1");
-        case(&world, "a", "is going on");
+        case(&world, "a", "is in progress");
         world.git(&[operation, "--abort"]);
     }
     assert_eq!(world.commits(), 3);

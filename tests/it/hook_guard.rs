@@ -35,7 +35,7 @@ fn all_pass(world: &World, key: &str, values: &[&str]) {
     }
 }
 
-const VITAL: &str = "vital folder";
+const VITAL: &str = "vital directory";
 const DISK: &str = "writes to a disk";
 const DOWNLOAD: &str = "runs what it downloads";
 const RIGHTS: &str = "the rights of another user";

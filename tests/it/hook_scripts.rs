@@ -238,7 +238,7 @@ mod validation {
     fn what_cannot_be_checked_passes() {
         let Some(world) = with_jq() else { return };
         for (args, words) in [
-            (json!({"file_path": "gone.json"}), "no such file"),
+            (json!({"file_path": "gone.json"}), "does not exist"),
             (json!({"file_path": "a\0.json"}), "no file is named"),
             (json!({"file_path": 5}), "no file is named"),
             (json!("a.json"), "no file is named"),
@@ -261,19 +261,19 @@ fn without_jq_only_the_guard_blocks() {
         let found = places.find(|file| file.is_file()).unwrap();
         symlink(found, world.path("bin").join(program)).unwrap();
     }
-    let guard = "Blocked: jq is not there, and nothing can be checked without it\n";
+    let guard = "Blocked: jq is not installed, and is needed to check the arguments\n";
     for (name, path, code, words) in [
         (
             "validate-write.sh",
             "bin",
             0,
-            "not checked: jq is not there\n",
+            "not checked: jq is not installed\n",
         ),
         (
             "git-commit.sh",
             "bin",
             0,
-            "not committed: jq is not there\n",
+            "not committed: jq is not installed\n",
         ),
         ("security.sh", "bin", 2, guard),
         ("security.sh", "none", 2, guard),

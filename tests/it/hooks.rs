@@ -16,7 +16,7 @@ use crate::support::{World, custom, hook};
 const USERS: &str = "config/mygame/hooks.json";
 const PROJECTS: &str = "project/.mygame/hooks.json";
 
-/// A host whose user's configuration is below the world's folder.
+/// Builds a host whose user's configuration is below the world's directory.
 fn game(world: &World) -> HooksBuilder {
     Hooks::builder(AppProfile::new("mygame")).config_home(world.path("config"))
 }

@@ -222,7 +222,7 @@ fn one_of_two_equal_hooks_stays_approved() {
 
 #[cfg(unix)]
 #[test]
-fn a_hook_whose_files_have_changed_is_not_approved_by_an_edit() {
+fn an_edit_does_not_approve_changed_files() {
     let project = Project::new(&["sh check.sh"]);
     project.world.write("project/check.sh", "exit 0");
     assert_eq!(project.status().0, "l");

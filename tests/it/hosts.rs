@@ -95,8 +95,8 @@ fn hooks_find_sigchld_as_a_shell_leaves_it() {
 }
 
 #[test]
-fn a_host_that_ignores_sigchld_after_the_first_hook_is_answered() {
-    if alone("hosts::a_host_that_ignores_sigchld_after_the_first_hook_is_answered") {
+fn ignoring_sigchld_later_is_reported() {
+    if alone("hosts::ignoring_sigchld_later_is_reported") {
         hooks_work(as_usual);
         set_handler(libc::SIGCHLD, libc::SIG_IGN);
         hooks_work(true_or_lost);
@@ -104,8 +104,8 @@ fn a_host_that_ignores_sigchld_after_the_first_hook_is_answered() {
 }
 
 #[test]
-fn a_host_that_replaces_the_handler_of_sigchld_is_not_slowed_down() {
-    if alone("hosts::a_host_that_replaces_the_handler_of_sigchld_is_not_slowed_down") {
+fn a_replaced_sigchld_handler_costs_no_time() {
+    if alone("hosts::a_replaced_sigchld_handler_costs_no_time") {
         hooks_work(as_usual);
         set_handler(libc::SIGCHLD, do_nothing as *const () as libc::sighandler_t);
         hooks_work(as_usual);
@@ -121,9 +121,9 @@ fn a_host_that_blocks_sigchld_is_answered() {
 }
 
 #[test]
-fn a_host_that_waits_for_its_signals_is_not_ended_by_one_that_was_pending() {
+fn a_pending_signal_does_not_end_the_host() {
     let set = block(&[libc::SIGTERM, libc::SIGINT, libc::SIGUSR1]);
-    if alone("hosts::a_host_that_waits_for_its_signals_is_not_ended_by_one_that_was_pending") {
+    if alone("hosts::a_pending_signal_does_not_end_the_host") {
         // SAFETY: this process is there, and blocks the signal: it stays pending.
         #[allow(unsafe_code)]
         unsafe {
@@ -146,9 +146,9 @@ fn a_host_that_waits_for_its_signals_is_not_ended_by_one_that_was_pending() {
 
 /// A hook inherits the mask, and is ended by force: see docs/gotchas.md, "Signal masks".
 #[test]
-fn a_hook_of_a_host_that_blocks_sigterm_ends_all_the_same() {
+fn a_blocked_sigterm_does_not_reach_hooks() {
     block(&[libc::SIGTERM]);
-    if alone("hosts::a_hook_of_a_host_that_blocks_sigterm_ends_all_the_same") {
+    if alone("hosts::a_blocked_sigterm_does_not_reach_hooks") {
         let world = World::new();
         let result = world.one(hook("*", "sleep 30").with_timeout(Duration::from_millis(100)));
         assert!(result.timed_out);
@@ -157,8 +157,8 @@ fn a_hook_of_a_host_that_blocks_sigterm_ends_all_the_same() {
 }
 
 #[test]
-fn a_host_whose_main_is_not_rusts_is_not_ended_by_sigpipe() {
-    if alone("hosts::a_host_whose_main_is_not_rusts_is_not_ended_by_sigpipe") {
+fn sigpipe_does_not_end_a_foreign_host() {
+    if alone("hosts::sigpipe_does_not_end_a_foreign_host") {
         set_handler(libc::SIGPIPE, libc::SIG_DFL);
         let event = HookEvent::user_prompt_submit("x".repeat(8 * 1024 * 1024));
         for command in [
@@ -175,8 +175,8 @@ fn a_host_whose_main_is_not_rusts_is_not_ended_by_sigpipe() {
     }
 }
 
-/// `wait-timeout` panics when somebody else reaps its child, so that this is only for the other way
-/// of waiting; where it is used, `docs/gotchas.md` says what happens.
+/// `wait-timeout` panics if other code reaps its child, so this test is only for the other way of
+/// waiting. If it is used, `docs/gotchas.md` says what happens.
 #[cfg(all(target_os = "linux", not(forge_hooks_no_pidfd)))]
 #[test]
 fn a_host_that_reaps_all_children_is_answered() {

@@ -101,7 +101,7 @@ fn a_program_is_looked_for_on_the_path_it_has() {
 
 /// bash has one of its own, which ends with the working directory.
 #[test]
-fn without_a_path_nothing_is_looked_for_in_the_project() {
+fn without_a_path_the_project_is_not_searched() {
     let world = World::new();
     world.script("mytool", "#!/bin/sh\necho project\n");
     let hook = Hook::program("*", ["/bin/bash", "-c", "mytool; true"]).unwrap();

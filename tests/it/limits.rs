@@ -36,12 +36,13 @@ fn could_not_start(result: &HookResult, words: &str) {
 }
 
 #[test]
-fn without_descriptors_a_hook_fails_and_the_next_one_works_again() {
-    if alone("limits::without_descriptors_a_hook_fails_and_the_next_one_works_again") {
+fn too_few_descriptors_fail_one_hook() {
+    if alone("limits::too_few_descriptors_fail_one_hook") {
         warm_up();
         let world = World::running(["echo hello"]);
         let open = u64::try_from(std::fs::read_dir("/proc/self/fd").unwrap().count()).unwrap();
-        // From none at all to nearly enough: whatever step fails, it is told and nothing leaks.
+        // From none to nearly enough: whichever step fails, the failure is reported and nothing
+        // leaks.
         for more in 0..12 {
             let before = limit(libc::RLIMIT_NOFILE, open - 1 + more);
             let result = world.fire(&blocking_event()).remove(0);
@@ -61,11 +62,11 @@ fn without_descriptors_a_hook_fails_and_the_next_one_works_again() {
 }
 
 #[test]
-fn without_processes_a_hook_fails_and_the_next_one_works_again() {
-    if alone("limits::without_processes_a_hook_fails_and_the_next_one_works_again") {
+fn too_few_processes_fail_one_hook() {
+    if alone("limits::too_few_processes_fail_one_hook") {
         let world = World::running(["echo hello"]);
-        // SAFETY: no memory is involved. Root is exempt from the limit, so be somebody else, who
-        // has no processes yet; if this is not root, so it remains.
+        // SAFETY: no memory is involved. Root is exempt from the limit, so the test switches to a
+        // user without processes; a test that does not run as root keeps its user.
         #[allow(unsafe_code)]
         unsafe {
             libc::setgid(61_234);
@@ -84,7 +85,7 @@ fn without_processes_a_hook_fails_and_the_next_one_works_again() {
             .submit(event, FireOptions::default())
             .unwrap_err();
         assert!(
-            refused.to_string().starts_with("no thread can be started"),
+            refused.to_string().starts_with("cannot start a thread"),
             "{refused}"
         );
         assert!(std::error::Error::source(&refused).is_some());
@@ -113,13 +114,13 @@ fn finds_a_file(world: &World) -> HookResult {
 fn no_room(result: &HookResult) {
     assert_eq!(result.failure, Some(FailureKind::NotStarted), "{result:?}");
     let error = result.error.as_ref().unwrap();
-    let words = "could not put the large value of `FORGE_CONTENT` into a file: ";
+    let words = "cannot write the large value of `FORGE_CONTENT` to a file: ";
     assert!(error.starts_with(words), "{error}");
 }
 
 #[test]
-fn without_a_folder_for_temporary_files_a_large_value_is_named() {
-    let test = "limits::without_a_folder_for_temporary_files_a_large_value_is_named";
+fn no_temporary_directory_is_reported() {
+    let test = "limits::no_temporary_directory_is_reported";
     if std::env::var_os("TMPDIR").is_none_or(|folder| folder != "/dev/null") {
         return run_alone(test, |command| command.env("TMPDIR", "/dev/null"));
     }
@@ -137,9 +138,8 @@ fn without_a_folder_for_temporary_files_a_large_value_is_named() {
 }
 
 #[test]
-fn without_room_for_temporary_files_a_large_value_is_named_and_nothing_is_left() {
-    if alone("limits::without_room_for_temporary_files_a_large_value_is_named_and_nothing_is_left")
-    {
+fn a_full_disk_is_reported_and_cleaned_up() {
+    if alone("limits::a_full_disk_is_reported_and_cleaned_up") {
         // SAFETY: no handler of ours.
         #[allow(unsafe_code)]
         unsafe {
@@ -163,7 +163,7 @@ fn without_room_for_temporary_files_a_large_value_is_named_and_nothing_is_left()
 }
 
 #[test]
-fn many_values_that_fit_alone_and_not_together_arrive_all_the_same() {
+fn values_too_large_together_arrive() {
     let world = World::new();
     let mut event = HookEvent::session_start("s");
     for number in 0..24 {
@@ -183,8 +183,8 @@ fn many_values_that_fit_alone_and_not_together_arrive_all_the_same() {
 
 /// `script` gives it a terminal of its own; the hook is a group in the background there.
 #[test]
-fn a_hook_that_reads_the_terminal_is_stopped_and_its_error_says_so() {
-    let test = "limits::a_hook_that_reads_the_terminal_is_stopped_and_its_error_says_so";
+fn reading_the_terminal_is_an_error() {
+    let test = "limits::reading_the_terminal_is_an_error";
     let terminal = std::fs::File::open("/dev/tty").is_ok();
     if std::env::var_os("FORGE_HOOKS_TEST_ALONE").is_none() {
         let test_binary = std::env::current_exe().unwrap();
@@ -205,7 +205,7 @@ fn a_hook_that_reads_the_terminal_is_stopped_and_its_error_says_so() {
     assert!(result.timed_out);
     let error = result.error.unwrap();
     assert!(
-        error.starts_with("timed out after 200ms, stopped: "),
+        error.starts_with("timed out after 200ms, stopped by a signal: "),
         "{error}"
     );
 }

@@ -50,7 +50,7 @@ fn blocked(outcome: &Outcome, words: &str) {
 }
 
 #[test]
-fn hooks_are_registered_in_order_behind_those_that_are_there() {
+fn hooks_are_registered_last_in_order() {
     let world = World::new();
     world.hook("*", "echo host");
     world.write(
@@ -83,7 +83,7 @@ fn without_files_there_is_nothing_to_report() {
 }
 
 #[test]
-fn an_entry_that_cannot_be_used_blocks_what_it_could_have_blocked() {
+fn an_unusable_entry_blocks_its_events() {
     let entry = r#"{"event": "tool:pre_execute:bash", "command": "exit 0", "timeout": "5"}"#;
     let (world, report) = with_entry(entry);
     blocked(
@@ -118,7 +118,7 @@ fn an_entry_that_cannot_be_used_blocks_what_it_could_have_blocked() {
 }
 
 #[test]
-fn an_entry_whose_event_cannot_be_read_blocks_everything_that_can_be_blocked() {
+fn an_unreadable_event_blocks_everything() {
     for entry in [
         r#"{"event": "tool:[", "command": "x"}"#,
         r#"{"event": 5, "command": "x"}"#,
@@ -136,7 +136,7 @@ fn an_entry_whose_event_cannot_be_read_blocks_everything_that_can_be_blocked() {
 }
 
 #[test]
-fn what_a_bad_entry_says_legibly_is_taken_at_its_word() {
+fn readable_keys_of_a_bad_entry_count() {
     let (world, report) = with_entry(r#"{"event": "tool:[", "command": "x", "enabled": false}"#);
     assert!(world.outcome(&bash()).results().is_empty() && !report.is_ok());
 
@@ -156,9 +156,9 @@ fn what_a_bad_entry_says_legibly_is_taken_at_its_word() {
     );
 }
 
-/// Which of the two is meant, nobody can tell.
+/// It is unknown which of the two is meant.
 #[test]
-fn of_a_key_that_comes_twice_neither_value_switches_a_guard_off() {
+fn a_duplicate_key_disables_no_guard() {
     for twice in [
         r#""event": "tool:pre_execute", "event": "session:start""#,
         r#""event": "*", "enabled": true, "enabled": false"#,
@@ -173,7 +173,7 @@ fn of_a_key_that_comes_twice_neither_value_switches_a_guard_off() {
 }
 
 #[test]
-fn a_file_that_cannot_be_used_blocks_everything_that_can_be_blocked() {
+fn an_unusable_file_blocks_everything() {
     let cases: [(&[u8], &str); 7] = [
         (b"", "is not valid JSON: expected a value, found the end"),
         (
@@ -226,7 +226,7 @@ fn case(put: impl FnOnce(&Path), words: &str) {
 }
 
 #[test]
-fn what_is_no_file_or_too_large_a_one_blocks_and_says_which() {
+fn a_non_file_or_large_file_blocks() {
     case(
         |path| std::fs::create_dir(path).unwrap(),
         "is a directory, expected a regular file",
@@ -242,7 +242,7 @@ fn what_is_no_file_or_too_large_a_one_blocks_and_says_which() {
 
 #[cfg(unix)]
 #[test]
-fn what_cannot_be_opened_blocks_and_is_not_waited_for() {
+fn an_unopenable_file_blocks_at_once() {
     case(
         |path| {
             let made = std::process::Command::new("mkfifo").arg(path).status();
@@ -257,7 +257,7 @@ fn what_cannot_be_opened_blocks_and_is_not_waited_for() {
 }
 
 #[test]
-fn a_broken_file_of_the_projects_does_not_cost_the_users_hooks() {
+fn a_broken_project_keeps_the_users_hooks() {
     let world = World::new();
     world.write(
         GLOBAL,
@@ -277,7 +277,7 @@ fn a_broken_file_of_the_projects_does_not_cost_the_users_hooks() {
 }
 
 #[test]
-fn every_alternative_of_a_legible_event_is_blocked_and_nothing_else() {
+fn only_the_named_events_are_blocked() {
     let (world, _) = with_entry(r#"{"event": "tool:pre_execute:bash|sh, llm:*", "args": []}"#);
     let shell = HookEvent::tool_pre_execute("sh", json!({}));
     for event in [bash(), shell, HookEvent::llm_pre_request("m", 1)] {
@@ -364,7 +364,7 @@ fn a_host_may_ask_for_the_report_alone() {
 }
 
 #[test]
-fn unknown_keys_are_warnings_with_the_nearest_name() {
+fn unknown_keys_are_warnings() {
     let world = World::new();
     world.write(
         GLOBAL,
@@ -398,7 +398,7 @@ fn unknown_keys_are_warnings_with_the_nearest_name() {
     );
 }
 
-/// Files that somebody else could have written.
+/// Files that another user could have written.
 #[cfg(unix)]
 mod modes {
     use std::fs::{Permissions, set_permissions};
@@ -465,7 +465,7 @@ mod modes {
     }
 
     #[test]
-    fn what_a_link_leads_to_is_looked_at_and_so_is_the_links_own_folder() {
+    fn a_links_target_and_directory_are_checked() {
         let world = World::new();
         let target = world.write("elsewhere/hooks.json", GOOD);
         let link = world.write(GLOBAL, "");
@@ -509,7 +509,7 @@ mod modes {
     }
 
     #[test]
-    fn what_is_to_be_copied_from_a_message_is_one_word() {
+    fn commands_in_messages_can_be_copied() {
         let world = World::new();
         let path = world.write("it's mine/.src/forge/hooks.json", GOOD);
         mode(&path, 0o666);

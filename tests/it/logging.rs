@@ -1,4 +1,4 @@
-//! What the log is told, how loudly, and on which thread.
+//! What is logged, at which level, and on which thread.
 
 use std::sync::{Mutex, Once};
 use std::thread::{self, ThreadId};
@@ -101,7 +101,7 @@ fn a_failure_is_a_warning_with_its_context() {
 }
 
 #[test]
-fn a_timeout_and_a_hook_that_could_not_run_are_errors() {
+fn timeouts_and_failed_starts_are_errors() {
     let slow = if cfg!(windows) {
         "ping -n 30 127.0.0.1 >NUL"
     } else {
@@ -123,7 +123,7 @@ fn a_timeout_and_a_hook_that_could_not_run_are_errors() {
 }
 
 #[test]
-fn a_failure_that_may_be_is_told_too() {
+fn an_ignored_failure_is_logged_too() {
     let hook = hook("*", "exit 3").with_on_failure(FailurePolicy::Continue);
     run(hook.with_description("log-may-fail"));
     assert!(
@@ -147,7 +147,7 @@ fn what_cannot_be_used_of_a_file_is_a_warning() {
 }
 
 #[test]
-fn a_pattern_that_looks_like_a_slip_of_the_pen_is_a_warning() {
+fn a_typo_in_a_pattern_is_a_warning() {
     listen();
     let world = World::new();
     world.hook("tool:pre_exec", "exit 0");
@@ -164,7 +164,7 @@ fn a_pattern_that_looks_like_a_slip_of_the_pen_is_a_warning() {
 }
 
 #[test]
-fn a_blocking_call_runs_its_hooks_on_the_callers_thread_and_a_submitted_event_on_another() {
+fn a_blocking_call_uses_the_callers_thread() {
     listen();
     let world = World::new();
     world
@@ -189,7 +189,7 @@ fn a_blocking_call_runs_its_hooks_on_the_callers_thread_and_a_submitted_event_on
 }
 
 #[test]
-fn a_slip_of_the_pen_in_an_answer_is_a_warning_with_the_key_that_was_meant() {
+fn a_typo_in_an_answer_is_a_warning() {
     let slips = [
         ("descision", "decision"),
         ("Decision", "decision"),
@@ -207,7 +207,7 @@ fn a_slip_of_the_pen_in_an_answer_is_a_warning_with_the_key_that_was_meant() {
                 .success()
         );
         let line = format!(
-            "the answer of hook `{label}`: `{slip}` means nothing; did you mean `{meant}`?"
+            "the answer of hook `{label}`: `{slip}` is not a known key; did you mean `{meant}`?"
         );
         assert_eq!(told(&line), [(Level::Warn, line.clone())], "{slip}");
     }
@@ -227,7 +227,7 @@ fn a_slip_of_the_pen_in_an_answer_is_a_warning_with_the_key_that_was_meant() {
 }
 
 #[test]
-fn an_answer_that_blocks_is_a_warning_with_its_reason() {
+fn an_answer_that_blocks_is_a_warning() {
     listen();
     let world = World::new();
     let says = world.says(r#"{"decision": "block", "reason": "no: password=hunter22"}"#);
@@ -237,7 +237,7 @@ fn an_answer_that_blocks_is_a_warning_with_its_reason() {
 }
 
 #[test]
-fn an_answer_after_the_fact_that_cannot_be_used_is_a_warning() {
+fn an_invalid_late_answer_is_a_warning() {
     let world = World::new();
     let says = world.says("{ hello }");
     listen();
@@ -245,7 +245,7 @@ fn an_answer_after_the_fact_that_cannot_be_used_is_a_warning() {
         .registry()
         .register(hook("*", &says).with_description("log-text"));
     assert!(world.fire(&HookEvent::user_interrupt())[0].success());
-    let told = told("what hook `log-text` writes on user:interrupt is treated as plain text: ");
+    let told = told("the output of hook `log-text` on user:interrupt is treated as plain text: ");
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].0, Level::Warn);
 }
@@ -290,7 +290,7 @@ fn nothing_that_is_logged_shows_a_secret() {
 }
 
 #[test]
-fn what_is_masked_is_the_hosts_choice_and_the_host_sees_everything() {
+fn the_host_chooses_what_is_masked() {
     listen();
     let world = World::with(|builder| builder.redactor(forge_hooks::Redactor::off()));
     let result = world.one(hook("*", "echo password=open-as-the-day").with_description("log-open"));
@@ -305,7 +305,7 @@ fn what_is_masked_is_the_hosts_choice_and_the_host_sees_everything() {
 }
 
 #[test]
-fn what_is_wrong_in_a_file_is_logged_without_its_secrets() {
+fn file_problems_are_logged_without_secrets() {
     listen();
     let world = World::new();
     world.write(
@@ -318,7 +318,7 @@ fn what_is_wrong_in_a_file_is_logged_without_its_secrets() {
     assert_eq!(told("password=in-a-file"), []);
 }
 
-/// One that writes with `println!` does, when nobody reads any more.
+/// A logger that uses `println!` panics when its output is closed.
 #[test]
 fn a_logger_that_panics_costs_no_answer() {
     listen();

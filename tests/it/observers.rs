@@ -13,7 +13,7 @@ use forge_hooks::{
 use crate::support::{LONG, Notes, World, blocking_event, custom, eventually, hook, meets};
 
 #[test]
-fn an_observer_is_told_of_start_and_end_in_their_order() {
+fn start_and_end_come_in_order() {
     let notes = Arc::new(Notes::default());
     let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
     for (name, command) in [
@@ -49,7 +49,7 @@ impl Observer for Details {
 }
 
 #[test]
-fn an_observer_sees_the_event_the_hook_and_the_result_as_the_host_does() {
+fn an_observer_sees_what_the_host_sees() {
     let details = Arc::new(Details::default());
     let world = World::with(|builder| builder.observer(Arc::clone(&details)));
     world.hook("*", "echo said&& exit 3");
@@ -87,7 +87,7 @@ impl Observer for Panics {
 }
 
 #[test]
-fn an_observer_that_panics_harms_neither_hooks_nor_other_observers() {
+fn a_panic_affects_no_one_else() {
     let notes = Arc::new(Notes::default());
     let world = World::with(|builder| {
         builder
@@ -175,7 +175,7 @@ fn receive(handle: HookHandle) -> Outcome {
 /// With one worker, and it is the one that waits; with others of its session before it in the queue,
 /// and these wait for the worker; from two threads for each other.
 #[test]
-fn whoever_waits_on_a_thread_of_the_pool_is_never_waiting_for_itself() {
+fn waiting_on_the_pool_never_deadlocks() {
     for workers in [1, 2] {
         for session in [None, Some("s1")] {
             for wait in [HookHandle::wait, wait_a_long_time, poll, receive] {
@@ -295,7 +295,7 @@ impl Observer for Endless {
         self.fire(run, depth + 1);
     }
 
-    /// A hook that does not run is no level.
+    /// A hook that does not run does not count as a level.
     fn on_drop(&self, run: &HookRun<'_>, _reason: DropReason) {
         self.fire(run, depth(run.event));
     }
@@ -402,7 +402,7 @@ impl Observer for Stubborn {
 }
 
 #[test]
-fn an_observer_that_fires_on_a_full_queue_is_told_of_one_drop_not_of_its_own() {
+fn firing_on_a_full_queue_reports_one_drop() {
     let stubborn = Arc::new(Stubborn::default());
     let world = World::with(|builder| {
         let builder = builder.observer(Arc::clone(&stubborn));
@@ -440,7 +440,7 @@ impl Observer for Hands {
 }
 
 #[test]
-fn what_waits_behind_an_event_that_ran_out_of_its_turn_goes_on() {
+fn events_behind_an_early_one_still_run() {
     let hands = Arc::new(Hands::default());
     let world = World::with(|builder| builder.observer(Arc::clone(&hands)).workers(1));
     assert!(hands.executor.set(world.executor.clone()).is_ok());

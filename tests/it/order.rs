@@ -37,7 +37,7 @@ fn a_sessions_log_is_in_the_order_of_its_events() {
 }
 
 #[test]
-fn what_shares_a_key_waits_for_its_turn_and_nothing_else_does() {
+fn only_events_of_one_key_are_ordered() {
     let world = World::new();
     world.hook("slow:*", &meets("slow", "go"));
     world.hook("fast:*", "echo fast>>fast");
@@ -59,7 +59,7 @@ fn what_shares_a_key_waits_for_its_turn_and_nothing_else_does() {
 }
 
 #[test]
-fn a_lane_goes_on_when_what_was_next_is_cancelled() {
+fn a_key_continues_after_a_cancelled_event() {
     let world = World::with(|builder| builder.workers(2));
     world.hook("slow:*", &meets("slow", "go"));
     world.hook("fast:*", "echo fast");
@@ -76,7 +76,7 @@ fn a_lane_goes_on_when_what_was_next_is_cancelled() {
 }
 
 #[test]
-fn without_an_order_a_sessions_events_run_side_by_side() {
+fn unordered_events_run_concurrently() {
     let world = World::new();
     world.hook("session:message:*, session:message", &meets("a", "b"));
     world.hook("session:end", &meets("b", "a"));

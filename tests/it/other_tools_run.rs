@@ -194,7 +194,7 @@ fn a_command_is_read_by_bash() {
 }
 
 #[test]
-fn hooks_of_a_tool_run_at_once_behind_ours() {
+fn hooks_of_a_tool_run_in_parallel_after_ours() {
     let world = World::new();
     world.registry().register(claude(BEFORE, &meets("a", "b")));
     world.registry().register(claude(BEFORE, &meets("b", "a")));

@@ -25,7 +25,7 @@ fn every_page_is_documented_with_the_api() {
 }
 
 #[test]
-fn every_link_leads_somewhere() {
+fn every_link_has_a_target() {
     let readme = Path::new(ROOT).join("README.md");
     for page in pages().into_iter().chain([readme]) {
         let text = fs::read_to_string(&page).unwrap();

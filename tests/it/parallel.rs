@@ -1,4 +1,4 @@
-//! Hooks of one event all at once, and hooks that nobody waits for.
+//! Hooks of one event in parallel, and background hooks.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ fn all_hooks_run_at_once_when_they_were_submitted() {
 }
 
 #[test]
-fn results_are_in_the_order_of_registration_and_all_run_whatever_fails() {
+fn all_run_and_results_keep_the_order() {
     let world = World::new();
     world.hook("*", &meets("first", "third"));
     world.hook("*", "exit 2");
@@ -112,7 +112,7 @@ fn watched(notes: &Arc<Notes>) -> World {
 }
 
 #[test]
-fn a_hook_in_the_background_is_started_in_its_turn_and_not_waited_for() {
+fn a_background_hook_starts_in_its_turn() {
     let notes = Arc::new(Notes::default());
     let world = watched(&notes);
     world.hook("*", "echo 1");
@@ -158,7 +158,7 @@ fn a_hook_in_the_background_never_blocks() {
 }
 
 #[test]
-fn no_more_than_sixteen_run_in_the_background_and_more_of_them_wait() {
+fn at_most_sixteen_background_hooks_run() {
     let notes = Arc::new(Notes::default());
     let world = World::with(|builder| builder.observer(Arc::clone(&notes)).queue_capacity(2));
     world
@@ -192,7 +192,7 @@ fn no_more_than_sixteen_run_in_the_background_and_more_of_them_wait() {
 }
 
 #[test]
-fn a_broken_entry_in_the_background_blocks_nothing() {
+fn a_broken_background_entry_does_not_block() {
     let entry = json!({"event": "*", "command": "x", "background": true});
     assert!(Hook::from_json(&entry).unwrap().background());
     let broken = json!({"hooks": [{"event": "*", "command": 7, "background": true}]});

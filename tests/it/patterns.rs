@@ -134,7 +134,7 @@ fn the_specifications_patterns_match_what_it_says() {
 }
 
 #[test]
-fn a_hook_matches_as_its_pattern_does_whether_enabled_or_not() {
+fn disabled_hooks_match_too() {
     let hook = Hook::new("tool:*:bash", "true").unwrap();
     let event = event("tool:error bash");
     assert!(hook.matches(&event) && hook.with_enabled(false).matches(&event));
@@ -315,7 +315,7 @@ fn letters_count_as_they_are() {
 }
 
 #[test]
-fn spaces_around_commas_do_not_count_and_others_do() {
+fn only_spaces_around_commas_are_ignored() {
     case(
         " session:start ,\tsession:end\n",
         &["session:start", "session:end"],
@@ -369,7 +369,7 @@ fn within_brackets_a_separator_stands_for_itself() {
 }
 
 #[test]
-fn a_malformed_pattern_is_refused_with_the_place_of_the_mistake() {
+fn an_invalid_pattern_is_refused() {
     #[track_caller]
     fn case(text: &str, column: usize, complaint: &str) {
         let error = EventPattern::new(text).unwrap_err();
@@ -438,7 +438,7 @@ fn a_malformed_pattern_is_refused_with_the_place_of_the_mistake() {
 }
 
 #[test]
-fn a_pattern_is_shown_and_compared_as_it_was_given() {
+fn a_pattern_keeps_its_text() {
     let text = " tool:* ,llm:[a,b]*";
     let spaced = pattern(text);
     assert_eq!((spaced.as_str(), spaced.to_string().as_str()), (text, text));
@@ -489,7 +489,7 @@ fn matching_allocates_nothing() {
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[test]
-fn no_glob_and_no_name_of_a_tool_takes_long_to_match() {
+fn every_glob_matches_fast() {
     #[track_caller]
     fn case(text: &str, tool: &str, expected: bool) {
         let event = HookEvent::tool_pre_execute(tool, "");
@@ -538,7 +538,7 @@ fn no_pattern_takes_long_to_parse() {
         let result = assert_computes_within(PATIENCE, text, || EventPattern::new(text));
         assert!(result.is_err());
     }
-    // So many that a search for each one's end would take a minute.
+    // With this length, searching for the end of each part would take a minute.
     case(&"A,".repeat(500_000));
     case(&"[".repeat(1_000_000));
     case(&"[a".repeat(500_000));
@@ -637,7 +637,7 @@ proptest! {
     }
 
     #[test]
-    fn matching_agrees_with_the_meaning_of_the_pattern(
+    fn matching_agrees_with_the_model(
         text in simple_pattern(),
         names in prop::collection::vec(("[ab]{1,3}:[ab]{1,3}", prop::option::of("[ab:]{0,4}")), 8),
     ) {

@@ -1,5 +1,5 @@
-//! What a process can do to its host, and must not: a tree that lives on, output without end, input
-//! that nobody reads, programs that are none.
+//! What a process must not do to its host: leave a tree running, write endless output, leave its
+//! input unread, be an invalid program.
 #![cfg(unix)]
 
 use std::time::{Duration, Instant};
@@ -49,7 +49,7 @@ fn dies_with_its_tree(mark: &str, command: &str) -> HookResult {
 }
 
 #[test]
-fn a_hook_that_times_out_takes_its_whole_tree_along() {
+fn a_timeout_kills_the_tree() {
     dies_with_its_tree(
         "31.4151",
         "sh -c 'sh -c \"sleep MARK & sleep MARK\" & sleep MARK' & wait",
@@ -57,7 +57,7 @@ fn a_hook_that_times_out_takes_its_whole_tree_along() {
 }
 
 #[test]
-fn a_hook_that_ignores_the_request_to_end_is_forced() {
+fn a_hook_that_ignores_sigterm_is_killed() {
     let result = dies_with_its_tree("31.4152", "trap '' TERM; while :; do sleep MARK; done");
     assert!(
         result.duration >= SHORT + Duration::from_millis(250),
@@ -71,7 +71,7 @@ fn a_stopped_hook_is_killed_all_the_same() {
 }
 
 #[test]
-fn children_that_outlive_their_parent_are_forced_after_the_grace() {
+fn orphans_are_killed_after_the_grace() {
     let command = "(trap '' TERM; while :; do sleep MARK; done) >/dev/null 2>&1 & sleep MARK";
     let result = dies_with_its_tree("31.4154", command);
     assert!(
@@ -91,7 +91,7 @@ fn a_hook_may_use_its_grace_to_tidy_up() {
 }
 
 #[test]
-fn the_last_words_of_a_killed_hook_are_read_to_the_end() {
+fn output_of_a_killed_hook_is_complete() {
     let command = "trap 'head -c 65536 /dev/zero; exit 3' TERM; while :; do sleep 0.05; done";
     let patient = World::with(|builder| builder.kill_grace(Duration::from_secs(10)));
     for _ in 0..5 {
@@ -103,7 +103,7 @@ fn the_last_words_of_a_killed_hook_are_read_to_the_end() {
 }
 
 #[test]
-fn a_hook_that_closes_its_output_and_goes_on_is_waited_for() {
+fn closing_the_output_is_not_the_end() {
     dies_with_its_tree("31.4156", "exec >&- 2>&-; sleep MARK");
     let world = World::new();
     let result = world.one(hook("*", "exec >&- 2>&-; sleep 0.2; exit 7"));
@@ -111,7 +111,7 @@ fn a_hook_that_closes_its_output_and_goes_on_is_waited_for() {
 }
 
 #[test]
-fn a_process_in_the_background_does_not_hold_up_the_call_and_lives_on() {
+fn a_background_process_lives_on() {
     let world = World::new();
     let start = Instant::now();
     let command = "(sleep 0.8; : > lives; echo late) & echo early";
@@ -133,7 +133,7 @@ fn a_process_in_the_background_does_not_hold_up_the_call_and_lives_on() {
 }
 
 #[test]
-fn output_beyond_the_limit_keeps_its_head_and_its_tail() {
+fn long_output_keeps_its_head_and_tail() {
     let world = World::with(|builder| builder.output_limit(1000));
     let result = world.one(hook("*", "seq 100000; echo oops >&2"));
     assert!(result.success() && result.truncated);
@@ -157,7 +157,7 @@ fn output_without_end_ends_at_the_deadline() {
 }
 
 #[test]
-fn output_that_is_no_text_is_kept_as_bytes() {
+fn binary_output_is_kept_as_bytes() {
     #[track_caller]
     fn case(printf: &str, text: &str, bytes: &[u8]) {
         let result = World::new().one(hook("*", &format!("printf '{printf}'")));
@@ -195,7 +195,7 @@ fn a_hook_need_not_read_a_large_event() {
 }
 
 #[test]
-fn a_hook_that_reads_nothing_of_a_large_event_is_killed_at_its_deadline() {
+fn an_unread_large_event_meets_the_deadline() {
     let world = World::new();
     let sleeper = hook("*", "sleep 31.4158")
         .with_reads(Reads::Stdin)
@@ -206,7 +206,7 @@ fn a_hook_that_reads_nothing_of_a_large_event_is_killed_at_its_deadline() {
 }
 
 #[test]
-fn what_is_no_program_is_named_with_what_is_wrong() {
+fn a_non_program_is_named_with_the_reason() {
     let world = World::new();
     world.write("plain", "#!/bin/sh\necho hello\n");
     world.script("lost", "#!/no/such/interpreter -x\n");
@@ -273,7 +273,7 @@ fn what_is_no_program_is_named_with_what_is_wrong() {
 }
 
 #[test]
-fn what_the_shell_cannot_run_is_told_from_what_exits_by_itself() {
+fn not_found_differs_from_an_exit_code() {
     let world = World::new();
     let result = world.one(hook("*", "no-such-command --really"));
     assert_eq!(
@@ -322,7 +322,7 @@ fn a_variable_that_is_too_large_is_named() {
 }
 
 #[test]
-fn a_signal_that_ends_a_hook_is_told() {
+fn a_signal_that_ends_a_hook_is_reported() {
     let world = World::new();
     for (signal, name) in [(9, "KILL"), (15, "TERM"), (11, "SEGV")] {
         let result = world.one(hook("*", &format!("kill -{name} $$")));

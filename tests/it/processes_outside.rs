@@ -158,7 +158,7 @@ fn cancel_and_shutdown_end_what_left_the_group() {
 }
 
 #[test]
-fn what_left_the_group_of_a_finished_hook_lives_on() {
+fn a_finished_hooks_daemon_lives_on() {
     let world = World::new();
     let command = "setsid sh -c 'echo $$ >part; mv part ready; exec sleep 60' >/dev/null 2>&1 &
                    until test -e ready; do sleep 0.01; done";

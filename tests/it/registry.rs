@@ -40,7 +40,7 @@ fn a_registered_hook_is_there() {
 }
 
 #[test]
-fn the_hooks_that_match_are_found_in_registration_order() {
+fn hooks_are_found_in_registration_order() {
     let registry = registry_of(&["tool:pre_execute", "tool:*", "llm:pre_request"]);
     assert_found(
         &registry,
@@ -68,7 +68,7 @@ fn the_hooks_that_match_are_found_in_registration_order() {
 }
 
 #[test]
-fn a_hook_is_found_once_however_often_its_pattern_matches() {
+fn a_hook_is_found_only_once() {
     let pattern = "tool:*:bash,tool:pre_execute:bash|bash|b*,*,tool:*";
     assert_found(&registry_of(&[pattern]), &blocking_event(), &[pattern]);
     let pattern = "tool:*:bash,tool:pre_execute:bash|bash";
@@ -103,7 +103,7 @@ fn a_disabled_hook_is_not_found_but_is_there() {
 }
 
 #[test]
-fn unregister_removes_the_hooks_of_exactly_that_pattern() {
+fn unregister_needs_the_exact_pattern() {
     let patterns = [
         "tool:pre_execute",
         "tool:*",
@@ -219,7 +219,7 @@ fn race(bodies: &[&(dyn Fn(usize) + Sync)], enough: impl Fn() -> bool + Sync) {
 const BATCH: usize = 7;
 
 #[test]
-fn an_event_sees_none_or_all_of_the_hooks_that_are_loaded_at_once() {
+fn hooks_are_loaded_atomically() {
     let registry = HookRegistry::new();
     let batches_seen = AtomicUsize::new(0);
     let load = |round: usize| {
@@ -250,7 +250,7 @@ fn an_event_sees_none_or_all_of_the_hooks_that_are_loaded_at_once() {
 }
 
 #[test]
-fn whatever_changes_meanwhile_a_lookup_is_in_order_and_holds_what_matches() {
+fn lookups_are_right_during_changes() {
     let registry = HookRegistry::new();
     let patterns = [
         "*",
@@ -462,7 +462,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_lookup_finds_what_looking_at_every_hook_finds(
+    fn a_lookup_equals_a_full_search(
         changes in prop::collection::vec(change(), 1..30),
     ) {
         let (registry, mut model) = (HookRegistry::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Saving hooks.json: in one step, without a loss, whoever saves, reads or is killed at the same time.
+//! Saving hooks.json atomically and without a loss, while other processes save, read or are killed.
 
 #[cfg(unix)]
 use std::path::PathBuf;
@@ -71,7 +71,7 @@ fn a_mistyped_list_is_put_aside() {
 }
 
 #[test]
-fn saving_keeps_what_this_version_does_not_know_and_what_it_cannot_use() {
+fn saving_keeps_unknown_and_unusable_entries() {
     let world = World::new();
     let config = config(&world);
     world.write(
@@ -151,7 +151,7 @@ fn values_out_of_range_keep_their_bytes() {
 /// A repository may bring along a link to a file of the user's.
 #[cfg(unix)]
 #[test]
-fn a_projects_hooks_are_not_saved_through_a_link_out_of_the_project() {
+fn a_link_out_of_the_project_is_refused() {
     use std::os::unix::fs::symlink;
 
     let world = World::new();
@@ -183,7 +183,7 @@ fn a_projects_hooks_are_not_saved_through_a_link_out_of_the_project() {
 }
 
 #[test]
-fn a_corrupted_file_is_kept_aside_when_it_is_saved_over() {
+fn saving_keeps_a_copy_of_a_broken_file() {
     let world = World::new();
     let config = config(&world);
     let path = world.write(FORGE, "");
@@ -209,7 +209,7 @@ fn a_corrupted_file_is_kept_aside_when_it_is_saved_over() {
 /// There may be a token in a hook's `env`.
 #[cfg(unix)]
 #[test]
-fn the_copy_of_a_broken_file_is_as_private_as_the_file() {
+fn the_copy_of_a_private_file_is_private() {
     use std::os::unix::fs::PermissionsExt;
 
     let world = World::new();
@@ -226,7 +226,7 @@ fn the_copy_of_a_broken_file_is_as_private_as_the_file() {
 
 #[cfg(unix)]
 #[test]
-fn a_private_file_is_never_open_to_others_while_it_is_saved() {
+fn a_private_file_stays_private_in_a_save() {
     use std::os::unix::fs::PermissionsExt;
 
     let world = World::new();
@@ -238,7 +238,7 @@ fn a_private_file_is_never_open_to_others_while_it_is_saved() {
         let writer = scope.spawn(|| (0..10).for_each(|_| config.save_global([&secret]).unwrap()));
         while !writer.is_finished() {
             for entry in path.parent().unwrap().read_dir().unwrap() {
-                // One that is in its place by now is no longer found under its first name.
+                // A file that has been renamed is no longer found under its first name.
                 let Ok(metadata) = entry.unwrap().metadata() else {
                     continue;
                 };
@@ -249,7 +249,7 @@ fn a_private_file_is_never_open_to_others_while_it_is_saved() {
 }
 
 #[test]
-fn saving_is_refused_where_nobody_can_say_what_belongs_where() {
+fn ambiguous_saves_are_refused() {
     let world = World::new();
     let config = config(&world);
     let files = [FORGE, OPENCODE].map(|name| (name, world.write(name, &file_of(&[name]))));
@@ -308,7 +308,7 @@ fn a_new_file_has_the_mode_of_any_new_file() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_cannot_be_written_to_keeps_the_old_file_whole() {
+fn a_failed_save_keeps_the_old_file() {
     use std::os::unix::fs::PermissionsExt;
 
     let world = World::new();
@@ -334,7 +334,7 @@ fn a_folder_that_cannot_be_written_to_keeps_the_old_file_whole() {
 }
 
 #[test]
-fn nobody_ever_reads_half_a_file() {
+fn no_reader_sees_half_a_file() {
     let world = World::new();
     let config = config(&world);
     config.save_global([hook("*", "0")]).unwrap();
@@ -348,7 +348,7 @@ fn nobody_ever_reads_half_a_file() {
                 scope.spawn(move || {
                     for _ in 0..15 {
                         let saved = config.save_global(&hooks);
-                        // Windows refuses a replacement too, if somebody reads all the time.
+                        // Windows also refuses a replacement while another process reads the file.
                         assert!(saved.is_ok() || cfg!(windows), "{saved:?}");
                     }
                 })
@@ -430,7 +430,7 @@ fn is_the_same(one: &Hook, other: &Hook) -> bool {
 
 proptest! {
     #[test]
-    fn what_is_loaded_and_saved_is_as_it_was_to_the_last_byte(text in nearly_a_file()) {
+    fn loading_and_saving_changes_no_byte(text in nearly_a_file()) {
         let world = World::new();
         let path = world.write(FORGE, &text);
         let is_hooks_file = serde_json::from_str::<Value>(&text)
@@ -466,7 +466,7 @@ proptest! {
 
 #[cfg(unix)]
 #[test]
-fn saving_through_a_link_that_leads_nowhere_makes_what_it_leads_to() {
+fn saving_creates_the_target_of_a_link() {
     let world = World::new();
     let link = world.path(FORGE);
     std::fs::create_dir_all(link.parent().unwrap()).unwrap();
@@ -527,7 +527,7 @@ fn is_whole(world: &World) {
 
 /// At moments drawn by the clock: `FORGE_HOOKS_TEST_KILLS` says how often.
 #[test]
-fn whoever_is_killed_while_saving_leaves_a_whole_file() {
+fn a_killed_save_leaves_a_whole_file() {
     let times: u64 = from_environment("FORGE_HOOKS_TEST_KILLS", 40);
     let world = World::new();
     config(&world).save_global(many("first")).unwrap();
@@ -551,7 +551,7 @@ fn whoever_is_killed_while_saving_leaves_a_whole_file() {
 }
 
 #[test]
-fn two_who_save_at_once_never_tear_the_file() {
+fn concurrent_saves_keep_the_file_whole() {
     let world = World::new();
     config(&world).save_global(many("first")).unwrap();
     let mut savers = [start_a_saver(&world), start_a_saver(&world)];
@@ -584,8 +584,8 @@ fn largest_file(bytes: libc::rlim_t) {
 /// As on a full disk: the system takes no more than a part of it.
 #[cfg(unix)]
 #[test]
-fn where_there_is_no_room_the_old_file_stays() {
-    if !crate::support::alone("saving::where_there_is_no_room_the_old_file_stays") {
+fn a_full_disk_keeps_the_old_file() {
+    if !crate::support::alone("saving::a_full_disk_keeps_the_old_file") {
         return;
     }
     let world = World::new();

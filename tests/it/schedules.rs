@@ -1,7 +1,7 @@
-//! The pool and the handles under schedules drawn by lot: several threads submit, wait, cancel, drop
-//! and shut down, in every way there is, while observers dawdle, fire and wait themselves. Whatever
-//! the schedule, every event is answered once, in order, on no more threads than there may be, and
-//! nobody waits for ever.
+//! The pool and the handles under randomized schedules: several threads submit, wait, cancel, drop
+//! and shut down in every way, while observers delay, fire and wait themselves. In every schedule
+//! each event is answered once, in order, on at most the allowed number of threads, and no thread
+//! waits forever.
 //!
 //! The hooks fail before there would be a process, so that thousands of events fit into a second.
 //! `FORGE_HOOKS_TEST_SECONDS` says how long; a failure names its seed, and `FORGE_HOOKS_TEST_SEED`
@@ -346,7 +346,7 @@ fn round(seed: u64) {
             .collect()
     });
     let report = executor.shutdown(FOR_EVER);
-    // After a first end, what was cancelled at that moment may be told of late.
+    // After a first shutdown, an event that was cancelled at that moment may be reported late.
     assert!(report.is_complete() || ends_early.is_some(), "{report:?}");
     assert_eq!(report.stuck_threads, 0);
     judge(&witness, &taken, workers, with_background);
@@ -382,7 +382,7 @@ fn judge(witness: &Witness, taken: &[u64], workers: usize, with_background: bool
 }
 
 #[test]
-fn whatever_the_schedule_every_event_is_answered_once_and_in_order() {
+fn every_schedule_answers_once_in_order() {
     if let Ok(seed) = std::env::var("FORGE_HOOKS_TEST_SEED") {
         return round(seed.parse().unwrap());
     }

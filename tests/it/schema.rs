@@ -13,7 +13,7 @@ fn validator() -> Validator {
 }
 
 #[test]
-fn the_published_schema_is_the_one_of_this_version() {
+fn the_published_schema_is_current() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("hooks.schema.json");
     let expected = format!("{:#}\n", HookConfig::json_schema());
     if std::env::var_os("FORGE_HOOKS_BLESS").is_some() {
@@ -43,7 +43,7 @@ fn examples() -> Vec<Value> {
 }
 
 #[test]
-fn every_example_and_template_and_whatever_is_saved_is_valid() {
+fn examples_templates_and_saves_are_valid() {
     let validator = validator();
     let examples = examples();
     assert!(examples.len() >= 3, "{examples:?}");
@@ -116,7 +116,7 @@ fn the_schema_and_the_reader_agree() {
 }
 
 #[test]
-fn the_name_of_the_schema_is_kept_when_a_file_is_saved() {
+fn saving_keeps_the_schema_key() {
     let world = World::new();
     let config = HookConfig::default().with_config_home(world.path("config"));
     let path = world.write(

@@ -54,7 +54,7 @@ fn the_global_executor_can_be_shut_down() {
 }
 
 #[test]
-fn at_the_deadline_the_rest_is_cut_and_told_of() {
+fn the_deadline_cuts_and_reports_the_rest() {
     let world = World::with(|builder| builder.workers(1));
     let named = |name: &str, command: &str| hook("*", command).with_name(name);
     world.registry().register(named("quick", "exit 0"));
@@ -94,7 +94,7 @@ fn refuses(world: &World, options: FireOptions) -> bool {
 }
 
 #[test]
-fn what_the_host_has_cancelled_is_not_reported_as_cut() {
+fn cancelled_hooks_are_not_reported_as_cut() {
     let world = World::with(|builder| builder.workers(1));
     world.hook("*", &meets("started", "never"));
     let running = world.submit(blocking_event());
@@ -111,7 +111,7 @@ fn what_the_host_has_cancelled_is_not_reported_as_cut() {
 }
 
 #[test]
-fn after_the_end_nothing_is_taken_and_blocking_calls_still_work() {
+fn only_blocking_calls_work_afterwards() {
     let notes = Arc::new(Notes::default());
     let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
     world
@@ -284,7 +284,7 @@ fn what_runs_out_of_its_turn_is_cut_too() {
 }
 
 #[test]
-fn what_the_pool_runs_of_a_parallel_blocking_call_is_reported_when_it_is_cut() {
+fn a_cut_parallel_call_is_reported() {
     let world = World::new();
     for name in ["one", "two", "three"] {
         world.hook("*", &meets(name, "never"));

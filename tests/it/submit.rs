@@ -45,7 +45,7 @@ fn a_handle_is_finished_when_its_outcome_is_there() {
 }
 
 #[test]
-fn waiting_with_a_limit_gives_up_and_can_be_tried_again() {
+fn wait_timeout_can_be_repeated() {
     let world = World::running([LONG]);
     let mut handle = world.submit(blocking_event());
     let start = Instant::now();
@@ -98,7 +98,7 @@ fn several_handles_are_waited_for_at_once() {
 }
 
 #[test]
-fn what_was_handed_out_does_not_come_again_by_the_channel() {
+fn the_channel_repeats_no_result() {
     let world = World::running(["echo 1"]);
     let mut handle = world.submit(blocking_event());
     assert!(handle.wait_timeout(Duration::MAX).is_some());
@@ -106,7 +106,7 @@ fn what_was_handed_out_does_not_come_again_by_the_channel() {
 }
 
 #[test]
-fn a_callback_is_told_of_each_result_and_of_the_end() {
+fn a_callback_gets_results_and_the_end() {
     let world = World::running(["echo 1", "exit 3"]);
     let (sender, told) = crossbeam_channel::unbounded();
     let callback = move |update: HookUpdate<'_>| {
@@ -130,7 +130,7 @@ fn a_callback_is_told_of_each_result_and_of_the_end() {
 }
 
 #[test]
-fn a_callback_for_an_event_without_hooks_is_told_of_the_end_on_the_pool() {
+fn a_callback_without_hooks_gets_the_end() {
     let world = World::new();
     let (sender, told) = crossbeam_channel::unbounded();
     let caller = thread::current().id();
@@ -147,7 +147,7 @@ fn a_callback_for_an_event_without_hooks_is_told_of_the_end_on_the_pool() {
 }
 
 #[test]
-fn a_callback_that_panics_is_not_called_again_and_harms_nobody() {
+fn a_panicking_callback_is_not_called_again() {
     let world = World::with(|builder| builder.workers(1));
     world.hook("*", "echo 1");
     world.hook("*", "echo done>>done");
@@ -177,7 +177,7 @@ fn a_callback_that_panics_is_not_called_again_and_harms_nobody() {
 }
 
 #[test]
-fn time_in_the_queue_is_told_apart_from_the_run() {
+fn time_in_the_queue_is_separate() {
     let world = World::with(|builder| builder.workers(1));
     world.hook("first:*", &meets("first", "go"));
     world.hook("second:*", "exit 0");
@@ -204,7 +204,7 @@ fn time_in_the_queue_is_told_apart_from_the_run() {
 }
 
 #[test]
-fn an_event_without_hooks_is_finished_from_the_start() {
+fn an_event_without_hooks_is_finished() {
     let world = World::new();
     let mut handle = world.submit(blocking_event());
     assert!(handle.is_finished());
@@ -215,7 +215,7 @@ fn an_event_without_hooks_is_finished_from_the_start() {
 }
 
 #[test]
-fn the_hooks_are_those_of_the_moment_of_submission() {
+fn hooks_are_chosen_at_submission() {
     let world = World::with(|builder| builder.workers(1));
     world.hook("*", "echo old");
     let handle = world.submit(blocking_event());
@@ -250,7 +250,7 @@ fn a_full_queue_gives_the_event_back() {
 }
 
 #[test]
-fn events_run_side_by_side_on_as_many_threads_as_there_may_be() {
+fn events_use_all_threads() {
     let world = World::with(|builder| builder.workers(3));
     // Each waits for the other two: with fewer threads none would end well.
     #[cfg(unix)]
@@ -284,7 +284,7 @@ fn dropping_a_handle_lets_the_hooks_finish() {
 }
 
 #[test]
-fn the_end_of_the_executor_answers_everybody_and_waits_for_nobody() {
+fn dropping_the_executor_answers_all() {
     let world = World::with(|builder| builder.workers(2));
     world.hook("*", LONG);
     world.hook("*", "echo second");

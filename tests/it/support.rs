@@ -1,4 +1,4 @@
-//! What the scenarios share: a world of their own, with a folder and a registry, and waiting for a
+//! Shared by the scenarios: a world with its own directory and registry, and waiting for a
 //! condition.
 
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use forge_hooks::{
 };
 use tempfile::TempDir;
 
-/// A folder and a registry that no other test knows of, and an executor that works there.
+/// A directory and a registry for one test, and an executor that uses them.
 pub(crate) struct World {
-    /// Dropped before the folder.
+    /// Dropped before the directory.
     pub(crate) executor: HookExecutor,
     folder: TempDir,
 }
@@ -31,7 +31,7 @@ impl World {
         Self::in_folder(tempfile::tempdir().unwrap(), settings)
     }
 
-    /// With its folder somewhere else than temporary files are.
+    /// Creates a world in a directory that is not the one for temporary files.
     #[cfg(unix)]
     pub(crate) fn below(parent: &str) -> Self {
         Self::in_folder(tempfile::tempdir_in(parent).unwrap(), |builder| builder)
@@ -57,7 +57,7 @@ impl World {
         world
     }
 
-    /// Drops the executor, and nothing else: what it still starts must not miss its folder.
+    /// Drops only the executor: processes that it still starts need the directory.
     pub(crate) fn drop_executor(self) -> TempDir {
         self.folder
     }
@@ -201,8 +201,8 @@ pub(crate) const LONG: &str = if cfg!(windows) {
     "sleep 60"
 };
 
-/// A command that says it is there by writing a file, and goes on when there is another: both in the
-/// folder of its world.
+/// Returns a command that writes a file when it has started, and continues when another file exists;
+/// both are in the directory of its world.
 pub(crate) fn meets(writes: &str, waits_for: &str) -> String {
     if cfg!(windows) {
         // Wine pauses for a second between two looks; for `cmd` the pause belongs to the `if`, so
@@ -216,8 +216,8 @@ pub(crate) fn meets(writes: &str, waits_for: &str) -> String {
     }
 }
 
-/// Notes what an observer is told, as in `start session:end log`: the event, and the label of the
-/// hook.
+/// Records the calls of an observer, for example `start session:end log`: the event, and the label
+/// of the hook.
 #[derive(Default)]
 pub(crate) struct Notes(Mutex<Vec<String>>);
 

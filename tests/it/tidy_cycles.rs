@@ -1,5 +1,5 @@
-//! No import cycles between files, within modules either: whoever reads a file has read, or will read,
-//! what it stands on, and never comes back to where they were.
+//! No import cycles between files, also within modules, so that the files can be read in an order in
+//! which each file follows its imports.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -130,15 +130,18 @@ fn an_output_that_was_not_redacted_is_withheld() {
         ),
         (
             "echo \"{\\\"decision\\\": $FORGE_TOOL_RESULT}\"",
-            "cannot be used",
+            "its answer is invalid",
         ),
-        ("echo plain text", "cannot be used"),
-        ("printf 'debug\n{\"updatedOutput\": 1}'", "cannot be used"),
-        ("echo '{\"updatedoutput\": 1}'", "cannot be used"),
-        ("echo '{\"updated_output\": 1}'", "cannot be used"),
+        ("echo plain text", "its answer is invalid"),
+        (
+            "printf 'debug\n{\"updatedOutput\": 1}'",
+            "its answer is invalid",
+        ),
+        ("echo '{\"updatedoutput\": 1}'", "its answer is invalid"),
+        ("echo '{\"updated_output\": 1}'", "its answer is invalid"),
         ("kill -9 $$", "signal 9"),
         ("/no/such/program", "not found"),
-        ("echo '{\"updatedOutput\": '", "cannot be used"),
+        ("echo '{\"updatedOutput\": '", "its answer is invalid"),
         (
             "echo '{\"decision\": \"block\", \"reason\": \"secret\"}'",
             "secret",
@@ -264,7 +267,7 @@ fn a_broken_file_withholds() {
     }
 }
 
-/// Nobody waits for one in the background: it is none.
+/// The model must not get the output before the hook has ended.
 #[test]
 fn a_redacting_hook_is_not_in_the_background() {
     let hook = redacts("exit 1").with_background();
@@ -311,7 +314,7 @@ fn an_answer_that_is_too_long_withholds() {
     let long =
         "head -c 10485760 /dev/zero | tr '\\0' x | sed 's/^/{\"updatedOutput\": \"/; s/$/\"}/'";
     let note = outcome([redacts(long)], FireOptions::default()).updated_output();
-    assert!(note.is_some_and(|note| note.as_str().unwrap().contains("cannot be used")));
+    assert!(note.is_some_and(|note| note.as_str().unwrap().contains("is invalid")));
     let plain = outcome([hook(AFTER, long)], FireOptions::default());
     assert_eq!(plain.updated_output(), None);
 }

@@ -1,4 +1,4 @@
-//! The file of a trace: within its size, of whole lines, and nobody harmed by what goes wrong with it.
+//! The file of a trace: it keeps its size, has whole lines, and its errors do not affect the host.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::support::{World, blocking_event, eventually};
 use crate::tracing::{Traced, flush, lines, quick, told, traced_by};
 
 #[test]
-fn a_full_file_is_renamed_and_so_many_older_ones_are_kept() {
+fn a_full_file_is_rotated() {
     for older in [0, 1, 3] {
         let traced = Traced::with(|builder| builder.max_bytes(0).keep(older));
         traced.world.registry().register(quick());
@@ -43,7 +43,7 @@ fn a_full_file_is_renamed_and_so_many_older_ones_are_kept() {
 /// and Wine, which has to stand for it, does not append in one step.
 #[cfg(unix)]
 #[test]
-fn many_threads_and_two_traces_write_whole_lines_to_one_file_while_it_is_renamed() {
+fn concurrent_writers_write_whole_lines() {
     const EACH: usize = 500;
     const BYTES: u64 = 16 * 1024;
     let traced = Traced::with(|builder| builder.max_bytes(BYTES).keep(1000).capacity(4096));
@@ -79,7 +79,7 @@ fn many_threads_and_two_traces_write_whole_lines_to_one_file_while_it_is_renamed
 }
 
 #[test]
-fn when_too_many_lines_wait_some_are_lost_and_the_file_says_how_many() {
+fn lost_lines_are_counted() {
     const EVENTS: u64 = 2000;
     let traced = Traced::with(|builder| builder.capacity(0));
     for _ in 0..10 {
@@ -115,7 +115,7 @@ fn a_full_disk_never_affects_a_hook() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_cannot_be_renamed_stays_within_twice_its_size() {
+fn a_file_stays_within_twice_its_size() {
     let traced = Traced::with(|builder| builder.max_bytes(0).keep(1));
     std::fs::create_dir_all(traced.path("trace.jsonl.1/not-empty")).unwrap();
     traced.world.registry().register(quick());
@@ -140,7 +140,7 @@ fn a_file_that_cannot_be_renamed_stays_within_twice_its_size() {
 }
 
 #[test]
-fn when_the_last_trace_is_dropped_the_rest_is_written() {
+fn dropping_the_last_trace_writes_the_rest() {
     let Traced {
         world,
         trace,
@@ -159,7 +159,7 @@ fn when_the_last_trace_is_dropped_the_rest_is_written() {
 }
 
 #[test]
-fn a_trace_that_cannot_be_written_is_told_at_the_start() {
+fn an_unwritable_trace_fails_at_the_start() {
     let world = World::new();
     world.write("file", "");
     let mut cases = vec![
@@ -187,7 +187,7 @@ fn a_trace_that_cannot_be_written_is_told_at_the_start() {
 }
 
 #[test]
-fn folders_that_are_missing_are_made_and_a_path_becomes_absolute() {
+fn missing_directories_are_created() {
     let world = World::new();
     let path = world.path("a/b/trace.jsonl");
     let trace = Trace::builder(&path).build().unwrap();
@@ -202,7 +202,7 @@ fn folders_that_are_missing_are_made_and_a_path_becomes_absolute() {
 
 #[cfg(unix)]
 #[test]
-fn a_new_file_is_private_and_one_that_is_there_keeps_its_mode() {
+fn only_new_files_are_made_private() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let traced = Traced::new();
     let mode = |path: &std::path::Path| path.metadata().unwrap().mode() & 0o777;
@@ -224,7 +224,7 @@ fn a_new_file_is_private_and_one_that_is_there_keeps_its_mode() {
 }
 
 #[test]
-fn a_file_that_somebody_renames_is_made_anew() {
+fn a_renamed_file_is_created_again() {
     let traced = Traced::new();
     traced.one(quick());
     std::fs::rename(traced.path("trace.jsonl"), traced.path("moved")).unwrap();
@@ -247,7 +247,7 @@ fn a_half_line_is_closed_before_the_next() {
     assert_eq!(lines.len(), 3);
     assert!(serde_json::from_str::<Value>(lines[2]).is_ok());
 
-    // Also in a file that somebody puts in its place, where an open file can be replaced.
+    // Also in a file that replaces it, on systems where an open file can be replaced.
     if cfg!(windows) {
         return;
     }
@@ -263,7 +263,7 @@ fn a_half_line_is_closed_before_the_next() {
 /// As on a disk that fills up: what may not be larger than so much is written as far as it fits.
 #[cfg(unix)]
 #[test]
-fn a_line_that_fits_only_in_part_is_closed_before_the_next() {
+fn a_partial_line_is_closed() {
     const LIMITED: &str = "FORGE_HOOKS_TEST_LIMITED";
     if std::env::var_os(LIMITED).is_none() {
         let mut command = std::process::Command::new("sh");
@@ -272,7 +272,7 @@ fn a_line_that_fits_only_in_part_is_closed_before_the_next() {
         // What counts lines would write its file up to the limit too, and fail at half a one.
         command.env("LLVM_PROFILE_FILE", "/dev/null");
         command.arg(std::env::current_exe().unwrap());
-        let test = "trace_file::a_line_that_fits_only_in_part_is_closed_before_the_next";
+        let test = "trace_file::a_partial_line_is_closed";
         let output = command.args(["--exact", test]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
         return assert!(

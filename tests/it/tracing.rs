@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::support::{LONG, World, blocking_event, custom, eventually, hook, meets};
 
-/// A world whose executor writes a trace into a folder of its own.
+/// A world whose executor writes a trace into its own directory.
 pub(crate) struct Traced {
     pub(crate) world: World,
     pub(crate) trace: Trace,
@@ -71,7 +71,7 @@ pub(crate) fn lines(path: &Path) -> Vec<Value> {
     text.lines().map(parse).collect()
 }
 
-/// So many lines were lost, by their own account.
+/// Returns the number of lines that the trace reports as lost.
 pub(crate) fn told(lines: &[Value]) -> u64 {
     lines.iter().filter_map(|line| line["lost"].as_u64()).sum()
 }
@@ -169,7 +169,7 @@ fn what_is_not_there_is_left_out() {
 }
 
 #[test]
-fn no_line_shows_a_secret_unless_the_host_wants_it() {
+fn no_line_shows_a_secret_by_default() {
     let secret = "s3cr3t-of-the-trace-test";
     let bearing = |traced: &Traced| {
         let in_env = |command: &str| hook("*", command).with_env("WORD", secret);
@@ -253,7 +253,7 @@ fn every_end_of_a_hook_has_its_line() {
 }
 
 #[test]
-fn a_hook_whose_turn_never_comes_has_a_line_that_says_why() {
+fn a_dropped_hook_has_a_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.jsonl");
     let trace = Trace::builder(&path).build().unwrap();
@@ -339,7 +339,7 @@ fn the_page_names_every_field() {
 }
 
 #[test]
-fn texts_of_any_kind_and_length_stay_within_their_line() {
+fn any_text_stays_within_its_line() {
     let traced = Traced::new();
     let odd = "a\nb\r\"\\\u{0}\u{1b}[31m\u{9b}2J\u{85}\u{2028}é\u{7f}";
     let long = "é".repeat(10_000);
@@ -371,7 +371,7 @@ fn a_reason_is_cut_after_a_kilobyte() {
 }
 
 #[test]
-fn a_secret_with_a_space_in_it_is_masked_to_its_end() {
+fn a_secret_with_a_space_is_masked() {
     let traced = Traced::new();
     let args = ["x", "--password", "it's \"two\" words", "--token=a b c", ""];
     let program = Hook::program("*", args.map(str::to_owned)).unwrap();

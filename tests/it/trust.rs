@@ -1,4 +1,4 @@
-//! What a project brings along runs when somebody has approved it, and as they have approved it.
+//! Hooks of a project run only after the user has approved them, and only as approved.
 
 use std::path::PathBuf;
 
@@ -87,7 +87,7 @@ impl Project {
 }
 
 #[test]
-fn what_was_never_approved_is_skipped_and_told_and_the_host_goes_on() {
+fn unapproved_hooks_are_skipped() {
     let project = Project::new();
     let report = project.load();
     assert!(report.is_ok());
@@ -114,7 +114,7 @@ fn what_was_never_approved_is_skipped_and_told_and_the_host_goes_on() {
 }
 
 #[test]
-fn of_a_hook_that_is_switched_off_nobody_is_told_that_it_was_not_approved() {
+fn a_disabled_hook_is_not_reported() {
     let project = Project::new();
     let off = r#"{"hooks": [{"event": "*", "command": "echo x", "enabled": false}]}"#;
     project.world.write(PROJECT, off);
@@ -145,7 +145,7 @@ fn the_users_own_hooks_need_no_approval() {
 }
 
 #[test]
-fn an_approval_lists_what_it_covers_and_what_it_cannot() {
+fn an_approval_lists_what_it_covers() {
     let project = Project::new();
     let hooks = r#"{"hooks": [{"event": "*", "shell": "sh", "command": "./guard.sh \"$PWD/x.sh\"; ./later.sh", "inputs": ["lib"]}]}"#;
     project.world.write(PROJECT, hooks);
@@ -168,7 +168,7 @@ fn an_approval_lists_what_it_covers_and_what_it_cannot() {
 }
 
 #[test]
-fn a_script_that_has_changed_by_a_byte_blocks_also_without_loading_anew() {
+fn a_changed_script_blocks_without_a_reload() {
     let project = Project::new();
     project.approve();
     assert!(project.load().is_ok());
@@ -188,7 +188,7 @@ fn a_script_that_has_changed_by_a_byte_blocks_also_without_loading_anew() {
 }
 
 #[test]
-fn what_was_not_there_when_it_was_approved_must_not_appear() {
+fn a_missing_file_must_not_appear() {
     let project = Project::new();
     let hooks = r#"{"hooks": [{"event": "tool:*", "shell": "sh", "command": "test -e late.sh || exit 0; sh ./late.sh"}]}"#;
     project.world.write(PROJECT, hooks);
@@ -199,7 +199,7 @@ fn what_was_not_there_when_it_was_approved_must_not_appear() {
 }
 
 #[test]
-fn a_file_in_a_folder_of_inputs_counts() {
+fn a_file_in_an_input_directory_counts() {
     let project = Project::new();
     let hooks = r#"{"hooks": [{"event": "tool:*", "command": "exit 0", "inputs": ["lib"]}]}"#;
     project.world.write(PROJECT, hooks);
@@ -214,7 +214,7 @@ fn a_file_in_a_folder_of_inputs_counts() {
 }
 
 #[test]
-fn a_definition_that_has_changed_by_a_byte_blocks_what_the_old_one_could_have_blocked() {
+fn a_changed_definition_blocks() {
     let project = Project::new();
     project.approve();
     project
@@ -257,7 +257,7 @@ fn what_was_approved_and_is_gone_blocks() {
 }
 
 #[test]
-fn a_hook_cannot_say_that_its_own_loss_is_no_matter() {
+fn a_hook_cannot_ignore_a_lost_approval() {
     let project = Project::new();
     let hooks = HOOKS.replace(
         "\"description\"",
@@ -271,7 +271,7 @@ fn a_hook_cannot_say_that_its_own_loss_is_no_matter() {
 }
 
 #[test]
-fn an_approval_does_not_depend_on_the_order_of_hooks_or_keys() {
+fn an_approval_ignores_the_order() {
     let project = Project::new();
     project.approve();
     let turned = r#"{"hooks": [
@@ -292,7 +292,7 @@ fn an_approval_survives_numbers_of_all_kinds() {
 }
 
 #[test]
-fn an_approval_is_bound_to_the_place_of_the_project() {
+fn an_approval_is_bound_to_the_path() {
     let project = Project::new();
     project.approve();
     std::fs::rename(project.root(), project.world.path("moved")).unwrap();
@@ -339,7 +339,7 @@ fn a_file_that_appears_later_is_not_approved() {
 }
 
 #[test]
-fn a_clone_does_not_block_its_host_by_what_is_wrong_in_it() {
+fn a_broken_clone_does_not_block() {
     let project = Project::new();
     project.world.write(PROJECT, "{");
     assert!(!project.load().is_ok(), "it is told");
@@ -393,7 +393,7 @@ fn projects_do_not_concern_each_other() {
 }
 
 #[test]
-fn a_store_that_cannot_be_read_counts_as_lost_approval() {
+fn an_unreadable_store_loses_approvals() {
     for text in ["{", "[]", r#"{"version": 7, "projects": {}}"#] {
         let project = Project::new();
         project.approve();
@@ -407,7 +407,7 @@ fn a_store_that_cannot_be_read_counts_as_lost_approval() {
 }
 
 #[test]
-fn an_approval_of_version_1_is_lost_until_it_is_given_again() {
+fn an_approval_of_version_1_is_lost() {
     let (project, other) = (Project::new(), Project::new());
     let store = project.store();
     for project in [&project, &other] {
@@ -501,7 +501,7 @@ fn a_hook_cannot_approve() {
 }
 
 #[test]
-fn a_project_that_is_not_there_is_told() {
+fn a_missing_project_is_reported() {
     let project = Project::new();
     let missing = project.world.path("none");
     let hooks: [forge_hooks::Hook; 0] = [];
@@ -524,7 +524,7 @@ fn a_project_that_is_not_there_is_told() {
 /// Its place cannot be written down, so that nothing in it can be approved; it must not run for that.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_project_with_a_name_that_is_no_unicode_is_never_approved() {
+fn a_non_unicode_project_is_never_approved() {
     use std::os::unix::ffi::OsStrExt;
 
     let project = Project::new();

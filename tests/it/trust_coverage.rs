@@ -1,5 +1,5 @@
-//! What an approval covers: whatever a hook would run is what somebody has looked at, by whatever name
-//! its command calls it.
+//! What an approval covers: a hook runs only approved files, under whichever name its command uses
+//! them.
 #![cfg(unix)]
 
 use std::os::unix::fs::symlink;
@@ -33,7 +33,7 @@ fn covers(project: &Project, file: &str) {
 }
 
 #[test]
-fn a_folder_with_a_link_that_leads_nowhere_is_no_missing_folder() {
+fn a_dangling_link_is_not_a_missing_directory() {
     let project = with_hook(json!({"command": "sh \"$PWD\"/lib/a.sh", "inputs": ["lib"]}));
     project.world.write("project/lib/a.sh", "exit 0");
     symlink("nowhere", project.world.path("project/lib/link")).unwrap();
@@ -41,7 +41,7 @@ fn a_folder_with_a_link_that_leads_nowhere_is_no_missing_folder() {
 }
 
 #[test]
-fn the_folder_above_that_behind_a_link_is_another_one() {
+fn the_parent_of_a_link_is_not_its_targets() {
     let project = with_hook(json!({"command": "sh ./link/../guard.sh"}));
     project.world.write("project/far/away/x", "");
     symlink("far/away", project.world.path("project/link")).unwrap();
@@ -57,20 +57,20 @@ fn a_name_with_an_equals_sign_is_a_name() {
 }
 
 #[test]
-fn code_that_is_the_name_of_a_file_too_is_still_code() {
+fn code_that_names_a_file_is_still_code() {
     let project = with_hook(json!({"args": ["sh", "-c", "exec sh ./guard.sh"]}));
     project.world.write("project/exec sh ./guard.sh", "");
     covers(&project, "guard.sh");
 }
 
 #[test]
-fn a_file_that_a_variable_of_the_hooks_own_names_counts() {
+fn a_file_named_by_a_variable_counts() {
     let hook = json!({"command": "sh \"$SCRIPT\"", "env": {"SCRIPT": "guard.sh"}});
     covers(&with_hook(hook), "guard.sh");
 }
 
 #[test]
-fn a_project_whose_link_was_turned_to_another_is_not_the_one_that_was_approved() {
+fn a_redirected_link_is_another_project() {
     let project = Project::new();
     project.approve();
     let link = project.world.path("link");
@@ -88,7 +88,7 @@ fn a_project_whose_link_was_turned_to_another_is_not_the_one_that_was_approved()
 }
 
 #[test]
-fn a_very_deep_folder_is_no_end_of_the_host() {
+fn a_very_deep_directory_does_not_crash() {
     let project = with_hook(json!({"command": "exit 0", "inputs": ["lib"]}));
     project.world.write("project/lib/a", "");
     project.approve();
@@ -107,7 +107,7 @@ fn a_very_deep_folder_is_no_end_of_the_host() {
 }
 
 #[test]
-fn two_who_approve_at_once_both_have_approved() {
+fn concurrent_approvals_are_both_kept() {
     let project = Project::new();
     let store = project.store();
     let roots: Vec<_> = (0..16)
@@ -132,7 +132,7 @@ fn two_who_approve_at_once_both_have_approved() {
 }
 
 #[test]
-fn what_is_told_of_a_hook_that_is_gone_is_no_command_to_a_terminal() {
+fn a_removed_hook_is_reported_printable() {
     let project = with_hook(json!({"command": "exit 0", "description": "\u{1b}[2Jgone\u{202e}"}));
     project.approve();
     project.world.write(PROJECT, r#"{"hooks": []}"#);
@@ -145,7 +145,7 @@ fn what_is_told_of_a_hook_that_is_gone_is_no_command_to_a_terminal() {
 }
 
 #[test]
-fn a_script_of_a_plain_name_must_not_appear_and_as_a_folder_is_told() {
+fn a_script_with_a_plain_name_must_not_appear() {
     let project = with_hook(json!({"command": "/bin/sh guard || exit 0"}));
     project.approve();
     let _ = project.load();
@@ -162,7 +162,7 @@ fn a_script_of_a_plain_name_must_not_appear_and_as_a_folder_is_told() {
 }
 
 #[test]
-fn a_pipe_in_the_place_of_the_store_or_of_a_script_keeps_nobody_waiting() {
+fn a_pipe_does_not_block() {
     let project = with_hook(json!({"command": "sh ./guard.sh"}));
     project.world.write("project/guard.sh", "exit 0");
     project.approve();

@@ -40,7 +40,7 @@ fn become_(world: &World, expected: &[&str]) {
 }
 
 #[test]
-fn a_file_that_changes_is_loaded_anew() {
+fn a_changed_file_is_reloaded() {
     let world = World::new();
     world.hook("*", "host");
     world.write(FORGE, &file_of(&["one"]));
@@ -76,7 +76,7 @@ fn one_change_is_one_report() {
 }
 
 #[test]
-fn a_file_that_is_being_written_is_no_error() {
+fn a_file_being_written_is_not_an_error() {
     let world = World::new();
     let watcher = watch(&world);
     let mut rounds = 0;
@@ -117,7 +117,7 @@ fn a_report_counts_the_hooks_that_stay() {
 }
 
 #[test]
-fn a_file_may_appear_and_vanish_with_its_folders() {
+fn a_file_appears_with_its_directories() {
     let world = World::new();
     std::fs::create_dir(world.path("project")).unwrap();
     let watcher = watch(&world);
@@ -205,7 +205,7 @@ fn an_event_sees_the_old_hooks_or_the_new_ones() {
 }
 
 #[test]
-fn an_approval_takes_effect_without_a_change_of_the_file() {
+fn an_approval_takes_effect_by_itself() {
     let world = World::new();
     let hooks = json!({"hooks": [{"event": "*", "command": "echo ran"}]});
     world.write(PROJECT, &hooks.to_string());
@@ -228,7 +228,7 @@ fn an_approval_takes_effect_without_a_change_of_the_file() {
 
 /// Nothing of it would run, so nothing of it is worth waiting for.
 #[test]
-fn a_broken_file_of_a_clone_does_not_keep_the_users_changes_from_taking_effect() {
+fn a_broken_clone_keeps_the_users_changes() {
     let world = World::new();
     world.write(FORGE, &file_of(&["old"]));
     world.write(PROJECT, "{");
@@ -242,7 +242,7 @@ fn a_broken_file_of_a_clone_does_not_keep_the_users_changes_from_taking_effect()
 }
 
 #[test]
-fn what_is_revoked_does_not_run_on_because_a_file_is_broken() {
+fn a_broken_file_keeps_no_revoked_hook() {
     let world = World::new();
     world.write(PROJECT, &file_of(&["echo project"]));
     let config = config(&world);

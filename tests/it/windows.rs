@@ -37,7 +37,7 @@ fn a_variable_is_its_value_whatever_is_in_it() {
 }
 
 #[test]
-fn a_command_that_would_run_a_value_as_code_is_refused() {
+fn a_value_as_code_is_refused() {
     let world = World::new();
     for command in ["echo %FORGE_TOOL_NAME%", "echo %opencode_tool_name:a=b%"] {
         let result = fired(&world, hook("*", command), "bash");
@@ -56,7 +56,7 @@ fn a_command_that_would_run_a_value_as_code_is_refused() {
 }
 
 #[test]
-fn a_command_that_cmd_would_read_only_half_of_is_refused() {
+fn a_command_with_a_line_break_is_refused() {
     let result = fired(&World::new(), hook("*", "echo one\necho two"), "bash");
     assert_eq!(result.failure, Some(FailureKind::NotStarted));
     assert!(result.error.unwrap().contains("one line"));
@@ -64,7 +64,7 @@ fn a_command_that_cmd_would_read_only_half_of_is_refused() {
 
 /// Wine's `cmd` does not heed the variable, so only that it is set can be shown there.
 #[test]
-fn cmd_is_told_not_to_search_the_working_directory() {
+fn cmd_does_not_search_the_working_directory() {
     let echo = hook("*", "echo [!NoDefaultCurrentDirectoryInExePath!]");
     assert_eq!(fired(&World::new(), echo, "bash").stdout.trim_end(), "[1]");
 }
@@ -101,7 +101,7 @@ fn a_hook_that_times_out_takes_its_tree_along() {
 }
 
 #[test]
-fn a_large_event_arrives_whole_and_need_not_be_read() {
+fn a_large_event_arrives_whole() {
     let world = World::new();
     let event = HookEvent::session_message("s", "user", "x".repeat(1024 * 1024));
     world.hook("*", "exit 0");

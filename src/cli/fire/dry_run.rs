@@ -1,4 +1,4 @@
-//! `fire --dry-run`: which hooks would run, in order, and for each other one why not.
+//! `fire --dry-run`: shows which hooks would run, in order, and for each other hook why not.
 
 use std::io::Write;
 
@@ -13,11 +13,11 @@ use crate::cli::sources::{Listed, State, listed, place, title};
 use crate::cli::terminal::{Style, Terminal};
 use crate::{FailurePolicy, HookEvent, Hooks, Mismatch, TrustPolicy, printable};
 
-/// What would become of a hook.
+/// What would happen to a hook.
 enum Verdict {
-    /// At this place among those that run.
+    /// It would run, at this position.
     Runs(usize),
-    /// Its turn comes, and it cannot run.
+    /// It would fail, because it cannot run.
     Fails(usize, String),
     DoesNotRun(String),
 }
@@ -99,7 +99,7 @@ fn verdict_on(listed: &Listed, mismatches: &[Mismatch], order: usize) -> Verdict
     }
 }
 
-/// Which alternative is meant goes without saying where there is one.
+/// Names the alternative, unless there is only one.
 fn words_of(mismatch: &Mismatch) -> String {
     format!("`{}` does not match: {mismatch}", mismatch.alternative)
 }

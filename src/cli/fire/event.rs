@@ -12,7 +12,7 @@ use crate::cli::error::Failure;
 use crate::cli::terminal::Terminal;
 use crate::cli::{files, names};
 
-/// No event is larger; what is, is something else.
+/// The most bytes of an event.
 const LARGEST_EVENT: u64 = 64 * 1024 * 1024;
 
 pub(super) fn of(
@@ -49,7 +49,7 @@ pub(super) fn of(
     Ok(event)
 }
 
-/// What is written, or the file behind an `@`, with which no JSON begins.
+/// Returns the text itself, or the content of the file after an `@`; no JSON begins with `@`.
 fn json_of(option: &str, text: &str) -> Result<Value, Failure> {
     if let Some(file) = text.strip_prefix('@') {
         let read = files::open(Path::new(file)).and_then(files::text_of);
@@ -70,7 +70,7 @@ fn json_of(option: &str, text: &str) -> Result<Value, Failure> {
     })
 }
 
-/// Numbers and lists are what they are; what is no JSON is a text.
+/// Parses a value as JSON; if it is not JSON, it is a string.
 fn pair_of(pair: &str) -> Result<(&str, Value), Failure> {
     match pair.split_once('=') {
         Some((key, value)) if !key.is_empty() => {

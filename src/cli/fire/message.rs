@@ -1,4 +1,4 @@
-//! What is heard of hooks, from their threads.
+//! Messages about hooks, from the threads that run them.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use crate::{DropReason, Hook, HookResult, HookRun, Observer, Outcome};
 
-/// So often the spinner turns, and an interrupt is looked for.
+/// How often the spinner turns and an interrupt is checked.
 pub(super) const TICK: Duration = Duration::from_millis(50);
 
 pub(super) enum Message {
     Started(Arc<Hook>),
     Result(HookResult),
-    /// Of a hook in the background.
+    /// A background hook.
     InBackground(HookResult),
     Dropped(Arc<Hook>, DropReason),
     Done(Outcome),
-    /// Nothing runs any more.
+    /// All hooks have ended.
     Idle,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Notes(pub(super) Sender<Message>);
 
 impl Observer for Notes {
     fn on_start(&self, run: &HookRun<'_>) {
-        // Nobody listens any more when the program is about to end.
+        // The receiver is gone when the program is about to end.
         let _ = self.0.send(Message::Started(Arc::clone(run.hook)));
     }
 

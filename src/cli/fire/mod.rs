@@ -1,4 +1,4 @@
-//! `fire`: an event goes through the real engine, and each hook is shown as it comes.
+//! `fire`: fires an event with the real engine, and shows each hook when it ends.
 
 mod dry_run;
 mod event;
@@ -29,7 +29,7 @@ use crate::{
 use message::{Message, Notes, TICK};
 use show::Show;
 
-/// As good as none: every hook has a deadline of its own.
+/// Practically unlimited: every hook has its own deadline.
 const NO_DEADLINE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 pub(crate) fn run(
@@ -57,7 +57,7 @@ pub(crate) fn run(
         terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
     }
     let record = args.record.as_deref().map(Record::open).transpose()?;
-    // From here on Ctrl-C ends the hooks, and not this program alone.
+    // From here on Ctrl-C ends the hooks, not only this program.
     let _ = terminal.interrupted();
     let firing = Firing {
         context,
@@ -93,7 +93,7 @@ struct Firing<'a> {
     is_json: bool,
 }
 
-/// What came of an event.
+/// The results of an event.
 struct Pass {
     event: Arc<HookEvent>,
     outcome: Outcome,
@@ -114,7 +114,7 @@ impl Firing<'_> {
         let mut show = Show::new(&fired.event, &fired.hooks, self.is_json, self.context);
         let ended = fired.watch(&mut show, terminal);
         if ended.is_err() {
-            // The reader of our output has gone, and the hooks would go on unseen.
+            // The output was closed, and the hooks would continue unseen.
             fired.cut();
         }
         let interrupted = ended?;
@@ -131,7 +131,7 @@ impl Firing<'_> {
         })
     }
 
-    /// The call as the hooks have changed it, which they see before it is made.
+    /// The call with the hooks' changes, which is fired again before it is made.
     fn again(&self, first: &Pass, terminal: &mut Terminal<'_>) -> Result<Option<Pass>, Failure> {
         if first.interrupted.is_some() {
             return Ok(None);
@@ -152,7 +152,7 @@ impl Pass {
         results.all(HookResult::should_continue)
     }
 
-    /// For programs: `schemas/fire.schema.json` describes it.
+    /// Converts it for programs, as described by `schemas/fire.schema.json`.
     fn to_json(&self) -> Value {
         let mut report = json!(self.outcome);
         report["event"] = json!(*self.event);
@@ -160,7 +160,7 @@ impl Pass {
     }
 }
 
-/// An event that is under way.
+/// An event whose hooks are running.
 struct Fired {
     event: Arc<HookEvent>,
     hooks: Vec<Arc<Hook>>,
@@ -220,7 +220,8 @@ impl Fired {
         })
     }
 
-    /// Shows what comes until nothing more does. The exit status of the signal that ended it early.
+    /// Shows messages until the last one. Returns the exit status of the signal that ended it
+    /// early, if any.
     fn watch(
         &mut self,
         show: &mut Show,
@@ -256,7 +257,7 @@ impl Fired {
         }
     }
 
-    /// Has somebody else wait for the hooks in the background, so that this thread can show them.
+    /// Waits for background hooks on another thread, so that this thread can show them.
     fn await_background(&self, is_interrupted: bool) {
         let (executor, sender) = (self.executor.clone(), self.sender.clone());
         let deadline = if is_interrupted {
@@ -274,7 +275,7 @@ impl Fired {
         }
     }
 
-    /// Ends the hooks, and those in the background too, if nothing else is waited for.
+    /// Cancels the hooks, and also the background hooks if only they are still running.
     fn interrupt(&self) {
         self.token.cancel();
         if self.outcome.is_some() {
@@ -282,8 +283,8 @@ impl Fired {
         }
     }
 
-    /// A process that is kept would go on for a moment, or for good when it does not heed the end of its
-    /// input.
+    /// Ends kept processes. Otherwise they would run a moment longer, or forever if they ignore the end
+    /// of their input.
     fn end_kept(&self) {
         if self.hooks.iter().any(|hook| hook.resident()) {
             let _ = self.executor.shutdown(TICK);

@@ -1,6 +1,7 @@
-//! `fire --resident N`: how long an event takes at the kept process of each resident hook.
+//! `fire --resident N`: measures how long the kept process of each resident hook takes for an
+//! event.
 //!
-//! The times are those of the engine, as in any result: from the event to its answer.
+//! The times are measured by the engine, as in any result: from the event to its answer.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use crate::{
     FireOptions, Hook, HookEvent, HookExecutor, HookRegistry, HookResult, Hooks, Residency,
 };
 
-/// So many runs for one event each are there to compare with.
+/// The number of one-shot runs for comparison.
 const ONE_SHOT_RUNS: usize = 5;
 
 /// How long an ended run may still occupy its thread.
@@ -120,20 +121,20 @@ struct Series {
     ended: Ended,
 }
 
-/// Of one hook.
+/// The measurements of one hook.
 #[derive(Default)]
 struct Measured {
-    /// Of each event that found the process there, or another one in its place.
+    /// The times of the events that were answered by a kept process, including a replaced one.
     kept: Vec<Duration>,
-    /// So many times another process took its place.
+    /// How often another process replaced it.
     replaced: usize,
     one_shot: Vec<Duration>,
-    /// The first, or the one that ended it.
+    /// The first result, or the one that ended the measurement.
     result: Option<HookResult>,
 }
 
 impl Series {
-    /// Fires once more than is counted: the first event starts the process.
+    /// Fires one more event than is counted: the first one starts the process.
     fn measure(
         &mut self,
         hook: &Arc<Hook>,
@@ -147,7 +148,7 @@ impl Series {
         let executor = context.executor(found, executor);
         let mut measured = Measured::default();
         let goes_on = self.fire_at_kept(&executor, hook, &mut measured, terminal)?;
-        // Ends the process, so that the next runs are for one event each.
+        // Ends the process, so that each of the next runs is one-shot.
         let _ = executor.shutdown(PATIENCE);
         if goes_on {
             self.run_one_shot(&executor, &mut measured, terminal)?;
@@ -155,7 +156,7 @@ impl Series {
         Ok(measured)
     }
 
-    /// Whether all were answered.
+    /// Whether all events were answered.
     fn fire_at_kept(
         &mut self,
         executor: &HookExecutor,
@@ -188,7 +189,7 @@ impl Series {
         Ok(true)
     }
 
-    /// The result of one event; None after Ctrl-C.
+    /// Fires one event, and returns its result; None after Ctrl-C.
     fn answer(
         &mut self,
         executor: &HookExecutor,
@@ -239,7 +240,7 @@ impl Series {
         matches!(self.ended, Ended::Interrupted(_))
     }
 
-    /// Shows a result, and keeps it.
+    /// Shows a result, and stores it.
     fn take(
         &mut self,
         result: HookResult,
@@ -297,7 +298,7 @@ impl Measured {
     }
 }
 
-/// One of the times such that so many hundredths are below it; None of none.
+/// Returns a percentile of the times; None if there are none.
 fn percentile(times: &[Duration], hundredths: usize) -> Option<Duration> {
     let mut times = times.to_vec();
     times.sort_unstable();

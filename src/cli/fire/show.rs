@@ -1,4 +1,4 @@
-//! What happens, for a person to read: each hook as it ends, and what the host would do.
+//! Output for the user: each hook as it ends, and what the host would do.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use crate::{
     printable, printable_lines,
 };
 
-/// Shows messages as they come; for programs, nothing before the end.
+/// Shows messages as they arrive; with `--json`, nothing before the end.
 pub(super) struct Show {
     is_json: bool,
     can_block: bool,
     hooks: usize,
-    /// So many of them have a result in the outcome, if nothing stops them.
+    /// The number of hooks that will have a result, if nothing stops them.
     awaited: usize,
     lacks_approval: bool,
     spinner: Option<Spinner>,
@@ -75,7 +75,7 @@ impl Show {
         terminal.flush()
     }
 
-    /// Time has passed.
+    /// Updates the spinner.
     pub(super) fn tick(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
         self.spinner(terminal).draw(terminal)
     }
@@ -176,7 +176,7 @@ impl Show {
         Ok(())
     }
 
-    /// What the host would do, and why.
+    /// Shows what the host would do, and why.
     fn conclusion(&self, outcome: &Outcome) -> (Style, String) {
         if let Some(result) = outcome.blocked() {
             return self.objection(outcome, result);
@@ -224,7 +224,7 @@ impl Show {
     }
 }
 
-/// What is written, each line behind what it is.
+/// Shows a text, each line with a label.
 fn lines(terminal: &mut Terminal<'_>, what: &str, text: &str) -> io::Result<()> {
     for line in text.lines() {
         let what = terminal.styled(Style::Dim, what);
@@ -269,7 +269,7 @@ fn interrupted_words(outcome: &Outcome) -> String {
     }
 }
 
-/// In a word, what the hook's end means.
+/// Returns the meaning of the hook's end in one word.
 fn verdict(result: &HookResult, can_block: bool) -> (Style, &'static str) {
     if result.skipped.is_some() {
         (Style::Warning, "skipped")
@@ -288,7 +288,7 @@ fn verdict(result: &HookResult, can_block: bool) -> (Style, &'static str) {
     }
 }
 
-/// How a resident hook got the event.
+/// Describes how a resident hook received the event.
 fn residency(how: Residency) -> &'static str {
     match how {
         Residency::Kept => ", resident: its process was there",

@@ -1,6 +1,6 @@
-//! A line at the end of a terminal that tells which hooks run, and for how long.
+//! A line at the bottom of a terminal that shows which hooks run, and for how long.
 //!
-//! Knows nothing of what is printed besides; whoever prints clears it first.
+//! Does not know the other output; code that prints clears the line first.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -14,12 +14,12 @@ const TURNS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧
 
 const LONGEST_TITLE: usize = 40;
 
-/// A line that goes on in the next one could not be taken back; in a narrow terminal its end is not
-/// seen.
+/// The most characters of the line. A wrapped line could not be erased; in a narrow terminal its
+/// end is not visible.
 const NO_WRAP: &str = "\x1b[?7l";
 const WRAP: &str = "\x1b[?7h";
 
-/// None of it is seen where the output is no terminal.
+/// The spinner. It shows nothing if the output is not a terminal.
 pub(super) struct Spinner {
     is_on: bool,
     is_shown: bool,

@@ -1,4 +1,4 @@
-//! `trace`: what a host wrote of its hooks, one JSON object a line, for a person to look at.
+//! `trace`: shows a trace of hooks that a host wrote, with one JSON object per line.
 
 mod page;
 mod table;
@@ -17,22 +17,21 @@ use traced::{Traced, read_from};
 
 pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
     let (traced, mode) = read(&args.file, terminal).map_err(|error| {
-        let words = format!(
-            "could not read the trace `{}`: {error}",
-            args.file.display()
-        );
+        let words = format!("cannot read the trace `{}`: {error}", args.file.display());
         Failure::new(words)
     })?;
     if traced.entries.is_empty() && traced.broken > 0 {
-        let words = format!("`{}` is no trace", args.file.display());
-        return Err(Failure::new(words).with_fix("a trace has one JSON object a line"));
+        let words = format!("`{}` is not a trace", args.file.display());
+        return Err(
+            Failure::new(words).with_fix("name a trace: a file with one JSON object per line")
+        );
     }
     match &args.html {
         Some(file) if file == Path::new("-") => terminal.write_all(page::of(&traced).as_bytes())?,
         Some(file) => {
-            // The page says what the trace says: the same users may read it.
+            // The page has the content of the trace, so the same users may read it.
             files::replace(file, &page::of(&traced), mode).map_err(|error| {
-                Failure::new(format!("could not write `{}`: {error}", file.display()))
+                Failure::new(format!("cannot write `{}`: {error}", file.display()))
             })?;
             let shown = printable(&file.to_string_lossy());
             writeln!(terminal, "wrote {shown}")?;
@@ -42,7 +41,7 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Result<Ended, Fa
     Ok(Ended::Fine)
 }
 
-/// The trace, and who may read it, as a mode.
+/// Reads the trace, and returns the mode of its file.
 fn read(file: &Path, terminal: &mut Terminal<'_>) -> io::Result<(Traced, u32)> {
     if file == Path::new("-") {
         return Ok((

@@ -1,19 +1,20 @@
-//! A trace as a page for a browser: one file, which loads nothing, and runs nothing of the trace's.
+//! A trace as a page for a browser: one file, which loads nothing else, and runs no code from the
+//! trace.
 
 use super::traced::Traced;
 
-/// With a place for the trace.
+/// The page, with a placeholder for the trace.
 const PAGE: &str = include_str!("page.html");
 const PLACE: &str = "{\"entries\":[]}";
 
 pub(super) fn of(traced: &Traced) -> String {
-    // Numbers and texts cannot fail to be JSON.
+    // Numbers and strings can always be written as JSON.
     let json = serde_json::to_string(traced).unwrap_or_else(|_| PLACE.to_owned());
     PAGE.replacen(PLACE, &embedded(&json), 1)
 }
 
-/// JSON in which nothing ends the element that it is in, or begins another. Such characters stand
-/// in its strings alone.
+/// Escapes JSON so that it cannot end its HTML element or begin another. Such characters occur only
+/// in its strings.
 fn embedded(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());
     for c in json.chars() {

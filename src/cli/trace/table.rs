@@ -7,7 +7,7 @@ use crate::cli::terminal::{Style, Terminal};
 use crate::cli::validate::counted;
 use crate::printable;
 
-/// A wider column is nothing to look at.
+/// The most characters of a column.
 const WIDEST: usize = 32;
 
 pub(super) fn show(traced: &Traced, terminal: &mut Terminal<'_>) -> io::Result<()> {
@@ -84,7 +84,7 @@ fn row(entry: &Entry) -> [String; 6] {
     let first_line = |text: &str| printable(text.lines().next().unwrap_or_default());
     let why = [entry.why.as_deref(), entry.reason.as_deref()];
     let mut why: Vec<_> = why.into_iter().flatten().map(first_line).collect();
-    // What takes long, and what should be rare.
+    // Only what takes long (a start) or should be rare (a replacement, a one-shot run).
     let resident = entry.resident.as_deref().filter(|how| *how != "kept");
     why.extend(resident.map(|how| format!("resident {}", first_line(how))));
     let hook = if entry.background {
@@ -109,9 +109,9 @@ fn narrow(text: &str) -> String {
     }
 }
 
-/// The date and time of day of a moment since 1970, in UTC.
+/// Formats seconds since 1970 as date and time of day, in UTC.
 fn clock(time: f64) -> String {
-    // Beyond the year 9999, or of no number, there is no clock.
+    // Times after the year 9999, and NaN, are not formatted.
     if !(0.0..253_402_300_800.0).contains(&time) {
         return "?".to_owned();
     }
@@ -123,8 +123,8 @@ fn clock(time: f64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{millis:03}")
 }
 
-/// Of a day since 1970, the year, the month and the day. Years are counted from March, so that the
-/// leap day is the last.
+/// Returns the year, the month and the day of a day since 1970. Years are counted from March, so
+/// that the leap day is the last.
 fn date(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);

@@ -1,6 +1,7 @@
-//! A trace as it was read: one entry a line, as far as it can be read.
+//! A trace as it was read: one entry for each readable line.
 //!
-//! Reads leniently: a later version may write more, and a program that was killed writes half a line.
+//! Reads leniently: a later version may write more keys, and a program that was killed may have
+//! written an incomplete line.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
@@ -10,32 +11,32 @@ use serde_json::Value;
 
 use crate::{EventType, printable_lines};
 
-/// The last lines are kept; a browser has enough of so many.
+/// The most lines that are kept, which are the last ones; a browser cannot show more.
 const MOST_ENTRIES: usize = 100_000;
-/// So many bytes of lines are kept, whatever their number.
+/// The most bytes of all lines that are kept.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
-/// A longer line is none of a trace's.
+/// The most bytes of a line. No line of a trace is longer.
 const LONGEST_LINE: u64 = 1024 * 1024;
 
-/// A whole trace, as far as it can be read.
+/// A trace, as far as it can be read.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Traced {
     pub(super) entries: VecDeque<Entry>,
-    /// So many lines the host could not write.
+    /// The number of lines that the host could not write.
     pub(super) lost: u64,
-    /// So many lines are no JSON objects with a time.
+    /// The number of lines that are not JSON objects with a time.
     pub(super) broken: u64,
-    /// So many lines before those that are kept.
+    /// The number of lines before those that are kept.
     pub(super) left_out: u64,
-    /// So many bytes are the lines that are kept.
+    /// The number of bytes of the lines that are kept.
     #[serde(skip)]
     pub(super) bytes: u64,
 }
 
-/// What happened to one hook, in words that can be shown.
+/// What happened to one hook, as printable text.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct Entry {
-    /// Of the end, in seconds since 1970.
+    /// The time of the end, in seconds since 1970.
     pub(super) time: f64,
     pub(super) duration: f64,
     pub(super) queued: f64,
@@ -59,16 +60,16 @@ pub(super) struct Entry {
     pub(super) exit_code: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<String>,
-    /// The failure, the reason for a skip or a drop.
+    /// The failure, or the reason for a skip or a drop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) why: Option<String>,
-    /// How a hook whose process is kept got the event.
+    /// How a resident hook received the event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) resident: Option<String>,
     pub(super) background: bool,
     pub(super) cut: bool,
     pub(super) kind: Kind,
-    /// The length of its line.
+    /// The length of its line in bytes.
     #[serde(skip)]
     pub(super) bytes: u64,
 }
@@ -79,10 +80,10 @@ pub(super) struct Entry {
 pub(super) enum Kind {
     #[default]
     Allow,
-    /// The host was to ask the user.
+    /// The host had to ask its user.
     Ask,
     Block,
-    /// It failed, and blocked nothing.
+    /// It failed, and did not block.
     Failed,
     Skipped,
     Dropped,
@@ -151,7 +152,7 @@ impl Traced {
 }
 
 impl Entry {
-    /// None for what has no time: it is nobody's line.
+    /// Reads an entry. None for a value without a time, which is not from a trace.
     fn of(value: &Value) -> Option<Self> {
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(printable_lines);
         let number = |key: &str| value.get(key).and_then(Value::as_f64);
@@ -184,7 +185,7 @@ impl Entry {
     }
 }
 
-/// Whether the event can be blocked, as custom events can.
+/// Whether the event can be blocked. Custom events can.
 fn can_block(value: &Value) -> bool {
     let name = value.get("event").and_then(Value::as_str);
     let event = name.and_then(|name| name.parse::<EventType>().ok());

@@ -1,6 +1,6 @@
-//! One handler of another tool as a hook, read as that tool reads it.
+//! Converts one handler of another tool to a hook, by that tool's rules.
 //!
-//! Knows the keys of handlers, not the file around them.
+//! Knows the keys of handlers, not the rest of the file.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use super::origin::Origin;
 use crate::hook::dialects::{ForeignEvent, Subject};
 use crate::hook::{Dialect, FailurePolicy, Foreign, Hook, HookError, HookSource, Shell};
 
-/// What its group says.
+/// The settings of a handler's group.
 pub(super) struct Group {
     pub(super) event: &'static ForeignEvent,
-    /// The event here.
+    /// The event of this crate.
     pub(super) pattern: &'static str,
-    /// With the matcher.
+    /// The dialect's settings, with the matcher.
     pub(super) foreign: Foreign,
 }
 
-/// The hook of a handler, or what makes it unusable.
+/// Returns the hook of a handler, or the problem that makes the handler unusable.
 pub(super) fn handler(
     node: &Node<'_, '_>,
     group: &Group,
@@ -67,13 +67,14 @@ fn check_type(node: &Node<'_, '_>, origin: &Origin) -> Result<(), Finding> {
         return Err(Finding::error(node, words));
     }
     let Some(given) = node.get("type") else {
-        let finding = Finding::error(node, format!("has no `type`, and {name} ignores it"));
+        let finding = Finding::error(node, format!("has no `type`, so {name} ignores it"));
         return Err(finding.with_help("add \"type\": \"command\""));
     };
     match given.text() {
         Some("command") => Ok(()),
         Some(other) if origin.tool.other_types.contains(&other) => {
-            let words = format!("handlers of the type `{other}` are not run: only commands are");
+            let words =
+                format!("handlers of type `{other}` do not run: only type `command` is supported");
             Err(Finding::warning(&given, words))
         }
         Some(other) => {
@@ -115,7 +116,7 @@ fn command(
     }
     match node.text_of("shell", found) {
         Some("powershell") => Ok(hook.with_shell(Shell::Pwsh)),
-        // The default: what runs it is `runner`'s to know.
+        // The default: `runner` chooses the shell.
         Some("bash") | None => Ok(hook),
         Some(other) => {
             if let Some(shell) = node.get("shell") {
@@ -158,19 +159,21 @@ fn foreign(
     {
         if group.event.subject != Subject::Tool {
             let event = group.event.name;
-            let words = format!("the hook never runs: `{event}` has no tool for a rule");
-            return Err(Finding::warning(&given, words).with_help("leave out `if`"));
+            let words =
+                format!("the hook never runs: `{event}` has no tool that a rule could match");
+            return Err(Finding::warning(&given, words).with_help("remove `if`"));
         }
         foreign = foreign.with_condition(rule);
         if foreign.condition().is_some_and(|rule| !rule.is_rule()) {
-            let words = "not a rule as in `Bash(git *)`: the hook runs in any case";
+            let words = "not a rule such as `Bash(git *)`: it is ignored, and the hook always runs";
             found.push(Finding::warning(&given, words));
         }
     }
     Ok(foreign)
 }
 
-/// Failures are forgiven, as the tools do it, unless the handler or the host says otherwise.
+/// Returns the failure policy. Default: failures are ignored, as the tools do, unless the handler
+/// or the host sets another policy.
 fn policy(node: &Node<'_, '_>, origin: &Origin, found: &mut Vec<Finding>) -> FailurePolicy {
     let mut policy = origin.policy();
     if !origin.tool.keys.contains(&"onFailure") {
@@ -231,7 +234,7 @@ fn runs_in_background(
     }
     let rewakes = origin.tool.dialect == Dialect::Claude && node.switch("asyncRewake", found);
     if rewakes && let Some(given) = node.get("asyncRewake") {
-        let words = "runs in the background, and its end does not wake the model";
+        let words = "runs in the background, but its end does not wake the model";
         found.push(Finding::warning(&given, words));
     }
     Ok(is_async || rewakes)

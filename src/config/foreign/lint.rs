@@ -1,6 +1,6 @@
-//! Mistakes that authors of hooks for other tools often make, as warnings with the fix.
+//! Warnings for common mistakes in hooks for other tools, each with its fix.
 //!
-//! What is here loads, and does not do what was meant.
+//! These hooks load, but do not do what their authors intended.
 
 use std::path::{Path, PathBuf};
 
@@ -10,13 +10,13 @@ use crate::events::EventType;
 use crate::hook::dialects::{self, Subject};
 use crate::hook::{Dialect, Hook, HookCommand, LONGEST_NAME, Token, is_interpreter, words};
 
-/// A longer command is not looked at.
+/// The most bytes of a command that is checked.
 const LONGEST_COMMAND: usize = 64 * 1024;
 
-/// Nobody waits so many seconds for a hook.
+/// A timeout of at least this many seconds was probably meant in milliseconds.
 const MILLISECONDS_MEANT: f64 = 1000.0;
 
-/// Nothing ends within so many milliseconds.
+/// A timeout of less than this many milliseconds was probably meant in seconds.
 const SECONDS_MEANT: f64 = 100.0;
 
 pub(super) fn timeout(node: &Node<'_, '_>, number: f64, origin: &Origin, found: &mut Vec<Finding>) {
@@ -34,7 +34,7 @@ pub(super) fn timeout(node: &Node<'_, '_>, number: f64, origin: &Origin, found: 
     }
 }
 
-/// Of a group's matcher.
+/// Checks a group's matcher.
 pub(super) fn matcher(node: &Node<'_, '_>, subject: Subject, found: &mut Vec<Finding>) {
     let Some(text) = node.text().map(str::trim) else {
         return;
@@ -47,7 +47,7 @@ pub(super) fn matcher(node: &Node<'_, '_>, subject: Subject, found: &mut Vec<Fin
         && !tool.is_empty()
         && rule.ends_with(')')
     {
-        let words = format!("`{text}` is a permission rule, and matches no tool");
+        let words = format!("`{text}` is a permission rule, which matches no tool");
         let help = format!("write \"matcher\": \"{tool}\", and \"if\": \"{text}\" in the handler");
         found.push(Finding::warning(node, words).with_help(help));
     }
@@ -75,7 +75,7 @@ pub(super) fn lint(node: &Node<'_, '_>, hook: &Hook, origin: &Origin, found: &mu
     found.extend(script(&command, text, hook));
 }
 
-/// These were never set: the values are on standard input.
+/// Variables that the tools do not set: the values are on standard input.
 const UNSET: [&str; 6] = [
     "CLAUDE_TOOL_",
     "CLAUDE_FILE_PATH",
@@ -116,7 +116,7 @@ fn exits_with_1(node: &Node<'_, '_>, text: &str, hook: &Hook, origin: &Origin) -
     Some(Finding::warning(node, words).with_help("`exit 2` does, with the reason on stderr"))
 }
 
-/// The script that the command begins with, where it is known which file that is.
+/// Checks the script that the command begins with, if its path is known.
 fn script(node: &Node<'_, '_>, text: &str, hook: &Hook) -> Option<Finding> {
     let project = hook.base_dir();
     let foreign = hook.foreign()?;
@@ -139,11 +139,11 @@ fn script(node: &Node<'_, '_>, text: &str, hook: &Hook) -> Option<Finding> {
     };
     match path.metadata() {
         Err(_) => {
-            let words = format!("`{name}` does not exist: the hook fails, and blocks nothing");
+            let words = format!("`{name}` does not exist: the hook fails, and does not block");
             Some(Finding::warning(node, words))
         }
         Ok(metadata) if is_run && metadata.is_file() && !is_executable(&metadata) => {
-            let words = format!("`{name}` is not executable: the hook fails, and blocks nothing");
+            let words = format!("`{name}` is not executable: the hook fails, and does not block");
             Some(Finding::warning(node, words).with_help(format!("chmod +x {name}")))
         }
         Ok(_) => None,
@@ -161,9 +161,9 @@ fn is_executable(_metadata: &std::fs::Metadata) -> bool {
     true
 }
 
-/// The event that was probably meant by a key that is none.
+/// Returns the event that was probably meant by an unknown key.
 pub(super) fn nearest_event(dialect: Dialect, name: &str) -> Option<&'static str> {
-    // The search takes a time that grows faster than the name.
+    // The time of the search grows faster than the length of the name.
     if name.len() > LONGEST_NAME {
         return None;
     }

@@ -1,6 +1,6 @@
-//! Hooks files of other tools: where they are, and what is in them, as hooks with a dialect.
+//! Hooks files of other tools: finds them, and loads them as hooks with a dialect.
 //!
-//! Which of them may run is `admission`'s to know.
+//! Does not decide which of them may run: `admission` does.
 
 mod handler;
 mod lint;
@@ -30,7 +30,7 @@ use origin::Origin;
 use reader::Switches;
 use tools::{TOOLS, Tool, tool};
 
-/// The directories of extensions that are looked into.
+/// The most directories of extensions that are read.
 const MOST_EXTENSIONS: usize = 1000;
 
 /// The files that a manifest may name.
@@ -48,19 +48,20 @@ pub(super) struct OtherTools {
     pub(super) aliases: Arc<ToolAliases>,
 }
 
-/// What was found of them.
+/// The files that were found.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) user: Vec<Loaded>,
-    /// The project's, and plugins within it: for a person to approve.
+    /// The files of the project and of plugins within it, which need the user's approval.
     pub(super) project: Vec<Loaded>,
     pub(super) plugins: Vec<Loaded>,
-    /// What the user's files switch off.
+    /// The hooks that the user's files switch off.
     off: Vec<(Dialect, Switches)>,
 }
 
 impl Found {
-    /// All files in their order, without what the user's switch off: once it is known what may run.
+    /// Returns all files in order, without the hooks that the user's files switch off. Called after
+    /// admission.
     pub(super) fn into_files(self) -> Vec<Loaded> {
         let mut files = self.user;
         files.extend(self.project);
@@ -141,7 +142,7 @@ impl OtherTools {
         found.into_files()
     }
 
-    /// The project's files, and plugins within it.
+    /// Reads the project's files, and plugins within it.
     pub(super) fn project(&self, root: &Path) -> Vec<Loaded> {
         let root = absolute(root);
         let mut found = Found::default();
@@ -150,7 +151,7 @@ impl OtherTools {
         found.project
     }
 
-    /// The files that are read, whether they are there or not.
+    /// Returns the paths that are read, whether the files exist or not.
     #[cfg(feature = "watch")]
     pub(super) fn paths(&self, root: Option<&Path>) -> Vec<PathBuf> {
         let mut paths = Vec::new();
@@ -203,7 +204,7 @@ impl OtherTools {
             let origin = self.origin(tool, Some(root), None, compiled);
             let first = found.project.len();
             for path in files(root, tool.project) {
-                // Of a user whose home is the project.
+                // The user's home may be the project.
                 let is_read = is_home && files(root, tool.user).contains(&path);
                 if !is_read {
                     self.project_file(&path, &origin, first, found);
@@ -258,7 +259,7 @@ impl OtherTools {
         }
     }
 
-    /// The hooks of a directory that is as plugins are.
+    /// Reads the hooks of a directory with the layout of a plugin.
     fn plugin(
         &self,
         directory: &Path,
@@ -297,13 +298,14 @@ impl OtherTools {
         }
     }
 
-    /// Reads a file to be looked over. None where it cannot be read, or is a hooks.json of this crate.
+    /// Reads a file for checking. None if it cannot be read, or is a hooks.json of this crate.
     pub(super) fn check_file(&self, path: &Path) -> Option<Loaded> {
         let file::Text { text, .. } = file::read(path).ok()??;
         self.check(path, &text)
     }
 
-    /// Reads a text by this name to be looked over. None where it is a hooks.json of this crate.
+    /// Reads the text of a file with this path for checking. None if it is a hooks.json of this
+    /// crate.
     pub(super) fn check(&self, path: &Path, text: &str) -> Option<Loaded> {
         let place = absolute(path);
         let directory = place.parent()?;
@@ -403,7 +405,7 @@ fn load(path: &Path, origin: &Origin) -> Option<(Loaded, Switches)> {
     Some((loaded, switches))
 }
 
-/// The files that a manifest names as its `hooks`; None where that is no name.
+/// Returns the files in `hooks` of a manifest; None if its value is not a file name.
 fn named_files(manifest: &Path) -> Option<Vec<String>> {
     let file::Text { text, .. } = file::read(manifest).ok()??;
     let (text, _) = file::without_mark(&text);
@@ -415,7 +417,7 @@ fn named_files(manifest: &Path) -> Option<Vec<String>> {
     }
 }
 
-/// With the system's own separators, for people to see.
+/// Joins the names with the system's own separators, for display.
 fn files(directory: &Path, names: &[&str]) -> Vec<PathBuf> {
     let paths = names.iter().map(|name| directory.join(name));
     paths.map(|path| path.components().collect()).collect()
@@ -435,14 +437,14 @@ fn extensions(directory: &Path, tool: &Tool) -> Vec<PathBuf> {
     directories
 }
 
-/// Claude Code's, where nothing says otherwise: the others read its plugins.
+/// Returns the tool of a plugin. Default: Claude Code, since the others read its plugins.
 fn tool_of_plugin(directory: &Path) -> &'static Tool {
     let mut tools = TOOLS.iter();
     let named = tools.find(|tool| directory.join(tool.manifest).exists());
     named.unwrap_or(&TOOLS[0])
 }
 
-/// The tool that a text is for: that of its place, else the one that has its events.
+/// Returns the tool of a text: the one of its path, else the one that has its events.
 fn tool_of_text(text: &str, by_place: Option<&'static Tool>) -> Option<&'static Tool> {
     let (text, _) = file::without_mark(text);
     match outline::has_events(text) {

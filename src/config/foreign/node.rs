@@ -1,6 +1,6 @@
-//! An object of a settings file, by its keys: what is there, and what is not as expected.
+//! An object of a settings file: access by key, and problems with unexpected values.
 //!
-//! Knows no tool.
+//! Does not know any particular tool.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use jsonc_parser::common::Ranged;
 use crate::config::entry::{last, properties};
 use crate::config::report::Severity;
 
-/// Something to say of one key, with its range within the group's text.
+/// A problem with one key, with its range within the group's text.
 pub(super) struct Finding {
     pub(super) severity: Severity,
     pub(super) key: String,
@@ -51,7 +51,7 @@ impl Finding {
     }
 }
 
-/// A value and the key that it stands under.
+/// A value with its key.
 #[derive(Clone, Copy)]
 pub(super) struct Node<'t, 'a> {
     pub(super) key: &'t str,
@@ -63,7 +63,7 @@ impl<'t, 'a> Node<'t, 'a> {
         Self { key: "", value }
     }
 
-    /// Of an object its first byte: what is wrong in it is said of the whole.
+    /// Returns the range of the value; for an object, its first byte.
     pub(super) fn range(&self) -> Range<usize> {
         let range = self.value.range();
         match self.value {
@@ -72,7 +72,7 @@ impl<'t, 'a> Node<'t, 'a> {
         }
     }
 
-    /// `null` is a key that is not there.
+    /// Returns a member; `null` counts as missing.
     pub(super) fn get(&self, key: &'t str) -> Option<Self> {
         let value = last(properties(self.value), key)?;
         let is_null = matches!(value, ast::Value::NullKeyword(_));
@@ -112,12 +112,12 @@ impl<'t, 'a> Node<'t, 'a> {
         }
     }
 
-    /// That it is not what is expected, in words.
+    /// Returns a message about an unexpected value.
     pub(super) fn unexpected(&self, expected: &str) -> String {
         format!("expected {expected}, found {}", self.kind())
     }
 
-    /// The text of a key; a value that is none is reported, and ignored.
+    /// Returns the string of a key; a value of another type is reported and ignored.
     pub(super) fn text_of(&self, key: &'t str, found: &mut Vec<Finding>) -> Option<&'t str> {
         let node = self.get(key)?;
         let text = node.text();
@@ -127,7 +127,7 @@ impl<'t, 'a> Node<'t, 'a> {
         text
     }
 
-    /// The same for a switch.
+    /// Returns the boolean of a key; a value of another type is reported and counts as false.
     pub(super) fn switch(&self, key: &'t str, found: &mut Vec<Finding>) -> bool {
         let Some(node) = self.get(key) else {
             return false;

@@ -1,4 +1,4 @@
-//! Where the hooks of a file come from, and what that means for each of them.
+//! The origin of a file's hooks, and its effect on each hook.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::hook::{FailurePolicy, Foreign, ToolAliases};
 
 pub(super) struct Origin {
     pub(super) tool: &'static Tool,
-    /// The project's root; none for the user's own files.
+    /// The project's root; none for the user's files.
     pub(super) base_dir: Option<Arc<Path>>,
     pub(super) plugin_root: Option<PathBuf>,
     pub(super) aliases: Arc<ToolAliases>,
-    /// Failures block, and so does what cannot be read.
+    /// Whether failures and unreadable files block.
     pub(super) is_strict: bool,
-    /// Matchers are compiled when the file is read.
+    /// Whether matchers are compiled when the file is read.
     pub(super) is_compiled: bool,
 }
 
@@ -37,7 +37,7 @@ impl Origin {
         foreign
     }
 
-    /// The tools go on without a file that they cannot read.
+    /// Handles a file that cannot be read. The tools continue without it.
     pub(super) fn give_up(&self, problem: Problem, loaded: &mut Loaded) {
         if self.is_strict {
             loaded.give_up(problem);

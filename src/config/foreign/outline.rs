@@ -1,6 +1,7 @@
 //! The outline of a settings file of another tool: the groups of each event, and its other keys.
 //!
-//! One group at a time has a tree, as an entry of hooks.json has. Knows no tool.
+//! Only one group at a time is parsed into a tree, like an entry of hooks.json. Does not know any
+//! particular tool.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,29 +11,29 @@ use jsonc_parser::tokens::Token;
 use crate::config::file::{FileError, LARGEST_FILE};
 use crate::config::outline::{Failure, MOST_ENTRIES, MOST_KEYS, Member, Tokens};
 
-/// What `hooks` has for one event.
+/// The value of one event in `hooks`.
 pub(super) struct Groups<'a> {
     pub(super) event: Cow<'a, str>,
     pub(super) key_range: Range<usize>,
-    /// None where the value is not a list.
+    /// None if the value is not a list.
     pub(super) groups: Option<Vec<Range<usize>>>,
 }
 
 #[derive(Default)]
 pub(super) struct Outline<'a> {
-    /// The keys beside `hooks`.
+    /// The keys next to `hooks`.
     pub(super) others: Vec<Member<'a>>,
     pub(super) events: Vec<Groups<'a>>,
-    /// Where `hooks` is, if its value is not an object.
+    /// The position of `hooks`, if its value is not an object.
     pub(super) no_object: Option<Range<usize>>,
 }
 
-/// Whether the value of `hooks` is an object, from what comes before it. None where there is no such key.
+/// Whether the value of `hooks` is an object. Reads only up to it. None if there is no such key.
 pub(super) fn has_events(text: &str) -> Option<bool> {
     let mut tokens = Tokens::new(text);
     tokens.open().ok()?;
     let mut found = None;
-    // Ends at the key: the rest may be long.
+    // Stops at the key, since the rest may be long.
     let _ = tokens.members(|tokens, key, key_range| {
         if key == "hooks" {
             found = Some(matches!(tokens.next()?, Some(Token::OpenBrace)));
@@ -70,7 +71,7 @@ impl<'a> Outline<'a> {
         Ok(outline)
     }
 
-    /// Where the key comes twice, the last counts, as for the tools.
+    /// Reads `hooks`. If the key occurs twice, the last one counts, as for the tools.
     fn hooks(&mut self, tokens: &mut Tokens<'a>) -> Result<(), Failure> {
         self.events.clear();
         self.no_object = None;

@@ -1,5 +1,5 @@
-//! A settings file of another tool on its way to be hooks: handler by handler, so that a bad one does
-//! not cost the others, and each problem with its place.
+//! Converts a settings file of another tool to hooks, handler by handler, so that an invalid handler
+//! does not affect the others. Each problem has its position.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,15 +23,15 @@ use crate::hook::dialects::{self, ForeignEvent};
 use crate::hook::{Allowance, Dialect, Foreign, Hook, HookError, HookSource, NotCompiled};
 use crate::pattern::EventPattern;
 
-/// What a file switches off.
+/// The hooks that a file switches off.
 #[derive(Default)]
 pub(super) struct Switches {
     pub(super) all_off: bool,
-    /// Names or commands of hooks.
+    /// The names or commands of hooks.
     pub(super) disabled: Vec<String>,
 }
 
-/// Reads a text into a file that is loaded; returns what it switches off.
+/// Reads a text into `loaded`; returns the hooks that it switches off.
 pub(super) fn read(text: &str, origin: &Origin, loaded: &mut Loaded) -> Switches {
     let (text, mark) = file::without_mark(text);
     let mut reader = Reader {
@@ -62,12 +62,12 @@ struct Reader<'a> {
     loaded: &'a mut Loaded,
 }
 
-/// Where something stands in `hooks`.
+/// A position in `hooks`.
 struct Place<'p> {
     event: &'p str,
     group: usize,
     handler: Option<usize>,
-    /// Where the text of the group begins.
+    /// The offset of the group's text.
     base: usize,
 }
 
@@ -168,7 +168,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The event of a key, where hosts fire it.
+    /// Returns the event of a key, if hosts fire it.
     fn event(&mut self, groups: &Groups<'_>) -> Option<(&'static ForeignEvent, &'static str)> {
         let tool = self.origin.tool;
         let name = &*groups.event;
@@ -186,7 +186,7 @@ impl Reader<'_> {
         }
         let key = format!("hooks.{name}");
         let mut problem = if known.is_some() {
-            let words = format!("`{name}` is not fired here: its hooks do not run");
+            let words = format!("hosts do not fire `{name}`: its hooks do not run");
             self.problem(Severity::Warning, &groups.key_range, words)
         } else {
             let words = format!("`{name}` is not an event of {}", tool.name);
@@ -257,7 +257,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What is wrong with an expression at this place, where it is to be known now.
+    /// Returns the problem with an expression at this position, if expressions are compiled now.
     fn compile(
         &mut self,
         foreign: &Foreign,
@@ -314,7 +314,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reports it, and returns it in words.
+    /// Reports a problem, and returns its message.
     fn finding(&mut self, place: &Place<'_>, finding: Finding) -> String {
         let range = place.range(&finding.range);
         let mut problem = self.problem(finding.severity, &range, finding.message);
@@ -327,7 +327,8 @@ impl Reader<'_> {
         reason
     }
 
-    /// The tool ignores it, and so does this crate, but where the host is strict.
+    /// Handles an unusable handler. The tool ignores it, and so does this crate unless the host is
+    /// strict.
     fn unusable(&mut self, place: &Place<'_>, group: &Group, finding: Finding) {
         let at = place.range(&finding.range).start;
         let reason = self.finding(place, finding);
@@ -375,7 +376,7 @@ impl Reader<'_> {
     }
 }
 
-/// The handlers of a group, and its matcher.
+/// Returns the handlers of a group, and its matcher.
 fn group_of<'t, 'a>(
     node: &Node<'t, 'a>,
     event: &ForeignEvent,
@@ -390,8 +391,8 @@ fn group_of<'t, 'a>(
         if node.get("command").is_none() {
             return Err(Finding::error(node, "`hooks` is missing"));
         }
-        let words = format!("a handler where {} expects a group", origin.tool.name);
-        let help = "write {\"hooks\": [ ... ]} around it";
+        let words = format!("found a handler where {} expects a group", origin.tool.name);
+        let help = "put it into {\"hooks\": [ ... ]}";
         return Err(Finding::error(node, words).with_help(help));
     };
     let Some(handlers) = hooks.items() else {

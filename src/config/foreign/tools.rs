@@ -1,34 +1,34 @@
-//! How the tools differ in their files: one table.
+//! The table of the differences between the tools' files.
 //!
-//! What they call their events and tools is `hook`'s to know.
+//! Does not know their names of events and tools: `hook` does.
 
 use crate::hook::Dialect;
 
-/// A tool, and what its files are like.
+/// A tool, and the properties of its files.
 pub(super) struct Tool {
     pub(super) dialect: Dialect,
     pub(super) name: &'static str,
     /// The directory of its files.
     pub(super) directory: &'static str,
-    /// Below the user's home.
+    /// The user's files, below the home directory.
     pub(super) user: &'static [&'static str],
-    /// Below the project's root.
+    /// The project's files, below its root.
     pub(super) project: &'static [&'static str],
-    /// Below both: a directory of directories that are as plugins are.
+    /// Below both: a directory with extensions, which have the layout of plugins.
     pub(super) extensions: Option<&'static str>,
-    /// What tells that a directory is a plugin of this tool.
+    /// The file that identifies a plugin of this tool.
     pub(super) manifest: &'static str,
     pub(super) timeout_keys: &'static [&'static str],
-    /// Timeouts are in milliseconds, not in seconds.
+    /// Whether timeouts are in milliseconds, not in seconds.
     pub(super) milliseconds: bool,
-    /// The keys of a handler that the tool reads besides `type`, `command`, its timeout and
+    /// The keys of a handler that the tool reads, in addition to `type`, `command`, the timeout and
     /// `statusMessage`.
     pub(super) keys: &'static [&'static str],
-    /// Types of handlers that the tool runs, and this crate does not.
+    /// The types of handlers that the tool runs, but this crate does not.
     pub(super) other_types: &'static [&'static str],
-    /// A handler with `async` does not run.
+    /// Whether a handler with `async` does not run.
     pub(super) skips_async: bool,
-    /// Keys of `hooks` that are settings, not events.
+    /// The keys of `hooks` that are settings, not events.
     pub(super) settings_in_hooks: &'static [&'static str],
 }
 
@@ -80,7 +80,7 @@ pub(super) static TOOLS: [Tool; 3] = [
     },
 ];
 
-/// None for this crate's own dialect.
+/// Returns a tool; None for this crate's own dialect.
 pub(super) fn tool(dialect: Dialect) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.dialect == dialect)
 }

@@ -1,4 +1,4 @@
-//! The answer of another tool's hook, by that tool's own rules, and what its author should know of it.
+//! Reads the answer of another tool's hook by that tool's rules, with notes for its author.
 
 use super::reading::{Ended, Reading};
 use super::{claude, codex, gemini};
@@ -55,7 +55,7 @@ fn about_code(ended: &Ended<'_>, blocks: bool, counts: bool) -> Option<String> {
     let found = match ended.code {
         126 => "the command cannot be executed",
         127 => "the command was not found",
-        2 if is_missing_file(ended.stderr) => "the interpreter found no script",
+        2 if is_missing_file(ended.stderr) => "the interpreter did not find the script",
         0 | 2 => return None,
         ..0 => "a signal ended it",
         code if !blocks && !counts => {
@@ -66,7 +66,7 @@ fn about_code(ended: &Ended<'_>, blocks: bool, counts: bool) -> Option<String> {
         _ => return None,
     };
     Some(format!(
-        "the hook {effect} here, and nothing was checked: {found}"
+        "the hook {effect} here, but checked nothing: {found}"
     ))
 }
 
@@ -75,11 +75,11 @@ fn is_missing_file(stderr: &str) -> bool {
     stderr.contains("can't open file") || stderr.contains("Failed to spawn")
 }
 
-/// A decision that stands where the tool does not look for it: among other text, or outside of its object.
+/// A note on a decision that the tool does not read: among other text, or outside of its object.
 fn about_output(dialect: Dialect, ended: &Ended<'_>) -> Option<String> {
     match ended.object() {
         Some(object) if dialect == Dialect::Claude && object.contains_key("permissionDecision") => {
-            Some("`permissionDecision` means nothing outside of `hookSpecificOutput`".to_owned())
+            Some("`permissionDecision` is ignored outside of `hookSpecificOutput`".to_owned())
         }
         Some(_) => None,
         None => {

@@ -7,7 +7,7 @@ use super::*;
 use crate::hook::Dialect::{self, Claude, Codex, Gemini};
 
 proptest! {
-    /// Of every event, by every tool, whatever the exit code.
+    /// For every event of every tool, and any exit code.
     #[test]
     fn whatever_a_hook_writes_is_read(
         key in "continue|decision|reason|hookSpecificOutput|x",
@@ -31,7 +31,7 @@ proptest! {
     }
 }
 
-/// In short: `block: why`, then what else was said.
+/// A summary: `block: why`, then the other parts.
 fn read(dialect: Dialect, event: &str, ended: (i32, &str, &str)) -> String {
     let (code, stdout, stderr) = ended;
     let ended = Ended {
@@ -339,7 +339,7 @@ fn codex_reads_json_on_exit_code_0_only() {
             (
                 "PreToolUse",
                 (0, r#"{"continue": false}"#, ""),
-                "unusable: `continue` and `stopReason` mean nothing on PreToolUse",
+                "unusable: `continue` and `stopReason` are not supported on PreToolUse",
             ),
             (
                 "PreToolUse",
@@ -364,7 +364,7 @@ fn codex_reads_json_on_exit_code_0_only() {
             (
                 "PostToolUse",
                 (0, r#"{"suppressOutput": true}"#, ""),
-                "unusable: `suppressOutput` means nothing on PostToolUse",
+                "unusable: `suppressOutput` is not supported on PostToolUse",
             ),
             (
                 "PostToolUse",

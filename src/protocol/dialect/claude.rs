@@ -3,11 +3,11 @@
 use super::reading::{Ended, Members, Reading, said};
 use crate::outcome::{Decision, HookOutput};
 
-/// What exit code 2 means, and a `decision` of `block`.
+/// The meaning of exit code 2, and of a `decision` of `block`.
 #[derive(Clone, Copy, PartialEq)]
 enum Objection {
     Blocks,
-    /// The tool has run: the model hears of it.
+    /// The tool has run: the model receives feedback.
     FeedsBack,
     Nothing,
 }
@@ -41,7 +41,7 @@ pub(super) fn read(event: &str, ended: &Ended<'_>) -> Reading {
     reading
 }
 
-/// Plain text is for the model before its turn, and nothing elsewhere.
+/// Reads plain text: context for the model before its turn, ignored on other events.
 fn plain(event: &str, ended: &Ended<'_>) -> Reading {
     let is_context = matches!(event, "SessionStart" | "UserPromptSubmit");
     let mut reading = Reading::default();
@@ -105,7 +105,7 @@ fn add_specific(
     Ok(())
 }
 
-/// The stricter one counts, should `decision` say something else.
+/// Adds a permission decision. If `decision` differs, the stricter one counts.
 fn add_permission(
     output: &mut HookOutput,
     specific: Members<'_>,
@@ -116,7 +116,7 @@ fn add_permission(
         None => None,
         Some("allow") => Some(Decision::Allow),
         Some("deny") => Some(Decision::Block),
-        // The call waits for a person: no host of this crate has it wait for another program.
+        // The call waits for the user: no host of this crate lets it wait for another program.
         Some(_) => Some(Decision::Ask),
     };
     if let Some(inner) = decision {

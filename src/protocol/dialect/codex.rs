@@ -1,5 +1,5 @@
-//! How Codex reads the end of a hook: <https://developers.openai.com/codex/hooks>. It is strict: what it
-//! does not know makes an answer unusable.
+//! How Codex reads the end of a hook: <https://developers.openai.com/codex/hooks>. It is strict: an
+//! unknown key or value makes an answer unusable.
 
 use super::reading::{Ended, Members, Reading, said};
 use crate::outcome::{Decision, HookOutput};
@@ -29,7 +29,7 @@ fn read_output(event: &str, ended: &Ended<'_>) -> Reading {
     reading
 }
 
-/// Exit code 2 needs words on standard error.
+/// Reads exit code 2, which needs a reason on standard error.
 fn read_complaint(event: &str, ended: &Ended<'_>) -> Reading {
     let mut reading = Reading::default();
     let complaint = ended.complaint();
@@ -64,12 +64,12 @@ fn answer(event: &str, object: Members<'_>) -> Result<HookOutput, String> {
     let is_before = matches!(event, "PreToolUse" | "PermissionRequest");
     if is_before && (output.stops_turn || object.get("stopReason").is_some()) {
         return Err(format!(
-            "`continue` and `stopReason` mean nothing on {event}"
+            "`continue` and `stopReason` are not supported on {event}"
         ));
     }
     let suppresses = object.flag("suppressOutput")? == Some(true);
     if suppresses && (is_before || event == "PostToolUse") {
-        return Err(format!("`suppressOutput` means nothing on {event}"));
+        return Err(format!("`suppressOutput` is not supported on {event}"));
     }
     let specific = object.object("hookSpecificOutput")?;
     if let Some(specific) = specific {

@@ -1,11 +1,11 @@
-//! The fields that each tool's documentation names for the input of its hooks, and what each is where the
-//! host does not set it. docs/other-tools.md shows the same table.
+//! The input fields of hooks that each tool documents, and their values if the host does not set them.
+//! docs/other-tools.md shows the same table.
 
 use serde_json::{Value, json};
 
 use crate::hook::Dialect;
 
-/// What a field is where the host does not set it.
+/// The value of a field that the host does not set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Unset {
     Text(&'static str),
@@ -31,7 +31,8 @@ type Fields = &'static [(&'static str, Unset)];
 
 const BLANK: Unset = Text("");
 
-/// Those of every event, besides `hook_event_name`, `cwd` and, for Gemini CLI, `timestamp`.
+/// The fields of every event, in addition to `hook_event_name`, `cwd` and, for Gemini CLI,
+/// `timestamp`.
 pub(super) fn common(dialect: Dialect) -> Fields {
     match dialect {
         Dialect::Native => &[],
@@ -50,7 +51,7 @@ pub(super) fn common(dialect: Dialect) -> Fields {
     }
 }
 
-/// Those of one event, by the tool's name of it.
+/// The fields of one event, by the tool's name of it.
 pub(super) fn own(dialect: Dialect, event: &str) -> Fields {
     match dialect {
         Dialect::Native => &[],

@@ -1,5 +1,5 @@
 //! How Gemini CLI reads the end of a hook: <https://geminicli.com/docs/hooks/reference>. It reads JSON on
-//! every exit code, also from standard error, and makes an answer of plain text.
+//! every exit code, also from standard error, and treats plain text as an answer.
 
 use serde_json::{Map, Value};
 
@@ -21,7 +21,7 @@ pub(super) fn read(event: &str, ended: &Ended<'_>) -> Reading {
     }
 }
 
-/// JSON that was written as a string of JSON counts too.
+/// Parses JSON, also if it is inside a JSON string.
 fn parsed(text: &str) -> Option<Value> {
     let value = from_json(text)?;
     match &value {
@@ -43,7 +43,7 @@ fn plain(event: &str, code: i32, text: String) -> Reading {
     reading
 }
 
-/// Wrong types count as missing.
+/// Reads an answer. Values of a wrong type count as missing.
 fn answer(event: &str, object: Members<'_>) -> HookOutput {
     let words = |key| object.words(key).unwrap_or_default();
     let mut output = HookOutput {
@@ -76,7 +76,7 @@ fn object_of(value: &Value) -> Option<&Map<String, Value>> {
     value.as_object()
 }
 
-/// On all other events a decision means nothing.
+/// Whether a decision has an effect on this event.
 fn is_decided(event: &str) -> bool {
     matches!(
         event,
@@ -84,7 +84,7 @@ fn is_decided(event: &str) -> bool {
     )
 }
 
-/// After a tool, the reason takes the place of its output.
+/// Adds a denial. After a tool, the reason replaces the tool's output.
 fn deny(output: &mut HookOutput, event: &str, reason: Option<String>) {
     match event {
         "AfterTool" => {

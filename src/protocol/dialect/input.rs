@@ -1,7 +1,7 @@
-//! An event as another tool writes it on the standard input of a hook, and back.
+//! Converts an event to another tool's standard input of a hook, and back.
 //!
-//! What the event does not have comes from the host's context, and what that does not have either is as
-//! in the table of `fields`.
+//! A field that the event does not have comes from the host's context, or else from the table in
+//! `fields`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use super::fields::{common, own};
 use crate::events::{EventType, HookEvent, HostContext};
 use crate::hook::{Dialect, Foreign, dialects};
 
-/// Our keys of an event's data, and the tools' names of them; the first is for Gemini CLI alone.
+/// The keys of an event's data that tools name differently; the first is only for Gemini CLI.
 const RENAMED: [(&str, &str); 4] = [
     ("last_assistant_message", "prompt_response"),
     ("tool_args", "tool_input"),
@@ -22,7 +22,7 @@ const RENAMED: [(&str, &str); 4] = [
     ("content", "prompt"),
 ];
 
-/// What the hook finds on its standard input: one line of JSON.
+/// Returns the hook's standard input: one line of JSON.
 pub(crate) fn payload(foreign: &Foreign, event: &HookEvent, cwd: &Path) -> Vec<u8> {
     let dialect = foreign.dialect();
     let name = foreign.event().name;
@@ -39,7 +39,7 @@ pub(crate) fn payload(foreign: &Foreign, event: &HookEvent, cwd: &Path) -> Vec<u
     for (key, value) in context.iter().flat_map(|context| context.fields()) {
         set(key, Cow::Borrowed(value));
     }
-    // One that came from the tool is handed on as it is.
+    // The data of an event that came from the tool is passed on unchanged.
     let came_from_tool = context.is_some_and(|it| it.field("hook_event_name").is_some());
     for (key, value) in &event.data {
         let key = theirs(dialect, key);
@@ -59,13 +59,13 @@ pub(crate) fn payload(foreign: &Foreign, event: &HookEvent, cwd: &Path) -> Vec<u
         set("session_id", Cow::Owned(id.as_str().into()));
     }
     set("hook_event_name", Cow::Owned(name.into()));
-    // The only way for this to fail is a key that is no string.
+    // This can fail only if a key is not a string.
     let mut line = serde_json::to_vec(&members).unwrap_or_default();
     line.push(b'\n');
     line
 }
 
-/// The directory that the session is in, as the host says it.
+/// The directory of the session, if the host sets it.
 pub(crate) fn session_dir(event: &HookEvent) -> Option<&Path> {
     let cwd = event.context()?.field("cwd")?;
     cwd.as_str().map(Path::new)
@@ -110,11 +110,11 @@ fn response(dialect: Dialect, tool: &str, value: &Value) -> Option<Value> {
     }
 }
 
-/// Why the input of another tool's hook is not an event.
+/// Error converting the input of another tool's hook to an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForeignEventError {
-    /// It is not an object with a text as `hook_event_name`, or not an event of this crate's own.
+    /// It is not an object with a string `hook_event_name`, or not an event of this crate.
     #[error("{0}")]
     Malformed(String),
     /// The tool has no event of this name.
@@ -122,10 +122,10 @@ pub enum ForeignEventError {
     Unknown {
         /// The tool.
         dialect: Dialect,
-        /// What was given.
+        /// The name in the input.
         name: String,
     },
-    /// The tool has this event, and hosts of this crate do not fire it.
+    /// The tool has this event, but hosts of this crate do not fire it.
     #[error("`hook_event_name`: hosts do not fire `{name}`, so no hook of it runs")]
     NotFired {
         /// The event.
@@ -133,8 +133,8 @@ pub enum ForeignEventError {
     },
 }
 
-/// Makes an event of what another tool writes on the standard input of its hooks. Its hooks find every
-/// field of it again; those that the event has no place for are its [context](HookEvent::context).
+/// Converts the standard input of another tool's hook to an event. The tool's hooks receive every
+/// field again; fields that have no place in the event become its [context](HookEvent::context).
 ///
 /// ```
 /// use forge_hooks::{Dialect, foreign_event};
@@ -152,8 +152,8 @@ pub enum ForeignEventError {
 /// ```
 ///
 /// # Errors
-/// When it is not an object, has no `hook_event_name`, or one that the tool does not know or hosts do
-/// not fire. For [`Dialect::Native`], when it is not an event as [`HookEvent::to_json`] writes it.
+/// If it is not an object, or has no `hook_event_name`, or one that the tool does not have or hosts
+/// do not fire. For [`Dialect::Native`], if it is not an event as [`HookEvent::to_json`] writes it.
 pub fn foreign_event(dialect: Dialect, payload: Value) -> Result<HookEvent, ForeignEventError> {
     if dialect == Dialect::Native {
         let event = serde_json::from_value(payload);
@@ -164,7 +164,7 @@ pub fn foreign_event(dialect: Dialect, payload: Value) -> Result<HookEvent, Fore
         return Err(ForeignEventError::Malformed(words.to_owned()));
     };
     let Some(name) = fields.get("hook_event_name").and_then(Value::as_str) else {
-        let words = "expected a text as `hook_event_name`";
+        let words = "expected a string `hook_event_name`";
         return Err(ForeignEventError::Malformed(words.to_owned()));
     };
     let name = name.to_owned();
@@ -205,9 +205,9 @@ fn with_fields(
     event.with_context(Arc::new(HostContext::from_fields(rest)))
 }
 
-/// In UTC, to the millisecond.
+/// Formats a time in UTC, to the millisecond.
 fn iso_8601(seconds: f64) -> String {
-    // A time that is none counts as the year 1970.
+    // NaN becomes the year 1970.
     #[allow(clippy::cast_possible_truncation)]
     let millis = (seconds * 1e3) as i64;
     let days = millis.div_euclid(86_400_000);
@@ -218,7 +218,8 @@ fn iso_8601(seconds: f64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
 }
 
-/// The date of a day, counted from 1970-01-01. A year begins in March here, so that a leap day is its last.
+/// Returns the date of a day, counted from 1970-01-01. A year begins in March here, so that a leap day is
+/// its last day.
 fn date(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);

@@ -1,4 +1,4 @@
-//! Tables of what each tool writes on the standard input of a hook, and of what is made of it.
+//! Tables of each tool's standard input of a hook, and of the events that it is converted to.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn input(dialect: Dialect, name: &str, event: &HookEvent) -> Value {
     serde_json::from_slice(&payload(&foreign, event, Path::new("/w"))).unwrap()
 }
 
-/// Each event of each tool, with no more than the event itself.
+/// Each event of each tool, with only the event itself.
 #[test]
 fn an_event_has_every_field_of_its_tool() {
     let args = || json!({"command": "ls"});
@@ -289,7 +289,7 @@ fn an_input_that_is_no_event_is_refused() {
             json!([]),
             "expected an object with `hook_event_name`",
         ),
-        (Claude, json!({}), "expected a text as `hook_event_name`"),
+        (Claude, json!({}), "expected a string `hook_event_name`"),
         (
             Claude,
             json!({"hook_event_name": "BeforeTool"}),

@@ -1,7 +1,7 @@
-//! What hooks of other tools are given, and how their answers are read.
+//! What hooks of other tools receive, and how their answers are read.
 //!
-//! What all of them share stands here; a file for each tool has its particulars. Knows no process: the
-//! runner starts it.
+//! Common parts are here; each tool has a file for its own rules. Knows no processes: the runner
+//! starts them.
 
 mod answer;
 #[cfg(test)]

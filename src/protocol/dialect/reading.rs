@@ -1,6 +1,6 @@
-//! What the end of another tool's hook comes to, and the members of the JSON that it wrote.
+//! The meaning of the end of another tool's hook, and the members of the JSON that it wrote.
 //!
-//! Knows no tool.
+//! Does not know any particular tool.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -10,37 +10,38 @@ use crate::outcome::{Decision, HookOutput};
 /// How a hook ended, and what it wrote.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ended<'a> {
-    /// Negative where a signal ended it.
+    /// Its exit code; negative if a signal ended it.
     pub(crate) code: i32,
     pub(crate) stdout: &'a str,
     pub(crate) stderr: &'a str,
 }
 
 impl Ended<'_> {
-    /// The JSON object on standard output; other output is plain text.
+    /// Returns the JSON object on standard output; other output is plain text.
     pub(super) fn object(&self) -> Option<Map<String, Value>> {
         from_json(self.stdout.trim())
     }
 
-    /// The words on standard error, where there are any.
+    /// Returns the text on standard error, if there is any.
     pub(super) fn complaint(&self) -> Option<String> {
         said(self.stderr)
     }
 }
 
-/// What a tool makes of it.
+/// What a tool concludes from it.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) output: HookOutput,
-    /// Whether the tool has a use for what was written, so that the exit code is no failure.
+    /// Whether the tool uses the output, so that the exit code is not a failure.
     pub(crate) counts: bool,
-    /// Why the tool cannot use the answer, where it cannot: it goes on as if the hook had failed.
+    /// The reason why the tool cannot use the answer, if so. It then continues as if the hook had
+    /// failed.
     pub(crate) unusable: Option<String>,
     pub(crate) diagnostics: Vec<String>,
 }
 
 impl Reading {
-    /// Of an object that fits what the tool expects, or does not.
+    /// Converts an answer that is valid for the tool, or the reason why it is not.
     pub(super) fn of(answer: Result<HookOutput, String>) -> Self {
         match answer {
             Ok(output) => Self {
@@ -55,7 +56,7 @@ impl Reading {
         }
     }
 
-    /// The exit code blocks, whatever was written.
+    /// Blocks by the exit code, whatever was written.
     pub(super) fn block_by_code(&mut self, reason: Option<String>) {
         if self.output.decision != Some(Decision::Block) {
             self.output.decision = Some(Decision::Block);
@@ -65,7 +66,7 @@ impl Reading {
         self.take_code();
     }
 
-    /// After a tool, the model hears of it.
+    /// Gives feedback to the model by the exit code, after a tool.
     pub(super) fn feed_back_by_code(&mut self, words: Option<String>) {
         let said = self.output.feedback.take();
         self.output.feedback = said.or(words);
@@ -117,7 +118,7 @@ pub(super) fn said(words: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.to_owned())
 }
 
-/// The members of an object; `null` is as good as missing.
+/// The members of an object; `null` counts as missing.
 #[derive(Clone, Copy)]
 pub(super) struct Members<'a>(pub(super) &'a Map<String, Value>);
 
@@ -134,7 +135,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Blank words say nothing.
+    /// Returns a string, unless it is blank.
     pub(super) fn words(self, key: &str) -> Result<Option<String>, String> {
         Ok(self.text(key)?.and_then(said))
     }
@@ -155,7 +156,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// One of these words.
+    /// Returns one of these words.
     pub(super) fn choice(self, key: &str, words: &[&str]) -> Result<Option<&'a str>, String> {
         match self.text(key)? {
             Some(word) if !words.contains(&word) => {
@@ -167,14 +168,14 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// A key that is none of these.
+    /// Returns a key that is not one of these.
     pub(super) fn other_than(self, known: &[&str]) -> Option<&'a str> {
         let mut keys = self.0.keys();
         keys.find(|key| !known.contains(&key.as_str()))
             .map(String::as_str)
     }
 
-    /// `continue`, `stopReason` and `systemMessage`, which all tools have.
+    /// Reads `continue`, `stopReason` and `systemMessage`, which all tools have.
     pub(super) fn common(self) -> Result<HookOutput, String> {
         Ok(HookOutput {
             stops_turn: self.flag("continue")? == Some(false),

@@ -1,4 +1,4 @@
-//! The environment variables that another tool sets for its hooks. Nothing of the event is among them.
+//! The environment variables that another tool sets for its hooks. They contain nothing of the event.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::events::HookEvent;
 use crate::hook::{Dialect, Foreign};
 
-/// The variables of a hook of this project that runs in `cwd`.
+/// Returns the variables of a hook of this project that runs in `cwd`.
 pub(crate) fn foreign_variables(
     foreign: &Foreign,
     event: &HookEvent,
@@ -35,12 +35,13 @@ pub(crate) fn foreign_variables(
         }
         Dialect::Codex | Dialect::Native => {}
     }
-    // No variable can hold this character.
+    // No variable can contain NUL.
     variables.retain(|(_, value)| !value.contains('\0'));
     variables
 }
 
-/// Where a plugin keeps what must outlive it, by the name of its directory. It is not made here.
+/// Returns the directory for a plugin's persistent data, by the name of the plugin's directory. It
+/// is not created here.
 fn plugin_data(foreign: &Foreign) -> Option<String> {
     let name = foreign.plugin_root.as_ref()?.file_name()?;
     let directory = home::home_dir()?.join(".claude/plugins/data").join(name);

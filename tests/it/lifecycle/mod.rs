@@ -104,7 +104,7 @@ fn a_call_of_a_model_has_its_events_around_it() {
 }
 
 #[test]
-fn a_stream_that_breaks_off_has_ended_and_its_call_has_no_answer() {
+fn a_broken_stream_has_an_end_only() {
     let host = Host::with([]);
     let hooks = host.lifecycle();
     let breaking = AssertUnwindSafe(|| {
@@ -122,7 +122,7 @@ fn a_stream_that_breaks_off_has_ended_and_its_call_has_no_answer() {
 }
 
 #[test]
-fn a_request_to_a_model_can_be_blocked_or_asked_about() {
+fn a_model_request_can_be_blocked() {
     let host = Host::with([(
         "llm:pre_request",
         json!({"decision": "ask", "reason": "dear"}),
@@ -177,7 +177,7 @@ fn a_session_ends_once_however_it_ends() {
 }
 
 #[test]
-fn a_users_prompt_can_be_blocked_or_have_context_added() {
+fn a_prompt_is_blocked_or_gets_context() {
     let context = json!({"additionalContext": "it is Friday"});
     let host = Host::with([("user:prompt_submit", context)]);
     let session = host.lifecycle().session("s1");
@@ -223,7 +223,7 @@ fn what_is_called_in_a_session_belongs_to_it() {
 }
 
 #[test]
-fn who_does_not_wait_has_the_events_after_the_fact_in_order() {
+fn without_waiting_events_keep_their_order() {
     let host = Host::with([]);
     let world = &host.world;
     world.registry().clear();
@@ -259,7 +259,7 @@ fn who_does_not_wait_has_the_events_after_the_fact_in_order() {
 }
 
 #[test]
-fn what_cannot_be_submitted_is_lost_and_harms_nobody() {
+fn a_full_queue_loses_events_only() {
     let host = Host::with([]);
     let _ = host.world.executor.shutdown(Duration::from_secs(1));
     let session = host.lifecycle().without_waiting().session("s1");

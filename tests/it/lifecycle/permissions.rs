@@ -110,7 +110,7 @@ fn a_permission_has_its_events_in_order() {
 }
 
 #[test]
-fn a_hook_grants_what_the_host_would_ask_for_where_it_may() {
+fn a_hook_grants_if_it_may() {
     let host = Host::with([(
         "permission:check",
         json!({"decision": "allow", "reason": "reads"}),

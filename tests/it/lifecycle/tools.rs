@@ -35,7 +35,7 @@ fn a_tool_has_its_events_around_it() {
 }
 
 #[test]
-fn a_tool_that_fails_has_its_error_told() {
+fn a_failed_tool_fires_its_error() {
     let host = Host::with([]);
     let hooks = host.lifecycle();
     let run = hooks
@@ -63,7 +63,7 @@ fn a_blocked_tool_is_not_called() {
 }
 
 #[test]
-fn a_tool_that_panics_has_its_error_told_and_goes_on_panicking() {
+fn a_panic_is_an_error_and_continues() {
     let host = Host::with([]);
     let hooks = host.lifecycle();
     let words = [("out of cheese", true), ("out of memory", false)];
@@ -140,7 +140,7 @@ fn changes_are_applied_where_the_host_wants_them() {
 }
 
 #[test]
-fn changes_of_what_is_no_object_or_that_change_nothing_are_none() {
+fn changes_without_effect_are_none() {
     let host = Host::with([(
         "tool:pre_execute",
         json!({"updatedInput": {"command": "ls"}}),
@@ -185,7 +185,7 @@ fn a_question_of_a_hooks_goes_to_the_host() {
 }
 
 #[test]
-fn who_is_asked_for_several_hooks_hears_all_of_them() {
+fn a_question_has_all_reasons() {
     let ask = |reason| json!({"decision": "ask", "reason": reason});
     let host = Host::with([
         ("tool:*", ask("it is late")),
@@ -220,7 +220,7 @@ fn a_hook_that_blocks_a_tool_can_stop_the_turn() {
 }
 
 #[test]
-fn what_was_said_before_a_tool_was_blocked_is_not_lost() {
+fn messages_before_a_block_are_kept() {
     let host = Host::with([
         (
             "tool:pre_execute",
@@ -236,7 +236,7 @@ fn what_was_said_before_a_tool_was_blocked_is_not_lost() {
 }
 
 #[test]
-fn debug_shows_neither_arguments_nor_results_and_asks_nothing_of_their_types() {
+fn debug_hides_arguments_and_results() {
     #[derive(serde::Serialize)]
     struct Opaque(&'static str);
     let hooks = Lifecycle::new(World::new().executor.clone());
@@ -250,7 +250,7 @@ fn debug_shows_neither_arguments_nor_results_and_asks_nothing_of_their_types() {
 
 #[test]
 #[cfg(unix)]
-fn a_change_passes_the_guards_before_it_is_applied() {
+fn guards_see_a_change_before_it_is_applied() {
     let host = Host::with([]);
     let world = &host.world;
     world.hook(
@@ -269,7 +269,7 @@ fn a_change_passes_the_guards_before_it_is_applied() {
 
 #[test]
 #[cfg(unix)]
-fn what_a_hook_would_change_for_ever_is_changed_once_and_nobody_in_the_background_is_told_twice() {
+fn an_endless_change_is_applied_once() {
     let host = Host::with([]);
     let world = &host.world;
     let longer = r#"n=$(printf %s "$FORGE_TOOL_ARGS" | tr -dc 0-9)
@@ -316,7 +316,7 @@ fn a_question_is_asked_once_of_the_changed_call() {
 
 #[test]
 #[cfg(unix)]
-fn a_question_is_not_lost_when_another_hook_changes_the_call() {
+fn a_question_survives_a_change() {
     let host = Host::with([]);
     let question = host.world.says(r#"{"decision": "ask", "reason": "sure?"}"#);
     let once = format!("test -e asked || {{ : >asked; {question}; }}");

@@ -47,7 +47,7 @@ fn unusable_handlers_are_named() {
         "PreToolUse",
         r#"{"command": "x"}"#,
         &[
-            "error: project/.claude/settings.json:2:12: hooks.PreToolUse[1].hooks[0]: has no `type`, and Claude Code ignores it (add \"type\": \"command\")",
+            "error: project/.claude/settings.json:2:12: hooks.PreToolUse[1].hooks[0]: has no `type`, so Claude Code ignores it (add \"type\": \"command\")",
         ],
     );
     handler(
@@ -60,7 +60,7 @@ fn unusable_handlers_are_named() {
     );
     for kind in ["prompt", "http", "agent"] {
         let expected = format!(
-            "warning: project/.claude/settings.json:2:21: hooks.PreToolUse[1].hooks[0].type: handlers of the type `{kind}` are not run: only commands are"
+            "warning: project/.claude/settings.json:2:21: hooks.PreToolUse[1].hooks[0].type: handlers of type `{kind}` do not run: only type `command` is supported"
         );
         handler(
             CLAUDE,
@@ -106,7 +106,7 @@ fn unusable_handlers_are_named() {
         "Stop",
         r#"{"type": "command", "command": "x", "if": "Bash(a)"}"#,
         &[
-            "warning: project/.claude/settings.json:2:54: hooks.Stop[1].hooks[0].if: the hook never runs: `Stop` has no tool for a rule (leave out `if`)",
+            "warning: project/.claude/settings.json:2:54: hooks.Stop[1].hooks[0].if: the hook never runs: `Stop` has no tool that a rule could match (remove `if`)",
         ],
     );
     handler(
@@ -151,7 +151,7 @@ fn keys_that_are_ignored_are_named() {
             r#""if": "Bash(git""#,
             54,
             "if",
-            "not a rule as in `Bash(git *)`: the hook runs in any case",
+            "not a rule such as `Bash(git *)`: it is ignored, and the hook always runs",
         ),
         (
             r#""onFailure": "stop""#,
@@ -169,7 +169,7 @@ fn keys_that_are_ignored_are_named() {
             r#""asyncRewake": true"#,
             63,
             "asyncRewake",
-            "runs in the background, and its end does not wake the model",
+            "runs in the background, but its end does not wake the model",
         ),
     ] {
         let expected = format!(
@@ -204,7 +204,7 @@ fn groups_that_cannot_be_used_are_named() {
         "PreToolUse",
         r#"{"type": "command", "command": "x"},"#,
         &[
-            "error: project/.claude/settings.json:2:1: hooks.PreToolUse[1]: a handler where Claude Code expects a group (write {\"hooks\": [ ... ]} around it)",
+            "error: project/.claude/settings.json:2:1: hooks.PreToolUse[1]: found a handler where Claude Code expects a group (put it into {\"hooks\": [ ... ]})",
         ],
     );
     case(
@@ -235,7 +235,7 @@ fn groups_that_cannot_be_used_are_named() {
         "PreToolUse",
         &matched("Bash(git *)"),
         &[
-            "warning: project/.claude/settings.json:2:13: hooks.PreToolUse[1].matcher: `Bash(git *)` is a permission rule, and matches no tool (write \"matcher\": \"Bash\", and \"if\": \"Bash(git *)\" in the handler)",
+            "warning: project/.claude/settings.json:2:13: hooks.PreToolUse[1].matcher: `Bash(git *)` is a permission rule, which matches no tool (write \"matcher\": \"Bash\", and \"if\": \"Bash(git *)\" in the handler)",
         ],
     );
     case(
@@ -267,7 +267,7 @@ fn events_that_never_come_are_named() {
         (
             CLAUDE,
             "TaskCreated",
-            "warning: project/.claude/settings.json:1:12: hooks.TaskCreated: `TaskCreated` is not fired here: its hooks do not run",
+            "warning: project/.claude/settings.json:1:12: hooks.TaskCreated: hosts do not fire `TaskCreated`: its hooks do not run",
         ),
         (
             GEMINI,
@@ -358,7 +358,7 @@ fn common_mistakes_are_named() {
         "PreToolUse",
         &with("./gone.sh"),
         &[
-            "warning: project/.claude/settings.json:2:43: hooks.PreToolUse[1].hooks[0].command: `./gone.sh` does not exist: the hook fails, and blocks nothing",
+            "warning: project/.claude/settings.json:2:43: hooks.PreToolUse[1].hooks[0].command: `./gone.sh` does not exist: the hook fails, and does not block",
         ],
     );
 }

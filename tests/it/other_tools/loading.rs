@@ -114,7 +114,7 @@ fn plugins_are_known_by_their_manifests() {
         TrustPolicy::Everything,
     );
     assert_eq!(place.commands(), ["gemini", "manifest", "claude"]);
-    let expected = ["error: c: is not a directory, expected one of a plugin"];
+    let expected = ["error: c: is not a directory, expected the directory of a plugin"];
     assert_eq!(place.problems(&report), expected);
     let plugin_root = &place.world.registry().hooks()[0].to_json()["dialect"]["plugin_root"];
     assert_eq!(*plugin_root, json!(place.world.path("a")));
@@ -329,7 +329,7 @@ fn what_cannot_be_read_blocks_under_strict_guards() {
     );
     let bash = HookEvent::tool_pre_execute("bash", json!({}));
     let edit = HookEvent::tool_pre_execute("edit", json!({}));
-    assert!(hooks[0].refusal().unwrap().contains("`prompt` are not run"));
+    assert!(hooks[0].refusal().unwrap().contains("`prompt` do not run"));
     assert!(!place.world.outcome(&bash).allowed());
     assert!(place.world.outcome(&edit).allowed());
     let broken = Place::new([("project/.claude/settings.json", "{")]);

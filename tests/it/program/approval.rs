@@ -48,7 +48,7 @@ fn the_command_to_approve_names_the_project() {
 
 #[cfg(unix)]
 #[test]
-fn the_log_that_init_proposes_does_not_undo_its_own_approval() {
+fn the_log_of_init_keeps_the_approval() {
     let user = User::new();
     let path = "project/.src/forge/hooks.json";
     assert_eq!(user.run(&["init"]).status, 0);
@@ -68,11 +68,14 @@ fn the_log_that_init_proposes_does_not_undo_its_own_approval() {
 }
 
 #[test]
-fn without_a_terminal_nobody_is_asked_and_nothing_approved() {
+fn without_a_terminal_nothing_is_approved() {
     let user = User::with_project_file(GUARDED);
     let said = user.run(&["trust"]);
     assert_eq!(said.status, 2);
-    assert!(said.err.contains("fix: say `--yes`"), "{said:?}");
+    assert!(
+        said.err.contains("fix: review the hooks, then add `--yes`"),
+        "{said:?}"
+    );
     assert_eq!(user.run(&["status"]).status, 1);
     user.run(&["trust", "--yes"]);
     assert_eq!(user.run(&["untrust"]).status, 2);
@@ -80,7 +83,7 @@ fn without_a_terminal_nobody_is_asked_and_nothing_approved() {
 }
 
 #[test]
-fn status_shows_what_has_changed_since_the_approval() {
+fn status_shows_changes_since_the_approval() {
     let user = User::with_project_file(SCRIPTED);
     user.write("project/guard.sh", "exit 0\n");
     user.run(&["status"]).is_as_in("status_new.txt");
@@ -118,11 +121,14 @@ fn a_file_with_errors_is_not_approved() {
     );
     let nothing = User::new().run(&["trust", "--yes"]);
     assert_eq!(nothing.status, 2);
-    assert!(nothing.err.contains("nothing to approve"), "{nothing:?}");
+    assert!(
+        nothing.err.contains("found no hooks to approve"),
+        "{nothing:?}"
+    );
 }
 
 #[test]
-fn what_a_repository_says_of_itself_commands_no_terminal() {
+fn no_repository_controls_the_terminal() {
     let text = "{\"hooks\": [{\"event\": \"*\", \"command\": \"echo \\u001b[2Jx\", \"name\": \"a\\u001b]0;b\\u0007\"}]}";
     let user = User::with_project_file(text);
     for args in [

@@ -70,7 +70,7 @@ fn a_table_that_cannot_be_used_runs_nothing() {
     user.write("project/hooks.json", hook);
     let good = r#"{"event": "session:start", "expect": "allow"}"#;
     for (text, words) in [
-        ("[]".to_owned(), "there are no cases in `t.json`"),
+        ("[]".to_owned(), "found no cases in `t.json`"),
         ("{".to_owned(), "t.json:1:1: "),
         (
             format!("[{good}, {{\"event\": \"*\"}}]"),
@@ -100,7 +100,7 @@ fn a_table_that_cannot_be_used_runs_nothing() {
     assert!(!user.path("project/ran").exists());
     let missing = user.run(&["test", "none.json"]);
     assert!(
-        missing.err.contains("could not read `none.json`"),
+        missing.err.contains("cannot read `none.json`"),
         "{missing:?}"
     );
 }
@@ -160,7 +160,7 @@ fn a_case_that_is_added_meanwhile_is_kept() {
 }
 
 #[test]
-fn what_is_no_table_is_not_recorded_into() {
+fn a_non_table_is_not_recorded_into() {
     let user = user();
     std::fs::remove_file(user.path("project/hooks.json")).unwrap();
     user.write(
@@ -173,7 +173,7 @@ fn what_is_no_table_is_not_recorded_into() {
         ("one.json", "one.json:1:1: "),
         ("two.json", "missing field `expect`"),
         (".", "a directory, expected a regular file"),
-        ("none/cases.json", "could not write `none/cases.json`"),
+        ("none/cases.json", "cannot write `none/cases.json`"),
     ] {
         let said = user.run(&with(&LS, &["--config", "hooks.json", "--record", file]));
         assert_eq!(said.status, 2, "{file}: {said:?}");

@@ -8,7 +8,7 @@ use super::terminal::OnTerminal;
 use crate::support::is_missing;
 
 #[test]
-fn bash_completes_behind_a_subcommand() {
+fn bash_completes_after_a_subcommand() {
     let user = User::new();
     let script = user.run(&["completions", "bash"]).out;
     let settings =

@@ -15,7 +15,7 @@ const BROKEN: &str = r#"{
 const DOUBTFUL: &str = r#"{"hooks": [{"event": "tool:pre_exec", "command": "true"}]}"#;
 
 #[test]
-fn validate_draws_each_problem_and_its_status_tells_errors_from_warnings() {
+fn validate_draws_each_problem() {
     let user = User::with_project_file(BROKEN);
     user.run(&["validate"]).is_as_in("validate.txt");
     let doubtful = user.write("doubtful.json", DOUBTFUL);
@@ -47,7 +47,7 @@ fn validate_reads_standard_input() {
 }
 
 #[test]
-fn validate_without_a_file_has_nothing_to_do_and_says_where_it_looked() {
+fn validate_without_a_file_lists_the_paths() {
     let said = User::new().run(&["validate"]);
     assert_eq!(said.status, 2);
     assert!(said.err.contains("[FOLDER]/config/src/forge/hooks.json"));
@@ -55,7 +55,7 @@ fn validate_without_a_file_has_nothing_to_do_and_says_where_it_looked() {
 }
 
 #[test]
-fn list_shows_where_each_hook_is_and_how_it_stands() {
+fn list_shows_position_and_state() {
     let user = User::with_project_file(GUARDED);
     let global = r#"{
   "disable": ["unwanted"],
@@ -108,7 +108,7 @@ fn list_shows_where_each_hook_is_and_how_it_stands() {
 }
 
 #[test]
-fn files_that_are_named_take_the_place_of_all_others_and_need_no_approval() {
+fn named_files_need_no_approval() {
     let user = User::with_project_file(r#"{"hooks": [{"event": "*", "command": "exit 1"}]}"#);
     user.write("project/one.json", GUARDED);
     user.write(
@@ -141,7 +141,7 @@ fn files_that_are_named_take_the_place_of_all_others_and_need_no_approval() {
 }
 
 #[test]
-fn init_writes_a_file_that_is_valid_and_never_over_another() {
+fn init_never_overwrites_a_file() {
     for (args, path) in [
         (&["init"][..], "project/.src/forge/hooks.json"),
         (&["init", "--global"], "config/src/forge/hooks.json"),
@@ -167,7 +167,7 @@ fn init_writes_a_file_that_is_valid_and_never_over_another() {
 }
 
 #[test]
-fn what_is_done_with_the_usual_files_is_not_done_when_others_are_named() {
+fn other_files_are_refused_where_useless() {
     let user = User::with_project_file(GUARDED);
     let other = user.write("project/other.json", r#"{"hooks": []}"#);
     for args in [
@@ -187,7 +187,7 @@ fn what_is_done_with_the_usual_files_is_not_done_when_others_are_named() {
 }
 
 #[test]
-fn templates_are_shown_and_added_behind_what_is_there() {
+fn templates_are_added_at_the_end() {
     let user = User::with_project_file(GUARDED);
     user.run(&["templates"]).is_as_in("templates.txt");
     let shown = user.run(&["templates", "block_sudo"]).json();

@@ -269,7 +269,7 @@ fn a_hook_in_the_background_is_waited_for_and_shown() {
 }
 
 #[test]
-fn who_has_turned_hooks_off_is_told_so() {
+fn disabled_hooks_are_reported() {
     let (user, config) = user();
     let args = with(&SUDO, &["--config", &config]);
     let run = |args: &[&str]| {

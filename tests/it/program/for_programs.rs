@@ -41,7 +41,7 @@ fn an_error_is_an_object_for_programs() {
         ),
         (
             &["test", "none.json", "--json"],
-            "could not read `none.json`",
+            "cannot read `none.json`",
             false,
         ),
     ] {

@@ -112,7 +112,7 @@ impl User {
         self.said(child.wait_with_output().unwrap())
     }
 
-    /// With the places of this user's folder, and the times, as they are in every run.
+    /// Normalizes the paths of this user's directory, and the times.
     pub(crate) fn said(&self, output: Output) -> Said {
         let text = |bytes: &[u8]| self.normal(std::str::from_utf8(bytes).unwrap());
         Said {
@@ -154,7 +154,7 @@ impl Said {
         format!("exit status {status}\n--- output\n{out}--- error\n{err}")
     }
 
-    /// What is said is what was said when somebody looked at it last.
+    /// Checks that the output is the reviewed snapshot.
     #[track_caller]
     pub(crate) fn is_as_in(&self, name: &str) {
         same_as_snapshot(name, &self.whole());

@@ -119,7 +119,7 @@ fn a_closed_pipe_ends_the_program_without_a_word() {
         &["man"],
         &["--help"],
     ] {
-        // Nobody reads a byte.
+        // The output is closed before a byte is read.
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let mut command = user.command(args);
@@ -156,7 +156,7 @@ fn what_a_hook_writes_commands_no_terminal() {
     );
 }
 
-/// What nobody sees, or what turns or commands what is seen.
+/// Invisible characters, and characters that change the direction of text or control a terminal.
 const HIDDEN: &str = "\u{1b}\u{9b}\u{ad}\u{34f}\u{61c}\u{200b}\u{200d}\u{202e}\u{2028}\u{2029}\u{2066}\u{3164}\u{fe0f}\u{feff}\u{e0041}";
 
 #[track_caller]

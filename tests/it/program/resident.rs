@@ -133,7 +133,7 @@ fn what_is_timed_is_printed_for_programs() {
 }
 
 #[test]
-fn an_answer_that_fails_ends_it_and_one_that_blocks_does_not() {
+fn a_failed_answer_ends_the_measurement() {
     if is_missing("python3") {
         return;
     }

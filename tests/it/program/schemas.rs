@@ -155,7 +155,7 @@ fn what_a_dry_run_prints_is_what_its_schema_says() {
 }
 
 #[test]
-fn what_list_and_validate_print_is_what_their_schemas_say() {
+fn list_and_validate_match_their_schemas() {
     let user = user();
     is_valid("list", &user.run(&["list", "--json"]).json());
     is_valid("validate", &user.run(&["validate", "--json"]).json());
@@ -201,7 +201,7 @@ fn what_status_prints_is_what_its_schema_says() {
 }
 
 #[test]
-fn the_schema_that_is_printed_is_the_one_of_the_library() {
+fn the_printed_schema_is_the_librarys() {
     let printed = User::new().run(&["schema"]).json();
     assert_eq!(printed, forge_hooks::HookConfig::json_schema());
 }

@@ -1,11 +1,11 @@
-//! The session that docs/session.md shows: still what the program says.
+//! The session in docs/session.md is the program's current output.
 
 use std::path::Path;
 use std::process::Command;
 
 use super::{PROGRAM, User};
 
-/// What the commands of the page say, each behind its command.
+/// Returns the output of the page's commands, each after its command.
 fn said_now(user: &User, page: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = Path::new(PROGRAM).parent().unwrap().to_owned();
@@ -37,5 +37,9 @@ fn the_recorded_session_is_what_the_program_says() {
     let user = User::new();
     let now = said_now(&user, recorded);
     assert!(now.contains("blocked by block_sudo"), "{now}");
-    assert_eq!(now, user.normal(recorded), "docs/record.sh records it anew");
+    assert_eq!(
+        now,
+        user.normal(recorded),
+        "run docs/record.sh to record it again"
+    );
 }

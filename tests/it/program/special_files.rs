@@ -116,7 +116,7 @@ fn a_page_has_the_mode_of_its_trace() {
 }
 
 #[test]
-fn nobody_reads_a_page_before_it_has_its_mode() {
+fn a_page_is_private_until_it_has_its_mode() {
     let user = User::new();
     let trace = user.write("project/hooks.jsonl", TRACE);
     set_mode(&trace, 0o600);

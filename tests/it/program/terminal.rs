@@ -34,7 +34,7 @@ impl OnTerminal {
         grantpt(&terminal).unwrap();
         unlockpt(&terminal).unwrap();
         let name = ptsname(&terminal, Vec::new()).unwrap();
-        // Whoever leads a session and has no terminal is given the first that it opens.
+        // A session leader without a terminal gets the first terminal that it opens.
         let mut command = Command::new("setsid");
         user.set(&mut command);
         command
@@ -94,7 +94,7 @@ fn is_there(pid: &str) -> bool {
 }
 
 #[test]
-fn on_a_terminal_there_are_colours_and_a_spinner_with_the_time() {
+fn a_terminal_shows_colours_and_a_spinner() {
     let user = User::new();
     let hook = json!({"event": "*", "command": "sleep 0.4; exit 1", "name": "slow"});
     user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
@@ -178,7 +178,7 @@ fn a_second_ctrl_c_ends_the_program_at_once() {
 }
 
 #[test]
-fn a_signal_ends_a_hook_in_the_background_too_and_programs_are_told() {
+fn a_signal_ends_background_hooks_too() {
     let user = User::new();
     for background in [false, true] {
         let command = "echo $$ >pid; sleep 60";
@@ -235,5 +235,5 @@ fn an_approval_is_asked_for_on_a_terminal() {
     let mut program = OnTerminal::start(&user, &["untrust"], &[]);
     program.shows("[y/N]");
     program.press("y\n");
-    assert_eq!(program.end("nothing is approved any more"), 0);
+    assert_eq!(program.end("the approval was withdrawn"), 0);
 }

@@ -18,7 +18,7 @@ pub(super) const TRACE: &str = concat!(
 );
 
 #[test]
-fn a_trace_is_a_table_and_what_cannot_be_read_is_counted() {
+fn a_table_counts_unreadable_lines() {
     let user = User::new();
     user.write("project/hooks.jsonl", TRACE);
     user.run(&["trace", "hooks.jsonl"]).is_as_in("trace.txt");
@@ -48,10 +48,10 @@ fn a_trace_is_a_page_that_is_whole_in_itself() {
 }
 
 #[test]
-fn what_is_no_trace_is_refused() {
+fn a_non_trace_is_refused() {
     let user = User::new();
     user.write("project/other.txt", "one\ntwo\n");
-    for (file, words) in [("other.txt", "is no trace"), ("none", "could not read")] {
+    for (file, words) in [("other.txt", "is not a trace"), ("none", "cannot read")] {
         let said = user.run(&["trace", file]);
         assert_eq!(said.status, 2, "{said:?}");
         assert!(said.err.contains(words), "{said:?}");

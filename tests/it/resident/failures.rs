@@ -85,7 +85,7 @@ fn output_between_events_fails_the_next() {
         [
             "before there was an event",
             "more than one line",
-            "no JSON object"
+            "not a JSON object"
         ]
         .iter()
         .any(|words| error.contains(words)),
