@@ -41,8 +41,8 @@ impl HookConfig {
         self
     }
 
-    /// Has hooks of other tools block where they fail, time out, or cannot be read, as hooks of this
-    /// crate do. Default: they are forgiven, as their tools do it.
+    /// Has hooks of other tools block where they fail, time out, cannot be read, or answer what their tool
+    /// does not understand, as hooks of this crate do. Default: they are forgiven, as their tools do it.
     #[must_use]
     pub fn with_strict_guards(mut self) -> Self {
         self.other_tools.is_strict = true;
