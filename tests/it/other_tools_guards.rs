@@ -39,7 +39,7 @@ fn a_matcher_sees_what_the_host_says() {
     for (source, runs) in [("resume", 1), ("startup", 0)] {
         let context = HostContext::new().with_field("source", source);
         let event = HookEvent::session_start("s").with_context(Arc::new(context));
-        let outcome = fired(&event, FireOptions::default(), &[hook.clone()]);
+        let outcome = fired(&event, FireOptions::default(), std::slice::from_ref(&hook));
         assert_eq!(outcome.results().len(), runs, "{source}");
     }
 }
@@ -120,7 +120,7 @@ fn arguments_as_text_become_an_object() {
     let hook = guard(r#"grep -q '"tool_input":{"command":"ls"}' || exit 2"#);
     for args in ["ls", r#"{"command": "ls"}"#] {
         let event = HookEvent::tool_pre_execute("bash", args);
-        let outcome = fired(&event, FireOptions::default(), &[hook.clone()]);
+        let outcome = fired(&event, FireOptions::default(), std::slice::from_ref(&hook));
         assert!(outcome.allowed(), "{args}");
     }
 }
