@@ -57,8 +57,9 @@ impl HookConfig {
         self
     }
 
-    /// Lets hooks of other tools block if they fail, time out, or cannot be read, like hooks of this
-    /// crate. Default: their failures are ignored, as in their tools.
+    /// Lets hooks of other tools block if they fail, time out, cannot be read, or give an answer that their
+    /// tool does not understand, like hooks of this crate. Default: these failures are ignored, as in
+    /// their tools.
     #[must_use]
     pub fn with_strict_guards(mut self) -> Self {
         self.other_tools.is_strict = true;
