@@ -257,7 +257,7 @@ fn a_relative_project_is_one_below_the_directory_in_which_it_was_loaded() {
     assert!(hooks[0].source().unwrap().path.is_absolute());
 }
 
-/// JSON of the kind that a hooks file is, with slips of every kind.
+/// JSON similar to a hooks file, with errors of every kind.
 pub(crate) fn nearly_a_file() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         select(

@@ -45,7 +45,7 @@ fn a_good_file_has_no_problems() {
 }
 
 #[test]
-fn every_slip_in_an_entry_is_told_with_its_place() {
+fn every_error_in_an_entry_has_its_place() {
     for (entry, expected) in [
         (
             "7",
@@ -77,7 +77,7 @@ fn every_slip_in_an_entry_is_told_with_its_place() {
         ),
         (
             r#"{"event": "session:*, before", "command": "x"}"#,
-            "warning: FILE:3:15: hooks[0].event: `before` can match no event (events are called `category:action`, as in `tool:pre_execute`)",
+            "warning: FILE:3:15: hooks[0].event: `before` matches no event (names of events have the form `category:action`, as in `tool:pre_execute`)",
         ),
         (
             r#"{"event": "*", "command": "  "}"#,
@@ -89,7 +89,7 @@ fn every_slip_in_an_entry_is_told_with_its_place() {
         ),
         (
             r#"{"event": "*", "command": "x", "timeout": 5000000}"#,
-            "error: FILE:3:47: hooks[0].timeout: expected seconds above 0 and up to 86400, found 5000000 (it is in seconds)",
+            "error: FILE:3:47: hooks[0].timeout: expected a number of seconds above 0 and up to 86400, found 5000000 (the unit is seconds)",
         ),
         (
             r#"{"event": "*", "command": "x", "on_failure": "blok"}"#,
@@ -113,11 +113,11 @@ fn every_slip_in_an_entry_is_told_with_its_place() {
         ),
         (
             r#"{"event": "*", "command": "x", "command": "y"}"#,
-            "error: FILE:3:36: hooks[0].command: the key comes twice",
+            "error: FILE:3:36: hooks[0].command: the key occurs twice",
         ),
         (
             r#"{"event": "*", "command": "x", "env": {"A": "1", "A": "2"}}"#,
-            "error: FILE:3:54: hooks[0].env.A: the key comes twice",
+            "error: FILE:3:54: hooks[0].env.A: the key occurs twice",
         ),
         (
             r#"{"event": "*", "command": "x", "_": [1e999]}"#,
@@ -137,7 +137,7 @@ fn every_slip_in_an_entry_is_told_with_its_place() {
 
 #[cfg(not(windows))]
 #[test]
-fn a_command_that_does_not_mean_what_it_says_is_told() {
+fn a_misleading_command_is_reported() {
     assert_eq!(
         of_entry(r#"{"event": "*", "command": "echo '$FORGE_TOOL_NAME'"}"#),
         [
@@ -148,33 +148,33 @@ fn a_command_that_does_not_mean_what_it_says_is_told() {
     assert_eq!(
         of_entry(r#"{"event": "*", "command": "[[ -f x ]]"}"#),
         [
-            "warning: FILE:3:31: hooks[0].command: `[[` is bash's, and this command runs in /bin/sh \
-          (say \"shell\": \"bash\")"
+            "warning: FILE:3:31: hooks[0].command: `[[` only works in bash, and this command runs in /bin/sh \
+          (set \"shell\": \"bash\")"
         ]
     );
 }
 
 #[test]
-fn a_secret_that_is_passed_on_is_told() {
+fn a_secret_passed_on_is_reported() {
     let entry =
         r#"{"event": "*", "args": ["./x"], "inherit": ["PATH", "HOME", "AWS_SECRET_ACCESS_KEY"]}"#;
-    let expected = "warning: FILE:3:48: hooks[0].inherit: passes on `AWS_SECRET_ACCESS_KEY`, whose name is that of \
-                    a secret (leave it out, unless the hook needs it)";
+    let expected = "warning: FILE:3:48: hooks[0].inherit: passes on `AWS_SECRET_ACCESS_KEY`, whose name looks like \
+                    that of a secret (remove it unless the hook needs it)";
     assert_eq!(of_entry(entry), [expected]);
 }
 
 #[test]
-fn a_resident_hook_that_cannot_answer_is_told() {
+fn a_mute_resident_hook_is_reported() {
     for (entry, expected) in [
         (
             r#"{"event": "*", "command": "cat", "resident": true}"#,
             "warning: FILE:3:31: hooks[0].command: `cat` reads to the end of its input, which comes only when the \
-             process is to end (answer each line as it is read)",
+             process must end (answer each line as it is read)",
         ),
         (
             r#"{"event": "*", "args": ["./x"], "resident": true, "reads": "environment"}"#,
-            "warning: FILE:3:64: hooks[0].reads: a resident hook finds no event in its environment (leave `reads` \
-             out: it reads its events from standard input)",
+            "warning: FILE:3:64: hooks[0].reads: a resident hook has no event in its environment (remove `reads`: \
+             the hook reads its events from standard input)",
         ),
     ] {
         assert_eq!(of_entry(entry), [expected], "{entry}");
@@ -184,7 +184,7 @@ fn a_resident_hook_that_cannot_answer_is_told() {
 }
 
 #[test]
-fn an_interpreter_that_would_run_the_event_is_told() {
+fn an_interpreter_without_script_is_reported() {
     for (entry, key, place) in [
         (r#"{"event": "*", "command": "/bin/bash"}"#, "command", 31),
         (r#"{"event": "*", "args": ["python3"]}"#, "args", 28),
@@ -195,8 +195,8 @@ fn an_interpreter_that_would_run_the_event_is_told() {
             "/bin/bash"
         };
         let expected = format!(
-            "warning: FILE:3:{place}: hooks[0].{key}: `{name}` by itself runs what it reads, which is \
-             the event (name a script for it, or say \"stdin\": \"none\")"
+            "warning: FILE:3:{place}: hooks[0].{key}: `{name}` without a script executes its standard \
+             input, the event's JSON, as code (add a script, or set \"stdin\": \"none\")"
         );
         assert_eq!(of_entry(entry), [expected], "{entry}");
     }
@@ -211,7 +211,7 @@ fn an_interpreter_that_would_run_the_event_is_told() {
 }
 
 #[test]
-fn all_slips_of_all_entries_are_told_at_once() {
+fn all_errors_of_all_entries_are_reported() {
     let text = r#"{"hooks": [
         {"event": "*", "command": "x", "timeout": "5", "enabled": 1},
         {"event": "*", "command": "y"},
@@ -248,11 +248,11 @@ fn what_is_missing_may_be_there_by_another_name() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_as_a_whole_is_told_with_its_place() {
+fn a_problem_of_the_whole_file_has_its_place() {
     for (text, expected) in [
         (
             &b""[..],
-            "error: FILE:1:1: is not valid JSON: expected a value, found the end (it is empty; a file without hooks is {\"hooks\": []})",
+            "error: FILE:1:1: is not valid JSON: expected a value, found the end (the file is empty; a file without hooks is {\"hooks\": []})",
         ),
         (
             b"{\n  \"hooks\": [\n    {\"event\": \"*\" \"command\": \"x\"}\n]}",
@@ -268,7 +268,7 @@ fn what_is_wrong_with_a_file_as_a_whole_is_told_with_its_place() {
         ),
         (
             b"{'hooks': []}",
-            "error: FILE:1:2: is not valid JSON: single-quoted strings are not allowed (strings are in double quotes)",
+            "error: FILE:1:2: is not valid JSON: single-quoted strings are not allowed (a string needs double quotes)",
         ),
         (
             b"[]",
@@ -280,7 +280,7 @@ fn what_is_wrong_with_a_file_as_a_whole_is_told_with_its_place() {
         ),
         (
             b"{\"hooks\": [],\n \"hooks\": []}",
-            "error: FILE:2:2: `hooks` comes twice",
+            "error: FILE:2:2: `hooks` occurs twice",
         ),
         (
             b"{\"hook\": []}",
@@ -289,7 +289,7 @@ fn what_is_wrong_with_a_file_as_a_whole_is_told_with_its_place() {
         (b"{\n\"a\": \"\xFF\"}", "error: FILE:2:7: is not UTF-8"),
         (
             b"\xFF\xFE{\0}\0",
-            "error: FILE:1:1: is not UTF-8, but UTF-16 it seems: save it as UTF-8",
+            "error: FILE:1:1: is not UTF-8: it looks like UTF-16, save it as UTF-8",
         ),
     ] {
         assert_eq!(
@@ -318,7 +318,7 @@ fn a_link_that_leads_nowhere_is_no_missing_file() {
     let report = HookConfig::default().check(&link);
     let told = report.problems[0].to_string();
     assert!(
-        told.ends_with("hooks.json: does not exist, though a link leads to it"),
+        told.ends_with("hooks.json: is a link to a file that does not exist"),
         "{told}"
     );
 }
@@ -552,7 +552,7 @@ fn a_file_beyond_a_limit_cannot_be_used() {
     assert!(problems(entry(996)).is_empty());
     assert_eq!(
         problems(entry(997)),
-        ["error: FILE:1:12: has an entry with more than 1,000 keys, or as many beside `hooks`"]
+        ["error: FILE:1:12: has more than 1,000 keys in an entry, or besides `hooks`"]
     );
     let nested = |values: usize| {
         let list = "0,".repeat(values / 2 - 1) + "0";
@@ -561,7 +561,7 @@ fn a_file_beyond_a_limit_cannot_be_used() {
     };
     assert!(problems(nested(50_000)).is_empty());
     let found = problems(nested(50_002));
-    assert!(found[0].ends_with("has more than 50,000 values within keys that are not known"));
+    assert!(found[0].ends_with("has more than 50,000 values within unknown keys"));
 }
 
 #[test]

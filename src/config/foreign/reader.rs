@@ -165,7 +165,7 @@ impl Reader<'_> {
         {
             return Some((event, pattern));
         }
-        if !self.loaded.has_room() {
+        if !self.loaded.shows_more() {
             return None;
         }
         let key = format!("hooks.{name}");
@@ -335,7 +335,7 @@ impl Reader<'_> {
     }
 
     fn report(&mut self, key: &str, severity: Severity, range: &Range<usize>, words: &str) {
-        if self.loaded.has_room() {
+        if self.loaded.shows_more() {
             let mut problem = self.problem(severity, range, words);
             problem.place_in(None, key);
             self.loaded.report(problem);
