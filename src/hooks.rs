@@ -1,7 +1,6 @@
-//! `Hooks`: one object for a host, which owns registry, executor, files and approvals, so that they fit
-//! each other.
+//! `Hooks`: one object for a host. It owns the registry, the executor, the files and the approvals.
 //!
-//! Only joins the parts; each of them can be used without it.
+//! Only connects these parts; each can be used without it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -26,7 +25,7 @@ use crate::trust::TrustStore;
 
 /// The hooks of a host: loaded from its users' files, run on its events.
 ///
-/// A cheap handle: clones share everything. What a host does with it:
+/// Clones are cheap and share everything. Example:
 ///
 /// ```
 /// use forge_hooks::{AppProfile, EventSpec, EventType, HookEvent, Hooks};
@@ -61,12 +60,12 @@ struct Shared {
     config: HookConfig,
     vocabulary: Arc<Vocabulary>,
     project: Option<PathBuf>,
-    /// None where there is no store of approvals: then nothing of the project runs.
+    /// None if no store of approvals can be found: then no hook of the project runs.
     policy: Option<TrustPolicy>,
     installed: Arc<Installed>,
 }
 
-/// Makes a [`Hooks`]: the names that a host goes by, what it fires, and whose hooks may run.
+/// Builds a [`Hooks`] from the names of a host, its events and tools, and the hooks that may run.
 #[derive(Debug, Clone)]
 #[must_use = "nothing is loaded before `load`"]
 pub struct HooksBuilder {
@@ -78,16 +77,17 @@ pub struct HooksBuilder {
 }
 
 impl HooksBuilder {
-    /// Declares an event that the host fires, or describes a built-in one. Once an event of the host's
-    /// own is declared, a hook for one that is neither built in nor declared is reported when it is
-    /// loaded. Default: the built-in events, and any custom one.
+    /// Declares an event that the host fires, or describes a built-in one.
+    ///
+    /// Once an event of the host's own is declared, the load reports each hook for an event that is neither
+    /// built in nor declared. Default: the built-in events, and any custom event.
     pub fn event(mut self, spec: EventSpec) -> Self {
         self.vocabulary.add_event(spec);
         self
     }
 
-    /// Declares the host's tools: names, or globs such as `mcp:*`. A hook for another tool is
-    /// reported when it is loaded. Default: any tool.
+    /// Declares the host's tools: names, or globs such as `mcp:*`. The load reports each hook for another
+    /// tool. Default: any tool.
     pub fn tools<I: IntoIterator<Item: Into<String>>>(mut self, names: I) -> Self {
         for name in names {
             self.vocabulary.add_tool(name.into());
@@ -95,7 +95,7 @@ impl HooksBuilder {
         self
     }
 
-    /// Sets the root of the project whose hooks are loaded too. Default: none; a game has none.
+    /// Sets the root of the project whose hooks are loaded too. Default: no project.
     pub fn project(mut self, root: impl Into<PathBuf>) -> Self {
         self.project = Some(root.into());
         self
@@ -145,14 +145,14 @@ impl HooksBuilder {
         self
     }
 
-    /// Sets the directory of other tools' files of the user; see [`HookConfig::with_home`].
+    /// Sets the directory of the user's files for other tools; see [`HookConfig::with_home`].
     pub fn home(mut self, directory: impl Into<PathBuf>) -> Self {
         self.config = self.config.with_home(directory);
         self
     }
 
-    /// Sets which of the project's hooks may run. Default: those that a person has approved in the
-    /// profile's own store ([`HookConfig::trust_store`]); where the user has no home, none.
+    /// Sets which of the project's hooks may run. Default: the hooks that a person has approved in the
+    /// profile's store ([`HookConfig::trust_store`]); none if the user has no home directory.
     pub fn trust(mut self, policy: TrustPolicy) -> Self {
         self.policy = Some(policy);
         self
@@ -166,8 +166,8 @@ impl HooksBuilder {
         self
     }
 
-    /// Loads the user's hooks, and the project's. Never fails: [`Hooks::report`] says what is wrong
-    /// with the files.
+    /// Loads the hooks of the user and of the project. Never fails: [`Hooks::report`] has the problems of
+    /// the files.
     #[must_use]
     pub fn load(self) -> Hooks {
         let vocabulary = Arc::new(self.vocabulary);
@@ -194,7 +194,7 @@ impl HooksBuilder {
 }
 
 impl Hooks {
-    /// A builder for a host that goes by these names.
+    /// Creates a builder for a host with these names.
     pub fn builder(profile: AppProfile) -> HooksBuilder {
         HooksBuilder {
             config: HookConfig::new(profile),
@@ -222,21 +222,21 @@ impl Hooks {
         self.execute_with(event, FireOptions::default())
     }
 
-    /// The same with options.
+    /// Runs the hooks for this event on this thread, with options.
     pub fn execute_with(&self, event: &HookEvent, options: FireOptions) -> Outcome {
         self.executor().execute(event, options)
     }
 
-    /// Has the hooks for this event run on the pool, and does not wait; see [`HookExecutor::submit`].
+    /// Runs the hooks for this event on the pool, without waiting; see [`HookExecutor::submit`].
     ///
     /// # Errors
-    /// When the queue is full, no thread can be started, or after [`shutdown`](Hooks::shutdown); the
-    /// error gives the event back.
+    /// When the queue is full, when no thread can be started, and after [`shutdown`](Hooks::shutdown). The
+    /// error contains the event.
     pub fn submit(&self, event: impl Into<Arc<HookEvent>>) -> Result<HookHandle, SubmitError> {
         self.submit_with(event, FireOptions::default())
     }
 
-    /// The same with options.
+    /// Runs the hooks for this event on the pool, with options, without waiting.
     ///
     /// # Errors
     /// The same as [`submit`](Hooks::submit).
@@ -254,14 +254,14 @@ impl Hooks {
         Lifecycle::new(self.executor().clone())
     }
 
-    /// What the last load found, for the host to show.
+    /// The report of the last load, for the host to show.
     #[must_use]
     pub fn report(&self) -> Arc<LoadReport> {
         self.shared.installed.report()
     }
 
-    /// Loads the files again. An event sees the hooks of the last load or the new ones, never some of
-    /// each; hooks that the host has registered itself stay.
+    /// Loads the files again. An event sees the old hooks or the new ones, never a mixture. Hooks that the
+    /// host has registered itself stay.
     pub fn reload(&self) -> Arc<LoadReport> {
         let policy = self.shared.policy.as_ref();
         self.config()
@@ -289,38 +289,38 @@ impl Hooks {
         &self.shared.executor
     }
 
-    /// The registry that holds the hooks: what a host registers in it comes beside those of the files.
+    /// The registry of the hooks. A host may register hooks besides those of the files.
     #[must_use]
     pub fn registry(&self) -> &Arc<HookRegistry> {
         self.executor().registry()
     }
 
-    /// The files of the hooks.
+    /// The configuration: where the hooks files are, and how they are loaded.
     #[must_use]
     pub fn config(&self) -> &HookConfig {
         &self.shared.config
     }
 
-    /// The names that the host goes by.
+    /// The names of the host.
     #[must_use]
     pub fn profile(&self) -> &AppProfile {
         self.config().profile()
     }
 
-    /// The events and tools that the host fires.
+    /// The events and tools of the host.
     #[must_use]
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.shared.vocabulary
     }
 
-    /// The project's root, where the host has named one.
+    /// The project's root, if the host has set one.
     #[must_use]
     pub fn project(&self) -> Option<&Path> {
         self.shared.project.as_deref()
     }
 
-    /// The store whose approvals the project's hooks need. None where they need none
-    /// ([`TrustPolicy::Everything`]), and where the user has no home, so that none of them runs.
+    /// The store of the project's approvals. None if the hooks need no approval
+    /// ([`TrustPolicy::Everything`]), and if the user has no home directory: then none of them runs.
     #[must_use]
     pub fn trust(&self) -> Option<TrustStore> {
         match &self.shared.policy {
@@ -336,7 +336,7 @@ impl Hooks {
         self.config().own_json_schema()
     }
 
-    /// Lets what was submitted come to its end, until the deadline, counted from now; see
+    /// Waits for the submitted events, at most until the deadline, counted from now; see
     /// [`HookExecutor::shutdown`].
     pub fn shutdown(&self, deadline: Duration) -> ShutdownReport {
         self.executor().shutdown(deadline)

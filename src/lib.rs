@@ -1,5 +1,5 @@
-//! Let your users run shell commands when something happens in your program: they may watch,
-//! block, and never hang or crash it.
+//! Lets your users run shell commands on events of your program. The commands can watch and block what
+//! your program does; they cannot hang or crash it.
 //!
 //! A user writes a hook into `hooks.json`:
 //!
@@ -7,7 +7,7 @@
 //! {"hooks": [{"event": "tool:pre_execute:bash", "command": "./guard.sh", "timeout": 5}]}
 //! ```
 //!
-//! and your program fires an event and obeys the outcome:
+//! Your program fires an event and checks the outcome:
 //!
 //! ```
 //! use forge_hooks::{AppProfile, EventSpec, EventType, HookEvent, Hooks};
@@ -35,31 +35,31 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! There is no async runtime. A blocking call runs the hooks on the thread that called; a program
-//! that must not wait, such as a game or a user interface, [submits](Hooks::submit) the event and
-//! polls a handle.
+//! The library needs no async runtime. A blocking call runs the hooks on the calling thread. A program that
+//! must not wait, such as a game or a user interface, [submits](Hooks::submit) the event and polls a handle.
 //!
 //! # From the top
-//! - [`Hooks`] is made once: of the names that your program goes by, of what it fires
-//!   ([`EventSpec`], [`Vocabulary`]), and of whose hooks may run. It owns the parts below, and hands
-//!   them out.
-//! - [`HookEvent`] is what happened, of one of sixteen kinds ([`EventType`]) or one of your own.
-//! - [`Hook`] is a command and the [`EventPattern`] of the events it is for. [`HookRegistry`] holds
-//!   them in order; [`HookConfig`] loads them from files.
-//! - [`HookExecutor`] runs them: threads, timeouts, observers. [`Outcome`] says whether you may go on, [`HookResult`] what each
-//!   hook did, and [`HookBlockedError`] is the error to return when you may not.
+//! - [`Hooks`] is built once, from your program's names, its events and tools ([`EventSpec`],
+//!   [`Vocabulary`]), and the hooks that may run ([`TrustPolicy`]). It owns the parts below and gives
+//!   access to them.
+//! - [`HookEvent`] is one event, of one of sixteen built-in kinds ([`EventType`]) or one of your own.
+//! - [`Hook`] is a command and the [`EventPattern`] of its events. [`HookRegistry`] holds hooks in order;
+//!   [`HookConfig`] loads them from files.
+//! - [`HookExecutor`] runs hooks: threads, timeouts, observers. [`Outcome`] says whether your program may
+//!   continue, [`HookResult`] what each hook did. [`HookBlockedError`] is the error to return if a hook
+//!   blocked.
 //!
-//! # Blocking what a hook objects to
-//! Ask [`Outcome::allowed`], or have [`Outcome::into_result`] make an error of it. A hook that exits
-//! with a code other than 0 blocks; so does one that times out, cannot be found or cannot be
-//! started, unless it says `"on_failure": "continue"`: a guard that cannot run must not let
-//! everything through. Only events before the fact can be blocked ([`EventType::can_block`]); of an
-//! event of your own, [`EventSpec::notify_only`] says that it cannot.
+//! # Blocking
+//! Check [`Outcome::allowed`], or convert the outcome with [`Outcome::into_result`]. A hook that exits with
+//! a code other than 0 blocks. A hook that times out, cannot be found or cannot be started blocks too,
+//! unless it has `"on_failure": "continue"`: a guard that cannot run must not let everything through.
+//! Hooks can only block events that have not happened yet ([`EventType::can_block`]).
+//! [`EventSpec::notify_only`] declares that hooks cannot block an event of your own.
 //!
 //! # What a hook answers
-//! Besides its exit code, a hook may answer with one JSON object on its standard output: block or
-//! ask with a reason, tell the model or the user something, stop the turn, change the input.
-//! [`Outcome`] adds up what all of them say: [`asks`](Outcome::asks),
+//! Besides its exit code, a hook may answer with one JSON object on its standard output. It can block or
+//! ask with a reason, send a message to the model or the user, stop the turn, or change the input.
+//! [`Outcome`] combines the answers of all hooks: [`asks`](Outcome::asks),
 //! [`updated_input`](Outcome::updated_input), [`additional_context`](Outcome::additional_context),
 //! [`system_messages`](Outcome::system_messages), [`stops_turn`](Outcome::stops_turn).
 //!
@@ -71,76 +71,74 @@
 //! `docs/other-tools.md` in the repository says what differs.
 //!
 //! # Around a tool, a model call, a session
-//! [`Lifecycle`] fires the events before and after what your program does, in the right order, also
-//! when it fails or panics, and applies what hooks change after the guards have seen it.
+//! [`Lifecycle`] fires the events before and after an action of your program, in the right order, also if
+//! the action fails or panics. It applies a hook's changes after the guards have seen them.
 //!
 //! # Never waiting
-//! [`Hooks::submit`] never blocks, and hands out a [`HookHandle`] to poll, to
-//! wait for, to receive from or to cancel; [`HookExecutor::submit_with`] calls back.
-//! [`FireOptions`] says what runs in which order. At its end the program calls [`Hooks::shutdown`], or
-//! what was fired last is lost.
+//! [`Hooks::submit`] never blocks. It returns a [`HookHandle`] to poll, to wait for, to receive from or to
+//! cancel; [`HookExecutor::submit_with`] calls a function with the results. [`FireOptions`] sets the order
+//! of events. Before your program ends, it calls [`Hooks::shutdown`]; otherwise hooks of the last events
+//! may not run.
 //!
 //! # One executor for the whole program
-//! Without a [`Hooks`] to hand around, [`HookExecutor::global`] is there, with [`fire_event`],
-//! [`fire_event_blocking`] and [`shutdown`]; [`HookConfig::load_into`] fills its registry.
+//! If your program cannot pass a [`Hooks`] around, it can use [`HookExecutor::global`] with [`fire_event`],
+//! [`fire_event_blocking`] and [`shutdown`]. [`HookConfig::load_into`] fills its registry.
 //!
-//! # Watching
-//! An [`Observer`] is told of each hook that starts, ends or is dropped. [`Trace`] is one that writes
-//! a file.
+//! # Observing
+//! An [`Observer`] receives each start, end and drop of a hook. [`Trace`] is an observer that writes a file.
 //!
-//! # Whose hooks run
+//! # Which hooks run
 //! A project's hooks come with the project. With [`TrustPolicy::Approved`], the default of [`Hooks`],
-//! they run only as a person has approved them, see [`TrustStore`]; with [`TrustPolicy::Everything`]
-//! they run because they are there.
+//! they run only if a person has approved them, see [`TrustStore`]. With [`TrustPolicy::Everything`]
+//! they run without an approval.
 //!
 //! # Help for the authors of hooks
-//! A pattern that matches nothing your program fires is [reported](LoadReport::problems), with the name
-//! that was probably meant; [`Hooks::json_schema`] lets an editor offer your events and tools.
+//! A pattern that matches no event of your program is [reported](LoadReport::problems), with a suggestion.
+//! With [`Hooks::json_schema`], an editor offers your events and tools.
 //!
-//! # Hooks and files by another name
-//! By default hooks find their event in variables with the prefixes `FORGE_` and `OPENCODE_`.
+//! # Names of variables and files
+//! By default, a hook finds its event in variables with the prefixes `FORGE_` and `OPENCODE_`.
 //! [`AppProfile::new`] gives your program names of its own.
 //!
 //! # Ready-made hooks
-//! [`HOOK_TEMPLATES`] has some; [`templates`] makes them for another profile.
+//! [`HOOK_TEMPLATES`] contains some; [`templates`] creates them for another profile.
 //!
 //! # Trying a hook
-//! With the feature `cli`, the program `forge-hooks` fires events at hooks without your program, shows
-//! what each does and why another does not run, tests tables of cases, and draws what is wrong in a
-//! file. The document `docs/program.md` in the repository describes its commands. They are functions of
-//! this library, which use this API alone: `forge_hooks::cli::run` gives a host's users `mygame hooks fire`,
-//! `list`, `trust` and the others in one line, with the host's names, events and tools.
+//! With the feature `cli`, the program `forge-hooks` fires events without your program. It shows what each
+//! hook does and why other hooks do not run, tests tables of cases, and shows the problems of a file. The
+//! document `docs/program.md` in the repository describes its commands. The commands are functions of this
+//! library and use only its public API: a host that calls `forge_hooks::cli::run` has `mygame hooks fire`,
+//! `list`, `trust` and the other commands, with its own names, events and tools.
 //!
-//! # Seeing what happens
-//! The library logs through [`log`]: a hook's start and end at debug level, what it writes to
-//! standard error as a warning, to standard output at trace level, a failure as a warning, and a
-//! timeout or a hook that could not run as an error. It never configures a logger and never prints.
-//! What looks like a secret is masked, and so are the values of a hook's own `env`: see [`Redactor`].
+//! # Logging
+//! The library logs through [`log`]: a hook's start and end at debug level, its standard error and its
+//! failure as warnings, its standard output at trace level, and a timeout or a hook that could not run as
+//! an error. It never configures a logger and never prints. Texts that look like secrets are masked, and
+//! so are the values of a hook's own `env`: see [`Redactor`].
 //!
-//! # Showing what hooks say
-//! The fields of a [`HookResult`], an [`Outcome`] and a [`Hook`] are what was written, to the byte. In front
-//! of a person, such a text could hide a part of itself or command the terminal: [`printable`] and
-//! [`printable_lines`] write that out. The library does so itself where it makes a text for people: in
+//! # Showing texts of hooks
+//! The fields of a [`HookResult`], an [`Outcome`] and a [`Hook`] contain the text as the hook wrote it. Such a
+//! text may contain hidden characters and terminal commands. Before your program shows it to a person, it
+//! makes these visible with [`printable`] or [`printable_lines`]. The library does so in its own texts: in
 //! the log, in each [`Problem`], and in the message of a [`HookBlockedError`].
 //!
 //! # Crates whose types are part of this API
-//! Data of events and answers are [`serde_json`] values, and [`HookHandle::into_receiver`] gives a receiver of
-//! [`crossbeam_channel`], for its `select!`. Both crates are handed on, so that a host need not name them
-//! itself.
+//! The data of events and answers are [`serde_json`] values. [`HookHandle::into_receiver`] returns a receiver
+//! of [`crossbeam_channel`], for its `select!`. Both crates are re-exported.
 //!
 //! # Platforms
 //! Linux is tested. For Windows the tests are cross-built and run under Wine. macOS, FreeBSD, NetBSD,
 //! Android and Linux with musl are type-checked only. OpenBSD is not supported.
 //!
-//! On Unix one loop waits for the pipes and, on Linux by a pidfd, for the end of a process; elsewhere
-//! in Unix and on Windows `wait-timeout` does. A hook is killed with what it has started: on Unix its
-//! process group, on Linux also its descendants outside the group, on Windows its job. The document
-//! `docs/gotchas.md` in the repository tells what goes wrong with child processes, and what is done
-//! about it here.
+//! On Unix, one loop waits for the pipes. On Linux, the same loop waits for the end of the process, with a
+//! pidfd; on other platforms, the crate `wait-timeout` waits for it. When a hook is killed, the processes
+//! that it has started are killed too: on Unix its process group, on Linux also its descendants outside the
+//! group, on Windows its job. The document `docs/gotchas.md` in the repository describes what goes wrong
+//! with child processes, and what this library does about it.
 //!
-//! No signal handler of the host is replaced where there is a pidfd, nor on Windows. Elsewhere
-//! (macOS, the BSDs, Linux before 5.3 or in a sandbox that refuses it) `wait-timeout` installs one
-//! for `SIGCHLD` when it first waits, and calls the one that was there from it.
+//! The library replaces no signal handler of the host on Windows, and on Linux with a pidfd. Without a pidfd
+//! (macOS, the BSDs, Linux before 5.3 or in a sandbox that refuses it), `wait-timeout` installs a handler
+//! for `SIGCHLD` when it first waits. That handler calls the previous one.
 
 #![warn(
     clippy::unwrap_used,
@@ -150,7 +148,7 @@
     clippy::print_stderr
 )]
 
-/// Has the examples of the README compiled.
+/// Compiles the examples of the README as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
@@ -185,7 +183,7 @@ mod trust;
 pub use crossbeam_channel;
 pub use serde_json;
 
-/// What `fuzz/` needs besides the public API.
+/// Functions that `fuzz/` needs besides the public API.
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing {
@@ -193,7 +191,7 @@ pub mod fuzzing {
     use crate::hook::{Dialect, dialects};
     use crate::protocol::{Ended, from_first_visible, read_answer, read_foreign_answer};
 
-    /// What a hook that wrote this has answered, if that can be used.
+    /// Returns the answer in a hook's standard output, if it is valid.
     #[must_use]
     pub fn answer(stdout: &[u8]) -> Option<HookOutput> {
         let answer = read_answer(from_first_visible(stdout));
@@ -255,8 +253,9 @@ pub use templates::HOOK_TEMPLATES;
 pub use trace::{Trace, TraceBuilder, TraceError};
 pub use trust::{Approval, Approved, TrustError, TrustStore};
 
-/// Fires an event on the [global executor](HookExecutor::global) and waits for its hooks; the first
-/// that does not continue keeps the rest from running.
+/// Fires an event on the [global executor](HookExecutor::global) and waits for its hooks.
+///
+/// A hook that blocks or stops the turn prevents the hooks after it from running.
 ///
 /// ```
 /// use forge_hooks::{Hook, HookEvent, HookRegistry, fire_event_blocking};
@@ -271,7 +270,7 @@ pub fn fire_event_blocking(event: &HookEvent) -> Vec<HookResult> {
     fire_event_blocking_with(event, FireOptions::default())
 }
 
-/// Fires an event on the [global executor](HookExecutor::global) and waits for its hooks.
+/// Fires an event on the [global executor](HookExecutor::global), with options, and waits for its hooks.
 #[must_use = "hooks may have blocked the operation"]
 pub fn fire_event_blocking_with(event: &HookEvent, options: FireOptions) -> Vec<HookResult> {
     HookExecutor::global().execute_hooks(event, options)
@@ -280,14 +279,16 @@ pub fn fire_event_blocking_with(event: &HookEvent, options: FireOptions) -> Vec<
 /// Fires an event on the [global executor](HookExecutor::global) without waiting for its hooks.
 ///
 /// # Errors
-/// When the queue is full or no thread can be started; the error gives the event back.
+/// When the queue is full or no thread can be started. The error contains the event.
 pub fn fire_event(event: HookEvent) -> Result<HookHandle, SubmitError> {
     HookExecutor::global().submit(event, FireOptions::default())
 }
 
-/// [Shuts down](HookExecutor::shutdown) the [global executor](HookExecutor::global): waits until the
-/// deadline, counted from now, for what was submitted. To be called at the end of `main`, so that
-/// what was fired last is not lost. Without effect where the global executor has not been used.
+/// [Shuts down](HookExecutor::shutdown) the [global executor](HookExecutor::global).
+///
+/// Waits at most until the deadline, counted from now, for the submitted events. Call it at the end of
+/// `main`; otherwise hooks of the last events may not run. Does nothing if the global executor has not been
+/// used.
 ///
 /// ```
 /// use std::time::Duration;

@@ -1,14 +1,14 @@
-//! The names a host goes by: the prefixes of its variables and the places of its files.
+//! The names of a host: the prefixes of its variables and the paths of its files.
 //!
-//! Knows names, reads nothing.
+//! Knows names only; reads no files.
 
 use std::path::{Path, PathBuf};
 
-/// The names that a host's hooks and files go by.
+/// The names of a host: the prefixes of its variables, and the paths of its hooks files.
 ///
-/// The default profile honours both names of the specification: variables begin with `FORGE_` and
+/// The default profile has both names of the specification: variables begin with `FORGE_` and
 /// `OPENCODE_`, and the files are `src/forge/hooks.json` and `src/opencode/hooks.json` in the
-/// user's configuration folder, and the same below `.src` in a project.
+/// user's configuration directory, and the same files below `.src` in a project.
 ///
 /// ```
 /// use std::path::Path;
@@ -47,13 +47,14 @@ impl Default for AppProfile {
 }
 
 impl AppProfile {
-    /// The profile of the program `name`: the prefix is the name in capitals, the files are
-    /// `name/hooks.json` in the user's configuration folder and `.name/hooks.json` in a project.
-    /// What cannot stand in the name of a variable becomes `_`, and in that of a folder `-`.
+    /// Creates the profile of the program `name`. The prefix is the name in capitals; the files are
+    /// `name/hooks.json` in the user's configuration directory and `.name/hooks.json` in a project.
+    /// Characters that a variable's name cannot contain become `_`, those that a directory's name cannot
+    /// contain become `-`.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         let name = name.into();
-        let folder: String = name
+        let directory: String = name
             .chars()
             .map(|c| {
                 if c.is_alphanumeric() || matches!(c, '_' | '-') {
@@ -65,15 +66,15 @@ impl AppProfile {
             .collect();
         Self {
             env_prefixes: vec![variable_name(&name)],
-            global_files: vec![Path::new(&folder).join("hooks.json")],
-            project_files: vec![Path::new(&format!(".{folder}")).join("hooks.json")],
+            global_files: vec![Path::new(&directory).join("hooks.json")],
+            project_files: vec![Path::new(&format!(".{directory}")).join("hooks.json")],
             short_names: false,
             name,
         }
     }
 
-    /// Sets the prefixes of the variables, without the `_` behind them. The first is the one that
-    /// documentation and templates use.
+    /// Sets the prefixes of the variables, without the `_` after them. Documentation and templates use
+    /// the first.
     #[must_use]
     pub fn with_env_prefixes<I: IntoIterator<Item: AsRef<str>>>(mut self, prefixes: I) -> Self {
         self.env_prefixes = prefixes
@@ -83,7 +84,7 @@ impl AppProfile {
         self
     }
 
-    /// Sets the places of the user's hooks, below `$XDG_CONFIG_HOME` or `~/.config`; all that
+    /// Sets the paths of the user's hooks files, below `$XDG_CONFIG_HOME` or `~/.config`. All files that
     /// exist are read, in this order.
     #[must_use]
     pub fn with_global_files<I: IntoIterator<Item: Into<PathBuf>>>(mut self, files: I) -> Self {
@@ -91,7 +92,7 @@ impl AppProfile {
         self
     }
 
-    /// Sets the places of a project's hooks, below its root; all that exist are read, in this
+    /// Sets the paths of a project's hooks files, below its root. All files that exist are read, in this
     /// order.
     #[must_use]
     pub fn with_project_files<I: IntoIterator<Item: Into<PathBuf>>>(mut self, files: I) -> Self {
@@ -99,8 +100,9 @@ impl AppProfile {
         self
     }
 
-    /// Says whether hooks get the variables without prefix of the specification's FR-2.3 too:
-    /// `EVENT_TYPE`, `TOOL_NAME`, `TOOL_ARGS`, `TOOL_RESULT`. Only the default profile does.
+    /// Sets whether hooks also receive the variables without a prefix (FR-2.3 of the specification):
+    /// `EVENT_TYPE`, `TOOL_NAME`, `TOOL_ARGS`, `TOOL_RESULT`. Default: true for the default profile,
+    /// false for all others.
     #[must_use]
     pub fn with_short_names(mut self, short_names: bool) -> Self {
         self.short_names = short_names;
@@ -113,7 +115,7 @@ impl AppProfile {
         &self.name
     }
 
-    /// The prefixes of the variables, without the `_` behind them.
+    /// The prefixes of the variables, without the `_` after them.
     #[must_use]
     pub fn env_prefixes(&self) -> &[String] {
         &self.env_prefixes
@@ -124,26 +126,26 @@ impl AppProfile {
         self.env_prefixes.first().map_or("", String::as_str)
     }
 
-    /// The places of the user's hooks, below the configuration folder.
+    /// The paths of the user's hooks files, below the configuration directory.
     #[must_use]
     pub fn global_files(&self) -> &[PathBuf] {
         &self.global_files
     }
 
-    /// The places of a project's hooks, below its root.
+    /// The paths of a project's hooks files, below its root.
     #[must_use]
     pub fn project_files(&self) -> &[PathBuf] {
         &self.project_files
     }
 
-    /// Whether hooks get the variables without prefix too.
+    /// Returns whether hooks also receive the variables without a prefix.
     #[must_use]
     pub fn short_names(&self) -> bool {
         self.short_names
     }
 }
 
-/// In capitals, with `_` for what cannot stand in the name of a variable.
+/// Returns the text in capitals, with `_` for characters that a variable's name cannot contain.
 fn variable_name(text: &str) -> String {
     let capital = |c: char| {
         if c.is_ascii_alphanumeric() {
@@ -165,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_cannot_lead_out_of_its_folder() {
+    fn a_name_stays_in_its_directory() {
         let profile = AppProfile::new("../my game/2");
         assert_eq!(profile.env_prefixes(), ["___MY_GAME_2"]);
         assert_eq!(

@@ -1,11 +1,11 @@
-//! The hooks of a host, in order, and found by event without looking at those that do not match.
+//! The hooks of a host, in order, with an index by event.
 //!
 //! Runs nothing.
 //!
-//! Hooks are filed by event when they are registered: under each of the sixteen built-in events
-//! that they can match, and there under the tools they name. A custom event gets such a file when
-//! it is first looked up. So a lookup costs what its matches cost (and a test of each hook of that
-//! event whose tool is a glob), however many other hooks there are.
+//! When a hook is registered, it is added to the index of each of the sixteen built-in events that it
+//! can match, and there under the tools that it names. A custom event gets an index when it is first
+//! looked up. So the time of a lookup depends on the number of matches (and on the number of hooks of
+//! that event whose tool is a glob), not on the number of other hooks.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{
@@ -19,7 +19,7 @@ use crate::hook::Hook;
 use crate::pattern::{Alternative, Segment};
 use crate::printable::printable;
 
-/// Identifies one registered hook; never used again for another one.
+/// Identifies one registered hook. Ids are never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HookId(u64);
 
@@ -41,43 +41,43 @@ pub struct HookRegistry {
     listeners: Mutex<Vec<Weak<dyn Removals>>>,
 }
 
-/// Is told, by their fingerprints, of resident hooks that are registered no more.
+/// Receives the fingerprints of resident hooks that have been removed from a registry.
 pub(crate) trait Removals: Send + Sync {
     fn removed(&self, fingerprints: &[u64]);
 }
 
-/// So many custom events have a file of their own; past that, all such files are begun anew.
+/// The most custom events that have an index. At this number, all indexes of custom events are dropped.
 const CUSTOM_EVENTS_FILED: usize = 1024;
 
 #[derive(Debug, Clone)]
 struct Registered {
     id: HookId,
-    /// Grows along the list of all hooks. Not the place in it, or removing one would change those
-    /// of all behind it.
+    /// Increases along the list of all hooks. Not the index in the list, since removing a hook would then
+    /// change all hooks after it.
     position: u64,
     hook: Arc<Hook>,
 }
 
 #[derive(Debug)]
 struct State {
-    /// The next id, which is greater than all positions too.
+    /// The next id. It is also greater than all positions.
     next: u64,
-    /// In their order.
+    /// In the order in which they run.
     hooks: Vec<Registered>,
     filed: HashMap<EventType, EventIndex>,
 }
 
-/// The enabled hooks that one kind of event can concern, each in one of the three lists.
+/// The enabled hooks that can match one kind of event, each in one of the three lists.
 #[derive(Debug, Default)]
 struct EventIndex {
     any_tool: Vec<Registered>,
     by_tool: HashMap<Box<str>, Vec<Registered>>,
-    /// Those with a glob for a tool: asked at each lookup.
+    /// Hooks with a glob for a tool: their patterns are matched at each lookup.
     to_ask: Vec<Registered>,
 }
 
 impl HookRegistry {
-    /// An empty registry.
+    /// Creates an empty registry.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -91,17 +91,17 @@ impl HookRegistry {
         &GLOBAL
     }
 
-    /// Adds a hook behind all others, in constant time.
+    /// Adds a hook after all others, in constant time.
     ///
-    /// A pattern that matches no built-in event is taken for one of the host's own events; it is
-    /// logged, as a warning where it looks like a typo.
+    /// A pattern that matches no built-in event is treated as one for the host's own events. It is
+    /// logged, as a warning if it looks like a typo.
     pub fn register(&self, hook: impl Into<Arc<Hook>>) -> HookId {
         let hook = hook.into();
         report_unknown_event(&hook);
         self.write().add(hook)
     }
 
-    /// Adds hooks in their order, all at once: an event sees none of them, or all.
+    /// Adds hooks in this order, atomically: an event sees none of them, or all.
     pub fn load_hooks<I>(&self, hooks: I)
     where
         I: IntoIterator<Item: Into<Arc<Hook>>>,
@@ -114,8 +114,8 @@ impl HookRegistry {
         }
     }
 
-    /// Puts hooks in the place of others, all at once: an event sees the old ones, or the new. They
-    /// come behind all that are registered by now.
+    /// Replaces hooks by others, atomically: an event sees the old ones or the new ones. The new ones come
+    /// after all hooks that are registered already.
     pub(crate) fn replace(&self, old: &HashSet<HookId>, new: Vec<Arc<Hook>>) -> HashSet<HookId> {
         self.change(|state| {
             state.remove_where(|id, _| old.contains(&id));
@@ -123,12 +123,12 @@ impl HookRegistry {
         })
     }
 
-    /// Removes all hooks whose pattern is exactly this text. Whether there were any.
+    /// Removes all hooks whose pattern is exactly this text. Returns whether there were any.
     pub fn unregister(&self, event_pattern: &str) -> bool {
         self.change(|state| state.remove_where(|_, hook| hook.event_pattern() == event_pattern))
     }
 
-    /// Removes one hook. Whether it was there.
+    /// Removes one hook. Returns whether it was registered.
     pub fn remove(&self, id: HookId) -> bool {
         self.change(|state| state.remove_where(|other, _| other == id))
     }
@@ -143,18 +143,17 @@ impl HookRegistry {
         });
     }
 
-    /// Tells a listener of removals from now on, as long as it is there.
-    pub(crate) fn tell_removals(&self, listener: Weak<dyn Removals>) {
+    /// Adds a listener that receives each removal, until the listener is dropped.
+    pub(crate) fn add_removal_listener(&self, listener: Weak<dyn Removals>) {
         let mut listeners = self.listeners();
         listeners.retain(|listener| listener.strong_count() > 0);
         listeners.push(listener);
     }
 
-    /// Switches a hook on or off; returns whether it is registered. Its file is not changed, so a hook
-    /// that is loaded anew is as its file says.
+    /// Switches a hook on or off; returns whether it is registered. Does not change the hooks file: when
+    /// the file is loaded again, the hook is as the file says.
     ///
-    /// Takes time in proportion to the number of all hooks, as [`move_to`](HookRegistry::move_to)
-    /// does.
+    /// The time grows with the number of all hooks, as with [`move_to`](HookRegistry::move_to).
     pub fn set_enabled(&self, id: HookId, enabled: bool) -> bool {
         self.change(|state| {
             let Some(index) = state.index_of(id) else {
@@ -169,8 +168,8 @@ impl HookRegistry {
         })
     }
 
-    /// Moves a hook to this place among all hooks, counted from 0, or to the end where there are
-    /// fewer; returns whether it is registered. The order of the others stays.
+    /// Moves a hook to this index among all hooks, counted from 0, or to the end if there are fewer;
+    /// returns whether it is registered. The other hooks keep their order.
     pub fn move_to(&self, id: HookId, index: usize) -> bool {
         let mut state = self.write();
         let Some(old) = state.index_of(id) else {
@@ -183,7 +182,7 @@ impl HookRegistry {
         true
     }
 
-    /// A change that may remove hooks.
+    /// Makes a change that may remove hooks, and reports removed resident hooks to the listeners.
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.write();
         let before = state.residents();
@@ -201,8 +200,8 @@ impl HookRegistry {
         result
     }
 
-    /// The enabled hooks whose patterns match this event, in their order. Their conditions
-    /// ([`Hook::with_when`]) are not tested: [`Hook::matches`] does that, and the executor.
+    /// Returns the enabled hooks whose patterns match this event, in order. Does not test their conditions
+    /// ([`Hook::with_when`]): [`Hook::matches`] and the executor do.
     #[must_use]
     pub fn get_hooks(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
         if let Some(found) = self.read().lookup(event) {
@@ -213,14 +212,14 @@ impl HookRegistry {
         state.lookup(event).unwrap_or_default()
     }
 
-    /// All hooks in their order, disabled ones too: that of registration, unless one was
+    /// Returns all hooks, disabled ones too, in the order of registration unless one was
     /// [moved](HookRegistry::move_to).
     #[must_use]
     pub fn hooks(&self) -> Vec<Arc<Hook>> {
         self.entries().into_iter().map(|(_, hook)| hook).collect()
     }
 
-    /// All hooks in their order, each with its id.
+    /// Returns all hooks in the same order, each with its id.
     #[must_use]
     pub fn entries(&self) -> Vec<(HookId, Arc<Hook>)> {
         let state = self.read();
@@ -236,7 +235,7 @@ impl HookRegistry {
         self.read().hooks.len()
     }
 
-    /// Whether there are no hooks at all.
+    /// Returns whether the registry has no hooks, not even disabled ones.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -248,8 +247,8 @@ impl HookRegistry {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    // No code that can panic runs while the lock is held, but for the allocator's; what a panic
-    // there leaves behind is still a list of hooks.
+    // Only the allocator can panic while the lock is held, and the state is still a list of hooks after
+    // such a panic.
     fn read(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -279,12 +278,12 @@ impl State {
         self.hooks.iter().position(|entry| entry.id == id)
     }
 
-    /// After a change of the order, or of a hook.
+    /// Builds all indexes again, after a change of the order or of a hook.
     fn file_anew(&mut self) {
         for (position, entry) in (0..).zip(&mut self.hooks) {
             entry.position = position;
         }
-        // Custom events are filed when they are looked up next.
+        // Custom events get an index again at their next lookup.
         self.filed.clear();
         for event_type in EventType::BUILTIN {
             self.file(&event_type);
@@ -305,7 +304,7 @@ impl State {
         self.hooks.len() < before
     }
 
-    /// None for an event that has no file yet.
+    /// Returns none if the event has no index yet.
     fn lookup(&self, event: &HookEvent) -> Option<Vec<Arc<Hook>>> {
         self.filed
             .get(&event.event_type)
@@ -402,7 +401,7 @@ impl EventIndex {
     }
 }
 
-/// What was loaded from a file has been reported, and may be very much.
+/// Skips hooks of files: the load has reported them, and there may be very many.
 fn report_unknown_event(hook: &Hook) {
     if hook.source().is_some() {
         return;

@@ -1,4 +1,4 @@
-//! Which of a project's hooks may run, where a person has to approve them.
+//! Decides which of a project's hooks may run if a person must approve them.
 
 use std::path::{Path, PathBuf};
 #[cfg(feature = "watch")]
@@ -13,20 +13,20 @@ use crate::hook::{Dialect, GateVerdict, Hook};
 use crate::profile::AppProfile;
 use crate::trust::{Judged, TrustError, TrustStore};
 
-/// Of a file of which nothing was approved, so many hooks are registered, to be skipped: each event
-/// would pay for more.
+/// The most hooks that are registered from a file without any approval. They are skipped, and more of them
+/// would slow each event down.
 const MOST_NOT_APPROVED: usize = 1000;
 
-/// What came of a project's hooks.
+/// The result of checking a project's hooks.
 #[derive(Default)]
 pub(super) struct Admission {
-    /// The project's file, or where it would be.
+    /// The project's file, or its path if it does not exist.
     pub(super) path: PathBuf,
-    /// The other tools whose hooks are loaded: no others can be gone.
+    /// The other tools whose hooks are loaded. Hooks of no other tools can have vanished.
     pub(super) dialects: Vec<Dialect>,
-    /// What was approved and is gone, be it with its file: each fails, and says so.
+    /// Approved hooks that are no longer in the file, or whose file has vanished. Each fails with a message.
     pub(super) vanished: Vec<Hook>,
-    /// By their labels.
+    /// The labels of the hooks that are not approved.
     pub(super) unapproved: Vec<String>,
     pub(super) problems: Vec<Problem>,
 }
@@ -39,28 +39,30 @@ impl Admission {
         }
     }
 
-    /// Without a place for approvals, none of the project's hooks is loaded.
+    /// Removes all of the project's hooks, if no store of approvals can be found.
     pub(super) fn refuse_all(&mut self) {
         if self.path.exists() {
-            let words = "no hook of this project runs: there is no place for approvals";
+            let words = "no hook of this project runs: no store of approvals can be found";
             let mut problem = Problem::new(Severity::Warning, &self.path, words);
-            problem.help = Some("they are kept in the user's home directory".to_owned());
+            problem.help = Some(
+                "approvals are kept in the user's home directory, which cannot be found".to_owned(),
+            );
             self.problems.push(problem);
         }
     }
 
-    /// Gives the hooks of a project's files their gates.
+    /// Sets the gates of the hooks in a project's files.
     pub(super) fn admit(&mut self, files: &mut [Loaded], root: &Path, store: &TrustStore) {
         match store.judged(root) {
             Ok(judged) => self.judge(files, &judged),
-            // An approval is bound to a place: a place that cannot be found has none.
+            // An approval is bound to a directory. If the directory cannot be found, it has no approvals.
             Err(TrustError::Root { .. }) => self.judge(files, &Judged::nothing(root)),
             Err(error) => lose_all(files, &error),
         }
     }
 
     fn judge(&mut self, files: &mut [Loaded], judged: &Judged) {
-        // A clone must not block its host by what is wrong in it.
+        // Errors in a clone without approvals must not block its host.
         if !judged.knows_project() {
             for file in to_approve(files) {
                 file.drop_placeholders();
@@ -73,7 +75,7 @@ impl Admission {
                 let problem = match trust {
                     GateVerdict::Run => None,
                     GateVerdict::NotApproved(_) => {
-                        // One that is switched off would not run in any case.
+                        // A hook that is switched off would not run in any case.
                         if hook.enabled() {
                             self.unapproved.push(hook.label().to_owned());
                         }
@@ -97,7 +99,7 @@ impl Admission {
         files.iter_mut().for_each(Loaded::compile_conditions);
     }
 
-    /// One problem for all hooks that are not approved, with the command that approves them.
+    /// Reports all hooks that are not approved as one problem, with the command that approves them.
     pub(super) fn report_unapproved(&mut self, approve_command: String) {
         let count = self.unapproved.len();
         if count == 0 {
@@ -113,8 +115,8 @@ impl Admission {
             names += &format!(" and {} more", count - MOST_NAMED);
         }
         let words = match count {
-            1 => format!("1 hook is not approved, and does not run: {names}"),
-            _ => format!("{count} hooks are not approved, and do not run: {names}"),
+            1 => format!("1 hook is not approved and does not run: {names}"),
+            _ => format!("{count} hooks are not approved and do not run: {names}"),
         };
         let mut problem = Problem::new(Severity::Warning, &self.path, words);
         problem.help = Some(format!("to approve: `{approve_command}`"));
@@ -122,11 +124,11 @@ impl Admission {
     }
 }
 
-/// Of hooks that are not approved, so many are named in a message, each by so many characters.
+/// The most hooks without an approval that a message names.
 const MOST_NAMED: usize = 10;
 const LONGEST_NAMED: usize = 60;
 
-/// That of the program `forge-hooks`.
+/// Returns the command of the program `forge-hooks`.
 pub(super) fn approve_command(profile: &AppProfile, root: &Path) -> String {
     let mut command = "forge-hooks".to_owned();
     if *profile != AppProfile::default() {
@@ -141,7 +143,7 @@ pub(super) fn approve_command(profile: &AppProfile, root: &Path) -> String {
     command
 }
 
-/// As one word of a shell.
+/// Quotes a text as one word for a shell.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
@@ -153,7 +155,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Hooks that were loaded before, as they stand now: those of the project with new gates.
+/// Returns hooks that were loaded before, with new gates for those of the project.
 #[cfg(feature = "watch")]
 pub(super) fn judge_again(
     hooks: &[Arc<Hook>],
@@ -168,7 +170,7 @@ pub(super) fn judge_again(
         judged => judged.map_err(|error| error.to_string()),
     };
     let again = |hook: &Arc<Hook>| {
-        // Where its paths count from tells a project's hook.
+        // Only a project's hook has a base directory.
         if hook.base_dir().is_none() {
             return Arc::clone(hook);
         }
@@ -195,10 +197,10 @@ fn lose_all(files: &mut [Loaded], error: &TrustError) {
     }
 }
 
-/// What is to be said of a hook that is gone from the project's file.
+/// Returns the problem of a hook that is no longer in the project's file.
 fn problem_of(vanished: &Hook, path: &Path) -> Problem {
     let words = format!(
-        "`{}` was approved, and is not there any more as it was",
+        "`{}` was approved, and has changed or is gone",
         vanished.label()
     );
     Problem::new(Severity::Error, path, words).made_printable()

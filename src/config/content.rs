@@ -1,6 +1,6 @@
-//! A hooks file as far as it can be used: its hooks in their order, and what is wrong with it.
+//! The usable content of a hooks file: its hooks in order, and its problems.
 //!
-//! How a text is read is `reader`'s to know.
+//! `reader` reads the text.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,24 +14,24 @@ use crate::events::EventType;
 use crate::hook::{Allowance, Dialect, FailurePolicy, Hook, HookSource, NotCompiled};
 use crate::pattern::EventPattern;
 
-/// The problems of a file that are shown.
+/// The most problems of a file that are shown.
 const MOST_PROBLEMS: usize = 1000;
 
-/// A file that exists, as far as it can be used.
+/// A file that exists, with its usable content.
 pub(super) struct Loaded {
     path: Arc<Path>,
     /// In bytes, of a file of another tool.
     size: usize,
     items: Vec<Item>,
     problems: Vec<Problem>,
-    /// There are more than can be shown.
+    /// The file has more problems than are shown.
     has_more: bool,
     unreadable: bool,
-    /// The names of hooks, of any file, that are not to run: the user's to say.
+    /// The names of hooks, of any file, that must not run. Only the user's file may have them.
     disable: Vec<String>,
-    /// What the placeholder hooks are made of whose problems are not shown.
+    /// The template of the placeholder hooks whose problems are not shown.
     not_shown: Option<Hook>,
-    /// There is a placeholder that blocks every event.
+    /// A placeholder hook blocks every event.
     blocks_all: bool,
     /// The user has named it: its hooks need no approval.
     is_named: bool,
@@ -40,7 +40,7 @@ pub(super) struct Loaded {
 pub(super) struct Item {
     pub(super) hook: Arc<Hook>,
     pub(super) is_placeholder: bool,
-    /// Where its entry begins; none for a whole file.
+    /// The place where the entry begins; none for a whole file.
     pub(super) start: Option<Position>,
 }
 
@@ -100,7 +100,7 @@ impl Loaded {
         self.items.push(item);
     }
 
-    /// The hooks that can be used.
+    /// Returns the usable hooks.
     pub(super) fn hooks(&self) -> impl Iterator<Item = &Hook> {
         self.usable().map(|item| &*item.hook)
     }
@@ -109,7 +109,7 @@ impl Loaded {
         self.items.iter().filter(|item| !item.is_placeholder)
     }
 
-    /// Changes each hook that can be used, and reports what there is to report of it.
+    /// Changes each usable hook, and reports its problems.
     pub(super) fn change_hooks(
         &mut self,
         mut change: impl FnMut(Hook) -> (Hook, Option<(Severity, String)>),
@@ -119,7 +119,7 @@ impl Loaded {
         for mut item in items {
             if !item.is_placeholder {
                 let (hook, problem) = change(Arc::unwrap_or_clone(item.hook));
-                if let Some((severity, words)) = problem.filter(|_| self.has_room()) {
+                if let Some((severity, words)) = problem.filter(|_| self.shows_more()) {
                     let mut problem = Problem::new(severity, &self.path, words);
                     problem.range = item.start.map(TextRange::of_first);
                     let index = hook.source().and_then(|source| source.index);
@@ -132,7 +132,7 @@ impl Loaded {
         }
     }
 
-    /// Compiles the conditions of hooks that may run, of a file that was read without.
+    /// Compiles the conditions of hooks that may run, if the file was read without compiling them.
     pub(super) fn compile_conditions(&mut self) {
         let mut allowance = Allowance::default();
         let mut problems = Vec::new();
@@ -148,14 +148,14 @@ impl Loaded {
                     return self.give_up(Problem::new(Severity::Error, &self.path, words));
                 }
             };
-            // It fails as one does, and says why.
+            // The hook itself fails and gives the reason, as a placeholder hook does.
             item.is_placeholder = true;
             let mut problem = Problem::new(Severity::Error, &self.path, error.to_string());
             problem.range = item.start.map(TextRange::of_first);
             problem.place_in(item.hook.source().and_then(|source| source.index), "");
             problems.push(problem);
         }
-        // A hook of another tool with a matcher that cannot be used is left out, as the tool does it.
+        // A hook of another tool whose matcher cannot be used is left out, as in that tool.
         self.items.retain(|item| {
             let is_forgiven = item.hook.on_failure() == FailurePolicy::Continue;
             !(item.is_placeholder && is_forgiven && item.hook.dialect() != Dialect::Native)
@@ -165,13 +165,13 @@ impl Loaded {
         }
     }
 
-    /// Forgets what cannot be used, so that it blocks nothing.
+    /// Removes the placeholder hooks, so that they block nothing.
     pub(super) fn drop_placeholders(&mut self) {
         self.unreadable = false;
         self.items.retain(|item| !item.is_placeholder);
     }
 
-    /// Keeps so many hooks, and says so where there are more.
+    /// Keeps this many hooks, and reports a problem if there are more.
     pub(super) fn keep_first(&mut self, most: usize) {
         if self.items.len() > most {
             let words = format!(
@@ -182,12 +182,12 @@ impl Loaded {
         }
     }
 
-    /// Whether something in it cannot be used as it is written.
+    /// Returns whether some part of the file cannot be used as it is written.
     pub(super) fn is_broken(&self) -> bool {
         self.unreadable || self.items.iter().any(|item| item.is_placeholder)
     }
 
-    /// Whether nothing of it can be used.
+    /// Returns whether no part of the file can be used.
     pub(super) fn is_unreadable(&self) -> bool {
         self.unreadable
     }
@@ -199,11 +199,11 @@ impl Loaded {
             .map(|item| item.hook)
     }
 
-    /// Nothing of the file can be used.
+    /// Makes the whole file unusable.
     pub(super) fn give_up(&mut self, problem: Problem) {
         self.unreadable = true;
         self.items.clear();
-        // Of a file that cannot be used only one thing matters, and is shown in any case.
+        // If the whole file cannot be used, only this problem matters, and it must be shown.
         self.problems.truncate(MOST_PROBLEMS - 1);
         self.has_more = false;
         let problem = problem.made_printable();
@@ -216,42 +216,42 @@ impl Loaded {
         self.problems.push(problem);
     }
 
-    /// Nothing of the file can be used, and it blocks nothing: as with a file of another tool.
+    /// Makes the whole file unusable, without blocking: used for a file of another tool.
     pub(super) fn ignore(&mut self, problem: Problem) {
         self.give_up(problem);
         self.items.clear();
     }
 
-    /// Whether one more problem would be shown. If not, it is noted that there is one.
-    pub(super) fn has_room(&mut self) -> bool {
+    /// Returns whether one more problem would be shown. If not, records that there are more.
+    pub(super) fn shows_more(&mut self) -> bool {
         self.has_more |= self.problems.len() == MOST_PROBLEMS;
         !self.has_more
     }
 
-    /// Whether all problems so far are shown: otherwise there is no point in looking for more.
+    /// Returns whether all problems so far are shown. If not, searching for more is useless.
     pub(super) fn shows_all(&self) -> bool {
         !self.has_more
     }
 
     pub(super) fn report(&mut self, problem: Problem) {
-        if self.has_room() {
+        if self.shows_more() {
             self.problems.push(problem.made_printable());
         }
     }
 
-    /// A placeholder for every event, for an entry whose problem is not shown. There may be very
-    /// many of them.
+    /// Returns a placeholder hook for every event, for an entry whose problem is not shown. There may be very
+    /// many.
     pub(super) fn placeholder_not_shown(&mut self, source: HookSource) -> Hook {
         let hook = self.not_shown.get_or_insert_with(|| {
-            let words = "this entry cannot be used, nor can many before it";
+            let words = "this entry and many before it cannot be used";
             let problem = Problem::new(Severity::Error, &self.path, words);
             Hook::placeholder(&problem.made_printable().reason())
         });
         hook.clone().with_source(source)
     }
 
-    /// Whether a placeholder for every event adds nothing to one that is there: of very many, each would
-    /// take memory for each kind of event.
+    /// Returns whether another placeholder hook blocks everything that this one would. Each placeholder hook
+    /// takes memory for each kind of event, and there may be very many.
     pub(super) fn is_covered(&mut self, hook: &Hook) -> bool {
         let blocks_all =
             hook.event_pattern() == "*" && hook.on_failure() != FailurePolicy::Continue;
@@ -260,12 +260,12 @@ impl Loaded {
         is_covered
     }
 
-    /// All problems, the last of which may say that there are more.
+    /// Returns all problems. The last one may say that there are more.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let mut problems = self.problems.clone();
         if self.has_more {
             let words = format!("has more than {MOST_PROBLEMS} problems; the others are not shown");
-            // What is not shown may be errors.
+            // The problems that are not shown may be errors.
             problems.push(Problem::new(Severity::Error, &self.path, words));
         }
         problems
@@ -278,8 +278,8 @@ impl Loaded {
     }
 }
 
-/// A hook that always fails, in the place of an entry that cannot be used; what the entry says
-/// legibly counts. None for an entry that is switched off.
+/// Returns a hook that always fails and replaces an entry that cannot be used. It has the legible settings of
+/// the entry. None if the entry is switched off.
 pub(super) fn placeholder(entry: &Value, any: Hook) -> Option<Hook> {
     if entry.get("enabled") == Some(&Value::Bool(false)) {
         return None;
@@ -289,7 +289,7 @@ pub(super) fn placeholder(entry: &Value, any: Hook) -> Option<Hook> {
         .ok()
         .or_else(|| EventPattern::without_capitals(given))
         .unwrap_or_else(EventPattern::any);
-    // Where it is not legible, it may have been to withhold a tool's output, which is for this event.
+    // An illegible policy may have been `withhold`, which is for this event.
     let after = EventPattern::of_event(&EventType::ToolPostExecute);
     let policy = crate::hook::failure_policy_of(entry);
     let pattern = match policy {
@@ -305,7 +305,7 @@ pub(super) fn placeholder(entry: &Value, any: Hook) -> Option<Hook> {
     Some(hook)
 }
 
-/// A placeholder for every event, which says where it comes from.
+/// Returns a placeholder hook for every event, described by its place in the file.
 pub(super) fn described(reason: &str, source: HookSource) -> Hook {
     Hook::placeholder(reason)
         .with_description(format!("placeholder for {source}, which cannot be used"))

@@ -1,7 +1,6 @@
-//! Changes to the text of a hooks file that leave every byte alone that they are not about.
+//! Changes to the text of a hooks file that keep all other bytes.
 //!
-//! Works on the concrete syntax tree of the crate `jsonc-parser`. Knows entries as values, nothing
-//! of hooks.
+//! Uses the concrete syntax tree of the crate `jsonc-parser`. Knows entries as values, not hooks.
 
 use std::collections::HashMap;
 
@@ -10,14 +9,14 @@ use serde_json::Value;
 
 use super::outline::parse_options;
 
-/// The text of a file that is new.
+/// The text of a new file.
 const EMPTY: &str = "{\n  \"hooks\": []\n}\n";
 
-/// A key and its value; in the order in which they are to be written.
+/// Keys with their values, in the order in which they are written.
 pub(super) type Pairs = Vec<(String, Value)>;
 
-/// A hooks file that is edited. Entries go by their places before any change; those that are added
-/// come behind them.
+/// An editor of a hooks file. Entries are identified by their index before any change; added entries come
+/// after them.
 pub(super) struct Editor {
     root: CstRootNode,
     list: CstArray,
@@ -25,7 +24,7 @@ pub(super) struct Editor {
 }
 
 impl Editor {
-    /// None where the text is not an object whose `hooks`, if it has any, are a list.
+    /// Returns none if the text is not an object, or its `hooks` is not a list.
     pub(super) fn new(text: Option<&str>) -> Option<Self> {
         let root = CstRootNode::parse(text.unwrap_or(EMPTY), &parse_options()).ok()?;
         let list = root.object_value()?.array_value_or_create("hooks")?;
@@ -47,7 +46,8 @@ impl Editor {
         }
     }
 
-    /// Adds an entry behind all others: in a list on one line on that line, else one key per line.
+    /// Adds an entry after all others: on the same line if the list is on one line, else with one line for
+    /// each key.
     pub(super) fn append(&mut self, entry: Pairs) -> usize {
         let is_one_line = !self.list.children().iter().any(CstNode::is_newline);
         let value = if is_one_line && !self.list.elements().is_empty() {
@@ -60,8 +60,8 @@ impl Editor {
         self.entries.len() - 1
     }
 
-    /// Puts these entries in the place of all others. Takes a time in proportion to their number,
-    /// where the other changes take one each that grows with the list.
+    /// Replaces all entries. The time grows with the number of the new entries; each of the other changes
+    /// takes a time that grows with the length of the list.
     pub(super) fn replace_all(&self, entries: Vec<Pairs>) {
         let entries = entries.into_iter().map(object).collect();
         if let Some(property) = self.root.object_value().and_then(|root| root.get("hooks")) {
@@ -69,7 +69,7 @@ impl Editor {
         }
     }
 
-    /// Puts the entries into this order; it has all that are left.
+    /// Sorts the entries into this order, which must contain all remaining entries.
     pub(super) fn arrange(&mut self, order: &[usize]) {
         let nodes = order
             .iter()
@@ -94,8 +94,8 @@ impl Editor {
         }
     }
 
-    /// Sets keys of an entry that is an object. One that is new comes behind `follows`, the last of
-    /// those that the entry has, else behind all others.
+    /// Sets keys of an entry that is an object. A new key is inserted after the last key of the entry that is
+    /// in `follows`, else after all others.
     pub(super) fn set_keys(
         &mut self,
         index: usize,
@@ -133,7 +133,7 @@ impl Editor {
     }
 }
 
-/// The tree itself would break the line.
+/// Appends keys on the same line. The tree itself would break the line.
 fn append_on_the_line(entry: &CstObject, pairs: &[(String, Value)]) {
     let last = entry.properties().pop();
     let Some((property, value)) = last.and_then(|it| it.value().map(|value| (it, value))) else {
@@ -149,7 +149,7 @@ fn append_on_the_line(entry: &CstObject, pairs: &[(String, Value)]) {
     property.set_value(verbatim(text));
 }
 
-/// The tree writes the text of a number as it is, whatever it is.
+/// Creates a value with this text: the tree writes the text of a number unchanged.
 fn verbatim(text: String) -> CstInputValue {
     CstInputValue::Number(text)
 }
@@ -158,7 +158,7 @@ fn pair_on_the_line((key, value): &(String, Value)) -> String {
     format!("{}: {}", Value::from(key.as_str()), one_line(value))
 }
 
-/// As JSON with a space behind each comma and colon.
+/// Returns the value as JSON with a space after each comma and colon.
 fn one_line(value: &Value) -> String {
     match value {
         Value::Array(values) => {

@@ -1,4 +1,4 @@
-//! One entry of `hooks`, as a value and as a text: what is wrong in it, and where.
+//! One entry of `hooks`, as a value and as a text: its problems, and where they are.
 //!
 //! Knows nothing of the file around it.
 
@@ -12,10 +12,10 @@ use serde_json::{Map, Number, Value};
 use super::file::FileError;
 use super::outline::{self, Failure, MOST_KEYS};
 use crate::hook::dialects::our_event;
-use crate::hook::{Hook, HookError, MOST_CONDITIONS, is_key};
+use crate::hook::{Hook, HookError, KeyError, MOST_CONDITIONS, is_key};
 
-/// The levels of lists and objects in an entry: what is kept of it is written into other files too,
-/// whose readers have such a limit.
+/// The deepest nesting of an entry. Its unknown keys are also written into other files, whose readers have
+/// such a limit.
 const DEEPEST_ENTRY: usize = 100;
 
 pub(super) struct Entry<'a> {
@@ -23,22 +23,18 @@ pub(super) struct Entry<'a> {
     range: Range<usize>,
 }
 
-/// Something that makes an entry unusable.
-pub(super) struct Slip {
-    /// The key, as in `env.PATH`; empty for the entry as a whole.
-    pub(super) key: String,
+/// A problem that makes an entry unusable.
+pub(super) struct EntryError {
     pub(super) range: Range<usize>,
-    pub(super) message: String,
-    pub(super) expected: Option<String>,
-    pub(super) found: Option<String>,
-    pub(super) suggestion: Option<String>,
+    /// Its key is empty for a problem of the entry as a whole.
+    pub(super) error: KeyError,
 }
 
-/// What is left of an entry that cannot be used.
+/// An entry that cannot be used.
 pub(super) struct Unusable {
-    /// In the order of its keys; one at least.
-    pub(super) slips: Vec<Slip>,
-    /// What can be read of it, without the keys that come twice.
+    /// In the order of its keys; at least one.
+    pub(super) errors: Vec<EntryError>,
+    /// The legible part of the entry, without keys that occur twice.
     pub(super) value: Value,
 }
 
@@ -55,44 +51,47 @@ impl<'a> Entry<'a> {
     }
 
     pub(super) fn hook(&self) -> Result<Hook, Unusable> {
-        let mut slips = Vec::new();
-        let value = self.value(&mut slips);
+        let mut found = Vec::new();
+        let value = self.value(&mut found);
         let twice = repeated(self.properties());
         for property in twice.iter().filter(|it| is_key(it.name.as_str())) {
-            slips.push(self.comes_twice(property, ""));
+            found.push(self.repeated_key(property, ""));
         }
         for property in repeated(self.variables()) {
-            slips.push(self.comes_twice(property, "env."));
+            found.push(self.repeated_key(property, "env."));
         }
         for property in self.repeated_in_when() {
-            slips.push(self.comes_twice(property, "when."));
+            found.push(self.repeated_key(property, "when."));
         }
         let errors = match Hook::read(&value) {
-            Ok(hook) if slips.is_empty() => return Ok(hook),
+            Ok(hook) if found.is_empty() => return Ok(hook),
             Ok(_) => Vec::new(),
             Err(errors) => errors,
         };
-        slips.extend(errors.into_iter().map(|error| self.slip(error)));
-        // Which of two values is meant is unknown: a placeholder must not go by the wrong one.
+        found.extend(errors.into_iter().map(|error| self.located(error)));
+        // It is unknown which of two values is meant, and the placeholder must not use the wrong one.
         let mut value = value;
         if let Value::Object(value) = &mut value {
             for property in twice {
                 value.remove(property.name.as_str());
             }
         }
-        Err(Unusable { slips, value })
+        Err(Unusable {
+            errors: found,
+            value,
+        })
     }
 
-    /// For an entry whose hook shows this only later.
+    /// Returns the entry as unusable, if its hook shows an error only later.
     pub(super) fn unusable(&self, error: HookError) -> Unusable {
         Unusable {
-            slips: vec![self.slip(error)],
+            errors: vec![self.located(error)],
             value: self.value(&mut Vec::new()),
         }
     }
 
-    /// The entry without the keys whose values are beyond bounds.
-    fn value(&self, slips: &mut Vec<Slip>) -> Value {
+    /// Returns the entry's value, without keys whose values exceed a limit.
+    fn value(&self, errors: &mut Vec<EntryError>) -> Value {
         let Some(object) = self.node.as_object() else {
             return to_value(&self.node, 0).unwrap_or_default();
         };
@@ -101,33 +100,36 @@ impl<'a> Entry<'a> {
             let key = property.name.as_str();
             match to_value(&property.value, 1) {
                 Ok(value) => drop(map.insert(key.to_owned(), value)),
-                Err((words, at)) => slips.push(Slip::new(key, self.place(at), words)),
+                Err((words, at)) => errors.push(EntryError {
+                    range: self.place(at),
+                    error: KeyError::new(key, words),
+                }),
             }
         }
         Value::Object(map)
     }
 
-    /// Its first byte, for what is missing in it.
+    /// The first byte: the place of a missing key.
     pub(super) fn first(&self) -> Range<usize> {
         self.range.start..self.range.start + 1
     }
 
-    /// The keys that this version does not know, in their order.
+    /// Returns the keys that this version does not know, in order.
     pub(super) fn unknown_keys(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
         let keys = self.properties().iter();
         keys.map(|property| (property.name.as_str(), self.place(property.name.range())))
             .filter(|(key, _)| !is_key(key))
     }
 
-    /// How many values are within those of keys that this version does not know, which are kept.
+    /// Returns the number of nested values in unknown keys, which are kept.
     pub(super) fn nested(&self) -> usize {
         let unknown = self.properties().iter();
         let unknown = unknown.filter(|property| !is_key(property.name.as_str()));
         unknown.map(|property| nested(&property.value)).sum()
     }
 
-    /// Where the value of a key is, as in `timeout`, `env.PATH`, `args[1]`, `when./path[1]`; the
-    /// beginning of the entry where there is none.
+    /// Returns the place of the value of a key, such as `timeout`, `env.PATH`, `args[1]`, `when./path[1]`;
+    /// the beginning of the entry if it has no such value.
     pub(super) fn range_of(&self, key: &str) -> Range<usize> {
         match self.find(key) {
             Some(value) => self.place(value.range()),
@@ -153,7 +155,7 @@ impl<'a> Entry<'a> {
         properties(&self.node)
     }
 
-    /// Of a key that comes twice, the last value is read.
+    /// Returns the variables in `env`. If the key occurs twice, those of the last value.
     fn variables(&self) -> &[ObjectProp<'a>] {
         let last = self.environments().last();
         last.map_or(&[], |env| properties(&env.value))
@@ -163,7 +165,8 @@ impl<'a> Entry<'a> {
         last(self.properties(), "when").map_or(&[], properties)
     }
 
-    /// Where there are too many, that is what is wrong.
+    /// Returns keys that occur twice in `when`. Empty if there are too many conditions, which is reported
+    /// instead.
     fn repeated_in_when(&self) -> Vec<&ObjectProp<'a>> {
         let conditions = self.conditions();
         if conditions.len() > MOST_CONDITIONS {
@@ -171,7 +174,7 @@ impl<'a> Entry<'a> {
         }
         let mut found = repeated(conditions);
         for condition in conditions {
-            // A second `regex`.
+            // Two keys `regex`.
             if !repeated(properties(&condition.value)).is_empty() {
                 found.push(condition);
             }
@@ -184,19 +187,21 @@ impl<'a> Entry<'a> {
         properties.filter(|property| property.name.as_str() == "env")
     }
 
-    /// The tree counts from the entry's beginning.
+    /// Converts a range that counts from the entry's beginning.
     fn place(&self, range: jsonc_parser::common::Range) -> Range<usize> {
         self.range.start + range.start..self.range.start + range.end
     }
 
-    /// Of two values, a reader of the file may mean the one and this program take the other.
-    fn comes_twice(&self, property: &ObjectProp<'_>, prefix: &str) -> Slip {
+    /// Reports a repeated key: a reader of the file may mean one value, and this program use the other.
+    fn repeated_key(&self, property: &ObjectProp<'_>, prefix: &str) -> EntryError {
         let key = format!("{prefix}{}", property.name.as_str());
-        let range = self.place(property.name.range());
-        Slip::new(key, range, "the key comes twice")
+        EntryError {
+            range: self.place(property.name.range()),
+            error: KeyError::new(key, "the key occurs twice"),
+        }
     }
 
-    fn slip(&self, error: HookError) -> Slip {
+    fn located(&self, error: HookError) -> EntryError {
         let key = match &error {
             HookError::Key(error) => error.key.as_str(),
             HookError::Pattern(_) => "event",
@@ -206,21 +211,15 @@ impl<'a> Entry<'a> {
         };
         let range = self.range_of(key);
         let key = key.to_owned();
-        match error {
-            HookError::Key(error) => Slip {
-                key,
-                range,
-                message: error.message,
-                expected: error.expected,
-                found: error.found,
-                suggestion: error.suggestion,
-            },
+        let error = match error {
+            HookError::Key(error) => *error,
             other => {
-                let mut slip = Slip::new(key, range, other.to_string());
-                slip.suggestion = event_of_another_tool(&other);
-                slip
+                let mut error = KeyError::new(key, other.to_string());
+                error.suggestion = event_of_another_tool(&other);
+                error
             }
-        }
+        };
+        EntryError { range, error }
     }
 }
 
@@ -230,19 +229,6 @@ fn event_of_another_tool(error: &HookError) -> Option<String> {
         return None;
     };
     our_event(error.pattern()).map(str::to_owned)
-}
-
-impl Slip {
-    fn new(key: impl Into<String>, range: Range<usize>, message: impl Into<String>) -> Self {
-        Self {
-            key: key.into(),
-            range,
-            message: message.into(),
-            expected: None,
-            found: None,
-            suggestion: None,
-        }
-    }
 }
 
 pub(super) fn properties<'t, 'a>(node: &'t ast::Value<'a>) -> &'t [ObjectProp<'a>] {
@@ -258,7 +244,7 @@ pub(super) fn last<'t, 'a>(
     found.map(|property| &property.value)
 }
 
-/// The value of a key, or an item of that of `key[1]`.
+/// Returns the value of a key, or for a key such as `args[1]` the item of the list.
 fn value_or_item<'t, 'a>(
     properties: &'t [ObjectProp<'a>],
     key: &str,
@@ -282,7 +268,7 @@ fn nested(node: &ast::Value<'_>) -> usize {
     }
 }
 
-/// Those whose key came before.
+/// Returns the properties whose keys occurred before.
 fn repeated<'t, 'a>(properties: &'t [ObjectProp<'a>]) -> Vec<&'t ObjectProp<'a>> {
     let mut seen = HashSet::with_capacity(properties.len());
     let repeated = properties.iter();
@@ -291,7 +277,7 @@ fn repeated<'t, 'a>(properties: &'t [ObjectProp<'a>]) -> Vec<&'t ObjectProp<'a>>
         .collect()
 }
 
-/// The value, or what in it is beyond bounds.
+/// Converts a tree to a value. The error has the part that exceeds a limit.
 pub(super) fn to_value(
     node: &ast::Value<'_>,
     depth: usize,
@@ -309,7 +295,7 @@ pub(super) fn to_value(
             Err(_) => return Err(("the number is out of range".to_owned(), node.range())),
         },
         ast::Value::Array(array) => {
-            // No larger than it has to be: an entry may be all brackets, and is kept.
+            // With the exact capacity, since the value is kept, and an entry may consist of brackets only.
             let mut values = Vec::with_capacity(array.elements.len());
             for element in &array.elements {
                 values.push(to_value(element, depth + 1)?);

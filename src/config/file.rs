@@ -1,6 +1,6 @@
-//! One hooks file as a text: read within bounds, and only where nobody else could have written it.
+//! One hooks file as a text: read within limits, and only if no other user could have written it.
 //!
-//! What is in it is `outline`'s to know.
+//! `outline` reads its content.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -9,21 +9,21 @@ use std::path::Path;
 use super::position::{Position, Positions};
 use crate::files;
 
-/// The bytes that a hooks file may have.
+/// The most bytes of a hooks file.
 pub(super) const LARGEST_FILE: u64 = 16 * 1024 * 1024;
 
-/// What can be wrong with a file as a whole.
+/// A problem of a file as a whole.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FileError {
     #[error("could not be read: {0}")]
     Io(#[from] io::Error),
-    #[error("does not exist, though a link leads to it")]
+    #[error("is a link to a file that does not exist")]
     Dangling,
     #[error("is {0}, expected a regular file")]
     NoFile(&'static str),
     #[error("is larger than 16 MiB")]
     TooLarge,
-    #[error("is not UTF-8{}", if *utf16 { ", but UTF-16 it seems: save it as UTF-8" } else { "" })]
+    #[error("is not UTF-8{}", if *utf16 { ": it looks like UTF-16, save it as UTF-8" } else { "" })]
     NotUtf8 { position: Position, utf16: bool },
     #[error("is not valid JSON: {0}")]
     NotJson(String),
@@ -31,7 +31,7 @@ pub(super) enum FileError {
     NoObject,
     #[error("`hooks`: expected a list")]
     NoList,
-    #[error("`hooks` comes twice")]
+    #[error("`hooks` occurs twice")]
     TwoLists,
     #[error("has no list `hooks`, and an unknown key `{0}`")]
     OtherKey(String),
@@ -39,7 +39,7 @@ pub(super) enum FileError {
     TooManyEntries,
     #[error("has an entry that is longer than 1 MiB")]
     EntryTooLong,
-    #[error("has an entry with more than 1,000 keys, or as many beside `hooks`")]
+    #[error("has more than 1,000 keys in an entry, or besides `hooks`")]
     TooManyKeys,
     #[error("has more than 1,200,000 parts in its patterns, of which a glob counts as four")]
     PatternsTooLarge,
@@ -47,22 +47,22 @@ pub(super) enum FileError {
     TooManyConditions,
     #[error("has conditions that take more than 16 MiB together when compiled")]
     ConditionsTooLarge,
-    #[error("has more than 50,000 values within keys that are not known")]
+    #[error("has more than 50,000 values within unknown keys")]
     TooManyNested,
-    #[error("has more than 1 MiB beside its list `hooks`")]
+    #[error("has more than 1 MiB besides its list `hooks`")]
     OthersTooLong,
     #[error("{0}")]
     #[cfg(unix)]
     Unsafe(String),
 }
 
-/// The text, and a warning where others may write the file.
+/// The text, and a warning if others can write the file.
 pub(super) struct Text {
     pub(super) text: String,
     pub(super) warning: Option<String>,
 }
 
-/// The text of a file whose hooks are to run; None where there is none.
+/// Reads a file whose hooks may run. None if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<Text>, FileError> {
     let Some((file, text)) = open_and_read(path)? else {
         return Ok(None);
@@ -77,7 +77,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Text>, FileError> {
     Ok(Some(Text { text, warning }))
 }
 
-/// The text of a file that is to be saved over, whoever could have written it.
+/// Reads a file that will be replaced. Its owner and its permissions do not matter.
 pub(super) fn read_for_saving(path: &Path) -> Result<Option<String>, FileError> {
     Ok(open_and_read(path)?.map(|(_, text)| text))
 }
@@ -105,7 +105,7 @@ fn open_and_read(path: &Path) -> Result<Option<(File, String)>, FileError> {
     Ok(Some((file, text(bytes)?)))
 }
 
-/// Asked before it is opened too, for better words.
+/// Checks the kind. Used before the file is opened too, for better messages.
 fn check_kind(metadata: &Metadata) -> Result<(), FileError> {
     if metadata.is_dir() {
         return Err(FileError::NoFile("a directory"));
@@ -130,7 +130,7 @@ fn text(bytes: Vec<u8>) -> Result<String, FileError> {
     })
 }
 
-/// The text behind a byte order mark, and the length of that.
+/// Returns the text after a byte order mark, and the length of the mark.
 pub(super) fn without_mark(text: &str) -> (&str, usize) {
     match text.strip_prefix('\u{FEFF}') {
         Some(text) => (text, '\u{FEFF}'.len_utf8()),
@@ -138,7 +138,8 @@ pub(super) fn without_mark(text: &str) -> (&str, usize) {
     }
 }
 
-/// Below something that is not a directory there are no files either; Windows makes no difference.
+/// Returns whether the file does not exist. A path below something that is not a directory counts too, as on
+/// Windows.
 fn is_missing(error: &io::Error) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory)

@@ -1,6 +1,6 @@
-//! A hooks file that is edited entry by entry, by a host's settings page or a program.
+//! Edits a hooks file entry by entry, for a host's settings page or a program.
 //!
-//! Does not know how a text is changed (that is `save`), nor what an approval covers.
+//! Does not know how a text is changed (`save` does), nor what an approval covers.
 
 use std::collections::HashMap;
 use std::io;
@@ -17,8 +17,8 @@ use super::save::{self, Present, Slot};
 use crate::hook::{Hook, HookSource};
 use crate::trust::{Edit, TrustStore};
 
-/// A hooks file whose entries are edited one by one. All that is not edited keeps its bytes: comments,
-/// formatting, keys that this version does not know, entries that cannot be used.
+/// A hooks file whose entries are edited one by one. All other bytes stay: comments, formatting, keys that
+/// this version does not know, entries that cannot be used.
 ///
 /// ```
 /// use forge_hooks::{Hook, HookConfig};
@@ -39,9 +39,9 @@ use crate::trust::{Edit, TrustStore};
 pub struct HooksFile {
     path: PathBuf,
     config: HookConfig,
-    /// Of a project.
+    /// The root of the project; none for the user's file.
     root: Option<PathBuf>,
-    /// None of a file that does not exist.
+    /// None if the file does not exist.
     text: Option<String>,
     entries: Vec<HooksFileEntry>,
 }
@@ -55,7 +55,7 @@ pub struct HooksFileEntry {
 
 #[derive(Debug, Clone)]
 enum Content {
-    /// With its place in the text that was read; none for a new one.
+    /// With its index in the text that was read; none for a new entry.
     Usable(Box<Hook>, Option<usize>),
     Unusable(Box<Problem>, usize),
 }
@@ -68,16 +68,16 @@ impl HooksFileEntry {
         }
     }
 
-    /// The place of the entry in the file as it was read; none for a new one.
+    /// The place of the entry in the file as it was read; none for a new entry.
     #[must_use]
     pub fn range(&self) -> Option<TextRange> {
         self.range
     }
 
-    /// The hook.
+    /// Returns the hook.
     ///
     /// # Errors
-    /// With the first problem of an entry that cannot be used.
+    /// With the first problem, if the entry cannot be used.
     pub fn hook(&self) -> Result<&Hook, &Problem> {
         match &self.content {
             Content::Usable(hook, _) => Ok(hook),
@@ -95,17 +95,17 @@ impl HooksFileEntry {
 }
 
 impl HookConfig {
-    /// The user's file, to be edited: the one that exists, else a new one where it would be saved.
+    /// Opens the user's file for editing: the one that exists, else the path where it would be saved.
     ///
     /// # Errors
-    /// When the user has no home, when several of the profile's files exist, and when the file cannot
-    /// be read or is not a hooks file.
+    /// When the user has no home directory, when several of the profile's files exist, and when the file
+    /// cannot be read or is not a hooks file.
     pub fn global_file(&self) -> Result<HooksFile, ConfigError> {
         let path = save::place(&self.global_candidates(), None)?;
         HooksFile::read(path, self.clone(), None)
     }
 
-    /// The project's file, to be edited; see [`global_file`](HookConfig::global_file).
+    /// Opens the project's file for editing; see [`global_file`](HookConfig::global_file).
     ///
     /// # Errors
     /// As with [`global_file`](HookConfig::global_file), and when a link leads out of the project.
@@ -117,8 +117,8 @@ impl HookConfig {
 }
 
 impl HooksFile {
-    /// The file at this path, which need not exist. For a project's, use
-    /// [`HookConfig::project_file`]: approvals need its root.
+    /// Opens the file at this path, which need not exist. For a project's file, use
+    /// [`HookConfig::project_file`]: approvals need the project's root.
     ///
     /// # Errors
     /// When the file cannot be read or is not a hooks file.
@@ -152,7 +152,7 @@ impl HooksFile {
         };
         let hooks = save::entries_of(Some(present)).map_err(|error| self.write_error(error))?;
         let (text, mark) = without_mark(present);
-        // It could be parsed just now.
+        // The text has been parsed before.
         let outline = Outline::of(text).ok().and_then(|outline| outline.entries);
         let positions = Positions::new(text, mark);
         let mut problems = self.problems(present);
@@ -181,7 +181,7 @@ impl HooksFile {
         Ok(())
     }
 
-    /// The first error of each entry that has one.
+    /// Returns the first error of each entry that has errors.
     fn problems(&self, text: &str) -> HashMap<usize, Problem> {
         let mut first = HashMap::new();
         for problem in self.config.check_text(&self.path, text).problems {
@@ -194,20 +194,19 @@ impl HooksFile {
         first
     }
 
-    /// The file.
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The entries in their order, with the changes so far. The methods below go by their places in
-    /// this list.
+    /// The entries in order, with the changes so far. The methods below take an index into this list.
     #[must_use]
     pub fn entries(&self) -> &[HooksFileEntry] {
         &self.entries
     }
 
-    /// Switches a hook on or off; returns false where there is none at this place.
+    /// Switches a hook on or off; returns false if the index does not exist.
     pub fn set_enabled(&mut self, index: usize, enabled: bool) -> bool {
         match self.entries.get(index).map(HooksFileEntry::hook) {
             Some(Ok(hook)) => {
@@ -218,14 +217,14 @@ impl HooksFile {
         }
     }
 
-    /// Inserts a hook before the entry at this place, or behind all where there is none.
+    /// Inserts a hook before the entry at this index, or after all entries if there are fewer.
     pub fn insert(&mut self, index: usize, hook: Hook) {
         let index = index.min(self.entries.len());
         self.entries.insert(index, HooksFileEntry::new(hook));
     }
 
-    /// Puts a hook in the place of an entry; returns false where there is none. Of an entry that can be
-    /// used, the keys that differ are written; any other is written anew.
+    /// Replaces an entry by a hook; returns false if the index does not exist. If the entry can be used, only
+    /// the keys that differ are written, else the whole entry.
     pub fn replace(&mut self, index: usize, hook: Hook) -> bool {
         let Some(entry) = self.entries.get_mut(index) else {
             return false;
@@ -237,7 +236,7 @@ impl HooksFile {
         true
     }
 
-    /// Removes an entry; returns false where there is none.
+    /// Removes an entry; returns false if the index does not exist.
     pub fn remove(&mut self, index: usize) -> bool {
         let is_there = index < self.entries.len();
         if is_there {
@@ -246,8 +245,8 @@ impl HooksFile {
         is_there
     }
 
-    /// Moves an entry to another place, counted without it, or behind all others; returns false where
-    /// there is no such entry.
+    /// Moves an entry to another index, counted without the entry, or after all others; returns false if the
+    /// entry does not exist.
     pub fn move_to(&mut self, index: usize, to: usize) -> bool {
         if index >= self.entries.len() {
             return false;
@@ -258,17 +257,17 @@ impl HooksFile {
         true
     }
 
-    /// Writes the changes in one step, and reads the entries anew.
+    /// Writes the changes in one step, and reads the entries again.
     ///
-    /// With the store of approvals of a person who edits a project's file and approves its hooks, what
-    /// was approved as it stood stays approved as it is now: a hook that was changed, or switched off
-    /// and on again. A hook that is removed is no longer expected. What was not approved, had changed
-    /// since, or is new, is not approved by this. The store is not needed for the user's own file.
+    /// With the store of approvals, hooks of a project that were approved before the edit stay approved after
+    /// it: a hook that was changed, or switched off and on again. A removed hook is no longer expected. Other
+    /// hooks do not become approved: new hooks, hooks without an approval, and hooks that had changed since
+    /// their approval. Pass the store of the person who edits the file. The user's own file does not need it.
     ///
     /// # Errors
-    /// When the file has been changed since it was read, when it cannot be read or written, and when it
-    /// would exceed a limit of the file: then nothing is written. When the store cannot be used:
-    /// nothing is written either, unless it is the store that cannot be written.
+    /// When the file has changed since it was read, when it cannot be read or written, and when it would
+    /// exceed a limit of the file: then nothing is written. When the store cannot be used: nothing is written
+    /// either, unless only writing the store fails.
     pub fn save(&mut self, store: Option<&TrustStore>) -> Result<(), ConfigError> {
         save::check_place(&self.path, self.root.as_deref())?;
         match save::read_present(&self.path)? {
@@ -304,7 +303,7 @@ impl HooksFile {
     }
 }
 
-/// What has become of each hook that was in the file, and which are new.
+/// Returns what happened to each hook of the file, and the new hooks.
 fn edits<'a>(old: &'a [Option<Hook>], slots: &[Slot<'a>]) -> Vec<Edit<'a>> {
     let mut edits: Vec<_> = old
         .iter()
@@ -326,7 +325,7 @@ fn edits<'a>(old: &'a [Option<Hook>], slots: &[Slot<'a>]) -> Vec<Edit<'a>> {
     edits
 }
 
-/// Of an entry whose problem is not among those that are reported.
+/// Returns the problem of an entry whose own problem is not among the reported ones.
 fn not_shown(path: &Path, index: usize) -> Problem {
     let mut problem = Problem::new(Severity::Error, path, "this entry cannot be used");
     problem.place_in(Some(index), "");

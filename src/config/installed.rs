@@ -1,7 +1,6 @@
-//! The hooks that files have brought into a registry, so that a later load takes their place, whether a
-//! host or a watcher does it.
+//! The hooks that files have brought into a registry. The next load replaces them, by a host or by a watcher.
 //!
-//! Does not know what is in the files.
+//! Does not know the content of the files.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,7 +32,7 @@ impl Installed {
         }
     }
 
-    /// What the last load found.
+    /// The report of the last load.
     pub(crate) fn report(&self) -> Arc<LoadReport> {
         Arc::clone(&self.state().report)
     }
@@ -69,7 +68,7 @@ impl Installed {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Each change is one assignment.
+        // Each change is one assignment, so a panic cannot leave half a change.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,6 @@
-//! What is wrong with a hook that can be used, as far as can be seen without running it.
+//! Finds probable mistakes in a usable hook without running it.
 //!
-//! Everything here is a warning: the shell has the last word.
+//! All findings are warnings: only the shell knows for certain.
 
 mod resident;
 mod secrets;
@@ -13,7 +13,7 @@ use crate::events::Vocabulary;
 use crate::hook::{Hook, HookCommand, Shell, Stdin, Token, is_interpreter, words};
 use crate::profile::AppProfile;
 
-/// What is known of the host: the names it goes by, and what it fires.
+/// The host's names, events and tools.
 #[derive(Clone, Copy)]
 pub(super) struct Host<'a> {
     pub(super) profile: &'a AppProfile,
@@ -44,7 +44,7 @@ impl Finding {
     }
 }
 
-/// `is_written` tells whether the entry has a key.
+/// Returns the findings of a hook. `is_written` returns whether the entry has a key.
 pub(super) fn lint(hook: &Hook, is_written: impl Fn(&str) -> bool, host: Host<'_>) -> Vec<Finding> {
     let profile = host.profile;
     let mut found = unfired(hook, host.vocabulary);
@@ -61,7 +61,7 @@ pub(super) fn lint(hook: &Hook, is_written: impl Fn(&str) -> bool, host: Host<'_
     if let HookCommand::Shell { text, shell } = hook.command() {
         let is_plain = matches!(shell, None | Some(Shell::Sh | Shell::Dash));
         if is_posix(*shell) {
-            // A resident hook has none of them, in whatever quotes.
+            // A resident hook has no variables of the event, in whatever quotes.
             found.extend(quoted_variable(text, profile).filter(|_| !hook.resident()));
             found.extend(bash_only(text).filter(|_| is_plain));
         }
@@ -69,7 +69,7 @@ pub(super) fn lint(hook: &Hook, is_written: impl Fn(&str) -> bool, host: Host<'_
     found
 }
 
-/// Whether the words of a command mean what POSIX says.
+/// Returns whether the shell reads the words of a command as POSIX defines them.
 fn is_posix(shell: Option<Shell>) -> bool {
     match shell {
         None => cfg!(not(windows)),
@@ -77,7 +77,7 @@ fn is_posix(shell: Option<Shell>) -> bool {
     }
 }
 
-/// Compared with what the host says that it fires.
+/// Finds patterns for events and tools that the host does not declare.
 fn unfired(hook: &Hook, vocabulary: &Vocabulary) -> Vec<Finding> {
     let mut found = Vec::new();
     for unfired in hook.pattern().unfired(vocabulary) {
@@ -89,17 +89,18 @@ fn unfired(hook: &Hook, vocabulary: &Vocabulary) -> Vec<Finding> {
     found
 }
 
-/// Every event has a colon in its name, a host's own too: `before` never matches.
+/// Finds a name without a colon, such as `before`. It never matches, since every event has a colon in its
+/// name.
 fn no_event(hook: &Hook) -> Option<Finding> {
     let mut alternatives = hook.event_pattern().split(',').map(str::trim);
     let dead = alternatives.find(|text| !text.contains([':', '*', '?', '[']))?;
-    let message = format!("`{dead}` can match no event");
-    let help = "events are called `category:action`, as in `tool:pre_execute`";
+    let message = format!("`{dead}` matches no event");
+    let help = "names of events have the form `category:action`, as in `tool:pre_execute`";
     Some(Finding::new("event", message).with_help(help))
 }
 
-/// A pattern may be for an event of the host's own, but not for one whose name is nearly that of a
-/// built-in one.
+/// Finds a name with a typo. A pattern may be for an event of the host's own, but not if its name is almost
+/// that of a built-in event.
 fn unknown_event(hook: &Hook) -> Option<Finding> {
     let nearest = hook.pattern().check_known().err().flatten()?;
     let message = format!("`{}` matches no built-in event", hook.event_pattern());
@@ -108,7 +109,7 @@ fn unknown_event(hook: &Hook) -> Option<Finding> {
     Some(finding)
 }
 
-/// One that counts from a base that is not known here is not looked for.
+/// Finds a directory that does not exist. A relative path with an unknown base is not checked.
 fn missing_working_dir(hook: &Hook) -> Option<Finding> {
     let own = hook.working_dir()?;
     let path = match hook.base_dir() {
@@ -125,7 +126,7 @@ fn missing_working_dir(hook: &Hook) -> Option<Finding> {
     })
 }
 
-/// An empty list is meant as it is.
+/// Finds a missing variable in `inherit`. An empty list counts as intended.
 fn missing_in_inherit(hook: &Hook) -> Option<Finding> {
     let rule = hook.inherit_rule().filter(|it| !it.names().is_empty())?;
     let missing = ["PATH", "HOME"].into_iter().find(|name| {
@@ -137,20 +138,23 @@ fn missing_in_inherit(hook: &Hook) -> Option<Finding> {
     Some(Finding::new("inherit", message).with_help(help))
 }
 
-/// Pointers begin at the event's data. What stands beside it in the event has no pointer, and would be
-/// missing always.
+/// Finds a pointer to a value outside of the event's data. Pointers begin at the data, so such a value would
+/// always be missing.
 fn outside_of_data(hook: &Hook) -> Option<Finding> {
     hook.when().find_map(|(pointer, _)| {
         let mut parts = pointer.splitn(3, '/').skip(1);
         let (message, help) = match parts.next() {
             None => (
-                "is all of the data, which is not a string",
+                "is the whole data, which is not a string",
                 "name a value in it",
             ),
-            Some("data") => ("begins at the data itself", "leave out `/data`"),
+            Some("data") => (
+                "begins with `/data`, but pointers begin in the data",
+                "remove `/data`",
+            ),
             Some("tool_name") => ("is not in the data", "name the tool in `event`"),
             Some("type") => ("is not in the data", "name the event in `event`"),
-            Some("session_id" | "timestamp") => ("is not in the data", "leave the condition out"),
+            Some("session_id" | "timestamp") => ("is not in the data", "remove the condition"),
             Some(_) => return None,
         };
         let key = format!("when.{pointer}");
@@ -158,7 +162,7 @@ fn outside_of_data(hook: &Hook) -> Option<Finding> {
     })
 }
 
-/// By itself it runs what it reads, and what it reads is the event: a value would be code.
+/// Finds an interpreter without a script. It executes its standard input, which is the event's JSON, as code.
 fn bare_interpreter(hook: &Hook) -> Option<Finding> {
     let (key, word) = match hook.command() {
         HookCommand::Shell { text, .. } => ("command", text.trim()),
@@ -169,12 +173,15 @@ fn bare_interpreter(hook: &Hook) -> Option<Finding> {
     };
     let reads = hook.stdin() == Stdin::Json && is_interpreter(word);
     reads.then(|| {
-        let message = format!("`{word}` by itself runs what it reads, which is the event");
-        Finding::new(key, message).with_help("name a script for it, or say \"stdin\": \"none\"")
+        let message = format!(
+            "`{word}` without a script executes its standard input, the event's JSON, as code"
+        );
+        Finding::new(key, message).with_help("add a script, or set \"stdin\": \"none\"")
     })
 }
 
-/// Within single quotes the shell leaves it as it is, unless another shell reads it again.
+/// Finds a variable in single quotes. The shell does not replace it, unless another shell reads the text
+/// again.
 fn quoted_variable(command: &str, profile: &AppProfile) -> Option<Finding> {
     let tokens = words(command).tokens;
     let mut quoted = Vec::new();
@@ -197,7 +204,8 @@ fn quoted_variable(command: &str, profile: &AppProfile) -> Option<Finding> {
     Some(Finding::new("command", message).with_help(format!("write \"${name}\", in double quotes")))
 }
 
-/// `sh -c`, `bash -lc`, and what else takes shell code, or a list of names, for an argument.
+/// Returns whether a program takes shell code or a list of names as an argument, as `sh -c` and `bash -lc`
+/// do.
 fn reads_its_argument_again(word: &str) -> bool {
     let is_option = word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
     is_option || ["eval", "trap", "envsubst"].contains(&word)
@@ -220,7 +228,8 @@ fn is_ours(name: &str, profile: &AppProfile) -> bool {
     profile.env_prefixes().iter().any(of_prefix) || profile.short_names() && short.contains(&name)
 }
 
-/// What `/bin/sh` does not know where it is not bash: on Debian, Ubuntu, Alpine and the BSDs.
+/// Finds constructs of bash in a command for `/bin/sh`, which is another shell on Debian, Ubuntu, Alpine and
+/// the BSDs.
 fn bash_only(command: &str) -> Option<Finding> {
     let tokens = words(command).tokens;
     let mut begins = true;
@@ -236,8 +245,8 @@ fn bash_only(command: &str) -> Option<Finding> {
         };
     }
     let construct = construct?;
-    let message = format!("`{construct}` is bash's, and this command runs in /bin/sh");
-    Some(Finding::new("command", message).with_help("say \"shell\": \"bash\""))
+    let message = format!("`{construct}` only works in bash, and this command runs in /bin/sh");
+    Some(Finding::new("command", message).with_help("set \"shell\": \"bash\""))
 }
 
 fn bash_construct(token: &Token, begins_a_command: bool) -> Option<&'static str> {
@@ -335,7 +344,8 @@ mod tests {
             ("a | b; exit \"${PIPESTATUS[0]}\"", "PIPESTATUS"),
         ] {
             let found = findings(command);
-            let expected = format!("`{construct}` is bash's, and this command runs in /bin/sh");
+            let expected =
+                format!("`{construct}` only works in bash, and this command runs in /bin/sh");
             assert_eq!(found, [expected], "{command}");
             let bash = Hook::new("*", command).unwrap().with_shell(Shell::Bash);
             let found = linted(&bash);

@@ -1,6 +1,6 @@
-//! The hooks files of a user and a project: where they are, loading them, saving them.
+//! The hooks files of a user and a project: finding, loading and saving them.
 //!
-//! How a file is read is `reader`'s to know, how one is changed `save`'s.
+//! `reader` reads a file, `save` changes one.
 
 mod admission;
 mod content;
@@ -56,14 +56,13 @@ use reader::Compiled;
 
 /// Finds, loads and saves hooks.json.
 ///
-/// A host loads its hooks with [`load_into`](HookConfig::load_into), which lets no typo switch a
-/// guard off:
+/// A host loads its hooks with [`load_into`](HookConfig::load_into). A typo then cannot switch a guard off:
 ///
 /// ```
 /// use forge_hooks::{HookConfig, HookRegistry, TrustPolicy};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let project = folder.path();
+/// # let directory = tempfile::tempdir()?;
+/// # let project = directory.path();
 /// let config = HookConfig::default();
 /// # let config = config.with_config_home(project.join("config"));
 /// let registry = HookRegistry::new();
@@ -74,14 +73,14 @@ use reader::Compiled;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
-/// The other loading methods do what the specification says, and are for programs that show or edit
-/// hooks: what cannot be used is logged as a warning and left out.
+/// The other loading methods do what the specification says, and are for programs that show or edit hooks:
+/// they leave out hooks that cannot be used, and log a warning.
 ///
 /// # The file
 ///
 /// JSON in UTF-8; comments (`//` to the end of the line, `/* */`) and trailing commas are allowed.
-/// A file has limits, since a repository may bring one along. One beyond a limit is unusable as a
-/// whole, and blocks as any unusable file does:
+/// A file has limits, since a repository may contain it. A file that exceeds a limit is unusable as a whole,
+/// and blocks as any unusable file does:
 ///
 /// | what | at most |
 /// |---|---|
@@ -91,12 +90,12 @@ use reader::Compiled;
 /// | parts of all patterns, of which a glob counts as four | 1,200,000 |
 /// | conditions in `when` | 64 in an entry, 10,000 in all |
 /// | an expression of a condition | 64 KiB, 1 MiB when compiled; all together 16 MiB when compiled |
-/// | values within keys that are not known, in all entries | 50,000 |
-/// | all that is not in `hooks` | 1 MiB, and 1,000 keys |
-/// | lists and objects within each other | 256; an entry with more than 100 is unusable by itself |
+/// | values within unknown keys, in all entries | 50,000 |
+/// | everything besides `hooks` | 1 MiB, and 1,000 keys |
+/// | levels of nested lists and objects | 256; in an entry 100, else only this entry is unusable |
 ///
-/// An entry with more than 100 lists and objects within each other is unusable. Of a file at most
-/// 1,000 problems are reported. Loading takes a time in proportion to the file's length.
+/// At most 1,000 problems of a file are reported. The time of a load is proportional to the length of the
+/// file.
 #[derive(Debug, Clone)]
 pub struct HookConfig {
     profile: AppProfile,
@@ -107,7 +106,7 @@ pub struct HookConfig {
     approve_command: Option<String>,
 }
 
-/// With the names of the specification.
+/// Has the names of the specification.
 impl Default for HookConfig {
     fn default() -> Self {
         Self::new(AppProfile::default())
@@ -115,7 +114,7 @@ impl Default for HookConfig {
 }
 
 impl HookConfig {
-    /// For a host that goes by other names.
+    /// Creates a configuration for a host with other names.
     #[must_use]
     pub fn new(profile: AppProfile) -> Self {
         Self {
@@ -128,69 +127,69 @@ impl HookConfig {
         }
     }
 
-    /// Sets the directory for the user's configuration. Default: `$XDG_CONFIG_HOME` if it is an
-    /// absolute path, else `.config` in the user's home, on every platform.
+    /// Sets the directory of the user's configuration. Default: `$XDG_CONFIG_HOME` if it is an absolute path,
+    /// else `.config` in the user's home directory, on every platform.
     #[must_use]
     pub fn with_config_home(mut self, directory: impl Into<PathBuf>) -> Self {
         self.config_home = Some(directory.into());
         self
     }
 
-    /// The directory for the user's configuration, where one was set.
+    /// The directory of the user's configuration, if one was set.
     #[must_use]
     pub fn config_home(&self) -> Option<&Path> {
         self.config_home.as_deref()
     }
 
-    /// Sets whether [`load_into`](HookConfig::load_into) registers a placeholder hook, which always
-    /// fails, for what cannot be used. Default: true. Without placeholders, a guard with a typo lets
-    /// everything through, and only the report shows it.
+    /// Sets whether [`load_into`](HookConfig::load_into) registers a placeholder hook, which always fails,
+    /// for each entry and file that cannot be used. Default: true. Without placeholder hooks, a guard with a
+    /// typo lets everything through, and only the report shows it.
     #[must_use]
     pub fn with_placeholders(mut self, placeholders: bool) -> Self {
         self.placeholders = placeholders;
         self
     }
 
-    /// With what the host fires: patterns are compared with it.
+    /// Sets the host's events and tools, with which patterns are compared.
     pub(crate) fn with_vocabulary(mut self, vocabulary: Arc<Vocabulary>) -> Self {
         self.vocabulary = vocabulary;
         self
     }
 
-    /// With the command by which a person approves a project's hooks, as messages name it.
+    /// Sets the command with which a person approves a project's hooks, for messages.
     pub(crate) fn with_approve_command(mut self, command: String) -> Self {
         self.approve_command = Some(command);
         self
     }
 
-    /// The names that the host goes by.
+    /// The names of the host.
     #[must_use]
     pub fn profile(&self) -> &AppProfile {
         &self.profile
     }
 
-    /// The user's file: the one that exists, else where it would be saved. None where the user has
-    /// no home.
+    /// Returns the path of the user's file: the one that exists, else the path where it would be saved. None
+    /// if the user has no home directory.
     #[must_use]
     pub fn global_path(&self) -> Option<PathBuf> {
         first_existing(self.global_candidates())
     }
 
-    /// The project's file: the one that exists, else where it would be saved. None for a profile
-    /// without project files.
+    /// Returns the path of the project's file: the one that exists, else the path where it would be saved.
+    /// None for a profile without project files.
     #[must_use]
     pub fn project_path(&self, root: impl AsRef<Path>) -> Option<PathBuf> {
         first_existing(self.project_candidates(root.as_ref()))
     }
 
-    /// The hooks that there are without any file: none.
+    /// Returns the hooks without any file: an empty list.
     #[must_use]
     pub fn default_hooks(&self) -> Vec<Hook> {
         Vec::new()
     }
 
-    /// The user's hooks, and behind them those of [other tools](HookConfig::with_other_tools). A missing
-    /// file has none; of a broken one, what can be used is loaded, and the rest is logged as a warning.
+    /// Loads the user's hooks, and after them those of [other tools](HookConfig::with_other_tools). A missing
+    /// file has no hooks. Of a file with errors, the usable hooks are loaded; the rest is logged as warnings.
     #[must_use]
     pub fn load_global(&self) -> Vec<Hook> {
         let mut files = self.read_global();
@@ -198,9 +197,9 @@ impl HookConfig {
         self.hooks_of(files)
     }
 
-    /// The hooks of a project, whose working directories count from its root; behind its own those of
-    /// [other tools](HookConfig::with_other_tools). Runs nothing; to register them is to trust the
-    /// project.
+    /// Loads the hooks of a project, and after them those of [other tools](HookConfig::with_other_tools).
+    /// Their working directories are resolved against the project's root. Runs nothing; but registering these
+    /// hooks means to trust the project.
     #[must_use]
     pub fn load_project(&self, root: impl AsRef<Path>) -> Vec<Hook> {
         let root = root.as_ref();
@@ -209,7 +208,7 @@ impl HookConfig {
         self.hooks_of(files)
     }
 
-    /// The user's hooks, then the project's.
+    /// Loads the user's hooks, then the project's.
     #[must_use]
     pub fn load_all(&self, root: impl AsRef<Path>) -> Vec<Hook> {
         let mut hooks = self.load_global();
@@ -217,20 +216,20 @@ impl HookConfig {
         hooks
     }
 
-    /// Registers the user's hooks and then the project's, all at once, behind those that are
-    /// registered already.
+    /// Registers the user's hooks and then the project's, atomically, after the hooks that are registered
+    /// already.
     ///
-    /// For an entry that cannot be used, a placeholder hook with the entry's pattern is registered
-    /// (in small letters where capitals are not allowed), or with `*` where that is unreadable, and
-    /// for a file that cannot be used one with `*`. It always fails, with the problem as its reason,
-    /// and so blocks what the entry could have blocked, until the entry is fixed. An entry that says
-    /// `"enabled": false` gets none.
+    /// For an entry that cannot be used, a placeholder hook with the entry's pattern is registered (with
+    /// lower-case letters if capitals are not allowed), or with `*` if the pattern is illegible. For a file
+    /// that cannot be used, a placeholder hook with `*` is registered. A placeholder hook always fails, with
+    /// the problem as its reason. So it blocks what the entry could have blocked, until the entry is fixed.
+    /// An entry with `"enabled": false` gets no placeholder hook.
     ///
-    /// Under [`TrustPolicy::Approved`], a project's hooks run only as they were approved; a file of a
-    /// project of which nothing was ever approved gets no placeholder hooks either.
+    /// Under [`TrustPolicy::Approved`], a project's hooks run only as they were approved. A project's file
+    /// without any approval gets no placeholder hooks.
     ///
-    /// A hook whose name the user's file lists in `"disable"` is not registered, wherever it comes
-    /// from. (The other loading methods give it, for programs that edit hooks.)
+    /// If the user's file lists a name in `"disable"`, no hook with this name is registered, from whatever
+    /// file. (The other loading methods return it, for programs that edit hooks.)
     pub fn load_into(
         &self,
         registry: &HookRegistry,
@@ -242,8 +241,8 @@ impl HookConfig {
         found.report
     }
 
-    /// Loads as `load_into` does, in the place of what was loaded before. Without a root or a policy,
-    /// the user's hooks alone.
+    /// Loads as `load_into` does, and replaces the hooks of the last load. Without a root or a policy, loads
+    /// only the user's hooks.
     pub(crate) fn install(
         &self,
         installed: &Installed,
@@ -259,7 +258,7 @@ impl HookConfig {
         }
     }
 
-    /// What `load_into` registers, and what it reports.
+    /// Returns the hooks that `load_into` registers, and the report.
     fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Found {
         let mut others = self.other_tools.find(root, policy, self.has_global_files());
         let mut files = self.read_global();
@@ -299,7 +298,8 @@ impl HookConfig {
         }
     }
 
-    /// Gives the hooks of a project's files, its own and those of other tools, their gates. Returns its own.
+    /// Sets the gates of the hooks in a project's files, its own and those of other tools. Returns its own
+    /// hooks.
     fn admit_project(
         &self,
         root: &Path,
@@ -330,8 +330,8 @@ impl HookConfig {
         files
     }
 
-    /// Where the user keeps what they have approved: `trust.json` beside their hooks file. None where
-    /// the user has no home, or the profile no such files.
+    /// Returns the store of the user's approvals: `trust.json` next to the user's hooks file. None if the
+    /// user has no home directory, or the profile no such files.
     #[must_use]
     pub fn trust_store(&self) -> Option<TrustStore> {
         let beside = self.global_candidates().into_iter().next()?;
@@ -358,7 +358,8 @@ impl HookConfig {
         report
     }
 
-    /// Looks a text over as [`check`](HookConfig::check) does a file; its problems go by this name.
+    /// Checks a text as [`check`](HookConfig::check) checks a file; the problems have this name as their
+    /// path.
     ///
     /// ```
     /// use forge_hooks::HookConfig;
@@ -391,25 +392,24 @@ impl HookConfig {
         schema::schema(&Vocabulary::default())
     }
 
-    /// With the events and tools of the host.
+    /// Returns the schema with the events and tools of the host.
     pub(crate) fn own_json_schema(&self) -> Value {
         schema::schema(&self.vocabulary)
     }
 
-    /// Saves these as the user's hooks, in the file that exists, else in the first of the profile.
+    /// Saves the user's hooks, in the file that exists, else in the first file of the profile.
     ///
-    /// The file is replaced in one step, so that no reader ever sees half of it, and keeps its mode.
-    /// Only what is changed is written anew: of a changed hook the keys that changed, a new hook
-    /// with the file's indentation. All else keeps its bytes: comments, formatting, keys that this
-    /// version does not know, and the entries that it cannot use. A hook belongs to the entry that
-    /// says the same, else to the one that it was loaded from.
+    /// The file is replaced in one step, so that a reader never sees half of it, and keeps its mode. Only
+    /// changes are written: for a changed hook the keys that have changed, for a new hook an entry with the
+    /// file's indentation. All other bytes stay: comments, formatting, keys that this version does not know,
+    /// and entries that it cannot use. A hook belongs to the entry with the same content, else to the entry
+    /// from which it was loaded.
     ///
-    /// Of a file that cannot be used as a whole, a copy is put beside it first
-    /// (`hooks.json.broken`). Of two programs that save at the same time, what the later one saves
-    /// stands.
+    /// If the whole file cannot be used, a copy is saved first, next to the file (`hooks.json.broken`). If
+    /// two programs save at the same time, the later one wins.
     ///
     /// # Errors
-    /// When the user has no home, when several of the profile's files exist, when a file cannot be
+    /// When the user has no home directory, when several of the profile's files exist, when a file cannot be
     /// read or written, and when it would exceed a limit of the file.
     pub fn save_global<I>(&self, hooks: I) -> Result<(), ConfigError>
     where
@@ -418,11 +418,11 @@ impl HookConfig {
         save::save(&self.global_candidates(), None, hooks)
     }
 
-    /// Saves these as the project's hooks; see [`save_global`](HookConfig::save_global).
+    /// Saves the project's hooks; see [`save_global`](HookConfig::save_global).
     ///
     /// # Errors
-    /// As with [`save_global`](HookConfig::save_global), and when a link leads out of the project: a
-    /// repository may have brought it along.
+    /// As with [`save_global`](HookConfig::save_global), and when a link leads out of the project, since a
+    /// repository may contain such a link.
     pub fn save_project<I>(&self, root: impl AsRef<Path>, hooks: I) -> Result<(), ConfigError>
     where
         I: IntoIterator<Item: Borrow<Hook>>,
@@ -473,7 +473,7 @@ impl HookConfig {
 
     fn global_candidates(&self) -> Vec<PathBuf> {
         let Some(home) = self.config_home.clone().or_else(config_home) else {
-            debug!("no home directory, so no hooks of the user");
+            debug!("no home directory: the user's hooks are not loaded");
             return Vec::new();
         };
         below(&home, self.profile.global_files())
@@ -488,13 +488,13 @@ impl HookConfig {
 struct Found {
     report: LoadReport,
     hooks: Vec<Arc<Hook>>,
-    /// Something in them cannot be used as it is written.
+    /// Some part of the files cannot be used as it is written.
     #[cfg_attr(not(feature = "watch"), allow(dead_code))]
     is_broken: bool,
 }
 
 fn log_problem(problem: &Problem) {
-    // A value that is wrong for its key is named in the words, whatever it is.
+    // The message contains the wrong value, which may be a secret.
     let words = problem.to_string();
     warn!("{}", Redactor::default().text(&words));
 }

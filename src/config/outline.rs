@@ -1,7 +1,7 @@
-//! The outline of a hooks file: its keys, and where each entry of `hooks` is.
+//! The outline of a hooks file: its keys, and the range of each entry of `hooks`.
 //!
-//! The tokens are the crate `jsonc-parser`'s, and so is the tree of an entry; one entry at a time has
-//! a tree, so that a large file needs no large memory. Knows nothing of hooks.
+//! The crate `jsonc-parser` creates the tokens, and the tree of an entry. Only one entry at a time has a
+//! tree, so that a large file does not need much memory. Knows nothing of hooks.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,19 +13,19 @@ use jsonc_parser::{CollectOptions, ParseOptions, Scanner, ScannerOptions, parse_
 
 use super::file::{FileError, LARGEST_FILE};
 
-/// The entries that a file may have.
+/// The most entries of a file.
 pub(super) const MOST_ENTRIES: usize = 500_000;
 
-/// The keys that an entry may have, those of its `env` included, and a file beside `hooks`.
+/// The most keys of an entry, including those of its `env`, and of a file besides `hooks`.
 pub(super) const MOST_KEYS: usize = 1000;
 
-/// The bytes that an entry may have, and all that is not in `hooks`.
+/// The most bytes of an entry, and of everything besides `hooks`.
 const LONGEST_ENTRY: usize = 1024 * 1024;
 
-/// What is wrong with a file, and where.
+/// A problem of a file, and its place.
 pub(super) type Failure = (FileError, Range<usize>);
 
-/// A key of the file and its value, which is not read yet.
+/// A key of the file and the range of its value, which is not read yet.
 pub(super) struct Member<'a> {
     pub(super) key: Cow<'a, str>,
     pub(super) key_range: Range<usize>,
@@ -33,14 +33,14 @@ pub(super) struct Member<'a> {
 }
 
 pub(super) struct Outline<'a> {
-    /// All keys but `hooks`.
+    /// All keys except `hooks`.
     pub(super) others: Vec<Member<'a>>,
-    /// Where each entry of `hooks` is; none where there is no such key.
+    /// The range of each entry of `hooks`; none if the file has no such key.
     pub(super) entries: Option<Vec<Range<usize>>>,
 }
 
 impl<'a> Outline<'a> {
-    /// What is within entries and values is looked at by [`parse`].
+    /// Reads the outline. [`parse`] checks the content of entries and values.
     pub(super) fn of(text: &'a str) -> Result<Self, Failure> {
         if text.len() as u64 > LARGEST_FILE {
             return Err((FileError::TooLarge, 0..0));
@@ -82,8 +82,8 @@ impl<'a> Outline<'a> {
 }
 
 impl Outline<'_> {
-    /// What is wrong where there is no list `hooks` and a key that is not known: then the list was
-    /// mistyped, as far as it can be known, and must not pass for one that is not there.
+    /// Checks that a file without a list `hooks` has no unknown key: the key may be `hooks` with a typo, and
+    /// the list must not count as missing.
     pub(super) fn check_list(&self) -> Result<(), Failure> {
         let is_unknown = |member: &&Member<'_>| !is_known(&member.key);
         match self.others.iter().find(is_unknown) {
@@ -96,17 +96,17 @@ impl Outline<'_> {
     }
 }
 
-/// Whether a file may have this key beside `hooks`.
+/// Returns whether a file may have this key besides `hooks`.
 pub(super) fn is_known(key: &str) -> bool {
     matches!(key, "disable" | "$schema") || is_note(key)
 }
 
-/// A key for people.
+/// Returns whether the key is a note for people.
 pub(super) fn is_note(key: &str) -> bool {
     key == "comment" || key.starts_with('_') || key.starts_with("//")
 }
 
-/// The tree of a value that the outline has found.
+/// Parses the value in a range of the outline.
 pub(super) fn parse<'a>(text: &'a str, range: &Range<usize>) -> Result<ast::Value<'a>, Failure> {
     let failure = |words, start, end| {
         let error = FileError::NotJson(words);
@@ -125,7 +125,7 @@ pub(super) fn parse<'a>(text: &'a str, range: &Range<usize>) -> Result<ast::Valu
     }
 }
 
-/// JSON with comments and trailing commas, and nothing else.
+/// Allows JSON with comments and trailing commas, and nothing else.
 pub(super) fn parse_options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -141,7 +141,7 @@ pub(super) fn parse_options() -> ParseOptions {
     }
 }
 
-/// As a fragment.
+/// Formats an error as a fragment.
 fn words(error: &ParseError) -> String {
     let words = error.kind().to_string();
     let mut characters = words.chars();
@@ -151,7 +151,7 @@ fn words(error: &ParseError) -> String {
     }
 }
 
-/// The tokens of a text but for comments, with what the scanner lets pass and JSON does not.
+/// The tokens of a text without comments. Rejects what the scanner accepts and JSON does not.
 pub(super) struct Tokens<'a> {
     text: &'a str,
     scanner: Scanner<'a>,
@@ -193,12 +193,12 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The scanner takes any white space of Unicode for some.
+    /// Checks white space. The scanner accepts any white space of Unicode.
     fn check_space(&self, space: Range<usize>) -> Result<(), Failure> {
         let is_json = |c| matches!(c, ' ' | '\t' | '\n' | '\r');
         let other = self.text[space.clone()].find(|c| !is_json(c));
         other.map_or(Ok(()), |at| {
-            let words = "only spaces, tabs and line ends may stand between values";
+            let words = "expected only spaces, tabs and line ends between values";
             Err(self.failure(words, space.start + at))
         })
     }
@@ -209,7 +209,7 @@ impl<'a> Tokens<'a> {
             .bytes()
             .position(|byte| byte < 0x20);
         control.map_or(Ok(()), |at| {
-            let words = "a control character in a string has to be escaped";
+            let words = "a control character in a string must be escaped";
             Err(self.failure(words, range.start + at))
         })
     }
@@ -219,7 +219,7 @@ impl<'a> Tokens<'a> {
         (FileError::NotJson(words.to_owned()), at..at + length)
     }
 
-    /// Of the token that was read last.
+    /// Returns the range of the last token.
     fn range(&self) -> Range<usize> {
         self.scanner.token_start()..self.scanner.token_end()
     }
@@ -234,7 +234,7 @@ impl<'a> Tokens<'a> {
         (FileError::NotJson(words), self.range())
     }
 
-    /// The beginning of the file's object.
+    /// Reads the beginning of the file's object.
     pub(super) fn open(&mut self) -> Result<(), Failure> {
         match self.next()? {
             Some(Token::OpenBrace) => Ok(()),
@@ -250,7 +250,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The members of an object whose `{` has been read; the value of each is read by `member`.
+    /// Reads the members of an object whose `{` has been read; `member` reads the value of each.
     pub(super) fn members(
         &mut self,
         mut member: impl FnMut(&mut Self, Cow<'a, str>, Range<usize>) -> Result<(), Failure>,
@@ -274,13 +274,13 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Where the next value is.
+    /// Reads the next value and returns its range.
     pub(super) fn value(&mut self) -> Result<Range<usize>, Failure> {
         let first = self.next()?;
         self.value_from(first)
     }
 
-    /// Which bracket closes which is looked at by [`parse`].
+    /// Reads a value without checking which bracket closes which: [`parse`] checks it.
     pub(super) fn value_from(&mut self, first: Option<Token<'a>>) -> Result<Range<usize>, Failure> {
         let start = self.range().start;
         match first {
@@ -302,7 +302,7 @@ impl<'a> Tokens<'a> {
         Ok(start..self.range().end)
     }
 
-    /// Where each item of the list is that begins with this token.
+    /// Returns the range of each item of the list that begins with this token.
     pub(super) fn entries(
         &mut self,
         first: Option<Token<'a>>,
@@ -343,7 +343,7 @@ mod tests {
     use super::super::entry::to_value;
     use super::*;
 
-    /// The value, read as the loader reads it.
+    /// Reads the value as the loader does.
     fn read(value: &str) -> Result<Value, String> {
         let text = format!("{{\"x\": {value}\n}}");
         let words = |(error, _): Failure| error.to_string();
@@ -482,7 +482,7 @@ mod tests {
             prop_assert_eq!(read(&text), Ok(serde_json::from_str::<Value>(&text).unwrap()));
         }
 
-        /// But for trailing commas and comments, it is the same language.
+        /// Both readers accept the same language, except for trailing commas and comments.
         #[test]
         fn it_agrees_with_the_strict_reader(text in "[\\[\\]{}:,\"\\\\u0-9dDeE+.\\-ntrulfasi \n\t]{0,12}") {
             let strict = serde_json::from_str::<Value>(&text).ok();

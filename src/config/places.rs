@@ -1,10 +1,11 @@
-//! Where files are: below the user's configuration directory, and below a project's root.
+//! Finds files below the user's configuration directory and below a project's root.
 //!
 //! Knows no names of files.
 
 use std::path::{Path, PathBuf};
 
-/// The XDG Base Directory Specification: a relative path is to be ignored.
+/// Returns `$XDG_CONFIG_HOME`, else `~/.config`. The XDG Base Directory Specification says to ignore a
+/// relative path.
 pub(super) fn config_home() -> Option<PathBuf> {
     let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
     named
@@ -12,7 +13,7 @@ pub(super) fn config_home() -> Option<PathBuf> {
         .or_else(|| home::home_dir().map(|home| home.join(".config")))
 }
 
-/// With the system's own separators, for people to see.
+/// Joins paths with the system's separators, for messages.
 pub(super) fn below(directory: &Path, files: &[PathBuf]) -> Vec<PathBuf> {
     files
         .iter()
@@ -25,8 +26,8 @@ pub(super) fn first_existing(candidates: Vec<PathBuf>) -> Option<PathBuf> {
     existing.or_else(|| candidates.into_iter().next())
 }
 
-/// The path from the root of the file system. One that is empty, and one where the current directory cannot
-/// be read, stays as it is.
+/// Returns the path from the root of the file system. An empty path is returned unchanged, and so is any path
+/// if the current directory cannot be read.
 pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -1,10 +1,10 @@
-//! Where in a text something is: for people in lines and columns, for editors in bytes.
+//! Positions in a text: lines and columns for people, bytes for editors.
 //!
 //! Knows nothing of JSON.
 
 use std::ops::Range;
 
-/// A place in a hooks file.
+/// A position in a hooks file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Position {
@@ -12,22 +12,22 @@ pub struct Position {
     pub line: usize,
     /// The column in characters, counted from 1. A byte order mark is not counted.
     pub column: usize,
-    /// The bytes before it in the file, a byte order mark included.
+    /// The number of bytes before it in the file, including a byte order mark.
     pub offset: usize,
 }
 
-/// A part of a hooks file, for an editor to underline. Empty where something is missing.
+/// A range of a hooks file, for an editor to underline. Empty if something is missing there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct TextRange {
     /// Its first character.
     pub start: Position,
-    /// The place behind its last character.
+    /// The position after its last character.
     pub end: Position,
 }
 
 impl TextRange {
-    /// Of one character of one byte.
+    /// Returns a range of one character of one byte.
     pub(super) fn of_first(start: Position) -> Self {
         let end = Position {
             column: start.column + 1,
@@ -38,12 +38,12 @@ impl TextRange {
     }
 }
 
-/// The positions of a text. Looking one up reads no more than a block, however long a line is.
+/// The positions of a text. A lookup reads at most one block, however long a line is.
 pub(super) struct Positions<'a> {
     text: &'a str,
-    /// The bytes of the file before the text.
+    /// The number of bytes of the file before the text.
     skipped: usize,
-    /// Where each block of the text begins: lines and characters of the line before it.
+    /// The beginning of each block: the number of lines before it, and of characters before it in its line.
     blocks: Vec<(usize, usize)>,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Positions<'a> {
         let index = offset / BLOCK;
         let (line, column) = match self.blocks.get(index) {
             Some(begins) => advance(*begins, &self.text.as_bytes()[index * BLOCK..offset]),
-            // The end of a text that ends with a block, or of an empty one.
+            // The end of an empty text, or of a text that ends with a block.
             None => match self.blocks.last() {
                 Some(begins) => advance(*begins, &self.text.as_bytes()[(index - 1) * BLOCK..]),
                 None => (0, 0),
@@ -89,10 +89,10 @@ impl<'a> Positions<'a> {
     }
 }
 
-/// Lines, and characters of the last line, behind these bytes.
+/// Returns the number of lines, and of characters in the last line, after these bytes.
 fn advance((mut line, mut column): (usize, usize), bytes: &[u8]) -> (usize, usize) {
     for byte in bytes {
-        // The later bytes of a character count for nothing.
+        // Only the first byte of a character counts.
         match byte {
             b'\n' => (line, column) = (line + 1, 0),
             0x80..=0xBF => {}

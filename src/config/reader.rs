@@ -1,5 +1,5 @@
-//! A hooks file on its way to be hooks: entry by entry, so that a bad one does not cost the others,
-//! and each problem with its place.
+//! Reads the hooks of a file, entry by entry, so that a bad entry does not affect the others. Each problem
+//! has its place.
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::content::{Item, Loaded, described, placeholder};
-use super::entry::{Entry, Slip, Unusable, to_value};
+use super::entry::{Entry, EntryError, Unusable, to_value};
 use super::file::{self, FileError};
 use super::lint::{self, Finding, Host, SecretNames};
 use super::outline::{self, Failure, Member, Outline};
@@ -16,30 +16,31 @@ use super::position::{Position, Positions, TextRange};
 use super::report::{Excerpt, Problem, Severity};
 use crate::hook::{Allowance, Hook, HookSource, LONGEST_NAME, NotCompiled, nearest_key};
 
-/// The bytes of a line that are shown around a problem: a whole file may be one line.
+/// The most bytes of a line that are shown around a problem: a whole file may be one line.
 const LONGEST_EXCERPT: usize = 160;
 
-/// A value takes a hundred times the memory of its text, and these are kept.
+/// The most values within unknown keys. A value takes a hundred times the memory of its text, and these
+/// values are kept.
 const MOST_NESTED: usize = 50_000;
 
-/// The parts of patterns that a file may have.
+/// The most parts of all patterns of a file.
 const MOST_PARTS: usize = 1_200_000;
 
-/// The conditions that the hooks of a file may have.
+/// The most conditions of all hooks of a file.
 const MOST_CONDITIONS: usize = 10_000;
 
-/// Whose conditions are compiled when a file is read: to compile them takes time.
+/// The hooks whose conditions are compiled when a file is read. Compiling takes time.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Compiled {
-    /// Those of all hooks.
+    /// All hooks.
     All,
-    /// Those of hooks that are switched on.
+    /// Hooks that are switched on.
     Enabled,
-    /// None: which hooks may run is known later.
+    /// No hooks: it is known later which hooks may run.
     None,
 }
 
-/// Loads a file; None where there is none. Relative paths in it count from `base_dir`.
+/// Loads a file; none if it does not exist. Relative paths in it are resolved against `base_dir`.
 pub(super) fn load(
     path: &Path,
     base_dir: Option<&Path>,
@@ -69,14 +70,14 @@ pub(super) fn load(
     Some(loaded)
 }
 
-/// Loads a text that goes by this name.
+/// Loads a text with this name.
 pub(super) fn load_text(path: &Path, text: &str, host: Host<'_>) -> Loaded {
     let mut loaded = Loaded::nothing(path);
     read(text, None, host, Compiled::All, &mut loaded);
     loaded
 }
 
-/// Reads a text, behind a byte order mark if it has one, into a file that is loaded.
+/// Reads a text, after its byte order mark if it has one, into a loaded file.
 fn read(
     text: &str,
     base_dir: Option<&Path>,
@@ -155,25 +156,25 @@ impl<'a> Reader<'a> {
         self.loaded.give_up(problem);
     }
 
-    /// What cannot be read here leaves hooks on.
+    /// Reads `disable`. If it cannot be read, hooks stay on.
     fn disable(&mut self, member: &Member<'_>, value: Option<Value>) {
         let names = value.map(serde_json::from_value::<Vec<String>>);
         let (severity, message) = match names {
             _ if self.base_dir.is_some() => (
                 Severity::Warning,
-                "a project's file cannot disable hooks, the user's can",
+                "a project's file cannot disable hooks: only the user's file can",
             ),
             Some(Ok(names)) => return self.loaded.add_disabled(names),
             _ => (Severity::Error, "expected a list of names of hooks"),
         };
-        if self.loaded.has_room() {
+        if self.loaded.shows_more() {
             let mut problem = self.problem(severity, &member.value, message);
             problem.key = Some("disable".to_owned());
             self.loaded.report(problem);
         }
     }
 
-    /// Reads an entry; the parts of its pattern.
+    /// Reads an entry, and returns the number of parts of its pattern.
     fn entry(&mut self, index: usize, entry: &Entry<'_>) -> Result<usize, Failure> {
         let start = self.positions.position(entry.first().start);
         let mut read = entry.hook();
@@ -232,7 +233,7 @@ impl<'a> Reader<'a> {
     }
 
     fn finding(&mut self, index: usize, entry: &Entry<'_>, finding: Finding) {
-        if !self.loaded.has_room() {
+        if !self.loaded.shows_more() {
             return;
         }
         let range = entry.range_of(&finding.key);
@@ -245,9 +246,9 @@ impl<'a> Reader<'a> {
 
     fn unusable(&mut self, index: usize, start: Position, unusable: Unusable) {
         let mut reason = None;
-        for slip in unusable.slips {
-            if self.loaded.has_room() {
-                let problem = self.problem_of(index, slip).made_printable();
+        for error in unusable.errors {
+            if self.loaded.shows_more() {
+                let problem = self.problem_of(index, error).made_printable();
                 reason.get_or_insert_with(|| problem.reason());
                 self.loaded.report(problem);
             }
@@ -273,7 +274,7 @@ impl<'a> Reader<'a> {
     }
 
     fn unknown_key(&mut self, key: &str, range: Range<usize>, index: Option<usize>) {
-        if outline::is_note(key) || !self.loaded.has_room() {
+        if outline::is_note(key) || !self.loaded.shows_more() {
             return;
         }
         let message = format!("unknown key `{key}`");
@@ -286,12 +287,13 @@ impl<'a> Reader<'a> {
         self.loaded.report(problem);
     }
 
-    fn problem_of(&self, index: usize, slip: Slip) -> Problem {
-        let mut problem = self.problem(Severity::Error, &slip.range, slip.message);
-        problem.place_in(Some(index), &slip.key);
-        problem.expected = slip.expected;
-        problem.found = slip.found;
-        problem.suggestion = slip.suggestion;
+    fn problem_of(&self, index: usize, found: EntryError) -> Problem {
+        let error = found.error;
+        let mut problem = self.problem(Severity::Error, &found.range, error.message);
+        problem.place_in(Some(index), &error.key);
+        problem.expected = error.expected;
+        problem.found = error.found;
+        problem.suggestion = error.suggestion;
         problem
     }
 
@@ -307,7 +309,7 @@ impl<'a> Reader<'a> {
         problem
     }
 
-    /// What people often write that is not JSON.
+    /// Explains frequent mistakes in JSON.
     fn help_for(&self, error: &FileError, at: usize) -> Option<String> {
         let found = self.text[at..].chars().next();
         let help = match found {
@@ -317,24 +319,24 @@ impl<'a> Reader<'a> {
             }
             _ if !matches!(error, FileError::NotJson(_)) => return None,
             None if self.text.trim().is_empty() => {
-                "it is empty; a file without hooks is {\"hooks\": []}"
+                "the file is empty; a file without hooks is {\"hooks\": []}"
             }
             Some('#') => "a comment begins with `//`",
-            Some('\'') => "strings are in double quotes",
+            Some('\'') => "a string needs double quotes",
             _ => return None,
         };
         Some(help.to_owned())
     }
 }
 
-/// The name of the list, where this key is nearly that.
+/// Returns the name of the list if this key is almost the same.
 fn list_meant_by(key: &str) -> Option<String> {
     let is_near =
         key.len() <= LONGEST_NAME && strsim::jaro_winkler(&key.to_lowercase(), "hooks") > 0.8;
     is_near.then(|| "hooks".to_owned())
 }
 
-/// The line in which a range begins, or a part of it.
+/// Returns the line in which a range begins, or a part of the line.
 pub(super) fn excerpt(text: &str, range: &Range<usize>) -> Excerpt {
     let before = floor(text, range.start.saturating_sub(LONGEST_EXCERPT));
     let behind = floor(text, (range.start + LONGEST_EXCERPT).min(text.len()));
@@ -367,7 +369,7 @@ pub(super) fn excerpt(text: &str, range: &Range<usize>) -> Excerpt {
     }
 }
 
-/// The end of the last whole character up to here.
+/// Returns the end of the last whole character before this index.
 fn floor(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at -= 1;

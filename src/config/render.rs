@@ -1,4 +1,4 @@
-//! Problems for people, as the Rust compiler draws them.
+//! Formats problems for people, as the Rust compiler does.
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
@@ -6,8 +6,8 @@ use super::report::{Excerpt, LoadReport, Problem, Severity};
 use crate::printable::printable;
 
 impl LoadReport {
-    /// All problems as the Rust compiler would draw them, with colours for a terminal or without.
-    /// Empty when there are none.
+    /// Formats all problems as the Rust compiler does, with or without colours for a terminal. Empty if there
+    /// are none.
     #[must_use]
     pub fn render(&self, colours: bool) -> String {
         let drawn = self.problems.iter().map(|problem| problem.render(colours));
@@ -16,7 +16,7 @@ impl LoadReport {
 }
 
 impl Problem {
-    /// The problem as the Rust compiler would draw it, with colours for a terminal or without.
+    /// Formats the problem as the Rust compiler does, with or without colours for a terminal.
     #[must_use]
     pub fn render(&self, colours: bool) -> String {
         render(self, colours)
@@ -74,7 +74,7 @@ fn render(problem: &Problem, colours: bool) -> String {
     renderer.render(&[group]) + "\n"
 }
 
-/// With what is hidden written out; then columns in it are not those of the line.
+/// Returns the excerpt with hidden characters made visible. Its columns then differ from those of the line.
 fn shown(excerpt: &Excerpt) -> Excerpt {
     let (before, rest) = excerpt.text.split_at(excerpt.start);
     let (marked, after) = rest.split_at(excerpt.end - excerpt.start);

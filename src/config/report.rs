@@ -1,4 +1,4 @@
-//! What there is to say of hooks files: problems, each with its place.
+//! The report about hooks files: problems, each with its place.
 
 use std::fmt;
 use std::io;
@@ -14,47 +14,47 @@ use crate::hook::{Hook, named};
 use crate::printable::printable;
 use crate::trust::{TrustError, TrustStore};
 
-/// Which hooks may run. A required argument of [`HookConfig::load_into`], so that no host trusts a
-/// repository without saying so.
+/// Which hooks may run. A required argument of [`HookConfig::load_into`], so that a host decides explicitly
+/// whether to trust a repository.
 ///
 /// [`HookConfig::load_into`]: crate::HookConfig::load_into
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrustPolicy {
-    /// All of them, those of the project too: a repository that was cloned a minute ago can bring
-    /// along hooks of its own.
+    /// All hooks, including those of the project: a repository that was just cloned can bring hooks of its
+    /// own.
     Everything,
-    /// The user's, and of the project's those that are approved in this store. The others are
-    /// skipped, or fail if they were approved once: see [`TrustStore`].
+    /// The user's hooks, and the hooks of the project that are approved in this store. The others are
+    /// skipped, or fail if they were approved before: see [`TrustStore`].
     Approved(TrustStore),
 }
 
-/// What [`HookConfig::load_into`](crate::HookConfig::load_into) and
-/// [`HookConfig::check`](crate::HookConfig::check) found.
+/// The result of [`HookConfig::load_into`](crate::HookConfig::load_into) and
+/// [`HookConfig::check`](crate::HookConfig::check).
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-#[must_use = "it holds the problems in the user's files, for the host to show"]
+#[must_use = "it contains the problems of the user's files, for the host to show"]
 pub struct LoadReport {
     /// The files that exist, in the order in which they were read.
     pub files: Vec<PathBuf>,
-    /// How many hooks can be used, placeholder hooks not counted.
+    /// The number of usable hooks, without placeholder hooks.
     pub loaded: usize,
-    /// How many hooks of the files can run now: registered, switched on, and approved where they must
-    /// be, placeholder hooks not counted. While a [watched](crate::HookConfig::watch) file cannot be
-    /// used, those that stay from before. 0 in a report of [`check`](crate::HookConfig::check).
+    /// The number of hooks of the files that can run now: registered, switched on, and approved if they must
+    /// be, without placeholder hooks. While a [watched](crate::HookConfig::watch) file cannot be used, the
+    /// number of hooks that stay from before. 0 in a report of [`check`](crate::HookConfig::check).
     pub in_use: usize,
-    /// The names of those that are not registered because the user's file disables them.
+    /// The names of the hooks that are not registered because the user's file disables them.
     pub disabled: Vec<String>,
-    /// The hooks of the project that no person has approved, by name or else by description or pattern.
-    /// They are skipped. Empty under [`TrustPolicy::Everything`].
+    /// The hooks of the project that are not approved, by name or else by description or pattern. They are
+    /// skipped. Empty under [`TrustPolicy::Everything`].
     pub unapproved: Vec<String>,
-    /// What is wrong with the files, in their order. Of one file at most 1,000, and one more if
+    /// The problems, in the order of the files. At most 1,000 for each file, and one more that says that
     /// there are others.
     pub problems: Vec<Problem>,
 }
 
 impl LoadReport {
-    /// Whether nothing is so wrong that a hook could not be loaded.
+    /// Returns whether no problem is an [error](Severity::Error).
     #[must_use]
     pub fn is_ok(&self) -> bool {
         self.problems
@@ -62,15 +62,15 @@ impl LoadReport {
             .all(|problem| problem.severity != Severity::Error)
     }
 
-    /// The report in JSON, as [`Serialize`] writes it.
+    /// Returns the report as JSON, as [`Serialize`] writes it.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        // Cannot fail: there are texts, numbers and lists in it, and nothing else.
+        // Cannot fail: the report contains only texts, numbers and lists.
         serde_json::to_value(self).unwrap_or_default()
     }
 }
 
-/// As `forge-hooks validate --json` prints it: `schemas/validate.schema.json` has the keys.
+/// Serializes as `forge-hooks validate --json` prints it: `schemas/validate.schema.json` describes the keys.
 impl Serialize for LoadReport {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let files: Vec<_> = self
@@ -89,19 +89,19 @@ impl Serialize for LoadReport {
     }
 }
 
-/// How many of these can run.
+/// Returns the number of these hooks that can run.
 pub(super) fn in_use(hooks: &[Arc<Hook>]) -> usize {
     let usable = |hook: &&Arc<Hook>| hook.may_run() && hook.refusal().is_none();
     hooks.iter().filter(usable).count()
 }
 
-/// How bad a problem is.
+/// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Severity {
     /// A hook, or a whole file, cannot be used.
     Error,
-    /// It can be used, and is probably not what was meant.
+    /// A hook or a file can be used, but probably does not do what was intended.
     Warning,
 }
 
@@ -110,47 +110,47 @@ named!(Severity {
     Warning = "warning",
 });
 
-/// One thing that is wrong with a hooks file. `Display` is one line:
+/// One problem of a hooks file. `Display` is one line:
 /// `error: /home/me/.config/src/forge/hooks.json:7:18: hooks[2].timeout: expected ...`;
 /// [`render`](Problem::render) shows the line of the file too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// The file.
     pub path: PathBuf,
-    /// The place in its list `hooks`, counted from 0; none where it is the file as a whole.
+    /// The index in the file's list `hooks`, counted from 0; none for a problem of the whole file.
     pub index: Option<usize>,
-    /// The way to it in the file, as in `hooks[2].timeout`; none for the file as a whole.
+    /// The path to the key in the file, such as `hooks[2].timeout`; none for a problem of the whole file.
     pub key: Option<String>,
-    /// The place in the file, for an editor to underline; none where it is no place in a text.
+    /// The range in the file, for an editor to underline; none if the problem has no range.
     pub range: Option<TextRange>,
-    /// What is wrong, in words: also what was expected and what was found.
+    /// The problem, including what was expected and what was found.
     pub message: String,
-    /// What was expected, where it can be said.
+    /// The expected value, if known.
     pub expected: Option<String>,
-    /// What was found in its place.
+    /// The value that was found.
     pub found: Option<String>,
-    /// The name that was probably meant.
+    /// A suggestion for a name with a typo.
     pub suggestion: Option<String>,
-    /// How it is fixed, where the message does not say it.
+    /// The next step, if the message does not contain it.
     pub help: Option<String>,
     pub(super) excerpt: Option<Excerpt>,
 }
 
-/// A part of the line in which a problem is, and in it the bytes that are the problem.
+/// A part of the line with a problem, and the range of the problem in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Excerpt {
     pub(super) text: String,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Otherwise columns in it are not those of the line.
+    /// If false, columns in the excerpt differ from those of the line.
     pub(super) begins_the_line: bool,
 }
 
 impl Problem {
-    /// Of a file as a whole.
+    /// Creates a problem of a file as a whole.
     pub(super) fn new(severity: Severity, path: &Path, message: impl Into<String>) -> Self {
         Self {
             severity,
@@ -178,8 +178,7 @@ impl Problem {
         };
     }
 
-    /// With nothing hidden in its words: a hooks file may come with a repository that was cloned a
-    /// minute ago.
+    /// Makes hidden characters visible: a hooks file may come with a repository that was just cloned.
     pub(super) fn made_printable(mut self) -> Self {
         let texts = [
             Some(&mut self.message),
@@ -195,7 +194,7 @@ impl Problem {
         self
     }
 
-    /// The place and the message, without how bad it is.
+    /// Returns the place and the message, without the severity.
     pub(super) fn reason(&self) -> String {
         let path = self.path.to_string_lossy();
         let mut reason = format!("{}:", printable(&path));
@@ -216,7 +215,7 @@ impl Problem {
     }
 }
 
-/// As in `forge-hooks validate --json`: a key without a value is `null`.
+/// Serializes as in `forge-hooks validate --json`: a key without a value is `null`.
 impl Serialize for Problem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let start = self.range.map(|range| range.start);
@@ -247,51 +246,53 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Why hooks could not be saved.
+/// Error saving hooks or opening a hooks file for editing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// There is no place to save to: the user has no home, or the profile no such files.
-    #[error("no place for a hooks file: the user has no home, or the profile names none")]
+    /// The path of the file is unknown: the user has no home directory, or the profile no such files.
+    #[error(
+        "no path for a hooks file: the user has no home directory, or the profile has no such file"
+    )]
     NoPlace,
-    /// Several of the profile's files exist, and all are read: it is not for a program to say which
-    /// of them the hooks belong to.
-    #[error("several hooks files exist ({}): keep one of them", shown(paths))]
+    /// Several of the profile's files exist, and all are read. The program cannot decide to which of them the
+    /// hooks belong.
+    #[error("several hooks files exist ({}): keep only one of them", shown(paths))]
     SeveralFiles {
-        /// Those that exist.
+        /// The files that exist.
         paths: Vec<PathBuf>,
     },
-    /// The file that is there cannot be read, and is not replaced unread.
+    /// The existing file cannot be read, so it is not replaced.
     #[error("could not read `{}`", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The file is not a hooks file, and is not edited before it is fixed.
-    #[error("`{}` {reason}: fix it before it is edited", path.display())]
+    /// The file is not a hooks file. It must be fixed before it can be edited.
+    #[error("`{}` {reason}: fix it before editing it", path.display())]
     Unusable {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
-    /// Another program has changed the file since it was read to be edited.
+    /// Another program has changed the file since it was read for editing.
     #[error("`{}` has been changed since it was read: read it again", path.display())]
     Changed {
         /// The file.
         path: PathBuf,
     },
-    /// The approvals of edited hooks cannot be kept.
-    #[error("could not keep the approvals of edited hooks")]
+    /// The approvals of edited hooks cannot be saved.
+    #[error("could not save the approvals of edited hooks")]
     Approvals(#[from] TrustError),
-    /// The file cannot be written; the old one is as it was.
+    /// The file cannot be written. The old file is unchanged.
     #[error("could not write `{}`", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! Saving a hooks file, in one step and without losing what others wrote into it.
+//! Saves a hooks file in one step, without losing texts that people or other programs wrote.
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -17,22 +17,22 @@ use super::report::ConfigError;
 use crate::files::{self, NewFile};
 use crate::hook::{Dialect, Hook, KEYS, in_order};
 
-/// The copies of broken files that are kept beside one; then a person has to look at them.
+/// The most copies of a broken file. When they exist, saving fails, so that a person looks at them.
 const MOST_COPIES: usize = 100;
 
-/// The entries up to which they are changed one by one even where none of them stays.
+/// Up to this number, entries are changed one by one even if none of them stays.
 const MOST_CHANGES: usize = 100;
 
-/// An entry as it is to be written.
+/// How an entry is written.
 pub(super) enum Slot<'a> {
-    /// This entry of the text as it is.
+    /// This entry of the text, unchanged.
     Kept(usize),
-    /// This entry, in which the keys are changed that say something else than the hook.
+    /// This entry, with new values for the keys that differ from the hook.
     Changed(usize, &'a Hook),
     New(&'a Hook),
 }
 
-/// What is there to be saved over.
+/// The content that is replaced.
 pub(super) enum Present {
     Missing,
     Text(String),
@@ -40,8 +40,8 @@ pub(super) enum Present {
     Broken(FileError),
 }
 
-/// Saves to the one of these files that exists, else to the first; a project's, not outside of its
-/// root. Of a file that is no hooks file, a copy is put aside.
+/// Saves to the one of these files that exists, else to the first. A project's file must be within its root.
+/// If the file is not a hooks file, a copy is saved first.
 pub(super) fn save<I>(
     candidates: &[PathBuf],
     root: Option<&Path>,
@@ -62,16 +62,16 @@ where
     let present = present.as_deref();
     let hooks: Vec<_> = hooks.into_iter().collect();
     let mut hooks: Vec<&Hook> = hooks.iter().map(Borrow::borrow).collect();
-    // Those of other tools are in files of their own.
+    // Hooks of other tools are in their own files.
     hooks.retain(|hook| hook.dialect() == Dialect::Native);
     let entries = entries_of(present).map_err(|source| write_error(&path, source))?;
     let slots = slots(&entries, &path, &hooks);
     write(&path, present, &entries, &slots).map(drop)
 }
 
-/// The one of these files that exists, else the first.
+/// Returns the one of these files that exists, else the first.
 pub(super) fn place(candidates: &[PathBuf], root: Option<&Path>) -> Result<PathBuf, ConfigError> {
-    // A link that leads nowhere is a place that a person has chosen.
+    // A link to a missing file counts: a person has chosen that path.
     let is_there = |path: &&PathBuf| path.symlink_metadata().is_ok();
     let existing: Vec<&PathBuf> = candidates.iter().filter(is_there).collect();
     let path = match existing[..] {
@@ -99,8 +99,8 @@ fn write_error(path: &Path, source: io::Error) -> ConfigError {
     ConfigError::Write { path, source }
 }
 
-/// Writes these entries in the place of those of a text; returns the new text. What says the same
-/// stays as it was written, to the last byte.
+/// Writes these entries into a text, in place of its own; returns the new text. An entry with the same
+/// content keeps all its bytes.
 pub(super) fn write(
     path: &Path,
     present: Option<&str>,
@@ -115,17 +115,19 @@ pub(super) fn write(
     Ok(text)
 }
 
-/// A repository may bring along a link to a file of the user's, which is not to be replaced.
+/// Checks that the path is within the root. A repository may contain a link to one of the user's files, which
+/// must not be replaced.
 fn check_within(root: &Path, path: &Path) -> io::Result<()> {
-    // Where there is no project yet, there is no link.
+    // If the project does not exist yet, it has no links.
     let Ok(root) = root.canonicalize() else {
         return Ok(());
     };
     let target = std::path::absolute(files::end_of_links(path)?)?;
-    let mut folders = target.ancestors();
-    let existing = folders.find_map(|folder| Some((folder, folder.canonicalize().ok()?)));
-    let is_within = existing.is_some_and(|(folder, real)| {
-        let new = target.strip_prefix(folder).unwrap_or(&target);
+    let mut ancestors = target.ancestors();
+    let existing =
+        ancestors.find_map(|directory| Some((directory, directory.canonicalize().ok()?)));
+    let is_within = existing.is_some_and(|(directory, real)| {
+        let new = target.strip_prefix(directory).unwrap_or(&target);
         let goes_up = new.components().any(|part| part == Component::ParentDir);
         real.starts_with(root) && !goes_up
     });
@@ -136,7 +138,7 @@ fn check_within(root: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// The file as it is now.
+/// Reads the current file.
 pub(super) fn read_present(path: &Path) -> Result<Present, ConfigError> {
     let text = match file::read_for_saving(path) {
         Ok(None) | Err(FileError::Dangling) => return Ok(Present::Missing),
@@ -158,7 +160,7 @@ pub(super) fn read_present(path: &Path) -> Result<Present, ConfigError> {
     })
 }
 
-/// Whether the text is that of a hooks file, whatever is in its entries.
+/// Checks that the text is that of a hooks file. Entries may have any content.
 fn check(text: &str) -> Result<(), Failure> {
     let (text, _) = file::without_mark(text);
     let outline = Outline::of(text)?;
@@ -175,7 +177,7 @@ fn check(text: &str) -> Result<(), Failure> {
 fn warn_and_put_aside(path: &Path, why: &FileError) -> Result<(), ConfigError> {
     let copy = put_copy_aside(path).map_err(|source| write_error(path, source))?;
     let (path, copy) = (path.display(), copy.display());
-    warn!("{path} {why}; a copy is kept as {copy}");
+    warn!("{path} {why}; saved a copy as {copy}");
     Ok(())
 }
 
@@ -201,11 +203,11 @@ fn put_copy_aside(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other(format!(
-        "{MOST_COPIES} copies of broken files are beside it already: look at them, and remove them"
+        "{MOST_COPIES} copies of broken files exist next to it: check and remove them"
     )))
 }
 
-/// A new file that nobody else can read, until it is given a mode: there may be secrets in it.
+/// Creates a file that no other user can read until it has its mode, since it may contain secrets.
 fn create_private(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -214,7 +216,7 @@ fn create_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// The text with these entries in the place of those that it holds.
+/// Returns the text with these entries in place of its own.
 fn with_slots(
     present: Option<&str>,
     entries: &[Option<Hook>],
@@ -235,7 +237,7 @@ fn with_slots(
         edit(&mut editor, entries, slots);
     }
     let saved = present.map_or("", |present| &present[..mark]).to_owned() + &editor.text();
-    // What could not be loaded again is not written.
+    // A text that could not be loaded again is not written.
     check(&saved).map_err(|(error, _)| io::Error::other(format!("the file {error}")))?;
     Ok(saved)
 }
@@ -263,14 +265,14 @@ fn edit(editor: &mut Editor, entries: &[Option<Hook>], slots: &[Slot<'_>]) {
             Slot::New(hook) => editor.append(pairs_of(&hook.to_json())),
         });
     }
-    // To sort a list may change the spaces in it.
+    // Sorting a list may change its spaces.
     if !order.is_sorted() {
         editor.arrange(&order);
     }
 }
 
-/// The hooks in their order, each with the entry that it belongs to, and each unusable entry where it
-/// was, as far as the list still goes there.
+/// Returns the hooks in order, each with its entry, and each unusable entry at its old index, or at the end
+/// if the list is shorter.
 fn slots<'a>(entries: &[Option<Hook>], path: &Path, hooks: &[&'a Hook]) -> Vec<Slot<'a>> {
     let mut unusable = (0..entries.len()).filter(|index| entries[*index].is_none());
     let mut next = unusable.next();
@@ -289,7 +291,7 @@ fn slots<'a>(entries: &[Option<Hook>], path: &Path, hooks: &[&'a Hook]) -> Vec<S
     slots
 }
 
-/// The entries of a text as hooks; none for one that cannot be used.
+/// Returns the entries of a text as hooks; none for an entry that cannot be used.
 pub(super) fn entries_of(present: Option<&str>) -> io::Result<Vec<Option<Hook>>> {
     let text = present.map_or("{}", |present| file::without_mark(present).0);
     entries(text).map_err(|(error, _)| io::Error::other(error.to_string()))
@@ -303,8 +305,9 @@ fn entries(text: &str) -> Result<Vec<Option<Hook>>, Failure> {
         .collect()
 }
 
-/// For each hook the entry that it belongs to: the one that it was loaded from, if that says the same;
-/// else another that does; else the one that it was loaded from, unless that belongs to another.
+/// Returns for each hook its entry: the entry from which it was loaded, if the content is the same; else
+/// another entry with the same content; else the entry from which it was loaded, unless that belongs to
+/// another hook.
 fn matched(entries: &[Option<Hook>], path: &Path, hooks: &[&Hook]) -> Vec<Option<usize>> {
     let mut same: HashMap<&str, VecDeque<usize>> = HashMap::new();
     let said: Vec<String> = entries.iter().map(said).collect();
@@ -329,7 +332,7 @@ fn matched(entries: &[Option<Hook>], path: &Path, hooks: &[&Hook]) -> Vec<Option
         if index.is_some() {
             continue;
         }
-        // Each is looked at once: what is not free any more is gone for good.
+        // Each candidate is tried once: one that is taken stays taken.
         while let Some(other) = same.get_mut(text.as_str()).and_then(VecDeque::pop_front) {
             if free.remove(&other) {
                 *index = Some(other);
@@ -350,7 +353,7 @@ fn said(entry: &Option<Hook>) -> String {
     text.unwrap_or_default()
 }
 
-/// Writes of an entry the keys whose values differ.
+/// Writes the keys of an entry whose values differ.
 fn change(editor: &mut Editor, index: usize, old: &Value, wanted: &Value) {
     if old == wanted {
         return;
@@ -362,13 +365,13 @@ fn change(editor: &mut Editor, index: usize, old: &Value, wanted: &Value) {
         .map(|(key, _)| key)
         .filter(|key| wanted.get(key).is_none())
         .collect();
-    // What is added on the line is a part of the last key's value until the text is parsed again. The
-    // entry does not become empty: `event` stays.
+    // Until the text is parsed again, keys that are added on the same line belong to the last key's value.
+    // The entry does not become empty: `event` stays.
     editor.remove_keys(index, &gone);
     editor.set_keys(index, changed.collect(), keys_before);
 }
 
-/// The keys of an entry in their order.
+/// Returns the keys of an entry in order.
 fn pairs_of(entry: &Value) -> Pairs {
     let members = entry.as_object().into_iter().flat_map(in_order);
     members

@@ -1,6 +1,6 @@
 //! The JSON Schema of hooks.json, for editors.
 //!
-//! Made from the same names and bounds as the reader of the file, so that the two cannot differ.
+//! Uses the names and limits of the file's reader, so that the two cannot differ.
 
 use serde_json::{Map, Value, json};
 
@@ -9,12 +9,12 @@ use crate::hook::{
     FailurePolicy, KEYS, LONGEST_POINTER, LONGEST_TIMEOUT, MOST_CONDITIONS, Reads, Shell, Stdin,
 };
 
-/// The schema of a whole file, for hooks on what a host fires.
+/// Returns the schema of a whole file, with the events and tools of a host.
 pub(super) fn schema(vocabulary: &Vocabulary) -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "hooks.json",
-        "description": "Shell commands that a program runs when something happens in it.",
+        "description": "Shell commands that a program runs on its events.",
         "type": "object",
         "properties": {
             "$schema": {"type": "string"},
@@ -24,7 +24,7 @@ pub(super) fn schema(vocabulary: &Vocabulary) -> Value {
                 "items": hook(vocabulary),
             },
             "disable": {
-                "description": "Names of hooks, also of projects, that are not to run. In the user's file alone.",
+                "description": "Names of hooks, also of projects, that must not run. Only allowed in the user's file.",
                 "type": "array",
                 "items": {"type": "string"},
             },
@@ -34,7 +34,7 @@ pub(super) fn schema(vocabulary: &Vocabulary) -> Value {
     })
 }
 
-/// Keys for people.
+/// Keys that are notes for people.
 const NOTES: &str = "^(comment$|_|//)";
 
 fn hook(vocabulary: &Vocabulary) -> Value {
@@ -57,7 +57,7 @@ fn hook(vocabulary: &Vocabulary) -> Value {
     })
 }
 
-/// Editors offer what is listed; any other pattern is valid too.
+/// Returns the schema of `event`. Editors offer the listed values; any other pattern is valid too.
 fn event(vocabulary: &Vocabulary) -> Value {
     let mut listed = Vec::new();
     for spec in vocabulary.events() {
@@ -71,12 +71,12 @@ fn event(vocabulary: &Vocabulary) -> Value {
     }
     listed.push(json!({"type": "string", "minLength": 1}));
     json!({
-        "description": "The events it is for: category:action, category:action:tool, globs, alternatives with |, patterns with commas.",
+        "description": "The events of the hook: category:action or category:action:tool, with globs, alternatives separated by |, and patterns separated by commas.",
         "anyOf": listed,
     })
 }
 
-/// The host's line, whether it can block, and its data.
+/// Describes an event: the host's description, whether hooks can block it, and its data.
 fn about(spec: &EventSpec) -> String {
     let mut sentences = Vec::new();
     if !spec.description_text().is_empty() {
@@ -116,7 +116,7 @@ fn property(key: &str) -> Value {
             "examples": [{"/tool_args/command": {"regex": "\\bsudo\\b"}}],
         }),
         "command" => json!({
-            "description": "A text for the shell. Values of the event are in its environment.",
+            "description": "A command for the shell. The event's values are in its environment.",
             "type": "string",
             "pattern": "\\S",
         }),
@@ -132,53 +132,55 @@ fn property(key: &str) -> Value {
             None,
         ),
         "timeout" => json!({
-            "description": "Seconds for the whole run, fractions too; without it, the program's default.",
+            "description": "The time limit of a run, in seconds; may be a fraction. Default: the program's.",
             "type": "number",
             "exclusiveMinimum": 0,
             "maximum": LONGEST_TIMEOUT.as_secs(),
         }),
-        "working_dir" => text("Where it runs; a relative path counts from the project's root."),
+        "working_dir" => {
+            text("The working directory. A relative path is resolved against the project's root.")
+        }
         "env" => json!({
-            "description": "Environment variables of its own.",
+            "description": "Environment variables of the hook.",
             "type": "object",
             "propertyNames": {"pattern": "^[^=]+$"},
             "additionalProperties": {"type": "string"},
         }),
         "inherit" => json!({
-            "description": "The variables of the program's own environment that are passed on: names, in which * stands for any characters. Without it, what the program says; mostly all.",
+            "description": "The variables of the program's environment that the hook inherits: names, in which * matches any characters. Default: as the program sets it, usually all.",
             "type": "array",
             "items": {"type": "string", "pattern": "^[^=]+$"},
             "examples": [["PATH", "HOME", "LANG", "LC_*"]],
         }),
-        "enabled" => switch("Whether it runs at all.", true),
-        "name" => text("A short name, by which it can be told from others and disabled."),
-        "description" => text("What it is for, shown when it blocks."),
+        "enabled" => switch("Whether the hook runs at all.", true),
+        "name" => text("A short name that identifies the hook, for example in `disable`."),
+        "description" => text("A description for people, shown when the hook blocks."),
         "on_failure" => choice(
-            "What a failure means for the operation that it guards.",
+            "The effect of a failure on the operation that the hook guards.",
             FailurePolicy::ALL.iter().map(|it| it.as_str()),
             Some(FailurePolicy::default().as_str()),
         ),
         "stdin" => choice(
-            "What it finds on its standard input.",
+            "The hook's standard input.",
             Stdin::ALL.iter().map(|it| it.as_str()),
             Some(Stdin::default().as_str()),
         ),
         "reads" => choice(
-            "Where it looks for the event's values; matters for large ones.",
+            "Where the hook looks for the event's values. Matters for large values.",
             Reads::ALL.iter().map(|it| it.as_str()),
             Some(Reads::default().as_str()),
         ),
         "inputs" => json!({
-            "description": "Files, directories and patterns, relative to the project's root, that an approval covers besides what the command itself runs.",
+            "description": "Files, directories and patterns, relative to the project's root, that an approval covers besides the files that the command itself runs.",
             "type": "array",
             "items": {"type": "string"},
         }),
         "resident" => switch(
-            "Whether its process is kept for many events, of which it reads a line each, and answers with one.",
+            "Whether the hook's process is kept for many events. It reads one line for each event, and answers with one line.",
             false,
         ),
         "dialect" => json!({
-            "description": "What a hook of another tool says besides: written by the program, not by hand.",
+            "description": "Settings of a hook of another tool. Written by the program, not by hand.",
             "type": "object",
             "properties": {
                 "name": {"enum": ["claude", "codex", "gemini"]},
@@ -186,8 +188,8 @@ fn property(key: &str) -> Value {
             },
             "required": ["name", "event"],
         }),
-        "background" => switch("Whether it is only started and not waited for.", false),
-        // A test sees that there is none.
+        "background" => switch("Whether the hook is started without waiting for it.", false),
+        // A test checks that each key has a schema.
         _ => json!({}),
     }
 }

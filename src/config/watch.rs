@@ -1,7 +1,7 @@
-//! Hooks that are loaded anew when their files change.
+//! Loads hooks again when their files change.
 //!
-//! The system says when something happens where the files are, or could be; every few seconds they
-//! are looked at all the same, for some file systems say nothing.
+//! The system reports changes where the files are, or could be. The files are also checked every two seconds,
+//! since some file systems report nothing.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -22,35 +22,33 @@ use super::report::{LoadReport, TrustPolicy, in_use};
 use super::{Found, HookConfig, Installed, admission, file};
 use crate::registry::HookRegistry;
 
-/// An editor that saves a file makes several changes: a load waits until there was none for so long.
+/// An editor that saves a file makes several changes: a load waits until there was no change for this time.
 const QUIET: Duration = Duration::from_millis(100);
 const LONGEST_UNREST: Duration = Duration::from_secs(1);
 
-/// How often the files are looked at where nothing is heard.
+/// How often the files are checked if no change is reported.
 const LOOK_INTERVAL: Duration = Duration::from_secs(2);
 
-/// So many reports wait for a host that does not read them; more are dropped.
+/// The most reports that wait for a host to read them; more are dropped.
 const MOST_REPORTS: usize = 64;
 
-/// Keeps hooks up to date until it is dropped, see [`HookConfig::watch`]. What is registered then
-/// stays.
-#[must_use = "nothing is watched any more when it is dropped"]
+/// Keeps hooks up to date until it is dropped, see [`HookConfig::watch`]. The registered hooks then stay.
+#[must_use = "dropping it stops watching"]
 pub struct HookWatcher {
     report: Arc<LoadReport>,
     reports: Receiver<LoadReport>,
-    /// Dropped with the watcher: its thread ends.
+    /// Dropped with the watcher, which ends its thread.
     _stop: Sender<()>,
 }
 
 impl HookWatcher {
-    /// What was found when the files were loaded first.
+    /// The report of the first load.
     pub fn report(&self) -> &LoadReport {
         &self.report
     }
 
-    /// What was found each time that they were loaded anew, one report for each change, for a host
-    /// that shows it. [`LoadReport::in_use`] counts the hooks before the change where those behind it
-    /// cannot be used. Holds 64 at most.
+    /// The reports of later loads, one for each change, for a host that shows them. If a change cannot be
+    /// used, [`LoadReport::in_use`] counts the hooks from before the change. Holds at most 64.
     #[must_use]
     pub fn reports(&self) -> &Receiver<LoadReport> {
         &self.reports
@@ -65,26 +63,26 @@ impl fmt::Debug for HookWatcher {
     }
 }
 
-/// Why hooks cannot be kept up to date. They have not been loaded either.
+/// Error watching hooks files. The hooks have not been loaded either.
 #[derive(Debug, thiserror::Error)]
 #[error("could not watch hooks files")]
 #[non_exhaustive]
 pub struct WatchError {
-    /// Why: no threads left, say.
+    /// The cause, for example that no thread can be started.
     pub source: std::io::Error,
 }
 
 impl HookConfig {
-    /// Loads the user's and the project's hooks as [`load_into`](HookConfig::load_into) does, and
-    /// again whenever one of their files changes, appears or vanishes, or an approval does. An event
-    /// sees the old hooks or the new ones, never some of each.
+    /// Loads the user's and the project's hooks as [`load_into`](HookConfig::load_into) does, and again
+    /// whenever one of their files changes, appears or vanishes, or an approval changes. An event sees the
+    /// old hooks or the new ones, never a mixture.
     ///
-    /// While something in a file cannot be used, the last good hooks stay, and a warning is logged.
-    /// What the host has registered itself is not touched; hooks that were loaded anew come behind
-    /// it. A change is loaded when the files have not changed for 100 ms, a file that is not whole JSON
-    /// (an editor may be writing it) when they have not for 200 ms, any after one second at most. On a
-    /// file system that does not report changes (a network's, say), it is noticed after up to two
-    /// seconds.
+    /// While some part of a file cannot be used, the last good hooks stay, and a warning is logged. Hooks
+    /// that the host has registered itself are not changed; hooks that are loaded again come after them. A
+    /// change is loaded when the files have not changed for 100 ms. For a file with incomplete JSON (an
+    /// editor may be writing it), the time is 200 ms. Every change is loaded after one second at most. On a
+    /// file system that does not report changes (a network's, for example), a change is noticed after up to
+    /// two seconds.
     ///
     /// Needs the feature `watch`.
     ///
@@ -100,7 +98,7 @@ impl HookConfig {
         self.watch_installed(installed, Some(root.as_ref()), Some(policy))
     }
 
-    /// Goes on from what was loaded before. Without a root or a policy, with the user's hooks alone.
+    /// Continues after an earlier load. Without a root or a policy, loads only the user's hooks.
     pub(crate) fn watch_installed(
         &self,
         installed: Arc<Installed>,
@@ -112,8 +110,8 @@ impl HookConfig {
         let (sender, reports) = bounded(MOST_REPORTS);
         let mut watching = Watching::new(self.clone(), installed, root, policy, sender);
         let name = thread::Builder::new().name("forge-hooks-watch".to_owned());
-        // It begins when there is something to compare with: the hooks are loaded on this thread,
-        // which waits for nobody, least of all for the system to begin to watch.
+        // The thread begins when it has a state to compare with. The hooks are loaded on the calling thread,
+        // which does not wait for the system to begin watching.
         let (begin, begins) = bounded::<Watching>(1);
         let work = move || {
             begins
@@ -122,7 +120,7 @@ impl HookConfig {
         };
         name.spawn(work).map_err(|source| WatchError { source })?;
         let report = watching.load_first();
-        // There is room, and the thread waits for it.
+        // Cannot fail: the channel is empty, and the thread receives from it.
         let _ = begin.try_send(watching);
         Ok(HookWatcher {
             report,
@@ -132,10 +130,10 @@ impl HookConfig {
     }
 }
 
-/// So many events wait while the files are being read.
+/// The most reports of the system that wait while the files are being read.
 const MOST_EVENTS: usize = 1024;
 
-/// What the system reports.
+/// A report of the system.
 type FileEvent = notify::Result<notify::Event>;
 
 struct Watching {
@@ -144,22 +142,22 @@ struct Watching {
     root: Option<PathBuf>,
     policy: Option<TrustPolicy>,
     reports: Sender<LoadReport>,
-    /// None where the system cannot tell of changes.
+    /// None if the system cannot report changes.
     watcher: Option<RecommendedWatcher>,
     watched: HashSet<PathBuf>,
     seen: Vec<Stamp>,
-    /// The digest of what was loaded.
+    /// The digest of the loaded files.
     loaded: u64,
 }
 
-/// Shows a change of a file that is not reported.
+/// The time and size of a file, to notice a change that is not reported.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// The files as they are, with their stamps from before they were read.
+/// The files, with their stamps from before they were read.
 struct Reading {
     stamps: Vec<Stamp>,
     digest: u64,
-    /// None ends in the middle.
+    /// No file ends in the middle.
     is_whole: bool,
 }
 
@@ -185,7 +183,7 @@ impl Watching {
     }
 
     fn load_first(&mut self) -> Arc<LoadReport> {
-        // Before they are loaded, so that no change is missed.
+        // Stamps are taken before the files are loaded, so that no change is missed.
         self.note(self.reading());
         let (root, policy) = (self.root.as_deref(), self.policy.as_ref());
         self.config.install(&self.installed, root, policy)
@@ -193,15 +191,16 @@ impl Watching {
 
     fn run(mut self, stopped: &Receiver<()>) {
         let (sender, events) = bounded(MOST_EVENTS);
-        // Where there is no watcher, nothing is heard; the end of the channel would be heard at once.
+        // Keeps the channel open. Without a watcher, its end would be received at once.
         let _kept = sender.clone();
         let tell = move |event| {
-            // Full: there is enough to look at the files for.
+            // If the channel is full, the reports in it suffice to check the files.
             let _ = sender.try_send(event);
         };
         let watcher = notify::recommended_watcher(tell);
-        let watcher =
-            watcher.inspect_err(|error| warn!("changes of hooks files are not told: {error}"));
+        let watcher = watcher.inspect_err(|error| {
+            warn!("the system does not report changes of hooks files: {error}")
+        });
         self.watcher = watcher.ok();
         let mut told = false;
         loop {
@@ -225,8 +224,8 @@ impl Watching {
         }
     }
 
-    /// The files when nothing has changed for a while; a file that ends in the middle is looked at
-    /// once more. None when the watcher is gone.
+    /// Returns the files when nothing has changed for a while. A file that ends in the middle is read once
+    /// more. None when the watcher is dropped.
     fn read_when_quiet(
         &self,
         events: &Receiver<FileEvent>,
@@ -247,7 +246,7 @@ impl Watching {
         }
     }
 
-    /// False when the watcher is gone.
+    /// Returns false when the watcher is dropped.
     fn await_quiet(
         &self,
         events: &Receiver<FileEvent>,
@@ -304,7 +303,7 @@ impl Watching {
         self.installed.replace(loads, &hooks, report)
     }
 
-    /// The files, whether they are there or not.
+    /// Returns the paths of the files, whether they exist or not.
     fn files(&self) -> Vec<PathBuf> {
         let mut files = self.config.global_candidates();
         if let Some(root) = &self.root {
@@ -355,7 +354,7 @@ impl Watching {
         }
     }
 
-    /// To read is no change, and this is who reads.
+    /// Returns whether the event may be a change. Reading is not one; this thread itself reads the files.
     fn concerns(&self, event: &FileEvent) -> bool {
         let Ok(event) = event else { return true };
         let is_access = matches!(event.kind, EventKind::Access(kind)
@@ -365,25 +364,32 @@ impl Watching {
         !is_access && (event.need_rescan() || event.paths.iter().any(concerns))
     }
 
-    /// Has the system tell of changes in the folder of each file, or in the nearest above it that
-    /// there is.
+    /// Makes the system report changes in the directory of each file, or in the nearest existing directory
+    /// above it.
     fn follow(&mut self) {
         let existing = |file: &PathBuf| {
-            let mut folders = file.ancestors().skip(1);
-            folders.find(|folder| folder.is_dir()).map(Path::to_owned)
+            let mut directories = file.ancestors().skip(1);
+            directories
+                .find(|directory| directory.is_dir())
+                .map(Path::to_owned)
         };
         let wanted: HashSet<PathBuf> = self.files().iter().filter_map(existing).collect();
         let Some(watcher) = &mut self.watcher else {
             return;
         };
-        for folder in self.watched.difference(&wanted) {
-            // An error is a folder that is gone.
-            let _ = watcher.unwatch(folder);
+        for directory in self.watched.difference(&wanted) {
+            // An error means that the directory is gone.
+            let _ = watcher.unwatch(directory);
         }
-        // Those that are watched already too: one may have been taken away and made anew.
+        // Directories that are watched already are included, since one may have been removed and created
+        // again.
         self.watched = wanted
             .into_iter()
-            .filter(|folder| watcher.watch(folder, RecursiveMode::NonRecursive).is_ok())
+            .filter(|directory| {
+                watcher
+                    .watch(directory, RecursiveMode::NonRecursive)
+                    .is_ok()
+            })
             .collect();
     }
 }

@@ -1,5 +1,5 @@
-//! Events of agents that the specification lacks and hooks of other tools use: custom types whose names
-//! this crate knows.
+//! Events of agents that hooks of other tools use and the specification lacks. They are custom events; this
+//! crate knows their names.
 
 use std::sync::Arc;
 
@@ -60,8 +60,8 @@ pub(super) fn specs() -> impl Iterator<Item = EventSpec> {
 }
 
 impl EventType {
-    /// Whether the event is that an agent is about to stop: a hook that blocks it has the agent go on,
-    /// and one that stops the turn does not block it.
+    /// Returns whether the event means that an agent is about to stop. A hook that blocks it makes the agent
+    /// continue; a hook that stops the turn does not block it.
     #[must_use]
     pub fn is_agent_stop(&self) -> bool {
         matches!(self.as_str(), STOP | SUBAGENT_STOP)
@@ -69,21 +69,21 @@ impl EventType {
 }
 
 impl HookEvent {
-    /// `agent:stop`: the agent is about to end its turn. A hook that blocks it gives a reason to go on
-    /// with; `stop_hook_active` says that this is such a turn. Can block.
+    /// Creates `agent:stop`: the agent is about to end its turn. Can block: the agent then continues, with
+    /// the hook's reason. `stop_hook_active` says that the agent is in such a turn already.
     #[must_use]
     pub fn agent_stop(stop_hook_active: bool) -> Self {
         Self::named(STOP).with_data("stop_hook_active", stop_hook_active)
     }
 
-    /// `agent:subagent_start`: an agent of this type has started, for a part of the work.
+    /// Creates `agent:subagent_start`: an agent of this type has started, for a part of the work.
     #[must_use]
     pub fn agent_subagent_start(agent_type: impl Into<String>) -> Self {
         Self::named(SUBAGENT_START).with_data("agent_type", agent_type.into())
     }
 
-    /// `agent:subagent_stop`: such an agent is about to end. Can block, as
-    /// [`agent_stop`](Self::agent_stop).
+    /// Creates `agent:subagent_stop`: an agent of this type is about to end. Can block, as
+    /// [`agent_stop`](Self::agent_stop) can.
     #[must_use]
     pub fn agent_subagent_stop(agent_type: impl Into<String>, stop_hook_active: bool) -> Self {
         Self::named(SUBAGENT_STOP)
@@ -91,20 +91,20 @@ impl HookEvent {
             .with_data("stop_hook_active", stop_hook_active)
     }
 
-    /// `context:pre_compact`: the conversation is about to be shortened; `trigger` is `manual` or `auto`.
-    /// Can block.
+    /// Creates `context:pre_compact`: the conversation is about to be shortened; `trigger` is `manual` or
+    /// `auto`. Can block.
     #[must_use]
     pub fn context_pre_compact(trigger: impl Into<String>) -> Self {
         Self::named(PRE_COMPACT).with_data("trigger", trigger.into())
     }
 
-    /// `context:post_compact`: the conversation has been shortened; `trigger` is `manual` or `auto`.
+    /// Creates `context:post_compact`: the conversation has been shortened; `trigger` is `manual` or `auto`.
     #[must_use]
     pub fn context_post_compact(trigger: impl Into<String>) -> Self {
         Self::named(POST_COMPACT).with_data("trigger", trigger.into())
     }
 
-    /// `notification:show`: the host shows its user a message.
+    /// Creates `notification:show`: the host shows its user a message.
     #[must_use]
     pub fn notification_show(message: impl Into<String>) -> Self {
         Self::named(NOTIFICATION).with_data("message", message.into())
@@ -114,14 +114,14 @@ impl HookEvent {
         Self::new(EventType::Custom(CustomEventType::known(name)))
     }
 
-    /// Sets what only the host knows of the moment; see [`HostContext`].
+    /// Sets the host's values for hooks of other tools; see [`HostContext`].
     #[must_use]
     pub fn with_context(mut self, context: Arc<HostContext>) -> Self {
         self.context = Some(context);
         self
     }
 
-    /// What only the host knows of the moment, where it has said it.
+    /// The host's values for hooks of other tools, if they are set.
     #[must_use]
     pub fn context(&self) -> Option<&Arc<HostContext>> {
         self.context.as_ref()

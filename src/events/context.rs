@@ -1,6 +1,6 @@
-//! What only the host knows of the moment: for hooks that were written for other tools.
+//! Values that only the host knows, for hooks that were written for other tools.
 //!
-//! Knows no tool: which field means what to which of them, `protocol` knows.
+//! Knows no tool: `protocol` knows which field means what to which tool.
 
 use std::fmt;
 use std::path::Path;
@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::depth::bounded_copy;
 
-/// What a hook that was written for another tool finds on its standard input besides the event: the
-/// path of the transcript, the permission mode, the model, and whatever else the host hands on.
+/// Values that a hook written for another tool finds on its standard input besides the event: the path of the
+/// transcript, the permission mode, the model, and any other field that the host sets.
 ///
 /// Hooks of this crate's own protocol do not see it, neither as JSON nor as variables.
 ///
@@ -33,28 +33,28 @@ pub struct HostContext {
 }
 
 impl HostContext {
-    /// A context without any field.
+    /// Creates a context without fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets a field of the tool's input by its name there, such as `turn_id`. What is nested deeper than
-    /// 129 levels becomes `null`.
+    /// Sets a field, by its name in the tool's input, such as `turn_id`. Values nested deeper than 129 levels
+    /// become `null`.
     #[must_use]
     pub fn with_field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.fields.insert(name.into(), bounded_copy(&value.into()));
         self
     }
 
-    /// Sets the directory that the session is in (`cwd`): where these hooks run. Default: that of the
-    /// hook's project, else the executor's.
+    /// Sets the directory of the session (`cwd`), in which these hooks run. Default: the root of the hook's
+    /// project, else the executor's directory.
     #[must_use]
     pub fn with_cwd(self, path: impl AsRef<Path>) -> Self {
         self.with_field("cwd", path.as_ref().to_string_lossy())
     }
 
-    /// Sets the file that the conversation is written to (`transcript_path`).
+    /// Sets the file that contains the conversation (`transcript_path`).
     #[must_use]
     pub fn with_transcript_path(self, path: impl AsRef<Path>) -> Self {
         self.with_field("transcript_path", path.as_ref().to_string_lossy())
@@ -72,7 +72,7 @@ impl HostContext {
         self.with_field("model", model.into())
     }
 
-    /// A field, by its name.
+    /// The field of this name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Value> {
         self.fields.get(name)

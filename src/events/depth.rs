@@ -1,28 +1,29 @@
-//! How deep the data of an event is nested. A host can build a [`Value`] deeper than any stack, and
-//! to write, copy or drop it recurses once a level. What stands here recurses no deeper than the
-//! limit.
+//! How deep the data of an event is nested. A host can build a [`Value`] that is nested deeper than a stack
+//! allows: writing, copying and dropping it recurse once for each level. The functions of this module recurse
+//! no deeper than the limit.
 
 use serde_json::Value;
 
 use super::HookEvent;
 
-/// The levels of arrays and objects within each other that a value may have for a hook to be given it.
+/// The most levels of nested arrays and objects in a value that a hook can receive.
 pub(crate) const DEEPEST_DATA: usize = 128;
 
 impl HookEvent {
-    /// The key of the first value that is too deep.
+    /// The key of the first value that is nested too deep.
     pub(crate) fn too_deep_key(&self) -> Option<&str> {
         let mut data = self.data.iter();
         let too_deep = data.find(|(_, value)| is_deeper(value, DEEPEST_DATA));
         too_deep.map(|(key, _)| key.as_str())
     }
 
-    /// A copy with `null` in the place of what is deeper than the limit.
+    /// Returns a copy in which `null` replaces the values deeper than the limit.
     pub(crate) fn cut_to_limit(&self) -> Self {
         self.cut(DEEPEST_DATA)
     }
 
-    /// A copy. One that is too deep stays so: it is cut a level below the limit.
+    /// Returns a copy. A value that is too deep is cut one level below the limit, so that it is still too
+    /// deep.
     pub(crate) fn bounded_copy(&self) -> Self {
         match self.too_deep_key() {
             None => self.clone(),

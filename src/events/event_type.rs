@@ -1,6 +1,6 @@
-//! The names of events: the sixteen built-in ones and those a host defines for itself.
+//! The names of events: the sixteen built-in ones and those that a host defines.
 //!
-//! Knows names only, nothing of what an event carries.
+//! Knows names only, not what an event carries.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,17 +8,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The bytes of a name that may be a typo of another.
+/// The longest name, in bytes, that is compared with others to find a typo.
 const LONGEST_NAME: usize = 64;
 
-/// Custom events with a factory of this crate's that have happened already when they are fired.
+/// Custom events that this crate creates and that are fired when they have happened already.
 const ONLY_NOTIFY: [&str; 3] = [
     "agent:subagent_start",
     "context:post_compact",
     "notification:show",
 ];
 
-/// What happened: one of the sixteen built-in events, or one that the host defined.
+/// The kind of an event: one of the sixteen built-in events, or one that the host defined.
 ///
 /// The text form is `category:action`, for example `tool:pre_execute`.
 ///
@@ -70,47 +70,47 @@ pub enum EventType {
     Custom(CustomEventType),
 }
 
-/// The checked name of an event that a host defined; made by [`EventType::custom`].
+/// The checked name of an event that a host defined. [`EventType::custom`] creates it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CustomEventType(Arc<str>);
 
 impl CustomEventType {
-    /// A name that is known to be well formed.
+    /// Creates it from a name that is known to be valid.
     pub(super) fn known(name: &'static str) -> Self {
         Self(name.into())
     }
 
-    /// The whole name, as in `game:level_loaded`.
+    /// The whole name, such as `game:level_loaded`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Why a text is not the name of an event.
+/// Error reading the name of an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EventTypeError {
     /// No built-in event has this name.
-    #[error("`{name}` is no known event{}", nearest.as_ref().map(|known| format!(", did you mean `{known}`?")).unwrap_or_default())]
+    #[error("unknown event `{name}`{}", nearest.as_ref().map(|known| format!(", did you mean `{known}`?")).unwrap_or_default())]
     Unknown {
-        /// What was given.
+        /// The name that was given.
         name: String,
-        /// The built-in event whose name is most like it, where one is.
+        /// The built-in event with the most similar name, if one is similar enough.
         nearest: Option<EventType>,
     },
     /// The name of a custom event is not `category:action` of lower-case letters, digits and `_`.
     #[error(
-        "`{name}` is no valid name for a custom event: expected `category:action` of a-z, 0-9 and _"
+        "invalid name `{name}` for a custom event: expected `category:action` of a-z, 0-9 and _"
     )]
     Malformed {
-        /// What was given.
+        /// The name that was given.
         name: String,
     },
-    /// A custom event was to have the name of a built-in one.
+    /// The name of a custom event is that of a built-in one.
     #[error("`{name}` is a built-in event, not a custom one")]
     BuiltIn {
-        /// What was given.
+        /// The name that was given.
         name: String,
     },
 }
@@ -136,7 +136,7 @@ impl EventType {
         Self::UserInterrupt,
     ];
 
-    /// An event of the host's own, such as `game:level_loaded`.
+    /// Creates an event of the host's own, such as `game:level_loaded`.
     ///
     /// # Errors
     /// When `name` is not `category:action` with both parts of `a-z`, `0-9` and `_`, or when it is
@@ -165,7 +165,7 @@ impl EventType {
         Ok(Self::Custom(CustomEventType(name.into())))
     }
 
-    /// The whole name, as in `tool:pre_execute`.
+    /// The whole name, such as `tool:pre_execute`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -189,22 +189,22 @@ impl EventType {
         }
     }
 
-    /// The part before the colon, as in `tool`.
+    /// The part before the colon, such as `tool`.
     #[must_use]
     pub fn category(&self) -> &str {
         self.parts().0
     }
 
-    /// The part behind the colon, as in `pre_execute`.
+    /// The part after the colon, such as `pre_execute`.
     #[must_use]
     pub fn action(&self) -> &str {
         self.parts().1
     }
 
-    /// Whether hooks may stop what the host is about to do. True for `tool:pre_execute`,
-    /// `llm:pre_request`, `permission:check`, `permission:prompt`, `user:prompt_submit` and for
-    /// custom events, except `agent:subagent_start`, `context:post_compact` and `notification:show`;
-    /// after the fact there is nothing left to stop.
+    /// Returns whether hooks can stop what the host is about to do. True for `tool:pre_execute`,
+    /// `llm:pre_request`, `permission:check`, `permission:prompt`, `user:prompt_submit` and custom events,
+    /// except `agent:subagent_start`, `context:post_compact` and `notification:show`. The other events have
+    /// happened already.
     #[must_use]
     pub fn can_block(&self) -> bool {
         match self {
@@ -220,11 +220,11 @@ impl EventType {
 
     fn parts(&self) -> (&str, &str) {
         let name = self.as_str();
-        // Every name holds a colon: the table above, and `custom`, see to it.
+        // Every name contains a colon: the table above and `custom` ensure it.
         name.split_once(':').unwrap_or((name, ""))
     }
 
-    /// The event of this name, a built-in or a custom one.
+    /// Returns the event of this name, a built-in or a custom one.
     pub(crate) fn of_name(name: &str) -> Result<Self, EventTypeError> {
         Self::builtin(name).map_or_else(|| Self::custom(name), Ok)
     }
@@ -235,15 +235,16 @@ impl EventType {
             .find(|known| known.as_str() == name)
     }
 
-    /// The built-in event whose name is most like `name`, unless none is near enough to be meant.
+    /// Returns the built-in event whose name is most similar to `name`, if one is similar enough to be a
+    /// typo.
     pub(crate) fn nearest(name: &str) -> Option<Self> {
         Self::builtin(nearest(name, Self::BUILTIN.iter().map(Self::as_str))?)
     }
 }
 
-/// The name that is most like `text`, unless none is near enough to be meant.
+/// Returns the name that is most similar to `text`, if one is similar enough to be a typo.
 pub(super) fn nearest<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // The search takes a time that grows faster than the name.
+    // The time of the search grows faster than the length of the name.
     if text.len() > LONGEST_NAME {
         return None;
     }
@@ -254,8 +255,8 @@ pub(super) fn nearest<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> O
         .map(|(_, name)| name)
 }
 
-/// Reads the name of a built-in event. A name that is unknown is an error and never a custom
-/// event, so that a typo is noticed.
+/// Reads the name of a built-in event. An unknown name is an error, never a custom event, so that a typo is
+/// noticed.
 impl FromStr for EventType {
     type Err = EventTypeError;
 
@@ -285,7 +286,7 @@ impl Serialize for EventType {
     }
 }
 
-/// Reads what was written: a built-in name, else the well-formed name of a custom event.
+/// Reads the name of a built-in event, else the valid name of a custom event.
 impl<'de> Deserialize<'de> for EventType {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
@@ -330,7 +331,7 @@ mod tests {
             .to_string();
         assert_eq!(
             message,
-            "`tool:pre_exec` is no known event, did you mean `tool:pre_execute`?"
+            "unknown event `tool:pre_exec`, did you mean `tool:pre_execute`?"
         );
     }
 

@@ -1,4 +1,4 @@
-//! What happened: the kind of an event, and the event itself with what it carries.
+//! The kinds of events, and an event with what it carries.
 //!
 //! Does no I/O, and does not know how an event reaches a hook: see `protocol`.
 
@@ -22,11 +22,11 @@ pub use event_type::{CustomEventType, EventType, EventTypeError};
 pub use spec::EventSpec;
 pub use vocabulary::Vocabulary;
 
-/// One thing that happened in the host, with what hooks are told about it.
+/// One event in the host, with the data that its hooks receive.
 ///
-/// Made with a factory such as [`HookEvent::tool_pre_execute`], or with [`HookEvent::new`] and the
-/// `with_` methods. As JSON it is `{"type", "timestamp", "data", "tool_name", "session_id"}`, the
-/// last two only where they are set; to read one, `type` is enough.
+/// Created by a factory such as [`HookEvent::tool_pre_execute`], or by [`HookEvent::new`] and the `with_`
+/// methods. Its JSON is `{"type", "timestamp", "data", "tool_name", "session_id"}`, the last two only if they
+/// are set. A JSON text that is read needs only `type`.
 ///
 /// ```
 /// use forge_hooks::HookEvent;
@@ -38,36 +38,36 @@ pub use vocabulary::Vocabulary;
 /// assert_eq!(event.to_env()["FORGE_TOOL_NAME"], "bash");
 /// ```
 ///
-/// `Debug` shows the names of the data, never their values: they may hold secrets.
+/// `Debug` shows the keys of the data, never the values: they may hold secrets.
 ///
-/// Hooks are given values of up to 128 levels of arrays and objects within each other. Where one is
-/// deeper, the event's hooks fail as [`EventTooLarge`](crate::FailureKind::EventTooLarge). To drop,
-/// clone, compare or serialize such an event recurses once a level, as with a
-/// [`serde_json::Value`]; the executor does none of these with one that it was given.
+/// A hook can receive values of up to 128 levels of nested arrays and objects. If a value is deeper, the
+/// event's hooks fail with [`EventTooLarge`](crate::FailureKind::EventTooLarge). Dropping, cloning, comparing
+/// and serializing such an event recurse once for each level, as with a [`serde_json::Value`]; the executor
+/// does none of these with an event that it was given.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HookEvent {
-    /// What happened.
+    /// The kind of the event.
     #[serde(rename = "type")]
     pub event_type: EventType,
-    /// When, in seconds since 1970-01-01 00:00 UTC, to the microsecond.
+    /// The time, in seconds since 1970-01-01 00:00 UTC, with a precision of a microsecond.
     #[serde(default = "now", deserialize_with = "timestamp_or_now")]
     pub timestamp: f64,
-    /// What hooks are told besides; each key is an environment variable of theirs.
+    /// The data that hooks receive; each key becomes an environment variable of the hook.
     #[serde(default, deserialize_with = "data_or_none")]
     pub data: Map<String, Value>,
-    /// The tool concerned, where there is one.
+    /// The tool of the event, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
-    /// The session concerned, where there is one.
+    /// The session of the event, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Neither in the JSON nor among the variables.
+    /// Not part of the JSON, and no variable.
     #[serde(skip)]
     context: Option<Arc<HostContext>>,
 }
 
-/// An event's name, and whether hooks may block it: for a custom one, the host's vocabulary says it.
+/// An event's name, and whether hooks can block it. For a custom event, the host's vocabulary decides.
 #[derive(Debug, Clone)]
 pub(crate) struct EventKind {
     pub(crate) event_type: EventType,
@@ -75,7 +75,7 @@ pub(crate) struct EventKind {
 }
 
 fn now() -> f64 {
-    // A clock before 1970 is a broken clock; 0 is the nearest time that can be told.
+    // A clock before 1970 is wrong; 0 is the nearest time that can be shown.
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
@@ -85,12 +85,12 @@ fn now() -> f64 {
     micros / 1e6
 }
 
-/// `null` is what a timestamp that is no number becomes when it is written.
+/// A timestamp that is not a number is written as `null`.
 fn timestamp_or_now<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_else(now))
 }
 
-/// Other programs write `null` for what is not there.
+/// Other programs write `null` for missing data.
 fn data_or_none<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Map<String, Value>, D::Error> {
@@ -98,7 +98,7 @@ fn data_or_none<'de, D: Deserializer<'de>>(
 }
 
 impl HookEvent {
-    /// An event of this type, now, without data.
+    /// Creates an event of this kind, with the current time and without data.
     #[must_use]
     pub fn new(event_type: EventType) -> Self {
         Self {
@@ -111,45 +111,45 @@ impl HookEvent {
         }
     }
 
-    /// Adds a value to the data, in the place of one of the same key.
+    /// Adds a value to the data. Replaces the value of the same key.
     #[must_use]
     pub fn with_data(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.data.insert(key.into(), value.into());
         self
     }
 
-    /// Sets the tool concerned.
+    /// Sets the tool of the event.
     #[must_use]
     pub fn with_tool_name(mut self, name: impl Into<String>) -> Self {
         self.tool_name = Some(name.into());
         self
     }
 
-    /// Sets the session concerned.
+    /// Sets the session of the event.
     #[must_use]
     pub fn with_session_id(mut self, id: impl Into<String>) -> Self {
         self.session_id = Some(id.into());
         self
     }
 
-    /// The event as one line of JSON: what a hook reads on its standard input. What is nested deeper
-    /// than 128 levels is `null`.
+    /// Returns the event as one line of JSON, as a hook reads it from its standard input. Values nested
+    /// deeper than 128 levels become `null`.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // The only way for this to fail is a map key that is no string, and `data` has none.
+        // This can only fail for a map key that is not a string, and `data` has none.
         match self.too_deep_key() {
             None => serde_json::to_string(self).unwrap_or_default(),
             Some(_) => serde_json::to_string(&self.cut_to_limit()).unwrap_or_default(),
         }
     }
 
-    /// Before a tool runs.
+    /// Creates `tool:pre_execute`: a tool is about to run.
     #[must_use]
     pub fn tool_pre_execute(tool: impl Into<String>, args: impl Into<Value>) -> Self {
         Self::of_tool(EventType::ToolPreExecute, tool).with_data("tool_args", args)
     }
 
-    /// After a tool has run, with its result.
+    /// Creates `tool:post_execute`: a tool has run, with its result.
     #[must_use]
     pub fn tool_post_execute(
         tool: impl Into<String>,
@@ -161,7 +161,7 @@ impl HookEvent {
             .with_data("tool_result", result)
     }
 
-    /// A tool failed, with the message of its error.
+    /// Creates `tool:error`: a tool failed, with the message of its error.
     #[must_use]
     pub fn tool_error(
         tool: impl Into<String>,
@@ -173,43 +173,43 @@ impl HookEvent {
             .with_data("error", error.into())
     }
 
-    /// Before a request to a model, with the number of messages it holds.
+    /// Creates `llm:pre_request`: a request to a model follows, with the number of its messages.
     #[must_use]
     pub fn llm_pre_request(model: impl Into<String>, message_count: u64) -> Self {
         Self::of_model(EventType::LlmPreRequest, model).with_data("message_count", message_count)
     }
 
-    /// After a model's response, with the tokens it took.
+    /// Creates `llm:post_response`: a model has answered, with the number of tokens.
     #[must_use]
     pub fn llm_post_response(model: impl Into<String>, tokens: u64) -> Self {
         Self::of_model(EventType::LlmPostResponse, model).with_data("llm_tokens", tokens)
     }
 
-    /// A response begins to stream.
+    /// Creates `llm:stream_start`: a response begins to stream.
     #[must_use]
     pub fn llm_stream_start(model: impl Into<String>) -> Self {
         Self::of_model(EventType::LlmStreamStart, model)
     }
 
-    /// A streamed response has ended, with the tokens it took.
+    /// Creates `llm:stream_end`: a streamed response has ended, with the number of tokens.
     #[must_use]
     pub fn llm_stream_end(model: impl Into<String>, tokens: u64) -> Self {
         Self::of_model(EventType::LlmStreamEnd, model).with_data("llm_tokens", tokens)
     }
 
-    /// A session begins.
+    /// Creates `session:start`: a session begins.
     #[must_use]
     pub fn session_start(id: impl Into<String>) -> Self {
         Self::new(EventType::SessionStart).with_session_id(id)
     }
 
-    /// A session ends.
+    /// Creates `session:end`: a session ends.
     #[must_use]
     pub fn session_end(id: impl Into<String>) -> Self {
         Self::new(EventType::SessionEnd).with_session_id(id)
     }
 
-    /// A message is added to a session.
+    /// Creates `session:message`: a message is added to a session.
     #[must_use]
     pub fn session_message(
         id: impl Into<String>,
@@ -222,7 +222,8 @@ impl HookEvent {
             .with_data("content", content.into())
     }
 
-    /// A permission is checked: the tool that wants it, its level, and the rule that matched.
+    /// Creates `permission:check`: a permission is checked, with the tool that needs it, its level, and the
+    /// rule that matched.
     #[must_use]
     pub fn permission_check(
         tool: impl Into<String>,
@@ -232,7 +233,7 @@ impl HookEvent {
         Self::of_permission(EventType::PermissionCheck, tool, level, rule)
     }
 
-    /// The user is asked for a permission.
+    /// Creates `permission:prompt`: the user is asked for a permission.
     #[must_use]
     pub fn permission_prompt(
         tool: impl Into<String>,
@@ -242,7 +243,7 @@ impl HookEvent {
         Self::of_permission(EventType::PermissionPrompt, tool, level, rule)
     }
 
-    /// A permission was granted.
+    /// Creates `permission:granted`: a permission was granted.
     #[must_use]
     pub fn permission_granted(
         tool: impl Into<String>,
@@ -252,7 +253,7 @@ impl HookEvent {
         Self::of_permission(EventType::PermissionGranted, tool, level, rule)
     }
 
-    /// A permission was denied.
+    /// Creates `permission:denied`: a permission was denied.
     #[must_use]
     pub fn permission_denied(
         tool: impl Into<String>,
@@ -262,13 +263,13 @@ impl HookEvent {
         Self::of_permission(EventType::PermissionDenied, tool, level, rule)
     }
 
-    /// The user submits input.
+    /// Creates `user:prompt_submit`: the user submits input.
     #[must_use]
     pub fn user_prompt_submit(content: impl Into<String>) -> Self {
         Self::new(EventType::UserPromptSubmit).with_data("content", content.into())
     }
 
-    /// The user interrupts, as with Ctrl-C.
+    /// Creates `user:interrupt`: the user interrupts, as with Ctrl-C.
     #[must_use]
     pub fn user_interrupt() -> Self {
         Self::new(EventType::UserInterrupt)

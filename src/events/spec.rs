@@ -1,10 +1,10 @@
-//! What a host says of one event that it fires: a line about it, its data, whether hooks may block it.
+//! What a host declares about one of its events: a description, its data, whether hooks can block it.
 
 use std::borrow::Cow;
 
 use super::EventType;
 
-/// An event that a host fires, as the authors of hooks should know it.
+/// An event that a host fires, described for the authors of hooks.
 ///
 /// ```
 /// use forge_hooks::{EventSpec, EventType};
@@ -28,7 +28,7 @@ pub struct EventSpec {
 }
 
 impl EventSpec {
-    /// An event without a description and without data. A custom event can block.
+    /// Creates a spec without a description and without data. A custom event can block.
     pub fn new(event_type: EventType) -> Self {
         Self {
             event_type,
@@ -39,7 +39,7 @@ impl EventSpec {
         }
     }
 
-    /// Sets the line about it: when it is fired.
+    /// Sets the description, one line: when the host fires the event.
     pub fn description(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.description = text.into();
         self
@@ -60,8 +60,8 @@ impl EventSpec {
         self
     }
 
-    /// Declares that hooks cannot block it: the host goes on whatever they answer, and an answer that
-    /// cannot be used is treated as plain text. No effect on a built-in event, for which
+    /// Declares that hooks cannot block the event: the host continues whatever they answer, and an answer
+    /// that cannot be used is treated as plain text. No effect on a built-in event, for which
     /// [`EventType::can_block`] decides.
     pub fn notify_only(mut self) -> Self {
         self.notifies_only = true;
@@ -74,18 +74,18 @@ impl EventSpec {
         &self.event_type
     }
 
-    /// The line about it. Default: empty.
+    /// The description. Default: empty.
     #[must_use]
     pub fn description_text(&self) -> &str {
         &self.description
     }
 
-    /// The keys of its data, each with a description of its value.
+    /// The keys of the event's data, each with a description of its value.
     pub fn data_keys(&self) -> impl Iterator<Item = (&str, &str)> {
         self.data.iter().map(|(key, about)| (&**key, &**about))
     }
 
-    /// Whether hooks may block it.
+    /// Returns whether hooks can block the event.
     #[must_use]
     pub fn can_block(&self) -> bool {
         match self.event_type {
@@ -144,8 +144,8 @@ const RESULT: Key = ("tool_result", "what the tool returned");
 const ERROR: Key = ("error", "the message of the error");
 const MODEL: Key = ("llm_model", "the model");
 const MESSAGES: Key = ("message_count", "the number of messages in the request");
-const TOKENS: Key = ("llm_tokens", "the tokens it took");
-const ROLE: Key = ("role", "whose message it is");
+const TOKENS: Key = ("llm_tokens", "the number of tokens");
+const ROLE: Key = ("role", "the role of the message's author");
 const CONTENT: Key = ("content", "the text");
 const LEVEL: Key = ("perm_level", "the level of the permission");
 const RULE: Key = ("perm_rule", "the rule that matched, if one did");

@@ -1,6 +1,6 @@
-//! The events and tools that a host fires, and whether hooks may block each event.
+//! The events and tools that a host fires, and whether hooks can block each event.
 //!
-//! Knows names, nothing of patterns and hooks.
+//! Knows names, not patterns or hooks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -35,7 +35,7 @@ pub struct Vocabulary {
     places: HashMap<String, usize>,
     notify_only: HashSet<EventType>,
     tools: Vec<String>,
-    /// Those of `tools` that are globs.
+    /// The globs among `tools`.
     globs: Vec<Pattern>,
     /// So many of `events` are this crate's.
     known: usize,
@@ -61,7 +61,7 @@ impl Default for Vocabulary {
 }
 
 impl Vocabulary {
-    /// Replaces one of the same name.
+    /// Adds an event, or replaces the one of the same name.
     pub(crate) fn add_event(&mut self, spec: EventSpec) {
         let event_type = spec.event_type();
         if !spec.can_block() && matches!(event_type, EventType::Custom(_)) {
@@ -78,7 +78,7 @@ impl Vocabulary {
         }
     }
 
-    /// A glob that is malformed is a name.
+    /// Adds a tool. A malformed glob is treated as a name.
     pub(crate) fn add_tool(&mut self, name: String) {
         if name.contains(['*', '?', '['])
             && let Ok(glob) = Pattern::new(&name)
@@ -99,40 +99,40 @@ impl Vocabulary {
         self.places.get(name).map(|place| &self.events[*place])
     }
 
-    /// The host's tools, names and globs, as it has declared them.
+    /// The host's tools as it has declared them: names and globs.
     #[must_use]
     pub fn tools(&self) -> &[String] {
         &self.tools
     }
 
-    /// Whether a tool of this name has been declared, itself or by a glob.
+    /// Returns whether a tool of this name has been declared, by its name or by a glob.
     #[must_use]
     pub fn has_tool(&self, name: &str) -> bool {
         let is_named = self.tools.iter().any(|tool| tool == name);
         is_named || self.globs.iter().any(|glob| glob.matches(name))
     }
 
-    /// Whether one of the tools may pass a test of its name: with a glob, any name may be one.
+    /// Returns whether the name of a tool may pass this test. With a glob, a tool may have any name.
     pub(crate) fn may_have_tool_like(&self, is_it: impl Fn(&str) -> bool) -> bool {
         !self.globs.is_empty() || self.tools.iter().any(|tool| is_it(tool))
     }
 
-    /// Whether hooks may stop what the host is about to do: [`EventType::can_block`], except for the
-    /// host's events that [only notify](EventSpec::notify_only).
+    /// Returns whether hooks can stop what the host is about to do: as [`EventType::can_block`], except for
+    /// the host's [notify-only](EventSpec::notify_only) events.
     #[must_use]
     pub fn can_block(&self, event_type: &EventType) -> bool {
         event_type.can_block() && !self.notify_only.contains(event_type)
     }
 
-    /// The event whose name is most like this one, unless none is near enough to be meant.
+    /// Returns the event whose name is most similar to this text, if one is similar enough to be a typo.
     #[must_use]
     pub fn nearest_event(&self, text: &str) -> Option<&EventSpec> {
         let names = self.events.iter().map(|spec| spec.event_type().as_str());
         self.event(nearest(text, names)?)
     }
 
-    /// The tool whose name is most like this one, unless none is near enough to be meant. Globs are
-    /// not compared.
+    /// Returns the tool whose name is most similar to this text, if one is similar enough to be a typo. Globs
+    /// are not compared.
     #[must_use]
     pub fn nearest_tool(&self, text: &str) -> Option<&str> {
         let names = || self.tools.iter().map(String::as_str);
@@ -140,7 +140,7 @@ impl Vocabulary {
         same.or_else(|| nearest(text, names()))
     }
 
-    /// Whether the host has declared events of its own.
+    /// Returns whether the host has declared events of its own.
     pub(crate) fn declares_events(&self) -> bool {
         self.events.len() > self.known
     }

@@ -72,7 +72,7 @@ impl HookExecutor {
     pub(super) fn with_parts(registry: Arc<HookRegistry>, core: Core) -> Self {
         let core = Arc::new(core);
         let listener = Arc::downgrade(&core);
-        registry.tell_removals(listener);
+        registry.add_removal_listener(listener);
         Self {
             shared: Arc::new(Shared { registry, core }),
         }

@@ -1,11 +1,11 @@
-//! One text for one JSON value, whatever the order of its keys and the form of its numbers: what
-//! digests and fingerprints are made of.
+//! The canonical text of a JSON value, independent of the order of its keys and the form of its numbers.
+//! Digests and fingerprints are made from it.
 //!
 //! `serde_json`'s own text depends on its features, which any crate of a host's program can switch on.
 
 use serde_json::{Number, Value};
 
-/// Keys sorted by their bytes, no white space, and numbers in their shortest form.
+/// Returns the text: keys sorted by their bytes, no white space, and numbers in their shortest form.
 pub(crate) fn canonical(value: &Value) -> String {
     let mut text = String::new();
     write(value, &mut text);
@@ -39,13 +39,13 @@ fn write(value: &Value, text: &mut String) {
     }
 }
 
-/// `5`, `5.0` and `5e0` are one number.
+/// Writes `5`, `5.0` and `5e0` as the same number.
 fn write_number(number: &Number, text: &mut String) {
     let integer = number
         .as_i64()
         .map(i128::from)
         .or(number.as_u64().map(i128::from));
-    // Below this each whole number has one float.
+    // Below this number, each integer has its own float.
     const WHOLE: f64 = 9_007_199_254_740_992.0;
     match (integer, number.as_f64()) {
         (Some(integer), _) => text.push_str(&integer.to_string()),

@@ -13,7 +13,7 @@ use super::error::HookError;
 use super::globs::{self, translated};
 use super::keys::{key_error, kind, unexpected, wrong_type};
 
-/// The most bytes of an expression. No longer one would compile to less than `LARGEST`.
+/// The most bytes of an expression. A longer one would compile to more than `LARGEST`.
 const LONGEST: usize = 64 * 1024;
 
 /// The most bytes that a compiled expression may take.
@@ -31,7 +31,7 @@ const LARGEST_CACHE: usize = 256 * 1024;
 /// The most characters of an expression that an error message repeats.
 const LONGEST_SHOWN: usize = 80;
 
-/// A longer value is not searched: it takes time, and the host waits.
+/// The longest value, in bytes, that is searched. A search takes time, during which the host waits.
 pub(super) const LONGEST_VALUE: usize = 64 * 1024;
 
 /// A condition on a string of an event's data; see [`Hook::with_when`](crate::Hook::with_when).
@@ -43,11 +43,11 @@ pub enum Condition {
     /// At least one of these globs matches.
     OneOf(Vec<String>),
     /// A regular expression, in the syntax of the crate `regex`, that matches somewhere in the string.
-    /// Of Unicode, `\w`, `\d`, `\s` and letter case are supported, but not `\p{..}`.
+    /// `\w`, `\d`, `\s` and letter case follow Unicode; `\p{..}` is not supported.
     Regex(String),
 }
 
-/// How many bytes further compiled expressions may still take.
+/// The number of bytes that further compiled expressions may take.
 pub(crate) struct Allowance(usize);
 
 impl Default for Allowance {
@@ -56,10 +56,10 @@ impl Default for Allowance {
     }
 }
 
-/// Why an expression was not compiled.
+/// The reason why an expression was not compiled.
 #[derive(Debug, PartialEq)]
 pub(super) enum Refused {
-    /// It cannot be used, with the reason.
+    /// The expression cannot be used, with the reason.
     Invalid(Box<str>),
     /// The other expressions have used the whole allowance.
     NothingLeft,
@@ -147,7 +147,7 @@ impl Condition {
                 Ok(regex) => Ok(regex),
                 Err(_) if is_too_large => invalid(TOO_LARGE),
                 Err(error) => {
-                    // The last of several lines has the reason; the others show the position.
+                    // The last of several lines contains the reason; the others show the position.
                     let words = error.to_string();
                     let last = words.lines().last().unwrap_or_default();
                     let why = last.strip_prefix("error: ").unwrap_or(last);
@@ -169,7 +169,7 @@ impl Condition {
     }
 }
 
-/// A condition that is compiled when it is first needed, or before.
+/// A condition that is compiled at load or when it is first needed.
 #[derive(Debug, Clone)]
 pub(super) struct Lazy {
     pub(super) condition: Condition,
@@ -199,9 +199,10 @@ impl Lazy {
         }
     }
 
-    /// A condition that cannot be used must not keep a guard from running: then the hook fails.
+    /// Tests the condition. One that cannot be used counts as matched, so that a guard runs; the hook then
+    /// fails.
     pub(super) fn is_match(&self, text: &str) -> bool {
-        // Conditions that were not compiled at load are when they are first needed.
+        // Conditions that were not compiled at load are compiled when they are first needed.
         let _ = self.compile(&mut Allowance::default());
         match self.compiled.get() {
             Some(Ok(regex)) => regex.is_match(text),
@@ -209,7 +210,7 @@ impl Lazy {
         }
     }
 
-    /// Why it cannot be used, where it has been compiled and cannot.
+    /// The reason why the condition cannot be used, if compiling it has failed.
     pub(super) fn refusal(&self) -> Option<&str> {
         self.compiled.get()?.as_ref().err().map(|words| &**words)
     }
@@ -356,7 +357,7 @@ mod tests {
             condition.compile(&mut allowance).err()
         };
         assert_eq!(refused("a"), None);
-        // Expressions that are too large are charged as well; otherwise very many of them would take very long.
+        // Expressions that are too large are charged too; otherwise very many of them would take very long.
         for _ in 0..15 {
             assert!(matches!(refused(r"\w{2000}"), Some(Refused::Invalid(_))));
         }

@@ -1,4 +1,4 @@
-//! A hook: which events it is for, what it runs, and how. A plain value, and the gate that it carries.
+//! A hook: its events, its command, its settings. A plain value, except for its gate.
 //!
 //! Does no I/O and does not know how a hook is run; its form in hooks.json is in `json`.
 
@@ -19,30 +19,29 @@ use super::parts::{
 use crate::pattern::EventPattern;
 use crate::redact::Redactor;
 
-/// Says, right before each run, whether a hook may run. A hook carries its gate, so that no host
-/// forgets to ask.
+/// Decides, right before each run, whether a hook may run.
 ///
-/// An extension point: [`TrustStore`](crate::TrustStore) has gates of its own, and a host may implement
-/// others, for hooks that its user allows from a dialog, say ([`Hook::with_gate`]).
+/// A hook carries its gate, so that a host cannot forget to check it. An extension point:
+/// [`TrustStore`](crate::TrustStore) has gates of its own, and a host may implement others, for example for
+/// hooks that its user allows in a dialog ([`Hook::with_gate`]).
 pub trait Gate: Send + Sync + fmt::Debug {
-    /// Whether this hook may run now. Called on the thread that would run it.
+    /// Returns whether this hook may run now. Called on the thread that would run it.
     fn check(&self, hook: &Hook) -> GateVerdict;
 }
 
-/// What a [`Gate`] says of a hook; the words are for people.
+/// The decision of a [`Gate`] about a hook. The texts are for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GateVerdict {
-    /// It may.
+    /// The hook may run.
     Run,
-    /// It has never been approved: it is skipped, and the host goes on.
+    /// The hook has never been approved: it is skipped, and the host continues.
     NotApproved(String),
-    /// It was approved, and is not any more what was approved: it fails, and blocks where the event
-    /// can be blocked.
+    /// The hook has changed since it was approved: it fails, and blocks if the event can be blocked.
     ApprovalLost(String),
 }
 
-/// A command of a user's, and the events it runs on.
+/// A user's command, and the events on which it runs.
 ///
 /// ```
 /// use std::time::Duration;
@@ -56,8 +55,8 @@ pub enum GateVerdict {
 /// # Ok::<(), forge_hooks::HookError>(())
 /// ```
 ///
-/// `Debug` shows the names of the variables in `env`, never their values, and masks what looks like a
-/// secret elsewhere.
+/// `Debug` shows the names of the variables in `env`, never their values. It masks texts elsewhere that look
+/// like secrets.
 #[derive(Clone)]
 pub struct Hook {
     pub(super) pattern: EventPattern,
@@ -73,19 +72,19 @@ pub struct Hook {
     /// Shared by the hooks of a file.
     pub(super) base_dir: Option<Arc<Path>>,
     pub(super) gate: Option<Arc<dyn Gate>>,
-    /// The gate lets it run at no time.
+    /// The gate never lets the hook run.
     pub(super) is_closed: bool,
     pub(super) fingerprint: Fingerprint,
 }
 
 impl Hook {
-    /// A hook that runs a command with the system's shell (`/bin/sh` on Unix, `cmd` on Windows).
+    /// Creates a hook that runs a command with the system's shell (`/bin/sh` on Unix, `cmd` on Windows).
     ///
     /// On Unix, a command that is only a path with plain arguments (`./guard.sh --strict`) is executed
-    /// without the shell, unless one is set by [`Hook::with_shell`]. See docs/protocol.md.
+    /// without the shell, unless [`Hook::with_shell`] sets one. See docs/protocol.md.
     ///
     /// # Errors
-    /// When the pattern is malformed, or the command is empty or white space.
+    /// When the pattern is malformed, or the command is empty or only white space.
     pub fn new(pattern: impl Into<String>, command: impl Into<String>) -> Result<Self, HookError> {
         let text = command.into();
         if text.trim().is_empty() {
@@ -98,10 +97,10 @@ impl Hook {
         ))
     }
 
-    /// A hook that runs a program with arguments, without a shell.
+    /// Creates a hook that runs a program with arguments, without a shell.
     ///
     /// # Errors
-    /// When the pattern is malformed, or there is no program.
+    /// When the pattern is malformed, or `args` is empty or starts with an empty program.
     pub fn program<I>(pattern: impl Into<String>, args: I) -> Result<Self, HookError>
     where
         I: IntoIterator<Item: Into<String>>,
@@ -135,7 +134,7 @@ impl Hook {
         }
     }
 
-    /// A hook that never runs and always fails, on each event, in the place of one that cannot be
+    /// Creates a hook that never runs and always fails, on each event. It replaces a hook that cannot be
     /// used. Its clones share the reason.
     pub(crate) fn placeholder(reason: &str) -> Self {
         let command = HookCommand::Shell {
@@ -148,13 +147,13 @@ impl Hook {
         };
         Self {
             extras: SharedExtras::new(extras),
-            // It may stand for a hook that withholds; on other events this blocks.
+            // It may replace a hook that withholds output. On other events, this policy blocks.
             on_failure: FailurePolicy::Withhold,
             ..Self::with_parts(EventPattern::any(), command)
         }
     }
 
-    /// Every setter goes through here: a changed hook has another fingerprint.
+    /// Makes a change. Every setter uses it, since a changed hook has another fingerprint.
     pub(super) fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self.fingerprint = Fingerprint::default();
@@ -165,8 +164,8 @@ impl Hook {
         self.with(|hook| hook.pattern = pattern)
     }
 
-    /// Sets the time that a run may take as a whole; kept within 1 millisecond and 1 day. A hook
-    /// without a timeout has the executor's.
+    /// Sets the time limit of a whole run, clamped to 1 millisecond to 1 day. Default: the executor's
+    /// timeout.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         self.with(|hook| {
@@ -174,14 +173,15 @@ impl Hook {
         })
     }
 
-    /// Sets where the command runs; a relative path counts from the project's root, else from the
-    /// executor's working directory.
+    /// Sets the working directory of the command. A relative path is resolved against the project's root,
+    /// else against the executor's working directory.
     #[must_use]
     pub fn with_working_dir(self, path: impl Into<PathBuf>) -> Self {
         self.with(|hook| hook.extras.make_mut().working_dir = Some(path.into()))
     }
 
-    /// Sets an environment variable of the command's; it wins over the event's.
+    /// Sets an environment variable of the command. It has priority over the event's variable of the same
+    /// name.
     #[must_use]
     pub fn with_env(self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|hook| {
@@ -189,41 +189,40 @@ impl Hook {
         })
     }
 
-    /// Passes on only these variables of the host's own environment, besides the event's and those of
-    /// [`with_env`](Self::with_env). In a name, `*` stands for any characters: `LC_*`. None passes on
-    /// nothing, not even `PATH`. A hook without such a list inherits what
-    /// [`HookExecutorBuilder::inherit`](crate::HookExecutorBuilder::inherit) says.
+    /// Passes on only these variables of the host's own environment, besides the event's variables and those
+    /// of [`with_env`](Self::with_env). In a name, `*` matches any characters: `LC_*`. With an empty list,
+    /// the hook inherits nothing, not even `PATH`. Default: as set by
+    /// [`HookExecutorBuilder::inherit`](crate::HookExecutorBuilder::inherit).
     #[must_use]
     pub fn with_inherit<I: IntoIterator<Item: Into<String>>>(self, names: I) -> Self {
         self.with(|hook| hook.extras.make_mut().inherit = Some(Inherit::new(names)))
     }
 
-    /// Says whether the hook runs at all.
+    /// Sets whether the hook runs at all. Default: true.
     #[must_use]
     pub fn with_enabled(self, enabled: bool) -> Self {
         self.with(|hook| hook.enabled = enabled)
     }
 
-    /// Sets a short name, by which the hook can be told from others.
+    /// Sets a short name that identifies the hook.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Self {
         self.with(|hook| hook.extras.make_mut().name = Some(name.into()))
     }
 
-    /// Sets what the hook is for, in the words that people are shown when it blocks.
+    /// Sets a description for people, which is shown when the hook blocks.
     #[must_use]
     pub fn with_description(self, description: impl Into<String>) -> Self {
         self.with(|hook| hook.extras.make_mut().description = description.into())
     }
 
-    /// Says what a failure means; it blocks unless this says otherwise.
+    /// Sets the meaning of a failure. Default: it blocks.
     #[must_use]
     pub fn with_on_failure(self, policy: FailurePolicy) -> Self {
         self.with(|hook| hook.on_failure = policy)
     }
 
-    /// Says what the command finds on its standard input: the event as JSON, unless this says
-    /// otherwise.
+    /// Sets the command's standard input. Default: the event as JSON.
     #[must_use]
     pub fn with_stdin(self, stdin: Stdin) -> Self {
         self.with(|hook| {
@@ -232,17 +231,15 @@ impl Hook {
         })
     }
 
-    /// Says where the command looks for the event's values: in the environment, unless this says
-    /// otherwise.
+    /// Sets where the command looks for the event's values. Default: in its environment.
     #[must_use]
     pub fn with_reads(self, reads: Reads) -> Self {
         self.with(|hook| hook.reads = reads)
     }
 
-    /// Has the hook only started, in its turn, and not waited for. It never blocks, and
-    /// the outcome holds no result of it: an [`Observer`](crate::Observer) and the log see one. At
-    /// most 16 such hooks of an executor run at once, others wait for their turn; its timeout
-    /// holds for it too.
+    /// Starts the hook in its turn, without waiting for it. It never blocks, and the outcome contains no
+    /// result of it: an [`Observer`](crate::Observer) and the log receive one. At most 16 such hooks of an
+    /// executor run at once, others wait for their turn. The hook's timeout applies to it too.
     #[must_use]
     pub fn with_background(self) -> Self {
         self.with(|hook| {
@@ -251,11 +248,10 @@ impl Hook {
         })
     }
 
-    /// Has the hook's process kept for many events (on Unix): it reads one line for each, and answers
-    /// with one. Such a hook must answer each event, also where it is run for one alone, and finds no
-    /// variables of the event. It reads its standard input, and is not in the
-    /// [background](Self::with_background).
-    /// docs/protocol.md, "Resident hooks", has examples.
+    /// Keeps the hook's process for many events (on Unix): the process reads one line for each event, and
+    /// answers with one line. Such a hook must answer each event, also when it is run for one event only, and
+    /// receives no variables of the event. It reads its standard input, and cannot run in the
+    /// [background](Self::with_background). docs/protocol.md, "Resident hooks", has examples.
     #[must_use]
     pub fn with_resident(self) -> Self {
         self.with(|hook| {
@@ -265,8 +261,8 @@ impl Hook {
         })
     }
 
-    /// Names files, directories and patterns (`hooks/*.sh`), relative to the project's root, that an
-    /// approval of the hook covers besides the files that its command itself runs, see
+    /// Sets files, directories and patterns (`hooks/*.sh`), relative to the project's root, that an approval
+    /// of the hook covers besides the files that its command itself runs; see
     /// [`TrustStore`](crate::TrustStore).
     #[must_use]
     pub fn with_inputs<I: IntoIterator<Item: Into<String>>>(self, inputs: I) -> Self {
@@ -275,7 +271,7 @@ impl Hook {
         })
     }
 
-    /// Has the executor ask before each run whether the hook may.
+    /// Sets the gate that the executor checks before each run.
     #[must_use]
     pub fn with_gate(self, gate: Arc<dyn Gate>) -> Self {
         self.with(|hook| {
@@ -284,14 +280,13 @@ impl Hook {
         })
     }
 
-    /// A gate that lets the hook run at no time: its conditions are not compiled, which takes time, and
-    /// count as met.
+    /// Sets a gate that never lets the hook run. The hook's conditions are not compiled, which would take
+    /// time, and count as met.
     pub(crate) fn with_closed_gate(self, gate: Arc<dyn Gate>) -> Self {
         self.with_gate(gate).with(|hook| hook.is_closed = true)
     }
 
-    /// Sets the shell that runs the command. Without effect on a hook made with
-    /// [`Hook::program`].
+    /// Sets the shell that runs the command. Has no effect on a hook made with [`Hook::program`].
     #[must_use]
     pub fn with_shell(self, chosen: Shell) -> Self {
         self.with(|hook| {
@@ -309,7 +304,7 @@ impl Hook {
         self.with(|hook| hook.base_dir = Some(path.into()))
     }
 
-    /// The pattern as it was given.
+    /// The text of the pattern.
     #[must_use]
     pub fn event_pattern(&self) -> &str {
         self.pattern.as_str()
@@ -321,26 +316,26 @@ impl Hook {
         &self.pattern
     }
 
-    /// What the hook runs.
+    /// The command of the hook.
     #[must_use]
     pub fn command(&self) -> &HookCommand {
         &self.command
     }
 
-    /// The time that a run may take: the hook's own, else 10 seconds. An executor with another
-    /// default uses that for a hook without one of its own, see [`Hook::own_timeout`].
+    /// The time limit of a run: the hook's own, else 10 seconds. For a hook without a limit of its own, an
+    /// executor uses its own default; see [`Hook::own_timeout`].
     #[must_use]
     pub fn timeout(&self) -> Duration {
         self.extras.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }
 
-    /// The hook's own timeout, where it has one.
+    /// The hook's own timeout, if it has one.
     #[must_use]
     pub fn own_timeout(&self) -> Option<Duration> {
         self.extras.timeout
     }
 
-    /// Where the command runs, as it was given.
+    /// The working directory of the command, as it was given.
     #[must_use]
     pub fn working_dir(&self) -> Option<&Path> {
         self.extras.working_dir.as_deref()
@@ -352,31 +347,31 @@ impl Hook {
         &self.extras.env
     }
 
-    /// Whether the hook runs at all.
+    /// Returns whether the hook runs at all.
     #[must_use]
     pub fn enabled(&self) -> bool {
         self.enabled
     }
 
-    /// The short name, where there is one.
+    /// The short name, if it has one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.extras.name.as_deref()
     }
 
-    /// What the hook is for. Default: empty.
+    /// The description. Default: empty.
     #[must_use]
     pub fn description(&self) -> &str {
         &self.extras.description
     }
 
-    /// What a failure means.
+    /// The meaning of a failure.
     #[must_use]
     pub fn on_failure(&self) -> FailurePolicy {
         self.on_failure
     }
 
-    /// What the command finds on its standard input.
+    /// The command's standard input.
     #[must_use]
     pub fn stdin(&self) -> Stdin {
         self.stdin
@@ -388,25 +383,25 @@ impl Hook {
         self.reads
     }
 
-    /// Whether the hook is only started, and not waited for.
+    /// Returns whether the hook is started without waiting for it.
     #[must_use]
     pub fn background(&self) -> bool {
         self.background && self.on_failure != FailurePolicy::Withhold
     }
 
-    /// Whether its process is kept for many events.
+    /// Returns whether the hook's process is kept for many events.
     #[must_use]
     pub fn resident(&self) -> bool {
         self.resident
     }
 
-    /// What the command depends on without naming it.
+    /// The files that an approval covers besides those that the command itself runs.
     #[must_use]
     pub fn inputs(&self) -> &[String] {
         &self.extras.inputs
     }
 
-    /// The variables of the host's own environment that are passed on, if the hook says which.
+    /// The variables of the host's own environment that are passed on, if the hook lists them.
     #[must_use]
     pub fn inherit(&self) -> Option<&[String]> {
         self.extras.inherit.as_ref().map(Inherit::names)
@@ -422,22 +417,22 @@ impl Hook {
         self.gate.as_ref()
     }
 
-    /// The file that the hook comes from; none for one made by the host.
+    /// The file of the hook; none for a hook that the host has created.
     #[must_use]
     pub fn source(&self) -> Option<&HookSource> {
         self.source.as_ref()
     }
 
-    /// The directory from which a relative working directory counts, where the hook brings one
-    /// along: its project's root.
+    /// The directory against which a relative working directory is resolved, if the hook has one: its
+    /// project's root.
     #[must_use]
     pub fn base_dir(&self) -> Option<&Path> {
         self.base_dir.as_deref()
     }
 
-    /// For a placeholder hook, why the entry in whose place it is cannot be used; see
-    /// [`HookConfig::load_into`](crate::HookConfig::load_into). Also why a condition of the hook's own
-    /// cannot.
+    /// The reason why the hook cannot be used. For a placeholder hook, what is wrong with the entry that it
+    /// replaces, see [`HookConfig::load_into`](crate::HookConfig::load_into); else what is wrong with a
+    /// condition.
     #[must_use]
     pub fn refusal(&self) -> Option<&str> {
         let of_when = || self.extras.when.as_ref()?.refusal();
@@ -446,7 +441,7 @@ impl Hook {
         own.or_else(of_when).or_else(of_foreign)
     }
 
-    /// The words by which people know this hook: its description, else its name, else its pattern.
+    /// The label that people see: the description, else the name, else the pattern.
     #[must_use]
     pub fn label(&self) -> &str {
         match (self.description(), self.name()) {
@@ -457,8 +452,8 @@ impl Hook {
     }
 }
 
-/// Hooks are equal when they say the same in hooks.json and, if unusable, for the same reason. Where a
-/// hook comes from, what its paths count from and its gate make no difference.
+/// Hooks are equal if their entries in hooks.json are equal and, if unusable, their reasons. The source, the
+/// base directory and the gate are ignored.
 impl PartialEq for Hook {
     fn eq(&self, other: &Self) -> bool {
         self.pattern == other.pattern

@@ -1,13 +1,13 @@
 //! The tools whose hooks a host can run, by name.
 //!
-//! Knows nothing of what sets them apart: that is `protocol`'s to know.
+//! Does not know how they differ: `protocol` does.
 
 use std::fmt;
 
 use super::named::named;
 
-/// The program a hook was written for: it decides what the hook finds on its standard input and in its
-/// environment, and how its answer is read.
+/// The program that a hook was written for. It determines the hook's standard input and environment, and how
+/// the hook's answer is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Dialect {

@@ -1,4 +1,5 @@
-//! What other tools call their events and tools, and what those are here: one table for loading and running.
+//! The names that other tools have for events and tools, and the names here: one table for loading and
+//! running.
 //!
 //! Knows neither files nor payloads.
 
@@ -9,23 +10,23 @@ use super::dialect::Dialect;
 /// An event of another tool.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ForeignEvent {
-    /// The tool's own name of it.
+    /// The name in the other tool.
     pub(crate) name: &'static str,
-    /// The event here; none for one that hosts do not fire.
+    /// The event here; none if hosts do not fire it.
     pub(crate) event: Option<&'static str>,
     pub(crate) subject: Subject,
-    /// For a hook without a timeout of its own.
+    /// The timeout of a hook without its own.
     pub(crate) timeout: Duration,
 }
 
-/// What a matcher is tested on.
+/// The text that a matcher is tested against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// The tool ignores the matcher.
     Nothing,
     /// The name of the event's tool.
     Tool,
-    /// A value of the event's data, and what it is where the host does not set it.
+    /// A value of the event's data, and the default if the host does not set it.
     Data {
         key: &'static str,
         default: &'static str,
@@ -127,7 +128,7 @@ static GEMINI: [ForeignEvent; 11] = [
     unfired("BeforeToolSelection"),
 ];
 
-/// The events of a tool; none of this crate's own dialect.
+/// Returns the events of a tool; empty for this crate's own dialect.
 pub(crate) fn events(dialect: Dialect) -> &'static [ForeignEvent] {
     match dialect {
         Dialect::Native => &[],
@@ -137,7 +138,7 @@ pub(crate) fn events(dialect: Dialect) -> &'static [ForeignEvent] {
     }
 }
 
-/// The event that a tool calls so.
+/// Returns the event that has this name in a tool.
 pub(crate) fn event(dialect: Dialect, name: &str) -> Option<&'static ForeignEvent> {
     events(dialect).iter().find(|event| event.name == name)
 }
@@ -168,7 +169,7 @@ const TOOLS: [(&[&str], &str, &str, &str); 11] = [
     (&["task", "agent"], "Task", "task", "task"),
 ];
 
-/// What a tool of the host is called there; its own name where the table has none.
+/// Returns the name in another tool of a tool of the host; the same name if the table does not contain it.
 pub(crate) fn tool_name(dialect: Dialect, name: &str) -> &str {
     let found = TOOLS.iter().find(|(ours, ..)| ours.contains(&name));
     match (dialect, found) {
@@ -179,7 +180,7 @@ pub(crate) fn tool_name(dialect: Dialect, name: &str) -> &str {
     }
 }
 
-/// Other names that a matcher may have for a tool, besides the one in its payload.
+/// Returns other names that a matcher may have for a tool, besides the name in the tool's payload.
 pub(crate) fn also_called(dialect: Dialect, name: &str) -> &'static [&'static str] {
     match (dialect, name) {
         (Dialect::Claude, "Task") => &["Agent"],

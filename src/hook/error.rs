@@ -9,33 +9,45 @@ pub enum HookError {
     /// The event pattern is malformed.
     #[error(transparent)]
     Pattern(#[from] PatternError),
-    /// There is nothing to run.
+    /// The command is empty.
     #[error("the command is empty")]
     EmptyCommand,
-    /// A key of the JSON form cannot be used.
+    /// The value of a key cannot be used.
     #[error(transparent)]
     Key(Box<KeyError>),
     /// The JSON form is not an object.
     #[error("expected an object with `event` and `command`, found {found}")]
     NotAnObject {
-        /// What was found in its place.
+        /// The type of the JSON value that was found.
         found: &'static str,
     },
 }
 
-/// What is wrong with one key of a hook in hooks.json.
+/// A problem with one key of a hook in hooks.json.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}`: {message}")]
 #[non_exhaustive]
 pub struct KeyError {
-    /// The key, or the path to it, as in `env.PATH` and `args[1]`.
+    /// The key, or the path to the value, such as `env.PATH` and `args[1]`.
     pub key: String,
-    /// What is wrong, in words: also what was expected and what was found.
+    /// The problem, including what was expected and what was found.
     pub message: String,
-    /// What was expected, where it can be said.
+    /// The expected value, if known.
     pub expected: Option<String>,
-    /// What was found in its place.
+    /// The value that was found.
     pub found: Option<String>,
-    /// What was probably meant.
+    /// A suggestion for a name with a typo.
     pub suggestion: Option<String>,
+}
+
+impl KeyError {
+    pub(crate) fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            key: key.into(),
+            message: message.into(),
+            expected: None,
+            found: None,
+            suggestion: None,
+        }
+    }
 }

@@ -1,5 +1,5 @@
-//! The settings that most hooks leave at their defaults, shared, so that a hook of a large file takes
-//! little memory.
+//! The settings that most hooks leave at their defaults. They are shared, so that a hook of a large file
+//! takes little memory.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -26,11 +26,11 @@ pub(super) struct Extras {
     pub(super) foreign: Option<Arc<Foreign>>,
     /// Keys of hooks.json that this version does not know: kept for saving.
     pub(super) unknown: Map<String, Value>,
-    /// For a placeholder: why the hook in whose place it is cannot run.
+    /// For a placeholder hook: why the hook that it replaces cannot run.
     pub(super) refusal: Option<Box<str>>,
 }
 
-/// Takes no memory while all of it is as by default, and is shared by clones.
+/// Takes no memory while all settings have their defaults. Clones share it.
 #[derive(Clone)]
 pub(super) struct SharedExtras(Option<Arc<Extras>>);
 

@@ -1,14 +1,15 @@
-//! A short number for what a hook is, by which a program knows the hooks that are running above it.
+//! A short number that identifies a hook's definition. A program uses it to recognize the hooks that run
+//! above it.
 //!
-//! Knows how the number is counted and kept; not what of a hook it is counted over.
+//! Knows how the number is computed and cached, not which parts of a hook it covers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The number, once it has been asked for; 0 before.
+/// The number, once it has been computed; 0 before.
 #[derive(Debug, Default)]
 pub(super) struct Fingerprint(AtomicU64);
 
-/// A clone may be changed.
+/// Clones do not copy the number, since a clone may be changed.
 impl Clone for Fingerprint {
     fn clone(&self) -> Self {
         Self::default()
@@ -16,7 +17,7 @@ impl Clone for Fingerprint {
 }
 
 impl Fingerprint {
-    /// Threads that ask at once come to the same number.
+    /// Threads that compute it at the same time get the same number.
     pub(super) fn get_or_count(&self, count: impl FnOnce() -> u64) -> u64 {
         let known = self.0.load(Ordering::Relaxed);
         if known != 0 {
@@ -28,8 +29,8 @@ impl Fingerprint {
     }
 }
 
-/// FNV-1a: the same in every build of every program, which the standard library's hashes do not
-/// promise.
+/// Computes FNV-1a: the result is the same in every build of every program. The standard library's hashes do
+/// not guarantee this.
 pub(super) fn fnv1a(bytes: impl Iterator<Item = u8>) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
@@ -42,7 +43,7 @@ pub(super) fn fnv1a(bytes: impl Iterator<Item = u8>) -> u64 {
 mod tests {
     use super::*;
 
-    /// The figures of draft-eastlake-fnv.
+    /// The values are from draft-eastlake-fnv.
     #[test]
     fn the_published_figures_come_out() {
         for (text, number) in [

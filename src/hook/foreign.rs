@@ -1,6 +1,6 @@
-//! What a hook of another tool says besides its pattern, command, timeout and variables.
+//! Settings of a hook of another tool besides its pattern, command, timeout and variables.
 //!
-//! Knows the tool's names from `dialects`; how its payload and its answers look is `protocol`'s to know.
+//! Knows the tool's names from `dialects`; `protocol` knows its payload and its answers.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use super::rule::Rule;
 use super::when::NotCompiled;
 use crate::events::HookEvent;
 
-/// What a host calls its tools, where the tables do not know it.
+/// The host's names for tools that the tables do not contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ToolAliases(Vec<(Dialect, String, String)>);
 
@@ -36,7 +36,7 @@ pub(crate) struct Foreign {
     pub(crate) plugin_root: Option<PathBuf>,
     pub(crate) status_message: Option<String>,
     pub(crate) async_rewake: bool,
-    /// Not a part of what the hook says.
+    /// Not part of the hook's entry.
     pub(crate) aliases: Arc<ToolAliases>,
 }
 
@@ -52,7 +52,7 @@ impl PartialEq for Foreign {
     }
 }
 
-/// Which events of its kind a hook is for, as its tool reads it.
+/// Matches events of one kind, as the hook's tool does.
 #[derive(Debug, Clone)]
 enum Matcher {
     All,
@@ -100,14 +100,15 @@ impl Matcher {
         match self {
             Self::All => true,
             Self::Names { names, .. } => names.iter().any(|name| **name == *subject),
-            // What is not searched counts as matched: the hook runs.
+            // A text that is too long to be searched counts as matched: the hook runs.
             Self::Regex { regex, .. } => subject.len() > LONGEST_VALUE || regex.is_match(subject),
         }
     }
 }
 
 impl Foreign {
-    /// A hook of this tool on this event, with a matcher as the tool reads it.
+    /// Creates the settings of a hook of this tool on this event, with a matcher that is read as the tool
+    /// reads it.
     pub(crate) fn new(dialect: Dialect, event: &'static ForeignEvent, matcher: &str) -> Self {
         Self {
             dialect,
@@ -130,17 +131,17 @@ impl Foreign {
         self.dialect
     }
 
-    /// The tool's own name of the event, and what there is to know of it.
+    /// The event, with its name in the tool.
     pub(crate) fn event(&self) -> &'static ForeignEvent {
         self.event
     }
 
-    /// The words by which people know the hook, where it has no others.
+    /// The label that people see, for a hook without a description and a name.
     pub(super) fn label(&self) -> &str {
         self.status_message.as_deref().unwrap_or(self.event.name)
     }
 
-    /// As it was written; none where every event matches.
+    /// The matcher as it was written; none if every event matches.
     pub(crate) fn matcher(&self) -> Option<&str> {
         self.matcher.text()
     }
@@ -150,7 +151,7 @@ impl Foreign {
         self.condition.as_ref()
     }
 
-    /// What the tool calls a tool of the host.
+    /// Returns the name in the tool of a tool of the host.
     pub(crate) fn tool_name<'a>(&'a self, name: &'a str) -> &'a str {
         let mut added = self.aliases.0.iter();
         match added.find(|(dialect, ours, _)| *dialect == self.dialect && ours == name) {
@@ -159,7 +160,7 @@ impl Foreign {
         }
     }
 
-    /// What the matcher is tested on; none where it is not tested.
+    /// Returns the text that the matcher is tested against; none if it is not tested.
     pub(crate) fn subject<'a>(&'a self, event: &'a HookEvent) -> Option<&'a str> {
         match self.event.subject {
             Subject::Nothing => None,
@@ -172,7 +173,7 @@ impl Foreign {
         }
     }
 
-    /// Whether the tool would run the hook on this event, whose kind its pattern matches.
+    /// Returns whether the tool would run the hook on this event, whose kind the pattern matches.
     pub(super) fn is_met(&self, event: &HookEvent) -> bool {
         let Some(subject) = self.subject(event) else {
             return true;
@@ -186,14 +187,14 @@ impl Foreign {
         self.matcher.matches(subject) || others.any(|other| self.matcher.matches(other))
     }
 
-    /// The same without what would have to be compiled.
+    /// Returns the same as `is_met`, except that tests which need compiling count as matched.
     pub(super) fn may_be_met(&self, event: &HookEvent) -> bool {
         let is_compiled = matches!(*self.matcher, Matcher::Regex { .. });
         let subject = self.subject(event);
         is_compiled || subject.is_none_or(|subject| self.is_named(subject))
     }
 
-    /// The key that does not match this event, and what it says.
+    /// Returns the key that does not match this event, and its value.
     pub(super) fn expected(&self, event: &HookEvent) -> (&'static str, &str) {
         let is_named = self.subject(event).is_none_or(|it| self.is_named(it));
         match (&self.condition, is_named) {
@@ -202,8 +203,7 @@ impl Foreign {
         }
     }
 
-    /// Compiles the matcher and the condition, so that what is wrong with them is known before they are
-    /// needed.
+    /// Compiles the matcher and the condition, so that errors are known before they are needed.
     pub(crate) fn compile(&self, allowance: &mut Allowance) -> Result<(), NotCompiled> {
         let refused = |key, refused| match refused {
             Refused::NothingLeft => NotCompiled::TooLarge,
@@ -220,7 +220,7 @@ impl Foreign {
         Ok(())
     }
 
-    /// Why the matcher cannot be used, where it has been compiled and cannot.
+    /// The reason why the matcher cannot be used, if compiling it has failed.
     pub(super) fn refusal(&self) -> Option<&str> {
         match &*self.matcher {
             Matcher::Regex { regex, .. } => regex.refusal(),
@@ -228,8 +228,8 @@ impl Foreign {
         }
     }
 
-    /// The variables that stand for directories in the hook's command: the tool sets them, and writes
-    /// their values into `args`.
+    /// Returns the variables for directories in the hook's command. The tool sets them, and inserts their
+    /// values into `args`.
     pub(crate) fn variables<'a>(&'a self, project: &'a Path) -> Vec<(&'static str, &'a Path)> {
         let names: (&[_], &[_]) = match self.dialect {
             Dialect::Claude => (&["CLAUDE_PROJECT_DIR"], &["CLAUDE_PLUGIN_ROOT"]),
@@ -247,7 +247,7 @@ impl Foreign {
         variables
     }
 
-    /// A word of `args` with those variables replaced.
+    /// Returns a word of `args` with those variables replaced.
     pub(crate) fn expanded<'a>(&self, word: &'a str, project: &Path) -> Cow<'a, str> {
         let mut word = Cow::Borrowed(word);
         for (name, path) in self.variables(project) {
@@ -259,8 +259,8 @@ impl Foreign {
         word
     }
 
-    /// A command for a shell with those variables replaced, as far as it is sure what the shell makes of
-    /// them: else it is as it was.
+    /// Returns a shell command with those variables replaced. If the shell may read the result differently,
+    /// returns it unchanged.
     pub(crate) fn expanded_command<'a>(&self, text: &'a str, project: &Path) -> Cow<'a, str> {
         let mut expanded = Cow::Borrowed(text);
         if text.contains(['\'', '\\']) || text.contains("<<") {
@@ -276,7 +276,7 @@ impl Foreign {
             let mut replaced = parts.next().unwrap_or_default().to_owned();
             for after in parts {
                 let Some(at) = value_ends(&mut replaced, after) else {
-                    // It may be set to another value.
+                    // The command may set the variable to another value.
                     return Cow::Borrowed(text);
                 };
                 replaced.push_str(&path);
@@ -310,7 +310,8 @@ impl Foreign {
     }
 }
 
-/// Takes the `$` or `${` before a variable's name away; where what follows its value begins.
+/// Removes the `$` or `${` before a variable's name. Returns the index in `after` where the text after the
+/// variable begins.
 fn value_ends(before: &mut String, after: &str) -> Option<usize> {
     if before.ends_with("${") && after.starts_with('}') {
         before.truncate(before.len() - 2);
@@ -324,7 +325,7 @@ fn value_ends(before: &mut String, after: &str) -> Option<usize> {
     None
 }
 
-/// The key `dialect` of an entry.
+/// Reads the key `dialect` of an entry.
 pub(super) fn foreign(entry: &Entry) -> Result<Option<Arc<Foreign>>, HookError> {
     let entry = match get(entry, "dialect") {
         None => return Ok(None),

@@ -15,7 +15,7 @@ impl Inherit {
         &self.0
     }
 
-    /// Whether the list contains this variable. On Windows, case does not matter.
+    /// Returns whether the list contains this variable. On Windows, case does not matter.
     pub(crate) fn covers(&self, variable: &str) -> bool {
         if cfg!(windows) {
             let variable = variable.to_uppercase();

@@ -1,6 +1,6 @@
-//! A hook as an entry of hooks.json, read strictly and written without what is default.
+//! A hook's entry in hooks.json: reading it strictly, and writing it without defaults.
 //!
-//! Knows one entry, nothing of the file around it.
+//! Knows one entry, not the file around it.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -23,8 +23,8 @@ use crate::events::EventType;
 use crate::pattern::EventPattern;
 
 impl Hook {
-    /// The hook as an entry of hooks.json. What is default is left out; keys that were read and
-    /// are unknown to this version are kept.
+    /// Returns the hook's entry in hooks.json, without values that are defaults. Keys that were read and that
+    /// this version does not know are kept.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut entry = Map::new();
@@ -50,7 +50,7 @@ impl Hook {
         Value::Object(entry)
     }
 
-    /// The keys that an entry may go without, each with its value where it is not the default.
+    /// Returns the optional keys of an entry, each with its value if it is not the default.
     fn optional_keys(&self) -> [(&'static str, Option<Value>); 15] {
         fn unless_default<T: Default + PartialEq>(value: T, name: &str) -> Option<Value> {
             (value != T::default()).then(|| json!(name))
@@ -88,8 +88,8 @@ impl Hook {
         ]
     }
 
-    /// The same for the same hook in every program, so of its definition and its base alone. Two hooks
-    /// that collide do not run beneath each other.
+    /// The fingerprint of the hook's definition and base directory, the same in every program. If two hooks
+    /// have the same fingerprint, neither runs below the other.
     pub(crate) fn fingerprint(&self) -> u64 {
         self.fingerprint.get_or_count(|| {
             let definition = canonical(&self.to_json());
@@ -99,13 +99,13 @@ impl Hook {
         })
     }
 
-    /// Reads an entry of hooks.json. Only `event` and one of `command` and `args` are needed.
+    /// Reads an entry of hooks.json. Required are `event`, and one of `command` and `args`.
     ///
     /// # Errors
-    /// When a key is missing or its value cannot be used; the error names the key, what was
-    /// expected and what was found. Unknown keys are no error: they are kept.
+    /// When a key is missing or its value cannot be used: the error contains the key, and what was expected
+    /// and found. An unknown key is not an error: it is kept.
     pub fn from_json(value: &Value) -> Result<Self, HookError> {
-        // There is one at least: that is what it is an error for.
+        // `read` returns at least one error.
         let first = |errors: Vec<HookError>| errors.into_iter().next();
         let hook =
             Self::read(value).map_err(|errors| first(errors).unwrap_or(HookError::EmptyCommand))?;
@@ -116,7 +116,8 @@ impl Hook {
         }
     }
 
-    /// The same with all that is wrong, but for what compiling its conditions would show.
+    /// Reads an entry, and returns all its errors, except those that only compiling its conditions would
+    /// find.
     pub(crate) fn read(value: &Value) -> Result<Self, Vec<HookError>> {
         let Value::Object(entry) = value else {
             return Err(vec![HookError::NotAnObject { found: kind(value) }]);
@@ -178,7 +179,7 @@ impl Hook {
 
 const TOO_LARGE: &str = "its expressions take more than 16 MiB when compiled";
 
-/// Whether the output of a tool can be withheld for this hook, where it says that it must.
+/// Checks that a hook with the policy `withhold` can withhold the output of a tool.
 fn withholds_output(
     entry: &Entry,
     pattern: Option<&EventPattern>,
@@ -191,19 +192,19 @@ fn withholds_output(
         && !pattern.matches_only(&EventType::ToolPostExecute)
     {
         let message = format!(
-            "`withhold` is for hooks on `tool:post_execute` alone, and `{}` matches other events too; name that event",
+            "`withhold` is only for hooks on `tool:post_execute`, but `{}` matches other events too: name only that event",
             pattern.as_str()
         );
         return Err(key_error("on_failure", message));
     }
     if let Ok(Some(true)) = switch(entry, "background") {
-        let message = "the program does not wait for a hook in the `background`, which so cannot `withhold` the output; leave out `background`";
+        let message = "a hook in the `background` cannot `withhold` output, since the program does not wait for it: remove `background`";
         return Err(key_error("on_failure", message));
     }
     Ok(())
 }
 
-/// What is right; what is wrong is noted.
+/// Returns the value, or adds the error to the list.
 fn noted<T>(errors: &mut Vec<HookError>, read: Result<T, HookError>) -> Option<T> {
     read.map_err(|error| errors.push(error)).ok()
 }
@@ -271,23 +272,23 @@ mod tests {
         case(json!({"command": "x"}), "`event`: is missing");
         case(
             json!({"event": "*", "command": "x", "inherit": ["A", "B=1"]}),
-            "`inherit[1]`: expected the name of a variable, in which `*` stands for any characters, found `B=1`",
+            "`inherit[1]`: expected the name of a variable, in which `*` matches any characters, found `B=1`",
         );
         case(
             json!({"event": "*", "command": "x", "resident": true, "background": true}),
-            "`resident`: the program does not wait for a hook in the `background`, and must wait for the answer of a resident hook; leave one of the two out",
+            "`resident`: cannot be used together with `background`, since the program must wait for a resident hook's answer: remove one of the two",
         );
         case(
             json!({"event": "*", "command": "x", "resident": true, "stdin": "none"}),
-            "`resident`: a resident hook reads its events from standard input; leave out `stdin`",
+            "`resident`: a resident hook reads its events from standard input: remove `stdin`",
         );
         case(
             json!({"event": "tool:*", "command": "x", "on_failure": "withhold"}),
-            "`on_failure`: `withhold` is for hooks on `tool:post_execute` alone, and `tool:*` matches other events too; name that event",
+            "`on_failure`: `withhold` is only for hooks on `tool:post_execute`, but `tool:*` matches other events too: name only that event",
         );
         case(
             json!({"event": "tool:post_execute", "command": "x", "on_failure": "withhold", "background": true}),
-            "`on_failure`: the program does not wait for a hook in the `background`, which so cannot `withhold` the output; leave out `background`",
+            "`on_failure`: a hook in the `background` cannot `withhold` output, since the program does not wait for it: remove `background`",
         );
         case(
             json!({"event": "*", "command": "x", "inherit": "PATH"}),
@@ -304,7 +305,7 @@ mod tests {
         case(json!({"event": "*"}), "`command`: is missing");
         case(
             json!({"event": "*", "command": "x", "args": ["x"]}),
-            "`args`: cannot stand beside `command`",
+            "`args`: cannot be used together with `command`: remove one of the two",
         );
         case(
             json!({"event": "*", "command": "  "}),
@@ -312,7 +313,7 @@ mod tests {
         );
         case(
             json!({"event": "*", "command": "a\0b"}),
-            "`command`: expected a string without the character NUL, found one with it",
+            "`command`: expected a string without the character NUL, found a string with NUL",
         );
         case(
             json!({"event": "*", "args": "x"}),
@@ -325,7 +326,7 @@ mod tests {
         );
         case(
             json!({"event": "*", "args": ["x"], "shell": "sh"}),
-            "`shell`: has no meaning beside `args`, which run without a shell",
+            "`shell`: cannot be used together with `args`, which run without a shell: remove it",
         );
         case(
             json!({"event": "*", "command": "x", "timeout": "5"}),
@@ -333,11 +334,11 @@ mod tests {
         );
         case(
             json!({"event": "*", "command": "x", "timeout": 0}),
-            "`timeout`: expected seconds above 0 and up to 86400, found 0",
+            "`timeout`: expected a number of seconds above 0 and up to 86400, found 0",
         );
         case(
             json!({"event": "*", "command": "x", "timeout": 100_000}),
-            "`timeout`: expected seconds above 0 and up to 86400, found 100000 (it is in seconds)",
+            "`timeout`: expected a number of seconds above 0 and up to 86400, found 100000 (the unit is seconds)",
         );
         case(
             json!({"event": "*", "command": "x", "enabled": "yes"}),

@@ -1,6 +1,6 @@
-//! The keys of an entry of hooks.json, each read strictly: what is expected, and what was found.
+//! The keys of an entry in hooks.json, each read strictly. Errors contain what was expected and found.
 //!
-//! Knows one key at a time, nothing of the hook that they make.
+//! Reads one key at a time; does not know the hook that they make.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -36,33 +36,33 @@ pub(crate) const KEYS: [&str; 19] = [
     "dialect",
 ];
 
-/// Whether an entry may have this key.
+/// Returns whether an entry may have this key.
 pub(crate) fn is_key(key: &str) -> bool {
     KEYS.contains(&key)
 }
 
-/// The members of an entry in the order in which they are written, those with unknown keys last: a
-/// `Value` need not keep it.
+/// Returns the members of an entry in the order in which they are written, unknown keys last. A `Value` may
+/// have another order.
 pub(crate) fn in_order(entry: &Entry) -> impl Iterator<Item = (&str, &Value)> {
     let known = KEYS.iter().filter_map(|key| Some((*key, entry.get(*key)?)));
     let members = entry.iter().map(|(key, value)| (key.as_str(), value));
     known.chain(members.filter(|(key, _)| !is_key(key)))
 }
 
-/// The key that was probably meant by one that is unknown.
+/// Returns the key that an unknown one is probably a typo of.
 pub(crate) fn nearest_key(unknown: &str) -> Option<&'static str> {
     nearest(unknown, KEYS.into_iter())
 }
 
-/// The bytes of a name that may be a typo of another.
+/// The longest name, in bytes, that is compared with others to find a typo.
 pub(crate) const LONGEST_NAME: usize = 64;
 
 fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // The search takes a time that grows faster than the name.
+    // The time of the search grows faster than the length of the name.
     if given.len() > LONGEST_NAME {
         return None;
     }
-    // `Bash` is nearer to `bash` than to `dash`.
+    // Without this, `Bash` would be nearer to `dash` than to `bash`.
     let given = given.to_lowercase();
     names
         .map(|name| (strsim::jaro_winkler(name, &given), name))
@@ -71,8 +71,8 @@ fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a 
         .map(|(_, name)| name)
 }
 
-/// What the failure of an entry that is otherwise unusable would mean, as far as it is legible: one
-/// in the background could not have blocked. None where it is not legible.
+/// Returns the failure policy of an entry that cannot be used. For a hook in the background, it is to
+/// continue, since it cannot block. None if the policy cannot be read.
 pub(crate) fn failure_policy_of(entry: &Value) -> Option<FailurePolicy> {
     let entry = entry.as_object()?;
     if let Ok(Some(true)) = switch(entry, "background") {
@@ -88,13 +88,7 @@ pub(crate) fn failure_policy_of(entry: &Value) -> Option<FailurePolicy> {
 }
 
 pub(super) fn key_error(key: impl Into<String>, message: impl Into<String>) -> HookError {
-    HookError::Key(Box::new(KeyError {
-        key: key.into(),
-        message: message.into(),
-        expected: None,
-        found: None,
-        suggestion: None,
-    }))
+    HookError::Key(Box::new(KeyError::new(key, message)))
 }
 
 pub(super) fn unexpected(
@@ -127,7 +121,7 @@ pub(super) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// The value of a key. `null` is a key that is not there: other programs write it so.
+/// Returns the value of a key. `null` counts as missing, since other programs write it for missing values.
 pub(super) fn get<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
     entry.get(key).filter(|value| !value.is_null())
 }
@@ -136,7 +130,7 @@ pub(super) fn require<T>(value: Option<T>, key: &str) -> Result<T, HookError> {
     value.ok_or_else(|| key_error(key, "is missing"))
 }
 
-/// A string for the operating system, so without NUL.
+/// Reads a string for the operating system, which must not contain NUL.
 pub(super) fn text<'a>(entry: &'a Entry, key: &str) -> Result<Option<&'a str>, HookError> {
     match get(entry, key) {
         None => Ok(None),
@@ -150,7 +144,7 @@ fn without_nul<'a>(text: &'a str, key: &str) -> Result<&'a str, HookError> {
         return Err(unexpected(
             key,
             "a string without the character NUL",
-            "one with it",
+            "a string with NUL",
         ));
     }
     Ok(text)
@@ -196,7 +190,10 @@ fn no_choice<'a>(
 pub(super) fn command(entry: &Entry) -> Result<HookCommand, HookError> {
     let shell = choice(entry, "shell", Shell::ALL, Shell::as_str)?;
     match (text(entry, "command")?, get(entry, "args")) {
-        (Some(_), Some(_)) => Err(key_error("args", "cannot stand beside `command`")),
+        (Some(_), Some(_)) => Err(key_error(
+            "args",
+            "cannot be used together with `command`: remove one of the two",
+        )),
         (None, None) => Err(key_error("command", "is missing")),
         (Some(text), None) if text.trim().is_empty() => Err(HookError::EmptyCommand),
         (Some(text), None) => Ok(HookCommand::Shell {
@@ -205,7 +202,7 @@ pub(super) fn command(entry: &Entry) -> Result<HookCommand, HookError> {
         }),
         (None, Some(_)) if shell.is_some() => Err(key_error(
             "shell",
-            "has no meaning beside `args`, which run without a shell",
+            "cannot be used together with `args`, which run without a shell: remove it",
         )),
         (None, Some(_)) => program(entry),
     }
@@ -219,7 +216,7 @@ fn program(entry: &Entry) -> Result<HookCommand, HookError> {
     Ok(HookCommand::Program(args))
 }
 
-/// A list of strings.
+/// Reads a list of strings.
 pub(super) fn list(entry: &Entry, key: &str) -> Result<Vec<String>, HookError> {
     let expected = "a list of strings";
     let Some(value) = get(entry, key) else {
@@ -244,7 +241,7 @@ pub(super) fn inherit(entry: &Entry) -> Result<Option<Inherit>, HookError> {
     match names.iter().position(is_bad) {
         Some(index) => Err(unexpected(
             format!("inherit[{index}]"),
-            "the name of a variable, in which `*` stands for any characters",
+            "the name of a variable, in which `*` matches any characters",
             format!("`{}`", names[index]),
         )),
         None => Ok(Some(Inherit::new(names))),
@@ -257,11 +254,11 @@ pub(super) fn resident(entry: &Entry) -> Result<bool, HookError> {
         return Ok(false);
     }
     if matches!(switch(entry, "background"), Ok(Some(true))) {
-        let message = "the program does not wait for a hook in the `background`, and must wait for the answer of a resident hook; leave one of the two out";
+        let message = "cannot be used together with `background`, since the program must wait for a resident hook's answer: remove one of the two";
         return Err(key_error("resident", message));
     }
     if entry.get("stdin").and_then(Value::as_str) == Some("none") {
-        let message = "a resident hook reads its events from standard input; leave out `stdin`";
+        let message = "a resident hook reads its events from standard input: remove `stdin`";
         return Err(key_error("resident", message));
     }
     Ok(true)
@@ -277,14 +274,14 @@ pub(super) fn timeout(entry: &Entry) -> Result<Option<Duration>, HookError> {
         return Ok(Some(Duration::from_secs_f64(seconds)));
     }
     let milliseconds = if seconds >= 1000.0 {
-        " (it is in seconds)"
+        " (the unit is seconds)"
     } else {
         ""
     };
     let found = format!("{seconds}{milliseconds}");
     Err(unexpected(
         "timeout",
-        "seconds above 0 and up to 86400",
+        "a number of seconds above 0 and up to 86400",
         found,
     ))
 }

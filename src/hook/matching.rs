@@ -1,6 +1,6 @@
-//! Which events a hook is for: those that its pattern and its conditions match.
+//! Decides which events a hook matches, by its pattern and its conditions.
 //!
-//! How a condition is tested is `when`'s to know, how the matcher of another tool is, `foreign`'s.
+//! `when` tests the conditions, `foreign` the matcher of another tool.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
 
 impl Hook {
-    /// Adds a condition on the event's data, in the place of one with the same pointer: the hook runs
-    /// only on events on which all its conditions match. The pointer is a JSON Pointer (RFC 6901) into
+    /// Adds a condition on the event's data: the hook runs only on events that match all its conditions.
+    /// Replaces a condition with the same pointer. The pointer is a JSON Pointer (RFC 6901) into
     /// [`HookEvent::data`], of at most 1,000 bytes; a hook has at most 64 conditions.
     ///
-    /// A value that is missing, not a string, or longer than 64 KiB matches where the event can block,
-    /// so that a guard runs, and does not match elsewhere. A test takes well below a microsecond for usual
-    /// commands and paths; at worst a time that grows with the length of the value times the size of the
-    /// expression, both at their limits some seconds.
+    /// A value that is missing, not a string, or longer than 64 KiB matches if the event can block, so that a
+    /// guard runs, and does not match otherwise. A test takes well below a microsecond for usual commands and
+    /// paths. In the worst case, the time grows with the length of the value times the size of the
+    /// expression: some seconds if both are at their limits.
     ///
     /// ```
     /// use forge_hooks::{Condition, Hook, HookEvent};
@@ -48,23 +48,23 @@ impl Hook {
         Ok(self.with(|hook| hook.extras.make_mut().when = Some(Arc::new(when))))
     }
 
-    /// The conditions on the event's data, each with its JSON Pointer, in the order of these.
+    /// Returns the conditions on the event's data, each with its JSON Pointer, sorted by pointer.
     pub fn when(&self) -> impl Iterator<Item = (&str, &Condition)> {
         let when = self.extras.when.iter();
         when.flat_map(|when| when.conditions())
     }
 
-    /// Returns whether an executor would run the hook on this event, if it is
-    /// [enabled](Self::enabled): its pattern and its conditions match.
-    /// [`pattern`](Self::pattern) alone tells without the event's data.
+    /// Returns whether an executor would run the hook on this event, if it is [enabled](Self::enabled):
+    /// whether its pattern and its conditions match. [`pattern`](Self::pattern) alone does not need the
+    /// event's data.
     #[must_use]
     pub fn matches(&self, event: &HookEvent) -> bool {
         self.pattern().matches(event) && self.is_when_met(event)
     }
 
-    /// Why the hook is not for this event: what of its pattern does not match, or, where that does,
-    /// which conditions do not. Values of the event are shown in short, with secrets masked by the
-    /// default rules. Empty when the hook [matches](Self::matches).
+    /// Returns why the hook does not match this event: the parts of its pattern that do not match, or, if the
+    /// pattern matches, the conditions that do not. Values of the event are shortened, and secrets masked by
+    /// the default rules. Empty if the hook [matches](Self::matches).
     #[must_use]
     pub fn mismatches(&self, event: &HookEvent) -> Vec<Mismatch> {
         let mut found = self.pattern().mismatches(event);
@@ -88,8 +88,8 @@ impl Hook {
         found
     }
 
-    /// The JSON Pointers of conditions whose values in this event are missing, not strings or too long, so
-    /// that they match only where the event can block.
+    /// Returns the JSON Pointers of conditions whose values in this event are missing, not strings or too
+    /// long. They match only if the event can block.
     #[must_use]
     pub fn untested_conditions(&self, event: &HookEvent) -> Vec<&str> {
         match &self.extras.when {
@@ -98,7 +98,7 @@ impl Hook {
         }
     }
 
-    /// Whether the conditions, and for a hook of another tool its matcher, match an event that the
+    /// Returns whether the conditions, and the matcher of a hook of another tool, match an event that the
     /// pattern matches.
     pub(crate) fn is_when_met(&self, event: &HookEvent) -> bool {
         if self.is_closed {
@@ -123,7 +123,7 @@ impl Hook {
         self.with(|hook| hook.extras.make_mut().foreign = Some(foreign))
     }
 
-    /// Compiles the conditions, so that what is wrong with them is known before they are needed.
+    /// Compiles the conditions, so that errors are known before they are needed.
     pub(crate) fn compile_when(&self, allowance: &mut Allowance) -> Result<(), NotCompiled> {
         if let Some(foreign) = self.foreign() {
             foreign.compile(allowance)?;
@@ -134,7 +134,7 @@ impl Hook {
         }
     }
 
-    /// Whether an executor would run the hook, as far as that is known before an event comes.
+    /// Returns whether an executor may run the hook, as far as this is known without an event.
     pub(crate) fn may_run(&self) -> bool {
         self.enabled() && !self.is_closed
     }

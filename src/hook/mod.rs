@@ -1,4 +1,4 @@
-//! Hooks as values: what they say, their form in hooks.json, the words of their commands.
+//! Hooks as values: their settings, their form in hooks.json, the words of their commands.
 //!
 //! Does no I/O and does not know how a hook is run.
 

@@ -1,4 +1,4 @@
-//! The choices a hook can make, each with its name in hooks.json.
+//! The settings of a hook that are a choice between values, each with its name in hooks.json.
 //!
 //! Knows neither hooks nor how a choice is carried out.
 
@@ -10,47 +10,47 @@ use std::time::Duration;
 
 use super::named::named;
 
-/// The time a hook may take where neither it nor the executor says anything: 10 seconds.
+/// The time limit of a hook if neither it nor the executor has one: 10 seconds.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) const SHORTEST_TIMEOUT: Duration = Duration::from_millis(1);
 pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What the failure of a hook means for the operation that it guards (`on_failure`).
+/// The effect of a hook's failure on the operation that it guards (`on_failure`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum FailurePolicy {
-    /// It blocks: a guard that cannot run must not let everything through. The default.
+    /// The failure blocks: a guard that cannot run must not let everything through. The default.
     #[default]
     Block,
-    /// It is reported, and the chain goes on.
+    /// The failure is reported, and the hooks after it run.
     Continue,
-    /// For hooks that redact what a tool has returned (`tool:post_execute`): they run before the others,
-    /// and where one does not run, or fails, the model gets a note in the place of the output; see
-    /// [`Outcome::updated_output`](crate::Outcome::updated_output). On any other event it blocks.
+    /// For hooks that redact the output of a tool (`tool:post_execute`). They run before the others. If one
+    /// fails or does not run, the model receives a note instead of the output; see
+    /// [`Outcome::updated_output`](crate::Outcome::updated_output). On any other event, the failure blocks.
     Withhold,
 }
 
 named!(FailurePolicy { Block = "block", Continue = "continue", Withhold = "withhold" });
 
-/// What a hook finds on its standard input (`stdin`).
+/// The standard input of a hook (`stdin`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Stdin {
     /// The event as one line of JSON. The default.
     #[default]
     Json,
-    /// Nothing: the input has ended from the start.
+    /// Nothing: the input is empty.
     None,
 }
 
 named!(Stdin { Json = "json", None = "none" });
 
-/// Where a hook looks for the event's values (`reads`). It matters for values that are too large
-/// for an environment variable.
+/// Where a hook looks for the event's values (`reads`). Matters for values that are too large for an
+/// environment variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Reads {
-    /// In the environment: a guard does not run when a value does not fit there. The default.
+    /// In the environment: the hook fails without running if a value does not fit there. The default.
     #[default]
     Environment,
     /// On standard input, where every value fits.
@@ -59,8 +59,7 @@ pub enum Reads {
 
 named!(Reads { Environment = "environment", Stdin = "stdin" });
 
-/// The shell that runs a hook's command (`shell`); without one, `/bin/sh` on Unix and `cmd` on
-/// Windows.
+/// The shell that runs a hook's command (`shell`). Default: `/bin/sh` on Unix, `cmd` on Windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Shell {
@@ -80,7 +79,7 @@ pub enum Shell {
     Pwsh,
     /// Windows PowerShell, with the options of `pwsh`
     PowerShell,
-    /// `cmd /D /S /C`, on Windows alone
+    /// `cmd /D /S /C`, only on Windows
     Cmd,
 }
 
@@ -100,11 +99,11 @@ named!(Shell {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HookCommand {
-    /// A text for a shell; without one, for the system's.
+    /// A text that a shell runs.
     Shell {
         /// The text.
         text: String,
-        /// The shell.
+        /// The shell; none for the system's shell.
         shell: Option<Shell>,
     },
     /// A program and its arguments, run without a shell. Never empty.
@@ -123,7 +122,7 @@ impl fmt::Display for HookCommand {
     }
 }
 
-/// An argument as one: else of a secret with a space in it only the first word would be masked.
+/// Quotes an argument. Otherwise only the first word of a secret that contains a space would be masked.
 fn quoted(arg: &str) -> Cow<'_, str> {
     if arg.is_empty() || arg.contains(char::is_whitespace) {
         Cow::Owned(format!("{arg:?}"))
@@ -132,15 +131,15 @@ fn quoted(arg: &str) -> Cow<'_, str> {
     }
 }
 
-/// Where a hook was written down. `Display` is as compilers show places: `/path/hooks.json:12`.
+/// The place of a hook in a file. `Display` formats it as compilers do: `/path/hooks.json:12`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookSource {
     /// The file. Its hooks share it.
     pub path: Arc<Path>,
-    /// The place in its list `hooks`, counted from 0; none where it stands for the whole file.
+    /// The index in the file's list `hooks`, counted from 0; none if the hook represents the whole file.
     pub index: Option<usize>,
-    /// The line in which it begins there, counted from 1; none where it stands for the whole file.
+    /// The line in which the entry begins, counted from 1; none if the hook represents the whole file.
     pub line: Option<usize>,
 }
 

@@ -1,14 +1,14 @@
-//! Claude Code's `if`: one permission rule, as in `Bash(git push *)`. The test may match more than the
-//! tool's own, never less: the hook itself looks again.
+//! Claude Code's `if`: one permission rule, as in `Bash(git push *)`. The test here may match more than the
+//! tool's own test, never less: the hook itself checks again.
 //!
-//! Knows what the tool calls its tools and their arguments; takes no command apart.
+//! Knows the tool's names for its tools and their arguments; does not parse commands.
 
 use serde_json::{Map, Value};
 
 use super::condition::{Allowance, Condition, LONGEST_VALUE, Lazy, Refused};
 use crate::events::HookEvent;
 
-/// The tools that a rule for one of them also means.
+/// Groups of tools: a rule for one of them applies to all.
 const FAMILIES: [&[&str]; 3] = [
     &["Edit", "Write", "MultiEdit", "NotebookEdit"],
     &["Read", "Grep", "Glob", "LS"],
@@ -18,7 +18,7 @@ const FAMILIES: [&[&str]; 3] = [
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
     text: Box<str>,
-    /// None where the text is no rule: then every tool is meant.
+    /// None if the text is not a rule: then it applies to every tool.
     tool: Option<Box<str>>,
     argument: Option<Argument>,
 }
@@ -31,7 +31,7 @@ impl PartialEq for Rule {
 
 #[derive(Debug, Clone)]
 struct Argument {
-    /// Where it may be among the arguments.
+    /// The arguments that may contain the text that the rule is tested against.
     keys: &'static [&'static str],
     pattern: Lazy,
 }
@@ -56,7 +56,7 @@ impl Rule {
         &self.text
     }
 
-    /// Whether the tool would read it.
+    /// Returns whether the tool would accept the text as a rule.
     pub(crate) fn is_rule(&self) -> bool {
         self.tool.is_some()
     }
@@ -68,7 +68,7 @@ impl Rule {
         }
     }
 
-    /// Whether the hook is to run for this tool, by its name there.
+    /// Returns whether the hook must run for this tool, named as in the rule.
     pub(super) fn is_met(&self, tool: &str, event: &HookEvent) -> bool {
         let Some(named) = &self.tool else {
             return true;
@@ -101,7 +101,7 @@ impl Argument {
         })
     }
 
-    /// What cannot be looked at counts as matched.
+    /// Tests the argument. One that is missing or too long counts as matched.
     fn is_met(&self, event: &HookEvent) -> bool {
         let named = |args: &Map<String, Value>| {
             let mut keys = self.keys.iter();
@@ -123,7 +123,7 @@ impl Argument {
     }
 }
 
-/// Anywhere in the command: it may be one of several, or have variables before it.
+/// Matches anywhere in the command: it may be one of several, or follow variables.
 fn command(pattern: &str) -> String {
     let pattern = match pattern.strip_suffix(":*") {
         Some(start) => format!("{start} *"),
@@ -142,10 +142,10 @@ fn command(pattern: &str) -> String {
     format!(r"(?s)(?:^|[^\w.-]){}{end}", pieces.join(".*"))
 }
 
-/// Anywhere below any directory.
+/// Matches below any directory.
 fn path(pattern: &str) -> String {
     let start = pattern.trim_start_matches(['~', '.', '/']);
-    // `.env` is a name.
+    // In `.env`, the dot belongs to the name.
     let start = match pattern.rfind(start) {
         Some(at) if at > 0 && pattern[..at].ends_with('.') => &pattern[at - 1..],
         _ => start,

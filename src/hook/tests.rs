@@ -1,4 +1,4 @@
-//! A hook as a value.
+//! Tests hooks as values.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ fn the_label_is_the_description_the_name_or_the_pattern() {
 fn a_hook_is_known_by_what_it_is() {
     let hook = |command: &str| Hook::new("*", command).unwrap();
     let first = hook("a").fingerprint();
-    // The same in every build: a program may be started by another one.
+    // The fingerprint is the same in every build: one program may start another.
     assert_eq!(first, 0x491e_6606_656d_a08f);
     assert_eq!(first, hook("a").fingerprint());
     let counted = hook("a");

@@ -1,6 +1,6 @@
-//! The conditions of a hook on an event's data, tested before anything is started.
+//! The conditions of a hook on an event's data, tested before a process is started.
 //!
-//! Does no I/O. Where conditions are compiled at load, and which hooks may run at all, is not known here.
+//! Does no I/O. Does not know when conditions are compiled, nor which hooks may run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
 use crate::redact::Redactor;
 
-/// The conditions that a hook may have.
+/// The most conditions of a hook.
 pub(crate) const MOST_CONDITIONS: usize = 64;
 
-/// The bytes that a pointer may have.
+/// The most bytes of a pointer.
 pub(crate) const LONGEST_POINTER: usize = 1000;
 
-/// So many characters of a value are shown.
+/// The most characters of a value that are shown.
 const LONGEST_SHOWN: usize = 80;
 
-/// By their pointers.
+/// The conditions by pointer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct When(BTreeMap<String, Test>);
 
@@ -40,10 +40,10 @@ impl PartialEq for Test {
     }
 }
 
-/// Why the conditions of a hook are not compiled.
+/// The reason why the conditions of a hook are not compiled.
 pub(crate) enum NotCompiled {
     Invalid(HookError),
-    /// Those of its file take too much together.
+    /// The conditions of the file take too much memory together.
     TooLarge,
 }
 
@@ -100,7 +100,7 @@ fn path(pointer: &str) -> Result<Box<[String]>, HookError> {
     Err(error)
 }
 
-/// Whether `~` stands only in `~0` and `~1`.
+/// Returns whether `~` occurs only in `~0` and `~1`.
 fn is_escaped(part: &str) -> bool {
     part.split('~').skip(1).all(|it| it.starts_with(['0', '1']))
 }
@@ -113,7 +113,7 @@ impl When {
         Value::Object(members.collect())
     }
 
-    /// Adds a condition, in the place of one with the same pointer.
+    /// Adds a condition. Replaces one with the same pointer.
     pub(super) fn insert(
         &mut self,
         pointer: String,
@@ -134,7 +134,7 @@ impl When {
         tests.map(|(pointer, test)| (pointer.as_str(), &test.value.condition))
     }
 
-    /// Again only those that were not.
+    /// Compiles the conditions that are not compiled yet.
     pub(super) fn compile(&self, allowance: &mut Allowance) -> Result<(), NotCompiled> {
         for (pointer, test) in &self.0 {
             match test.value.compile(allowance) {
@@ -152,7 +152,7 @@ impl When {
         self.0.values().all(|test| test.is_met(event))
     }
 
-    /// Each condition that does not match; these secrets are masked in what is shown.
+    /// Returns each condition that does not match. These secrets are masked in the values.
     pub(super) fn mismatches<'s>(
         &self,
         event: &HookEvent,
@@ -171,13 +171,13 @@ impl When {
         found
     }
 
-    /// The pointers of conditions whose values cannot be tested.
+    /// Returns the pointers of conditions whose values cannot be tested.
     pub(super) fn untested(&self, event: &HookEvent) -> Vec<&str> {
         let tests = self.0.iter().filter(|(_, test)| test.text(event).is_none());
         tests.map(|(pointer, _)| pointer.as_str()).collect()
     }
 
-    /// Why a condition cannot be used, where one that has been compiled cannot.
+    /// The reason why a condition cannot be used, if compiling one has failed.
     pub(super) fn refusal(&self) -> Option<&str> {
         self.0.values().find_map(|test| test.value.refusal())
     }
@@ -191,13 +191,13 @@ impl Test {
         }
     }
 
-    /// The value, where it is a string that is not too long to be searched.
+    /// Returns the value, if it is a string and short enough to be searched.
     fn text<'a>(&self, event: &'a HookEvent) -> Option<&'a str> {
         let text = find(&self.path, &event.data)?.as_str()?;
         (text.len() <= LONGEST_VALUE).then_some(text)
     }
 
-    /// A value that cannot be tested must not keep a guard from running.
+    /// Tests the condition. A value that cannot be tested must not keep a guard from running.
     fn is_met(&self, event: &HookEvent) -> bool {
         match self.text(event) {
             Some(text) => self.value.is_match(text),
@@ -206,7 +206,7 @@ impl Test {
     }
 }
 
-/// What a pointer leads to, as RFC 6901 has it. The whole of the data is not a string, and so nothing.
+/// Returns the value at a pointer, by RFC 6901. None for the empty pointer: the whole data is not a string.
 fn find<'a>(path: &[String], data: &'a Map<String, Value>) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
     let mut value = data.get(first)?;
@@ -220,14 +220,14 @@ fn find<'a>(path: &[String], data: &'a Map<String, Value>) -> Option<&'a Value> 
     Some(value)
 }
 
-/// Digits without a sign or a zero before them.
+/// Reads an array index: digits without a sign or a leading zero.
 fn index(part: &str) -> Option<usize> {
     let is_canonical = part.bytes().all(|byte| byte.is_ascii_digit());
     let is_canonical = is_canonical && (part == "0" || !part.starts_with('0'));
     part.parse().ok().filter(|_| is_canonical)
 }
 
-/// In short, with secrets masked. A key above the value may be what tells that it is a secret.
+/// Formats a value in short, with secrets masked. A key above the value may show that it is a secret.
 fn shown<'s>(path: &[String], value: &Value, secrets: impl Iterator<Item = &'s str>) -> String {
     match value {
         Value::String(text) if text.len() > LONGEST_VALUE => {
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn pointers_lead_where_the_rfc_says() {
-        // RFC 6901, section 5, but for the two whose result is the document.
+        // The examples of RFC 6901, section 5, except the two whose result is the document.
         let document = data(
             json!({"foo": ["bar", "baz"], "": 0, "a/b": 1, "c%d": 2, "e^f": 3,
             "g|h": 4, "i\\j": 5, "k\"l": 6, " ": 7, "m~n": 8}),

@@ -57,7 +57,7 @@ impl Word {
     }
 }
 
-/// Whether a program with this name or path runs code that it is given: the next word, or without one its
+/// Returns whether a program with this name or path runs code that it is given: the next word, or without one its
 /// standard input.
 pub(crate) fn is_interpreter(program: &str) -> bool {
     const INTERPRETERS: &[&str] = &[
@@ -265,7 +265,7 @@ impl<'a> Lexer<'a> {
         self.found.tokens.push(Token::Word(word));
     }
 
-    /// Whether the word is the number before a redirection. Shells read several digits differently. A redirection
+    /// Returns whether the word is the number before a redirection. Shells read several digits differently. A redirection
     /// of an input other than standard input is not followed.
     fn is_descriptor(&mut self, word: &Word) -> bool {
         let Some(redirection) = self.peek().filter(|c| matches!(c, '<' | '>')) else {
@@ -433,7 +433,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Whether the content of `${...}` is a name, optionally with an operation that neither runs nor assigns
+/// Returns whether the content of `${...}` is a name, optionally with an operation that neither runs nor assigns
 /// anything.
 fn is_plain_parameter(inner: &str) -> bool {
     let inner = inner.strip_prefix('#').unwrap_or(inner);
@@ -454,7 +454,7 @@ fn is_plain_parameter(inner: &str) -> bool {
     is_known && !name.is_empty()
 }
 
-/// Whether the shell would replace these unquoted characters: by names of files, by expanded braces, or by a
+/// Returns whether the shell would replace these unquoted characters: by names of files, by expanded braces, or by a
 /// home directory.
 fn expands(bare: &str) -> bool {
     if matches!(bare, "[" | "[[" | "]" | "]]" | "{" | "}" | "{}") {

@@ -1,4 +1,4 @@
-//! What of a pattern can match nothing that a host fires, and the name that was probably meant.
+//! Finds parts of a pattern that match nothing that a host fires, and suggests the intended name.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ impl Unfired {
 }
 
 impl EventPattern {
-    /// The parts that match no event and no tool of a host. Nothing where the host has declared
+    /// Returns the parts that match no event or no tool of a host. Empty if the host has declared
     /// neither events of its own nor tools.
     pub(crate) fn unfired(&self, vocabulary: &Vocabulary) -> Vec<Unfired> {
         if !vocabulary.declares_events() && vocabulary.tools().is_empty() {
@@ -98,7 +98,7 @@ impl Alternative {
         names.find(|name| name.trim() != *name)
     }
 
-    /// `tool:bash`: the name of a tool in the place of the action.
+    /// Finds the name of a tool in place of the action, as in `tool:bash`.
     fn misplaced_tool(&self, vocabulary: &Vocabulary) -> Option<Unfired> {
         let Self::Parts {
             category,
@@ -129,7 +129,7 @@ impl Alternative {
         Unfired::new(message, suggestion)
     }
 
-    /// All but the tool.
+    /// The text without the tool.
     fn event_text(&self) -> String {
         match self {
             Self::Whole(name) => name.to_string(),
@@ -159,7 +159,7 @@ fn unknown_tools(tool: &Segment, vocabulary: &Vocabulary) -> Vec<Unfired> {
     unknown
         .map(|name| {
             let text = name.text();
-            let message = format!("`{}` is no tool of this program", shortened(text));
+            let message = format!("`{}` is not a tool of this program", shortened(text));
             Unfired::new(message, vocabulary.nearest_tool(text).map(str::to_owned))
         })
         .collect()
@@ -173,7 +173,7 @@ impl Segment {
         }
     }
 
-    /// Of one name; a list of names has none.
+    /// The text of one name; empty for a list of names.
     fn text(&self) -> &str {
         match self {
             Self::Any => "*",
@@ -245,7 +245,7 @@ mod tests {
             ("before", Some("`before` matches no event of this program")),
             (
                 "tool:pre_execute:Bash",
-                Some("`Bash` is no tool of this program: bash"),
+                Some("`Bash` is not a tool of this program: bash"),
             ),
             (
                 "tool:bash",
@@ -253,7 +253,9 @@ mod tests {
             ),
             (
                 "session:start:bash",
-                Some("`session:start:bash` names a tool, and its events have none: session:start"),
+                Some(
+                    "`session:start:bash` names a tool, but its events have no tool: session:start",
+                ),
             ),
             (
                 "tool:pre_execute:bash | mcp:x",
@@ -302,7 +304,7 @@ mod tests {
         let named = vocabulary(&[], &["bash", "write"]);
         assert!(found("tool:*:w*", &named).is_empty());
         assert_eq!(found("tool:*:x*", &named).len(), 1);
-        // What two globs have in common is not known.
+        // Whether two globs have a name in common is not known.
         assert!(found("tool:*:x*", &vocabulary(&[], &["mcp:*"])).is_empty());
     }
 }

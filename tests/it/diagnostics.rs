@@ -81,7 +81,7 @@ fn every_mistake_has_its_place() {
         ),
         (
             r#"{"event": "session:*, before", "command": "x"}"#,
-            "warning: FILE:3:15: hooks[0].event: `before` can match no event (events are called `category:action`, as in `tool:pre_execute`)",
+            "warning: FILE:3:15: hooks[0].event: `before` matches no event (names of events have the form `category:action`, as in `tool:pre_execute`)",
         ),
         (
             r#"{"event": "*", "command": "  "}"#,
@@ -93,7 +93,7 @@ fn every_mistake_has_its_place() {
         ),
         (
             r#"{"event": "*", "command": "x", "timeout": 5000000}"#,
-            "error: FILE:3:47: hooks[0].timeout: expected seconds above 0 and up to 86400, found 5000000 (it is in seconds)",
+            "error: FILE:3:47: hooks[0].timeout: expected a number of seconds above 0 and up to 86400, found 5000000 (the unit is seconds)",
         ),
         (
             r#"{"event": "*", "command": "x", "on_failure": "blok"}"#,
@@ -117,11 +117,11 @@ fn every_mistake_has_its_place() {
         ),
         (
             r#"{"event": "*", "command": "x", "command": "y"}"#,
-            "error: FILE:3:36: hooks[0].command: the key comes twice",
+            "error: FILE:3:36: hooks[0].command: the key occurs twice",
         ),
         (
             r#"{"event": "*", "command": "x", "env": {"A": "1", "A": "2"}}"#,
-            "error: FILE:3:54: hooks[0].env.A: the key comes twice",
+            "error: FILE:3:54: hooks[0].env.A: the key occurs twice",
         ),
         (
             r#"{"event": "*", "command": "x", "_": [1e999]}"#,
@@ -152,8 +152,8 @@ fn misleading_commands_are_warnings() {
     assert_eq!(
         of_entry(r#"{"event": "*", "command": "[[ -f x ]]"}"#),
         [
-            "warning: FILE:3:31: hooks[0].command: `[[` is bash's, and this command runs in /bin/sh \
-          (say \"shell\": \"bash\")"
+            "warning: FILE:3:31: hooks[0].command: `[[` only works in bash, and this command runs in /bin/sh \
+          (set \"shell\": \"bash\")"
         ]
     );
 }
@@ -162,8 +162,8 @@ fn misleading_commands_are_warnings() {
 fn an_inherited_secret_is_reported() {
     let entry =
         r#"{"event": "*", "args": ["./x"], "inherit": ["PATH", "HOME", "AWS_SECRET_ACCESS_KEY"]}"#;
-    let expected = "warning: FILE:3:48: hooks[0].inherit: passes on `AWS_SECRET_ACCESS_KEY`, whose name is that of \
-                    a secret (leave it out, unless the hook needs it)";
+    let expected = "warning: FILE:3:48: hooks[0].inherit: passes on `AWS_SECRET_ACCESS_KEY`, whose name looks like \
+                    that of a secret (remove it unless the hook needs it)";
     assert_eq!(of_entry(entry), [expected]);
 }
 
@@ -173,12 +173,12 @@ fn an_unanswering_resident_hook_is_reported() {
         (
             r#"{"event": "*", "command": "cat", "resident": true}"#,
             "warning: FILE:3:31: hooks[0].command: `cat` reads to the end of its input, which comes only when the \
-             process is to end (answer each line as it is read)",
+             process must end (answer each line as it is read)",
         ),
         (
             r#"{"event": "*", "args": ["./x"], "resident": true, "reads": "environment"}"#,
-            "warning: FILE:3:64: hooks[0].reads: a resident hook finds no event in its environment (leave `reads` \
-             out: it reads its events from standard input)",
+            "warning: FILE:3:64: hooks[0].reads: a resident hook has no event in its environment (remove `reads`: \
+             the hook reads its events from standard input)",
         ),
     ] {
         assert_eq!(of_entry(entry), [expected], "{entry}");
@@ -199,8 +199,8 @@ fn interpreters_of_the_event_are_reported() {
             "/bin/bash"
         };
         let expected = format!(
-            "warning: FILE:3:{place}: hooks[0].{key}: `{name}` by itself runs what it reads, which is \
-             the event (name a script for it, or say \"stdin\": \"none\")"
+            "warning: FILE:3:{place}: hooks[0].{key}: `{name}` without a script executes its standard \
+             input, the event's JSON, as code (add a script, or set \"stdin\": \"none\")"
         );
         assert_eq!(of_entry(entry), [expected], "{entry}");
     }
@@ -256,7 +256,7 @@ fn problems_of_a_whole_file_have_a_place() {
     for (text, expected) in [
         (
             &b""[..],
-            "error: FILE:1:1: is not valid JSON: expected a value, found the end (it is empty; a file without hooks is {\"hooks\": []})",
+            "error: FILE:1:1: is not valid JSON: expected a value, found the end (the file is empty; a file without hooks is {\"hooks\": []})",
         ),
         (
             b"{\n  \"hooks\": [\n    {\"event\": \"*\" \"command\": \"x\"}\n]}",
@@ -272,7 +272,7 @@ fn problems_of_a_whole_file_have_a_place() {
         ),
         (
             b"{'hooks': []}",
-            "error: FILE:1:2: is not valid JSON: single-quoted strings are not allowed (strings are in double quotes)",
+            "error: FILE:1:2: is not valid JSON: single-quoted strings are not allowed (a string needs double quotes)",
         ),
         (
             b"[]",
@@ -284,7 +284,7 @@ fn problems_of_a_whole_file_have_a_place() {
         ),
         (
             b"{\"hooks\": [],\n \"hooks\": []}",
-            "error: FILE:2:2: `hooks` comes twice",
+            "error: FILE:2:2: `hooks` occurs twice",
         ),
         (
             b"{\"hook\": []}",
@@ -293,7 +293,7 @@ fn problems_of_a_whole_file_have_a_place() {
         (b"{\n\"a\": \"\xFF\"}", "error: FILE:2:7: is not UTF-8"),
         (
             b"\xFF\xFE{\0}\0",
-            "error: FILE:1:1: is not UTF-8, but UTF-16 it seems: save it as UTF-8",
+            "error: FILE:1:1: is not UTF-8: it looks like UTF-16, save it as UTF-8",
         ),
     ] {
         assert_eq!(
@@ -322,7 +322,7 @@ fn a_dangling_link_is_not_a_missing_file() {
     let report = HookConfig::default().check(&link);
     let told = report.problems[0].to_string();
     assert!(
-        told.ends_with("hooks.json: does not exist, though a link leads to it"),
+        told.ends_with("hooks.json: is a link to a file that does not exist"),
         "{told}"
     );
 }
@@ -556,7 +556,7 @@ fn a_file_beyond_a_limit_cannot_be_used() {
     assert!(problems(entry(996)).is_empty());
     assert_eq!(
         problems(entry(997)),
-        ["error: FILE:1:12: has an entry with more than 1,000 keys, or as many beside `hooks`"]
+        ["error: FILE:1:12: has more than 1,000 keys in an entry, or besides `hooks`"]
     );
     let nested = |values: usize| {
         let list = "0,".repeat(values / 2 - 1) + "0";
@@ -565,7 +565,7 @@ fn a_file_beyond_a_limit_cannot_be_used() {
     };
     assert!(problems(nested(50_000)).is_empty());
     let found = problems(nested(50_002));
-    assert!(found[0].ends_with("has more than 50,000 values within keys that are not known"));
+    assert!(found[0].ends_with("has more than 50,000 values within unknown keys"));
 }
 
 #[test]

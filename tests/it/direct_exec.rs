@@ -1,6 +1,5 @@
-//! A command that needs no shell gives the same result with and without one: exit code, output,
-//! arguments, environment, working directory. docs/protocol.md says what differs, and this leaves it
-//! out.
+//! A command that needs no shell gives the same result with and without one: exit code, output, arguments,
+//! environment, working directory. These tests leave out the differences that docs/protocol.md lists.
 //!
 //! `FORGE_HOOKS_TEST_COMMANDS` is the number of commands.
 #![cfg(unix)]

@@ -63,7 +63,7 @@ fn a_projects_file_turns_nothing_off() {
     assert!(!world.outcome(&blocking_event()).allowed() && report.disabled.is_empty());
     let told = report.problems[0].to_string();
     assert!(
-        told.ends_with("disable: a project's file cannot disable hooks, the user's can"),
+        told.ends_with("disable: a project's file cannot disable hooks: only the user's file can"),
         "{told}"
     );
 }

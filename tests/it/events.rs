@@ -262,7 +262,7 @@ fn a_non_event_is_not_read() {
     case(r#"{"type": 1}"#, "expected a string");
     case(
         r#"{"type": "Tool:PreExecute"}"#,
-        "`Tool:PreExecute` is no valid name",
+        "invalid name `Tool:PreExecute`",
     );
     case(r#"{"type": "tool"}"#, "expected `category:action`");
     case(

@@ -178,7 +178,7 @@ fn an_editor_runs_approved_hooks() {
     world.write("ws/.myeditor/hooks.json", hooks);
     let output = output_of("editor", &["ws", "x.lock"], &world);
     has_lines(&output, &["x.lock: saved"]);
-    let expected = "2 hooks are not approved, and do not run: `locks`, `file:saved`";
+    let expected = "2 hooks are not approved and do not run: `locks`, `file:saved`";
     assert!(output.contains(expected), "{output}");
     assert!(output.contains("`editor --trust ws`"), "{output}");
 

@@ -111,7 +111,7 @@ fn a_projects_hooks_need_approval() {
     assert_eq!(report.unapproved, ["level:loaded", "level:left"]);
     assert_eq!(report.problems.len(), 1);
     let shown = report.problems[0].to_string();
-    let expected = "2 hooks are not approved, and do not run: `level:loaded`, `level:left` \
+    let expected = "2 hooks are not approved and do not run: `level:loaded`, `level:left` \
                     (to approve: `mygame hooks trust`)";
     assert!(shown.ends_with(expected), "{shown}");
     let skipped = hooks.execute(&custom("level:loaded"));
@@ -154,7 +154,7 @@ fn without_a_store_no_project_hook_runs() {
         .project(world.path("project"))
         .load();
     assert!(hooks.trust().is_none() && hooks.registry().is_empty());
-    let expected = "no hook of this project runs: there is no place for approvals";
+    let expected = "no hook of this project runs: no store of approvals can be found";
     assert_eq!(problems(&hooks), [expected]);
 }
 
@@ -321,7 +321,7 @@ fn a_pattern_for_nothing_fired_is_reported() {
         problems(&hooks),
         [
             "`levle:loaded` matches no event of this program: level:loaded",
-            "`Bash` is no tool of this program: bash",
+            "`Bash` is not a tool of this program: bash",
         ]
     );
     let range = hooks.report().problems[0].range.unwrap();

@@ -50,7 +50,7 @@ pub(crate) fn examples_of(section: &str) -> Vec<Example> {
     found
 }
 
-/// The interpreter of a language, and a name for its file; none for a language that is not run.
+/// Returns the interpreter of a language, and a file name; none for a language that is not run.
 pub(crate) fn interpreter(language: &str) -> Option<(&'static str, &'static str)> {
     match language {
         "sh" => Some(("sh", "hook.sh")),
@@ -66,7 +66,7 @@ impl Example {
             return false;
         };
         let needs_jq = self.language == "sh" && self.code.contains("jq ");
-        // Not every `sh` knows `--version`.
+        // Some `sh` do not support `--version`.
         let has_program = program == "sh" || !is_missing(program);
         has_program && !(needs_jq && is_missing("jq"))
     }
@@ -171,7 +171,7 @@ fn examples_fail_on_unreadable_events() {
     let reading = |heading: &str| heading.starts_with("Read the ") || heading == "Change the input";
     for example in runnable(reading) {
         let world = World::new();
-        // A shell cannot tell more of the variable than that it is set.
+        // A shell can only test whether the variable is set and not empty.
         let hook = example.hook(&world).with_env("FORGE_TOOL_ARGS", "");
         world.registry().register(hook);
         for args in [json!(null), json!([1]), json!({}), json!({"command": 5})] {
@@ -198,7 +198,7 @@ fn a_background_example_does_not_block() {
     }
 }
 
-/// The example redacts strings alone.
+/// The example only redacts strings.
 #[test]
 fn unredactable_output_is_withheld() {
     for example in runnable(|heading| heading == REDACT) {

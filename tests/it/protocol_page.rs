@@ -1,5 +1,5 @@
-//! docs/protocol.md holds the table of what blocks, as the code has it. `FORGE_HOOKS_BLESS=1` in the
-//! environment of the tests writes it anew.
+//! Checks the table of what blocks in docs/protocol.md against the code. `FORGE_HOOKS_BLESS=1` in the
+//! environment of the tests updates it.
 
 use std::path::Path;
 
@@ -26,29 +26,27 @@ fn cause(failure: FailureKind) -> &'static str {
         }
         FailureKind::Misconfigured => "its entry in hooks.json, or the file, cannot be used",
         FailureKind::InvalidAnswer => {
-            "its standard output begins with `{` and is no whole valid answer, see \
-             [JSON](#json); where the event cannot be blocked it is text"
+            "its standard output begins with `{` and is not a complete valid answer, see \
+             [JSON](#json); on an event that cannot be blocked it is plain text"
         }
         FailureKind::StatusLost => "exit status lost (the host reaps its children itself)",
         FailureKind::Panicked => "panic in the engine",
-        FailureKind::Circular => "circular, or eight hooks deep, see [Circles](#circles)",
+        FailureKind::Circular => "circular, or below eight other hooks, see [Circles](#circles)",
         FailureKind::ApprovalLost => {
-            "approved once, and changed or gone from its file since, see [Approval](#approval)"
+            "approved, and then changed or removed, see [Approval](#approval)"
         }
         FailureKind::Cancelled => {
-            "cancelled while running or before its turn, by the program or at its end"
+            "cancelled by the program, or at the program's end, while running or before its turn"
         }
-        _ => panic!("the page knows nothing of {failure:?}"),
+        _ => panic!("the page has no row for {failure:?}"),
     }
 }
 
 fn row(cause: &str, name: &str, result: impl Fn(FailurePolicy) -> HookResult) -> String {
     let continues = |policy| result(policy).should_continue();
-    let (block, go_on) = (
-        continues(FailurePolicy::Block),
-        continues(FailurePolicy::Continue),
-    );
-    format!("| {cause} | {name} | {block} | {go_on} |\n")
+    let if_block = continues(FailurePolicy::Block);
+    let if_continue = continues(FailurePolicy::Continue);
+    format!("| {cause} | {name} | {if_block} | {if_continue} |\n")
 }
 
 fn ended(policy: FailurePolicy) -> HookResult {
@@ -74,7 +72,7 @@ fn table() -> String {
             answered(Decision::Block),
         ),
         row(
-            "answer `ask`, and exit code 0; true where the program asks its user",
+            "answer `ask`, and exit code 0; true if the program asks its user",
             "none",
             answered(Decision::Ask),
         ),
@@ -88,7 +86,7 @@ fn table() -> String {
     });
     let resident = row(
         "a [resident hook](#resident-hooks) did not answer with exactly one JSON object on one line with the event's \
-         `id`, or had written something before; on every event",
+         `id`, or wrote output before the event; on every event",
         "`invalid_answer`",
         |policy| {
             let mut result = ended(policy);

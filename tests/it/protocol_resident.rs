@@ -1,5 +1,5 @@
 //! The examples under "Resident hooks" in docs/protocol.md, each in a kept process, in a process for one
-//! event, and as an ordinary hook, which gets no id.
+//! event, and as an ordinary hook, which receives no id.
 #![cfg(unix)]
 
 use std::time::Duration;
@@ -42,7 +42,7 @@ fn fire(world: &World, command: Value) -> HookResult {
     world.fire(&event).remove(0)
 }
 
-/// Fires the cases, of which the first may start a process. What was before matters to a kept process alone.
+/// Fires the cases; the first may start a process. Earlier events matter only to a kept process.
 #[track_caller]
 fn does_as_it_says(example: &Example, world: &World, ways: [Option<Residency>; 2]) {
     let mut way = ways[0];

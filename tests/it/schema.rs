@@ -1,4 +1,4 @@
-//! The JSON Schema of hooks.json, judged by a validator that knows nothing of this crate.
+//! Checks the JSON Schema of hooks.json with a validator that is independent of this crate.
 
 use std::path::Path;
 
@@ -62,7 +62,7 @@ fn examples_templates_and_saves_are_valid() {
     );
 }
 
-/// What the reader takes the schema takes, and what the one refuses the other does.
+/// Schema and reader accept and reject the same texts.
 #[test]
 fn the_schema_and_the_reader_agree() {
     let validator = validator();

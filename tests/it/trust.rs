@@ -94,7 +94,7 @@ fn unapproved_hooks_are_skipped() {
     let told: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 1);
     assert!(
-        told[0].contains("hooks.json: 2 hooks are not approved, and do not run: "),
+        told[0].contains("hooks.json: 2 hooks are not approved and do not run: "),
         "{told:?}"
     );
     assert_eq!(report.unapproved.len(), 2);

@@ -109,7 +109,7 @@ impl Reader<'_> {
 
     /// Of a file without `hooks`, whose hooks its tool ignores.
     fn event_outside(&mut self, event: &'static ForeignEvent, member: &Member<'_>) {
-        if self.loaded.has_room() {
+        if self.loaded.shows_more() {
             let words = "an event outside of `hooks`: its hooks do not run";
             let mut problem = self.problem(Severity::Error, &member.key_range, words);
             problem.help = Some("write {\"hooks\": { ... }} around it".to_owned());
@@ -181,7 +181,7 @@ impl Reader<'_> {
         {
             return Some((event, pattern));
         }
-        if !self.loaded.has_room() {
+        if !self.loaded.shows_more() {
             return None;
         }
         let key = format!("hooks.{name}");
@@ -356,7 +356,7 @@ impl Reader<'_> {
     }
 
     fn report(&mut self, key: &str, severity: Severity, range: &Range<usize>, words: &str) {
-        if self.loaded.has_room() {
+        if self.loaded.shows_more() {
             let mut problem = self.problem(severity, range, words);
             problem.place_in(None, key);
             self.loaded.report(problem);

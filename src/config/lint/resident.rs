@@ -1,15 +1,15 @@
-//! What will go wrong with a hook whose process is kept.
+//! Finds probable mistakes in a hook whose process is kept.
 //!
-//! Sees the command as it is written, not the scripts that it names.
+//! Reads the command, not the scripts that it names.
 
 use super::{Finding, is_ours, is_posix, variables};
 use crate::hook::{CommandText, Hook, HookCommand, Reads, Token, Word, literal_words, words};
 use crate::profile::AppProfile;
 
-/// The variables that such a hook finds, behind a prefix.
+/// The variables that such a hook has, after a prefix.
 const SET: [&str; 4] = ["WORKING_DIR", "RESIDENT", "HOOK_CHAIN", "HOOKS_DISABLE"];
 
-/// Programs that answer when their input ends, and not before.
+/// Programs that answer only when their input ends.
 const READ_TO_THE_END: [&str; 6] = ["cat", "sort", "tac", "tail", "wc", "xargs"];
 
 pub(super) fn lint(
@@ -34,14 +34,14 @@ pub(super) fn lint(
         found.extend(unknown_files(hook));
     }
     if is_written("reads") && hook.reads() == Reads::Environment {
-        let message = "a resident hook finds no event in its environment";
-        let help = "leave `reads` out: it reads its events from standard input";
+        let message = "a resident hook has no event in its environment";
+        let help = "remove `reads`: the hook reads its events from standard input";
         found.push(Finding::new("reads", message.to_owned()).with_help(help));
     }
     found
 }
 
-/// Such a hook is never kept.
+/// Finds a command whose process is never kept.
 fn unknown_files(hook: &Hook) -> Option<Finding> {
     if literal_words(hook.command()).is_some() || !hook.inputs().is_empty() {
         return None;
@@ -50,12 +50,12 @@ fn unknown_files(hook: &Hook) -> Option<Finding> {
         HookCommand::Program(_) => "args",
         HookCommand::Shell { .. } => "command",
     };
-    let message = "which files this runs cannot be told, so that its process is not kept";
-    let help = "write it as `args`, a program and its arguments, or name the files in `inputs`";
+    let message = "the files that this command runs are unknown, so its process is not kept";
+    let help = "write it as `args`, a program and its arguments, or list the files in `inputs`";
     Some(Finding::new(key, message.to_owned()).with_help(help))
 }
 
-/// What a program of the command does with its input.
+/// How a program of the command handles its input.
 enum Habit {
     ReadsToTheEnd(String),
     KeepsItsOutput,
@@ -67,13 +67,13 @@ impl Habit {
         match self {
             Self::ReadsToTheEnd(program) => {
                 let message = format!(
-                    "`{program}` reads to the end of its input, which comes only when the process is to end"
+                    "`{program}` reads to the end of its input, which comes only when the process must end"
                 );
                 Finding::new(key, message).with_help("answer each line as it is read")
             }
             Self::KeepsItsOutput => {
-                let message = "`jq` keeps its answers in a buffer".to_owned();
-                Finding::new(key, message).with_help("say `jq --unbuffered`")
+                let message = "`jq` buffers its answers".to_owned();
+                Finding::new(key, message).with_help("use `jq --unbuffered`")
             }
             Self::ReadsBytes => {
                 let message = "`while read` makes a system call for each byte of an event";
@@ -84,7 +84,7 @@ impl Habit {
     }
 }
 
-/// The first in the text, or in the code that it nests.
+/// Returns the first one in the text, or in its nested code.
 fn of_text(text: &CommandText) -> Option<Habit> {
     let mut commands = text
         .tokens
@@ -102,7 +102,7 @@ fn of_text(text: &CommandText) -> Option<Habit> {
 fn of_program(words: &[&Word]) -> Option<Habit> {
     let mut words = words.iter().map(|word| &*word.text).peekable();
     let mut loops = false;
-    // What may stand before a program.
+    // Skips the words that may precede a program.
     while let Some(word) = words.next_if(|word| stands_before_a_program(word)) {
         loops |= ["while", "until"].contains(&word);
     }
@@ -114,7 +114,7 @@ fn of_program(words: &[&Word]) -> Option<Habit> {
     if name == "jq" {
         return of_jq(words);
     }
-    // With a file to read, it does not read the events.
+    // With a file as an argument, it does not read the events.
     let reads_events = words.all(|word| word.starts_with('-'));
     let reads = READ_TO_THE_END.contains(&name) && (reads_events || name == "xargs");
     reads.then(|| Habit::ReadsToTheEnd(name.to_owned()))
@@ -131,7 +131,7 @@ fn stands_before_a_program(word: &str) -> bool {
     is_assignment || keywords.contains(&word)
 }
 
-/// Short options may stand together, as in `-sc`.
+/// Checks the options of `jq`. Short options may be combined, as in `-sc`.
 fn of_jq<'a>(options: impl Iterator<Item = &'a str>) -> Option<Habit> {
     let options: Vec<_> = options.filter(|word| word.starts_with('-')).collect();
     let slurps = |word: &&&str| match word.strip_prefix("--") {
@@ -145,7 +145,7 @@ fn of_jq<'a>(options: impl Iterator<Item = &'a str>) -> Option<Habit> {
     (!flushes).then_some(Habit::KeepsItsOutput)
 }
 
-/// One that the hook sets itself is there.
+/// Finds a variable of an event, unless the hook sets it itself.
 fn event_variable(hook: &Hook, profile: &AppProfile) -> Option<Finding> {
     let (key, texts): (_, Vec<&str>) = match hook.command() {
         HookCommand::Shell { text, .. } => ("command", vec![text]),
@@ -161,7 +161,7 @@ fn event_variable(hook: &Hook, profile: &AppProfile) -> Option<Finding> {
         .into_iter()
         .flat_map(variables)
         .find(|name| is_ours(name, profile) && !is_set(name))?;
-    let message = format!("`${name}` is not set: a resident hook finds no variables of an event");
+    let message = format!("`${name}` is not set: a resident hook has no variables of an event");
     Some(Finding::new(key, message).with_help("read the event from standard input"))
 }
 
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_command_whose_files_are_unknown_is_found() {
         let hook = |command: &str| Hook::new("*", command).unwrap().with_resident();
-        case(&hook("~/guard.py"), Some("cannot be told"));
+        case(&hook("~/guard.py"), Some("are unknown"));
         case(&hook("./guard.py"), None);
         case(&hook("~/guard.py").with_inputs(["guard.py"]), None);
     }
@@ -208,7 +208,7 @@ mod tests {
             ("event=$(cat); ./guard \"$event\"", Some(END)),
             ("A=1 sort", Some(END)),
             ("exec jq -sc .", Some("`jq --slurp` reads")),
-            ("jq -c '{id}'", Some("`jq` keeps")),
+            ("jq -c '{id}'", Some("`jq` buffers")),
             ("exec jq -c --unbuffered '{id}'", None),
             ("jq --unbuffered -c --slurp .", Some("`jq --slurp`")),
             (

@@ -1,4 +1,4 @@
-//! Names in a hook's `inherit` that look like those of secrets.
+//! Finds names in a hook's `inherit` that look like names of secrets.
 
 use serde_json::json;
 
@@ -6,10 +6,10 @@ use super::Finding;
 use crate::hook::Hook;
 use crate::redact::Redactor;
 
-/// So many names of a file are looked at: that takes longer than to read them.
+/// The most names of a file that are checked: checking takes longer than reading.
 const MOST_NAMES: usize = 20_000;
 
-/// What looks for them, in all hooks of a file.
+/// Checks the names of all hooks of a file.
 pub(crate) struct SecretNames {
     redactor: Redactor,
     left: usize,
@@ -23,7 +23,8 @@ impl SecretNames {
         }
     }
 
-    /// A name with a star may be meant for others.
+    /// Returns a finding for the first such name. A name with a star is skipped, since it may be for other
+    /// variables.
     pub(crate) fn lint(&mut self, hook: &Hook) -> Option<Finding> {
         let rule = hook.inherit_rule()?;
         let names = rule.names().iter().filter(|name| !name.contains('*'));
@@ -32,13 +33,13 @@ impl SecretNames {
             self.left -= 1;
             is_secret(name, &self.redactor)
         })?;
-        let message = format!("passes on `{name}`, whose name is that of a secret");
-        let help = "leave it out, unless the hook needs it";
+        let message = format!("passes on `{name}`, whose name looks like that of a secret");
+        let help = "remove it unless the hook needs it";
         Some(Finding::new("inherit", message).with_help(help))
     }
 }
 
-/// Whether the value of a variable of this name would be masked. These two are directories.
+/// Returns whether the value of a variable of this name would be masked. The two exceptions are directories.
 fn is_secret(name: &str, redactor: &Redactor) -> bool {
     let value = json!({name: "x9x9"});
     !["PWD", "OLDPWD"].contains(&name) && redactor.value(&value)[name] != "x9x9"
@@ -52,7 +53,8 @@ mod tests {
     fn case(found: &mut SecretNames, names: &[&str], secret: Option<&str>) {
         let hook = Hook::new("session:start", "x").unwrap();
         let found = found.lint(&hook.with_inherit(names.iter().copied()));
-        let expected = secret.map(|it| format!("passes on `{it}`, whose name is that of a secret"));
+        let expected =
+            secret.map(|it| format!("passes on `{it}`, whose name looks like that of a secret"));
         assert_eq!(found.map(|it| it.message), expected, "{names:?}");
     }
 

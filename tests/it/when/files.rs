@@ -57,15 +57,15 @@ fn problems_have_their_place() {
         ),
         (
             r#"{"/a": "x", "/a": "y"}"#,
-            "error: FILE:2:35: hooks[0].when./a: the key comes twice",
+            "error: FILE:2:35: hooks[0].when./a: the key occurs twice",
         ),
         (
             r#"{"/a": {"regex": "x", "regex": "y"}}"#,
-            "error: FILE:2:24: hooks[0].when./a: the key comes twice",
+            "error: FILE:2:24: hooks[0].when./a: the key occurs twice",
         ),
         (
             r#"{"/data/tool_args/command": "x"}"#,
-            "warning: FILE:2:51: hooks[0].when./data/tool_args/command: `/data/tool_args/command` begins at the data itself (leave out `/data`)",
+            "warning: FILE:2:51: hooks[0].when./data/tool_args/command: `/data/tool_args/command` begins with `/data`, but pointers begin in the data (remove `/data`)",
         ),
         (
             r#"{"/tool_name": "bash"}"#,
