@@ -113,9 +113,9 @@ pub(crate) struct Common {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Fire an event at the hooks, through the real engine, and show what each of them does.
+    /// Fire an event with the real engine, and show what each hook does.
     Fire(Box<Fire>),
-    /// Fire a table of cases at the hooks, and show where they decide otherwise than expected.
+    /// Fire the events of a table of cases, and show which decisions are not as expected.
     Test(Test),
     /// Show the events that hooks can handle: their data, their variables, which can be blocked.
     Events(Events),
@@ -152,8 +152,8 @@ pub(crate) enum Command {
 
 #[derive(Args)]
 #[command(
-    after_help = "Exit status: 0 when the host would go on and no hook failed; 1 when one blocks or fails (unless it \
-                  says `\"on_failure\": \"continue\"`); with --as, 1 when one denies or asks; 130 after Ctrl-C.\n\n\
+    after_help = "Exit status: 0 if the host would continue and no hook failed; 1 if one blocks or fails (unless it \
+                  has `\"on_failure\": \"continue\"`); with --as, 1 if one denies or asks; 130 after Ctrl-C.\n\n\
                   Examples:\n  forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}'\n  \
                   forge-hooks fire session:message --session s1 --data role=user --data content=hello\n  \
                   echo '{\"type\":\"session:start\"}' | forge-hooks fire --event-json - --dry-run\n  \
@@ -214,7 +214,7 @@ pub(crate) struct Fire {
         conflicts_with_all = ["dry_run", "resident"]
     )]
     pub(crate) record: Option<PathBuf>,
-    /// Take the event of --event-json for what this tool writes on its hooks' standard input, and run the
+    /// Read --event-json as this tool's own event, as it writes it to the standard input of its hooks. Run the
     /// hooks of this tool as it does: the user's, the project's, and those of --settings and --plugin.
     #[arg(
         long = "as",
@@ -227,10 +227,10 @@ pub(crate) struct Fire {
         ]
     )]
     pub(crate) dialect: Option<Dialect>,
-    /// With --as: also this settings file of the tool; may come several times. It needs no approval.
+    /// With --as: also this settings file of the tool; can be repeated. It needs no approval.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "dialect")]
     pub(crate) settings: Vec<PathBuf>,
-    /// With --as: also the plugin in this directory; may come several times. It needs no approval.
+    /// With --as: also the plugin in this directory; can be repeated. It needs no approval.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "dialect")]
     pub(crate) plugin: Vec<PathBuf>,
     /// Print one object for programs.

@@ -57,7 +57,10 @@ impl Alternative {
             return Vec::new();
         };
         if is_matched && !matched.any(EventSpec::may_have_tool) {
-            let message = format!("`{}` names a tool, and its events have none", self.shown());
+            let message = format!(
+                "`{}` names a tool, but its events have no tool",
+                self.shown()
+            );
             return vec![Unfired::new(message, Some(self.event_text()))];
         }
         unknown_tools(tool, vocabulary)

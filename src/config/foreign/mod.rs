@@ -253,7 +253,7 @@ impl OtherTools {
                 }
             }
             if !directory.is_dir() {
-                let words = "is not a directory, expected one of a plugin";
+                let words = "is not a directory, expected the directory of a plugin";
                 found.plugins.push(missing(&directory, words));
             }
         }

@@ -277,7 +277,7 @@ fn failures_are_listed_and_prevent_nothing() {
         (slow, "timed out", "", 1),
         (
             command("echo '{\"decision\": 1}'"),
-            "its answer cannot be used",
+            "its answer is invalid",
             "",
             0,
         ),
@@ -516,7 +516,7 @@ fn input_that_is_no_event_ends_with_2() {
     for (input, args, words) in [
         ("{", &[][..], "could not read `--event-json -`: EOF"),
         ("[]", &[], "expected an object"),
-        ("{}", &[], "expected a text as `hook_event_name`"),
+        ("{}", &[], "expected a string `hook_event_name`"),
         (
             r#"{"hook_event_name": "BeforeTool"}"#,
             &[],
