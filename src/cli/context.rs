@@ -69,6 +69,7 @@ impl Context<'_> {
         let builder = self.builder(profile);
         let mut builder = builder.other_tools_of(self.hooks.config());
         builder = builder.other_tools([dialect]);
+        builder = builder.approve_command(self.command("trust"));
         for path in named {
             builder = builder.settings(dialect, path);
         }

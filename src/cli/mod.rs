@@ -95,15 +95,25 @@ pub fn run_standalone<A: Into<OsString>>(
     ExitCode::from(run_parsed(command_line, args, io, hooks))
 }
 
-/// The options `--profile` and `--other-tools` as they were given, for commands that are suggested; empty
-/// without them, and for a host, which does not have them.
+/// Returns the options that a suggested command needs: `--profile` and `--other-tools` as they were given, and
+/// the tool of `fire --as`. Empty for a host, which does not have these options.
 fn names_of(matches: &ArgMatches) -> String {
     let mut names = String::new();
     if let Ok(Some(name)) = matches.try_get_one::<String>(args::PROFILE) {
         names += &format!(" --{} {name}", args::PROFILE);
     }
-    if let Ok(Some(tools)) = matches.try_get_many::<Dialect>(args::OTHER_TOOLS) {
-        let tools: Vec<_> = tools.map(|tool| tool.as_str()).collect();
+    let Ok(given) = matches.try_get_many::<Dialect>(args::OTHER_TOOLS) else {
+        return names;
+    };
+    let mut tools: Vec<&Dialect> = given.into_iter().flatten().collect();
+    let fire = matches.subcommand_matches("fire");
+    if let Some(tool) = fire.and_then(|fire| fire.get_one("dialect"))
+        && !tools.contains(&tool)
+    {
+        tools.push(tool);
+    }
+    if !tools.is_empty() {
+        let tools: Vec<_> = tools.into_iter().map(|tool| tool.as_str()).collect();
         names += &format!(" --{} {}", args::OTHER_TOOLS, tools.join(","));
     }
     names

@@ -410,6 +410,8 @@ fn what_a_project_brings_needs_an_approval() {
     is_as(&report, &json!({"ran": 0}), "not approved");
     let diagnostics = report["diagnostics"].to_string();
     assert!(diagnostics.contains("1 hook is not approved"), "{report:#}");
+    let command = "`forge-hooks --other-tools claude trust";
+    assert!(diagnostics.contains(command), "{report:#}");
     let named = ["--settings", file.to_str().unwrap()];
     let denied = json!({"decision": "deny", "reason": "no"});
     is_as(&fire(&named).json(), &denied, "named");
