@@ -42,7 +42,8 @@
 //! - [`Hooks`] is built once, from your program's names, its events and tools ([`EventSpec`],
 //!   [`Vocabulary`]), and the hooks that may run ([`TrustPolicy`]). It owns the parts below and gives
 //!   access to them.
-//! - [`HookEvent`] is one event, of one of sixteen built-in kinds ([`EventType`]) or one of your own.
+//! - [`HookEvent`] is one event, of one of sixteen built-in kinds ([`EventType`]), one of six kinds for
+//!   agents, or one of your own.
 //! - [`Hook`] is a command and the [`EventPattern`] of its events. [`HookRegistry`] holds hooks in order;
 //!   [`HookConfig`] loads them from files.
 //! - [`HookExecutor`] runs hooks: threads, timeouts, observers. [`Outcome`] says whether your program may
@@ -67,8 +68,8 @@
 //! With [`HooksBuilder::other_tools`], the hooks in the settings of Claude Code, Codex and Gemini CLI run as
 //! they are, and with [`HooksBuilder::plugin`] those of a plugin. Each finds the input of its own tool and
 //! answers as its tool expects; your program fires its own events. [`HookEvent::with_context`] carries what
-//! only these hooks ask for, and [`foreign_event`] reads an event that another tool has written. The document
-//! `docs/other-tools.md` in the repository says what differs.
+//! only these hooks ask for, and [`foreign_event`] reads an event that another tool has written.
+//! [What runs and what differs](docs::other_tools).
 //!
 //! # Around a tool, a model call, a session
 //! [`Lifecycle`] fires the events before and after an action of your program, in the right order, also if
@@ -103,12 +104,15 @@
 //! # Ready-made hooks
 //! [`HOOK_TEMPLATES`] contains some; [`templates`] creates them for another profile.
 //!
+//! # For the authors of hooks
+//! [How to write a hook](docs::protocol): patterns, variables, input, answers, and examples.
+//!
 //! # Trying a hook
 //! With the feature `cli`, the program `forge-hooks` fires events without your program. It shows what each
-//! hook does and why other hooks do not run, tests tables of cases, and shows the problems of a file. The
-//! document `docs/program.md` in the repository describes its commands. The commands are functions of this
-//! library and use only its public API: a host that calls `forge_hooks::cli::run` has `mygame hooks fire`,
-//! `list`, `trust` and the other commands, with its own names, events and tools.
+//! hook does and why other hooks do not run, tests tables of cases, and shows the problems of a file
+//! ([its commands](docs::program)). The commands are functions of this library and use only its public API:
+//! a host that calls `forge_hooks::cli::run` has `mygame hooks fire`, `list`, `trust` and the other commands,
+//! with its own names, events and tools.
 //!
 //! # Logging
 //! The library logs through [`log`]: a hook's start and end at debug level, its standard error and its
@@ -133,8 +137,8 @@
 //! On Unix, one loop waits for the pipes. On Linux, the same loop waits for the end of the process, with a
 //! pidfd; on other platforms, the crate `wait-timeout` waits for it. When a hook is killed, the processes
 //! that it has started are killed too: on Unix its process group, on Linux also its descendants outside the
-//! group, on Windows its job. The document `docs/gotchas.md` in the repository describes what goes wrong
-//! with child processes, and what this library does about it.
+//! group, on Windows its job. [What goes wrong with child processes](docs::gotchas), and what this library
+//! does about it.
 //!
 //! The library replaces no signal handler of the host on Windows, and on Linux with a pidfd. Without a pidfd
 //! (macOS, the BSDs, Linux before 5.3 or in a sandbox that refuses it), `wait-timeout` installs a handler
