@@ -93,7 +93,7 @@
 //! they run only if a person has approved them, see [`TrustStore`]. With [`TrustPolicy::Everything`]
 //! they run without an approval.
 //!
-//! # Help for the authors of hooks
+//! # Your own events and tools
 //! A pattern that matches no event of your program is [reported](LoadReport::problems), with a suggestion.
 //! With [`Hooks::json_schema`], an editor offers your events and tools.
 //!
