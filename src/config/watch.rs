@@ -277,7 +277,7 @@ impl Watching {
                 break report;
             }
         };
-        // Full: nobody reads them.
+        // Full: the host does not read them.
         let _ = self.reports.try_send(LoadReport::clone(&report));
     }
 

@@ -73,10 +73,10 @@ impl FailureKind {
         )
     }
 
-    /// Whether the operation may go on in spite of this failure. One rule for all causes, with two
-    /// exceptions. Of a hook that was cancelled nobody can say what it would have answered, and
-    /// whoever cancelled it does not want to go on. And of one that has been changed since it was
-    /// approved, what it says of its failures is no more to be trusted than the rest.
+    /// Returns whether the operation may continue in spite of this failure: if the policy is `Continue`. Two
+    /// failures are never ignored. The decision of a cancelled hook is not known, and the host that cancelled
+    /// it does not want to continue. A hook that changed after its approval is not trusted to say what its
+    /// failures mean.
     #[must_use]
     pub fn continues_under(self, policy: FailurePolicy) -> bool {
         match self {
