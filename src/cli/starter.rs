@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::args::Init;
 use crate::cli::context::Context;
@@ -61,7 +62,8 @@ fn write_new(path: &Path, context: &Context<'_>) -> Result<(), Failure> {
         fs::create_dir_all(directory).map_err(could_not)?;
     }
     let mut file = File::create_new(path).map_err(could_not)?;
-    writeln!(file, "{:#}", content(context)).map_err(could_not)?;
+    let content = serde_json::to_string_pretty(&content(context)).map_err(io::Error::from);
+    writeln!(file, "{}", content.map_err(could_not)?).map_err(could_not)?;
     match File::create_new(path.with_file_name(SCHEMA)) {
         Ok(mut schema) => writeln!(schema, "{:#}", context.hooks.json_schema()).map_err(could_not),
         // It is the user's own file, or that of another version.
@@ -86,13 +88,20 @@ fn may_have_tool(tool: &str, context: &Context<'_>) -> bool {
     vocabulary.tools().is_empty() || vocabulary.has_tool(tool)
 }
 
+/// A hooks file, with its keys in the order in which people write them.
+#[derive(Serialize)]
+struct Starter {
+    #[serde(rename = "$schema")]
+    schema: String,
+    comment: String,
+    hooks: Vec<Hook>,
+}
+
 /// Every kind of hook once, described, and none but the harmless guard switched on.
-fn content(context: &Context<'_>) -> Value {
+fn content(context: &Context<'_>) -> Starter {
     let templates = context.templates();
-    let guard = templates.get("block_sudo");
-    let guard = guard
-        .filter(|_| may_have_tool("bash", context))
-        .map(Hook::to_json);
+    let guard = templates.get("block_sudo").cloned();
+    let guard = guard.filter(|_| may_have_tool("bash", context));
     let prefix = context.profile().env_prefixes().first();
     let prefix = prefix.map(|prefix| format!("{prefix}_"));
     let prefix = prefix.unwrap_or_default();
@@ -122,10 +131,13 @@ fn content(context: &Context<'_>) -> Value {
             "enabled": false,
         }),
     ];
-    let hooks: Vec<Value> = guard.into_iter().chain(examples).collect();
-    json!({
-        "$schema": format!("./{SCHEMA}"),
-        "comment": format!("The hooks run in this order. Keys called `comment`, or that begin with `_`, are yours. `{} validate` shows what is wrong.", context.program),
-        "hooks": hooks,
-    })
+    let examples = examples.iter().flat_map(Hook::from_json);
+    Starter {
+        schema: format!("./{SCHEMA}"),
+        comment: format!(
+            "The hooks run in this order. Keys called `comment`, or that begin with `_`, are yours. `{} validate` shows what is wrong.",
+            context.program
+        ),
+        hooks: guard.into_iter().chain(examples).collect(),
+    }
 }

@@ -17,7 +17,7 @@ pub(crate) struct Installed {
 
 #[derive(Debug, Default)]
 struct State {
-    /// So many loads there were.
+    /// The number of loads so far.
     loads: u64,
     registered: HashSet<HookId>,
     hooks: Vec<Arc<Hook>>,

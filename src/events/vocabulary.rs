@@ -37,7 +37,7 @@ pub struct Vocabulary {
     tools: Vec<String>,
     /// The globs among `tools`.
     globs: Vec<Pattern>,
-    /// So many of `events` are this crate's.
+    /// The number of `events` that this crate defines.
     known: usize,
 }
 

@@ -189,16 +189,16 @@ impl Show {
         if self.hooks == 0 {
             (
                 Style::Good,
-                "no hook is for this event; the host would go on".to_owned(),
+                "no hook is for this event; the host would continue".to_owned(),
             )
         } else if failed > 0 {
             let failed = counted(failed, "hook");
             let words = format!(
-                "{failed} failed or objected; the host would go on, for this event cannot be blocked"
+                "{failed} failed or objected; the host would continue, for this event cannot be blocked"
             );
             (Style::Warning, words + &self.not_reached(outcome))
         } else {
-            (Style::Good, "the host would go on".to_owned())
+            (Style::Good, "the host would continue".to_owned())
         }
     }
 
@@ -278,7 +278,7 @@ fn verdict(result: &HookResult, can_block: bool) -> (Style, &'static str) {
     } else if result.success() && result.should_continue() {
         (Style::Good, "ok")
     } else if result.should_continue() {
-        (Style::Warning, "failed, and lets the host go on")
+        (Style::Warning, "failed, and lets the host continue")
     } else if can_block && !result.hook.background() {
         (Style::Bad, "blocks")
     } else if result.success() {

@@ -384,7 +384,7 @@ fn missing(path: &Path, words: impl Into<String>) -> Loaded {
     missing
 }
 
-/// Loads a file; None where there is none.
+/// Loads a file. Returns None if it does not exist.
 fn load(path: &Path, origin: &Origin) -> Option<(Loaded, Switches)> {
     let mut loaded = Loaded::nothing(path);
     let switches = match file::read(path) {

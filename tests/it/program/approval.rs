@@ -47,6 +47,8 @@ fn the_log_of_init_keeps_the_approval() {
     let path = "project/.src/forge/hooks.json";
     assert_eq!(user.run(&["init"]).status, 0);
     let text = user.read(path);
+    let place = |key: &str| text.find(key).unwrap();
+    assert!(place("\"event\"") < place("\"command\""), "{text}");
     user.write(
         path,
         &text.replace("\"enabled\": false", "\"enabled\": true"),
