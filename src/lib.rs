@@ -193,7 +193,7 @@ pub use serde_json;
 pub mod fuzzing {
     use crate::HookOutput;
     use crate::hook::{Dialect, dialects};
-    use crate::protocol::{Ended, from_first_visible, read_answer, read_foreign_answer};
+    use crate::protocol::{Ended, Stakes, from_first_visible, read_answer, read_foreign_answer};
 
     /// Returns the answer in a hook's standard output, if it is valid.
     #[must_use]
@@ -213,7 +213,7 @@ pub mod fuzzing {
                         stdout: &text,
                         stderr: &text,
                     };
-                    let _ = read_foreign_answer(*dialect, event.name, true, &ended);
+                    let _ = read_foreign_answer(*dialect, event.name, Stakes::Strict, &ended);
                 }
             }
         }

@@ -5,14 +5,14 @@ use super::{claude, codex, gemini};
 use crate::hook::Dialect;
 use crate::outcome::Decision;
 
-/// What there is to lose where a hook's answer is not understood.
+/// The consequence of an answer that its tool does not understand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Stakes {
-    /// The event cannot be blocked.
+    /// None: the event cannot be blocked.
     None,
-    /// The hook goes unheard, as its tool does it.
+    /// The answer is ignored, as the tool ignores it.
     Forgiven,
-    /// That is a failure, and blocks.
+    /// The hook fails, and blocks.
     Strict,
 }
 
