@@ -110,7 +110,7 @@ pub(super) fn wrong_type(key: impl Into<String>, expected: &str, found: &Value) 
     unexpected(key, expected, kind(found))
 }
 
-pub(super) fn kind(value: &Value) -> &'static str {
+pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",

@@ -5,6 +5,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::hook::kind;
 use crate::outcome::{Decision, HookOutput};
 
 /// How a hook ended, and what it wrote.
@@ -187,13 +188,5 @@ impl<'a> Members<'a> {
 }
 
 fn unexpected(key: &str, expected: &str, found: &Value) -> String {
-    let found = match found {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    };
-    format!("`{key}`: expected {expected}, found {found}")
+    format!("`{key}`: expected {expected}, found {}", kind(found))
 }
