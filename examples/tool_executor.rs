@@ -24,12 +24,12 @@ fn model() -> Vec<(&'static str, Value)> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = tempfile::tempdir()?;
+    let directory = tempfile::tempdir()?;
     let hooks = Hooks::builder(AppProfile::new("myagent"))
         .tools(["read", "write", "remove"])
-        .project(folder.path())
+        .project(directory.path())
         .plugin(PLUGIN)
-        .executor(HookExecutor::builder().working_dir(folder.path()))
+        .executor(HookExecutor::builder().working_dir(directory.path()))
         .load();
     print!("{}", hooks.report().render(false));
 
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         // The hooks have their say here; the tool is called in between, or not at all.
         let call = session.lifecycle().tool(tool, args).apply_updates();
         let call = call.on_ask(ask_user);
-        let stops_turn = match call.run(|args| use_tool(tool, args, folder.path())) {
+        let stops_turn = match call.run(|args| use_tool(tool, args, directory.path())) {
             Ok(run) => show(&run),
             Err(blocked) => {
                 println!("  {blocked}");
@@ -76,9 +76,9 @@ fn show(run: &ToolRun<String, Box<dyn Error>>) -> bool {
 }
 
 /// The tools. What a hook has changed, they find in their arguments.
-fn use_tool(name: &str, args: &Value, folder: &Path) -> Result<String, Box<dyn Error>> {
+fn use_tool(name: &str, args: &Value, directory: &Path) -> Result<String, Box<dyn Error>> {
     let arg = |key: &str| args[key].as_str().ok_or(format!("{name} needs `{key}`"));
-    let path = folder.join(arg("path")?);
+    let path = directory.join(arg("path")?);
     let done = match name {
         "read" => fs::read_to_string(path),
         "write" => fs::write(path, arg("text")?).map(|()| "written".to_owned()),

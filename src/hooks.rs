@@ -139,7 +139,7 @@ impl HooksBuilder {
         self
     }
 
-    /// Has hooks of other tools block where they fail; see [`HookConfig::with_strict_guards`].
+    /// Makes a hook of another tool block if it fails; see [`HookConfig::with_strict_guards`].
     pub fn strict_guards(mut self) -> Self {
         self.config = self.config.with_strict_guards();
         self
@@ -152,15 +152,15 @@ impl HooksBuilder {
     }
 
     /// Sets which of the project's hooks may run. Default: the hooks that a person has approved in the
-    /// profile's store ([`HookConfig::trust_store`]); none if the user has no home directory.
+    /// profile's store ([`HookConfig::trust_store`]). If the user has no home directory, no hook of the project
+    /// runs.
     pub fn trust(mut self, policy: TrustPolicy) -> Self {
         self.policy = Some(policy);
         self
     }
 
-    /// Sets the command by which a person approves the project's hooks, for the message about those
-    /// that are not. Default: that of the program `forge-hooks`. A host that calls
-    /// `cli::run` names its own, as in `mygame hooks trust`.
+    /// Sets the command that messages suggest for approving the project's hooks. Default: `forge-hooks trust`.
+    /// A host that calls `cli::run` names its own, as in `mygame hooks trust`.
     pub fn approve_command(mut self, command: impl Into<String>) -> Self {
         self.config = self.config.with_approve_command(command.into());
         self
@@ -205,8 +205,8 @@ impl Hooks {
         }
     }
 
-    /// A builder with the same names, events, tools and files, as for another project. It has no project
-    /// yet; executor and approvals are the default ones.
+    /// Returns a builder with the same names, events, tools and files, for example to load another project. It
+    /// has no project yet; the executor and the trust policy are the defaults.
     pub fn to_builder(&self) -> HooksBuilder {
         HooksBuilder {
             config: self.config().clone(),
@@ -319,8 +319,8 @@ impl Hooks {
         self.shared.project.as_deref()
     }
 
-    /// The store of the project's approvals. None if the hooks need no approval
-    /// ([`TrustPolicy::Everything`]), and if the user has no home directory: then none of them runs.
+    /// The store of the project's approvals. None with [`TrustPolicy::Everything`]. Also none if the user has
+    /// no home directory: then no hook of the project runs.
     #[must_use]
     pub fn trust(&self) -> Option<TrustStore> {
         match &self.shared.policy {

@@ -7,7 +7,7 @@
 //! {"hooks": [{"event": "tool:pre_execute:bash", "command": "./guard.sh", "timeout": 5}]}
 //! ```
 //!
-//! Your program fires an event and checks the outcome:
+//! Your program, the *host*, fires an event and checks the outcome:
 //!
 //! ```
 //! use forge_hooks::{AppProfile, EventSpec, EventType, HookEvent, Hooks};
@@ -15,11 +15,10 @@
 //!
 //! # let home = tempfile::tempdir()?;
 //! # let project = home.path();
-//! let compacted = EventType::custom("context:compacted")?;
-//! let hooks = Hooks::builder(AppProfile::new("myagent"))
-//!     .event(EventSpec::new(compacted.clone()).description("The context was shortened").notify_only())
-//!     .tools(["bash", "write", "mcp:*"])
-//!     .project(project) // optional: its hooks run once a person has approved them
+//! let compacted = EventType::custom("context:compacted")?; let hooks =
+//! Hooks::builder(AppProfile::new("myagent")) .event(EventSpec::new(compacted.clone()).description("The context
+//! was shortened").notify_only()) .tools(["bash", "write", "mcp:*"]) .project(project) // optional: its hooks
+//! run only after a person has approved them
 //! #   .config_home(home.path())
 //!     .load();
 //! for problem in &hooks.report().problems {
@@ -42,8 +41,8 @@
 //! - [`Hooks`] is built once, from your program's names, its events and tools ([`EventSpec`],
 //!   [`Vocabulary`]), and the hooks that may run ([`TrustPolicy`]). It owns the parts below and gives
 //!   access to them.
-//! - [`HookEvent`] is one event, of one of sixteen built-in kinds ([`EventType`]), one of six kinds for
-//!   agents, or one of your own.
+//! - [`HookEvent`] is one event. Its kind ([`EventType`]) is one of sixteen built-in kinds, one of six kinds
+//!   for agents, or one of your own.
 //! - [`Hook`] is a command and the [`EventPattern`] of its events. [`HookRegistry`] holds hooks in order;
 //!   [`HookConfig`] loads them from files.
 //! - [`HookExecutor`] runs hooks: threads, timeouts, observers. [`Outcome`] says whether your program may
@@ -67,9 +66,9 @@
 //! # Hooks written for other tools
 //! With [`HooksBuilder::other_tools`], the hooks in the settings of Claude Code, Codex and Gemini CLI run as
 //! they are, and with [`HooksBuilder::plugin`] those of a plugin. Each finds the input of its own tool and
-//! answers as its tool expects; your program fires its own events. [`HookEvent::with_context`] carries what
-//! only these hooks ask for, and [`foreign_event`] reads an event that another tool has written.
-//! [What runs and what differs](docs::other_tools).
+//! answers as its tool expects; your program fires its own events. [`HookEvent::with_context`] sets fields that
+//! only these hooks read, such as the path of the transcript, and [`foreign_event`] reads an event that another
+//! tool has written. [What runs and what differs](docs::other_tools).
 //!
 //! # Around a tool, a model call, a session
 //! [`Lifecycle`] fires the events before and after an action of your program, in the right order, also if
@@ -89,8 +88,8 @@
 //! An [`Observer`] receives each start, end and drop of a hook. [`Trace`] is an observer that writes a file.
 //!
 //! # Which hooks run
-//! A project's hooks come with the project. With [`TrustPolicy::Approved`], the default of [`Hooks`],
-//! they run only if a person has approved them, see [`TrustStore`]. With [`TrustPolicy::Everything`]
+//! A project's hooks may have been written by strangers. With [`TrustPolicy::Approved`], the default of
+//! [`Hooks`], they run only if a person has approved them, see [`TrustStore`]. With [`TrustPolicy::Everything`]
 //! they run without an approval.
 //!
 //! # Your own events and tools
@@ -126,9 +125,14 @@
 //! makes these visible with [`printable`] or [`printable_lines`]. The library does so in its own texts: in
 //! the log, in each [`Problem`], and in the message of a [`HookBlockedError`].
 //!
+//! # Features
+//! None is on by default. `watch` adds [`Hooks::watch`], which loads hooks files again when they change. `cli`
+//! adds the module `cli` and the program `forge-hooks`.
+//!
 //! # Crates whose types are part of this API
 //! The data of events and answers are [`serde_json`] values. [`HookHandle::into_receiver`] returns a receiver
-//! of [`crossbeam_channel`], for its `select!`. Both crates are re-exported.
+//! of [`crossbeam_channel`], for its `select!`. Both crates are re-exported, so that your program can use
+//! `forge_hooks::serde_json`.
 //!
 //! # Platforms
 //! Linux is tested. For Windows the tests are cross-built and run under Wine. macOS, FreeBSD, NetBSD,
@@ -140,9 +144,9 @@
 //! group, on Windows its job. [What goes wrong with child processes](docs::gotchas), and what this library
 //! does about it.
 //!
-//! The library replaces no signal handler of the host on Windows, and on Linux with a pidfd. Without a pidfd
-//! (macOS, the BSDs, Linux before 5.3 or in a sandbox that refuses it), `wait-timeout` installs a handler
-//! for `SIGCHLD` when it first waits. That handler calls the previous one.
+//! On Windows, and on Linux with a pidfd, the library replaces no signal handler of the host. Without a pidfd
+//! (macOS, the BSDs, Linux before 5.3 or in a sandbox that refuses it), `wait-timeout` installs a handler for
+//! `SIGCHLD` when it first waits. That handler calls the previous one.
 
 #![warn(
     clippy::unwrap_used,

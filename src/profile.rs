@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 /// The names of a host: the prefixes of its variables, and the paths of its hooks files.
 ///
-/// The default profile has both names of the specification: variables begin with `FORGE_` and
-/// `OPENCODE_`, and the files are `src/forge/hooks.json` and `src/opencode/hooks.json` in the
-/// user's configuration directory, and the same files below `.src` in a project.
+/// The default profile has two names, `forge` and `opencode`: variables begin with `FORGE_` and `OPENCODE_`,
+/// and the files are `src/forge/hooks.json` and `src/opencode/hooks.json` in the user's configuration
+/// directory, and the same files below `.src` in a project.
 ///
 /// ```
 /// use std::path::Path;
@@ -100,9 +100,8 @@ impl AppProfile {
         self
     }
 
-    /// Sets whether hooks also receive the variables without a prefix (FR-2.3 of the specification):
-    /// `EVENT_TYPE`, `TOOL_NAME`, `TOOL_ARGS`, `TOOL_RESULT`. Default: true for the default profile,
-    /// false for all others.
+    /// Sets whether hooks also receive the variables without a prefix: `EVENT_TYPE`, `TOOL_NAME`, `TOOL_ARGS`,
+    /// `TOOL_RESULT`. Default: true for the default profile, false for all others.
     #[must_use]
     pub fn with_short_names(mut self, short_names: bool) -> Self {
         self.short_names = short_names;

@@ -111,10 +111,7 @@ pub(crate) fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<Vec<Place
     } else {
         files::open(file).and_then(files::text_of)
     };
-    let cases = parse(
-        file,
-        &text.map_err(|error| could_not("read", file, &error))?,
-    )?;
+    let cases = parse(file, &text.map_err(|error| cannot("read", file, &error))?)?;
     if cases.is_empty() {
         let words = format!("found no cases in `{}`", file.display());
         return Err(Failure::new(words).with_fix(EXAMPLE));
@@ -180,7 +177,7 @@ fn without_place(error: &serde_json::Error) -> String {
     found.unwrap_or(&words).to_owned()
 }
 
-fn could_not(what: &str, file: &Path, error: &io::Error) -> Failure {
+fn cannot(what: &str, file: &Path, error: &io::Error) -> Failure {
     Failure::new(format!("cannot {what} `{}`: {error}", file.display()))
 }
 
@@ -199,10 +196,10 @@ impl Record {
                 let mode = files::mode_of(&file);
                 let text = files::text_of(file);
                 let read = text.and_then(|text| Ok((text, mode?)));
-                read.map_err(|error| could_not("read", path, &error))?
+                read.map_err(|error| cannot("read", path, &error))?
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => ("[]".to_owned(), 0o644),
-            Err(error) => return Err(could_not("read", path, &error)),
+            Err(error) => return Err(cannot("read", path, &error)),
         };
         parse(path, &text)?;
         Ok(Self {
@@ -226,7 +223,7 @@ impl Record {
             return Err(Failure::new(words).with_fix("name another file"));
         }
         files::replace(&now.path, &text, now.mode)
-            .map_err(|error| could_not("write", &now.path, &error))
+            .map_err(|error| cannot("write", &now.path, &error))
     }
 }
 

@@ -89,7 +89,7 @@ impl Context<'_> {
         Ok(hooks)
     }
 
-    /// With the host's vocabulary and its place for the user's files.
+    /// Returns a builder with the host's vocabulary and its directory for the user's files.
     fn builder(&self, profile: AppProfile) -> HooksBuilder {
         let vocabulary = self.hooks.vocabulary();
         let mut builder = Hooks::builder(profile).tools(vocabulary.tools());
@@ -200,7 +200,7 @@ fn quoted(text: &str) -> String {
 /// Converts a project's root to the form that is shown and compared.
 pub(crate) fn directory(given: &Path) -> Result<PathBuf, Failure> {
     let root = std::path::absolute(given)
-        .map_err(|error| Failure::new(format!("could not find the project: {error}")))?;
+        .map_err(|error| Failure::new(format!("cannot find the project: {error}")))?;
     if !root.is_dir() {
         let words = format!("the project `{}` is not a directory", given.display());
         return Err(Failure::new(words).with_fix("name one that exists with `--project DIR`"));
@@ -209,12 +209,12 @@ pub(crate) fn directory(given: &Path) -> Result<PathBuf, Failure> {
     Ok(root.components().collect())
 }
 
-/// So that it does not matter below which directory they are looked for.
+/// Makes paths absolute, so that they do not depend on a directory.
 pub(crate) fn absolute(option: &str, files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut paths = Vec::new();
     for file in files {
         if let Err(error) = file.metadata() {
-            let words = format!("could not use `{option} {}`: {error}", file.display());
+            let words = format!("cannot use `{option} {}`: {error}", file.display());
             return Err(Failure::new(words).with_fix("name a file that exists"));
         }
         let path = std::path::absolute(file).map_err(|error| Failure::new(error.to_string()))?;

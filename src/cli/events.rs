@@ -62,7 +62,11 @@ fn show(
     writeln!(terminal, "{name}: {about}")?;
     let mut rows = Vec::new();
     if let Some(variable) = variables.of_tool(event) {
-        rows.push(("tool_name", "the tool", variable));
+        let about = match event.event_type() {
+            EventType::Custom(_) => "the tool, if the event has one",
+            _ => "the tool",
+        };
+        rows.push(("tool_name", about, variable));
     }
     for (key, about) in event.data_keys() {
         rows.push((key, about, variables.of_key(key).unwrap_or_default()));

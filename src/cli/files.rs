@@ -38,7 +38,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// No file with a part of an event is larger; what is, is something else.
+/// The most bytes of a file with a part of an event.
 pub(crate) const LARGEST: u64 = 16 * 1024 * 1024;
 
 /// Reads the whole text.

@@ -44,12 +44,13 @@ use terminal::{ColorChoice, Terminal};
 
 pub use io::Io;
 
-/// Runs one command of a host, for example `fire tool:pre_execute --tool bash`. Returns the exit status: 0
-/// for success; 1 if an event was blocked, a hook failed, or problems were found; 2 for wrong usage or if
-/// the command could not run, with a message on the error output of `io`.
+/// Runs one command of a host, for example `fire tool:pre_execute --tool bash`. Returns the exit status: 0 for
+/// success; 1 if an event was blocked, a hook failed, or problems were found; 2 for wrong usage or if the
+/// command could not run, with a message on the error output of `io`; 130 or 143 after a signal, 141 if the
+/// output was closed.
 ///
-/// The commands know the events, tools and names of `hooks`. The options `--config`, `--project` and
-/// `--no-global` load another set with the same names.
+/// The commands know the events, tools and names of `hooks`. With the options `--config`, `--project` and
+/// `--no-global`, they load other hooks files, with the same names.
 ///
 /// ```no_run
 /// use std::process::ExitCode;
@@ -126,6 +127,7 @@ fn run_parsed<A: Into<OsString>>(
     hooks: impl FnOnce(&ArgMatches) -> Result<Hooks, Failure>,
 ) -> u8 {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let command_line = args::hide_unused(command_line);
     let parser = command_line.clone().bin_name(&io.program);
     let matches = parser.no_binary_name(true).try_get_matches_from(&args);
     let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));

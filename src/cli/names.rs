@@ -32,8 +32,8 @@ pub(crate) fn event_type(
         });
     }
     EventType::custom(name).map_err(|error| {
-        let known: Vec<_> = vocabulary.events().iter().map(name_of).collect();
-        Failure::new(error.to_string()).with_fix(format!("the events are {}", known.join(", ")))
+        let fix = format!("`{}` lists the events", context.command("events"));
+        Failure::new(error.to_string()).with_fix(fix)
     })
 }
 

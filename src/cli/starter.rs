@@ -49,7 +49,7 @@ pub(crate) fn run(
 }
 
 fn write_new(path: &Path, context: &Context<'_>) -> Result<(), Failure> {
-    let could_not = |error: io::Error| match error.kind() {
+    let cannot = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
             Failure::new(format!("`{}` already exists", path.display())).with_fix(format!(
                 "edit it, or add a template with `{}`",
@@ -59,16 +59,16 @@ fn write_new(path: &Path, context: &Context<'_>) -> Result<(), Failure> {
         _ => Failure::new(format!("cannot write `{}`: {error}", path.display())),
     };
     if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory).map_err(could_not)?;
+        fs::create_dir_all(directory).map_err(cannot)?;
     }
-    let mut file = File::create_new(path).map_err(could_not)?;
+    let mut file = File::create_new(path).map_err(cannot)?;
     let content = serde_json::to_string_pretty(&content(context)).map_err(io::Error::from);
-    writeln!(file, "{}", content.map_err(could_not)?).map_err(could_not)?;
+    writeln!(file, "{}", content.map_err(cannot)?).map_err(cannot)?;
     match File::create_new(path.with_file_name(SCHEMA)) {
-        Ok(mut schema) => writeln!(schema, "{:#}", context.hooks.json_schema()).map_err(could_not),
+        Ok(mut schema) => writeln!(schema, "{:#}", context.hooks.json_schema()).map_err(cannot),
         // It is the user's own file, or that of another version.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(could_not(error)),
+        Err(error) => Err(cannot(error)),
     }
 }
 
@@ -97,7 +97,7 @@ struct Starter {
     hooks: Vec<Hook>,
 }
 
-/// Every kind of hook once, described, and none but the harmless guard switched on.
+/// Returns one example of each kind of hook. Only the harmless guard is enabled.
 fn content(context: &Context<'_>) -> Starter {
     let templates = context.templates();
     let guard = templates.get("block_sudo").cloned();

@@ -32,7 +32,7 @@ impl Project {
         context.needs_the_usual_files(APPROVES)?;
         let (store, root) = (context.trust_store()?, context.needed_root()?);
         let config = context.hooks.config();
-        // Looks at them, and runs nothing.
+        // Reads the hooks, and runs nothing.
         let policy = TrustPolicy::Everything;
         let mut report = config.load_into(&HookRegistry::new(), &root, policy);
         let is_own = |problem: &Problem| problem.path.starts_with(&root);

@@ -12,11 +12,8 @@ use crate::is_printable;
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
-    /// On a terminal, unless the environment disables them.
     Auto,
-    /// Always, whatever the output is.
     Always,
-    /// Never.
     Never,
 }
 

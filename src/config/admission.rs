@@ -188,7 +188,7 @@ fn to_approve(files: &mut [Loaded]) -> impl Iterator<Item = &mut Loaded> {
     files.iter_mut().filter(|file| !file.is_named())
 }
 
-/// What cannot be read may have approved them all, or none.
+/// Fails all hooks, since a store that cannot be read may have approved any of them.
 fn lose_all(files: &mut [Loaded], error: &TrustError) {
     for file in to_approve(files) {
         file.change_hooks(|hook| (Judged::lose(hook, &error.to_string()), None));

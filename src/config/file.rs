@@ -15,7 +15,7 @@ pub(super) const LARGEST_FILE: u64 = 16 * 1024 * 1024;
 /// A problem of a file as a whole.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FileError {
-    #[error("could not be read: {0}")]
+    #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
     #[error("is a link to a file that does not exist")]
     Dangling,
@@ -41,7 +41,7 @@ pub(super) enum FileError {
     EntryTooLong,
     #[error("has more than 1,000 keys in an entry, or besides `hooks`")]
     TooManyKeys,
-    #[error("has more than 1,200,000 parts in its patterns, of which a glob counts as four")]
+    #[error("has more than 1,200,000 parts in its patterns (a glob counts as four)")]
     PatternsTooLarge,
     #[error("has more than 10,000 conditions in the `when` of its entries")]
     TooManyConditions,

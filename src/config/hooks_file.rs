@@ -245,8 +245,8 @@ impl HooksFile {
         is_there
     }
 
-    /// Moves an entry to another index, counted without the entry, or after all others; returns false if the
-    /// entry does not exist.
+    /// Moves an entry, so that it has the index `to` afterwards; a larger `to` moves it to the end. Returns
+    /// false if the entry does not exist.
     pub fn move_to(&mut self, index: usize, to: usize) -> bool {
         if index >= self.entries.len() {
             return false;
@@ -260,9 +260,10 @@ impl HooksFile {
     /// Writes the changes in one step, and reads the entries again.
     ///
     /// With the store of approvals, hooks of a project that were approved before the edit stay approved after
-    /// it: a hook that was changed, or switched off and on again. A removed hook is no longer expected. Other
-    /// hooks do not become approved: new hooks, hooks without an approval, and hooks that had changed since
-    /// their approval. Pass the store of the person who edits the file. The user's own file does not need it.
+    /// it: a hook that was changed, or switched off and on again. A removed hook no longer counts as approved
+    /// and missing. Other hooks do not become approved: new hooks, hooks without an approval, and hooks that
+    /// had changed since their approval. Pass the store of the person who edits the file. The user's own file
+    /// does not need it.
     ///
     /// # Errors
     /// When the file has changed since it was read, when it cannot be read or written, and when it would

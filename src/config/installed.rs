@@ -49,7 +49,7 @@ impl Installed {
     }
 
     /// Registers hooks in the place of those of the last load. None where there was another load since
-    /// `loads` were counted: it may have read the files later, so they are to be read again.
+    /// `loads` were counted: it may have read the files later, so they must be read again.
     pub(super) fn replace(
         &self,
         loads: u64,

@@ -87,7 +87,7 @@ use reader::Compiled;
 /// | the file | 16 MiB |
 /// | entries in `hooks` | 500,000 |
 /// | an entry | 1 MiB, 1,000 keys with those of its `env`, and 64 KiB for its pattern |
-/// | parts of all patterns, of which a glob counts as four | 1,200,000 |
+/// | parts (category, action, tool) of all patterns; a glob counts as four | 1,200,000 |
 /// | conditions in `when` | 64 in an entry, 10,000 in all |
 /// | an expression of a condition | 64 KiB, 1 MiB when compiled; all together 16 MiB when compiled |
 /// | values within unknown keys, in all entries | 50,000 |
@@ -219,11 +219,11 @@ impl HookConfig {
     /// Registers the user's hooks and then the project's, atomically, after the hooks that are registered
     /// already.
     ///
-    /// For an entry that cannot be used, a placeholder hook with the entry's pattern is registered (with
-    /// lower-case letters if capitals are not allowed), or with `*` if the pattern is illegible. For a file
-    /// that cannot be used, a placeholder hook with `*` is registered. A placeholder hook always fails, with
-    /// the problem as its reason. So it blocks what the entry could have blocked, until the entry is fixed.
-    /// An entry with `"enabled": false` gets no placeholder hook.
+    /// For an entry that cannot be used, a placeholder hook with the entry's pattern (in lower case) is
+    /// registered, or with `*` if the pattern cannot be read. For a file that cannot be used, a placeholder
+    /// hook with `*` is registered. A placeholder hook always fails, with the problem as its reason. So it
+    /// blocks what the entry could have blocked, until the entry is fixed. An entry with `"enabled": false`
+    /// gets no placeholder hook.
     ///
     /// Under [`TrustPolicy::Approved`], a project's hooks run only as they were approved. A project's file
     /// without any approval gets no placeholder hooks.
@@ -338,11 +338,10 @@ impl HookConfig {
         Some(TrustStore::new(beside.with_file_name("trust.json")))
     }
 
-    /// Looks a file over without registering anything: the same problems as
-    /// [`load_into`](HookConfig::load_into) would find in it, for a program that shows them.
-    /// Relative working directories are not looked for, since it is not known what they count from. A
-    /// hooks file of another tool, known by its directory or by its object `hooks`, is read as that
-    /// tool reads it, unless it is where this profile has its own.
+    /// Checks a file without registering anything. Reports the same problems as
+    /// [`load_into`](HookConfig::load_into), for a program that shows them. Relative working directories are
+    /// not checked, since their base is unknown. A hooks file of another tool, recognized by its directory or
+    /// by its object `hooks`, is read as that tool reads it, unless this profile has its own file there.
     pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
         let path = path.as_ref();
         let mut report = LoadReport::default();
@@ -385,8 +384,8 @@ impl HookConfig {
         std::path::absolute(path).is_ok_and(|path| files.any(|file| path.ends_with(file)))
     }
 
-    /// The JSON Schema of hooks.json (draft 2020-12), for editors. The repository has it as
-    /// `hooks.schema.json`; a file that names it in `"$schema"` keeps that when it is saved.
+    /// Returns the JSON Schema of hooks.json (draft 2020-12), for editors. It is also in the repository, as
+    /// `hooks.schema.json`. A key `"$schema"` in a hooks file is kept when the file is saved.
     #[must_use]
     pub fn json_schema() -> Value {
         schema::schema(&Vocabulary::default())

@@ -7,10 +7,11 @@ use super::HookConfig;
 use crate::hook::Dialect;
 
 impl HookConfig {
-    /// Also loads the hooks files of these tools, behind those of this crate: of each the user's
-    /// (`~/.claude/settings.json`, `~/.codex/hooks.json`, `~/.gemini/settings.json`; none for a profile without
-    /// global files), then the project's (of Claude Code `.claude/settings.local.json` too), and the extensions of Gemini CLI. A project's hooks
-    /// need an approval, as any of a project's do. Default: none.
+    /// Also loads the hooks files of these tools, after those of this crate. For each tool, the user's files
+    /// are loaded first (`~/.claude/settings.json`, `~/.codex/hooks.json`, `~/.gemini/settings.json`; none for a
+    /// profile without global files), then the project's (for Claude Code also `.claude/settings.local.json`),
+    /// and the extensions of Gemini CLI. A project's hooks need an approval, like all hooks of a project.
+    /// Default: none.
     ///
     /// Such a hook is read by the rules of its tool: what the tool ignores is ignored and reported.
     /// Its failures do not block, see [`with_strict_guards`](HookConfig::with_strict_guards).
@@ -49,8 +50,8 @@ impl HookConfig {
         self
     }
 
-    /// Sets the directory below which the files of other tools are looked for. Default: the user's
-    /// home.
+    /// Sets the directory that contains the user's files of other tools. Default: the user's home
+    /// directory.
     #[must_use]
     pub fn with_home(mut self, directory: impl Into<PathBuf>) -> Self {
         self.other_tools.home = Some(directory.into());

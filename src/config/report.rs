@@ -263,7 +263,7 @@ pub enum ConfigError {
         paths: Vec<PathBuf>,
     },
     /// The existing file cannot be read, so it is not replaced.
-    #[error("could not read `{}`", path.display())]
+    #[error("cannot read `{}`", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -285,10 +285,10 @@ pub enum ConfigError {
         path: PathBuf,
     },
     /// The approvals of edited hooks cannot be saved.
-    #[error("could not save the approvals of edited hooks")]
+    #[error("cannot save the approvals of edited hooks")]
     Approvals(#[from] TrustError),
     /// The file cannot be written. The old file is unchanged.
-    #[error("could not write `{}`", path.display())]
+    #[error("cannot write `{}`", path.display())]
     Write {
         /// The file.
         path: PathBuf,

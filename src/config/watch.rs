@@ -65,7 +65,7 @@ impl fmt::Debug for HookWatcher {
 
 /// Error watching hooks files. The hooks have not been loaded either.
 #[derive(Debug, thiserror::Error)]
-#[error("could not watch hooks files")]
+#[error("cannot watch hooks files")]
 #[non_exhaustive]
 pub struct WatchError {
     /// The cause, for example that no thread can be started.
@@ -290,14 +290,14 @@ impl Watching {
             is_broken,
         } = self.config.find(self.root.as_deref(), self.policy.as_ref());
         if is_broken {
-            warn!("hooks files cannot be used as they are: the hooks before the change stay");
+            warn!("the changed hooks files cannot be used: the hooks from before the change stay");
             hooks = self.installed.hooks();
-            // But not what has been revoked meanwhile.
+            // Hooks whose approval was revoked do not stay.
             if let (Some(root), Some(policy)) = (&self.root, &self.policy) {
                 hooks = admission::judge_again(&hooks, root, policy);
             }
         } else {
-            info!("{} hooks were loaded anew", hooks.len());
+            info!("{} hooks were loaded again", hooks.len());
         }
         report.in_use = in_use(&hooks);
         self.installed.replace(loads, &hooks, report)

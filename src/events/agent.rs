@@ -69,8 +69,8 @@ impl EventType {
 }
 
 impl HookEvent {
-    /// Creates `agent:stop`: the agent is about to end its turn. Can block: the agent then continues, with
-    /// the hook's reason. `stop_hook_active` says that the agent is in such a turn already.
+    /// Creates `agent:stop`: the agent is about to end its turn. Can block: the agent then continues, with the
+    /// hook's reason. `stop_hook_active`: whether the agent runs only because a hook has blocked its last stop.
     #[must_use]
     pub fn agent_stop(stop_hook_active: bool) -> Self {
         Self::named(STOP).with_data("stop_hook_active", stop_hook_active)

@@ -12,7 +12,7 @@ use super::depth::bounded_copy;
 /// Values that a hook written for another tool finds on its standard input besides the event: the path of the
 /// transcript, the permission mode, the model, and any other field that the host sets.
 ///
-/// Hooks of this crate's own protocol do not see it, neither as JSON nor as variables.
+/// Hooks of this crate's own protocol do not receive these values, neither as JSON nor as variables.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,8 +39,8 @@ impl HostContext {
         Self::default()
     }
 
-    /// Sets a field, by its name in the tool's input, such as `turn_id`. Values nested deeper than 129 levels
-    /// become `null`.
+    /// Sets a field, by its name in the tool's input, such as `turn_id`. If a value is nested deeper than 128
+    /// levels, hooks that receive it fail, as for a value of the event's data.
     #[must_use]
     pub fn with_field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.fields.insert(name.into(), bounded_copy(&value.into()));

@@ -116,7 +116,7 @@ pub enum EventTypeError {
 }
 
 impl EventType {
-    /// The sixteen built-in events, in the order of the specification (FR-1).
+    /// The sixteen built-in events.
     pub const BUILTIN: [Self; 16] = [
         Self::ToolPreExecute,
         Self::ToolPostExecute,

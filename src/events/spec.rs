@@ -50,7 +50,7 @@ impl EventSpec {
         self
     }
 
-    /// Adds a key of its data, with a description of its value.
+    /// Adds a key of the event's data, with a description of its value.
     pub fn data(
         mut self,
         key: impl Into<Cow<'static, str>>,

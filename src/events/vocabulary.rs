@@ -10,10 +10,11 @@ use super::event_type::nearest;
 use super::spec::{self, EventSpec};
 use super::{EventKind, EventType, agent};
 
-/// What a host fires: the sixteen built-in events, six of agents (`agent:stop` and the others that
-/// [`HookEvent`](crate::HookEvent) has a constructor for), and its own, and its tools. A host declares them
-/// with [`HooksBuilder::event`](crate::HooksBuilder::event) and
-/// [`HooksBuilder::tools`](crate::HooksBuilder::tools); help for the authors of hooks is made of it.
+/// The events and tools of a host: the sixteen built-in events, six events of agents (`agent:stop` and the
+/// others that [`HookEvent`](crate::HookEvent) has a constructor for), the host's own events, and its tools. A
+/// host declares them with [`HooksBuilder::event`](crate::HooksBuilder::event) and
+/// [`HooksBuilder::tools`](crate::HooksBuilder::tools). Warnings about hooks and the JSON Schema are made
+/// from them.
 ///
 /// ```
 /// use forge_hooks::{AppProfile, EventSpec, EventType, Hooks};

@@ -87,24 +87,23 @@ impl HookExecutorBuilder {
         self
     }
 
-    /// Sets the most threads that run submitted events. Default: 4. Limited to 1 to 1,000. The
-    /// threads mostly wait for processes, so more threads than processors can be useful. If there
-    /// are several, one of them is reserved for events that can block, so that a guard never waits
-    /// for a slow log.
+    /// Sets the maximum number of threads that run submitted events. Default: 4. At least 1, at most 1,000. The
+    /// threads mostly wait for processes, so more threads than processors can be useful. If there are several,
+    /// one of them is reserved for events that can block, so that a guard never waits for a slow log.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers.clamp(1, 1000);
         self
     }
 
     /// Sets how many submitted events may wait for a thread, and also how many background hooks.
-    /// Default: 1,024. Limited to 1 to 100,000.
+    /// Default: 1,024. At least 1, at most 100,000.
     pub fn queue_capacity(mut self, events: usize) -> Self {
         self.queue_capacity = events.clamp(1, 100_000);
         self
     }
 
-    /// Sets the timeout of hooks without a timeout of their own. Default: 10 seconds. Limited to 1
-    /// millisecond to 1 day.
+    /// Sets the timeout of hooks without a timeout of their own. Default: 10 seconds. At least 1
+    /// millisecond, at most 1 day.
     pub fn default_timeout(mut self, timeout: Duration) -> Self {
         self.default_timeout = timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT);
         self
@@ -133,9 +132,9 @@ impl HookExecutorBuilder {
         self
     }
 
-    /// Sets how many bytes of a hook's standard output are kept, and also of its standard error.
-    /// Default: 1 MiB; at least 1, which is needed to distinguish an answer from text. Of longer
-    /// output, the first and last half of the limit are kept, and the result is marked as truncated.
+    /// Sets how many bytes of a hook's standard output are kept, and also of its standard error. Default: 1
+    /// MiB; at least 1. Of longer output, the first and last half of the limit are kept, and the result is
+    /// marked as truncated.
     pub fn output_limit(mut self, bytes: usize) -> Self {
         self.output_limit = bytes.max(1);
         self

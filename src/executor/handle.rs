@@ -23,9 +23,9 @@ use crate::process::Cancel;
 /// They run to their end, and their results are lost. With
 /// [`cancel_on_drop`](HookHandle::cancel_on_drop), dropping cancels.
 ///
-/// A host polls it with [`try_wait`](HookHandle::try_wait), blocks in [`wait`](HookHandle::wait), or
-/// awaits it: it is a `Future` that needs no runtime, whose output is the [`Outcome`]. It panics
-/// when it is polled again after it has returned the outcome, as futures may.
+/// A host polls it with [`try_wait`](HookHandle::try_wait), blocks in [`wait`](HookHandle::wait), or awaits it:
+/// it is a `Future` that needs no runtime, whose output is the [`Outcome`]. As a future, it panics if it is
+/// polled again after it has returned the outcome.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -101,9 +101,9 @@ impl HookHandle {
     /// Waits for the hooks to end. This takes the time that they wait for their turn, and then at
     /// most the sum of their timeouts and of the time to kill them.
     ///
-    /// After [`try_wait`](HookHandle::try_wait) or [`wait_timeout`](HookHandle::wait_timeout) has
-    /// returned the outcome, this one contains only the results that do not continue, so that a
-    /// blocked operation stays blocked.
+    /// After [`try_wait`](HookHandle::try_wait) or [`wait_timeout`](HookHandle::wait_timeout) has returned the
+    /// outcome, the outcome of `wait` contains only the results that block, so that a blocked operation stays
+    /// blocked.
     ///
     /// On a thread of a pool (in an [`Observer`](crate::Observer) or a callback) hooks that have not
     /// started yet run on this thread at once, out of their turn.
@@ -151,12 +151,12 @@ impl HookHandle {
         job.is_none_or(|job| job.progress.is_finished())
     }
 
-    /// Cancels the event, without waiting. The running hook is asked to end, with everything it has
-    /// started, and killed after the [grace period](crate::HookExecutorBuilder::kill_grace); the
-    /// hooks after it do not run. Each of them gets a result that fails as
-    /// [`Cancelled`](crate::FailureKind::Cancelled); [`HookResult::started`] says whether it had
-    /// started. Hooks that had ended keep their results. An event that can block is blocked.
-    /// Background hooks that were started continue.
+    /// Cancels the event, without waiting. The running hook is asked to end, with everything it has started,
+    /// and killed after the [grace period](crate::HookExecutorBuilder::kill_grace); the hooks after it do not
+    /// run. The running hook and each hook after it get a result that fails as
+    /// [`Cancelled`](crate::FailureKind::Cancelled); [`HookResult::started`] says whether it had started. Hooks
+    /// that had ended keep their results. An event that can block is blocked. Background hooks that were
+    /// started continue.
     ///
     /// Has no effect once the hooks have ended.
     pub fn cancel(&self) {

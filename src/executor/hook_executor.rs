@@ -244,10 +244,10 @@ impl HookExecutor {
     /// period](crate::HookExecutorBuilder::kill_grace) and one second.
     ///
     /// This affects all clones. Blocking calls still work, but without help from the pool and without
-    /// background hooks. Blocking calls that other threads are making are not waited for, except a
-    /// [parallel](FireOptions::parallel) one that the pool helps with: at the deadline all of it is
-    /// cancelled. Do not call this on a thread of the pool, for example in an observer: it would wait
-    /// for itself until the deadline.
+    /// background hooks. It does not wait for blocking calls of other threads, with one exception: it waits for
+    /// a [parallel](FireOptions::parallel) call that uses threads of the pool, and cancels it at the deadline.
+    /// Do not call this on a thread of the pool, for example in an observer: it would wait for itself until the
+    /// deadline.
     pub fn shutdown(&self, deadline: Duration) -> ShutdownReport {
         self.core().shut_down(deadline)
     }

@@ -54,8 +54,7 @@ impl FireOptions {
         }
     }
 
-    /// Sets whether the hooks after the first one that does not continue are skipped (FR-4.2).
-    /// Default: true.
+    /// Sets whether the other hooks are skipped after a hook that blocks or stops the turn. Default: true.
     pub const fn stop_on_failure(mut self, stop: bool) -> Self {
         self.stop_on_failure = stop;
         self
@@ -86,9 +85,9 @@ impl FireOptions {
     /// Runs submitted events with the same key one after the other, in the order of their
     /// submission. Events with other keys run concurrently. Blocking calls are not ordered.
     ///
-    /// Default: the events of one session that cannot block are ordered, so that a log of them is.
-    /// Events that can block are not ordered, so that a guard does not wait for a log. The key of a
-    /// session is its id: `ordered_by(id)` orders other events together with those of the session.
+    /// Default: the events of one session that cannot be blocked are ordered, so that a log has them in order.
+    /// Events that can block are not ordered, so that a guard does not wait for a log. The key of a session is
+    /// its id: `ordered_by(id)` orders other events together with those of the session.
     pub fn ordered_by(mut self, key: impl Hash) -> Self {
         self.order = Order::ByKey(hash(key));
         self

@@ -48,7 +48,7 @@ pub(crate) fn replace(path: &Path, text: &str, new: NewFile) -> io::Result<()> {
     Ok(())
 }
 
-/// Follows symbolic links to the file that is to be replaced, which need not exist. The links themselves stay.
+/// Follows symbolic links to the file that will be replaced, which need not exist. The links themselves stay.
 pub(crate) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     // Linux follows the same number (path_resolution(7)).
     const MOST_LINKS: usize = 40;

@@ -149,7 +149,7 @@ pub(crate) fn our_event(name: &str) -> Option<&'static str> {
     tools.iter().find_map(|tool| event(*tool, name)?.event)
 }
 
-/// Names of tools: the usual ones of hosts, then those of Claude Code, Codex and Gemini CLI.
+/// Names of tools: the usual names in hosts, then the names in Claude Code, Codex and Gemini CLI.
 const TOOLS: [(&[&str], &str, &str, &str); 11] = [
     (&["bash", "shell"], "Bash", "Bash", "run_shell_command"),
     (&["read"], "Read", "read", "read_file"),

@@ -317,7 +317,11 @@ mod tests {
         );
         case(
             json!({"event": "*", "args": "x"}),
-            "`args`: expected a list of strings, found a string",
+            "`args`: expected a list of strings (a shell command is `command`), found a string",
+        );
+        case(
+            json!({"event": "*", "command": ["ls", "-l"]}),
+            "`command`: expected a string (a program with its arguments is `args`), found a list",
         );
         case(json!({"event": "*", "args": []}), "the command is empty");
         case(

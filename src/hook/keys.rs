@@ -189,6 +189,10 @@ fn no_choice<'a>(
 
 pub(super) fn command(entry: &Entry) -> Result<HookCommand, HookError> {
     let shell = choice(entry, "shell", Shell::ALL, Shell::as_str)?;
+    if let Some(list @ Value::Array(_)) = get(entry, "command") {
+        let expected = "a string (a program with its arguments is `args`)";
+        return Err(wrong_type("command", expected, list));
+    }
     match (text(entry, "command")?, get(entry, "args")) {
         (Some(_), Some(_)) => Err(key_error(
             "args",
@@ -209,6 +213,10 @@ pub(super) fn command(entry: &Entry) -> Result<HookCommand, HookError> {
 }
 
 fn program(entry: &Entry) -> Result<HookCommand, HookError> {
+    if let Some(text @ Value::String(_)) = get(entry, "args") {
+        let expected = "a list of strings (a shell command is `command`)";
+        return Err(wrong_type("args", expected, text));
+    }
     let args = list(entry, "args")?;
     if args.first().is_none_or(String::is_empty) {
         return Err(HookError::EmptyCommand);

@@ -95,7 +95,7 @@ named!(Shell {
     Cmd = "cmd",
 });
 
-/// What a hook runs.
+/// The command of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HookCommand {

@@ -66,8 +66,7 @@ impl Session {
         Ok(done)
     }
 
-    /// Fires `notification:show`: the host shows its user a message. Returns the outcome; none if it
-    /// does not wait for the hooks.
+    /// Fires `notification:show`: the host shows its user a message. Returns the outcome; none with [`without_waiting`](Lifecycle::without_waiting).
     pub fn notify(&self, message: impl Into<String>) -> Option<Outcome> {
         self.lifecycle.tell(HookEvent::notification_show(message))
     }
@@ -90,8 +89,8 @@ impl Subagent {
         self.started.as_ref()
     }
 
-    /// Fires `agent:subagent_stop`: it is about to end. Otherwise like [`Session::stop`] for the agent
-    /// itself.
+    /// Fires `agent:subagent_stop`: the subagent is about to end. If a hook blocks, the subagent continues, as
+    /// with [`Session::stop`].
     pub fn stop(&self, last_message: impl Into<String>) -> Outcome {
         let goes_on = self.goes_on.load(Ordering::Relaxed);
         let event = HookEvent::agent_subagent_stop(&self.agent_type, goes_on);

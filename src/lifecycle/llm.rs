@@ -104,7 +104,7 @@ impl LlmCall {
     }
 
     /// Fires `llm:post_response` with the number of tokens of the complete answer. Returns the
-    /// outcome; none if it does not wait for the hooks.
+    /// outcome; none with [`without_waiting`](Lifecycle::without_waiting).
     pub fn finish(self, tokens: u64) -> Option<Outcome> {
         let event = HookEvent::llm_post_response(&self.model, tokens);
         self.lifecycle.tell(event)
@@ -140,7 +140,7 @@ impl LlmStream {
         self.tokens
     }
 
-    /// Fires `llm:stream_end`. Returns the outcome; none if it does not wait for the hooks.
+    /// Fires `llm:stream_end`. Returns the outcome; none with [`without_waiting`](Lifecycle::without_waiting).
     pub fn end(mut self) -> Option<Outcome> {
         self.tell_end()
     }

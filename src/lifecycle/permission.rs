@@ -61,7 +61,7 @@ impl<'a> PermissionRequest<'a> {
         self
     }
 
-    /// Sets the decision of the host's own rules. Default: [`Decision::Ask`]. The stricter of it
+    /// Sets the decision of the host's own rules. Default: [`Decision::Ask`]. The stricter one of this decision
     /// and the hooks' decision counts.
     pub fn verdict(mut self, verdict: Decision) -> Self {
         self.verdict = verdict;

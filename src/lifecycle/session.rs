@@ -85,13 +85,12 @@ impl Session {
         self.lifecycle.ask_leave(&event, options).into_result()
     }
 
-    /// Fires `user:interrupt`: the user has interrupted the host. Returns the outcome; none if it
-    /// does not wait for the hooks.
+    /// Fires `user:interrupt`: the user has interrupted the host. Returns the outcome; none with [`without_waiting`](Lifecycle::without_waiting).
     pub fn interrupt(&self) -> Option<Outcome> {
         self.lifecycle.tell(HookEvent::user_interrupt())
     }
 
-    /// Fires `session:end`. Returns the outcome; none if it does not wait for the hooks.
+    /// Fires `session:end`. Returns the outcome; none with [`without_waiting`](Lifecycle::without_waiting).
     pub fn end(mut self) -> Option<Outcome> {
         self.tell_end()
     }

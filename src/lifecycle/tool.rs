@@ -32,9 +32,9 @@ impl<'a> ToolCall<'a> {
         }
     }
 
-    /// Calls the tool with the arguments that hooks have replaced (`updatedInput`), key by key. The
-    /// hooks run once more on the changed call and may block it, so that every guard sees every
-    /// change. Further changes are ignored, with a warning. Background hooks do not run twice.
+    /// Calls the tool with the changes that hooks have made to its arguments (`updatedInput`). The hooks run
+    /// once more on the changed call and may block it, so that every guard sees every change. Further changes
+    /// are ignored, with a warning. Background hooks do not run twice.
     ///
     /// Default: the tool is called with its original arguments; the changes are in
     /// [`ToolRun::before`]. The same applies to arguments that are not a JSON object.

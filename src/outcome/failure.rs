@@ -22,8 +22,8 @@ pub enum FailureKind {
     NotExecutable,
     /// The operating system could not start it, for example because no process or memory was left.
     NotStarted,
-    /// A value of the event is too large for an environment variable, and the hook is a guard that
-    /// would not have received it. Or a value is nested deeper than 128 levels, for any hook.
+    /// A value of the event is too large for an environment variable and is in a file, and the hook is a guard
+    /// that may read only the variable. Or a value is nested deeper than 128 levels, for any hook.
     EventTooLarge,
     /// Its entry in hooks.json, or the file, cannot be used; see
     /// [`HookConfig::load_into`](crate::HookConfig::load_into).

@@ -59,8 +59,8 @@ impl Outcome {
         self.blocked().is_none()
     }
 
-    /// The first result that blocks, where one does: one that denies before one that asks. An agent that is
-    /// about to stop is not kept from it where a hook stops the turn.
+    /// The first result that blocks; none if no result does. A result that denies has priority over one that
+    /// asks. For `agent:stop`, none if a hook stops the turn: the agent then stops.
     #[must_use]
     pub fn blocked(&self) -> Option<&HookResult> {
         let stops = self.event_type().is_agent_stop() && self.stops_turn();
@@ -203,10 +203,10 @@ impl Outcome {
         counted.filter_map(HookResult::output)
     }
 
-    /// The replacement of the tool's output that hooks on `tool:post_execute` give to the model. The
-    /// last hook's output counts; each hook has received the output as the hook before it left it (if
-    /// run in parallel, as the redacting hooks left it). None if the output is unchanged, and on any
-    /// other event.
+    /// The replacement of the tool's output that hooks on `tool:post_execute` give to the model. Each hook
+    /// receives the output with the changes of the hooks before it, so the last one counts. (In parallel, only
+    /// the changes of hooks with [`Withhold`](crate::FailurePolicy::Withhold).) None if the output is
+    /// unchanged, and on any other event.
     ///
     /// If a hook whose failure [withholds](crate::FailurePolicy::Withhold) the output has failed,
     /// blocked, been skipped or been cancelled, this is a note that names the hook. The host gives

@@ -56,7 +56,7 @@ pub struct HookOutput {
     pub system_message: Option<String>,
     /// Context for the model.
     pub additional_context: Option<String>,
-    /// Values that replace values of the tool's input (FR-4.1), key by key.
+    /// Values that replace values of the tool's input, key by key.
     pub updated_input: Option<Map<String, Value>>,
     /// Whether `updated_input` is the whole input, so that keys not in it are removed. Default:
     /// false; hooks written for Claude Code and Codex replace the whole input.

@@ -214,7 +214,7 @@ impl HookResult {
         }
     }
 
-    /// Whether the operation, and the chain of hooks, may continue. A hook that answers `ask` lets
+    /// Whether the operation may continue, and the hooks after this one may run. A hook that answers `ask` lets
     /// it continue only if the host asks its user:
     /// [`FireOptions::handles_ask`](crate::FireOptions::handles_ask).
     #[must_use]
@@ -277,9 +277,9 @@ impl HookResult {
         Some(Value::from(note))
     }
 
-    /// The reason why the hook failed, blocks or asks, for the user and the model. It is the reason
-    /// in its answer, else its standard output, else its standard error; for a hook that did not end
-    /// by itself, the description of the failure. None if it did none of these.
+    /// The reason why the hook failed, blocks or asks, for the user and the model. It is the reason in its
+    /// answer, else its standard output, else its standard error; for a hook that did not end by itself, the
+    /// description of the failure. None if it did not fail, block or ask.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         let error = self.error.as_deref();

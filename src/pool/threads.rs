@@ -289,7 +289,7 @@ impl Pool {
             return Err(error);
         }
         warn!(
-            "could not start another thread; hooks run on the {} that there are: {error}",
+            "cannot start another thread; hooks run on the {} that there are: {error}",
             state.threads
         );
         Ok(())

@@ -59,7 +59,7 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
         }
         io::ErrorKind::PermissionDenied if program.exists() && !is_executable(program) => (
             NotExecutable,
-            format!("program `{shown}` is not executable"),
+            format!("program `{shown}` is not executable: run `chmod +x` on it"),
         ),
         io::ErrorKind::PermissionDenied => (
             NotExecutable,
@@ -72,7 +72,7 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
                 "program `{shown}` is not in an executable format: a script needs a first line like `#!/bin/sh`"
             ),
         ),
-        _ => (Other, format!("could not start `{shown}`: {error}")),
+        _ => (Other, format!("cannot start `{shown}`: {error}")),
     };
     StartError { kind, message }
 }

@@ -9,6 +9,8 @@ mod dialect;
 mod environment;
 mod names;
 mod native;
+#[cfg(test)]
+mod native_tests;
 mod resident;
 mod spill;
 

@@ -33,7 +33,7 @@ const OF_DATA: [&str; 10] = [
     "role",
 ];
 
-/// The names without a prefix (FR-2.3), and the variables whose values they have.
+/// The names without a prefix, and the variables whose values they have.
 const SHORT_NAMES: [(&str, &str); 4] = [
     ("EVENT_TYPE", "EVENT"),
     ("TOOL_NAME", "TOOL_NAME"),

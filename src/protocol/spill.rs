@@ -124,7 +124,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nobody_else_can_look_into_the_folder() {
+    fn only_the_user_can_read_the_directory() {
         use std::os::unix::fs::PermissionsExt;
         let parent = tempfile::tempdir().unwrap();
         let spill = Spill::write_below(parent.path(), std::iter::empty()).unwrap();

@@ -21,11 +21,7 @@ pub(super) fn judge(end: &End, timeout: Duration) -> (i32, Option<Unable>) {
             Kind::NotFound,
             format!("command not found (exit code {code})"),
         ),
-        End::Exited(126) => (
-            126,
-            Kind::NotExecutable,
-            "command is not executable (exit code 126)".to_owned(),
-        ),
+        End::Exited(126) => (126, Kind::NotExecutable, NOT_EXECUTABLE.to_owned()),
         End::Exited(code) => (*code, Kind::Exit, format!("exited with code {code}")),
         End::Signaled(signal) => (
             128 + signal,
@@ -59,6 +55,13 @@ pub(super) fn judge(end: &End, timeout: Duration) -> (i32, Option<Unable>) {
 /// The usual cause: `ssh` or `sudo` asking for a password.
 const STOPPED: &str =
     ", stopped by a signal: it tried to use the terminal, which a hook does not have";
+
+/// POSIX: the shell has found the command, but could not execute it.
+const NOT_EXECUTABLE: &str = if cfg!(windows) {
+    "command is not executable (exit code 126)"
+} else {
+    "command is not executable (exit code 126): is `chmod +x` missing, or the interpreter?"
+};
 
 /// The exit codes of a shell that does not find a command: POSIX, and `cmd`.
 const NOT_FOUND_CODES: &[i32] = if cfg!(windows) { &[127, 9009] } else { &[127] };

@@ -20,7 +20,7 @@ use crate::protocol::{
     session_dir,
 };
 
-/// What the file of a session's variables may hold.
+/// The most bytes that are read from the file of a session's variables.
 const LARGEST_ENV_FILE: usize = 1024 * 1024;
 
 pub(super) struct Given<'a> {

@@ -70,7 +70,7 @@ struct Shared {
 #[non_exhaustive]
 pub enum TraceError {
     /// The file cannot be opened or created, or it is not a file.
-    #[error("could not open the trace file `{}`", path.display())]
+    #[error("cannot open the trace file `{}`", path.display())]
     Open {
         /// The path of the file.
         path: PathBuf,
@@ -78,7 +78,7 @@ pub enum TraceError {
         source: std::io::Error,
     },
     /// The thread that writes the file cannot be started.
-    #[error("could not start a thread for the trace file `{}`", path.display())]
+    #[error("cannot start a thread for the trace file `{}`", path.display())]
     Thread {
         /// The path of the file.
         path: PathBuf,

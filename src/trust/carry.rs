@@ -125,8 +125,8 @@ mod tests {
 
     #[test]
     fn what_changes_meanwhile_is_not_approved() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
         let store = TrustStore::new(root.join("trust.json"));
         fs::write(root.join("check.sh"), "exit 0").unwrap();
         let hook = |command| Hook::new("*", command).unwrap();

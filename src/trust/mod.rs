@@ -57,9 +57,9 @@ pub struct Approved {
     /// These are the files that the command itself runs, the scripts and executables among its arguments, and its
     /// `inputs`. None for a file that does not exist; the approval is lost if it appears.
     pub files: Vec<(String, Option<String>)>,
-    /// The reasons why the approval is partial, one short line each.
-    /// A reason is what the command may run or load that `files` does not contain. Empty for a whole approval. Not
-    /// saved in the store.
+    /// The reasons why the approval is partial, one short line each. Each reason names something that the
+    /// command may run or load and that `files` does not contain. Empty for a whole approval. Not saved in the
+    /// store.
     #[serde(skip)]
     pub partial: Vec<String>,
     /// Whether the approval is from an earlier version, whose approvals covered less.
@@ -73,7 +73,7 @@ pub struct Approved {
 #[non_exhaustive]
 pub enum TrustError {
     /// The project cannot be found, or its path is not Unicode.
-    #[error("could not find the project `{}`", root.display())]
+    #[error("cannot find the project `{}`", root.display())]
     Root {
         /// The path that was given.
         root: PathBuf,
@@ -93,7 +93,7 @@ pub enum TrustError {
         why: String,
     },
     /// The store cannot be written. The old one is unchanged.
-    #[error("could not write the trust store `{}`", path.display())]
+    #[error("cannot write the trust store `{}`", path.display())]
     Write {
         /// The path of the store.
         path: PathBuf,

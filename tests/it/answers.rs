@@ -1,9 +1,7 @@
-//! What a hook answers on its standard output: how it is read, and what the answers of a chain come to.
+//! What a hook answers on its standard output: when it is read, and the result of the answers of a chain.
 
-use forge_hooks::{
-    Decision, FailureKind, FireOptions, HookEvent, HookExecutor, HookOutput, Outcome,
-};
-use serde_json::{Value, json};
+use forge_hooks::{Decision, FailureKind, FireOptions, HookEvent, HookExecutor, Outcome};
+use serde_json::json;
 
 use crate::support::{World, blocking_event, hook};
 
@@ -14,108 +12,13 @@ impl World {
     }
 }
 
-#[track_caller]
-fn read(answer: impl ToString) -> HookOutput {
-    let world = World::new();
-    let result = world.one(hook("*", &world.says(&answer.to_string())));
-    assert_eq!(result.failure, None, "{:?}", result.error);
-    result.output().expect("an answer").clone()
-}
-
-#[test]
-fn every_key_is_read() {
-    let output = read(json!({
-        "decision": "ask", "reason": "why", "continue": true, "stopReason": "enough",
-        "systemMessage": "for the user", "additionalContext": "for the model",
-        "updatedInput": {"command": "ls -l", "n": 1},
-    }));
-    assert_eq!(output.decision, Some(Decision::Ask));
-    assert_eq!(output.reason.as_deref(), Some("why"));
-    assert!(!output.stops_turn);
-    assert_eq!(output.stop_reason.as_deref(), Some("enough"));
-    assert_eq!(output.system_message.as_deref(), Some("for the user"));
-    assert_eq!(output.additional_context.as_deref(), Some("for the model"));
-    let input = Value::Object(output.updated_input.unwrap());
-    assert_eq!(input, json!({"command": "ls -l", "n": 1}));
-    assert_eq!(read("{}"), HookOutput::default());
-}
-
-#[test]
-fn what_is_null_or_blank_or_unknown_says_nothing() {
-    let nothing = [
-        json!({"decision": null, "reason": null, "continue": null, "updatedInput": null}),
-        json!({"reason": " ", "stopReason": "", "systemMessage": "\n", "additionalContext": ""}),
-        json!({"hookSpecificOutput": null}),
-        json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": null}}),
-        json!({"suppressOutput": true, "type": "tool:pre_execute", "data": {"decision": "block"}}),
-    ];
-    for answer in nothing {
-        assert_eq!(read(&answer), HookOutput::default(), "{answer}");
-    }
-}
-
-#[test]
-fn the_synonyms_of_other_tools_are_understood() {
-    let cases = [
-        (json!({"decision": "approve"}), Decision::Allow),
-        (json!({"decision": "deny"}), Decision::Block),
-        (json!({"permissionDecision": "deny"}), Decision::Block),
-        (
-            json!({"hookSpecificOutput": {"permissionDecision": "deny"}}),
-            Decision::Block,
-        ),
-        (
-            json!({"hookSpecificOutput": {"permissionDecision": "ask"}}),
-            Decision::Ask,
-        ),
-        // The stricter of two.
-        (
-            json!({"decision": "block", "hookSpecificOutput": {"permissionDecision": "allow"}}),
-            Decision::Block,
-        ),
-        (
-            json!({"decision": "approve", "hookSpecificOutput": {"permissionDecision": "ask"}}),
-            Decision::Ask,
-        ),
-    ];
-    for (answer, decision) in cases {
-        assert_eq!(read(&answer).decision, Some(decision), "{answer}");
-    }
-}
-
-#[test]
-fn what_stands_in_both_places_adds_up() {
-    let output = read(json!({
-        "decision": "approve", "reason": "outer", "additionalContext": "one",
-        "updatedInput": {"a": 1, "b": 1},
-        "hookSpecificOutput": {
-            "permissionDecision": "deny", "permissionDecisionReason": "inner",
-            "additionalContext": "two", "updatedInput": {"b": 2},
-        },
-    }));
-    assert_eq!(output.reason.as_deref(), Some("inner"));
-    assert_eq!(output.additional_context.as_deref(), Some("one\ntwo"));
-    assert_eq!(json!(output.updated_input), json!({"a": 1, "b": 2}));
-    let output =
-        read(json!({"reason": "outer", "hookSpecificOutput": {"permissionDecision": "deny"}}));
-    assert_eq!(output.reason.as_deref(), Some("outer"));
-}
-
 #[cfg(unix)]
 #[test]
-fn invisible_characters_are_skipped() {
-    for before in [
-        "\n  ",
-        "\u{FEFF}",
-        "\u{FEFF}\u{FEFF}",
-        " \u{FEFF}\r\n\u{FEFF}\t\u{FEFF} ",
-        "\u{A0}\u{2028}\u{3000}",
-        "\u{200B}\u{2060}\u{AD}\u{E0001}",
-        "\0\u{1B}\u{7F}",
-    ] {
-        let text = format!("{before}{{\"decision\": \"block\"}}\r\n");
-        assert_eq!(read(&text).decision, Some(Decision::Block), "{text:?}");
-    }
+fn a_block_after_invisible_characters_counts() {
+    let world = World::new();
+    let text = "\u{FEFF} \u{200B}\r\n{\"decision\": \"block\"}\r\n";
+    let result = world.one(hook("*", &world.says(text)));
+    assert_eq!(result.decision(), Decision::Block);
 }
 
 #[cfg(unix)]
@@ -140,60 +43,21 @@ fn an_answer_in_utf_16_is_invalid() {
 }
 
 #[test]
-fn half_an_answer_is_none_and_blocks() {
+fn an_invalid_answer_blocks() {
     let world = World::new();
-    let cases = [
-        (r#"{"decision": "block""#, "EOF"),
-        (
-            r#"{"decision": "blok"}"#,
-            "unknown decision `blok`, expected `allow`, `block` or `ask`",
-        ),
-        (r#"{"decision": "Block"}"#, "unknown decision `Block`"),
-        (r#"{"decision": true}"#, "invalid type: boolean `true`"),
-        (
-            r#"{"decision": "block", "decision": "allow"}"#,
-            "duplicate field `decision`",
-        ),
-        (
-            r#"{"decision": "allow", "permissionDecision": "deny"}"#,
-            "duplicate field",
-        ),
-        (r#"{"continue": "false"}"#, "expected a boolean"),
-        (r#"{"updatedInput": ["ls"]}"#, "expected a map"),
-        (r#"{"reason": 1}"#, "expected a string"),
-        (
-            r#"{"hookSpecificOutput": {"permissionDecision": "never"}}"#,
-            "unknown decision `never`",
-        ),
-        (
-            "{\"decision\": \"allow\"}\n{\"decision\": \"block\"}\n",
-            "trailing characters at line 2",
-        ),
-        ("{\"decision\": \"allow\"} done", "trailing characters"),
-        ("{ echo hello; }", "key must be a string"),
-        (
-            "{ echo hello; }",
-            "(output that begins with `{` must be one JSON object and nothing else)",
-        ),
-    ];
-    for (text, why) in cases {
+    let whole = "(output that begins with `{` must be one JSON object and nothing else)";
+    for (text, why) in [
+        (r#"{"decision": "blok"}"#, "unknown decision `blok`"),
+        ("{ echo hello; }", whole),
+    ] {
         let result = world.one(hook("*", &world.says(text)));
         assert_eq!(result.failure, Some(FailureKind::InvalidAnswer), "{text}");
         let error = result.error.as_deref().unwrap();
-        assert!(
-            error.contains(why) && error.starts_with("its answer is invalid: "),
-            "{error}"
-        );
+        let expected = error.contains(why) && error.starts_with("its answer is invalid: ");
+        assert!(expected, "{error}");
         assert!(!result.should_continue() && result.output().is_none());
         assert_eq!(result.reason(), Some(error));
     }
-    let deep = format!(
-        "{{\"updatedInput\": {}1{}}}",
-        "{\"a\":".repeat(10_000),
-        "}".repeat(10_000)
-    );
-    let result = world.one(hook("*", &world.says(&deep)));
-    assert_eq!(result.failure, Some(FailureKind::InvalidAnswer));
 }
 
 #[test]
@@ -424,18 +288,6 @@ fn a_turn_is_stopped_also_after_the_fact() {
     assert!(outcome.allowed() && outcome.stops_turn());
     assert_eq!(outcome.stop_reason(), Some("the budget is spent"));
     assert!(!world.outcome(&blocking_event()).allowed());
-}
-
-#[test]
-fn debug_shows_what_there_is_and_no_text() {
-    let output = read(json!({
-        "decision": "block", "reason": "hunter2", "updatedInput": {"command": "hunter2"},
-    }));
-    let shown = format!("{output:?}");
-    assert!(
-        !shown.contains("hunter2") && shown.contains("Block") && shown.contains("command"),
-        "{shown}"
-    );
 }
 
 #[test]

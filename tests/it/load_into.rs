@@ -252,7 +252,7 @@ fn an_unopenable_file_blocks_at_once() {
     );
     case(
         |path| std::os::unix::fs::symlink(path, path).unwrap(),
-        "could not be read: ",
+        "cannot be read: ",
     );
 }
 

@@ -244,7 +244,10 @@ fn a_non_program_is_named_with_the_reason() {
     case(
         program("./plain"),
         NotExecutable,
-        format!("program `{}` is not executable", shown("./plain")),
+        format!(
+            "program `{}` is not executable: run `chmod +x` on it",
+            shown("./plain")
+        ),
     );
     case(
         program("./"),

@@ -181,7 +181,7 @@ fn an_unwritable_trace_fails_at_the_start() {
             panic!("{error:?}")
         };
         assert!(source.to_string().contains(expected), "{source}");
-        let message = format!("could not open the trace file `{}`", path.display());
+        let message = format!("cannot open the trace file `{}`", path.display());
         assert_eq!(error.to_string(), message);
     }
 }

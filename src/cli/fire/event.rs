@@ -5,12 +5,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::HookEvent;
 use crate::cli::args::Fire;
 use crate::cli::context::Context;
 use crate::cli::error::Failure;
 use crate::cli::terminal::Terminal;
 use crate::cli::{files, names};
+use crate::{EventSpec, HookEvent};
 
 /// The most bytes of an event.
 const LARGEST_EVENT: u64 = 64 * 1024 * 1024;
@@ -46,7 +46,17 @@ pub(super) fn of(
         let (key, value) = pair_of(pair)?;
         event = event.with_data(key, value);
     }
+    if args.event_json.is_none() && lacks_arguments(&event, context) {
+        terminal.note("the event has no `tool_args`, which a host sends; add `--args JSON`")?;
+    }
     Ok(event)
+}
+
+/// A guard that looks at the arguments sees none, and may decide otherwise than with a host.
+fn lacks_arguments(event: &HookEvent, context: &Context<'_>) -> bool {
+    let spec = context.hooks.vocabulary().event(event.event_type.as_str());
+    let mut keys = spec.into_iter().flat_map(EventSpec::data_keys);
+    keys.any(|(key, _)| key == "tool_args") && !event.data.contains_key("tool_args")
 }
 
 /// Returns the text itself, or the content of the file after an `@`; no JSON begins with `@`.
@@ -55,7 +65,7 @@ fn json_of(option: &str, text: &str) -> Result<Value, Failure> {
         let read = files::open(Path::new(file)).and_then(files::text_of);
         let value = read.and_then(|text| Ok(serde_json::from_str(&text)?));
         return value.map_err(|error| {
-            Failure::new(format!("could not read `{option} @{file}`: {error}"))
+            Failure::new(format!("cannot read `{option} @{file}`: {error}"))
                 .with_fix("name a file of JSON")
         });
     }
@@ -84,12 +94,12 @@ fn pair_of(pair: &str) -> Result<(&str, Value), Failure> {
 
 fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, Failure> {
     serde_json::from_str(&text_of(file, terminal)?).map_err(|error| {
-        could_not_read(file, error).with_fix(r#"an event is at least {"type": "session:start"}"#)
+        cannot_read(file, error).with_fix(r#"an event is at least {"type": "session:start"}"#)
     })
 }
 
-pub(super) fn could_not_read(file: &Path, why: impl Display) -> Failure {
-    let words = format!("could not read `--event-json {}`: {why}", file.display());
+pub(super) fn cannot_read(file: &Path, why: impl Display) -> Failure {
+    let words = format!("cannot read `--event-json {}`: {why}", file.display());
     Failure::new(words)
 }
 
@@ -99,5 +109,5 @@ pub(super) fn text_of(file: &Path, terminal: &mut Terminal<'_>) -> Result<String
     } else {
         files::open(file).and_then(|file| files::text_up_to(LARGEST_EVENT, file))
     };
-    text.map_err(|error| could_not_read(file, error))
+    text.map_err(|error| cannot_read(file, error))
 }

@@ -80,11 +80,11 @@ fn read(dialect: Dialect, file: &Path, terminal: &mut Terminal<'_>) -> Result<In
     let text = event::text_of(file, terminal)?;
     let fix = "write it as the tool does: {\"hook_event_name\": \"SessionStart\", ...}";
     let payload: Value = serde_json::from_str(&text)
-        .map_err(|error| event::could_not_read(file, error).with_fix(fix))?;
+        .map_err(|error| event::cannot_read(file, error).with_fix(fix))?;
     match foreign_event(dialect, payload) {
         Ok(event) => Ok(Input::Event(event)),
         Err(error @ ForeignEventError::NotFired { .. }) => Ok(Input::NotFired(error.to_string())),
-        Err(error) => Err(event::could_not_read(file, error).with_fix(fix)),
+        Err(error) => Err(event::cannot_read(file, error).with_fix(fix)),
     }
 }
 

@@ -207,7 +207,7 @@ impl Fired {
         };
         let token = executor
             .submit_with(Arc::clone(&event), options, tell)
-            .map_err(|error| Failure::new(format!("could not fire the event: {error}")))?;
+            .map_err(|error| Failure::new(format!("cannot fire the event: {error}")))?;
         Ok(Self {
             event,
             hooks,

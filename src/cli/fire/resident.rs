@@ -197,7 +197,7 @@ impl Series {
     ) -> Result<Option<HookResult>, Failure> {
         let mut handle = executor
             .submit(Arc::clone(&self.event), FireOptions::default())
-            .map_err(|error| Failure::new(format!("could not fire the event: {error}")))?;
+            .map_err(|error| Failure::new(format!("cannot fire the event: {error}")))?;
         loop {
             if self.is_interrupted(terminal) {
                 handle.cancel();

@@ -233,7 +233,7 @@ fn lines(terminal: &mut Terminal<'_>, what: &str, text: &str) -> io::Result<()> 
     Ok(())
 }
 
-/// How the host has understood what was written.
+/// Shows how the host reads the hook's answer.
 fn answer(terminal: &mut Terminal<'_>, output: &HookOutput) -> io::Result<()> {
     let input = output.updated_input.clone();
     let input = input.map(|input| Value::from(input).to_string());

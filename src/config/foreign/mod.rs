@@ -107,7 +107,7 @@ impl OtherTools {
         }
     }
 
-    /// Reads all files: those of each tool in the order of the tools. Without a root, those of the user.
+    /// Reads all files, in the order of the tools. Without a root, only the files of the user.
     /// The user's are left out unless it says so.
     pub(super) fn find(
         &self,
@@ -368,7 +368,8 @@ fn left_out(path: &Path, words: &str, origin: &Origin, found: &mut Vec<Loaded>) 
     found.push(loaded);
 }
 
-/// By its name, or by where it is: what a clone brings along has to be approved.
+/// Whether a directory is within the project, by its path or its canonical path: everything in a
+/// clone needs approval.
 fn is_within(directory: &Path, root: &Path) -> bool {
     match (directory.canonicalize(), root.canonicalize()) {
         _ if directory.starts_with(root) => true,

@@ -120,7 +120,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What switches hooks off.
+    /// Reads the keys that switch hooks off.
     fn setting(&mut self, member: &Member<'_>) -> Result<(), Failure> {
         let dialect = self.origin.tool.dialect;
         let is_switch = match dialect {

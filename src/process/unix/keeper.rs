@@ -77,7 +77,7 @@ enum Step {
 }
 
 impl Keeper {
-    /// Reserves a place for a process that is to be started; returns whether it got one. If all are taken, the
+    /// Reserves a place for a process that will be started; returns whether it got one. If all are taken, the
     /// process that has been idle for the longest time is ended. [`keep`](Self::keep), [`end`](Self::end) or
     /// [`give_up_place`](Self::give_up_place) gives the place up.
     pub(crate) fn take_place(&self) -> bool {

@@ -249,7 +249,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Signals the group first: a shell whose child has ended would go on with its next command.
+    /// Signals the group first: a shell whose child has ended would run its next command.
     fn begin_to_end(&mut self, why: Cut) {
         self.descendants.find(self.pid);
         group::signal(self.pid, Signal::TERM);

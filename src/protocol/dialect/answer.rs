@@ -49,7 +49,7 @@ pub(crate) fn read_foreign_answer(
     reading
 }
 
-/// An exit code that does not mean what a guard's author may think.
+/// A note on an exit code that does not mean what a guard's author may expect.
 fn about_code(ended: &Ended<'_>, blocks: bool, counts: bool) -> Option<String> {
     let effect = if blocks { "blocks" } else { "does not block" };
     let found = match ended.code {

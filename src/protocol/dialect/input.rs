@@ -98,7 +98,8 @@ fn arguments(tool: &str, value: &Value) -> Option<Value> {
     }
 }
 
-/// What a tool has returned in the form that these hooks expect, where it has another one.
+/// Converts a tool's return value to the form that these hooks expect; none if it needs no
+/// conversion.
 fn response(dialect: Dialect, tool: &str, value: &Value) -> Option<Value> {
     match (dialect, value) {
         (Dialect::Claude, Value::String(text)) if tool == "Bash" => Some(json!({

@@ -113,7 +113,7 @@ fn code_unit(escape: &str) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok()
 }
 
-/// Words, where they say anything.
+/// Returns the text, unless it is blank.
 pub(super) fn said(words: &str) -> Option<String> {
     let words = words.trim();
     (!words.is_empty()).then(|| words.to_owned())

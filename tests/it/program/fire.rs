@@ -187,7 +187,7 @@ fn wrong_usage_names_the_option_and_the_fix() {
             &["fire", "tool:pre_exec"],
             "unknown event `tool:pre_exec`; did you mean `tool:pre_execute`?",
         ),
-        (&["fire", "start"], "the events are tool:pre_execute,"),
+        (&["fire", "start"], "events` lists the events"),
         (
             &["fire", "tool:error", "--result", "ls"],
             "fix: write it as in `--result '\"ls\"'`",

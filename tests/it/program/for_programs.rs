@@ -26,7 +26,7 @@ fn an_error_is_an_object_for_programs() {
         ),
         (
             &["list", "--json", "--config", "none"],
-            "could not use `--config none`",
+            "cannot use `--config none`",
             true,
         ),
         (
@@ -71,7 +71,7 @@ fn arguments_are_read_from_a_file() {
     let large = std::fs::File::create(user.path("project/large")).unwrap();
     large.set_len(16 * 1024 * 1024 + 1).unwrap();
     for (value, words) in [
-        ("@none", "could not read `--args @none`: "),
+        ("@none", "cannot read `--args @none`: "),
         ("@.", "a directory, expected a regular file"),
         ("@text", "expected ident at line 1"),
         ("@large", "it is larger than 16 MiB"),

@@ -516,7 +516,7 @@ fn input_that_is_no_event_ends_with_2() {
     let start = json!({"hook_event_name": "SessionStart"}).to_string();
     let folder = user.project().display().to_string();
     for (input, args, words) in [
-        ("{", &[][..], "could not read `--event-json -`: EOF"),
+        ("{", &[][..], "cannot read `--event-json -`: EOF"),
         ("[]", &[], "expected an object"),
         ("{}", &[], "expected a string `hook_event_name`"),
         (

@@ -1,0 +1,218 @@
+//! Tests of reading answers.
+
+use proptest::prelude::*;
+use serde_json::{Map, json};
+
+use super::native::{from_first_visible, is_answer, read};
+use crate::outcome::{Decision, HookOutput};
+
+#[track_caller]
+fn output(answer: impl ToString) -> HookOutput {
+    let text = answer.to_string();
+    match read(text.as_bytes()) {
+        Ok(answer) => answer.output,
+        Err(error) => panic!("{text}: {error}"),
+    }
+}
+
+proptest! {
+    #[test]
+    fn part_of_an_answer_is_invalid(
+        reason in ".*", decision in prop_oneof!["allow", "ask", "block"], at in any::<prop::sample::Index>()
+    ) {
+        let whole = json!({"decision": decision, "reason": reason, "updatedInput": {"a": [1]}}).to_string();
+        prop_assert!(is_answer(whole.as_bytes()) && read(whole.as_bytes()).is_ok());
+        prop_assert!(read(&whole.as_bytes()[..at.index(whole.len())]).is_err());
+    }
+
+    #[test]
+    fn an_answer_is_written_as_it_is_read(
+        decision in prop_oneof![Just(None), prop_oneof!["allow", "ask", "block"].prop_map(Some)],
+        texts in proptest::collection::vec(proptest::option::of(" *[a-z].*"), 4),
+        stops in any::<bool>(),
+    ) {
+        let output = HookOutput {
+            decision: decision.map(|word| match word.as_str() {
+                "allow" => Decision::Allow,
+                "ask" => Decision::Ask,
+                _ => Decision::Block,
+            }),
+            reason: texts[0].clone(),
+            stops_turn: stops,
+            stop_reason: texts[1].clone(),
+            system_message: texts[2].clone(),
+            additional_context: texts[3].clone(),
+            updated_input: stops.then(|| Map::from_iter([("a".to_owned(), json!([1]))])),
+            updated_output: stops.then(|| json!([1, null])),
+            ..HookOutput::default()
+        };
+        let written = serde_json::to_vec(&output).unwrap();
+        prop_assert_eq!(read(&written).unwrap().output, output);
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let mut written = b"{".to_vec();
+        written.extend(bytes);
+        let _ = read(&written);
+        prop_assert!(is_answer(&written));
+    }
+}
+
+#[test]
+fn output_is_read_from_its_first_visible_character() {
+    for (stdout, expected) in [
+        (&b"{}"[..], &b"{}"[..]),
+        (b" \t\r\n\x0B\x0C{ ", b"{ "),
+        (b"\0\x1B\x7F{", b"{"),
+        (
+            "\u{FEFF}\u{FEFF} \u{FEFF}\n{\u{FEFF}".as_bytes(),
+            "{\u{FEFF}".as_bytes(),
+        ),
+        ("\u{A0}\u{85}\u{2028}\u{3000}{".as_bytes(), b"{"),
+        ("\u{200B}\u{AD}\u{FE0F}\u{202E}\u{E0041}{".as_bytes(), b"{"),
+        (b"\xFF\xFE{\0}\0", b"{\0}\0"),
+        (b"\xFE\xFF\0{\0}", b"{\0}"),
+        (b" \xFF\xFE \xFF {", b"{"),
+        ("a\u{FEFF}{".as_bytes(), "a\u{FEFF}{".as_bytes()),
+        (b" \x80{", b"\x80{"),
+        (b" \xEF\xBB{", b"\xEF\xBB{"),
+        ("\u{FEFF} \n".as_bytes(), b""),
+        (b"", b""),
+    ] {
+        assert_eq!(from_first_visible(stdout), expected, "{stdout:?}");
+    }
+}
+
+#[test]
+fn invalid_unicode_is_an_error() {
+    assert!(read(b"{\"reason\": \"\xff\"}").is_err());
+}
+
+#[test]
+fn every_key_is_read() {
+    let read = output(json!({
+        "decision": "ask", "reason": "why", "continue": true, "stopReason": "enough",
+        "systemMessage": "for the user", "additionalContext": "for the model",
+        "updatedInput": {"command": "ls -l", "n": 1},
+    }));
+    let expected = HookOutput {
+        decision: Some(Decision::Ask),
+        reason: Some("why".to_owned()),
+        stops_turn: false,
+        stop_reason: Some("enough".to_owned()),
+        system_message: Some("for the user".to_owned()),
+        additional_context: Some("for the model".to_owned()),
+        updated_input: json!({"command": "ls -l", "n": 1}).as_object().cloned(),
+        ..HookOutput::default()
+    };
+    assert_eq!(read, expected);
+    assert_eq!(output("{}"), HookOutput::default());
+}
+
+#[test]
+fn null_blank_and_unknown_keys_say_nothing() {
+    for answer in [
+        json!({"decision": null, "reason": null, "continue": null, "updatedInput": null}),
+        json!({"reason": " ", "stopReason": "", "systemMessage": "\n", "additionalContext": ""}),
+        json!({"hookSpecificOutput": null}),
+        json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": null}}),
+        json!({"suppressOutput": true, "type": "tool:pre_execute", "data": {"decision": "block"}}),
+    ] {
+        assert_eq!(output(&answer), HookOutput::default(), "{answer}");
+    }
+}
+
+#[test]
+fn the_keys_of_other_tools_are_read() {
+    use Decision::{Allow, Ask, Block};
+    let specific = |decision| json!({"permissionDecision": decision});
+    for (answer, decision) in [
+        (json!({"decision": "approve"}), Allow),
+        (json!({"decision": "deny"}), Block),
+        (json!({"permissionDecision": "deny"}), Block),
+        (json!({"hookSpecificOutput": specific("deny")}), Block),
+        (json!({"hookSpecificOutput": specific("ask")}), Ask),
+        // The stricter of two.
+        (
+            json!({"decision": "block", "hookSpecificOutput": specific("allow")}),
+            Block,
+        ),
+        (
+            json!({"decision": "approve", "hookSpecificOutput": specific("ask")}),
+            Ask,
+        ),
+    ] {
+        assert_eq!(output(&answer).decision, Some(decision), "{answer}");
+    }
+}
+
+#[test]
+fn keys_in_both_places_are_combined() {
+    let read = output(json!({
+        "decision": "approve", "reason": "outer", "additionalContext": "one",
+        "updatedInput": {"a": 1, "b": 1},
+        "hookSpecificOutput": {
+            "permissionDecision": "deny", "permissionDecisionReason": "inner",
+            "additionalContext": "two", "updatedInput": {"b": 2},
+        },
+    }));
+    assert_eq!(read.reason.as_deref(), Some("inner"));
+    assert_eq!(read.additional_context.as_deref(), Some("one\ntwo"));
+    assert_eq!(json!(read.updated_input), json!({"a": 1, "b": 2}));
+    let read =
+        output(json!({"reason": "outer", "hookSpecificOutput": {"permissionDecision": "deny"}}));
+    assert_eq!(read.reason.as_deref(), Some("outer"));
+}
+
+#[test]
+fn an_invalid_answer_is_explained() {
+    for (text, why) in [
+        (r#"{"decision": "block""#, "EOF"),
+        (
+            r#"{"decision": "blok"}"#,
+            "unknown decision `blok`, expected `allow`, `block` or `ask`",
+        ),
+        (r#"{"decision": "Block"}"#, "unknown decision `Block`"),
+        (r#"{"decision": true}"#, "invalid type: boolean `true`"),
+        (
+            r#"{"decision": "block", "decision": "allow"}"#,
+            "duplicate field `decision`",
+        ),
+        (
+            r#"{"decision": "allow", "permissionDecision": "deny"}"#,
+            "duplicate field",
+        ),
+        (r#"{"continue": "false"}"#, "expected a boolean"),
+        (r#"{"updatedInput": ["ls"]}"#, "expected a map"),
+        (r#"{"reason": 1}"#, "expected a string"),
+        (
+            r#"{"hookSpecificOutput": {"permissionDecision": "never"}}"#,
+            "unknown decision `never`",
+        ),
+        (
+            "{\"decision\": \"allow\"}\n{\"decision\": \"block\"}\n",
+            "trailing characters at line 2",
+        ),
+        ("{\"decision\": \"allow\"} done", "trailing characters"),
+        ("{ echo hello; }", "key must be a string"),
+    ] {
+        let Err(error) = read(text.as_bytes()) else {
+            panic!("{text} was read");
+        };
+        assert!(error.to_string().contains(why), "{text}: {error}");
+    }
+    let (open, close) = ("{\"a\":".repeat(10_000), "}".repeat(10_000));
+    let deep = format!("{{\"updatedInput\": {open}1{close}}}");
+    assert!(read(deep.as_bytes()).is_err());
+}
+
+#[test]
+fn debug_shows_keys_but_no_text() {
+    let read = output(json!({
+        "decision": "block", "reason": "hunter2", "updatedInput": {"command": "hunter2"},
+    }));
+    let shown = format!("{read:?}");
+    let expected = shown.contains("Block") && shown.contains("command");
+    assert!(expected && !shown.contains("hunter2"), "{shown}");
+}
