@@ -1,6 +1,6 @@
-//! An editor: hooks of its user and of the workspace may refuse that a file is saved, and hear when it
-//! was. What the workspace brings along runs when the user has approved it.
-//! `editor WORKSPACE FILE...` saves files; with `--trust` in front, the user approves.
+//! An editor: hooks of its user and of the workspace can prevent saving, and run again after it. Hooks of the
+//! workspace run only after the user has approved them. `cargo run --example editor -- [--trust] WORKSPACE
+//! FILE...` saves files; `--trust` approves the workspace's hooks first.
 
 use std::error::Error;
 use std::path::Path;
@@ -70,7 +70,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Saves a file, unless a hook blocks; what hooks say for the status line.
+    /// Saves a file, unless a hook blocks. Returns the hooks' messages for the status line.
     fn save(&self, file: &str) -> Result<String, Box<dyn Error>> {
         let event = HookEvent::new(self.will_save.clone()).with_data("file", file);
         let outcome = self.hooks.execute(&event).into_result()?;

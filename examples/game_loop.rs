@@ -1,6 +1,6 @@
-//! A game at 60 frames a second: mods hear of its levels, and may refuse that it is saved. It waits
-//! for them only before it saves. Its hooks are in `~/.config/mygame/hooks.json`; to use some that are
-//! here: `XDG_CONFIG_HOME=$PWD/examples/config cargo run --example game_loop`.
+//! A game at 60 frames a second: mods receive its events, and can prevent saving. The game waits for hooks only
+//! before it saves. Its hooks are in `~/.config/mygame/hooks.json`; to use those of this repository:
+//! `XDG_CONFIG_HOME=$PWD/examples/config cargo run --example game_loop`.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -30,7 +30,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     for frame in 0..60 {
         if frame % 30 == 0 {
             let event = HookEvent::new(level_loaded.clone()).with_data("level", 1 + frame / 30);
-            // An error means that too many events wait: this game can do without.
+            // An error means that too many events wait: this game ignores that.
             pending.extend(hooks.submit(event).ok());
         }
         pending.retain_mut(is_pending);

@@ -1,6 +1,7 @@
-//! An agent: a model asks for tools, the agent calls them, and its user's hooks block, change and question
-//! the calls. The model is a list; the tools are real, and work in a temporary directory. A plugin for Claude
-//! Code guards them. To use hooks that are here too: `XDG_CONFIG_HOME=$PWD/examples/config cargo run --example tool_executor`.
+//! An agent: a model asks for tools, the agent calls them, and its user's hooks block or change the calls, or
+//! ask the user. The model is a list; the tools are real, and work in a temporary directory. A plugin for
+//! Claude Code guards them. To use the hooks of this repository too: `XDG_CONFIG_HOME=$PWD/examples/config
+//! cargo run --example tool_executor`.
 
 use std::error::Error;
 use std::fs;
@@ -36,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let session = hooks.lifecycle().session("sess_1");
     for (tool, args) in model() {
         println!("> {tool} {args}");
-        // The hooks have their say here; the tool is called in between, or not at all.
+        // Hooks run before and after the tool; if one blocks, the tool is not called.
         let call = session.lifecycle().tool(tool, args).apply_updates();
         let call = call.on_ask(ask_user);
         let stops_turn = match call.run(|args| use_tool(tool, args, directory.path())) {
@@ -75,7 +76,7 @@ fn show(run: &ToolRun<String, Box<dyn Error>>) -> bool {
     run.stops_turn()
 }
 
-/// The tools. What a hook has changed, they find in their arguments.
+/// Runs a tool. Its arguments contain the changes of hooks.
 fn use_tool(name: &str, args: &Value, directory: &Path) -> Result<String, Box<dyn Error>> {
     let arg = |key: &str| args[key].as_str().ok_or(format!("{name} needs `{key}`"));
     let path = directory.join(arg("path")?);

@@ -10,7 +10,8 @@
 # so that a write would run code that was not reviewed. Signing may need a passphrase, which the user cannot
 # enter here.
 #
-# In hooks.json:
+# Copy it to .src/forge/hooks/, add this entry to .src/forge/hooks.json, and approve it with
+# `forge-hooks trust`:
 #   {"event": "tool:post_execute:write|edit", "command": "sh .src/forge/hooks/git-commit.sh", "reads": "stdin",
 #    "timeout": 30, "on_failure": "continue"}
 #

@@ -9,7 +9,8 @@
 # line or a field, and a line is written in one piece, even if several hooks write at once. Arguments and
 # results are not logged, since they may contain secrets. It never blocks.
 #
-# In hooks.json (use `*` for all events):
+# Copy it to .src/forge/hooks/, add this entry to .src/forge/hooks.json (use `*` for all events), and approve it with
+# `forge-hooks trust`:
 #   {"event": "tool:*", "command": "sh .src/forge/hooks/log-tools.sh", "stdin": "none", "on_failure": "continue"}
 # For another file: "env": {"FORGE_HOOK_LOG": "/path/to/file"}
 #

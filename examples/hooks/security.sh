@@ -5,8 +5,8 @@
 # arguments that are one string) are searched for `sudo`, a recursive `rm`, `chmod` or `chown` of the root, a
 # home or a system directory, writing to a disk, `mkfs`, a fork bomb, and a download that is piped into a shell.
 # Paths (keys that end in `path`, `file`, `dir`), and paths within commands, must not be in `.git` or `.ssh`,
-# and must not be called `.env` or `.env.local`; `../` and links are resolved first. It blocks with exit code 2
-# and the reason on standard error.
+# and must not be called `.env` or `.env.*` (except `.env.example`, `.sample`, `.template` and `.dist`); `../` and
+# links are resolved first. It blocks with exit code 2 and the reason on standard error.
 #
 # What it is not: a sandbox. It reads text, and text can be disguised: a variable or an alias with the command,
 # base64, a script that is written first and run later, another language, a glob such as `.e*`, a relative path
@@ -14,7 +14,8 @@
 # container or as another user. When in doubt it blocks: for example, it reads a `;` within quotes as the end
 # of a command.
 #
-# In hooks.json, for every tool:
+# Copy it to .src/forge/hooks/, add this entry to .src/forge/hooks.json, for every tool, and approve it with
+# `forge-hooks trust`:
 #   {"event": "tool:pre_execute", "command": "sh .src/forge/hooks/security.sh", "reads": "stdin", "timeout": 10}
 #
 # Needs: jq 1.5 or newer, grep, readlink -f. If one is missing, or the arguments cannot be read, it blocks.
@@ -184,14 +185,11 @@ followed() {
 
 while IFS= read -r line; do
     case $line in
-        'w '*) path=${line#w } ;;
-        'p '*)
-            followed "${line#p }"
-            path=$(printf '%s' "$real" | tr '[:upper:]' '[:lower:]')
-            ;;
+        'w '*) real=${line#w } ;;
+        'p '*) followed "${line#p }" ;;
         *) continue ;;
     esac
-    ! is_protected "$path" || block "$path is protected"
+    ! is_protected "$(printf '%s' "$real" | tr '[:upper:]' '[:lower:]')" || block "$real is protected"
 done <<EOF
 $lines
 EOF

@@ -10,7 +10,8 @@
 #   *.sh *.bash  with the shell that the first line names, if that is bash or sh; if it names none, with bash, or
 #                sh if bash is not installed
 #
-# In hooks.json:
+# Copy it to .src/forge/hooks/, add this entry to .src/forge/hooks.json, and approve it with
+# `forge-hooks trust`:
 #   {"event": "tool:pre_execute:write, tool:post_execute:write|edit", "reads": "stdin", "timeout": 10,
 #    "command": "sh .src/forge/hooks/validate-write.sh"}
 #

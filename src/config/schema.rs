@@ -66,7 +66,7 @@ fn event(vocabulary: &Vocabulary) -> Value {
     }
     for tool in vocabulary.tools() {
         let pattern = format!("tool:pre_execute:{tool}");
-        let about = format!("Before the tool `{tool}` runs. Can block.");
+        let about = format!("Before the tool `{tool}` runs. Can be blocked.");
         listed.push(json!({"const": pattern, "description": about}));
     }
     listed.push(json!({"type": "string", "minLength": 1}));
@@ -83,7 +83,7 @@ fn about(spec: &EventSpec) -> String {
         sentences.push(spec.description_text().trim_end_matches('.').to_owned());
     }
     if spec.can_block() {
-        sentences.push("Can block".to_owned());
+        sentences.push("Can be blocked".to_owned());
     }
     let mut keys = Vec::new();
     for (key, about) in spec.data_keys() {
@@ -137,9 +137,9 @@ fn property(key: &str) -> Value {
             "exclusiveMinimum": 0,
             "maximum": LONGEST_TIMEOUT.as_secs(),
         }),
-        "working_dir" => {
-            text("The working directory. A relative path is resolved against the project's root.")
-        }
+        "working_dir" => text(
+            "The working directory. A relative path begins at the project's root; for a user's hook, at the program's working directory.",
+        ),
         "env" => json!({
             "description": "Environment variables of the hook.",
             "type": "object",
@@ -166,7 +166,7 @@ fn property(key: &str) -> Value {
             Some(Stdin::default().as_str()),
         ),
         "reads" => choice(
-            "Where the hook looks for the event's values. Matters for large values.",
+            "Where the hook reads the event's values. With `environment`, a value that is too large for a variable blocks.",
             Reads::ALL.iter().map(|it| it.as_str()),
             Some(Reads::default().as_str()),
         ),
@@ -180,7 +180,7 @@ fn property(key: &str) -> Value {
             false,
         ),
         "dialect" => json!({
-            "description": "Settings of a hook of another tool. Written by the program, not by hand.",
+            "description": "Not for people: a program writes it for hooks of other tools.",
             "type": "object",
             "properties": {
                 "name": {"enum": ["claude", "codex", "gemini"]},

@@ -19,17 +19,26 @@ const TRIGGER: Key = ("trigger", "`manual` or `auto`");
 const AGENT_TYPE: Key = ("agent_type", "the kind of agent");
 const STOP_ACTIVE: Key = (
     "stop_hook_active",
-    "whether a hook has kept the agent from its end before",
+    "whether a hook has already made the agent continue",
+);
+
+const LAST_MESSAGE: Key = (
+    "last_assistant_message",
+    "the agent's last message, if the host sets it",
 );
 
 /// These events: each with a line about it, and its data.
 const DESCRIBED: [(&str, &str, &[Key]); 6] = [
-    (STOP, "An agent is about to end its turn", &[STOP_ACTIVE]),
+    (
+        STOP,
+        "An agent is about to end its turn",
+        &[STOP_ACTIVE, LAST_MESSAGE],
+    ),
     (SUBAGENT_START, "A subagent has started", &[AGENT_TYPE]),
     (
         SUBAGENT_STOP,
         "A subagent is about to end",
-        &[AGENT_TYPE, STOP_ACTIVE],
+        &[AGENT_TYPE, STOP_ACTIVE, LAST_MESSAGE],
     ),
     (
         PRE_COMPACT,
@@ -69,7 +78,7 @@ impl EventType {
 }
 
 impl HookEvent {
-    /// Creates `agent:stop`: the agent is about to end its turn. Can block: the agent then continues, with the
+    /// Creates `agent:stop`: the agent is about to end its turn. Can be blocked: the agent then continues, with the
     /// hook's reason. `stop_hook_active`: whether the agent runs only because a hook has blocked its last stop.
     #[must_use]
     pub fn agent_stop(stop_hook_active: bool) -> Self {
@@ -82,8 +91,8 @@ impl HookEvent {
         Self::named(SUBAGENT_START).with_data("agent_type", agent_type.into())
     }
 
-    /// Creates `agent:subagent_stop`: an agent of this type is about to end. Can block, as
-    /// [`agent_stop`](Self::agent_stop) can.
+    /// Creates `agent:subagent_stop`: an agent of this type is about to end. Can be blocked, like
+    /// [`agent_stop`](Self::agent_stop).
     #[must_use]
     pub fn agent_subagent_stop(agent_type: impl Into<String>, stop_hook_active: bool) -> Self {
         Self::named(SUBAGENT_STOP)
@@ -92,7 +101,7 @@ impl HookEvent {
     }
 
     /// Creates `context:pre_compact`: the conversation is about to be shortened; `trigger` is `manual` or
-    /// `auto`. Can block.
+    /// `auto`. Can be blocked.
     #[must_use]
     pub fn context_pre_compact(trigger: impl Into<String>) -> Self {
         Self::named(PRE_COMPACT).with_data("trigger", trigger.into())

@@ -34,13 +34,13 @@ const ONLY_NOTIFY: [&str; 3] = [
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EventType {
-    /// `tool:pre_execute`: before a tool runs. Can block.
+    /// `tool:pre_execute`: before a tool runs. Can be blocked.
     ToolPreExecute,
     /// `tool:post_execute`: after a tool has run.
     ToolPostExecute,
     /// `tool:error`: a tool failed.
     ToolError,
-    /// `llm:pre_request`: before a request to a model. Can block.
+    /// `llm:pre_request`: before a request to a model. Can be blocked.
     LlmPreRequest,
     /// `llm:post_response`: after a model's response.
     LlmPostResponse,
@@ -54,19 +54,19 @@ pub enum EventType {
     SessionEnd,
     /// `session:message`: a message is added to a session.
     SessionMessage,
-    /// `permission:check`: a permission is checked. Can block.
+    /// `permission:check`: a permission is checked. Can be blocked.
     PermissionCheck,
-    /// `permission:prompt`: the user is asked for a permission. Can block.
+    /// `permission:prompt`: the user is asked for a permission. Can be blocked.
     PermissionPrompt,
     /// `permission:granted`: a permission was granted.
     PermissionGranted,
     /// `permission:denied`: a permission was denied.
     PermissionDenied,
-    /// `user:prompt_submit`: the user submits input. Can block.
+    /// `user:prompt_submit`: the user submits input. Can be blocked.
     UserPromptSubmit,
     /// `user:interrupt`: the user interrupts, as with Ctrl-C.
     UserInterrupt,
-    /// An event that the host defined with [`EventType::custom`]. Can block.
+    /// An event that the host defined with [`EventType::custom`]. Can be blocked.
     Custom(CustomEventType),
 }
 

@@ -28,7 +28,7 @@ pub struct EventSpec {
 }
 
 impl EventSpec {
-    /// Creates a spec without a description and without data. A custom event can block.
+    /// Creates a spec without a description and without data. A custom event can be blocked.
     pub fn new(event_type: EventType) -> Self {
         Self {
             event_type,

@@ -350,12 +350,12 @@ fn the_schema_lists_events_and_tools() {
     };
     assert_eq!(
         about("level:loaded"),
-        "A level is ready. Can block. Data: level (its name)."
+        "A level is ready. Can be blocked. Data: level (its name)."
     );
     assert_eq!(about("session:start"), "A session begins.");
     assert_eq!(
         about("tool:pre_execute:bash"),
-        "Before the tool `bash` runs. Can block."
+        "Before the tool `bash` runs. Can be blocked."
     );
     let validator = jsonschema::draft202012::new(&schema).unwrap();
     for pattern in ["level:loaded", "game:*, tool:*:b*"] {

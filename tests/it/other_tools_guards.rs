@@ -8,6 +8,8 @@ use forge_hooks::{
 };
 use serde_json::json;
 
+#[cfg(unix)]
+use crate::support::is_missing;
 use crate::support::{World, blocking_event};
 
 fn claude(ours: &str, theirs: &str, matcher: &str, command: &str) -> Hook {
@@ -122,6 +124,41 @@ fn arguments_as_text_become_an_object() {
         let event = HookEvent::tool_pre_execute("bash", args);
         let outcome = fired(&event, FireOptions::default(), std::slice::from_ref(&hook));
         assert!(outcome.allowed(), "{args}");
+    }
+}
+
+/// The guard in examples/plugin.
+#[cfg(unix)]
+#[test]
+fn the_example_denies_paths_outside() {
+    if is_missing("jq") {
+        return;
+    }
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/examples/plugin/hooks/stay-inside.sh"
+    );
+    let world = World::new();
+    let hook = guard(&format!("sh '{script}'"));
+    let inside = world.path("a b").to_str().unwrap().to_owned();
+    for (path, allowed) in [
+        (&*inside, true),
+        ("src/a.rs", true),
+        (&*format!("{inside}/../../x"), false),
+        ("..", false),
+        ("sub/..", false),
+        ("../x", false),
+        ("a/../../x", false),
+        ("~/.ssh/id", false),
+        ("/etc/passwd", false),
+    ] {
+        let event = HookEvent::tool_pre_execute("write", json!({"file_path": path}));
+        let outside = hook.clone().with_env("CLAUDE_PROJECT_DIR", "");
+        let root = world.folder().to_str().unwrap();
+        let hook = hook.clone().with_env("CLAUDE_PROJECT_DIR", root);
+        let options = FireOptions::default();
+        assert_eq!(fired(&event, options, &[hook]).allowed(), allowed, "{path}");
+        assert!(!fired(&event, options, &[outside]).allowed(), "{path}");
     }
 }
 

@@ -30,13 +30,13 @@ fn cause(failure: FailureKind) -> &'static str {
              [JSON](#json); on an event that cannot be blocked it is plain text"
         }
         FailureKind::StatusLost => "exit status lost (the host reaps its children itself)",
-        FailureKind::Panicked => "panic in the engine",
+        FailureKind::Panicked => "an internal error (panic) of the library",
         FailureKind::Circular => "circular, or below eight other hooks, see [Circles](#circles)",
         FailureKind::ApprovalLost => {
             "approved, and then changed or removed, see [Approval](#approval)"
         }
         FailureKind::Cancelled => {
-            "cancelled by the program, or at the program's end, while running or before its turn"
+            "cancelled by the host, or at the end of the host, while running or before it started"
         }
         _ => panic!("the page has no row for {failure:?}"),
     }
@@ -72,7 +72,7 @@ fn table() -> String {
             answered(Decision::Block),
         ),
         row(
-            "answer `ask`, and exit code 0; true if the program asks its user",
+            "answer `ask`, and exit code 0 (`true` instead if the host asks its user)",
             "none",
             answered(Decision::Ask),
         ),

@@ -7,7 +7,11 @@ use forge_hooks::Redactor;
 
 use crate::redaction_corpus::{FOUND, LEFT, MISSED};
 
-const HEAD: &str = r#"
+const HEAD: &str = r#"# Redaction
+
+This page shows which secrets are masked in a trace, in the log and in messages, and which are not. A host can use the
+same rules. Hooks need not do anything.
+
 ```
 use forge_hooks::Redactor;
 use serde_json::json;
@@ -32,8 +36,8 @@ assert_eq!(redactor.text("card 1234-5678"), "card [redacted]");
 ```
 
 The default rules know names (`password`, `API_KEY`, `client-key-data`), the shapes of tokens of about
-100 vendors, and some commands. They do not understand sentences or programs, and in doubt they mask a word
-too many, as in `unexpected token: [redacted]`. They cannot find every secret: a program that knows its
+100 vendors, and some commands. They do not understand sentences or programs. In case of doubt they mask a word
+that is not a secret, as in `unexpected token: [redacted]`. They cannot find every secret: a program that knows its
 secrets should pass them to [`text_with`](https://docs.rs/forge-hooks/latest/forge_hooks/struct.Redactor.html#method.text_with).
 
 "#;
@@ -50,7 +54,7 @@ fn page() -> String {
         let (before, after) = (code(text), code(&redactor.text(text)));
         page += &format!("| {place} | {before} | {after} |\n");
     }
-    page += "\nNot masked, because people read logs for it:\n\n| what | text |\n|---|---|\n";
+    page += "\nNot masked, because readers of a log need it:\n\n| what | text |\n|---|---|\n";
     for (what, text) in LEFT {
         page += &format!("| {what} | {} |\n", code(text));
     }
