@@ -230,8 +230,8 @@ impl Hooks {
     /// Runs the hooks for this event on the pool, without waiting; see [`HookExecutor::submit`].
     ///
     /// # Errors
-    /// When the queue is full, when no thread can be started, and after [`shutdown`](Hooks::shutdown). The
-    /// error contains the event.
+    /// If there are hooks for the event, and the queue is full, no thread can be started, or
+    /// [`shutdown`](Hooks::shutdown) was called. The error contains the event.
     pub fn submit(&self, event: impl Into<Arc<HookEvent>>) -> Result<HookHandle, SubmitError> {
         self.submit_with(event, FireOptions::default())
     }

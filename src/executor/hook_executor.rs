@@ -165,8 +165,8 @@ impl HookExecutor {
     /// concurrently.
     ///
     /// # Errors
-    /// If the queue is full, no thread can be started, or the executor has been shut down. The
-    /// error returns the event.
+    /// If there are hooks for the event, and the queue is full, no thread can be started, or the executor has
+    /// been shut down. The error returns the event.
     pub fn submit(
         &self,
         event: impl Into<Arc<HookEvent>>,
