@@ -385,6 +385,9 @@ impl EventIndex {
             .tool_name
             .as_deref()
             .and_then(|tool| self.by_tool.get(tool));
+        if self.any_tool.is_empty() && self.to_ask.is_empty() && named.is_none() {
+            return Vec::new();
+        }
         let asked = self.to_ask.iter();
         let asked = asked.filter(|entry| entry.hook.pattern().matches(event));
         let mut found: Vec<&Registered> = self

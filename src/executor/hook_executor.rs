@@ -101,6 +101,9 @@ impl HookExecutor {
 
     fn hooks_for(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
         let mut hooks = self.shared.registry.get_hooks(event);
+        if hooks.is_empty() {
+            return hooks;
+        }
         hooks.retain(|hook| hook.is_when_met(event));
         arrange(&mut hooks);
         let (Some(variable), false) = (self.disabled_by(), hooks.is_empty()) else {
