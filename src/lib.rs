@@ -15,10 +15,11 @@
 //!
 //! # let home = tempfile::tempdir()?;
 //! # let project = home.path();
-//! let compacted = EventType::custom("context:compacted")?; let hooks =
-//! Hooks::builder(AppProfile::new("myagent")) .event(EventSpec::new(compacted.clone()).description("The context
-//! was shortened").notify_only()) .tools(["bash", "write", "mcp:*"]) .project(project) // optional: its hooks
-//! run only after a person has approved them
+//! let compacted = EventType::custom("context:compacted")?;
+//! let hooks = Hooks::builder(AppProfile::new("myagent"))
+//!     .event(EventSpec::new(compacted.clone()).description("The context was shortened").notify_only())
+//!     .tools(["bash", "write", "mcp:*"])
+//!     .project(project) // optional: its hooks run only after a person has approved them
 //! #   .config_home(home.path())
 //!     .load();
 //! for problem in &hooks.report().problems {
