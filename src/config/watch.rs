@@ -16,7 +16,7 @@ use log::{info, warn};
 use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::outline::Outline;
+use super::outline::Tokens;
 use super::places::absolute;
 use super::report::{LoadReport, TrustPolicy, in_use};
 use super::{Found, HookConfig, Installed, admission, file};
@@ -145,6 +145,8 @@ struct Watching {
     /// None if the system cannot report changes.
     watcher: Option<RecommendedWatcher>,
     watched: HashSet<PathBuf>,
+    /// The files that are read, whether they exist or not.
+    files: Vec<PathBuf>,
     seen: Vec<Stamp>,
     /// The digest of the loaded files.
     loaded: u64,
@@ -177,6 +179,7 @@ impl Watching {
             reports,
             watcher: None,
             watched: HashSet::new(),
+            files: Vec::new(),
             seen: Vec::new(),
             loaded: 0,
         }
@@ -184,6 +187,7 @@ impl Watching {
 
     fn load_first(&mut self) -> Arc<LoadReport> {
         // Stamps are taken before the files are loaded, so that no change is missed.
+        self.files = self.find_files();
         self.note(self.reading());
         let (root, policy) = (self.root.as_deref(), self.policy.as_ref());
         self.config.install(&self.installed, root, policy)
@@ -304,7 +308,7 @@ impl Watching {
     }
 
     /// Returns the paths of the files, whether they exist or not.
-    fn files(&self) -> Vec<PathBuf> {
+    fn find_files(&self) -> Vec<PathBuf> {
         let mut files = self.config.global_candidates();
         if let Some(root) = &self.root {
             files.extend(self.config.project_candidates(root));
@@ -322,11 +326,11 @@ impl Watching {
     }
 
     fn stamps(&self) -> Vec<Stamp> {
-        let stamp = |file: PathBuf| {
+        let stamp = |file: &PathBuf| {
             let metadata = file.metadata().ok()?;
             Some((metadata.modified().ok()?, metadata.len()))
         };
-        self.files().into_iter().map(stamp).collect()
+        self.files.iter().map(stamp).collect()
     }
 
     fn reading(&self) -> Reading {
@@ -334,11 +338,11 @@ impl Watching {
         let mut hasher = DefaultHasher::new();
         stamps.hash(&mut hasher);
         let mut is_whole = true;
-        for path in self.files() {
-            match file::read(&path) {
+        for path in &self.files {
+            match file::read(path) {
                 Ok(None) => {}
                 Ok(Some(file::Text { text, warning })) => {
-                    is_whole &= Outline::of(file::without_mark(&text).0).is_ok();
+                    is_whole &= is_complete(file::without_mark(&text).0);
                     (text, warning).hash(&mut hasher);
                 }
                 Err(error) => {
@@ -359,21 +363,21 @@ impl Watching {
         let Ok(event) = event else { return true };
         let is_access = matches!(event.kind, EventKind::Access(kind)
             if kind != AccessKind::Close(AccessMode::Write));
-        let files = self.files();
-        let concerns = |path: &PathBuf| files.iter().any(|file| file.starts_with(path));
+        let concerns = |path: &PathBuf| self.files.iter().any(|file| file.starts_with(path));
         !is_access && (event.need_rescan() || event.paths.iter().any(concerns))
     }
 
-    /// Makes the system report changes in the directory of each file, or in the nearest existing directory
-    /// above it.
+    /// Finds the files again, and makes the system report changes in the directory of each, or in the nearest
+    /// existing directory above it.
     fn follow(&mut self) {
+        self.files = self.find_files();
         let existing = |file: &PathBuf| {
             let mut directories = file.ancestors().skip(1);
             directories
                 .find(|directory| directory.is_dir())
                 .map(Path::to_owned)
         };
-        let wanted: HashSet<PathBuf> = self.files().iter().filter_map(existing).collect();
+        let wanted: HashSet<PathBuf> = self.files.iter().filter_map(existing).collect();
         let Some(watcher) = &mut self.watcher else {
             return;
         };
@@ -392,4 +396,15 @@ impl Watching {
             })
             .collect();
     }
+}
+
+/// Returns whether the text is one complete object, of this crate or of another tool.
+fn is_complete(text: &str) -> bool {
+    let mut tokens = Tokens::new(text);
+    let is_read = |tokens: &mut Tokens<'_>| {
+        tokens.open()?;
+        tokens.members(|tokens, _, _| tokens.value().map(drop))?;
+        tokens.end()
+    };
+    is_read(&mut tokens).is_ok()
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::{Approval, HookConfig, HookRegistry, HookWatcher, TrustPolicy};
+use forge_hooks::{Approval, Dialect, HookConfig, HookRegistry, HookWatcher, TrustPolicy};
 use serde_json::json;
 
 use crate::config::{FORGE, config, file_of};
@@ -53,6 +53,57 @@ fn a_changed_file_is_reloaded() {
     assert!(report.is_ok() && report.in_use == 2, "{report:?}");
     config(&world).save_global([hook("*", "saved")]).unwrap();
     become_(&world, &["host", "saved"]);
+}
+
+/// A settings file of Claude Code with a hook of this command.
+fn settings(command: &str) -> String {
+    let handler = json!({"type": "command", "command": command});
+    json!({"hooks": {"Stop": [{"hooks": [handler]}]}}).to_string()
+}
+
+#[test]
+fn files_of_other_tools_are_watched() {
+    let world = World::new();
+    world.write(
+        "plugin/.claude-plugin/plugin.json",
+        r#"{"hooks": "more.json"}"#,
+    );
+    world.write("home/.gemini/extensions/a/hooks/hooks.json", "{}");
+    let files = ["named.json", "plugin/hooks/hooks.json", "plugin/more.json"];
+    for file in files {
+        world.write(file, "{}");
+    }
+    let config = config(&world)
+        .with_other_tools([Dialect::Gemini])
+        .with_plugin(world.path("plugin"))
+        .with_settings(Dialect::Claude, world.path("named.json"))
+        .with_home(world.path("home"));
+    let registry = Arc::clone(world.registry());
+    let root = world.path("project");
+    let _watcher = config
+        .watch(registry, root, TrustPolicy::Everything)
+        .unwrap();
+    let mut expected = Vec::new();
+    for file in files {
+        world.write(file, &settings(file));
+        expected.push(file);
+        eventually(file, || {
+            let found: HashSet<_> = commands(world.registry()).into_iter().collect();
+            found.len() == expected.len() && expected.iter().all(|it| found.contains(*it))
+        });
+    }
+    let handler = json!({"type": "command", "command": "gemini"});
+    let hooks = json!({"hooks": {"BeforeTool": [{"hooks": [handler]}]}}).to_string();
+    for extension in ["a", "new"] {
+        world.write(
+            &format!("home/.gemini/extensions/{extension}/hooks/hooks.json"),
+            &hooks,
+        );
+        expected.push("gemini");
+        eventually(extension, || {
+            commands(world.registry()).len() == expected.len()
+        });
+    }
 }
 
 const LONG_ENOUGH: Duration = Duration::from_secs(10);

@@ -164,12 +164,36 @@ impl OtherTools {
                 paths.extend(files(root, tool.project));
             }
         }
-        paths.extend(
-            self.plugins
-                .iter()
-                .map(|it| it.join("hooks").join("hooks.json")),
-        );
+        for (directory, tool) in self.plugin_directories(root) {
+            let origin = self.origin(tool, None, Some(&directory), Compiled::None);
+            paths.extend(files_of_plugin(&directory, &origin, &mut Vec::new()));
+            paths.push(directory.join(tool.manifest).join("plugin.json"));
+        }
+        let files = self.named.iter().filter(|(_, path)| !path.is_dir());
+        paths.extend(files.map(|(_, path)| path.clone()));
         paths
+    }
+
+    /// Returns the directories with the layout of a plugin.
+    #[cfg(feature = "watch")]
+    fn plugin_directories(&self, root: Option<&Path>) -> Vec<(PathBuf, &'static Tool)> {
+        let mut found = Vec::new();
+        for directory in &self.plugins {
+            found.push((absolute(directory), tool_of_plugin(directory)));
+        }
+        for (dialect, directory) in &self.named {
+            if let (true, Some(tool)) = (directory.is_dir(), tool(*dialect)) {
+                found.push((directory.clone(), tool));
+            }
+        }
+        for place in [self.home().as_deref(), root].into_iter().flatten() {
+            for tool in self.tools() {
+                for directory in extensions(place, tool) {
+                    found.push((directory, tool));
+                }
+            }
+        }
+        found
     }
 
     fn tools(&self) -> impl Iterator<Item = &'static Tool> {
