@@ -175,7 +175,7 @@ impl Loaded {
     pub(super) fn keep_first(&mut self, most: usize) {
         if self.items.len() > most {
             let words = format!(
-                "has more than {most} hooks that are not approved: the others are left out"
+                "the file has more than {most} hooks that are not approved: the others are left out"
             );
             self.items.truncate(most);
             self.report(Problem::new(Severity::Warning, &self.path, words));
@@ -264,7 +264,9 @@ impl Loaded {
     pub(super) fn problems(&self) -> Vec<Problem> {
         let mut problems = self.problems.clone();
         if self.has_more {
-            let words = format!("has more than {MOST_PROBLEMS} problems; the others are not shown");
+            let words = format!(
+                "the file has more than {MOST_PROBLEMS} problems; the others are not shown"
+            );
             // The problems that are not shown may be errors.
             problems.push(Problem::new(Severity::Error, &self.path, words));
         }

@@ -271,7 +271,7 @@ pub enum ConfigError {
         source: io::Error,
     },
     /// The file is not a hooks file. It must be fixed before it can be edited.
-    #[error("`{}` {reason}: fix it before editing it", path.display())]
+    #[error("`{}`: {reason}: fix it before editing it", path.display())]
     Unusable {
         /// The file.
         path: PathBuf,
