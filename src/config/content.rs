@@ -35,6 +35,8 @@ pub(super) struct Loaded {
     blocks_all: bool,
     /// The user has named it: its hooks need no approval.
     is_named: bool,
+    /// The tool whose settings the checked file was read as.
+    tool: Option<&'static str>,
 }
 
 pub(super) struct Item {
@@ -57,7 +59,12 @@ impl Loaded {
             not_shown: None,
             blocks_all: false,
             is_named: false,
+            tool: None,
         }
+    }
+
+    pub(super) fn set_tool(&mut self, name: &'static str) {
+        self.tool = Some(name);
     }
 
     pub(super) fn set_named(&mut self) {
@@ -275,6 +282,8 @@ impl Loaded {
 
     pub(super) fn add_to(&self, report: &mut LoadReport) {
         report.files.push(self.path.to_path_buf());
+        let tool = self.tool.map(|tool| (self.path.to_path_buf(), tool));
+        report.read_as.extend(tool);
         report.loaded += self.usable().count();
         report.problems.extend(self.problems());
     }

@@ -324,6 +324,7 @@ impl OtherTools {
         let plugin_root = above.filter(|_| of_plugin.is_some());
         let origin = self.origin(tool, root, plugin_root, Compiled::All);
         let mut loaded = Loaded::nothing(path);
+        loaded.set_tool(tool.name);
         reader::read(text, &origin, &mut loaded);
         Some(loaded)
     }

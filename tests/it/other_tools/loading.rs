@@ -363,6 +363,7 @@ fn a_file_by_itself_is_known_by_place_or_events() {
         let place = Place::new([]);
         let path = place.world.write(name, &bad(event));
         let report = place.config().check(&path);
+        assert_eq!(report.read_as.len(), usize::from(event != "pre_tool"));
         let found = report.problems[0].to_string();
         assert!(found.contains(expected), "{found}");
         let report = place.config().check_text(&path, &bad(event));
