@@ -245,7 +245,8 @@ impl Ran {
     fn explained(mut self, spec: &Spec<'_>) -> Self {
         if let End::Exited(127) = self.finished.end
             && let Some(script) = spec.direct.first()
-            && let script = spec.working_dir.join(script)
+            // Without `./`, because people read this path.
+            && let script = spec.working_dir.join(script).components().collect::<PathBuf>()
             && let Some(why) = process::interpreter_problem(&script, &spec.working_dir)
         {
             self.failure = Some((FailureKind::NotFound, format!("{why} (exit code 127)")));
