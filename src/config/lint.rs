@@ -61,7 +61,7 @@ pub(super) fn lint(hook: &Hook, is_written: impl Fn(&str) -> bool, host: Host<'_
     }
     found.extend(outside_of_data(hook));
     if let HookCommand::Program(args) = hook.command() {
-        found.extend(shell_words(args));
+        found.extend(shell_words(args, hook.base_dir()));
     }
     if let HookCommand::Shell { text, shell } = hook.command() {
         let is_plain = matches!(shell, None | Some(Shell::Sh | Shell::Dash));
@@ -152,7 +152,7 @@ fn unread_stdin(hook: &Hook) -> Option<Finding> {
 }
 
 /// Finds words that only a shell would change or split.
-fn shell_words(args: &[String]) -> Option<Finding> {
+fn shell_words(args: &[String], base: Option<&Path>) -> Option<Finding> {
     let has_home = |word: &String| {
         ["~/", "$HOME", "${HOME}"]
             .iter()
@@ -169,7 +169,7 @@ fn shell_words(args: &[String]) -> Option<Finding> {
         return Some(finding.with_help("write the whole path, or use `command`"));
     }
     match args {
-        [only] if only.contains(' ') && !Path::new(only).is_file() => {
+        [only] if only.contains(' ') && !base.unwrap_or(Path::new("")).join(only).is_file() => {
             let message =
                 format!("`{only}` contains a space, but `args` is a list of single words");
             let words: Vec<_> = only

@@ -330,7 +330,7 @@ impl<'a> Reader<'a> {
                 "the file is empty; a file without hooks is {\"hooks\": []}"
             }
             Some('#') => "a comment begins with `//`",
-            Some('\'') => "a string needs double quotes",
+            Some(found) if found == '\'' || found.is_alphabetic() => "a string needs double quotes",
             _ => return None,
         };
         Some(help.to_owned())

@@ -15,7 +15,7 @@ pub(super) fn words(error: &ParseError) -> String {
         Kind::ExpectedStringObjectProperty | Kind::UnexpectedTokenInObject => {
             "expected a key in double quotes"
         }
-        Kind::UnexpectedToken | Kind::UnexpectedWord => "found text where a value or a key begins",
+        Kind::UnexpectedToken | Kind::UnexpectedWord => "unexpected text",
         Kind::UnterminatedCommentBlock => "`*/` is missing",
         Kind::String(ParseStringErrorKind::UnterminatedStringLiteral) => "`\"` is missing",
         Kind::String(

@@ -312,7 +312,7 @@ fn problems_of_a_whole_file_have_a_place() {
         ),
         (
             b"{\n  # why\n  \"hooks\": []}",
-            "error: FILE:2:3: the file is not valid JSON: found text where a value or a key begins (a comment begins with `//`)",
+            "error: FILE:2:3: the file is not valid JSON: unexpected text (a comment begins with `//`)",
         ),
         (
             b"{'hooks': []}",
@@ -321,6 +321,10 @@ fn problems_of_a_whole_file_have_a_place() {
         (
             br#"{"hooks": [{"event": "\d"}]}"#,
             "error: FILE:1:23: the file is not valid JSON: invalid escape in a string: write `\\\\` for a backslash",
+        ),
+        (
+            b"{\"hooks\": [{\"event\": x}]}",
+            "error: FILE:1:22: the file is not valid JSON: unexpected text (a string needs double quotes)",
         ),
         (
             b"{\"hooks\": \"a\nb\"}",

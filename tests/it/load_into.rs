@@ -189,7 +189,7 @@ fn an_unusable_file_blocks_everything() {
         (b"{\"hooks\": []}\xFF", ":1:14: the file is not UTF-8"),
         (
             b"# a comment\n{}",
-            ":1:1: the file is not valid JSON: found text where a value or a key begins (a comment begins with `//`)",
+            ":1:1: the file is not valid JSON: unexpected text (a comment begins with `//`)",
         ),
     ];
     for (content, words) in cases {
