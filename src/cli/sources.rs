@@ -123,11 +123,10 @@ pub(crate) fn place(hook: &Hook) -> String {
     }
 }
 
-/// Returns the title of a hook in a list: its name if it has one.
+/// Returns the title of a hook in a list: its label, unless that is the place of an unusable entry.
 pub(crate) fn title(hook: &Hook) -> &str {
-    match (hook.name(), hook.refusal()) {
-        (Some(name), _) => name,
-        (None, Some(_)) => "an entry that cannot be used",
-        (None, None) => hook.label(),
+    if hook.name().is_none() && hook.refusal().is_some() {
+        return "an entry that cannot be used";
     }
+    hook.label()
 }

@@ -8,7 +8,7 @@ use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
 use crate::cli::terminal::{Style, Terminal};
-use crate::{HookConfig, Hooks, LoadReport, Severity, TrustPolicy};
+use crate::{HookConfig, Hooks, LoadReport, Severity, TrustPolicy, printable};
 
 /// The most bytes of standard input, which is also the library's limit for a file.
 const LARGEST_INPUT: u64 = 16 * 1024 * 1024;
@@ -51,6 +51,7 @@ fn check_all(
         };
         all.files.extend(report.files);
         all.loaded += report.loaded;
+        all.read_as.extend(report.read_as);
         all.problems.extend(report.problems);
     }
     Ok(all)
@@ -89,6 +90,10 @@ fn show(report: &LoadReport, terminal: &mut Terminal<'_>) -> Result<(), Failure>
     if !report.problems.is_empty() {
         let drawn = report.render(terminal.has_colours());
         writeln!(terminal, "{drawn}")?;
+    }
+    for (path, tool) in &report.read_as {
+        let path = printable(&path.to_string_lossy());
+        writeln!(terminal, "note: {path} was read as settings of {tool}")?;
     }
     let (files, hooks) = (report.files.len(), report.loaded);
     let count = |severity| {

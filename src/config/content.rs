@@ -35,6 +35,8 @@ pub(super) struct Loaded {
     blocks_all: bool,
     /// The user has named it: its hooks need no approval.
     is_named: bool,
+    /// The tool whose settings the checked file was read as.
+    tool: Option<&'static str>,
 }
 
 pub(super) struct Item {
@@ -57,7 +59,12 @@ impl Loaded {
             not_shown: None,
             blocks_all: false,
             is_named: false,
+            tool: None,
         }
+    }
+
+    pub(super) fn set_tool(&mut self, name: &'static str) {
+        self.tool = Some(name);
     }
 
     pub(super) fn set_named(&mut self) {
@@ -175,7 +182,7 @@ impl Loaded {
     pub(super) fn keep_first(&mut self, most: usize) {
         if self.items.len() > most {
             let words = format!(
-                "has more than {most} hooks that are not approved: the others are left out"
+                "the file has more than {most} hooks that are not approved: the others are left out"
             );
             self.items.truncate(most);
             self.report(Problem::new(Severity::Warning, &self.path, words));
@@ -264,7 +271,9 @@ impl Loaded {
     pub(super) fn problems(&self) -> Vec<Problem> {
         let mut problems = self.problems.clone();
         if self.has_more {
-            let words = format!("has more than {MOST_PROBLEMS} problems; the others are not shown");
+            let words = format!(
+                "the file has more than {MOST_PROBLEMS} problems; the others are not shown"
+            );
             // The problems that are not shown may be errors.
             problems.push(Problem::new(Severity::Error, &self.path, words));
         }
@@ -273,6 +282,8 @@ impl Loaded {
 
     pub(super) fn add_to(&self, report: &mut LoadReport) {
         report.files.push(self.path.to_path_buf());
+        let tool = self.tool.map(|tool| (self.path.to_path_buf(), tool));
+        report.read_as.extend(tool);
         report.loaded += self.usable().count();
         report.problems.extend(self.problems());
     }

@@ -283,7 +283,7 @@ pub(super) fn to_value(
     depth: usize,
 ) -> Result<Value, (String, jsonc_parser::common::Range)> {
     if depth > DEEPEST_ENTRY {
-        let words = format!("is nested deeper than {DEEPEST_ENTRY} levels");
+        let words = format!("the value is nested deeper than {DEEPEST_ENTRY} levels");
         return Err((words, node.range()));
     }
     Ok(match node {

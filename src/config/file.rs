@@ -15,17 +15,17 @@ pub(super) const LARGEST_FILE: u64 = 16 * 1024 * 1024;
 /// A problem of a file as a whole.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FileError {
-    #[error("cannot be read: {0}")]
+    #[error("the file cannot be read: {0}")]
     Io(#[from] io::Error),
-    #[error("is a link to a file that does not exist")]
+    #[error("the file is a link to a file that does not exist")]
     Dangling,
-    #[error("is {0}, expected a regular file")]
+    #[error("the file is {0}, expected a regular file")]
     NoFile(&'static str),
-    #[error("is larger than 16 MiB")]
+    #[error("the file is larger than 16 MiB")]
     TooLarge,
-    #[error("is not UTF-8{}", if *utf16 { ": it looks like UTF-16, save it as UTF-8" } else { "" })]
+    #[error("the file is not UTF-8{}", if *utf16 { ": it looks like UTF-16, save it as UTF-8" } else { "" })]
     NotUtf8 { position: Position, utf16: bool },
-    #[error("is not valid JSON: {0}")]
+    #[error("the file is not valid JSON: {0}")]
     NotJson(String),
     #[error("expected an object with a list `hooks`")]
     NoObject,
@@ -33,25 +33,25 @@ pub(super) enum FileError {
     NoList,
     #[error("`hooks` occurs twice")]
     TwoLists,
-    #[error("has no list `hooks`, and an unknown key `{0}`")]
+    #[error("the file has no list `hooks`, and an unknown key `{0}`")]
     OtherKey(String),
-    #[error("has more than 500,000 hooks")]
+    #[error("the file has more than 500,000 hooks")]
     TooManyEntries,
-    #[error("has an entry that is longer than 1 MiB")]
+    #[error("the file has an entry that is longer than 1 MiB")]
     EntryTooLong,
-    #[error("has more than 1,000 keys in an entry, or besides `hooks`")]
+    #[error("the file has more than 1,000 keys in an entry, or besides `hooks`")]
     TooManyKeys,
-    #[error("has more than 1,200,000 parts in its patterns (a glob counts as four)")]
+    #[error("the file has more than 1,200,000 parts in its patterns (a glob counts as four)")]
     PatternsTooLarge,
-    #[error("has more than 10,000 conditions in the `when` of its entries")]
+    #[error("the file has more than 10,000 conditions in the `when` of its entries")]
     TooManyConditions,
-    #[error("has conditions that take more than 16 MiB together when compiled")]
+    #[error("the file has conditions that take more than 16 MiB together when compiled")]
     ConditionsTooLarge,
-    #[error("has more than 50,000 values within unknown keys")]
+    #[error("the file has more than 50,000 values within unknown keys")]
     TooManyNested,
-    #[error("has more than 1 MiB besides its list `hooks`")]
+    #[error("the file has more than 1 MiB besides its list `hooks`")]
     OthersTooLong,
-    #[error("{0}")]
+    #[error("the file {0}")]
     #[cfg(unix)]
     Unsafe(String),
 }

@@ -8,9 +8,10 @@ mod secrets;
 pub(super) use secrets::SecretNames;
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use crate::events::Vocabulary;
-use crate::hook::{Hook, HookCommand, Shell, Stdin, Token, is_interpreter, words};
+use crate::hook::{Hook, HookCommand, Reads, Shell, Stdin, Token, is_interpreter, words};
 use crate::profile::AppProfile;
 
 /// The host's names, events and tools.
@@ -54,10 +55,14 @@ pub(super) fn lint(hook: &Hook, is_written: impl Fn(&str) -> bool, host: Host<'_
     found.extend(missing_working_dir(hook));
     found.extend(bare_interpreter(hook));
     found.extend(missing_in_inherit(hook));
+    found.extend(unread_stdin(hook));
     if hook.resident() {
         found.extend(resident::lint(hook, is_written, profile));
     }
     found.extend(outside_of_data(hook));
+    if let HookCommand::Program(args) = hook.command() {
+        found.extend(shell_words(args, hook.base_dir()));
+    }
     if let HookCommand::Shell { text, shell } = hook.command() {
         let is_plain = matches!(shell, None | Some(Shell::Sh | Shell::Dash));
         if is_posix(*shell) {
@@ -105,7 +110,7 @@ fn unknown_event(hook: &Hook) -> Option<Finding> {
     let nearest = hook.pattern().check_known().err().flatten()?;
     let message = format!("`{}` matches no built-in event", hook.event_pattern());
     let mut finding = Finding::new("event", message);
-    finding.suggestion = Some(nearest.to_string());
+    finding.suggestion = Some(nearest);
     Some(finding)
 }
 
@@ -133,9 +138,49 @@ fn missing_in_inherit(hook: &Hook) -> Option<Finding> {
         let is_set = hook.env().contains_key(*name);
         !is_set && !rule.covers(name)
     })?;
-    let message = format!("does not pass on `{missing}`, which most programs need");
+    let message = format!("the list does not pass on `{missing}`, which most programs need");
     let help = format!("add \"{missing}\" to the list, or set it in `env`");
     Some(Finding::new("inherit", message).with_help(help))
+}
+
+fn unread_stdin(hook: &Hook) -> Option<Finding> {
+    let contradicts = hook.stdin() == Stdin::None && hook.reads() == Reads::Stdin;
+    contradicts.then(|| {
+        let message = "with \"stdin\": \"none\", the hook has no standard input to read";
+        Finding::new("reads", message.to_owned()).with_help("remove one of the two")
+    })
+}
+
+/// Finds words that only a shell would change or split.
+fn shell_words(args: &[String], base: Option<&Path>) -> Option<Finding> {
+    let has_home = |word: &String| {
+        ["~/", "$HOME", "${HOME}"]
+            .iter()
+            .any(|it| word.starts_with(it))
+    };
+    let index = args.iter().position(has_home);
+    // Another program may read the word as code.
+    if let Some(index) = index.filter(|it| *it == 0 || !reads_its_argument_again(&args[it - 1])) {
+        let message = format!(
+            "`{}` is used as it is, since `args` run without a shell",
+            args[index]
+        );
+        let finding = Finding::new(format!("args[{index}]"), message);
+        return Some(finding.with_help("write the whole path, or use `command`"));
+    }
+    match args {
+        [only] if only.contains(' ') && !base.unwrap_or(Path::new("")).join(only).is_file() => {
+            let message =
+                format!("`{only}` contains a space, but `args` is a list of single words");
+            let words: Vec<_> = only
+                .split_whitespace()
+                .map(|word| format!("{word:?}"))
+                .collect();
+            let help = format!("write [{}]", words.join(", "));
+            Some(Finding::new("args[0]", message).with_help(help))
+        }
+        _ => None,
+    }
 }
 
 /// Finds a pointer to a value outside of the event's data. Pointers begin at the data, so such a value would
@@ -326,8 +371,8 @@ mod tests {
             let hook = Hook::new("session:start", "x").unwrap();
             let found = missing_in_inherit(&hook.with_inherit(names.iter().copied()));
             let found = found.map(|it| it.message);
-            let expected =
-                missing.map(|it| format!("does not pass on `{it}`, which most programs need"));
+            let expected = missing
+                .map(|it| format!("the list does not pass on `{it}`, which most programs need"));
             assert_eq!(found, expected, "{names:?}");
         }
     }

@@ -20,6 +20,7 @@ mod render;
 mod report;
 mod save;
 mod schema;
+mod syntax;
 #[cfg(feature = "watch")]
 mod watch;
 
@@ -350,7 +351,7 @@ impl HookConfig {
         match other.or_else(|| reader::load(path, None, self.host(), Compiled::All)) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
-                let missing = Problem::new(Severity::Error, path, "does not exist");
+                let missing = Problem::new(Severity::Error, path, "the file does not exist");
                 report.problems.push(missing);
             }
         }

@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use jsonc_parser::ast;
-use jsonc_parser::errors::ParseError;
 use jsonc_parser::tokens::Token;
 use jsonc_parser::{CollectOptions, ParseOptions, Scanner, ScannerOptions, parse_to_ast};
 
 use super::file::{FileError, LARGEST_FILE};
+use super::syntax::words;
 
 /// The most entries of a file.
 pub(super) const MOST_ENTRIES: usize = 500_000;
@@ -141,16 +141,6 @@ pub(super) fn parse_options() -> ParseOptions {
     }
 }
 
-/// Formats an error as a fragment.
-fn words(error: &ParseError) -> String {
-    let words = error.kind().to_string();
-    let mut characters = words.chars();
-    match characters.next() {
-        Some(first) => first.to_lowercase().chain(characters).collect(),
-        None => words,
-    }
-}
-
 /// The tokens of a text without comments. Rejects what the scanner accepts and JSON does not.
 pub(super) struct Tokens<'a> {
     text: &'a str,
@@ -209,8 +199,11 @@ impl<'a> Tokens<'a> {
             .bytes()
             .position(|byte| byte < 0x20);
         control.map_or(Ok(()), |at| {
-            let words = "a control character in a string must be escaped";
-            Err(self.failure(words, range.start + at))
+            let words = match self.text.as_bytes()[range.start + at] {
+                b'\n' | b'\r' => "a line break in a string: write `\\n`".to_owned(),
+                code => format!("a control character in a string: write `\\u{code:04x}`"),
+            };
+            Err(self.failure(&words, range.start + at))
         })
     }
 

@@ -52,6 +52,7 @@ pub(super) fn load(
         Ok(None) => return None,
         Ok(Some(file::Text { text, warning })) => {
             if let Some(words) = warning {
+                let words = format!("the file {words}");
                 loaded.report(Problem::new(Severity::Warning, path, words));
             }
             read(&text, base_dir, host, compiled, &mut loaded);
@@ -194,7 +195,7 @@ impl<'a> Reader<'a> {
                 parts
             }
             Err(unusable) => {
-                self.unusable(index, start, unusable);
+                self.unusable(index, start, unusable, entry);
                 0
             }
         };
@@ -244,11 +245,11 @@ impl<'a> Reader<'a> {
         self.loaded.report(problem);
     }
 
-    fn unusable(&mut self, index: usize, start: Position, unusable: Unusable) {
+    fn unusable(&mut self, index: usize, start: Position, unusable: Unusable, entry: &Entry<'_>) {
         let mut reason = None;
         for error in unusable.errors {
             if self.loaded.shows_more() {
-                let problem = self.problem_of(index, error).made_printable();
+                let problem = self.problem_of(index, error, entry).made_printable();
                 reason.get_or_insert_with(|| problem.reason());
                 self.loaded.report(problem);
             }
@@ -280,20 +281,27 @@ impl<'a> Reader<'a> {
         let message = format!("unknown key `{key}`");
         let mut problem = self.problem(Severity::Warning, &range, message);
         problem.place_in(index, key);
+        problem.help = index.and_then(|_| help_for_key(key)).map(str::to_owned);
         problem.suggestion = match index {
+            _ if problem.help.is_some() => None,
             Some(_) => nearest_key(key).map(str::to_owned),
             None => list_meant_by(key),
         };
         self.loaded.report(problem);
     }
 
-    fn problem_of(&self, index: usize, found: EntryError) -> Problem {
+    fn problem_of(&self, index: usize, found: EntryError, entry: &Entry<'_>) -> Problem {
         let error = found.error;
         let mut problem = self.problem(Severity::Error, &found.range, error.message);
         problem.place_in(Some(index), &error.key);
         problem.expected = error.expected;
         problem.found = error.found;
         problem.suggestion = error.suggestion;
+        if !entry.has(&error.key) {
+            let mut unknown = entry.unknown_keys();
+            let typo = unknown.find(|(key, _)| nearest_key(key) == Some(error.key.as_str()));
+            problem.help = typo.map(|(key, _)| format!("`{key}` is probably a typo of it"));
+        }
         problem
     }
 
@@ -315,17 +323,27 @@ impl<'a> Reader<'a> {
         let help = match found {
             Some('{') if matches!(error, FileError::NoList) => {
                 "write it as in [{\"event\": \"tool:pre_execute:bash\", \"command\": \"./guard.sh\"}]; \
-                 hooks of another tool stay in its own file"
+                 hooks of another tool stay in its own file, such as `.claude/settings.json`"
             }
             _ if !matches!(error, FileError::NotJson(_)) => return None,
             None if self.text.trim().is_empty() => {
                 "the file is empty; a file without hooks is {\"hooks\": []}"
             }
             Some('#') => "a comment begins with `//`",
-            Some('\'') => "a string needs double quotes",
+            Some(found) if found == '\'' || found.is_alphabetic() => "a string needs double quotes",
             _ => return None,
         };
         Some(help.to_owned())
+    }
+}
+
+/// Explains keys that entries of other tools have.
+fn help_for_key(key: &str) -> Option<&'static str> {
+    match key {
+        "matcher" => Some("name the tool in `event`, as in `tool:pre_execute:bash`"),
+        "hooks" => Some("write each hook as its own entry, with `event` and `command`"),
+        "disabled" => Some("write \"enabled\": false"),
+        _ => None,
     }
 }
 

@@ -48,6 +48,9 @@ pub struct LoadReport {
     /// The hooks of the project that are not approved, by name or else by description or pattern. They are
     /// skipped. Empty under [`TrustPolicy::Everything`].
     pub unapproved: Vec<String>,
+    /// The files that [`check`](crate::HookConfig::check) has read as settings of another tool, each with the
+    /// tool's name. Not part of the JSON form.
+    pub read_as: Vec<(PathBuf, &'static str)>,
     /// The problems, in the order of the files. At most 1,000 for each file, and one more that says that
     /// there are others.
     pub problems: Vec<Problem>,
@@ -271,7 +274,7 @@ pub enum ConfigError {
         source: io::Error,
     },
     /// The file is not a hooks file. It must be fixed before it can be edited.
-    #[error("`{}` {reason}: fix it before editing it", path.display())]
+    #[error("`{}`: {reason}: fix it before editing it", path.display())]
     Unusable {
         /// The file.
         path: PathBuf,

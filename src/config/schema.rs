@@ -153,8 +153,10 @@ fn property(key: &str) -> Value {
             "examples": [["PATH", "HOME", "LANG", "LC_*"]],
         }),
         "enabled" => switch("Whether the hook runs at all.", true),
-        "name" => text("A short name that identifies the hook, for example in `disable`."),
-        "description" => text("A description for people, shown when the hook blocks."),
+        "name" => text("A short name that identifies the hook, in messages and in `disable`."),
+        "description" => {
+            text("A description for people. Messages show it for a hook without a name.")
+        }
         "on_failure" => choice(
             "The effect of a failure on the operation that the hook guards.",
             FailurePolicy::ALL.iter().map(|it| it.as_str()),

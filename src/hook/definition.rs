@@ -204,13 +204,13 @@ impl Hook {
         self.with(|hook| hook.enabled = enabled)
     }
 
-    /// Sets a short name that identifies the hook.
+    /// Sets a short name that identifies the hook, for example in messages.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Self {
         self.with(|hook| hook.extras.make_mut().name = Some(name.into()))
     }
 
-    /// Sets a description for people, which is shown when the hook blocks.
+    /// Sets a description for people, which messages show for a hook without a name.
     #[must_use]
     pub fn with_description(self, description: impl Into<String>) -> Self {
         self.with(|hook| hook.extras.make_mut().description = description.into())
@@ -441,13 +441,13 @@ impl Hook {
         own.or_else(of_when).or_else(of_foreign)
     }
 
-    /// The label that people see: the description, else the name, else the pattern.
+    /// The label that people see: the name, else the description, else the pattern.
     #[must_use]
     pub fn label(&self) -> &str {
-        match (self.description(), self.name()) {
-            ("", Some(name)) => name,
-            ("", None) => self.foreign().map_or(self.event_pattern(), |it| it.label()),
-            (description, _) => description,
+        match (self.name(), self.description()) {
+            (None | Some(""), "") => self.foreign().map_or(self.event_pattern(), |it| it.label()),
+            (None | Some(""), description) => description,
+            (Some(name), _) => name,
         }
     }
 }

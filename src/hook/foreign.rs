@@ -448,7 +448,7 @@ mod tests {
                 json!("claude"),
                 "`dialect`: expected an object, found a string",
             ),
-            (json!({}), "`dialect.name`: is missing"),
+            (json!({}), "`dialect.name`: the key is missing"),
             (
                 json!({"name": "claude", "event": "X"}),
                 "`dialect.event`: expected an event of `claude`, found `X`",

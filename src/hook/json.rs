@@ -269,14 +269,14 @@ mod tests {
             json!([]),
             "expected an object with `event` and `command`, found a list",
         );
-        case(json!({"command": "x"}), "`event`: is missing");
+        case(json!({"command": "x"}), "`event`: the key is missing");
         case(
             json!({"event": "*", "command": "x", "inherit": ["A", "B=1"]}),
             "`inherit[1]`: expected the name of a variable, in which `*` matches any characters, found `B=1`",
         );
         case(
             json!({"event": "*", "command": "x", "resident": true, "background": true}),
-            "`resident`: cannot be used together with `background`, since the program must wait for a resident hook's answer: remove one of the two",
+            "`resident`: the key cannot be used together with `background`, since the program must wait for a resident hook's answer: remove one of the two",
         );
         case(
             json!({"event": "*", "command": "x", "resident": true, "stdin": "none"}),
@@ -300,12 +300,15 @@ mod tests {
         );
         case(
             json!({"event": "a:", "command": "x"}),
-            "invalid event pattern `a:` at column 3: expected a segment",
+            "invalid event pattern `a:` at column 3: expected a name or a glob after `:`",
         );
-        case(json!({"event": "*"}), "`command`: is missing");
+        case(
+            json!({"event": "*"}),
+            "`command`: the key is missing, and there is no `args`",
+        );
         case(
             json!({"event": "*", "command": "x", "args": ["x"]}),
-            "`args`: cannot be used together with `command`: remove one of the two",
+            "`args`: the key cannot be used together with `command`: remove one of the two",
         );
         case(
             json!({"event": "*", "command": "  "}),
@@ -330,7 +333,7 @@ mod tests {
         );
         case(
             json!({"event": "*", "args": ["x"], "shell": "sh"}),
-            "`shell`: cannot be used together with `args`, which run without a shell: remove it",
+            "`shell`: the key cannot be used together with `args`, which run without a shell: remove it",
         );
         case(
             json!({"event": "*", "command": "x", "timeout": "5"}),

@@ -51,7 +51,8 @@ pub(crate) fn in_order(entry: &Entry) -> impl Iterator<Item = (&str, &Value)> {
 
 /// Returns the key that an unknown one is probably a typo of.
 pub(crate) fn nearest_key(unknown: &str) -> Option<&'static str> {
-    nearest(unknown, KEYS.into_iter())
+    // People do not write `dialect`.
+    nearest(unknown, KEYS.into_iter().filter(|key| *key != "dialect"))
 }
 
 /// The longest name, in bytes, that is compared with others to find a typo.
@@ -127,7 +128,7 @@ pub(super) fn get<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
 }
 
 pub(super) fn require<T>(value: Option<T>, key: &str) -> Result<T, HookError> {
-    value.ok_or_else(|| key_error(key, "is missing"))
+    value.ok_or_else(|| key_error(key, "the key is missing"))
 }
 
 /// Reads a string for the operating system, which must not contain NUL.
@@ -196,9 +197,12 @@ pub(super) fn command(entry: &Entry) -> Result<HookCommand, HookError> {
     match (text(entry, "command")?, get(entry, "args")) {
         (Some(_), Some(_)) => Err(key_error(
             "args",
-            "cannot be used together with `command`: remove one of the two",
+            "the key cannot be used together with `command`: remove one of the two",
         )),
-        (None, None) => Err(key_error("command", "is missing")),
+        (None, None) => Err(key_error(
+            "command",
+            "the key is missing, and there is no `args`",
+        )),
         (Some(text), None) if text.trim().is_empty() => Err(HookError::EmptyCommand),
         (Some(text), None) => Ok(HookCommand::Shell {
             text: text.to_owned(),
@@ -206,7 +210,7 @@ pub(super) fn command(entry: &Entry) -> Result<HookCommand, HookError> {
         }),
         (None, Some(_)) if shell.is_some() => Err(key_error(
             "shell",
-            "cannot be used together with `args`, which run without a shell: remove it",
+            "the key cannot be used together with `args`, which run without a shell: remove it",
         )),
         (None, Some(_)) => program(entry),
     }
@@ -262,7 +266,7 @@ pub(super) fn resident(entry: &Entry) -> Result<bool, HookError> {
         return Ok(false);
     }
     if matches!(switch(entry, "background"), Ok(Some(true))) {
-        let message = "cannot be used together with `background`, since the program must wait for a resident hook's answer: remove one of the two";
+        let message = "the key cannot be used together with `background`, since the program must wait for a resident hook's answer: remove one of the two";
         return Err(key_error("resident", message));
     }
     if entry.get("stdin").and_then(Value::as_str) == Some("none") {

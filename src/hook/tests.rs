@@ -49,12 +49,12 @@ fn debug_shows_no_value_of_the_environment() {
 }
 
 #[test]
-fn the_label_is_the_description_the_name_or_the_pattern() {
-    let hook = Hook::new("session:*", "true").unwrap();
+fn the_label_is_the_name_the_description_or_the_pattern() {
+    let hook = Hook::new("session:*", "true").unwrap().with_name("");
     assert_eq!(hook.label(), "session:*");
-    let hook = hook.with_name("hello");
-    assert_eq!(hook.label(), "hello");
-    assert_eq!(hook.with_description("Says hello").label(), "Says hello");
+    let hook = hook.with_description("Says hello");
+    assert_eq!(hook.label(), "Says hello");
+    assert_eq!(hook.with_name("hello").label(), "hello");
 }
 
 #[test]

@@ -93,10 +93,16 @@ impl EventPattern {
     /// 64 KiB.
     pub fn new(pattern: impl Into<String>) -> Result<Self, PatternError> {
         let source = pattern.into();
-        let error = |(at, message): PlacedMessage| PatternError {
-            pattern: shortened(&source),
-            column: source[..at].chars().count() + 1,
-            message,
+        let error = |(at, mut message): PlacedMessage| {
+            let before = source[..at].trim_end().chars().next_back();
+            if let Some(before) = before.filter(|_| message == NAME_EXPECTED) {
+                message = format!("{NAME_EXPECTED} after `{before}`").into();
+            }
+            PatternError {
+                pattern: shortened(&source),
+                column: source[..at].chars().count() + 1,
+                message,
+            }
         };
         if source.len() > LONGEST_PATTERN {
             return Err(error((0, "it is longer than 64 KiB".into())));
@@ -187,24 +193,12 @@ impl EventPattern {
         known.any(|known| self.matches_type(known))
     }
 
-    /// Checks that the pattern matches a built-in event. If not, returns the name that was probably meant:
-    /// `Err(None)` if no name is similar (for example, of a custom event).
-    pub(crate) fn check_known(&self) -> Result<(), Option<EventType>> {
-        if self.matches_known() {
-            return Ok(());
-        }
-        let pieces = self.source.split(',').take(MOST_SEARCHED);
-        let mut names = pieces.map(|text| {
-            let parts: Vec<&str> = text.trim().splitn(3, ':').take(2).collect();
-            parts.join(":")
-        });
-        Err(names.find_map(|name| EventType::nearest(&name)))
-    }
-
     pub(crate) fn alternatives(&self) -> &[Alternative] {
         &self.alternatives
     }
 }
+
+const NAME_EXPECTED: &str = "expected a name or a glob";
 
 /// The most bytes of a glob. `glob` recurses at each `*`, and scans the rest of the name for each character.
 /// Without a limit, a pattern with a long tool name could overflow the stack or take very long.
@@ -269,7 +263,7 @@ fn refuse_capitals(piece: Piece<'_>) -> Result<(), PlacedMessage> {
     let message = match known_in_small_letters(piece) {
         Some(small) => format!("event names have no capital letters: write `{small}`"),
         None => "event names have no capital letters: expected `category:action`, optionally \
-                 with a tool, as in `tool:pre_execute:Bash`"
+                 with a tool, as in `tool:pre_execute:bash`"
             .to_owned(),
     };
     Err((event.start + at, message.into()))
@@ -335,7 +329,7 @@ impl Segment {
 
     fn parse_glob(piece: Piece<'_>) -> Result<Self, PlacedMessage> {
         match piece.text {
-            "" => Err((piece.start, "expected a segment".into())),
+            "" => Err((piece.start, NAME_EXPECTED.into())),
             "*" => Ok(Self::Any),
             text if !text.contains(['*', '?', '[']) => Ok(Self::Literal(text.into())),
             text if text.len() > LONGEST_GLOB => {
@@ -349,7 +343,11 @@ impl Segment {
                         .char_indices()
                         .nth(error.pos)
                         .map_or(text.len(), |(at, _)| at);
-                    (piece.start + offset, error.msg.into())
+                    let message = match error.msg {
+                        "invalid range pattern" => "`[` without `]`",
+                        other => other,
+                    };
+                    (piece.start + offset, message.into())
                 }),
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Alternative, EventPattern, MOST_SEARCHED, Segment, shortened};
-use crate::events::{EventSpec, Vocabulary};
+use crate::events::{EventSpec, EventType, Vocabulary};
 
 /// A part of a pattern that matches nothing.
 pub(crate) struct Unfired {
@@ -23,17 +23,37 @@ impl Unfired {
 }
 
 impl EventPattern {
-    /// Returns the parts that match no event or no tool of a host. Empty if the host has declared
-    /// neither events of its own nor tools.
-    pub(crate) fn unfired(&self, vocabulary: &Vocabulary) -> Vec<Unfired> {
-        if !vocabulary.declares_events() && vocabulary.tools().is_empty() {
-            return Vec::new();
+    /// Checks that the pattern matches a built-in event. If not, returns the pattern that was probably meant:
+    /// `Err(None)` if no name is similar (for example, of a custom event).
+    pub(crate) fn check_known(&self) -> Result<(), Option<String>> {
+        if self.matches_known() {
+            return Ok(());
         }
+        let pieces = self.source.split(',').take(MOST_SEARCHED);
+        let mut names = pieces.map(|text| {
+            let parts: Vec<&str> = text.trim().splitn(3, ':').take(2).collect();
+            parts.join(":")
+        });
+        Err(names.find_map(|name| meant_by(&name)))
+    }
+
+    /// Returns the parts that match no event or no tool of a host, as far as the host has declared events of its
+    /// own and tools.
+    pub(crate) fn unfired(&self, vocabulary: &Vocabulary) -> Vec<Unfired> {
         let alternatives = self.alternatives().iter().take(MOST_SEARCHED);
         alternatives
             .flat_map(|alternative| alternative.unfired(vocabulary))
             .collect()
     }
+}
+
+/// Returns the pattern that was probably meant by a name that no built-in event has.
+fn meant_by(name: &str) -> Option<String> {
+    let mut known = EventType::BUILTIN.iter();
+    if known.any(|event| event.category() == name) {
+        return Some(format!("{name}:*"));
+    }
+    EventType::nearest(name).map(|event| event.to_string())
 }
 
 impl Alternative {
@@ -47,6 +67,9 @@ impl Alternative {
         }
         if let Some(unfired) = self.misplaced_tool(vocabulary) {
             return vec![unfired];
+        }
+        if self.tool().is_none() && !vocabulary.declares_events() {
+            return Vec::new();
         }
         let mut matched = self.matched(vocabulary).peekable();
         let is_matched = matched.peek().is_some();
@@ -111,9 +134,8 @@ impl Alternative {
         else {
             return None;
         };
-        let event = format!("{category}:{action}");
         let is_tool = category.text() == "tool" && vocabulary.has_tool(action);
-        if !is_tool || vocabulary.event(&event).is_some() {
+        if !is_tool || vocabulary.event(&self.event_text()).is_some() {
             return None;
         }
         let message = format!("`{}` matches no event of this program", self.shown());
@@ -124,7 +146,12 @@ impl Alternative {
 
     fn no_event(&self, vocabulary: &Vocabulary) -> Unfired {
         let message = format!("`{}` matches no event of this program", self.shown());
-        let nearest = vocabulary.nearest_event(&self.event_text());
+        let text = self.event_text();
+        let mut events = vocabulary.events().iter();
+        if events.any(|spec| spec.event_type().category() == text) {
+            return Unfired::new(message, Some(format!("{text}:*")));
+        }
+        let nearest = vocabulary.nearest_event(&text);
         let suggestion = nearest.map(|spec| match self.tool() {
             Some(tool) => format!("{}:{tool}", spec.event_type()),
             None => spec.event_type().to_string(),
@@ -204,7 +231,6 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::events::EventType;
 
     fn vocabulary(events: &[&str], tools: &[&str]) -> Vocabulary {
         let mut vocabulary = Vocabulary::default();
@@ -247,6 +273,10 @@ mod tests {
             ),
             ("before", Some("`before` matches no event of this program")),
             (
+                "tool",
+                Some("`tool` matches no event of this program: tool:*"),
+            ),
+            (
                 "tool:pre_execute:Bash",
                 Some("`Bash` is not a tool of this program: bash"),
             ),
@@ -288,13 +318,20 @@ mod tests {
             "levle:loaded",
             "tool:bash",
             "tool:*:Bash",
-            "session:start:x",
+            "game:saved:x, *:*:x",
         ] {
             assert!(
                 found(pattern, &vocabulary(&[], &[])).is_empty(),
                 "{pattern}"
             );
         }
+        assert_eq!(
+            found("session:start:x, tool:*: x", &vocabulary(&[], &[])),
+            [
+                "`session:start:x` names a tool, but its events have no tool: session:start",
+                "` x` begins or ends with a space, which is part of the name: x",
+            ]
+        );
         let tools = vocabulary(&[], &["bash"]);
         assert!(found("game:saved, game:saved:bash", &tools).is_empty());
         assert_eq!(found("game:saved:Bash", &tools).len(), 1);

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 pub(crate) use cancel::Cancel;
 pub(crate) use capture::Captured;
 pub(crate) use environment::{Environment, Inherited};
-pub(crate) use start::{StartError, StartErrorKind};
+pub(crate) use start::{StartError, StartErrorKind, interpreter_problem};
 #[cfg(unix)]
 pub(crate) use unix::{
     Broken, Exchange, Keeper, Resident, process_is_gone, program_of, start_resident,

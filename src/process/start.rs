@@ -2,7 +2,7 @@
 //! directory, a missing program and a missing interpreter alike.
 
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{LARGEST_VARIABLE, Spec};
 
@@ -43,17 +43,14 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
             NotFound,
             format!("working directory `{dir}` is not a directory"),
         ),
-        io::ErrorKind::NotFound => match interpreter(program) {
-            _ if !program.exists() => (NotFound, format!("program `{shown}` not found")),
-            Some(named) => (
-                NotFound,
-                format!("interpreter `{}` of `{shown}` not found", named.display()),
-            ),
-            None => (
-                NotFound,
-                format!("program `{shown}` needs a loader that was not found"),
-            ),
-        },
+        io::ErrorKind::NotFound if !program.exists() => {
+            (NotFound, format!("program `{shown}` not found"))
+        }
+        io::ErrorKind::NotFound => {
+            let of_loader = || format!("program `{shown}` needs a loader that was not found");
+            let message = interpreter_problem(program, &spec.working_dir).unwrap_or_else(of_loader);
+            (NotFound, message)
+        }
         io::ErrorKind::PermissionDenied if program.is_dir() => {
             (NotExecutable, format!("program `{shown}` is a directory"))
         }
@@ -86,16 +83,27 @@ fn is_no_format(error: &io::Error) -> bool {
     error.raw_os_error() == Some(number)
 }
 
-/// Returns the interpreter that a script names after its `#!`.
-fn interpreter(script: &Path) -> Option<PathBuf> {
+/// Describes what is wrong with the interpreter that a script names after `#!` in its first line.
+pub(crate) fn interpreter_problem(script: &Path, working_dir: &Path) -> Option<String> {
     let mut start = [0; 256];
-    let length = std::fs::File::open(script).ok()?.read(&mut start).ok()?;
+    let file = script.is_file().then(|| std::fs::File::open(script));
+    let length = file?.ok()?.read(&mut start).ok()?;
     let line = start[..length]
         .strip_prefix(b"#!")?
         .split(|byte| *byte == b'\n')
         .next()?;
     let words = std::str::from_utf8(line).ok()?;
-    words.split_whitespace().next().map(PathBuf::from)
+    let shown = script.display();
+    if let Some(words) = words.strip_suffix('\r') {
+        return Some(format!(
+            "interpreter `{}\\r` of `{shown}` not found, since the first line ends with a carriage \
+             return: save the file with Unix line ends",
+            words.trim_start()
+        ));
+    }
+    let name = words.split_whitespace().next()?;
+    let is_missing = !working_dir.join(name).exists();
+    is_missing.then(|| format!("interpreter `{name}` of `{shown}` not found"))
 }
 
 /// Names the variable that is too large by itself. If none is, reports the total size.

@@ -7,6 +7,7 @@
 mod circular;
 mod dialect;
 mod environment;
+mod invalid;
 mod names;
 mod native;
 #[cfg(test)]
@@ -16,9 +17,10 @@ mod spill;
 
 pub(crate) use circular::NESTING_LIMIT;
 pub(crate) use dialect::{
-    Ended, Reading, Stakes, foreign_variables, payload, read_foreign_answer, session_dir,
+    Ended, PLAIN_TEXT, Reading, Stakes, foreign_variables, payload, read_foreign_answer,
+    session_dir,
 };
 pub use dialect::{ForeignEventError, foreign_event};
 pub(crate) use environment::{EventVariables, Naming, VariablesError};
-pub(crate) use native::{Answer, from_first_visible, is_answer, read as read_answer};
+pub(crate) use native::{Answer, from_first_visible, hides_answer, is_answer, read as read_answer};
 pub(crate) use resident::{LONGEST_EVENT, check_answer, event_line, new_id};

@@ -8,6 +8,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use super::invalid::explain;
 use crate::outcome::{Decision, HookOutput};
 use crate::printable::is_printable;
 
@@ -46,10 +47,52 @@ pub(crate) struct Answer {
     pub(crate) misspelt: Vec<(String, &'static str)>,
 }
 
-/// Reads output that [is an answer](is_answer).
-pub(crate) fn read(stdout: &[u8]) -> Result<Answer, serde_json::Error> {
-    let wire: Wire = serde_json::from_slice(stdout)?;
-    Ok(wire.into_answer())
+/// Reads output that [is an answer](is_answer). The error is a message.
+pub(crate) fn read(stdout: &[u8]) -> Result<Answer, String> {
+    match serde_json::from_slice::<Wire>(stdout) {
+        Ok(wire) => Ok(wire.into_answer()),
+        Err(error) if error.is_data() => Err(explain(&error, stdout)),
+        // Also for an author who did not mean to answer: why the output was read as an answer.
+        Err(error) => Err(format!(
+            "{}: output that begins with `{{` must be one JSON object and nothing else",
+            explain(&error, stdout)
+        )),
+    }
+}
+
+/// The keys by which an object in plain text is recognized as an answer.
+const TELLING_KEYS: [&str; 5] = [
+    "decision",
+    "permissionDecision",
+    "continue",
+    "updatedInput",
+    "hookSpecificOutput",
+];
+
+/// How much at the end of plain text is searched for an answer, and for how many objects.
+const LONGEST_SEARCHED: usize = 64 * 1024;
+const MOST_OBJECTS: usize = 64;
+
+/// Whether plain text contains an answer after other text, such as a line of a log.
+pub(crate) fn hides_answer(text: &[u8]) -> bool {
+    let mut rest = &text[text.len().saturating_sub(LONGEST_SEARCHED)..];
+    for _ in 0..MOST_OBJECTS {
+        let Some(at) = rest.iter().position(|byte| *byte == b'{') else {
+            return false;
+        };
+        rest = &rest[at..];
+        let mut objects = serde_json::Deserializer::from_slice(rest).into_iter();
+        let object: Option<Result<Map<String, Value>, _>> = objects.next();
+        let Some(Ok(object)) = object else {
+            rest = &rest[1..];
+            continue;
+        };
+        if TELLING_KEYS.iter().any(|key| object.contains_key(*key)) {
+            return true;
+        }
+        rest = &rest[objects.byte_offset()..];
+    }
+    false
 }
 
 /// The keys of an answer. Reading a `Value` would be as short, but this reports the column of an

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, json};
 
-use super::native::{from_first_visible, is_answer, read};
+use super::native::{from_first_visible, hides_answer, is_answer, read};
 use crate::outcome::{Decision, HookOutput};
 
 #[track_caller]
@@ -168,34 +168,54 @@ fn keys_in_both_places_are_combined() {
 #[test]
 fn an_invalid_answer_is_explained() {
     for (text, why) in [
-        (r#"{"decision": "block""#, "EOF"),
+        (
+            r#"{"decision": "block""#,
+            "`}` is missing (line 1, column 20): output that begins with `{`",
+        ),
+        ("{\"reason\":\n", "a value is missing (line 2)"),
         (
             r#"{"decision": "blok"}"#,
-            "unknown decision `blok`, expected `allow`, `block` or `ask`",
+            "unknown decision `blok`, expected `allow`, `block` or `ask` (line 1, column 20)",
         ),
         (r#"{"decision": "Block"}"#, "unknown decision `Block`"),
-        (r#"{"decision": true}"#, "invalid type: boolean `true`"),
+        (
+            r#"{"decision": true}"#,
+            "`decision`: expected a string, found true or false",
+        ),
         (
             r#"{"decision": "block", "decision": "allow"}"#,
-            "duplicate field `decision`",
+            "`decision` occurs twice (line 1, column ",
         ),
         (
             r#"{"decision": "allow", "permissionDecision": "deny"}"#,
-            "duplicate field",
+            "`decision` occurs twice",
         ),
-        (r#"{"continue": "false"}"#, "expected a boolean"),
-        (r#"{"updatedInput": ["ls"]}"#, "expected a map"),
-        (r#"{"reason": 1}"#, "expected a string"),
+        (
+            r#"{"continue": "false"}"#,
+            "`continue`: expected true or false, found a string",
+        ),
+        (
+            r#"{"updatedInput": ["ls"]}"#,
+            "`updatedInput`: expected an object, found a list (line 1, column ",
+        ),
+        (
+            r#"{"reason": 1}"#,
+            "`reason`: expected a string, found a number",
+        ),
+        (
+            r#"{"hookSpecificOutput": {"additionalContext": []}}"#,
+            "`additionalContext`: expected a string, found a list",
+        ),
         (
             r#"{"hookSpecificOutput": {"permissionDecision": "never"}}"#,
             "unknown decision `never`",
         ),
         (
             "{\"decision\": \"allow\"}\n{\"decision\": \"block\"}\n",
-            "trailing characters at line 2",
+            "found text after the object (line 2, column 1)",
         ),
-        ("{\"decision\": \"allow\"} done", "trailing characters"),
-        ("{ echo hello; }", "key must be a string"),
+        ("{\"decision\": \"allow\"} done", "text after the object"),
+        ("{ echo hello; }", "expected a key in double quotes"),
     ] {
         let Err(error) = read(text.as_bytes()) else {
             panic!("{text} was read");
@@ -205,6 +225,27 @@ fn an_invalid_answer_is_explained() {
     let (open, close) = ("{\"a\":".repeat(10_000), "}".repeat(10_000));
     let deep = format!("{{\"updatedInput\": {open}1{close}}}");
     assert!(read(deep.as_bytes()).is_err());
+}
+
+#[test]
+fn an_answer_in_plain_text_is_found() {
+    let long = "x".repeat(200_000);
+    for (text, expected) in [
+        ("hello {\"decision\": \"block\"}", true),
+        (
+            "a {b} {\"c\": 1}\n{\n \"hookSpecificOutput\": {}\n}\n",
+            true,
+        ),
+        ("log: {\"data\": {\"decision\": \"block\"}}", false),
+        ("the keys {decision} and {\"continue\"", false),
+        ("", false),
+        (&format!("{long}{{\"continue\": false}}"), true),
+        (&"{\"a\":".repeat(1_000_000), false),
+        (&"{\"".repeat(1_000_000), false),
+    ] {
+        let found = hides_answer(text.as_bytes());
+        assert_eq!(found, expected, "{:.60}", text);
+    }
 }
 
 #[test]

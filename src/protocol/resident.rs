@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Deserialize;
 
+use super::invalid::explain;
+
 /// The most bytes of an event's line.
 pub(crate) const LONGEST_EVENT: usize = 16 * 1024 * 1024;
 
@@ -65,7 +67,8 @@ pub(crate) fn check_answer(output: &[u8], id: &str) -> Result<(), String> {
         return Err("its answer is not a JSON object".to_owned());
     }
     let answer: Answer = serde_json::from_slice(line).map_err(|error| {
-        format!("its answer is not one JSON object with the `id` of the event: {error}")
+        let why = explain(&error, line);
+        format!("its answer is not one JSON object with the `id` of the event: {why}")
     })?;
     if answer.id == id {
         Ok(())
@@ -112,18 +115,21 @@ mod tests {
         for (answer, why) in [
             ("", "without an answer"),
             ("\n\n", "without an answer"),
-            ("{}", "missing field `id`"),
+            ("{}", "`id` is missing"),
             ("{\"id\":\"a2\"}", "another event"),
             ("{\"id\":\"a11\"}", "another event"),
-            ("{\"id\":{\"id\":\"a1\"}}", "expected a string"),
-            ("{\"id\":\"a2\",\"id\":\"a1\"}", "duplicate field"),
+            (
+                "{\"id\":{\"id\":\"a1\"}}",
+                "`id`: expected a string, found an object",
+            ),
+            ("{\"id\":\"a2\",\"id\":\"a1\"}", "`id` occurs twice"),
             ("{\"id\":1}", "expected a string"),
-            ("{\"id\":\"a1\"}{\"id\":\"a1\"}", "trailing characters"),
+            ("{\"id\":\"a1\"}{\"id\":\"a1\"}", "text after the object"),
             ("{\"id\":\"a1\"}\n{\"id\":\"a1\"}", "more than one line"),
             ("ok {\"id\":\"a1\"}", "JSON object"),
             ("[\"a1\"]", "JSON object"),
             ("\"a1\"", "JSON object"),
-            ("{\"id\":\"a1\"", "EOF"),
+            ("{\"id\":\"a1\"", "`}` is missing"),
         ] {
             let error = check_answer(answer.as_bytes(), "a1").unwrap_err();
             assert!(error.contains(why), "{answer}: {error}");

@@ -9,12 +9,14 @@ use super::report::{Reporter, tell};
 use crate::hook::FailurePolicy;
 use crate::outcome::{FailureKind, HookResult};
 use crate::printable::printable;
-use crate::protocol::{Answer, from_first_visible, is_answer, read_answer};
+use crate::protocol::{
+    Answer, PLAIN_TEXT, from_first_visible, hides_answer, is_answer, read_answer,
+};
 
 /// Returns the result with its answer, if the hook ended by itself and wrote one. `cut` says that
 /// standard output was longer than the part that is kept.
 pub(super) fn answered(
-    result: HookResult,
+    mut result: HookResult,
     cut: bool,
     firing: &Firing<'_>,
     reporter: &Reporter,
@@ -35,12 +37,16 @@ pub(super) fn answered(
             let why = "it is not a JSON object";
             return with_unusable_answer(result, why, firing, reporter);
         }
+        if result.success() && hides_answer(written) {
+            reporter.diagnose_once(&result.hook, PLAIN_TEXT);
+            result.diagnostics.push(PLAIN_TEXT.to_owned());
+        }
         return result;
     }
     let answer = if cut {
         Err("it is longer than the part of the output that is kept".to_owned())
     } else {
-        read_answer(written).map_err(|error| why_unusable(&error))
+        read_answer(written)
     };
     match answer {
         Ok(answer) => match answer.misspelt.first() {
@@ -97,17 +103,10 @@ fn with_unusable_answer(
                 reporter.shown(hook, &error)
             );
         });
+        let words = format!("standard output is treated as plain text: {error}");
+        result.diagnostics.push(words);
     }
     result
-}
-
-/// Explains the error also to an author who did not mean to answer: why the output was read as an
-/// answer.
-fn why_unusable(error: &serde_json::Error) -> String {
-    if error.is_data() {
-        return error.to_string();
-    }
-    format!("{error} (output that begins with `{{` must be one JSON object and nothing else)")
 }
 
 /// Removes byte order marks at the beginning.

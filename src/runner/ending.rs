@@ -52,6 +52,27 @@ pub(super) fn judge(end: &End, timeout: Duration) -> (i32, Option<Unable>) {
     (code, Some((kind, error)))
 }
 
+/// The most characters of standard error that a reason quotes.
+const LONGEST_QUOTE: usize = 200;
+
+/// Describes the end of a resident hook that has not answered, with the first line that it wrote to standard error.
+pub(super) fn without_answer(end: &End, stderr: &Captured) -> String {
+    let mut words = "it ended without an answer".to_owned();
+    match end {
+        End::Exited(code) => words += &format!(" (exit code {code})"),
+        End::Signaled(signal) => words += &format!(" (signal {signal})"),
+        _ => {}
+    }
+    let stderr = stderr.bytes();
+    let mut lines = stderr.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    if let Some(line) = lines.find(|line| !line.is_empty()) {
+        let line = String::from_utf8_lossy(line);
+        let line: String = line.chars().take(LONGEST_QUOTE).collect();
+        words += &format!(": {line}");
+    }
+    words
+}
+
 /// The usual cause: `ssh` or `sudo` asking for a password.
 const STOPPED: &str =
     ", stopped by a signal: it tried to use the terminal, which a hook does not have";

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::answer::answered;
-use super::ending::{Unable, judge, text};
+use super::ending::{Unable, judge, text, without_answer};
 use super::firing::Firing;
 use super::foreign_answer::answered_as;
 use super::given::{given, given_as, read_env_file};
@@ -126,7 +126,7 @@ impl Runner {
             cancel: firing.cancel.as_deref(),
         };
         let mut ran = match given.id {
-            None => Ran::once(process::run(&spec)),
+            None => Ran::once(process::run(&spec)).explained(&spec),
             Some(id) => self.run_resident(hook, spec, &id),
         };
         ran.env_file = given.env_file.and_then(read_env_file);
@@ -149,8 +149,12 @@ impl Runner {
         spec.timeout = spec.timeout.saturating_sub(waited);
         let mut finished = process::run(&spec);
         finished.duration += waited;
+        let answer = finished.stdout.bytes();
         let answered = match &finished.end {
-            End::Exited(0..126) | End::Signaled(_) => check_answer(&finished.stdout.bytes(), id),
+            end @ (End::Exited(0..126) | End::Signaled(_)) if answer.trim_ascii().is_empty() => {
+                Err(without_answer(end, &finished.stderr))
+            }
+            End::Exited(0..126) | End::Signaled(_) => check_answer(&answer, id),
             _ => Ok(()),
         };
         Ran {
@@ -235,5 +239,18 @@ impl Ran {
             residency: None,
             env_file: None,
         }
+    }
+
+    /// A shell reports a script without its interpreter as a missing file.
+    fn explained(mut self, spec: &Spec<'_>) -> Self {
+        if let End::Exited(127) = self.finished.end
+            && let Some(script) = spec.direct.first()
+            // Without `./`, because people read this path.
+            && let script = spec.working_dir.join(script).components().collect::<PathBuf>()
+            && let Some(why) = process::interpreter_problem(&script, &spec.working_dir)
+        {
+            self.failure = Some((FailureKind::NotFound, format!("{why} (exit code 127)")));
+        }
+        self
     }
 }

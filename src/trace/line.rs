@@ -150,13 +150,12 @@ impl Note {
                 .map(|reason| text(&reason, LONGEST_REASON));
         }
         let text = |words: &str| text(words, LONGEST_TEXT);
-        let name = hook.name().filter(|name| !name.is_empty());
         json_line(&Line {
             time: since_1970(self.time),
             event: text(self.event.as_str()),
             tool: self.tool.as_deref().map(text),
             session: self.session.as_deref().map(text),
-            hook: text(name.unwrap_or(hook.label())),
+            hook: text(hook.label()),
             pattern: text(hook.event_pattern()),
             command: text(&hook.command().to_string()),
             source: hook.source().map(|source| text(&source.to_string())),

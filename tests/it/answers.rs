@@ -45,9 +45,13 @@ fn an_answer_in_utf_16_is_invalid() {
 #[test]
 fn an_invalid_answer_blocks() {
     let world = World::new();
-    let whole = "(output that begins with `{` must be one JSON object and nothing else)";
+    let whole = "output that begins with `{` must be one JSON object and nothing else";
     for (text, why) in [
         (r#"{"decision": "blok"}"#, "unknown decision `blok`"),
+        (
+            r#"{"updatedInput": "ls"}"#,
+            "`updatedInput`: expected an object, found a string",
+        ),
         ("{ echo hello; }", whole),
     ] {
         let result = world.one(hook("*", &world.says(text)));
@@ -75,7 +79,26 @@ fn what_does_not_begin_with_a_brace_is_text() {
             result.should_continue() && result.output().is_none(),
             "{text}"
         );
+        let is_noted = result
+            .diagnostics()
+            .iter()
+            .any(|words| words.contains("an answer is one JSON object and nothing else"));
+        assert_eq!(is_noted, text.contains("decision"), "{text}");
     }
+}
+
+#[test]
+fn an_invalid_answer_is_noted_where_it_cannot_block() {
+    let world = World::new();
+    world.answering(r#"{"decision": "blok"}"#);
+    let outcome = world.outcome(&HookEvent::tool_post_execute("bash", "ls", ""));
+    let result = &outcome.results()[0];
+    let expected =
+        "standard output is treated as plain text: its answer is invalid: unknown decision `blok`";
+    assert!(
+        result.success() && result.diagnostics()[0].starts_with(expected),
+        "{result:?}"
+    );
 }
 
 #[test]

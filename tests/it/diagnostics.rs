@@ -53,11 +53,11 @@ fn every_mistake_has_its_place() {
         ),
         (
             r#"{"command": "x"}"#,
-            "error: FILE:3:5: hooks[0].event: is missing",
+            "error: FILE:3:5: hooks[0].event: the key is missing",
         ),
         (
             r#"{"event": "*"}"#,
-            "error: FILE:3:5: hooks[0].command: is missing",
+            "error: FILE:3:5: hooks[0].command: the key is missing, and there is no `args`",
         ),
         (
             r#"{"event": ["*"], "command": "x"}"#,
@@ -65,19 +65,63 @@ fn every_mistake_has_its_place() {
         ),
         (
             r#"{"event": "tool:", "command": "x"}"#,
-            "error: FILE:3:15: hooks[0].event: invalid event pattern `tool:` at column 6: expected a segment",
+            "error: FILE:3:15: hooks[0].event: invalid event pattern `tool:` at column 6: expected a name or a glob after `:`",
         ),
         (
             r#"{"event": "tool:pre_exec", "command": "x"}"#,
             "warning: FILE:3:15: hooks[0].event: `tool:pre_exec` matches no built-in event, did you mean `tool:pre_execute`?",
         ),
         (
+            r#"{"event": "tool", "command": "x"}"#,
+            "warning: FILE:3:15: hooks[0].event: `tool` matches no built-in event, did you mean `tool:*`?",
+        ),
+        (
+            r#"{"event": "tool:pre_execute:bash | write", "command": "x"}"#,
+            "warning: FILE:3:15: hooks[0].event: `bash ` begins or ends with a space, which is part of the name, did you mean `bash`?",
+        ),
+        (
+            r#"{"event": "session:start:bash", "command": "x"}"#,
+            "warning: FILE:3:15: hooks[0].event: `session:start:bash` names a tool, but its events have no tool, did you mean `session:start`?",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "matcher": "Bash"}"#,
+            "warning: FILE:3:36: hooks[0].matcher: unknown key `matcher` (name the tool in `event`, as in `tool:pre_execute:bash`)",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "hooks": []}"#,
+            "warning: FILE:3:36: hooks[0].hooks: unknown key `hooks` (write each hook as its own entry, with `event` and `command`)",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "disabled": true}"#,
+            "warning: FILE:3:36: hooks[0].disabled: unknown key `disabled` (write \"enabled\": false)",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "onFailure": "block"}"#,
+            "warning: FILE:3:36: hooks[0].onFailure: unknown key `onFailure`, did you mean `on_failure`?",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "dialekt": 1}"#,
+            "warning: FILE:3:36: hooks[0].dialekt: unknown key `dialekt`",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "stdin": "none", "reads": "stdin"}"#,
+            "warning: FILE:3:62: hooks[0].reads: with \"stdin\": \"none\", the hook has no standard input to read (remove one of the two)",
+        ),
+        (
+            r#"{"event": "*", "args": ["./guard.sh --strict"]}"#,
+            "warning: FILE:3:29: hooks[0].args[0]: `./guard.sh --strict` contains a space, but `args` is a list of single words (write [\"./guard.sh\", \"--strict\"])",
+        ),
+        (
+            r#"{"event": "*", "args": ["sh", "~/guard.sh"]}"#,
+            "warning: FILE:3:35: hooks[0].args[1]: `~/guard.sh` is used as it is, since `args` run without a shell (write the whole path, or use `command`)",
+        ),
+        (
             r#"{"event": "session:*, PreToolUse", "command": "x"}"#,
-            "error: FILE:3:15: hooks[0].event: invalid event pattern `session:*, PreToolUse` at column 12: event names have no capital letters: expected `category:action`, optionally with a tool, as in `tool:pre_execute:Bash`",
+            "error: FILE:3:15: hooks[0].event: invalid event pattern `session:*, PreToolUse` at column 12: event names have no capital letters: expected `category:action`, optionally with a tool, as in `tool:pre_execute:bash`",
         ),
         (
             r#"{"event": "PreToolUse", "command": "x"}"#,
-            "error: FILE:3:15: hooks[0].event: invalid event pattern `PreToolUse` at column 1: event names have no capital letters: expected `category:action`, optionally with a tool, as in `tool:pre_execute:Bash`, did you mean `tool:pre_execute`?",
+            "error: FILE:3:15: hooks[0].event: invalid event pattern `PreToolUse` at column 1: event names have no capital letters: expected `category:action`, optionally with a tool, as in `tool:pre_execute:bash`, did you mean `tool:pre_execute`?",
         ),
         (
             r#"{"event": "session:*, before", "command": "x"}"#,
@@ -162,7 +206,7 @@ fn misleading_commands_are_warnings() {
 fn an_inherited_secret_is_reported() {
     let entry =
         r#"{"event": "*", "args": ["./x"], "inherit": ["PATH", "HOME", "AWS_SECRET_ACCESS_KEY"]}"#;
-    let expected = "warning: FILE:3:48: hooks[0].inherit: passes on `AWS_SECRET_ACCESS_KEY`, whose name looks like \
+    let expected = "warning: FILE:3:48: hooks[0].inherit: the list passes on `AWS_SECRET_ACCESS_KEY`, whose name looks like \
                     that of a secret (remove it unless the hook needs it)";
     assert_eq!(of_entry(entry), [expected]);
 }
@@ -242,7 +286,7 @@ fn what_is_missing_may_be_there_by_another_name() {
     assert_eq!(
         of_entry(entry),
         [
-            "error: FILE:3:5: hooks[0].event: is missing",
+            "error: FILE:3:5: hooks[0].event: the key is missing (`events` is probably a typo of it)",
             "warning: FILE:3:6: hooks[0].events: unknown key `events`, did you mean `event`?",
             "warning: FILE:3:58: hooks[0].Shell: unknown key `Shell`, did you mean `shell`?",
         ]
@@ -256,23 +300,39 @@ fn problems_of_a_whole_file_have_a_place() {
     for (text, expected) in [
         (
             &b""[..],
-            "error: FILE:1:1: is not valid JSON: expected a value, found the end (the file is empty; a file without hooks is {\"hooks\": []})",
+            "error: FILE:1:1: the file is not valid JSON: expected a value, found the end (the file is empty; a file without hooks is {\"hooks\": []})",
         ),
         (
             b"{\n  \"hooks\": [\n    {\"event\": \"*\" \"command\": \"x\"}\n]}",
-            "error: FILE:3:18: is not valid JSON: expected comma",
+            "error: FILE:3:18: the file is not valid JSON: expected `,` after the value",
         ),
         (
             b"{\n  \"hooks\": [\n    {\"event\": \"*\"}\n",
-            "error: FILE:4:1: is not valid JSON: expected `,` or `]`, found the end",
+            "error: FILE:4:1: the file is not valid JSON: expected `,` or `]`, found the end",
         ),
         (
             b"{\n  # why\n  \"hooks\": []}",
-            "error: FILE:2:3: is not valid JSON: unexpected token (a comment begins with `//`)",
+            "error: FILE:2:3: the file is not valid JSON: unexpected text (a comment begins with `//`)",
         ),
         (
             b"{'hooks': []}",
-            "error: FILE:1:2: is not valid JSON: single-quoted strings are not allowed (a string needs double quotes)",
+            "error: FILE:1:2: the file is not valid JSON: single-quoted strings are not allowed (a string needs double quotes)",
+        ),
+        (
+            br#"{"hooks": [{"event": "\d"}]}"#,
+            "error: FILE:1:23: the file is not valid JSON: invalid escape in a string: write `\\\\` for a backslash",
+        ),
+        (
+            b"{\"hooks\": [{\"event\": x}]}",
+            "error: FILE:1:22: the file is not valid JSON: unexpected text (a string needs double quotes)",
+        ),
+        (
+            b"{\"hooks\": \"a\nb\"}",
+            "error: FILE:1:13: the file is not valid JSON: a line break in a string: write `\\n`",
+        ),
+        (
+            b"{\"hooks\": \"a\x1bb\"}",
+            "error: FILE:1:13: the file is not valid JSON: a control character in a string: write `\\u001b`",
         ),
         (
             b"[]",
@@ -288,12 +348,15 @@ fn problems_of_a_whole_file_have_a_place() {
         ),
         (
             b"{\"hook\": []}",
-            "error: FILE:1:2: has no list `hooks`, and an unknown key `hook`, did you mean `hooks`?",
+            "error: FILE:1:2: the file has no list `hooks`, and an unknown key `hook`, did you mean `hooks`?",
         ),
-        (b"{\n\"a\": \"\xFF\"}", "error: FILE:2:7: is not UTF-8"),
+        (
+            b"{\n\"a\": \"\xFF\"}",
+            "error: FILE:2:7: the file is not UTF-8",
+        ),
         (
             b"\xFF\xFE{\0}\0",
-            "error: FILE:1:1: is not UTF-8: it looks like UTF-16, save it as UTF-8",
+            "error: FILE:1:1: the file is not UTF-8: it looks like UTF-16, save it as UTF-8",
         ),
     ] {
         assert_eq!(
@@ -308,7 +371,7 @@ fn problems_of_a_whole_file_have_a_place() {
     assert!(
         missing.problems[0]
             .to_string()
-            .ends_with("none.json: does not exist")
+            .ends_with("none.json: the file does not exist")
     );
     assert!(!missing.is_ok());
 }
@@ -322,7 +385,7 @@ fn a_dangling_link_is_not_a_missing_file() {
     let report = HookConfig::default().check(&link);
     let told = report.problems[0].to_string();
     assert!(
-        told.ends_with("hooks.json: is a link to a file that does not exist"),
+        told.ends_with("hooks.json: the file is a link to a file that does not exist"),
         "{told}"
     );
 }
@@ -459,7 +522,7 @@ fn of_very_many_problems_some_are_shown() {
     assert_eq!(last.severity, Severity::Error);
     assert_eq!(
         last.message,
-        "has more than 1000 problems; the others are not shown"
+        "the file has more than 1000 problems; the others are not shown"
     );
 }
 
@@ -556,7 +619,7 @@ fn a_file_beyond_a_limit_cannot_be_used() {
     assert!(problems(entry(996)).is_empty());
     assert_eq!(
         problems(entry(997)),
-        ["error: FILE:1:12: has more than 1,000 keys in an entry, or besides `hooks`"]
+        ["error: FILE:1:12: the file has more than 1,000 keys in an entry, or besides `hooks`"]
     );
     let nested = |values: usize| {
         let list = "0,".repeat(values / 2 - 1) + "0";

@@ -178,7 +178,7 @@ fn an_unusable_file_blocks_everything() {
         (b"", "is not valid JSON: expected a value, found the end"),
         (
             b"{\"hooks\": [}",
-            ":1:12: is not valid JSON: expected a value",
+            ":1:12: the file is not valid JSON: expected a value",
         ),
         (b"[]", "expected an object with a list `hooks`"),
         (b"{\"hooks\": {}}", "`hooks`: expected a list"),
@@ -186,10 +186,10 @@ fn an_unusable_file_blocks_everything() {
             b"{\"hook\": []}",
             "has no list `hooks`, and an unknown key `hook`",
         ),
-        (b"{\"hooks\": []}\xFF", ":1:14: is not UTF-8"),
+        (b"{\"hooks\": []}\xFF", ":1:14: the file is not UTF-8"),
         (
             b"# a comment\n{}",
-            ":1:1: is not valid JSON: unexpected token (a comment begins with `//`)",
+            ":1:1: the file is not valid JSON: unexpected text (a comment begins with `//`)",
         ),
     ];
     for (content, words) in cases {
@@ -229,14 +229,14 @@ fn case(put: impl FnOnce(&Path), words: &str) {
 fn a_non_file_or_large_file_blocks() {
     case(
         |path| std::fs::create_dir(path).unwrap(),
-        "is a directory, expected a regular file",
+        "the file is a directory, expected a regular file",
     );
     case(
         |path| {
             let file = std::fs::File::create(path).unwrap();
             file.set_len(16 * 1024 * 1024 + 1).unwrap();
         },
-        "is larger than 16 MiB",
+        "the file is larger than 16 MiB",
     );
 }
 
@@ -248,11 +248,11 @@ fn an_unopenable_file_blocks_at_once() {
             let made = std::process::Command::new("mkfifo").arg(path).status();
             assert!(made.unwrap().success());
         },
-        "is a special file, expected a regular file",
+        "the file is a special file, expected a regular file",
     );
     case(
         |path| std::os::unix::fs::symlink(path, path).unwrap(),
-        "cannot be read: ",
+        "the file cannot be read: ",
     );
 }
 
@@ -357,7 +357,7 @@ fn a_host_may_ask_for_the_report_alone() {
     assert!(!report.is_ok() && world.registry().is_empty());
     let problem = report.problems[0].to_string();
     assert!(
-        problem.ends_with("hooks[0].command: is missing"),
+        problem.ends_with("hooks[0].command: the key is missing, and there is no `args`"),
         "{problem}"
     );
     assert!(world.outcome(&bash()).allowed());

@@ -382,15 +382,15 @@ fn an_invalid_pattern_is_refused() {
             error.to_string()
         );
     }
-    let missing = "expected a segment";
+    let missing = "expected a name or a glob";
     case("", 1, missing);
     case("   ", 4, missing);
     case(",", 1, missing);
     case("tool:*,", 8, missing);
-    case("tool:*, ", 9, missing);
+    case("tool:*, ", 9, "expected a name or a glob after `,`");
     case("tool:*,,llm:*", 8, missing);
     case(",tool:*", 1, missing);
-    case("tool:", 6, missing);
+    case("tool:", 6, "expected a name or a glob after `:`");
     case(":error", 1, missing);
     case("tool::bash", 6, missing);
     case("tool:error:", 12, missing);
@@ -415,17 +415,17 @@ fn an_invalid_pattern_is_refused() {
     case(
         "tool:a|Ä:x",
         8,
-        "event names have no capital letters: expected `category:action`, optionally with a tool, as in `tool:pre_execute:Bash`",
+        "event names have no capital letters: expected `category:action`, optionally with a tool, as in `tool:pre_execute:bash`",
     );
     case(
         "session:*,PreToolUse",
         11,
-        "event names have no capital letters: expected `category:action`, optionally with a tool, as in `tool:pre_execute:Bash`",
+        "event names have no capital letters: expected `category:action`, optionally with a tool, as in `tool:pre_execute:bash`",
     );
     case("tool:a||b", 8, missing);
     case("|", 1, missing);
     case("größe:", 7, missing);
-    let range = "invalid range pattern";
+    let range = "`[` without `]`";
     case("tool:error:[ab", 12, range);
     case("tool:error:a[", 13, range);
     case("tool:error:[]", 12, range);

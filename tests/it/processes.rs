@@ -205,11 +205,46 @@ fn an_unread_large_event_meets_the_deadline() {
     eventually("nothing is left", || !lives("31.4158"));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn the_interpreter_of_a_command_is_named() {
+    let world = World::new();
+    world.script("lost", "#!/no/such/interpreter -x\n");
+    world.script("crlf", "#!/usr/bin/env sh\r\n");
+    world.script("fine", "#!/bin/sh\nexit 127\n");
+    let shown = |name: &str| world.path(name).display().to_string();
+    for (command, expected) in [
+        (
+            "./lost --strict",
+            format!(
+                "interpreter `/no/such/interpreter` of `{}` not",
+                shown("lost")
+            ),
+        ),
+        (
+            "./crlf",
+            format!(
+                "interpreter `/usr/bin/env sh\\r` of `{}` not",
+                shown("crlf")
+            ),
+        ),
+        ("./fine", "command not found (exit code 127)".to_owned()),
+        ("./missing", "command not found (exit code 127)".to_owned()),
+    ] {
+        let result = world.one(hook("*", command));
+        assert_eq!(result.failure, Some(FailureKind::NotFound), "{command}");
+        let error = result.error.unwrap();
+        let is_right = error.starts_with(&expected) && error.ends_with("(exit code 127)");
+        assert!(is_right, "{error}");
+    }
+}
+
 #[test]
 fn a_non_program_is_named_with_the_reason() {
     let world = World::new();
     world.write("plain", "#!/bin/sh\necho hello\n");
     world.script("lost", "#!/no/such/interpreter -x\n");
+    world.script("crlf", "#! /no/sh -e\r\necho hello\r\n");
     world.script("bare", "echo hello\n");
     world.write("file", "");
     let shown = |name: &str| world.path(name).display().to_string();
@@ -239,6 +274,14 @@ fn a_non_program_is_named_with_the_reason() {
         format!(
             "interpreter `/no/such/interpreter` of `{}` not found",
             shown("./lost")
+        ),
+    );
+    case(
+        program("./crlf"),
+        NotFound,
+        format!(
+            "interpreter `/no/sh -e\\r` of `{}` not found, since the first line ends with a carriage return: save the file with Unix line ends",
+            shown("./crlf")
         ),
     );
     case(

@@ -277,7 +277,7 @@ impl OtherTools {
                 }
             }
             if !directory.is_dir() {
-                let words = "is not a directory, expected the directory of a plugin";
+                let words = "the path is not a directory, expected the directory of a plugin";
                 found.plugins.push(missing(&directory, words));
             }
         }
@@ -297,7 +297,7 @@ impl OtherTools {
         for path in files_of_plugin(directory, &origin, found) {
             let read: usize = found.iter().map(Loaded::size).sum();
             if is_of_project && read as u64 > LARGEST_FILE && path.exists() {
-                let words = "is left out: the project has more than 16 MiB of such files";
+                let words = "the file is left out: the project has more than 16 MiB of such files";
                 left_out(&path, words, &origin, found);
             } else if let Some((loaded, _)) = load(&path, &origin) {
                 found.push(loaded);
@@ -348,6 +348,7 @@ impl OtherTools {
         let plugin_root = above.filter(|_| of_plugin.is_some());
         let origin = self.origin(tool, root, plugin_root, Compiled::All);
         let mut loaded = Loaded::nothing(path);
+        loaded.set_tool(tool.name);
         reader::read(text, &origin, &mut loaded);
         Some(loaded)
     }
@@ -374,13 +375,13 @@ fn files_of_plugin(directory: &Path, origin: &Origin, found: &mut Vec<Loaded>) -
             paths.push(path);
         } else {
             let mut missing = Loaded::nothing(&manifest);
-            let words = format!("names `{name}`, which is not a file of the plugin");
+            let words = format!("the manifest names `{name}`, which is not a file of the plugin");
             missing.report(Problem::new(Severity::Error, &manifest, words));
             found.push(missing);
         }
     }
     if names.len() > MOST_NAMED_FILES {
-        let words = "names more than 100 files; the others are left out";
+        let words = "the manifest names more than 100 files; the others are left out";
         left_out(&manifest, words, origin, found);
     }
     paths
@@ -416,6 +417,7 @@ fn load(path: &Path, origin: &Origin) -> Option<(Loaded, Switches)> {
         Ok(None) => return None,
         Ok(Some(file::Text { text, warning })) => {
             if let Some(words) = warning {
+                let words = format!("the file {words}");
                 loaded.report(Problem::new(Severity::Warning, path, words));
             }
             loaded.set_size(text.len());

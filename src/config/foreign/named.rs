@@ -30,7 +30,9 @@ impl OtherTools {
                     found.plugins.push(loaded);
                     found.off.push((*dialect, switches));
                 }
-                None => found.plugins.push(missing(&path, "does not exist")),
+                None => found
+                    .plugins
+                    .push(missing(&path, "the file does not exist")),
             }
         }
     }

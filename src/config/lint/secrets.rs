@@ -33,7 +33,8 @@ impl SecretNames {
             self.left -= 1;
             is_secret(name, &self.redactor)
         })?;
-        let message = format!("passes on `{name}`, whose name looks like that of a secret");
+        let message =
+            format!("the list passes on `{name}`, whose name looks like that of a secret");
         let help = "remove it unless the hook needs it";
         Some(Finding::new("inherit", message).with_help(help))
     }
@@ -53,8 +54,8 @@ mod tests {
     fn case(found: &mut SecretNames, names: &[&str], secret: Option<&str>) {
         let hook = Hook::new("session:start", "x").unwrap();
         let found = found.lint(&hook.with_inherit(names.iter().copied()));
-        let expected =
-            secret.map(|it| format!("passes on `{it}`, whose name looks like that of a secret"));
+        let expected = secret
+            .map(|it| format!("the list passes on `{it}`, whose name looks like that of a secret"));
         assert_eq!(found.map(|it| it.message), expected, "{names:?}");
     }
 

@@ -5,6 +5,10 @@ use super::{claude, codex, gemini};
 use crate::hook::Dialect;
 use crate::outcome::Decision;
 
+/// A note on an answer among other text.
+pub(crate) const PLAIN_TEXT: &str =
+    "standard output is treated as plain text: an answer is one JSON object and nothing else";
+
 /// The consequence of an answer that its tool does not understand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Stakes {
@@ -86,9 +90,8 @@ fn about_output(dialect: Dialect, ended: &Ended<'_>) -> Option<String> {
             let mut lines = ended.stdout.lines();
             let decides =
                 |line: &str| line.trim_start().starts_with('{') && line.contains("ecision\"");
-            let words = "standard output is treated as plain text: an answer is one JSON object and nothing else";
             let is_broken = ended.stdout.trim_start().starts_with('{');
-            (is_broken || lines.any(decides)).then(|| words.to_owned())
+            (is_broken || lines.any(decides)).then(|| PLAIN_TEXT.to_owned())
         }
     }
 }

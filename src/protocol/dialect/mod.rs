@@ -16,7 +16,7 @@ mod input_tests;
 mod reading;
 mod variables;
 
-pub(crate) use answer::{Stakes, read_foreign_answer};
+pub(crate) use answer::{PLAIN_TEXT, Stakes, read_foreign_answer};
 pub use input::{ForeignEventError, foreign_event};
 pub(crate) use input::{payload, session_dir};
 pub(crate) use reading::{Ended, Reading};

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use self::files::Files;
 use self::slot::{Place, Slot};
-use super::ending::Unable;
+use super::ending::{Unable, without_answer};
 use crate::hook::{GateVerdict, Hook};
 use crate::outcome::{FailureKind, Residency};
 use crate::process::{
@@ -164,7 +164,7 @@ impl Residents {
             stderr_limit: STDERR_KEPT,
         });
         let checked = answer
-            .map_err(judge)
+            .map_err(|broken| judge(broken, &stderr))
             .and_then(|line| match check_answer(&line, id) {
                 Ok(()) => Ok(line),
                 Err(why) => Err((NO_EXIT, Some(invalid(why)))),
@@ -295,7 +295,7 @@ fn invalid(why: impl Into<String>) -> Unable {
 }
 
 /// Returns how the exchange ended, and the failure if the end alone does not show it.
-fn judge(broken: Broken) -> (End, Option<Unable>) {
+fn judge(broken: Broken, stderr: &Captured) -> (End, Option<Unable>) {
     let runs_on = |why: &str| (NO_EXIT, Some(invalid(why)));
     match broken {
         Broken::TimedOut { stopped } => (End::TimedOut { stopped }, None),
@@ -303,11 +303,7 @@ fn judge(broken: Broken) -> (End, Option<Unable>) {
         // The command was not found or could not be executed: reported as in a run for one event.
         Broken::Ended(end @ End::Exited(126 | 127)) => (end, None),
         Broken::Ended(end) => {
-            let why = match &end {
-                End::Exited(code) => format!("it ended without an answer (exit code {code})"),
-                End::Signaled(signal) => format!("it ended without an answer (signal {signal})"),
-                _ => "it ended without an answer".to_owned(),
-            };
+            let why = without_answer(&end, stderr);
             (end, Some(invalid(why)))
         }
         Broken::OutputClosed => runs_on("it closed its standard output without an answer"),

@@ -293,7 +293,7 @@ fn files_that_cannot_be_used_are_named() {
     for (text, expected) in [
         (
             "{",
-            "error: project/.claude/settings.json:1:2: is not valid JSON: expected a key in double quotes, or `}`, found the end",
+            "error: project/.claude/settings.json:1:2: the file is not valid JSON: expected a key in double quotes, or `}`, found the end",
         ),
         (
             "[]",

@@ -114,7 +114,7 @@ fn plugins_are_known_by_their_manifests() {
         TrustPolicy::Everything,
     );
     assert_eq!(place.commands(), ["gemini", "manifest", "claude"]);
-    let expected = ["error: c: is not a directory, expected the directory of a plugin"];
+    let expected = ["error: c: the path is not a directory, expected the directory of a plugin"];
     assert_eq!(place.problems(&report), expected);
     let plugin_root = &place.world.registry().hooks()[0].to_json()["dialect"]["plugin_root"];
     assert_eq!(*plugin_root, json!(place.world.path("a")));
@@ -164,8 +164,7 @@ fn a_manifest_can_name_its_hooks_files() {
     let config = place.config().with_plugin(place.world.path("p"));
     let report = place.load_with(&config, TrustPolicy::Everything);
     assert_eq!(place.commands(), ["usual", "more"]);
-    let expected =
-        "error: p/.claude-plugin/plugin.json: names `../x.json`, which is not a file of the plugin";
+    let expected = "error: p/.claude-plugin/plugin.json: the manifest names `../x.json`, which is not a file of the plugin";
     assert_eq!(place.problems(&report), [expected]);
 }
 
@@ -364,6 +363,7 @@ fn a_file_by_itself_is_known_by_place_or_events() {
         let place = Place::new([]);
         let path = place.world.write(name, &bad(event));
         let report = place.config().check(&path);
+        assert_eq!(report.read_as.len(), usize::from(event != "pre_tool"));
         let found = report.problems[0].to_string();
         assert!(found.contains(expected), "{found}");
         let report = place.config().check_text(&path, &bad(event));

@@ -112,7 +112,7 @@ fn a_file_with_errors_is_not_approved() {
     let said = user.run(&["trust", "--yes"]);
     assert_eq!(said.status, 2);
     assert!(
-        said.err.contains("hooks[0].command: is missing"),
+        said.err.contains("hooks[0].command: the key is missing"),
         "{said:?}"
     );
     let nothing = User::new().run(&["trust", "--yes"]);

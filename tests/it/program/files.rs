@@ -44,6 +44,9 @@ fn validate_reads_standard_input() {
     assert_eq!(said.status, 1);
     assert!(said.out.contains("--> standard input:"), "{said:?}");
     assert_eq!(user.run_with_input(&["validate", "-"], GUARDED).status, 0);
+    let said = user.run_with_input(&["validate", "-"], r#"{"hooks": {"PreToolUse": []}}"#);
+    let note = "note: standard input was read as settings of Claude Code\n1 file: 0 errors";
+    assert!(said.out.starts_with(note), "{said:?}");
 }
 
 #[test]

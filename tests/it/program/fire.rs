@@ -105,7 +105,7 @@ fn an_entry_that_cannot_be_used_blocks_and_is_drawn() {
     let said = user.run(&args);
     assert_eq!(said.status, 1, "{said:?}");
     assert!(
-        said.err.contains("hooks[0].command: is missing"),
+        said.err.contains("hooks[0].command: the key is missing"),
         "{said:?}"
     );
     assert!(

@@ -46,7 +46,10 @@ fn an_invalid_answer_blocks() {
             "more than one line",
         ),
         ("sys.exit(0)", "without an answer (exit code 0)"),
-        ("sys.exit(3)", "without an answer (exit code 3)"),
+        (
+            "sys.exit('\\nno rules\\nfound')",
+            "without an answer (exit code 1): no rules",
+        ),
         ("os.kill(os.getpid(), 9)", "without an answer (signal 9)"),
         ("os.close(1); time.sleep(60)", "closed its standard output"),
         (
@@ -57,7 +60,7 @@ fn an_invalid_answer_blocks() {
         // A program that the hook starts shares its output.
         (
             "subprocess.run(['echo', '{}']); time.sleep(0.5); answer(event, decision='block')",
-            "missing field `id`",
+            "`id` is missing",
         ),
     ] {
         let world = World::new();
@@ -152,7 +155,7 @@ fn the_deadline_includes_the_wait() {
 #[test]
 fn after_three_failures_none_is_kept() {
     let world = World::new();
-    let program = "import sys\nsys.stdin.readline()\nsys.exit(1)\n";
+    let program = "import sys\nsys.stdin.readline()\nsys.exit('the rules are missing')\n";
     world.registry().register(python(&world, program));
     for how in [Residency::Started, Residency::Replaced, Residency::Replaced] {
         let result = fire(&world);
@@ -160,7 +163,8 @@ fn after_three_failures_none_is_kept() {
         assert_eq!(result.residency, Some(how));
     }
     let result = fire(&world);
-    assert_failed(&result, FailureKind::InvalidAnswer, "without an answer");
+    let words = "without an answer (exit code 1): the rules are missing";
+    assert_failed(&result, FailureKind::InvalidAnswer, words);
     assert_eq!(result.residency, Some(Residency::OneShot));
     world.write("hook.py", PYTHON);
     let result = fire(&world);

@@ -198,7 +198,7 @@ fn a_file_has_limits() {
     let message = |report: LoadReport| report.problems[0].message.clone();
     assert_eq!(
         message(check(&file_of(&too_many))),
-        "has more than 10,000 conditions in the `when` of its entries"
+        "the file has more than 10,000 conditions in the `when` of its entries"
     );
     let world = World::new();
     let text = file_of(&too_many[..156]);
@@ -209,7 +209,7 @@ fn a_file_has_limits() {
     let report = load(&world, &file_of(&vec![large.clone(); 40]));
     assert_eq!(
         message(report),
-        "has conditions that take more than 16 MiB together when compiled"
+        "the file has conditions that take more than 16 MiB together when compiled"
     );
     assert!(!world.outcome(&blocking_event()).allowed());
     let mut text = String::new();
