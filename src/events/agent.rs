@@ -19,7 +19,7 @@ const TRIGGER: Key = ("trigger", "`manual` or `auto`");
 const AGENT_TYPE: Key = ("agent_type", "the kind of agent");
 const STOP_ACTIVE: Key = (
     "stop_hook_active",
-    "whether a hook has kept the agent from its end before",
+    "whether a hook has already made the agent continue",
 );
 
 /// These events: each with a line about it, and its data.
