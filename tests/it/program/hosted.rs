@@ -98,7 +98,7 @@ fn a_host_fires_its_own_event() {
         said.err
     );
     let said = run(home.path(), &["events"]);
-    let words = "level:loaded: A level is ready; only notifies\n";
+    let words = "level:loaded: A level is ready; cannot be blocked\n";
     assert!(said.out.contains(words), "{}", said.out);
     assert!(said.out.contains("MYGAME_LEVEL"), "{}", said.out);
     let said = run(home.path(), &["completions", "fish"]);
