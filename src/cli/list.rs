@@ -8,7 +8,7 @@ use crate::cli::args::List;
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
-use crate::cli::names;
+use crate::cli::names::{self, Asker};
 use crate::cli::sources::{Listed, State, listed, place, title};
 use crate::cli::terminal::{Style, Terminal};
 use crate::{EventType, Hook, HookEvent, LoadReport, TrustPolicy, printable};
@@ -27,6 +27,9 @@ pub(crate) fn run(
         terminal.json(&to_json(&hooks, &problems))?;
         return Ok(Ended::Fine);
     }
+    if let Some(variable) = context.disabled_by() {
+        terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
+    }
     for (number, listed) in hooks.iter().enumerate() {
         if number > 0 {
             writeln!(terminal)?;
@@ -36,9 +39,6 @@ pub(crate) fn run(
     terminal.problems(&problems)?;
     if hooks.is_empty() {
         terminal.note("no hooks")?;
-    }
-    if let Some(variable) = context.disabled_by() {
-        terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
     }
     Ok(Ended::Fine)
 }
@@ -54,7 +54,7 @@ impl Wanted {
         let event = args.event.as_deref();
         Ok(Self {
             event: event
-                .map(|name| names::event_type(name, None, context))
+                .map(|name| names::event_type(name, Asker::List, context))
                 .transpose()?,
             tool: args.tool.clone(),
         })

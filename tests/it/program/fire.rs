@@ -174,7 +174,7 @@ fn options_become_the_event() {
 #[test]
 fn wrong_usage_names_the_option_and_the_fix() {
     let user = User::new();
-    let cases: [(&[&str], &str); 12] = [
+    let cases: &[(&[&str], &str)] = &[
         (
             &["fire", "tool:pre_execute:bash"],
             "fix: name the tool with `--tool bash`",
@@ -187,14 +187,43 @@ fn wrong_usage_names_the_option_and_the_fix() {
             &["fire", "tool:pre_exec"],
             "unknown event `tool:pre_exec`; did you mean `tool:pre_execute`?",
         ),
+        (&["fire", "start"], "unknown event `start`"),
         (&["fire", "start"], "events` lists the events"),
+        (
+            &["fire", "tool:*"],
+            "`tool:*` is a pattern, expected one event, such as `tool:pre_execute`",
+        ),
+        (
+            &["fire", "PreToolUse"],
+            "unknown event `PreToolUse`; did you mean `tool:pre_execute`?",
+        ),
+        (
+            &["fire", "BeforeTool", "--custom"],
+            "unknown event `BeforeTool`; a custom event is `category:action`",
+        ),
+        (
+            &["list", "--event", "tool:pre_exec"],
+            "fix: `forge-hooks events` lists the events",
+        ),
+        (
+            &["fire"],
+            "no event given\n  fix: name one, as in `forge-hooks fire tool:pre_execute`, or use `--event-json FILE`",
+        ),
+        (
+            &["fire", "--as", "claude"],
+            "`--as claude` needs `--event-json FILE`, and no EVENT\n  fix: write it as in `forge-hooks ",
+        ),
+        (
+            &["fire", "--as", "claude", "tool:pre_execute"],
+            "`--as claude` needs `--event-json FILE`",
+        ),
         (
             &["fire", "tool:error", "--result", "ls"],
             "fix: write it as in `--result '\"ls\"'`",
         ),
         (
             &["fire", "tool:error", "--result", "{a"],
-            "`--result` is not JSON",
+            "`--result`: not valid JSON: key must be a string",
         ),
         (
             &["fire", "tool:error", "--data", "x"],
@@ -202,7 +231,7 @@ fn wrong_usage_names_the_option_and_the_fix() {
         ),
         (
             &["fire", "--event-json", "none.json"],
-            "`--event-json none.json`",
+            "fix: name a file that exists, or `-` for standard input",
         ),
         (
             &["fire", "tool:error", "--event-json", "-"],
@@ -215,7 +244,7 @@ fn wrong_usage_names_the_option_and_the_fix() {
         (&["frie"], "a similar subcommand exists: 'fire'"),
         (&["list", "--project", "nowhere"], "`--project DIR`"),
     ];
-    for (args, words) in cases {
+    for (args, words) in cases.iter().copied() {
         let said = user.run(args);
         assert_eq!(
             (said.status, said.out.as_str()),
@@ -226,6 +255,43 @@ fn wrong_usage_names_the_option_and_the_fix() {
     }
     let custom = user.run(&["fire", "tool:pre_exec", "--custom"]);
     assert_eq!(custom.status, 0, "{custom:?}");
+}
+
+#[test]
+fn an_event_in_a_file_is_checked() {
+    let user = User::new();
+    let cases = [
+        ("", "it is empty"),
+        ("no", "not valid JSON: expected a value (line 1, column 2)"),
+        ("[]", "expected an object, found a list"),
+        ("{}", "missing key `type`"),
+        (
+            r#"{"type": "tool:pre_execute", "tool": "bash"}"#,
+            "unknown key `tool`; did you mean `tool_name`?",
+        ),
+        (
+            r#"{"type": "tool:pre_exec"}"#,
+            "unknown event `tool:pre_exec`; did you mean `tool:pre_execute`?",
+        ),
+        (
+            r#"{"hook_event_name": "PreToolUse"}"#,
+            "fix: add `--as claude`",
+        ),
+        (
+            r#"{"hook_event_name": "BeforeTool"}"#,
+            "fix: add `--as gemini`",
+        ),
+    ];
+    let fire = ["fire", "--event-json", "-"];
+    for (text, words) in cases {
+        let said = user.run_with_input(&fire, text);
+        assert_eq!((said.status, &*said.out), (2, ""), "{text}: {said:?}");
+        assert!(said.err.contains(words), "{text}: {said:?}");
+        assert!(said.err.contains("  fix: "), "{text}: {said:?}");
+    }
+    let custom = with(&fire, &["--custom"]);
+    let said = user.run_with_input(&custom, r#"{"type": "tool:pre_exec", "id": "x"}"#);
+    assert_eq!(said.status, 0, "{said:?}");
 }
 
 #[test]

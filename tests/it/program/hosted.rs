@@ -62,6 +62,7 @@ fn every_text_has_the_name_of_the_host() {
         (&["--help"], "Write, check and try hooks\n"),
         (&["--version"], "mygame hooks 7.1"),
         (&["fire", "--help"], "Usage: mygame hooks fire"),
+        (&["list", "--help"], "[default: the project of the program]"),
         (&["fire", "--jsn"], "Usage: mygame hooks fire"),
         (&["man"], ".TH MYGAME-HOOKS 1"),
         (&["completions", "bash"], " mygame\n"),
