@@ -60,6 +60,12 @@ pub(crate) fn text_up_to(most: u64, input: impl Read) -> io::Result<String> {
     Ok(text)
 }
 
+/// Returns the path relative to the working directory if it is below it.
+pub(crate) fn short(path: &Path) -> &Path {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(here).unwrap_or(path)
+}
+
 /// Returns the error of a file, or of an option with its file, that cannot be read.
 pub(crate) fn cannot_read(what: &str, why: impl Display) -> Failure {
     Failure::new(format!("cannot read `{what}`: {why}"))

@@ -38,7 +38,8 @@ pub(crate) fn run(
     }
     terminal.problems(&problems)?;
     if hooks.is_empty() {
-        terminal.note("no hooks")?;
+        let usable = if problems.is_ok() { "" } else { "usable " };
+        terminal.note(format_args!("no {usable}hooks"))?;
     }
     Ok(Ended::Fine)
 }
@@ -116,7 +117,7 @@ fn show(listed: &Listed, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
         writeln!(terminal, "  resident its process is kept for many events")?;
     }
     if hook.name().is_some() && !hook.description().is_empty() {
-        writeln!(terminal, "  what for {}", printable(hook.description()))?;
+        writeln!(terminal, "  about    {}", printable(hook.description()))?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::context::Context;
+use crate::cli::files::short;
 use crate::{GateVerdict, Hook, Hooks};
 
 /// Whether a hook runs when its event is fired.
@@ -102,7 +103,12 @@ impl State {
             Self::Enabled => "enabled".to_owned(),
             Self::Disabled => "disabled by `\"enabled\": false`".to_owned(),
             Self::DisabledByName => "disabled by name in the user's file".to_owned(),
-            Self::NotApproved => format!("not approved: see `{}`", context.command("trust")),
+            Self::NotApproved => {
+                format!(
+                    "not approved: approve it with `{}`",
+                    context.command("trust")
+                )
+            }
             Self::ApprovalLost(why) => format!("fails: {why}; see `{}`", context.command("status")),
             Self::Unusable(why) => format!("fails: {why}"),
         }
@@ -113,10 +119,9 @@ impl State {
 /// directory.
 pub(crate) fn place(hook: &Hook) -> String {
     let Some(source) = hook.source() else {
-        return "no file".to_owned();
+        return "not in a file".to_owned();
     };
-    let here = std::env::current_dir().unwrap_or_default();
-    let path = source.path.strip_prefix(&here).unwrap_or(&source.path);
+    let path = short(&source.path);
     match source.line {
         Some(line) => format!("{}:{line}", path.display()),
         None => path.display().to_string(),
@@ -125,9 +130,11 @@ pub(crate) fn place(hook: &Hook) -> String {
 
 /// Returns the title of a hook in a list: its name if it has one.
 pub(crate) fn title(hook: &Hook) -> &str {
+    let is_entry = hook.source().is_some_and(|source| source.index.is_some());
     match (hook.name(), hook.refusal()) {
         (Some(name), _) => name,
-        (None, Some(_)) => "an entry that cannot be used",
+        (None, Some(_)) if is_entry => "an entry that cannot be used",
+        (None, Some(_)) => "a file that cannot be used",
         (None, None) => hook.label(),
     }
 }

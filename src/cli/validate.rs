@@ -1,13 +1,13 @@
 //! `validate`: shows all problems of hooks files.
 
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cli::args::Validate;
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
-use crate::cli::terminal::{Style, Terminal};
+use crate::cli::terminal::{Style, Terminal, drawn};
 use crate::{HookConfig, Hooks, LoadReport, Severity, TrustPolicy};
 
 /// The most bytes of standard input, which is also the library's limit for a file.
@@ -69,25 +69,34 @@ fn read_input(terminal: &mut Terminal<'_>) -> Result<String, Failure> {
 }
 
 fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
-    let project = hooks
-        .project()
-        .and_then(|root| hooks.config().project_path(root));
-    let looked_for = [hooks.config().global_path(), project];
-    let names: Vec<_> = looked_for
+    let (config, profile) = (hooks.config(), hooks.config().profile());
+    let project = hooks.project().and_then(|root| config.project_path(root));
+    let mut places = beside(config.global_path(), profile.global_files());
+    places.extend(beside(project, profile.project_files()));
+    let names: Vec<_> = places
         .iter()
-        .flatten()
         .map(|path| format!("`{}`", path.display()))
         .collect();
-    let words = format!("found no hooks file; looked for {}", names.join(" and "));
+    let words = format!("found no hooks file; looked for {}", names.join(", "));
     Failure::new(words).with_fix(format!(
         "name one, or write one with `{}`",
         context.command("init")
     ))
 }
 
+/// Returns the paths of all these files, of which `first` is the path of the first.
+fn beside(first: Option<PathBuf>, files: &[PathBuf]) -> Vec<PathBuf> {
+    let (Some(first), Some(name)) = (first, files.first()) else {
+        return Vec::new();
+    };
+    let directory = first.ancestors().nth(name.components().count());
+    let directory = directory.unwrap_or(&first);
+    files.iter().map(|file| directory.join(file)).collect()
+}
+
 fn show(report: &LoadReport, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
     if !report.problems.is_empty() {
-        let drawn = report.render(terminal.has_colours());
+        let drawn = drawn(report, terminal.has_colours());
         writeln!(terminal, "{drawn}")?;
     }
     let (files, hooks) = (report.files.len(), report.loaded);

@@ -119,12 +119,10 @@ fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, Failure> 
         return Err(cannot_read(file, words).with_fix(format!("add `--as {tool}`")));
     }
     if let Some(key) = event.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        let nearest = KEYS.iter().max_by(|a, b| {
-            let similar = |known: &str| strsim::jaro_winkler(known, key);
-            similar(a).total_cmp(&similar(b))
-        });
-        let nearest = nearest.unwrap_or(&KEYS[0]);
-        let words = format!("unknown key `{key}`; did you mean `{nearest}`?");
+        let mut words = format!("unknown key `{key}`");
+        if let Some(meant) = KEYS.iter().find(|it| strsim::jaro_winkler(it, key) > 0.88) {
+            words += &format!("; did you mean `{meant}`?");
+        }
         return Err(cannot_read(file, words).with_fix("put other values into `data`"));
     }
     serde_json::from_str(&text).map_err(failed)

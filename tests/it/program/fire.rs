@@ -270,6 +270,10 @@ fn an_event_in_a_file_is_checked() {
             "unknown key `tool`; did you mean `tool_name`?",
         ),
         (
+            r#"{"type": "tool:pre_execute", "tool_args": {}}"#,
+            "unknown key `tool_args`\n  fix: put other values into `data`",
+        ),
+        (
             r#"{"type": "tool:pre_exec"}"#,
             "unknown event `tool:pre_exec`; did you mean `tool:pre_execute`?",
         ),
@@ -292,6 +296,85 @@ fn an_event_in_a_file_is_checked() {
     let custom = with(&fire, &["--custom"]);
     let said = user.run_with_input(&custom, r#"{"type": "tool:pre_exec", "id": "x"}"#);
     assert_eq!(said.status, 0, "{said:?}");
+}
+
+#[test]
+fn hooks_that_do_not_run_are_explained() {
+    let user = User::new();
+    let hooks = json!({"disable": ["named"], "hooks": [
+        {"event": "tool:*", "command": "touch ran", "name": "off", "enabled": false},
+        {"event": "tool:*", "command": "touch ran", "name": "named"},
+        {"event": "tool:*", "command": "touch ran", "name": "when", "when": {"/tool_args/command": "git *"}},
+        {"event": "session:*", "command": "touch ran", "name": "other"},
+    ]});
+    user.write("project/hooks.json", &hooks.to_string());
+    let args = with(&LS, &["--config", "hooks.json"]);
+    user.run(&args).is_as_in("fire_none.txt");
+    let many = json!({"event": "*", "command": "true", "enabled": false});
+    user.write(
+        "project/hooks.json",
+        &json!({"hooks": vec![many; 8]}).to_string(),
+    );
+    let said = user.run(&args);
+    let words = "\n  `--dry-run` shows all\n";
+    assert!(said.out.ends_with(words), "{said:?}");
+}
+
+#[test]
+fn a_broken_file_without_hooks_is_named() {
+    let user = User::with_project_file("{");
+    let said = user.run(&LS);
+    let words = "tool:pre_execute: no hook ran; the host would continue\n  \
+        `.src/forge/hooks.json` has errors, so its hooks may be missing\n  \
+        fix: fix the errors above; hooks of a project also need `forge-hooks trust`\n";
+    assert_eq!((said.status, &*said.out), (0, words), "{said:?}");
+    let listed = user.run(&["list"]);
+    assert!(listed.err.ends_with("no usable hooks\n"), "{listed:?}");
+    let status = user.run(&["status"]);
+    let words = "[FOLDER]/project: a hooks file has errors; fix them first\n";
+    assert_eq!((status.status, &*status.out), (1, words), "{status:?}");
+    let named = user.run(&with(&LS, &["--config", ".src/forge/hooks.json"]));
+    let words = "a file that cannot be used (.src/forge/hooks.json): blocks";
+    assert!(named.out.starts_with(words), "{named:?}");
+}
+
+#[test]
+fn probable_mistakes_of_a_hook_are_shown() {
+    let user = User::new();
+    let answer = json!({"updatedOutput": "x"});
+    let untested = json!({"event": "tool:*", "name": "u", "command": "true", "when": {"/tool_args/comand": "git *"}});
+    let hooks = json!({"hooks": [untested, says("r", "tool:*", &answer)]});
+    user.write("project/hooks.json", &hooks.to_string());
+    let said = user.run(&with(&LS, &["--config", "hooks.json"]));
+    for words in [
+        "\n  the condition of `/tool_args/comand` was not tested: ",
+        "\n  new output  \"x\"\n  `updatedOutput` has an effect only on `tool:post_execute`\n",
+    ] {
+        assert!(said.out.contains(words), "{said:?}");
+    }
+    let after = [
+        "fire",
+        "tool:post_execute",
+        "--tool",
+        "bash",
+        "--result",
+        "1",
+    ];
+    let said = user.run(&with(&after, &["--config", "hooks.json"]));
+    let words = "the host would continue\n  the output is replaced by: \"x\"\n";
+    assert!(said.out.ends_with(words), "{said:?}");
+    assert!(!said.out.contains("has an effect only"), "{said:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_process_that_holds_the_output_is_reported() {
+    let user = User::new();
+    let hook = json!({"event": "*", "command": "sleep 60 & echo hi"});
+    user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
+    let said = user.run(&["fire", "session:end", "--config", "hooks.json"]);
+    let words = "  out  hi\n  a process that it started still holds its output open\n";
+    assert!(said.out.contains(words), "{said:?}");
 }
 
 #[test]
@@ -348,6 +431,8 @@ fn disabled_hooks_are_reported() {
         said.err.contains("`FORGE_HOOKS_DISABLE` is set"),
         "{said:?}"
     );
+    let words = "no hook ran; the host would continue\n  `FORGE_HOOKS_DISABLE` is set\n";
+    assert!(said.out.contains(words), "{said:?}");
     let dry = run(&with(&args, &["--dry-run"]));
     assert!(
         dry.out
