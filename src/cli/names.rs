@@ -71,15 +71,10 @@ pub(crate) fn list_of_events(context: &Context<'_>) -> String {
 /// Returns the event that another tool calls so, and that tool.
 pub(crate) fn of_other_tool(name: &str) -> Option<(Dialect, EventType)> {
     let payload = json!({"hook_event_name": name});
-    let tools = Dialect::ALL.iter().filter(|it| **it != Dialect::Native);
-    tools
-        .filter_map(|tool| {
-            Some((
-                *tool,
-                foreign_event(*tool, payload.clone()).ok()?.event_type,
-            ))
-        })
-        .next()
+    Dialect::ALL.iter().find_map(|tool| {
+        let event = foreign_event(*tool, payload.clone()).ok()?;
+        Some((*tool, event.event_type))
+    })
 }
 
 /// The event and the tool of a pattern such as `tool:pre_execute:bash`.
