@@ -41,7 +41,8 @@ pub(crate) fn standalone(command: clap::Command) -> clap::Command {
         .value_name("TOOLS")
         .value_delimiter(',')
         .value_parser(other_tool())
-        .help("Also the hooks of these tools, as in `claude,codex`; the project's need an approval")
+        .help("Also use the hooks of these tools, for example `claude,codex`; those of the project need an \
+             approval")
         .help_heading("Common options");
     let default = "The project's root [default: the current directory]";
     let command = command.mut_arg("project", |project| project.help(default));
@@ -122,7 +123,7 @@ pub(crate) struct Common {
     /// approval.
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Vec<PathBuf>,
-    /// The project's root [default: the program's own].
+    /// The project's root [default: the project of the program].
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) project: Option<PathBuf>,
     /// Ignore the user's own hooks.
@@ -174,8 +175,9 @@ pub(crate) enum Command {
 
 #[derive(Args)]
 #[command(
-    after_help = "Exit status: 0 if the host would continue and no hook failed; 1 if one blocks or fails (unless it \
-                  has `\"on_failure\": \"continue\"`); with --as, 1 if one denies or asks; 130 after Ctrl-C.\n\n\
+    after_help = "Exit status: 0 if the host would continue and no hook failed; 1 if one blocks, asks or fails (unless \
+                  it has `\"on_failure\": \"continue\"`); with --as, 1 only if one denies or asks; 2 wrong usage; \
+                  130 after Ctrl-C.\n\n\
                   Examples:\n  forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}'\n  \
                   forge-hooks fire session:message --session s1 --data role=user --data content=hello\n  \
                   echo '{\"type\":\"session:start\"}' | forge-hooks fire --event-json - --dry-run\n  \
@@ -183,7 +185,7 @@ pub(crate) enum Command {
 )]
 pub(crate) struct Fire {
     /// The event, for example `tool:pre_execute`.
-    #[arg(required_unless_present = "event_json", conflicts_with = "event_json")]
+    #[arg(conflicts_with = "event_json")]
     pub(crate) event: Option<String>,
     /// Fire this complete event, in the form of a hook's standard input; `-` reads it from standard
     /// input.
@@ -210,7 +212,7 @@ pub(crate) struct Fire {
     /// Accept EVENT as a custom event, even if its name is similar to that of another event.
     #[arg(long)]
     pub(crate) custom: bool,
-    /// Do not stop at the first hook that does not let the host continue.
+    /// Also run the hooks after one that blocks or fails.
     #[arg(long)]
     pub(crate) keep_going: bool,
     /// Run all hooks at once.
@@ -236,13 +238,12 @@ pub(crate) struct Fire {
         conflicts_with_all = ["dry_run", "resident"]
     )]
     pub(crate) record: Option<PathBuf>,
-    /// Read --event-json as this tool's own event, as it writes it to the standard input of its hooks. Run the
-    /// hooks of this tool as it does: the user's, the project's, and those of --settings and --plugin.
+    /// Read --event-json as an event of this tool, and run the hooks of this tool: the user's, the project's,
+    /// and those of --settings and --plugin.
     #[arg(
         long = "as",
         value_name = "TOOL",
         value_parser = other_tool(),
-        requires = "event_json",
         conflicts_with_all = [
             "tool", "args", "result", "error", "session", "data", "custom", "keep_going", "parallel",
             "dry_run", "resident", "record",
@@ -306,7 +307,7 @@ pub(crate) struct List {
     /// Only hooks for this event.
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
-    /// Only hooks for this tool, on the event of --event or on any event.
+    /// Only hooks for this tool; with --event, only on this event.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
     /// Print one object for programs.

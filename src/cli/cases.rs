@@ -2,6 +2,7 @@
 //!
 //! Runs no hooks.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::cli::error::Failure;
+use crate::cli::error::{Failure, json_words};
 use crate::cli::files;
 use crate::cli::terminal::Terminal;
 use crate::cli::verdict::Verdict;
@@ -100,7 +101,7 @@ impl Expect {
 impl Placed {
     /// Returns its position, for example `cases.json:3:5`.
     pub(crate) fn place(&self, file: &Path) -> String {
-        format!("{}:{}:{}", file.display(), self.line, self.column)
+        format!("{}:{}:{}", shown(file), self.line, self.column)
     }
 }
 
@@ -111,9 +112,10 @@ pub(crate) fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<Vec<Place
     } else {
         files::open(file).and_then(files::text_of)
     };
-    let cases = parse(file, &text.map_err(|error| cannot("read", file, &error))?)?;
+    let text = text.map_err(|error| files::cannot_read(&shown(file), error))?;
+    let cases = parse(file, &text)?;
     if cases.is_empty() {
-        let words = format!("found no cases in `{}`", file.display());
+        let words = format!("found no cases in `{}`", shown(file));
         return Err(Failure::new(words).with_fix(EXAMPLE));
     }
     Ok(cases)
@@ -122,11 +124,11 @@ pub(crate) fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<Vec<Place
 fn parse(file: &Path, text: &str) -> Result<Vec<Placed>, Failure> {
     let failed = |offset: usize, words: &str| {
         let (line, column) = position(text, offset);
-        let words = format!("{}:{line}:{column}: {words}", file.display());
+        let words = format!("{}:{line}:{column}: {words}", shown(file));
         Failure::new(words).with_fix(EXAMPLE)
     };
     let entries: Vec<&RawValue> = serde_json::from_str(text)
-        .map_err(|error| failed(offset_of(text, &error), &without_place(&error)))?;
+        .map_err(|error| failed(offset_of(text, &error), &json_words(&error)))?;
     let mut cases = Vec::new();
     // Counted from case to case: from the beginning would take a time that grows with the square.
     let (mut place, mut seen) = ((1, 1), 0);
@@ -137,7 +139,7 @@ fn parse(file: &Path, text: &str) -> Result<Vec<Placed>, Failure> {
             return Err(failed(start, "expected an object"));
         }
         let case = serde_json::from_str(entry)
-            .map_err(|error| failed(start + offset_of(entry, &error), &without_place(&error)))?;
+            .map_err(|error| failed(start + offset_of(entry, &error), &json_words(&error)))?;
         place = advance(place, &text.as_bytes()[seen..start]);
         seen = start;
         let (line, column) = place;
@@ -171,14 +173,17 @@ fn advance((mut line, mut column): (usize, usize), bytes: &[u8]) -> (usize, usiz
     (line, column)
 }
 
-fn without_place(error: &serde_json::Error) -> String {
-    let words = error.to_string();
-    let found = words.rsplit_once(" at line ").map(|(words, _)| words);
-    found.unwrap_or(&words).to_owned()
+/// Returns the name of a file for a message.
+fn shown(file: &Path) -> Cow<'_, str> {
+    if file == Path::new("-") {
+        return Cow::Borrowed("standard input");
+    }
+    file.to_string_lossy()
 }
 
 fn cannot(what: &str, file: &Path, error: &io::Error) -> Failure {
     Failure::new(format!("cannot {what} `{}`: {error}", file.display()))
+        .with_fix("name another file")
 }
 
 /// A file of cases to which one case is added.
@@ -236,24 +241,27 @@ mod tests {
     #[test]
     fn errors_have_line_and_column() {
         let cases = [
-            ("", "1:1: EOF"),
-            ("{}", "1:1: invalid type: map"),
+            ("", "1:1: the JSON is incomplete"),
+            ("{}", "1:1: expected a list, found an object"),
             ("[1]", "1:2: expected an object"),
-            ("[\n {\"event\": \"x\"\n}]", "3:1: missing field `expect`"),
-            ("[{\"ä\": 1}]", "1:5: unknown field `ä`"),
+            ("[\n {\"event\": \"x\"\n}]", "3:1: missing key `expect`"),
+            ("[{\"ä\": 1}]", "1:5: unknown key `ä`"),
             (
                 "[\n{},\n {\"expect\": \"deny\"}]",
-                "2:2: missing field `event`",
+                "2:2: missing key `event`",
             ),
             (
                 "[{\"event\": \"x\", \"expect\": \"deny\"}]",
-                "1:32: unknown variant `deny`, expected one of `allow`, `block`, `ask`",
+                "1:32: unknown value `deny`, expected one of `allow`, `block`, `ask`",
             ),
             (
                 "[{\"event\": \"x\", \"event\": \"y\"}]",
-                "1:23: duplicate field `event`",
+                "1:23: repeated key `event`",
             ),
-            ("[{\"event\": \"x\",}]", "1:16: key must be a string"),
+            (
+                "[{\"event\": \"x\",}]",
+                "1:16: not valid JSON: key must be a string",
+            ),
         ];
         for (text, expected) in cases {
             let failure = parse(Path::new("f"), text).unwrap_err().to_string();

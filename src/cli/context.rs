@@ -214,7 +214,7 @@ pub(crate) fn absolute(option: &str, files: &[PathBuf]) -> Result<Vec<PathBuf>, 
     let mut paths = Vec::new();
     for file in files {
         if let Err(error) = file.metadata() {
-            let words = format!("cannot use `{option} {}`: {error}", file.display());
+            let words = format!("cannot read `{option} {}`: {error}", file.display());
             return Err(Failure::new(words).with_fix("name a file that exists"));
         }
         let path = std::path::absolute(file).map_err(|error| Failure::new(error.to_string()))?;

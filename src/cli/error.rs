@@ -79,6 +79,43 @@ impl From<crate::TrustError> for Failure {
     }
 }
 
+/// Describes an error of JSON, without its position and without the names of Rust's types.
+pub(crate) fn json_words(error: &serde_json::Error) -> String {
+    if error.is_eof() {
+        return "the JSON is incomplete".to_owned();
+    }
+    let words = error.to_string();
+    let words = words.rsplit_once(" at line ").map_or(&*words, |it| it.0);
+    if error.is_syntax() {
+        return format!("not valid JSON: {}", words.replace("ident", "a value"));
+    }
+    if let Some(types) = words.strip_prefix("invalid type: ")
+        && let Some((found, expected)) = types.split_once(", expected ")
+    {
+        return format!("expected {}, found {}", kind(expected), kind(found));
+    }
+    words
+        .replace("unknown field", "unknown key")
+        .replace("missing field", "missing key")
+        .replace("duplicate field", "repeated key")
+        .replace("unknown variant", "unknown value")
+}
+
+/// Returns the name of a kind of values in JSON.
+fn kind(name: &str) -> &str {
+    match name {
+        "map" | "a map" | "struct Case" | "struct HookEvent" => "an object",
+        "sequence" | "a sequence" => "a list",
+        other => other,
+    }
+}
+
+/// [`json_words`] with the position.
+pub(crate) fn placed_json_words(error: &serde_json::Error) -> String {
+    let (line, column) = (error.line(), error.column());
+    format!("{} (line {line}, column {column})", json_words(error))
+}
+
 fn with_causes(error: &dyn Error) -> String {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
     let words: Vec<_> = causes.map(ToString::to_string).collect();

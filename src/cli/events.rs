@@ -33,8 +33,15 @@ pub(crate) fn run(
     for event in vocabulary.events() {
         show(event, &variables, terminal)?;
     }
-    let always: Vec<_> = variables.of_every_event().into_iter().collect();
-    writeln!(terminal, "every event: {}", always.join(" "))?;
+    let (session, always): (Vec<_>, Vec<_>) = variables
+        .of_every_event()
+        .into_iter()
+        .partition(|name| name.ends_with("_SESSION_ID"));
+    let (session, always) = (session.join(" "), always.join(" "));
+    writeln!(
+        terminal,
+        "every event: {always}, and {session} if there is a session"
+    )?;
     if !vocabulary.tools().is_empty() {
         let tools = printable(&vocabulary.tools().join(" "));
         writeln!(terminal, "tools: {tools}")?;
@@ -51,7 +58,7 @@ fn show(
     let blocks = if event.can_block() {
         "can be blocked"
     } else {
-        "only notifies"
+        "cannot be blocked"
     };
     let about = printable(event.description_text());
     let about = if about.is_empty() {
@@ -101,7 +108,10 @@ impl Variables<'_> {
     }
 
     fn of_every_event(&self) -> BTreeSet<String> {
-        self.of(&any_event())
+        let mut names = self.of(&any_event());
+        // Of each hook, not of the event.
+        names.extend(self.prefix.map(|prefix| format!("{prefix}_WORKING_DIR")));
+        names
     }
 
     /// Returns the variable of the tool; none for an event without a tool.

@@ -2,11 +2,14 @@
 //!
 //! Does not read hooks files: the library does.
 
+use std::fmt::Display;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
 use tempfile::NamedTempFile;
+
+use crate::cli::error::Failure;
 
 /// Opens a regular file. Its type is checked after it is open, so that it cannot be replaced between
 /// the check and the opening.
@@ -55,6 +58,18 @@ pub(crate) fn text_up_to(most: u64, input: impl Read) -> io::Result<String> {
         return Err(io::Error::other(words));
     }
     Ok(text)
+}
+
+/// Returns the path relative to the working directory if it is below it.
+pub(crate) fn short(path: &Path) -> &Path {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(here).unwrap_or(path)
+}
+
+/// Returns the error of a file, or of an option with its file, that cannot be read.
+pub(crate) fn cannot_read(what: &str, why: impl Display) -> Failure {
+    Failure::new(format!("cannot read `{what}`: {why}"))
+        .with_fix("name a file that exists, or `-` for standard input")
 }
 
 /// Replaces or creates a file with this text. It has this mode from the beginning; on Windows the

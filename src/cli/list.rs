@@ -8,7 +8,7 @@ use crate::cli::args::List;
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
-use crate::cli::names;
+use crate::cli::names::{self, Asker};
 use crate::cli::sources::{Listed, State, listed, place, title};
 use crate::cli::terminal::{Style, Terminal};
 use crate::{EventType, Hook, HookEvent, LoadReport, TrustPolicy, printable};
@@ -27,6 +27,9 @@ pub(crate) fn run(
         terminal.json(&to_json(&hooks, &problems))?;
         return Ok(Ended::Fine);
     }
+    if let Some(variable) = context.disabled_by() {
+        terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
+    }
     for (number, listed) in hooks.iter().enumerate() {
         if number > 0 {
             writeln!(terminal)?;
@@ -35,10 +38,8 @@ pub(crate) fn run(
     }
     terminal.problems(&problems)?;
     if hooks.is_empty() {
-        terminal.note("no hooks")?;
-    }
-    if let Some(variable) = context.disabled_by() {
-        terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
+        let usable = if problems.is_ok() { "" } else { "usable " };
+        terminal.note(format_args!("no {usable}hooks"))?;
     }
     Ok(Ended::Fine)
 }
@@ -54,7 +55,7 @@ impl Wanted {
         let event = args.event.as_deref();
         Ok(Self {
             event: event
-                .map(|name| names::event_type(name, None, context))
+                .map(|name| names::event_type(name, Asker::List, context))
                 .transpose()?,
             tool: args.tool.clone(),
         })
@@ -116,7 +117,7 @@ fn show(listed: &Listed, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
         writeln!(terminal, "  resident its process is kept for many events")?;
     }
     if hook.name().is_some() && !hook.description().is_empty() {
-        writeln!(terminal, "  what for {}", printable(hook.description()))?;
+        writeln!(terminal, "  about    {}", printable(hook.description()))?;
     }
     Ok(())
 }

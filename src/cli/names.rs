@@ -1,39 +1,79 @@
 //! The names of events on the command line.
 
+use serde_json::json;
+
 use crate::cli::context::Context;
 use crate::cli::error::Failure;
-use crate::{EventSpec, EventType};
+use crate::{Dialect, EventSpec, EventType, foreign_event};
+
+/// What needs the event.
+#[derive(Clone, Copy)]
+pub(crate) enum Asker {
+    /// `fire`, and whether its event may be custom with a name that is similar to another one.
+    Fire {
+        custom: bool,
+    },
+    List,
+    /// A case of a table.
+    Case,
+}
 
 /// Returns an event that the host fires, else a custom event. A name that is similar to that of an
-/// event is a typo, unless `custom` is true; `custom` is None if the command has no such option.
+/// event is a typo, unless it is declared as custom.
 pub(crate) fn event_type(
     name: &str,
-    custom: Option<bool>,
+    asker: Asker,
     context: &Context<'_>,
 ) -> Result<EventType, Failure> {
     let vocabulary = context.hooks.vocabulary();
     if let Some(known) = vocabulary.event(name) {
         return Ok(known.event_type().clone());
     }
-    let nearest = vocabulary.nearest_event(name).map(name_of);
     if let Some((event, tool)) = with_tool(name)
         && vocabulary.event(event).is_some()
     {
         let words = format!("`{name}` is a pattern, expected the event `{event}`");
-        let fix = format!("name the tool with `--tool {tool}`, in a table of cases as `tool`");
-        return Err(Failure::new(words).with_fix(fix));
+        return Err(Failure::new(words).with_fix(match asker {
+            Asker::Case => format!(r#"write `"event": "{event}", "tool": "{tool}"`"#),
+            _ => format!("name the tool with `--tool {tool}`"),
+        }));
     }
-    if let Some(nearest) = nearest.filter(|_| custom != Some(true)) {
-        let words = format!("unknown event `{name}`; did you mean `{nearest}`?");
-        let failure = Failure::new(words);
-        return Err(match custom {
-            Some(_) => failure.with_fix("for a custom event, add `--custom`"),
-            None => failure,
-        });
+    if name.contains(['*', '?', '[', '|', ',']) {
+        let words =
+            format!("`{name}` is a pattern, expected one event, such as `tool:pre_execute`");
+        return Err(Failure::new(words).with_fix(list_of_events(context)));
     }
-    EventType::custom(name).map_err(|error| {
-        let fix = format!("`{}` lists the events", context.command("events"));
-        Failure::new(error.to_string()).with_fix(fix)
+    let is_custom = matches!(asker, Asker::Fire { custom: true });
+    let nearest = vocabulary.nearest_event(name).map(name_of);
+    let foreign = of_other_tool(name).map(|(_, event)| event);
+    let meant = foreign.as_ref().map(EventType::as_str).or(nearest);
+    if let Some(meant) = meant.filter(|_| !is_custom) {
+        let words = format!("unknown event `{name}`; did you mean `{meant}`?");
+        return Err(Failure::new(words).with_fix(match asker {
+            Asker::Fire { .. } if foreign.is_none() => {
+                "for a custom event, add `--custom`".to_owned()
+            }
+            _ => list_of_events(context),
+        }));
+    }
+    EventType::custom(name).map_err(|_| {
+        let words = format!(
+            "unknown event `{name}`; a custom event is `category:action` of a-z, 0-9 and _"
+        );
+        Failure::new(words).with_fix(list_of_events(context))
+    })
+}
+
+pub(crate) fn list_of_events(context: &Context<'_>) -> String {
+    format!("`{}` lists the events", context.command("events"))
+}
+
+/// Returns the event that another tool calls so, and that tool.
+pub(crate) fn of_other_tool(name: &str) -> Option<(Dialect, EventType)> {
+    let payload = json!({"hook_event_name": name});
+    Dialect::ALL.iter().find_map(|tool| {
+        let event = foreign_event(*tool, payload.clone()).ok()?;
+        Some((*tool, event.event_type))
     })
 }
 

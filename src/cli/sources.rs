@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::context::Context;
+use crate::cli::files::short;
 use crate::{GateVerdict, Hook, Hooks};
 
 /// Whether a hook runs when its event is fired.
@@ -102,7 +103,12 @@ impl State {
             Self::Enabled => "enabled".to_owned(),
             Self::Disabled => "disabled by `\"enabled\": false`".to_owned(),
             Self::DisabledByName => "disabled by name in the user's file".to_owned(),
-            Self::NotApproved => format!("not approved: see `{}`", context.command("trust")),
+            Self::NotApproved => {
+                format!(
+                    "not approved: approve it with `{}`",
+                    context.command("trust")
+                )
+            }
             Self::ApprovalLost(why) => format!("fails: {why}; see `{}`", context.command("status")),
             Self::Unusable(why) => format!("fails: {why}"),
         }
@@ -113,10 +119,9 @@ impl State {
 /// directory.
 pub(crate) fn place(hook: &Hook) -> String {
     let Some(source) = hook.source() else {
-        return "no file".to_owned();
+        return "not in a file".to_owned();
     };
-    let here = std::env::current_dir().unwrap_or_default();
-    let path = source.path.strip_prefix(&here).unwrap_or(&source.path);
+    let path = short(&source.path);
     match source.line {
         Some(line) => format!("{}:{line}", path.display()),
         None => path.display().to_string(),
@@ -125,8 +130,11 @@ pub(crate) fn place(hook: &Hook) -> String {
 
 /// Returns the title of a hook in a list: its label, unless that is the place of an unusable entry.
 pub(crate) fn title(hook: &Hook) -> &str {
-    if hook.name().is_none() && hook.refusal().is_some() {
-        return "an entry that cannot be used";
+    if hook.name().is_some() || hook.refusal().is_none() {
+        return hook.label();
     }
-    hook.label()
+    match hook.source() {
+        Some(source) if source.index.is_some() => "an entry that cannot be used",
+        _ => "a file that cannot be used",
+    }
 }

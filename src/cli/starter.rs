@@ -34,10 +34,11 @@ pub(crate) fn run(
     let path = path.ok_or_else(|| {
         Failure::new("cannot find a home directory to write to").with_fix("set `XDG_CONFIG_HOME`")
     })?;
-    write_new(&path, context)?;
+    write_new(&path, args, context)?;
     let shown = printable(&path.to_string_lossy());
     let shown = terminal.styled(Style::Strong, shown);
     writeln!(terminal, "wrote {shown}")?;
+    writeln!(terminal, "{SCHEMA} beside it is its schema, for an editor")?;
     writeln!(terminal, "edit it, and try it:")?;
     let event = r#"tool:pre_execute --tool bash --args '{"command":"sudo ls"}'"#;
     writeln!(terminal, "  {}", context.command("validate"))?;
@@ -48,13 +49,13 @@ pub(crate) fn run(
     Ok(Ended::Fine)
 }
 
-fn write_new(path: &Path, context: &Context<'_>) -> Result<(), Failure> {
+fn write_new(path: &Path, args: &Init, context: &Context<'_>) -> Result<(), Failure> {
+    let global = if args.global { " --global" } else { "" };
+    let add = context.command(&format!("templates NAME --add{global}"));
     let cannot = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            Failure::new(format!("`{}` already exists", path.display())).with_fix(format!(
-                "edit it, or add a template with `{}`",
-                context.command("templates NAME --add")
-            ))
+            Failure::new(format!("`{}` already exists", path.display()))
+                .with_fix(format!("edit it, or add a template with `{add}`"))
         }
         _ => Failure::new(format!("cannot write `{}`: {error}", path.display())),
     };

@@ -79,16 +79,21 @@ fn sum_up(
     terminal: &mut Terminal<'_>,
 ) -> Result<(), Failure> {
     let root = printable(&project.now.root.to_string_lossy());
-    let (style, words) = match (changes.hooks.len(), changes.is_none()) {
-        (0, true) => (Style::Dim, "no hooks".to_owned()),
-        (hooks, true) => (Style::Good, format!("{}, approved", counted(hooks, "hook"))),
-        _ => (
-            Style::Warning,
-            format!(
-                "not as approved: `{}` approves it",
-                context.command("trust")
-            ),
-        ),
+    let hooks = counted(changes.hooks.len(), "hook");
+    let trust = context.command("trust");
+    let (style, words) = if !project.report.is_ok() {
+        let words = "a hooks file has errors; fix them first".to_owned();
+        (Style::Bad, words)
+    } else if !changes.is_none() && project.before.is_empty() {
+        let words = format!("{hooks} not approved; approve with `{trust}`");
+        (Style::Warning, words)
+    } else if !changes.is_none() {
+        let words = format!("changed since the approval; approve the changes with `{trust}`");
+        (Style::Warning, words)
+    } else if changes.hooks.is_empty() {
+        (Style::Dim, "no hooks".to_owned())
+    } else {
+        (Style::Good, format!("{hooks} approved"))
     };
     writeln!(terminal, "{root}: {}", terminal.styled(style, words))?;
     Ok(())
@@ -101,13 +106,18 @@ pub(crate) fn show(changes: &Changes<'_>, terminal: &mut Terminal<'_>) -> io::Re
     }
     for gone in &changes.gone {
         let words = match gone.definition["enabled"].as_bool() {
-            Some(false) => "approved, and gone; it was disabled",
-            _ => "approved, and gone: it fails, and blocks",
+            Some(false) => "was approved, and its entry is gone; it was disabled",
+            _ => "was approved, and its entry is gone; it blocks",
         };
         let state = terminal.styled(Style::Bad, words);
         writeln!(terminal, "{}: {state}", title_of(gone))?;
         show_definition(gone, "- ", terminal)?;
         writeln!(terminal)?;
+    }
+    let shows_files =
+        |it: &Compared<'_>| !matches!(it.change, Change::None) && !it.now.files.is_empty();
+    if changes.hooks.iter().any(shows_files) {
+        writeln!(terminal, "note: {}", Approval::NEVER_COVERED)?;
     }
     Ok(())
 }
@@ -115,18 +125,15 @@ pub(crate) fn show(changes: &Changes<'_>, terminal: &mut Terminal<'_>) -> io::Re
 fn show_hook(hook: &Compared<'_>, terminal: &mut Terminal<'_>) -> io::Result<()> {
     let (style, state) = match hook.change {
         Change::None => (Style::Good, "approved"),
-        Change::New => (Style::Warning, "not approved: it does not run"),
+        Change::New => (Style::Warning, "not approved; does not run"),
         Change::Outdated => (
             Style::Bad,
-            "approved by an earlier version, which covered less: it fails, and blocks",
+            "approved by an earlier version, which covered less; it blocks",
         ),
-        Change::Redefined(_) => (
-            Style::Bad,
-            "changed since it was approved: it fails, and blocks",
-        ),
+        Change::Redefined(_) => (Style::Bad, "changed since the approval; it blocks"),
         Change::Files(_) => (
             Style::Bad,
-            "its files have changed since: it fails, and blocks",
+            "its files have changed since the approval; it blocks",
         ),
     };
     let title = terminal.styled(Style::Strong, title_of(hook.now));
@@ -174,18 +181,21 @@ fn show_difference(old: &Approved, now: &Approved, terminal: &mut Terminal<'_>) 
 }
 
 fn show_cover(hook: &Approved, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    if hook.files.is_empty() {
+        writeln!(terminal, "  covers only the entry")?;
+    }
     for (file, digest) in &hook.files {
         let what = match digest {
-            Some(digest) => format!("SHA-256 {}", digest.get(..16).unwrap_or(digest)),
-            None => "is not there, and must not appear".to_owned(),
+            Some(digest) => format!(": SHA-256 {}", digest.get(..16).unwrap_or(digest)),
+            None => ", which does not exist: its creation ends the approval".to_owned(),
         };
-        writeln!(terminal, "  covers `{}`: {what}", printable(file))?;
+        writeln!(terminal, "  covers `{}`{what}", printable(file))?;
     }
     for reason in &hook.partial {
         let reason = terminal.styled(Style::Warning, printable(reason));
         writeln!(terminal, "  partial: {reason}")?;
     }
-    writeln!(terminal, "  {}", Approval::NEVER_COVERED)
+    Ok(())
 }
 
 /// Returns the title of an approved hook.

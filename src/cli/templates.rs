@@ -83,7 +83,7 @@ fn add(
     if !args.global {
         writeln!(
             terminal,
-            "it runs once you have approved it: {}",
+            "it runs only after you have approved it: `{}`",
             context.command("trust")
         )?;
     }

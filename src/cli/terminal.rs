@@ -6,8 +6,9 @@ use std::io::{self, BufWriter, Read, Write};
 
 use clap::ValueEnum;
 
+use crate::cli::files::short;
 use crate::cli::io::{Io, Terminals};
-use crate::is_printable;
+use crate::{LoadReport, is_printable};
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -138,14 +139,23 @@ impl<'a> Terminal<'a> {
     }
 
     /// Writes the problems of hooks files to standard error.
-    pub(crate) fn problems(&mut self, report: &crate::LoadReport) -> io::Result<()> {
+    pub(crate) fn problems(&mut self, report: &LoadReport) -> io::Result<()> {
         if report.problems.is_empty() {
             return Ok(());
         }
         self.out.flush()?;
-        let text = report.render(self.colours_of_errors);
+        let text = drawn(report, self.colours_of_errors);
         writeln!(self.errors, "{text}")
     }
+}
+
+/// Draws the problems of hooks files, with short paths.
+pub(crate) fn drawn(report: &LoadReport, colours: bool) -> String {
+    let mut report = report.clone();
+    for problem in &mut report.problems {
+        problem.path = short(&problem.path).to_owned();
+    }
+    report.render(colours)
 }
 
 impl Write for Terminal<'_> {

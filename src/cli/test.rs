@@ -13,7 +13,7 @@ use crate::cli::cases::{self, Case, Placed};
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
-use crate::cli::names;
+use crate::cli::names::{self, Asker};
 use crate::cli::terminal::{Style, Terminal};
 use crate::cli::validate::counted;
 use crate::cli::verdict::{Verdict, changed_by};
@@ -136,8 +136,8 @@ impl Ready {
     fn of(placed: Placed, file: &Path, context: &Context<'_>) -> Result<Self, Failure> {
         let place = placed.place(file);
         let Placed { case, line, .. } = placed;
-        let event_type =
-            names::event_type(&case.event, None, context).map_err(|failure| failure.at(&place))?;
+        let event_type = names::event_type(&case.event, Asker::Case, context)
+            .map_err(|failure| failure.at(&place))?;
         let reason = case.reason.as_deref().map(Pattern::new).transpose();
         let reason = reason.map_err(|error| {
             Failure::new(format!("{place}: `reason` is not a glob: {error}"))
@@ -206,6 +206,11 @@ impl Judged {
         writeln!(terminal, "{word}  {title} (line {})", self.ready.line)?;
         let differs = |(what, ..): &(&str, Value, Value)| self.differs.contains(what);
         for (what, expected, found) in self.compared().into_iter().filter(differs) {
+            let found = if found.is_null() {
+                "none".to_owned()
+            } else {
+                found.to_string()
+            };
             let line = format!("{what}: expected {expected}, found {found}");
             writeln!(terminal, "      {}", printable(&line))?;
         }

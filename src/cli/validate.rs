@@ -1,13 +1,13 @@
 //! `validate`: shows all problems of hooks files.
 
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cli::args::Validate;
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
-use crate::cli::terminal::{Style, Terminal};
+use crate::cli::terminal::{Style, Terminal, drawn};
 use crate::{HookConfig, Hooks, LoadReport, Severity, TrustPolicy, printable};
 
 /// The most bytes of standard input, which is also the library's limit for a file.
@@ -70,16 +70,15 @@ fn read_input(terminal: &mut Terminal<'_>) -> Result<String, Failure> {
 }
 
 fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
-    let project = hooks
-        .project()
-        .and_then(|root| hooks.config().project_path(root));
-    let looked_for = [hooks.config().global_path(), project];
-    let names: Vec<_> = looked_for
-        .iter()
-        .flatten()
+    let config = hooks.config();
+    let project = hooks.project().and_then(|root| config.project_path(root));
+    let names: Vec<_> = config
+        .global_path()
+        .into_iter()
+        .chain(project)
         .map(|path| format!("`{}`", path.display()))
         .collect();
-    let words = format!("found no hooks file; looked for {}", names.join(" and "));
+    let words = format!("found no hooks file, for example {}", names.join(" or "));
     Failure::new(words).with_fix(format!(
         "name one, or write one with `{}`",
         context.command("init")
@@ -88,7 +87,7 @@ fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
 
 fn show(report: &LoadReport, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
     if !report.problems.is_empty() {
-        let drawn = report.render(terminal.has_colours());
+        let drawn = drawn(report, terminal.has_colours());
         writeln!(terminal, "{drawn}")?;
     }
     for (path, tool) in &report.read_as {

@@ -93,14 +93,16 @@ impl Admission {
         self.vanished.retain(|hook| {
             hook.dialect() == Dialect::Native || self.dialects.contains(&hook.dialect())
         });
-        for hook in &self.vanished {
-            self.problems.push(problem_of(hook, &self.path));
-        }
         files.iter_mut().for_each(Loaded::compile_conditions);
     }
 
-    /// Reports all hooks that are not approved as one problem, with the command that approves them.
-    pub(super) fn report_unapproved(&mut self, approve_command: String) {
+    /// Reports each hook that is gone, and all hooks that are not approved as one problem, with the command
+    /// that approves them.
+    pub(super) fn report(&mut self, approve_command: &str) {
+        for hook in &self.vanished {
+            let problem = problem_of(hook, &self.path, approve_command);
+            self.problems.push(problem);
+        }
         let count = self.unapproved.len();
         if count == 0 {
             return;
@@ -198,10 +200,12 @@ fn lose_all(files: &mut [Loaded], error: &TrustError) {
 }
 
 /// Returns the problem of a hook that is no longer in the project's file.
-fn problem_of(vanished: &Hook, path: &Path) -> Problem {
-    let words = format!(
-        "`{}` was approved, and has changed or is gone",
-        vanished.label()
-    );
-    Problem::new(Severity::Error, path, words).made_printable()
+fn problem_of(vanished: &Hook, path: &Path, approve_command: &str) -> Problem {
+    let label = vanished.label();
+    let words = format!("`{label}` was approved, and has changed or is gone: it blocks");
+    let mut problem = Problem::new(Severity::Error, path, words);
+    problem.help = Some(format!(
+        "review the changes; to approve them: `{approve_command}`"
+    ));
+    problem.made_printable()
 }

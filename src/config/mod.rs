@@ -327,7 +327,7 @@ impl HookConfig {
         admission.admit(&mut files, root, store);
         others.project = files.split_off(own);
         let by_default = || admission::approve_command(&self.profile, root);
-        admission.report_unapproved(self.approve_command.clone().unwrap_or_else(by_default));
+        admission.report(&self.approve_command.clone().unwrap_or_else(by_default));
         files
     }
 

@@ -264,7 +264,11 @@ impl Reader<'_> {
     }
 
     fn unknown_option(&mut self, program: &str, option: &str) {
-        let reason = format!("unknown option: `{program} {option}` may run or load files");
+        let reason = if option.starts_with('$') {
+            format!("`{option}` in `{program} {option}` is only known at run time: write the name")
+        } else {
+            format!("unknown option: `{program} {option}` may run or load files")
+        };
         self.found.partial(reason);
     }
 

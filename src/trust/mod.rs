@@ -104,7 +104,7 @@ pub enum TrustError {
 
 impl Approval {
     /// What no approval covers, as a sentence to show beside each approval.
-    pub const NEVER_COVERED: &str = "what the covered files themselves load or run is not covered";
+    pub const NEVER_COVERED: &str = "files that the covered files load or run are not covered";
 
     /// Looks at the hooks of a project and at the files that they run. Approves nothing yet.
     ///

@@ -162,6 +162,13 @@ fn a_script_with_a_plain_name_must_not_appear() {
 }
 
 #[test]
+fn a_variable_as_a_script_is_named() {
+    let project = with_hook(json!({"command": "sh $X"}));
+    let words = "`$X` in `sh $X` is only known at run time: write the name";
+    assert_eq!(project.look().hooks[0].partial, [words]);
+}
+
+#[test]
 fn a_pipe_does_not_block() {
     let project = with_hook(json!({"command": "sh ./guard.sh"}));
     project.world.write("project/guard.sh", "exit 0");

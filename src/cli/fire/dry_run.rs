@@ -14,7 +14,7 @@ use crate::cli::terminal::{Style, Terminal};
 use crate::{FailurePolicy, HookEvent, Hooks, Mismatch, TrustPolicy, printable};
 
 /// What would happen to a hook.
-enum Verdict {
+pub(super) enum Verdict {
     /// It would run, at this position.
     Runs(usize),
     /// It would fail, because it cannot run.
@@ -70,7 +70,9 @@ fn judge<'a>(
             verdict = Verdict::DoesNotRun(format!("`{variable}` is set"));
         }
         if let (Verdict::Runs(_) | Verdict::Fails(..), Some(at)) = (&verdict, &stopped_at) {
-            verdict = Verdict::DoesNotRun(format!("`{at}` before it fails, and stops the others"));
+            verdict = Verdict::DoesNotRun(format!(
+                "`{at}`, which is before it, fails and stops the hooks after it"
+            ));
         }
         if !matches!(verdict, Verdict::DoesNotRun(_)) {
             order += 1;
@@ -87,7 +89,7 @@ fn judge<'a>(
     judged
 }
 
-fn verdict_on(listed: &Listed, mismatches: &[Mismatch], order: usize) -> Verdict {
+pub(super) fn verdict_on(listed: &Listed, mismatches: &[Mismatch], order: usize) -> Verdict {
     if !mismatches.is_empty() {
         let why: Vec<_> = mismatches.iter().map(words_of).collect();
         return Verdict::DoesNotRun(why.join("; "));

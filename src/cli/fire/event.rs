@@ -3,13 +3,14 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::cli::args::Fire;
 use crate::cli::context::Context;
-use crate::cli::error::Failure;
+use crate::cli::error::{Failure, placed_json_words};
+use crate::cli::files;
+use crate::cli::names::{self, Asker};
 use crate::cli::terminal::Terminal;
-use crate::cli::{files, names};
 use crate::{EventSpec, HookEvent};
 
 /// The most bytes of an event.
@@ -20,10 +21,23 @@ pub(super) fn of(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<HookEvent, Failure> {
+    let asker = Asker::Fire {
+        custom: args.custom,
+    };
     let mut event = match (&args.event_json, &args.event) {
-        (Some(file), _) => read(file, terminal)?,
-        (None, Some(name)) => HookEvent::new(names::event_type(name, Some(args.custom), context)?),
-        (None, None) => return Err(Failure::new("there is no event to fire")),
+        (Some(file), _) => {
+            let mut event = read(file, terminal)?;
+            event.event_type = names::event_type(event.event_type.as_str(), asker, context)?;
+            event
+        }
+        (None, Some(name)) => HookEvent::new(names::event_type(name, asker, context)?),
+        (None, None) => {
+            return Err(Failure::new("no event given").with_fix(format!(
+                "name one, as in `{}`, or use `--event-json FILE`; {}",
+                context.command("fire tool:pre_execute"),
+                names::list_of_events(context)
+            )));
+        }
     };
     if let Some(tool) = &args.tool {
         event = event.with_tool_name(tool);
@@ -63,14 +77,15 @@ fn lacks_arguments(event: &HookEvent, context: &Context<'_>) -> bool {
 fn json_of(option: &str, text: &str) -> Result<Value, Failure> {
     if let Some(file) = text.strip_prefix('@') {
         let read = files::open(Path::new(file)).and_then(files::text_of);
-        let value = read.and_then(|text| Ok(serde_json::from_str(&text)?));
-        return value.map_err(|error| {
-            Failure::new(format!("cannot read `{option} @{file}`: {error}"))
+        let failed = |words: String| {
+            Failure::new(format!("cannot read `{option} @{file}`: {words}"))
                 .with_fix("name a file of JSON")
-        });
+        };
+        let text = read.map_err(|error| failed(error.to_string()))?;
+        return serde_json::from_str(&text).map_err(|error| failed(placed_json_words(&error)));
     }
     serde_json::from_str(text).map_err(|error| {
-        let words = format!("`{option}` is not JSON: {error}");
+        let words = format!("`{option}`: {}", placed_json_words(&error));
         let example = if option == "--args" || text.contains(['{', '"', '\'']) {
             r#"'{"command":"ls"}'"#.to_owned()
         } else {
@@ -93,14 +108,31 @@ fn pair_of(pair: &str) -> Result<(&str, Value), Failure> {
 }
 
 fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, Failure> {
-    serde_json::from_str(&text_of(file, terminal)?).map_err(|error| {
-        cannot_read(file, error).with_fix(r#"an event is at least {"type": "session:start"}"#)
-    })
+    let text = text_of(file, terminal)?;
+    let fix = r#"an event is at least {"type": "session:start"}"#;
+    let failed = |error| cannot_read(file, placed_json_words(&error)).with_fix(fix);
+    let event: Map<String, Value> = serde_json::from_str(&text).map_err(failed)?;
+    if let Some(name) = event.get("hook_event_name").and_then(Value::as_str)
+        && let Some((tool, _)) = names::of_other_tool(name)
+    {
+        let words = format!("it is an event of another tool, `{name}`");
+        return Err(cannot_read(file, words).with_fix(format!("add `--as {tool}`")));
+    }
+    if let Some(key) = event.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        let mut words = format!("unknown key `{key}`");
+        if let Some(meant) = KEYS.iter().find(|it| strsim::jaro_winkler(it, key) > 0.88) {
+            words += &format!("; did you mean `{meant}`?");
+        }
+        return Err(cannot_read(file, words).with_fix("put other values into `data`"));
+    }
+    serde_json::from_str(&text).map_err(failed)
 }
 
+/// The keys of an event; `id` is written for a resident hook.
+const KEYS: [&str; 6] = ["type", "timestamp", "data", "tool_name", "session_id", "id"];
+
 pub(super) fn cannot_read(file: &Path, why: impl Display) -> Failure {
-    let words = format!("cannot read `--event-json {}`: {why}", file.display());
-    Failure::new(words)
+    files::cannot_read(&format!("--event-json {}", file.display()), why)
 }
 
 pub(super) fn text_of(file: &Path, terminal: &mut Terminal<'_>) -> Result<String, Failure> {
@@ -109,5 +141,9 @@ pub(super) fn text_of(file: &Path, terminal: &mut Terminal<'_>) -> Result<String
     } else {
         files::open(file).and_then(|file| files::text_up_to(LARGEST_EVENT, file))
     };
-    text.map_err(|error| cannot_read(file, error))
+    let text = text.map_err(|error| cannot_read(file, error))?;
+    if text.trim().is_empty() {
+        return Err(cannot_read(file, "it is empty"));
+    }
+    Ok(text)
 }

@@ -10,7 +10,7 @@ use super::{Firing, event};
 use crate::cli::args::Fire;
 use crate::cli::context::{Context, absolute};
 use crate::cli::ended::Ended;
-use crate::cli::error::Failure;
+use crate::cli::error::{Failure, placed_json_words};
 use crate::cli::sources::{place, title};
 use crate::cli::terminal::Terminal;
 use crate::{
@@ -28,7 +28,12 @@ pub(super) fn run(
         let words = "`--config` names hooks of this program, not of another tool";
         return Err(Failure::new(words).with_fix("name the tool's file with `--settings FILE`"));
     }
-    let file = args.event_json.as_deref().unwrap_or(Path::new("-"));
+    let Some(file) = args.event_json.as_deref() else {
+        let words = format!("`--as {dialect}` needs `--event-json FILE`, and no EVENT");
+        let example = format!("fire --as {dialect} --event-json event.json");
+        let fix = format!("write it as in `{}`", context.command(&example));
+        return Err(Failure::new(words).with_fix(fix));
+    };
     let input = read(dialect, file, terminal)?;
     let hooks = context.load_as(dialect, &named(args)?)?;
     let problems = hooks.report();
@@ -80,7 +85,7 @@ fn read(dialect: Dialect, file: &Path, terminal: &mut Terminal<'_>) -> Result<In
     let text = event::text_of(file, terminal)?;
     let fix = "write it as the tool does: {\"hook_event_name\": \"SessionStart\", ...}";
     let payload: Value = serde_json::from_str(&text)
-        .map_err(|error| event::cannot_read(file, error).with_fix(fix))?;
+        .map_err(|error| event::cannot_read(file, placed_json_words(&error)).with_fix(fix))?;
     match foreign_event(dialect, payload) {
         Ok(event) => Ok(Input::Event(event)),
         Err(error @ ForeignEventError::NotFired { .. }) => Ok(Input::NotFired(error.to_string())),

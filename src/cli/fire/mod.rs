@@ -7,6 +7,7 @@ mod message;
 mod resident;
 mod show;
 mod spinner;
+mod unused;
 
 use std::io::Write;
 use std::sync::Arc;
@@ -112,6 +113,10 @@ impl Firing<'_> {
     ) -> Result<Pass, Failure> {
         let mut fired = Fired::start(event, self, with_background)?;
         let mut show = Show::new(&fired.event, &fired.hooks, self.is_json, self.context);
+        show.is_again = !with_background;
+        if fired.hooks.is_empty() {
+            show.none = unused::why(&fired.event, self.hooks, self.context);
+        }
         let ended = fired.watch(&mut show, terminal);
         if ended.is_err() {
             // The output was closed, and the hooks would continue unseen.
@@ -122,7 +127,7 @@ impl Firing<'_> {
         let Some(outcome) = fired.outcome else {
             return Err(Failure::new("the engine has not answered"));
         };
-        show.finish(&fired.event, &outcome, interrupted, terminal)?;
+        show.finish(&outcome, interrupted, terminal)?;
         Ok(Pass {
             event: fired.event,
             outcome,

@@ -41,10 +41,11 @@ pub(super) fn run(
     let hooks = hooks_for(&event, context, found, terminal)?;
     let (hooks, others): (Vec<_>, Vec<_>) = hooks.into_iter().partition(|hook| hook.resident());
     let _ = terminal.interrupted();
+    let event = Arc::new(event);
     let mut series = Series {
         events,
         show: Show::new(&event, &hooks, is_json, context),
-        event: Arc::new(event),
+        event,
         ended: Ended::Fine,
     };
     let mut reports = Vec::new();
@@ -109,7 +110,8 @@ fn conclude(
     }
     if others > 0 {
         let others = counted(others, "hook");
-        writeln!(terminal, "  not run, for not being resident: {others}")?;
+        let words = "without `\"resident\": true` did not run";
+        writeln!(terminal, "  {others} {words}")?;
     }
     Ok(())
 }

@@ -13,16 +13,22 @@ use crate::cli::error::Failure;
 use crate::cli::sources::{place, title};
 use crate::cli::terminal::{Style, Terminal};
 use crate::cli::validate::counted;
+use crate::cli::verdict::changed_by;
 use crate::{
-    Decision, FailureKind, Hook, HookEvent, HookOutput, HookResult, Outcome, Residency, SkipReason,
-    printable, printable_lines,
+    Decision, EventType, FailureKind, Hook, HookEvent, HookOutput, HookResult, Outcome, Residency,
+    SkipReason, printable, printable_lines,
 };
 
 /// Shows messages as they arrive; with `--json`, nothing before the end.
 pub(super) struct Show {
     is_json: bool,
+    event: Arc<HookEvent>,
     can_block: bool,
     hooks: usize,
+    /// Why no hook ran, if there is none to run.
+    pub(super) none: Option<String>,
+    /// Whether the event is the changed call.
+    pub(super) is_again: bool,
     /// The number of hooks that will have a result, if nothing stops them.
     awaited: usize,
     lacks_approval: bool,
@@ -33,7 +39,7 @@ pub(super) struct Show {
 
 impl Show {
     pub(super) fn new(
-        event: &HookEvent,
+        event: &Arc<HookEvent>,
         hooks: &[Arc<Hook>],
         is_json: bool,
         context: &Context<'_>,
@@ -41,8 +47,11 @@ impl Show {
         let awaited = hooks.iter().filter(|hook| !hook.background());
         Self {
             is_json,
+            event: Arc::clone(event),
             can_block: context.hooks.vocabulary().can_block(&event.event_type),
             hooks: hooks.len(),
+            none: None,
+            is_again: false,
             awaited: awaited.count(),
             lacks_approval: false,
             spinner: None,
@@ -125,16 +134,37 @@ impl Show {
         if let Some(output) = result.output() {
             answer(terminal, output)?;
         }
-        for words in result.diagnostics() {
+        for words in result.diagnostics().iter().chain(&self.remarks(result)) {
             let words = terminal.styled(Style::Warning, printable(words));
             writeln!(terminal, "  {words}")?;
         }
         Ok(())
     }
 
+    /// Describes what the author of the hook probably did not intend.
+    fn remarks(&self, result: &HookResult) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if result.started() {
+            for pointer in result.hook.untested_conditions(&self.event) {
+                remarks.push(format!(
+                    "the condition of `{pointer}` was not tested: the event has no text there, or a very long one"
+                ));
+            }
+        }
+        if result.output_held_open {
+            remarks.push("a process that it started still holds its output open".to_owned());
+        }
+        let output = result.output();
+        if output.is_some_and(|output| output.updated_output.is_some())
+            && self.event.event_type != EventType::ToolPostExecute
+        {
+            remarks.push("`updatedOutput` has an effect only on `tool:post_execute`".to_owned());
+        }
+        remarks
+    }
+
     pub(super) fn finish(
         &mut self,
-        event: &HookEvent,
         outcome: &Outcome,
         interrupted: Option<u8>,
         terminal: &mut Terminal<'_>,
@@ -150,12 +180,15 @@ impl Show {
             Some(_) => (Style::Warning, interrupted_words(outcome)),
             None => self.conclusion(outcome),
         };
-        let name = &event.event_type;
+        let name = &self.event.event_type;
         writeln!(terminal, "{name}: {}", terminal.styled(style, words))?;
+        if let Some(why) = &self.none {
+            writeln!(terminal, "{why}")?;
+        }
         if self.lacks_approval {
             writeln!(
                 terminal,
-                "  fix: look at it and approve it with `{}`",
+                "  fix: review the project's hooks, and approve them with `{}`",
                 self.trust
             )?;
         }
@@ -164,14 +197,15 @@ impl Show {
         }
         if let Some(input) = outcome.updated_input() {
             let input = printable(&Value::from(input).to_string());
-            writeln!(
-                terminal,
-                "  with these changes, where it applies them: {input}"
-            )?;
+            if !self.is_again {
+                writeln!(terminal, "  if the host applies changes: {input}")?;
+            } else if changed_by(&self.event, outcome).is_some() {
+                writeln!(terminal, "  a second change is ignored: {input}")?;
+            }
         }
         if let Some(output) = outcome.updated_output() {
             let output = printable(&output.to_string());
-            writeln!(terminal, "  with this in the place of the output: {output}")?;
+            writeln!(terminal, "  the output is replaced by: {output}")?;
         }
         Ok(())
     }
@@ -186,15 +220,16 @@ impl Show {
             .iter()
             .filter(|it| !it.should_continue())
             .count();
-        if self.hooks == 0 {
-            (
-                Style::Good,
-                "no hook is for this event; the host would continue".to_owned(),
-            )
+        if self.none.is_some() {
+            let words = "no hook ran; the host would continue";
+            (Style::Warning, words.to_owned())
+        } else if self.hooks == 0 {
+            let words = "no hook is for this event; the host would continue";
+            (Style::Good, words.to_owned())
         } else if failed > 0 {
             let failed = counted(failed, "hook");
             let words = format!(
-                "{failed} failed or objected; the host would continue, for this event cannot be blocked"
+                "{failed} failed or decided to block; the host would continue, since this event cannot be blocked"
             );
             (Style::Warning, words + &self.not_reached(outcome))
         } else {
@@ -210,7 +245,7 @@ impl Show {
         match result.decision() {
             Decision::Ask => (
                 Style::Warning,
-                format!("{by} wants the user asked: {reason}{rest}; a host that cannot ask blocks"),
+                format!("{by} asks the user: {reason} (a host that cannot ask blocks){rest}"),
             ),
             _ => (Style::Bad, format!("blocked by {by}: {reason}{rest}")),
         }
@@ -219,7 +254,7 @@ impl Show {
     fn not_reached(&self, outcome: &Outcome) -> String {
         match self.awaited.saturating_sub(outcome.results().len()) {
             0 => String::new(),
-            left => format!(" ({} behind it did not run)", counted(left, "hook")),
+            left => format!(" ({} after it did not run)", counted(left, "hook")),
         }
     }
 }
@@ -239,13 +274,13 @@ fn answer(terminal: &mut Terminal<'_>, output: &HookOutput) -> io::Result<()> {
     let input = input.map(|input| Value::from(input).to_string());
     let replaced = output.updated_output.as_ref().map(Value::to_string);
     let parts = [
-        ("reason for it", &output.reason),
+        ("reason", &output.reason),
         ("why it ends the turn", &output.stop_reason),
         ("for the user", &output.system_message),
         ("for the model", &output.additional_context),
         ("feedback", &output.feedback),
         ("changes", &input),
-        ("for the output", &replaced),
+        ("new output", &replaced),
     ];
     for (what, text) in parts {
         lines(terminal, what, text.as_deref().unwrap_or_default())?;
@@ -282,7 +317,7 @@ fn verdict(result: &HookResult, can_block: bool) -> (Style, &'static str) {
     } else if can_block && !result.hook.background() {
         (Style::Bad, "blocks")
     } else if result.success() {
-        (Style::Bad, "objects")
+        (Style::Bad, "decides to block")
     } else {
         (Style::Bad, "failed")
     }
@@ -294,7 +329,7 @@ fn residency(how: Residency) -> &'static str {
         Residency::Kept => ", resident: its process was there",
         Residency::Started => ", resident: its process was started for this event",
         Residency::Replaced => ", resident: its process was replaced",
-        _ => ", resident: it ran for this event alone",
+        _ => ", resident, one-shot",
     }
 }
 

@@ -16,10 +16,8 @@ use crate::printable;
 use traced::{Traced, read_from};
 
 pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
-    let (traced, mode) = read(&args.file, terminal).map_err(|error| {
-        let words = format!("cannot read the trace `{}`: {error}", args.file.display());
-        Failure::new(words)
-    })?;
+    let (traced, mode) = read(&args.file, terminal)
+        .map_err(|error| files::cannot_read(&args.file.to_string_lossy(), error))?;
     if traced.entries.is_empty() && traced.broken > 0 {
         let words = format!("`{}` is not a trace", args.file.display());
         return Err(

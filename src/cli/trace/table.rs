@@ -54,12 +54,13 @@ fn sum_up(traced: &Traced, terminal: &mut Terminal<'_>) -> io::Result<()> {
         }
     }
     let rest = [
-        (traced.left_out, "earlier lines left out"),
-        (traced.lost, "lost by the program that wrote it"),
-        (traced.broken, "broken"),
+        (traced.left_out, "left out before these"),
+        (traced.lost, "lost by the host"),
+        (traced.broken, "unreadable"),
     ];
     for (count, what) in rest.into_iter().filter(|(count, _)| *count > 0) {
-        words.push(format!("{count} {what}"));
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        words.push(format!("{} {what}", counted(count, "line")));
     }
     if !traced.entries.is_empty() {
         writeln!(terminal)?;
@@ -86,7 +87,7 @@ fn row(entry: &Entry) -> [String; 6] {
     let mut why: Vec<_> = why.into_iter().flatten().map(first_line).collect();
     // Only what takes long (a start) or should be rare (a replacement, a one-shot run).
     let resident = entry.resident.as_deref().filter(|how| *how != "kept");
-    why.extend(resident.map(|how| format!("resident {}", first_line(how))));
+    why.extend(resident.map(|how| format!("resident {}", first_line(how).replace('_', "-"))));
     let hook = if entry.background {
         format!("{} &", entry.hook)
     } else {

@@ -119,7 +119,7 @@ pub enum ForeignEventError {
     #[error("{0}")]
     Malformed(String),
     /// The tool has no event of this name.
-    #[error("`hook_event_name`: `{dialect}` has no event `{name}`")]
+    #[error("`hook_event_name`: `{name}` is not an event of `{dialect}`")]
     Unknown {
         /// The tool.
         dialect: Dialect,
@@ -127,7 +127,7 @@ pub enum ForeignEventError {
         name: String,
     },
     /// The tool has this event, but hosts of this crate do not fire it.
-    #[error("`hook_event_name`: hosts do not fire `{name}`, so no hook of it runs")]
+    #[error("`hook_event_name`: hosts do not fire `{name}`, so its hooks do not run")]
     NotFired {
         /// The event.
         name: String,

@@ -293,12 +293,12 @@ fn an_input_that_is_no_event_is_refused() {
         (
             Claude,
             json!({"hook_event_name": "BeforeTool"}),
-            "`hook_event_name`: `claude` has no event `BeforeTool`",
+            "`hook_event_name`: `BeforeTool` is not an event of `claude`",
         ),
         (
             Gemini,
             json!({"hook_event_name": "BeforeToolSelection"}),
-            "`hook_event_name`: hosts do not fire `BeforeToolSelection`, so no hook of it runs",
+            "`hook_event_name`: hosts do not fire `BeforeToolSelection`, so its hooks do not run",
         ),
         (Dialect::Native, json!({}), "missing field `type`"),
     ] {

@@ -91,6 +91,11 @@ fn status_shows_changes_since_the_approval() {
     user.run(&["status"]).is_as_in("status_changed.txt");
     user.write("project/.src/forge/hooks.json", r#"{"hooks": []}"#);
     user.run(&["status"]).is_as_in("status_gone.txt");
+    let fired = user.run(&SUDO);
+    let words = "error: `guard` was approved, and has changed or is gone: it blocks";
+    assert!(fired.err.contains(words), "{fired:?}");
+    let help = "help: review the changes; to approve them: `forge-hooks trust`";
+    assert!(fired.err.contains(help), "{fired:?}");
 }
 
 #[test]
@@ -101,7 +106,7 @@ fn a_disabled_hook_that_is_gone_blocks_nothing() {
     assert_eq!(user.run(&["trust", "-y"]).status, 0);
     user.write("project/.src/forge/hooks.json", r#"{"hooks": []}"#);
     let said = user.run(&["status"]);
-    let words = "*: approved, and gone; it was disabled\n";
+    let words = "*: was approved, and its entry is gone; it was disabled\n";
     assert!(said.out.starts_with(words), "{said:?}");
     assert_eq!(user.run(&["fire", "session:start"]).status, 0);
 }

@@ -71,10 +71,21 @@ fn a_table_that_cannot_be_used_runs_nothing() {
     let good = r#"{"event": "session:start", "expect": "allow"}"#;
     for (text, words) in [
         ("[]".to_owned(), "found no cases in `t.json`"),
-        ("{".to_owned(), "t.json:1:1: "),
+        (
+            "{".to_owned(),
+            "t.json:1:1: expected a list, found an object",
+        ),
+        (
+            format!("[{good}, {{\"event\": \"tool:error:bash\", \"expect\": \"allow\"}}]"),
+            "fix: write `\"event\": \"tool:error\", \"tool\": \"bash\"`",
+        ),
+        (
+            format!("[{}]", good.replace("allow", "deny")),
+            "unknown value `deny`, expected one of `allow`, `block`, `ask`",
+        ),
         (
             format!("[{good}, {{\"event\": \"*\"}}]"),
-            "t.json:1:62: missing field `expect`",
+            "t.json:1:62: missing key `expect`",
         ),
         (
             format!("[{good},\n{{\"event\": \"session:strat\", \"expect\": \"allow\"}}]"),
@@ -86,18 +97,19 @@ fn a_table_that_cannot_be_used_runs_nothing() {
         ),
         (
             format!("[{good},\n{{\"evnt\": \"a:b\"}}]"),
-            "unknown field `evnt`",
+            "unknown key `evnt`",
         ),
     ] {
         user.write("project/t.json", &text);
         let said = user.run(&["test", "t.json", "--config", "hooks.json"]);
         assert_eq!((said.status, &*said.out), (2, ""), "{text}: {said:?}");
         assert!(said.err.contains(words), "{text}: {said:?}");
-        if !text.contains("strat") {
-            assert!(said.err.contains("  fix: "), "{text}: {said:?}");
-        }
+        assert!(said.err.contains("  fix: "), "{text}: {said:?}");
     }
     assert!(!user.path("project/ran").exists());
+    let piped = user.run_with_input(&["test", "-"], "{}");
+    let words = "error: standard input:1:1: expected a list";
+    assert!(piped.err.starts_with(words), "{piped:?}");
     let missing = user.run(&["test", "none.json"]);
     assert!(
         missing.err.contains("cannot read `none.json`"),
@@ -171,7 +183,7 @@ fn a_non_table_is_not_recorded_into() {
     user.write("project/two.json", "[{\"event\": \"a:b\"}]");
     for (file, words) in [
         ("one.json", "one.json:1:1: "),
-        ("two.json", "missing field `expect`"),
+        ("two.json", "missing key `expect`"),
         (".", "a directory, expected a regular file"),
         ("none/cases.json", "cannot write `none/cases.json`"),
     ] {

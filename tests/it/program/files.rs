@@ -53,7 +53,10 @@ fn validate_reads_standard_input() {
 fn validate_without_a_file_lists_the_paths() {
     let said = User::new().run(&["validate"]);
     assert_eq!(said.status, 2);
-    assert!(said.err.contains("[FOLDER]/config/src/forge/hooks.json"));
+    let words = "looked for `[FOLDER]/config/src/forge/hooks.json`, \
+        `[FOLDER]/config/src/opencode/hooks.json`, `[FOLDER]/project/.src/forge/hooks.json`, \
+        `[FOLDER]/project/.src/opencode/hooks.json`\n";
+    assert!(said.err.contains(words), "{said:?}");
     assert!(said.err.contains("forge-hooks init"), "{said:?}");
 }
 
@@ -152,7 +155,8 @@ fn init_never_overwrites_a_file() {
         let user = User::new();
         let said = user.run(args);
         assert_eq!(said.status, 0, "{said:?}");
-        assert!(said.out.contains(&format!("[FOLDER]/{path}")), "{said:?}");
+        let words = format!("wrote [FOLDER]/{path}\nhooks.schema.json beside it is its schema");
+        assert!(said.out.starts_with(&words), "{said:?}");
         let checked = user.run(&["validate", "--strict"]);
         assert_eq!(checked.status, 0, "{checked:?}");
         let content: Value = serde_json::from_str(&user.read(path)).unwrap();
@@ -166,6 +170,8 @@ fn init_never_overwrites_a_file() {
         let again = user.run(args);
         assert_eq!((again.status, user.read(path).as_str()), (2, "mine"));
         assert!(again.err.contains(path), "{again:?}");
+        let fix = args.join(" ").replace("init", "templates NAME --add") + "`";
+        assert!(again.err.contains(&fix), "{again:?}");
     }
 }
 

@@ -174,7 +174,7 @@ fn options_become_the_event() {
 #[test]
 fn wrong_usage_names_the_option_and_the_fix() {
     let user = User::new();
-    let cases: [(&[&str], &str); 12] = [
+    let cases: &[(&[&str], &str)] = &[
         (
             &["fire", "tool:pre_execute:bash"],
             "fix: name the tool with `--tool bash`",
@@ -187,14 +187,43 @@ fn wrong_usage_names_the_option_and_the_fix() {
             &["fire", "tool:pre_exec"],
             "unknown event `tool:pre_exec`; did you mean `tool:pre_execute`?",
         ),
+        (&["fire", "start"], "unknown event `start`"),
         (&["fire", "start"], "events` lists the events"),
+        (
+            &["fire", "tool:*"],
+            "`tool:*` is a pattern, expected one event, such as `tool:pre_execute`",
+        ),
+        (
+            &["fire", "PreToolUse"],
+            "unknown event `PreToolUse`; did you mean `tool:pre_execute`?",
+        ),
+        (
+            &["fire", "BeforeTool", "--custom"],
+            "unknown event `BeforeTool`; a custom event is `category:action`",
+        ),
+        (
+            &["list", "--event", "tool:pre_exec"],
+            "fix: `forge-hooks events` lists the events",
+        ),
+        (
+            &["fire"],
+            "no event given\n  fix: name one, as in `forge-hooks fire tool:pre_execute`, or use `--event-json FILE`",
+        ),
+        (
+            &["fire", "--as", "claude"],
+            "`--as claude` needs `--event-json FILE`, and no EVENT\n  fix: write it as in `forge-hooks ",
+        ),
+        (
+            &["fire", "--as", "claude", "tool:pre_execute"],
+            "`--as claude` needs `--event-json FILE`",
+        ),
         (
             &["fire", "tool:error", "--result", "ls"],
             "fix: write it as in `--result '\"ls\"'`",
         ),
         (
             &["fire", "tool:error", "--result", "{a"],
-            "`--result` is not JSON",
+            "`--result`: not valid JSON: key must be a string",
         ),
         (
             &["fire", "tool:error", "--data", "x"],
@@ -202,7 +231,7 @@ fn wrong_usage_names_the_option_and_the_fix() {
         ),
         (
             &["fire", "--event-json", "none.json"],
-            "`--event-json none.json`",
+            "fix: name a file that exists, or `-` for standard input",
         ),
         (
             &["fire", "tool:error", "--event-json", "-"],
@@ -215,7 +244,7 @@ fn wrong_usage_names_the_option_and_the_fix() {
         (&["frie"], "a similar subcommand exists: 'fire'"),
         (&["list", "--project", "nowhere"], "`--project DIR`"),
     ];
-    for (args, words) in cases {
+    for (args, words) in cases.iter().copied() {
         let said = user.run(args);
         assert_eq!(
             (said.status, said.out.as_str()),
@@ -226,6 +255,126 @@ fn wrong_usage_names_the_option_and_the_fix() {
     }
     let custom = user.run(&["fire", "tool:pre_exec", "--custom"]);
     assert_eq!(custom.status, 0, "{custom:?}");
+}
+
+#[test]
+fn an_event_in_a_file_is_checked() {
+    let user = User::new();
+    let cases = [
+        ("", "it is empty"),
+        ("no", "not valid JSON: expected a value (line 1, column 2)"),
+        ("[]", "expected an object, found a list"),
+        ("{}", "missing key `type`"),
+        (
+            r#"{"type": "tool:pre_execute", "tool": "bash"}"#,
+            "unknown key `tool`; did you mean `tool_name`?",
+        ),
+        (
+            r#"{"type": "tool:pre_execute", "tool_args": {}}"#,
+            "unknown key `tool_args`\n  fix: put other values into `data`",
+        ),
+        (
+            r#"{"type": "tool:pre_exec"}"#,
+            "unknown event `tool:pre_exec`; did you mean `tool:pre_execute`?",
+        ),
+        (
+            r#"{"hook_event_name": "PreToolUse"}"#,
+            "fix: add `--as claude`",
+        ),
+        (
+            r#"{"hook_event_name": "BeforeTool"}"#,
+            "fix: add `--as gemini`",
+        ),
+    ];
+    let fire = ["fire", "--event-json", "-"];
+    for (text, words) in cases {
+        let said = user.run_with_input(&fire, text);
+        assert_eq!((said.status, &*said.out), (2, ""), "{text}: {said:?}");
+        assert!(said.err.contains(words), "{text}: {said:?}");
+        assert!(said.err.contains("  fix: "), "{text}: {said:?}");
+    }
+    let custom = with(&fire, &["--custom"]);
+    let said = user.run_with_input(&custom, r#"{"type": "tool:pre_exec", "id": "x"}"#);
+    assert_eq!(said.status, 0, "{said:?}");
+}
+
+#[test]
+fn hooks_that_do_not_run_are_explained() {
+    let user = User::new();
+    let hooks = json!({"disable": ["named"], "hooks": [
+        {"event": "tool:*", "command": "touch ran", "name": "off", "enabled": false},
+        {"event": "tool:*", "command": "touch ran", "name": "named"},
+        {"event": "tool:*", "command": "touch ran", "name": "when", "when": {"/tool_args/command": "git *"}},
+        {"event": "session:*", "command": "touch ran", "name": "other"},
+    ]});
+    user.write("project/hooks.json", &hooks.to_string());
+    let args = with(&LS, &["--config", "hooks.json"]);
+    user.run(&args).is_as_in("fire_none.txt");
+    let many = json!({"event": "*", "command": "true", "enabled": false});
+    user.write(
+        "project/hooks.json",
+        &json!({"hooks": vec![many; 8]}).to_string(),
+    );
+    let said = user.run(&args);
+    let words = "\n  `--dry-run` shows all\n";
+    assert!(said.out.ends_with(words), "{said:?}");
+}
+
+#[test]
+fn a_broken_file_without_hooks_is_named() {
+    let user = User::with_project_file("{");
+    let said = user.run(&LS);
+    let words = "tool:pre_execute: no hook ran; the host would continue\n  \
+        `.src/forge/hooks.json` has errors, so its hooks may be missing\n  \
+        fix: fix the errors above; hooks of a project also need `forge-hooks trust`\n";
+    assert_eq!((said.status, &*said.out), (0, words), "{said:?}");
+    let listed = user.run(&["list"]);
+    assert!(listed.err.ends_with("no usable hooks\n"), "{listed:?}");
+    let status = user.run(&["status"]);
+    let words = "[FOLDER]/project: a hooks file has errors; fix them first\n";
+    assert_eq!((status.status, &*status.out), (1, words), "{status:?}");
+    let named = user.run(&with(&LS, &["--config", ".src/forge/hooks.json"]));
+    let words = "a file that cannot be used (.src/forge/hooks.json): blocks";
+    assert!(named.out.starts_with(words), "{named:?}");
+}
+
+#[test]
+fn probable_mistakes_of_a_hook_are_shown() {
+    let user = User::new();
+    let answer = json!({"updatedOutput": "x"});
+    let untested = json!({"event": "tool:*", "name": "u", "command": "true", "when": {"/tool_args/comand": "git *"}});
+    let hooks = json!({"hooks": [untested, says("r", "tool:*", &answer)]});
+    user.write("project/hooks.json", &hooks.to_string());
+    let said = user.run(&with(&LS, &["--config", "hooks.json"]));
+    for words in [
+        "\n  the condition of `/tool_args/comand` was not tested: ",
+        "\n  new output  \"x\"\n  `updatedOutput` has an effect only on `tool:post_execute`\n",
+    ] {
+        assert!(said.out.contains(words), "{said:?}");
+    }
+    let after = [
+        "fire",
+        "tool:post_execute",
+        "--tool",
+        "bash",
+        "--result",
+        "1",
+    ];
+    let said = user.run(&with(&after, &["--config", "hooks.json"]));
+    let words = "the host would continue\n  the output is replaced by: \"x\"\n";
+    assert!(said.out.ends_with(words), "{said:?}");
+    assert!(!said.out.contains("has an effect only"), "{said:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_process_that_holds_the_output_is_reported() {
+    let user = User::new();
+    let hook = json!({"event": "*", "command": "sleep 60 & echo hi"});
+    user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
+    let said = user.run(&["fire", "session:end", "--config", "hooks.json"]);
+    let words = "  out  hi\n  a process that it started still holds its output open\n";
+    assert!(said.out.contains(words), "{said:?}");
 }
 
 #[test]
@@ -282,6 +431,8 @@ fn disabled_hooks_are_reported() {
         said.err.contains("`FORGE_HOOKS_DISABLE` is set"),
         "{said:?}"
     );
+    let words = "no hook ran; the host would continue\n  `FORGE_HOOKS_DISABLE` is set\n";
+    assert!(said.out.contains(words), "{said:?}");
     let dry = run(&with(&args, &["--dry-run"]));
     assert!(
         dry.out

@@ -21,12 +21,12 @@ fn an_error_is_an_object_for_programs() {
         ),
         (
             &["fire", "tool:error", "--json", "--args", "{"],
-            "`--args` is not JSON",
+            "`--args`: the JSON is incomplete (line 1, column 1)",
             true,
         ),
         (
             &["list", "--json", "--config", "none"],
-            "cannot use `--config none`",
+            "cannot read `--config none`",
             true,
         ),
         (
@@ -42,7 +42,7 @@ fn an_error_is_an_object_for_programs() {
         (
             &["test", "none.json", "--json"],
             "cannot read `none.json`",
-            false,
+            true,
         ),
     ] {
         let said = user.run(args);
@@ -73,7 +73,10 @@ fn arguments_are_read_from_a_file() {
     for (value, words) in [
         ("@none", "cannot read `--args @none`: "),
         ("@.", "a directory, expected a regular file"),
-        ("@text", "expected ident at line 1"),
+        (
+            "@text",
+            "not valid JSON: expected a value (line 1, column 2)",
+        ),
         ("@large", "it is larger than 16 MiB"),
     ] {
         let said = fire("--args", value);

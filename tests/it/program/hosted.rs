@@ -62,6 +62,7 @@ fn every_text_has_the_name_of_the_host() {
         (&["--help"], "Write, check and try hooks\n"),
         (&["--version"], "mygame hooks 7.1"),
         (&["fire", "--help"], "Usage: mygame hooks fire"),
+        (&["list", "--help"], "[default: the project of the program]"),
         (&["fire", "--jsn"], "Usage: mygame hooks fire"),
         (&["man"], ".TH MYGAME-HOOKS 1"),
         (&["completions", "bash"], " mygame\n"),
@@ -98,7 +99,7 @@ fn a_host_fires_its_own_event() {
         said.err
     );
     let said = run(home.path(), &["events"]);
-    let words = "level:loaded: A level is ready; only notifies\n";
+    let words = "level:loaded: A level is ready; cannot be blocked\n";
     assert!(said.out.contains(words), "{}", said.out);
     assert!(said.out.contains("MYGAME_LEVEL"), "{}", said.out);
     let said = run(home.path(), &["completions", "fish"]);

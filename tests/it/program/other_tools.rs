@@ -516,13 +516,17 @@ fn input_that_is_no_event_ends_with_2() {
     let start = json!({"hook_event_name": "SessionStart"}).to_string();
     let folder = user.project().display().to_string();
     for (input, args, words) in [
-        ("{", &[][..], "cannot read `--event-json -`: EOF"),
+        (
+            "{",
+            &[][..],
+            "cannot read `--event-json -`: the JSON is incomplete",
+        ),
         ("[]", &[], "expected an object"),
         ("{}", &[], "expected a string `hook_event_name`"),
         (
             r#"{"hook_event_name": "BeforeTool"}"#,
             &[],
-            "`claude` has no event `BeforeTool`",
+            "`BeforeTool` is not an event of `claude`",
         ),
         (
             &start,

@@ -87,7 +87,7 @@ fn a_kept_process_is_timed() {
         "  one-shot  median ",
         "  5 runs\n",
         "tool:pre_execute: fired at 1 resident hook\n",
-        "  not run, for not being resident: 1 hook\n",
+        "  1 hook without `\"resident\": true` did not run\n",
     ] {
         assert!(said.out.contains(words), "{words}: {said:?}");
     }
@@ -128,7 +128,7 @@ fn what_is_timed_is_printed_for_programs() {
         "hooks.json",
     ]);
     assert_eq!(none.status, 0, "{none:?}");
-    let words = "session:end: no resident hook is for this event\n  not run, for not being resident: 1 hook\n";
+    let words = "session:end: no resident hook is for this event\n  1 hook without `\"resident\": true` did not run\n";
     assert_eq!(none.out, words);
 }
 

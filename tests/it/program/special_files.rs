@@ -179,7 +179,7 @@ fn a_line_without_an_end_takes_no_memory() {
     let said = user.said(command.output().unwrap());
     assert_eq!(said.status, 0, "{said:?}");
     assert!(
-        said.out.ends_with("1 line, 1 blocked, 1 broken\n"),
+        said.out.ends_with("1 line, 1 blocked, 1 line unreadable\n"),
         "{said:?}"
     );
     file.set_len(1 << 30).unwrap();

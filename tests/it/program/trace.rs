@@ -55,6 +55,7 @@ fn a_non_trace_is_refused() {
         let said = user.run(&["trace", file]);
         assert_eq!(said.status, 2, "{said:?}");
         assert!(said.err.contains(words), "{said:?}");
+        assert!(said.err.contains("  fix: name a "), "{said:?}");
     }
     user.write("project/empty.jsonl", "");
     assert_eq!(user.run(&["trace", "empty.jsonl"]).status, 0);
