@@ -1,7 +1,7 @@
 //! `validate`: shows all problems of hooks files.
 
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::cli::args::Validate;
 use crate::cli::context::Context;
@@ -78,7 +78,7 @@ fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
         .chain(project)
         .map(|path| format!("`{}`", path.display()))
         .collect();
-    let words = format!("found no hooks file, for example {}", names.join(" or "));
+    let words = format!("found no hooks file, such as {}", names.join(" or "));
     Failure::new(words).with_fix(format!(
         "name one, or write one with `{}`",
         context.command("init")

@@ -53,9 +53,8 @@ fn validate_reads_standard_input() {
 fn validate_without_a_file_lists_the_paths() {
     let said = User::new().run(&["validate"]);
     assert_eq!(said.status, 2);
-    let words = "looked for `[FOLDER]/config/src/forge/hooks.json`, \
-        `[FOLDER]/config/src/opencode/hooks.json`, `[FOLDER]/project/.src/forge/hooks.json`, \
-        `[FOLDER]/project/.src/opencode/hooks.json`\n";
+    let words = "found no hooks file, such as `[FOLDER]/config/src/forge/hooks.json` \
+        or `[FOLDER]/project/.src/forge/hooks.json`\n";
     assert!(said.err.contains(words), "{said:?}");
     assert!(said.err.contains("forge-hooks init"), "{said:?}");
 }
