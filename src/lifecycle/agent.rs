@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Lifecycle, Session};
 use crate::events::HookEvent;
-use crate::executor::FireOptions;
 use crate::outcome::{HookBlockedError, Outcome};
 
 impl Session {
@@ -28,8 +27,13 @@ impl Session {
     /// # Ok::<(), forge_hooks::HookError>(())
     /// ```
     pub fn stop(&self, last_message: impl Into<String>) -> Outcome {
-        let event = HookEvent::agent_stop(self.goes_on.load(Ordering::Relaxed));
-        stop(&self.lifecycle, event, last_message.into(), &self.goes_on)
+        let event = HookEvent::agent_stop(self.stop_was_blocked.load(Ordering::Relaxed));
+        stop(
+            &self.lifecycle,
+            event,
+            last_message.into(),
+            &self.stop_was_blocked,
+        )
     }
 
     /// Fires `agent:subagent_start`: another agent of this type starts, for a part of the work.
@@ -37,10 +41,10 @@ impl Session {
         let agent_type = agent_type.into();
         let event = HookEvent::agent_subagent_start(&agent_type);
         Subagent {
-            started: self.lifecycle.tell(event),
+            started: self.lifecycle.fire_after(event),
             lifecycle: self.lifecycle.clone(),
             agent_type,
-            goes_on: AtomicBool::new(false),
+            stop_was_blocked: AtomicBool::new(false),
         }
     }
 
@@ -54,21 +58,20 @@ impl Session {
         trigger: &str,
         compact: impl FnOnce() -> T,
     ) -> Result<T, HookBlockedError> {
-        let event = self
-            .lifecycle
-            .of_session(HookEvent::context_pre_compact(trigger));
-        let before = self.lifecycle.ask_leave(&event, FireOptions::default());
+        let event = HookEvent::context_pre_compact(trigger);
+        let before = self.lifecycle.fire_before(event);
         let _ = before.into_result()?;
         let done = compact();
         let _ = self
             .lifecycle
-            .tell(HookEvent::context_post_compact(trigger));
+            .fire_after(HookEvent::context_post_compact(trigger));
         Ok(done)
     }
 
     /// Fires `notification:show`: the host shows its user a message. Returns the outcome; none with [`without_waiting`](Lifecycle::without_waiting).
     pub fn notify(&self, message: impl Into<String>) -> Option<Outcome> {
-        self.lifecycle.tell(HookEvent::notification_show(message))
+        self.lifecycle
+            .fire_after(HookEvent::notification_show(message))
     }
 }
 
@@ -78,7 +81,7 @@ pub struct Subagent {
     lifecycle: Lifecycle,
     agent_type: String,
     started: Option<Outcome>,
-    goes_on: AtomicBool,
+    stop_was_blocked: AtomicBool,
 }
 
 impl Subagent {
@@ -92,16 +95,25 @@ impl Subagent {
     /// Fires `agent:subagent_stop`: the subagent is about to end. If a hook blocks, the subagent continues, as
     /// with [`Session::stop`].
     pub fn stop(&self, last_message: impl Into<String>) -> Outcome {
-        let goes_on = self.goes_on.load(Ordering::Relaxed);
-        let event = HookEvent::agent_subagent_stop(&self.agent_type, goes_on);
-        stop(&self.lifecycle, event, last_message.into(), &self.goes_on)
+        let stop_was_blocked = self.stop_was_blocked.load(Ordering::Relaxed);
+        let event = HookEvent::agent_subagent_stop(&self.agent_type, stop_was_blocked);
+        stop(
+            &self.lifecycle,
+            event,
+            last_message.into(),
+            &self.stop_was_blocked,
+        )
     }
 }
 
-fn stop(lifecycle: &Lifecycle, event: HookEvent, last: String, goes_on: &AtomicBool) -> Outcome {
+fn stop(
+    lifecycle: &Lifecycle,
+    event: HookEvent,
+    last: String,
+    stop_was_blocked: &AtomicBool,
+) -> Outcome {
     let event = event.with_data("last_assistant_message", last);
-    let event = lifecycle.of_session(event);
-    let outcome = lifecycle.ask_leave(&event, FireOptions::default());
-    goes_on.store(!outcome.allowed(), Ordering::Relaxed);
+    let outcome = lifecycle.fire_before(event);
+    stop_was_blocked.store(!outcome.allowed(), Ordering::Relaxed);
     outcome
 }

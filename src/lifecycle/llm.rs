@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Ask, Lifecycle, Question, options, settled};
+use super::{Ask, Lifecycle, Question, ask_user_if_needed, options};
 use crate::events::HookEvent;
 use crate::outcome::{HookBlockedError, Outcome};
 
@@ -55,9 +55,12 @@ impl<'a> LlmRequest<'a> {
     pub fn begin(self) -> Result<LlmCall, HookBlockedError> {
         let event = HookEvent::llm_pre_request(&self.model, self.message_count);
         let event = self.lifecycle.of_session(event);
-        let outcome = self.lifecycle.ask_leave(&event, options(self.ask.as_ref()));
+        let outcome = self
+            .lifecycle
+            .executor
+            .execute(&event, options(self.ask.as_ref()));
         Ok(LlmCall {
-            before: settled(&event, outcome, None, self.ask)?,
+            before: ask_user_if_needed(&event, outcome, None, self.ask)?,
             lifecycle: self.lifecycle.clone(),
             model: self.model,
         })
@@ -93,7 +96,7 @@ impl LlmCall {
     /// Fires `llm:stream_start`: the answer begins to arrive, piece by piece.
     pub fn stream(&self) -> LlmStream {
         let event = HookEvent::llm_stream_start(&self.model);
-        let started = self.lifecycle.tell(event);
+        let started = self.lifecycle.fire_after(event);
         LlmStream {
             lifecycle: self.lifecycle.clone(),
             model: self.model.clone(),
@@ -107,7 +110,7 @@ impl LlmCall {
     /// outcome; none with [`without_waiting`](Lifecycle::without_waiting).
     pub fn finish(self, tokens: u64) -> Option<Outcome> {
         let event = HookEvent::llm_post_response(&self.model, tokens);
-        self.lifecycle.tell(event)
+        self.lifecycle.fire_after(event)
     }
 }
 
@@ -142,21 +145,21 @@ impl LlmStream {
 
     /// Fires `llm:stream_end`. Returns the outcome; none with [`without_waiting`](Lifecycle::without_waiting).
     pub fn end(mut self) -> Option<Outcome> {
-        self.tell_end()
+        self.fire_end()
     }
 
-    fn tell_end(&mut self) -> Option<Outcome> {
+    fn fire_end(&mut self) -> Option<Outcome> {
         if std::mem::replace(&mut self.ended, true) {
             return None;
         }
         let event = HookEvent::llm_stream_end(&self.model, self.tokens);
-        self.lifecycle.tell(event)
+        self.lifecycle.fire_after(event)
     }
 }
 
 impl Drop for LlmStream {
     fn drop(&mut self) {
         // No caller is left to check the outcome.
-        let _ = self.tell_end();
+        let _ = self.fire_end();
     }
 }

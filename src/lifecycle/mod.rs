@@ -141,12 +141,13 @@ impl Lifecycle {
     }
 
     /// Fires an event before an action.
-    fn ask_leave(&self, event: &HookEvent, options: FireOptions) -> Outcome {
-        self.executor.execute(event, options)
+    fn fire_before(&self, event: HookEvent) -> Outcome {
+        let event = self.of_session(event);
+        self.executor.execute(&event, FireOptions::default())
     }
 
     /// Fires an event after an action.
-    fn tell(&self, event: HookEvent) -> Option<Outcome> {
+    fn fire_after(&self, event: HookEvent) -> Option<Outcome> {
         let event = self.of_session(event);
         let options = FireOptions::default().stop_on_failure(false);
         // The model must not get an output before it is redacted.
@@ -195,7 +196,7 @@ impl<'a> Question<'a> {
     pub fn reasons(&self) -> Vec<&str> {
         let outcomes = self.outcomes.into_iter().flatten();
         let asked = outcomes.flat_map(Outcome::questions);
-        once(asked.filter_map(HookResult::reason))
+        without_duplicates(asked.filter_map(HookResult::reason))
     }
 }
 
@@ -214,7 +215,7 @@ fn options(ask: Option<&Ask<'_>>) -> FireOptions {
 
 /// Returns the outcome if no hook blocks, and the user agrees if a hook asks in this or an earlier
 /// outcome.
-fn settled(
+fn ask_user_if_needed(
     event: &HookEvent,
     outcome: Outcome,
     earlier: Option<&Outcome>,
@@ -233,30 +234,30 @@ fn settled(
 }
 
 /// Removes duplicates: a hook that runs twice on a call gives most texts twice.
-fn once<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+fn without_duplicates<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut all = Vec::new();
-    for words in words {
-        if !all.contains(&words) {
-            all.push(words);
+    for text in texts {
+        if !all.contains(&text) {
+            all.push(text);
         }
     }
     all
 }
 
 /// Reports a panic with its message, and then continues it.
-fn telling_of_panic<T>(run: impl FnOnce() -> T, tell: impl FnOnce(&str)) -> T {
+fn with_panic_reported<T>(run: impl FnOnce() -> T, report: impl FnOnce(&str)) -> T {
     // Unwind safety: the panic continues after this, so no state that `run` left inconsistent is
     // used here.
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(value) => value,
         Err(payload) => {
-            tell(words_of(&*payload));
+            report(panic_message(&*payload));
             resume_unwind(payload)
         }
     }
 }
 
-fn words_of(payload: &(dyn Any + Send)) -> &str {
+fn panic_message(payload: &(dyn Any + Send)) -> &str {
     let fixed = payload.downcast_ref::<&str>().copied();
     let made = || payload.downcast_ref::<String>().map(String::as_str);
     fixed.or_else(made).unwrap_or("panicked")

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{Lifecycle, Question, telling_of_panic};
+use super::{Lifecycle, Question, with_panic_reported};
 use crate::events::{HookEvent, bounded_copy, drop_values};
 use crate::executor::FireOptions;
 use crate::outcome::{Decision, HookResult, Outcome};
@@ -83,20 +83,20 @@ impl<'a> PermissionRequest<'a> {
     /// # Panics
     /// If `ask` panics, after `permission:denied` has been fired.
     pub fn decide(self, ask: impl FnOnce(&Question<'_>) -> bool) -> Permission {
-        let check = self.ask_leave(HookEvent::permission_check);
+        let check = self.fire_before(HookEvent::permission_check);
         let mut prompt = None;
         let granted = match self.verdict_with(&check) {
             Decision::Allow => true,
             Decision::Block => false,
             Decision::Ask => {
-                let prompt = prompt.insert(self.ask_leave(HookEvent::permission_prompt));
+                let prompt = prompt.insert(self.fire_before(HookEvent::permission_prompt));
                 prompt.allowed()
                     && (self.hook_grants(prompt) || self.user_grants(&check, prompt, ask))
             }
         };
         Permission {
             granted,
-            after: self.tell(granted),
+            after: self.fire_decision(granted),
             check,
             prompt,
         }
@@ -129,28 +129,28 @@ impl<'a> PermissionRequest<'a> {
     ) -> bool {
         let event = self.event(HookEvent::permission_prompt);
         let question = Question::new(&event, [Some(check), Some(prompt)]);
-        telling_of_panic(
+        with_panic_reported(
             || ask(&question),
             |_| {
-                let _ = self.tell(false);
+                let _ = self.fire_decision(false);
             },
         )
     }
 
     /// Fires an event before the decision. A hook that asks does not block it, since the user is
     /// asked anyway.
-    fn ask_leave(&self, make: Make) -> Outcome {
+    fn fire_before(&self, make: Make) -> Outcome {
         let options = FireOptions::default().handles_ask();
-        self.lifecycle.ask_leave(&self.event(make), options)
+        self.lifecycle.executor.execute(&self.event(make), options)
     }
 
-    fn tell(&self, granted: bool) -> Option<Outcome> {
+    fn fire_decision(&self, granted: bool) -> Option<Outcome> {
         let make: Make = if granted {
             HookEvent::permission_granted
         } else {
             HookEvent::permission_denied
         };
-        self.lifecycle.tell(self.event(make))
+        self.lifecycle.fire_after(self.event(make))
     }
 
     fn event(&self, make: Make) -> HookEvent {
@@ -174,8 +174,8 @@ impl fmt::Debug for PermissionRequest<'_> {
 
 /// Whether the hook explicitly allows, and does not merely have no objection.
 fn allows(result: &HookResult) -> bool {
-    let said = result.output().and_then(|output| output.decision);
-    result.answer_counts() && said == Some(Decision::Allow)
+    let decision = result.output().and_then(|output| output.decision);
+    result.answer_counts() && decision == Some(Decision::Allow)
 }
 
 /// Creates one of the four events of a permission, which all have the same data.

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Lifecycle;
 use crate::events::HookEvent;
-use crate::executor::FireOptions;
 use crate::outcome::{HookBlockedError, Outcome};
 
 /// A session that has begun; see [`Lifecycle::session`]. Its end is fired once: by
@@ -30,7 +29,7 @@ pub struct Session {
     id: String,
     started: Option<Outcome>,
     /// Whether a hook has blocked the agent's last stop.
-    pub(super) goes_on: AtomicBool,
+    pub(super) stop_was_blocked: AtomicBool,
     ended: bool,
 }
 
@@ -38,10 +37,10 @@ impl Session {
     pub(super) fn start(lifecycle: Lifecycle, id: String) -> Self {
         let lifecycle = lifecycle.session_id(&id);
         Self {
-            started: lifecycle.tell(HookEvent::session_start(&id)),
+            started: lifecycle.fire_after(HookEvent::session_start(&id)),
             lifecycle,
             id,
-            goes_on: AtomicBool::new(false),
+            stop_was_blocked: AtomicBool::new(false),
             ended: false,
         }
     }
@@ -68,7 +67,7 @@ impl Session {
     /// not wait for the hooks.
     pub fn message(&self, role: impl Into<String>, content: impl Into<String>) -> Option<Outcome> {
         let event = HookEvent::session_message(&self.id, role, content);
-        self.lifecycle.tell(event)
+        self.lifecycle.fire_after(event)
     }
 
     /// Fires `user:prompt_submit`: the user has submitted a prompt, and the host has not acted on
@@ -78,34 +77,32 @@ impl Session {
     /// # Errors
     /// If a hook blocks the prompt.
     pub fn prompt(&self, content: impl Into<String>) -> Result<Outcome, HookBlockedError> {
-        self.goes_on.store(false, Ordering::Relaxed);
+        self.stop_was_blocked.store(false, Ordering::Relaxed);
         let event = HookEvent::user_prompt_submit(content);
-        let event = self.lifecycle.of_session(event);
-        let options = FireOptions::default();
-        self.lifecycle.ask_leave(&event, options).into_result()
+        self.lifecycle.fire_before(event).into_result()
     }
 
     /// Fires `user:interrupt`: the user has interrupted the host. Returns the outcome; none with [`without_waiting`](Lifecycle::without_waiting).
     pub fn interrupt(&self) -> Option<Outcome> {
-        self.lifecycle.tell(HookEvent::user_interrupt())
+        self.lifecycle.fire_after(HookEvent::user_interrupt())
     }
 
     /// Fires `session:end`. Returns the outcome; none with [`without_waiting`](Lifecycle::without_waiting).
     pub fn end(mut self) -> Option<Outcome> {
-        self.tell_end()
+        self.fire_end()
     }
 
-    fn tell_end(&mut self) -> Option<Outcome> {
+    fn fire_end(&mut self) -> Option<Outcome> {
         if std::mem::replace(&mut self.ended, true) {
             return None;
         }
-        self.lifecycle.tell(HookEvent::session_end(&self.id))
+        self.lifecycle.fire_after(HookEvent::session_end(&self.id))
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
         // No caller is left to check the outcome.
-        let _ = self.tell_end();
+        let _ = self.fire_end();
     }
 }

@@ -6,7 +6,9 @@ use log::warn;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Ask, Lifecycle, Question, once, options, settled, telling_of_panic};
+use super::{
+    Ask, Lifecycle, Question, ask_user_if_needed, options, with_panic_reported, without_duplicates,
+};
 use crate::events::{HookEvent, bounded_copy, drop_values};
 use crate::outcome::{HookBlockedError, HookOutput, HookResult, Outcome};
 use crate::printable::printable;
@@ -33,7 +35,7 @@ impl<'a> ToolCall<'a> {
     }
 
     /// Calls the tool with the changes that hooks have made to its arguments (`updatedInput`). The hooks run
-    /// once more on the changed call and may block it, so that every guard sees every change. Further changes
+    /// without_duplicates more on the changed call and may block it, so that every guard sees every change. Further changes
     /// are ignored, with a warning. Background hooks do not run twice.
     ///
     /// Default: the tool is called with its original arguments; the changes are in
@@ -44,7 +46,7 @@ impl<'a> ToolCall<'a> {
     }
 
     /// Sets the function that asks the user when a hook answers `ask`; true allows the call.
-    /// Default: such a hook blocks the call. The function is called once, after all changes, if no
+    /// Default: such a hook blocks the call. The function is called without_duplicates, after all changes, if no
     /// hook blocks; also if a hook has asked only about the original call.
     pub fn on_ask(mut self, ask: impl FnOnce(&Question<'_>) -> bool + Send + 'a) -> Self {
         self.ask = Some(Box::new(ask));
@@ -65,7 +67,7 @@ impl<'a> ToolCall<'a> {
         mut self,
         tool: impl FnOnce(&Value) -> Result<T, E>,
     ) -> Result<ToolRun<T, E>, HookBlockedError> {
-        let (before, again) = match self.leave() {
+        let (before, again) = match self.ask_hooks() {
             Ok(outcomes) => outcomes,
             Err(blocked) => {
                 drop_values(vec![self.args]);
@@ -73,12 +75,12 @@ impl<'a> ToolCall<'a> {
             }
         };
         let call = || tool(&self.args);
-        let result = telling_of_panic(call, |words| {
-            let _ = self.tell_error(words);
+        let result = with_panic_reported(call, |words| {
+            let _ = self.fire_error(words);
         });
         let after = match &result {
-            Ok(value) => self.tell_result(value),
-            Err(error) => self.tell_error(&error.to_string()),
+            Ok(value) => self.fire_result(value),
+            Err(error) => self.fire_error(&error.to_string()),
         };
         Ok(ToolRun {
             result,
@@ -90,26 +92,30 @@ impl<'a> ToolCall<'a> {
     }
 
     /// Returns the outcome of the original call, and of the changed call if hooks have changed it.
-    fn leave(&mut self) -> Result<(Outcome, Option<Outcome>), HookBlockedError> {
+    fn ask_hooks(&mut self) -> Result<(Outcome, Option<Outcome>), HookBlockedError> {
         let ask = self.ask.take();
         let options = options(ask.as_ref());
         let event = self.event();
-        let outcome = self.lifecycle.ask_leave(&event, options).into_result()?;
+        let outcome = self
+            .lifecycle
+            .executor
+            .execute(&event, options)
+            .into_result()?;
         let Some(changed) = self.changed_by(&outcome) else {
-            return Ok((settled(&event, outcome, None, ask)?, None));
+            return Ok((ask_user_if_needed(&event, outcome, None, ask)?, None));
         };
         self.args = changed;
         let event = self.event();
         let options = options.without_background();
-        let again = self.lifecycle.ask_leave(&event, options);
+        let again = self.lifecycle.executor.execute(&event, options);
         if self.changed_by(&again).is_some() {
             let name = printable(&self.name);
             warn!(
                 "a hook changed an already changed call of tool `{name}`: the second change is ignored"
             );
         }
-        // A hook that asks only once and has asked about the original call means this call too.
-        let again = settled(&event, again, Some(&outcome), ask)?;
+        // A hook that asks only without_duplicates and has asked about the original call means this call too.
+        let again = ask_user_if_needed(&event, again, Some(&outcome), ask)?;
         Ok((outcome, Some(again)))
     }
 
@@ -137,19 +143,19 @@ impl<'a> ToolCall<'a> {
         (changed != *args).then_some(Value::Object(changed))
     }
 
-    fn tell_result(&self, value: &impl Serialize) -> Option<Outcome> {
+    fn fire_result(&self, value: &impl Serialize) -> Option<Outcome> {
         let result = serde_json::to_value(value).unwrap_or_else(|error| {
             let name = printable(&self.name);
             warn!("hooks do not receive the result of tool `{name}`: {error}");
             Value::Null
         });
         let event = HookEvent::tool_post_execute(&self.name, bounded_copy(&self.args), result);
-        self.lifecycle.tell(event)
+        self.lifecycle.fire_after(event)
     }
 
-    fn tell_error(&self, words: &str) -> Option<Outcome> {
+    fn fire_error(&self, words: &str) -> Option<Outcome> {
         let event = HookEvent::tool_error(&self.name, bounded_copy(&self.args), words);
-        self.lifecycle.tell(event)
+        self.lifecycle.fire_after(event)
     }
 }
 
@@ -201,32 +207,25 @@ impl<T, E> ToolRun<T, E> {
     /// The messages of hooks for the user, before and after the call, without duplicates.
     #[must_use]
     pub fn system_messages(&self) -> Vec<&str> {
-        once(
-            self.outputs()
-                .filter_map(|output| output.system_message.as_deref()),
-        )
+        self.texts(|output| output.system_message.as_deref())
     }
 
     /// The context of hooks for the model, before and after the call, without duplicates, separated
     /// by newlines.
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
-        let contexts = once(
-            self.outputs()
-                .filter_map(|output| output.additional_context.as_deref()),
-        );
-        (!contexts.is_empty()).then(|| contexts.join("\n"))
+        joined(&self.texts(|output| output.additional_context.as_deref()))
     }
 
     /// The feedback for the model after the tool, without duplicates, separated by newlines; see
     /// [`Outcome::feedback`].
     #[must_use]
     pub fn feedback(&self) -> Option<String> {
-        let words = once(
-            self.outputs()
-                .filter_map(|output| output.feedback.as_deref()),
-        );
-        (!words.is_empty()).then(|| words.join("\n"))
+        joined(&self.texts(|output| output.feedback.as_deref()))
+    }
+
+    fn texts(&self, text: impl Fn(&HookOutput) -> Option<&str>) -> Vec<&str> {
+        without_duplicates(self.outputs().filter_map(text))
     }
 
     fn outputs(&self) -> impl Iterator<Item = &HookOutput> {
@@ -236,6 +235,10 @@ impl<T, E> ToolRun<T, E> {
             .flat_map(|outcome| outcome.results().iter())
             .filter_map(HookResult::output)
     }
+}
+
+fn joined(texts: &[&str]) -> Option<String> {
+    (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 /// Hides the arguments and the return value, which may contain secrets.
