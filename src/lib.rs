@@ -198,7 +198,9 @@ pub use serde_json;
 pub mod fuzzing {
     use crate::HookOutput;
     use crate::hook::{Dialect, dialects};
-    use crate::protocol::{Ended, Stakes, from_first_visible, read_answer, read_foreign_answer};
+    use crate::protocol::{
+        HookEnd, Strictness, from_first_visible, read_answer, read_foreign_answer,
+    };
 
     /// Returns the answer in a hook's standard output, if it is valid.
     #[must_use]
@@ -213,12 +215,12 @@ pub mod fuzzing {
         for dialect in Dialect::ALL {
             for event in dialects::events(*dialect) {
                 for code in [0, 1, 2] {
-                    let ended = Ended {
+                    let ended = HookEnd {
                         code,
                         stdout: &text,
                         stderr: &text,
                     };
-                    let _ = read_foreign_answer(*dialect, event.name, Stakes::Strict, &ended);
+                    let _ = read_foreign_answer(*dialect, event.name, Strictness::Strict, &ended);
                 }
             }
         }

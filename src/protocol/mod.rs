@@ -17,7 +17,7 @@ mod spill;
 
 pub(crate) use circular::NESTING_LIMIT;
 pub(crate) use dialect::{
-    Ended, PLAIN_TEXT, Reading, Stakes, foreign_variables, payload, read_foreign_answer,
+    Conclusion, HookEnd, PLAIN_TEXT, Strictness, foreign_variables, payload, read_foreign_answer,
     session_dir,
 };
 pub use dialect::{ForeignEventError, foreign_event};

@@ -226,13 +226,13 @@ impl Wire {
         };
         let output = HookOutput {
             decision,
-            reason: said(reason).or(said(other)),
+            reason: nonblank(reason).or(nonblank(other)),
             stops_turn: self.r#continue == Some(false),
-            stop_reason: said(self.stop_reason),
-            system_message: said(self.system_message),
+            stop_reason: nonblank(self.stop_reason),
+            system_message: nonblank(self.system_message),
             additional_context: both(
-                said(self.additional_context),
-                said(nested.additional_context),
+                nonblank(self.additional_context),
+                nonblank(nested.additional_context),
             ),
             updated_input: merged(self.updated_input, nested.updated_input),
             updated_output: self.updated_output.or(nested.updated_output),
@@ -243,8 +243,8 @@ impl Wire {
 }
 
 /// Returns the text, unless it is blank.
-fn said(words: Option<String>) -> Option<String> {
-    words.filter(|words| !words.trim().is_empty())
+fn nonblank(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.trim().is_empty())
 }
 
 fn both(first: Option<String>, second: Option<String>) -> Option<String> {
@@ -281,7 +281,7 @@ fn typos(others: &Map<String, Value>, known: &[&'static str]) -> Vec<(String, &'
 /// Returns known keys in a place where they have no effect.
 fn misplaced(others: &Map<String, Value>) -> Vec<(String, &'static str)> {
     let found = KEYS.iter().copied().filter(|key| others.contains_key(*key));
-    let told = found.map(|key| {
+    let pairs = found.map(|key| {
         let meant = match key {
             "decision" => "permissionDecision",
             "reason" => "permissionDecisionReason",
@@ -289,5 +289,5 @@ fn misplaced(others: &Map<String, Value>) -> Vec<(String, &'static str)> {
         };
         (format!("hookSpecificOutput.{key}"), meant)
     });
-    told.collect()
+    pairs.collect()
 }

@@ -6,7 +6,7 @@ use super::firing::Firing;
 use super::report::Reporter;
 use crate::hook::{FailurePolicy, Foreign};
 use crate::outcome::{Decision, FailureKind, HookOutput, HookResult};
-use crate::protocol::{Ended, Reading, Stakes, read_foreign_answer};
+use crate::protocol::{Conclusion, HookEnd, Strictness, read_foreign_answer};
 
 /// Returns the result as the tool would see it, if the hook ended by itself. `cut` says that
 /// standard output was longer than the part that is kept.
@@ -20,28 +20,33 @@ pub(super) fn answered_as(
     if !result.started() || !result.came_to_its_end() {
         return result;
     }
-    let reading = reading_of(foreign, &result, cut, firing);
-    if reading.counts {
+    let conclusion = conclusion_of(foreign, &result, cut, firing);
+    if conclusion.replaces_exit_code {
         result.failure = None;
         result.error = None;
     }
-    if reading.output != HookOutput::default() {
-        result = result.with_output(reading.output);
+    if conclusion.output != HookOutput::default() {
+        result = result.with_output(conclusion.output);
     }
-    if let Some(why) = reading.unusable {
+    if let Some(why) = conclusion.unusable {
         result.failure = Some(FailureKind::InvalidAnswer);
         result.error = Some(format!("its answer is invalid: {why}"));
     }
-    for words in &reading.diagnostics {
+    for words in &conclusion.diagnostics {
         reporter.diagnose_once(&result.hook, words);
     }
-    result.diagnostics = reading.diagnostics;
+    result.diagnostics = conclusion.diagnostics;
     result
 }
 
-fn reading_of(foreign: &Foreign, result: &HookResult, cut: bool, firing: &Firing<'_>) -> Reading {
+fn conclusion_of(
+    foreign: &Foreign,
+    result: &HookResult,
+    cut: bool,
+    firing: &Firing<'_>,
+) -> Conclusion {
     let is_lost = cut && result.stdout.trim_start().starts_with('{');
-    let ended = Ended {
+    let ended = HookEnd {
         code: if result.signal.is_some() {
             -1
         } else {
@@ -51,21 +56,21 @@ fn reading_of(foreign: &Foreign, result: &HookResult, cut: bool, firing: &Firing
         stderr: &result.stderr,
     };
     let name = foreign.event().name;
-    let stakes = match result.hook.on_failure() {
-        _ if !firing.can_block => Stakes::None,
-        FailurePolicy::Continue => Stakes::Forgiven,
-        FailurePolicy::Block | FailurePolicy::Withhold => Stakes::Strict,
+    let strictness = match result.hook.on_failure() {
+        _ if !firing.can_block => Strictness::CannotBlock,
+        FailurePolicy::Continue => Strictness::Lenient,
+        FailurePolicy::Block | FailurePolicy::Withhold => Strictness::Strict,
     };
-    let mut reading = read_foreign_answer(foreign.dialect(), name, stakes, &ended);
-    if is_lost && !reading.counts {
+    let mut conclusion = read_foreign_answer(foreign.dialect(), name, strictness, &ended);
+    if is_lost && !conclusion.replaces_exit_code {
         let words = "it is longer than what is kept of the output".to_owned();
-        // Its tool would have read it: this failure is not one to forgive.
+        // The tool would have read it, so this failure blocks even if the tool ignores failures.
         if firing.can_block && !firing.event.event_type.is_agent_stop() {
-            reading.output.decision = Some(Decision::Block);
-            reading.output.reason = Some(format!("the hook's answer cannot be used: {words}"));
+            conclusion.output.decision = Some(Decision::Block);
+            conclusion.output.reason = Some(format!("the hook's answer cannot be used: {words}"));
         } else {
-            reading.unusable = Some(words);
+            conclusion.unusable = Some(words);
         }
     }
-    reading
+    conclusion
 }

@@ -1,6 +1,6 @@
 //! Reads the answer of another tool's hook by that tool's rules, with notes for its author.
 
-use super::reading::{Ended, Reading};
+use super::conclusion::{Conclusion, HookEnd};
 use super::{claude, codex, gemini};
 use crate::hook::Dialect;
 use crate::outcome::Decision;
@@ -9,13 +9,13 @@ use crate::outcome::Decision;
 pub(crate) const PLAIN_TEXT: &str =
     "standard output is treated as plain text: an answer is one JSON object and nothing else";
 
-/// The consequence of an answer that its tool does not understand.
+/// What an answer that its tool does not understand does.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Stakes {
-    /// None: the event cannot be blocked.
-    None,
+pub(crate) enum Strictness {
+    /// Nothing: the event cannot be blocked.
+    CannotBlock,
     /// The answer is ignored, as the tool ignores it.
-    Forgiven,
+    Lenient,
     /// The hook fails, and blocks.
     Strict,
 }
@@ -24,37 +24,37 @@ pub(crate) enum Stakes {
 pub(crate) fn read_foreign_answer(
     dialect: Dialect,
     event: &str,
-    stakes: Stakes,
-    ended: &Ended<'_>,
-) -> Reading {
-    let mut reading = match dialect {
+    strictness: Strictness,
+    ended: &HookEnd<'_>,
+) -> Conclusion {
+    let mut conclusion = match dialect {
         Dialect::Claude => claude::read(event, ended),
         Dialect::Codex => codex::read(event, ended),
         Dialect::Gemini => gemini::read(event, ended),
-        Dialect::Native => Reading::default(),
+        Dialect::Native => Conclusion::default(),
     };
-    if stakes == Stakes::None {
-        return reading;
+    if strictness == Strictness::CannotBlock {
+        return conclusion;
     }
-    let blocks = reading.output.decision == Some(Decision::Block);
-    let about_code = about_code(ended, blocks, reading.counts);
-    reading.diagnostics.extend(about_code);
-    let about_output = match blocks || reading.unusable.is_some() {
+    let blocks = conclusion.output.decision == Some(Decision::Block);
+    let about_code = about_code(ended, blocks, conclusion.replaces_exit_code);
+    conclusion.diagnostics.extend(about_code);
+    let about_output = match blocks || conclusion.unusable.is_some() {
         true => None,
         false => about_output(dialect, ended),
     };
-    if stakes == Stakes::Forgiven {
-        reading.diagnostics.extend(about_output);
-        return reading;
+    if strictness == Strictness::Lenient {
+        conclusion.diagnostics.extend(about_output);
+        return conclusion;
     }
-    // JSON that decides nothing does not make up for an exit code.
-    reading.counts &= ended.code == 0 || reading.output.decision.is_some();
-    reading.unusable = reading.unusable.or(about_output);
-    reading
+    // JSON without a decision does not replace an exit code.
+    conclusion.replaces_exit_code &= ended.code == 0 || conclusion.output.decision.is_some();
+    conclusion.unusable = conclusion.unusable.or(about_output);
+    conclusion
 }
 
 /// A note on an exit code that does not mean what a guard's author may expect.
-fn about_code(ended: &Ended<'_>, blocks: bool, counts: bool) -> Option<String> {
+fn about_code(ended: &HookEnd<'_>, blocks: bool, replaces_exit_code: bool) -> Option<String> {
     let effect = if blocks { "blocks" } else { "does not block" };
     let found = match ended.code {
         126 => "the command cannot be executed",
@@ -62,7 +62,7 @@ fn about_code(ended: &Ended<'_>, blocks: bool, counts: bool) -> Option<String> {
         2 if is_missing_file(ended.stderr) => "the interpreter did not find the script",
         0 | 2 => return None,
         ..0 => "a signal ended it",
-        code if !blocks && !counts => {
+        code if !blocks && !replaces_exit_code => {
             return Some(format!(
                 "exit code {code} does not block here: exit with 2 and the reason on standard error"
             ));
@@ -80,7 +80,7 @@ fn is_missing_file(stderr: &str) -> bool {
 }
 
 /// A note on a decision that the tool does not read: among other text, or outside of its object.
-fn about_output(dialect: Dialect, ended: &Ended<'_>) -> Option<String> {
+fn about_output(dialect: Dialect, ended: &HookEnd<'_>) -> Option<String> {
     match ended.object() {
         Some(object) if dialect == Dialect::Claude && object.contains_key("permissionDecision") => {
             Some("`permissionDecision` is ignored outside of `hookSpecificOutput`".to_owned())

@@ -34,13 +34,13 @@ proptest! {
 /// A summary: `block: why`, then the other parts.
 fn read(dialect: Dialect, event: &str, ended: (i32, &str, &str)) -> String {
     let (code, stdout, stderr) = ended;
-    let ended = Ended {
+    let ended = HookEnd {
         code,
         stdout,
         stderr,
     };
-    let reading = read_foreign_answer(dialect, event, Stakes::Forgiven, &ended);
-    let output = reading.output;
+    let conclusion = read_foreign_answer(dialect, event, Strictness::Lenient, &ended);
+    let output = conclusion.output;
     let mut parts = Vec::new();
     if let Some(decision) = output.decision {
         let reason = output.reason.map(|reason| format!(": {reason}"));
@@ -53,7 +53,7 @@ fn read(dialect: Dialect, event: &str, ended: (i32, &str, &str)) -> String {
         ("context", output.additional_context),
         ("feedback", output.feedback),
         ("message", output.system_message),
-        ("unusable", reading.unusable),
+        ("unusable", conclusion.unusable),
     ];
     for (name, text) in texts {
         parts.extend(text.map(|text| format!("{name}: {text}")));
@@ -67,10 +67,10 @@ fn read(dialect: Dialect, event: &str, ended: (i32, &str, &str)) -> String {
         parts.push(format!("{how}: {}", Value::Object(input)));
     }
     parts.extend(output.updated_output.map(|it| format!("output: {it}")));
-    if !reading.counts && code != 0 {
+    if !conclusion.replaces_exit_code && code != 0 {
         parts.push(format!("failed {code}"));
     }
-    if !reading.diagnostics.is_empty() {
+    if !conclusion.diagnostics.is_empty() {
         parts.push("diagnostic".to_owned());
     }
     parts.join("; ")

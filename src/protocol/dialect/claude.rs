@@ -1,67 +1,67 @@
 //! How Claude Code reads the end of a hook: <https://code.claude.com/docs/en/hooks>.
 
-use super::reading::{Ended, Members, Reading, said};
+use super::conclusion::{Conclusion, HookEnd, Members, nonblank};
 use crate::outcome::{Decision, HookOutput};
 
 /// The meaning of exit code 2, and of a `decision` of `block`.
 #[derive(Clone, Copy, PartialEq)]
-enum Objection {
+enum BlockEffect {
     Blocks,
     /// The tool has run: the model receives feedback.
     FeedsBack,
     Nothing,
 }
 
-fn objection(event: &str) -> Objection {
+fn block_effect(event: &str) -> BlockEffect {
     match event {
         "PreToolUse" | "UserPromptSubmit" | "Stop" | "SubagentStop" | "PreCompact" => {
-            Objection::Blocks
+            BlockEffect::Blocks
         }
-        "PostToolUse" | "PostToolUseFailure" => Objection::FeedsBack,
-        _ => Objection::Nothing,
+        "PostToolUse" | "PostToolUseFailure" => BlockEffect::FeedsBack,
+        _ => BlockEffect::Nothing,
     }
 }
 
-pub(super) fn read(event: &str, ended: &Ended<'_>) -> Reading {
-    let mut reading = match ended.object() {
-        Some(object) => Reading::of(answer(event, Members(&object))),
+pub(super) fn read(event: &str, ended: &HookEnd<'_>) -> Conclusion {
+    let mut conclusion = match ended.object() {
+        Some(object) => Conclusion::from_answer(answer(event, Members(&object))),
         None => plain(event, ended),
     };
     if ended.code != 2 {
-        return reading;
+        return conclusion;
     }
-    match objection(event) {
-        Objection::Blocks => {
+    match block_effect(event) {
+        BlockEffect::Blocks => {
             let silent = || Some("the hook exited with code 2 and gave no reason".to_owned());
-            reading.block_by_code(ended.complaint().or_else(silent));
+            conclusion.block_by_code(ended.stderr_text().or_else(silent));
         }
-        Objection::FeedsBack => reading.feed_back_by_code(ended.complaint()),
-        Objection::Nothing => {}
+        BlockEffect::FeedsBack => conclusion.feed_back_by_code(ended.stderr_text()),
+        BlockEffect::Nothing => {}
     }
-    reading
+    conclusion
 }
 
 /// Reads plain text: context for the model before its turn, ignored on other events.
-fn plain(event: &str, ended: &Ended<'_>) -> Reading {
+fn plain(event: &str, ended: &HookEnd<'_>) -> Conclusion {
     let is_context = matches!(event, "SessionStart" | "UserPromptSubmit");
-    let mut reading = Reading::default();
+    let mut conclusion = Conclusion::default();
     if is_context && ended.code == 0 {
-        reading.output.additional_context = said(ended.stdout);
+        conclusion.output.additional_context = nonblank(ended.stdout);
     }
-    reading
+    conclusion
 }
 
 fn answer(event: &str, object: Members<'_>) -> Result<HookOutput, String> {
     let mut output = object.common()?;
     let decision = object.choice("decision", &["approve", "block"])?;
-    let reason = object.words("reason")?;
+    let reason = object.nonblank("reason")?;
     object.flag("suppressOutput")?;
-    match (decision, objection(event)) {
-        (Some("block"), Objection::Blocks) => {
+    match (decision, block_effect(event)) {
+        (Some("block"), BlockEffect::Blocks) => {
             output.decision = Some(Decision::Block);
             output.reason = reason.clone();
         }
-        (Some("block"), Objection::FeedsBack) => output.feedback = reason.clone(),
+        (Some("block"), BlockEffect::FeedsBack) => output.feedback = reason.clone(),
         (Some("approve"), _) if event == "PreToolUse" => output.decision = Some(Decision::Allow),
         _ => {}
     }
@@ -91,7 +91,7 @@ fn add_specific(
             ));
         }
     }
-    output.additional_context = specific.words("additionalContext")?;
+    output.additional_context = specific.nonblank("additionalContext")?;
     match event {
         "PreToolUse" => add_permission(output, specific, reason)?,
         "PermissionRequest" => add_request(output, specific)?,
@@ -123,7 +123,7 @@ fn add_permission(
         let outer = output.decision.unwrap_or(inner);
         if outer.stricter(inner) == inner {
             output.decision = Some(inner);
-            output.reason = specific.words("permissionDecisionReason")?.or(reason);
+            output.reason = specific.nonblank("permissionDecisionReason")?.or(reason);
         }
     }
     if let Some(input) = specific.object("updatedInput")? {
@@ -141,7 +141,7 @@ fn add_request(output: &mut HookOutput, specific: Members<'_>) -> Result<(), Str
         Some("allow") => output.decision = Some(Decision::Allow),
         Some(_) => {
             output.decision = Some(Decision::Block);
-            output.reason = decision.words("message")?;
+            output.reason = decision.nonblank("message")?;
             output.stops_turn |= decision.flag("interrupt")? == Some(true);
         }
         None => return Err("`decision` lacks `behavior`".to_owned()),

@@ -1,51 +1,51 @@
 //! How Codex reads the end of a hook: <https://developers.openai.com/codex/hooks>. It is strict: an
 //! unknown key or value makes an answer unusable.
 
-use super::reading::{Ended, Members, Reading, said};
+use super::conclusion::{Conclusion, HookEnd, Members, nonblank};
 use crate::outcome::{Decision, HookOutput};
 
-pub(super) fn read(event: &str, ended: &Ended<'_>) -> Reading {
+pub(super) fn read(event: &str, ended: &HookEnd<'_>) -> Conclusion {
     match ended.code {
         0 => read_output(event, ended),
-        2 => read_complaint(event, ended),
-        _ => Reading::default(),
+        2 => read_exit_code_2(event, ended),
+        _ => Conclusion::default(),
     }
 }
 
-fn read_output(event: &str, ended: &Ended<'_>) -> Reading {
+fn read_output(event: &str, ended: &HookEnd<'_>) -> Conclusion {
     let text = ended.stdout.trim();
     if let Some(object) = ended.object() {
-        return Reading::of(answer(event, Members(&object)));
+        return Conclusion::from_answer(answer(event, Members(&object)));
     }
     let is_broken = text.starts_with(['{', '[']);
     let must_be_json = matches!(event, "Stop" | "SubagentStop") && !text.is_empty();
     if is_broken || must_be_json {
-        return Reading::of(Err("it is not one JSON object".to_owned()));
+        return Conclusion::from_answer(Err("it is not one JSON object".to_owned()));
     }
-    let mut reading = Reading::default();
+    let mut conclusion = Conclusion::default();
     if matches!(event, "SessionStart" | "UserPromptSubmit" | "SubagentStart") {
-        reading.output.additional_context = said(text);
+        conclusion.output.additional_context = nonblank(text);
     }
-    reading
+    conclusion
 }
 
 /// Reads exit code 2, which needs a reason on standard error.
-fn read_complaint(event: &str, ended: &Ended<'_>) -> Reading {
-    let mut reading = Reading::default();
-    let complaint = ended.complaint();
-    if complaint.is_none() {
+fn read_exit_code_2(event: &str, ended: &HookEnd<'_>) -> Conclusion {
+    let mut conclusion = Conclusion::default();
+    let reason = ended.stderr_text();
+    if reason.is_none() {
         let silent = "exit code 2 blocks only with a reason on standard error";
-        reading.diagnostics.push(silent.to_owned());
-        return reading;
+        conclusion.diagnostics.push(silent.to_owned());
+        return conclusion;
     }
     match event {
         "PreToolUse" | "PermissionRequest" | "UserPromptSubmit" | "Stop" | "SubagentStop" => {
-            reading.block_by_code(complaint);
+            conclusion.block_by_code(reason);
         }
-        "PostToolUse" => reading.feed_back_by_code(complaint),
+        "PostToolUse" => conclusion.feed_back_by_code(reason),
         _ => {}
     }
-    reading
+    conclusion
 }
 
 const KEYS: &[&str] = &[
@@ -79,7 +79,7 @@ fn answer(event: &str, object: Members<'_>) -> Result<HookOutput, String> {
         if specific.get("updatedMCPToolOutput").is_some() {
             return Err("`updatedMCPToolOutput` is not supported".to_owned());
         }
-        output.additional_context = specific.words("additionalContext")?;
+        output.additional_context = specific.nonblank("additionalContext")?;
     }
     match (event, specific) {
         ("PreToolUse", Some(specific)) if decides(specific) => {
@@ -101,7 +101,7 @@ fn decides(specific: Members<'_>) -> bool {
 }
 
 fn add_decision(output: &mut HookOutput, event: &str, object: Members<'_>) -> Result<(), String> {
-    let reason = object.words("reason")?;
+    let reason = object.nonblank("reason")?;
     match object.choice("decision", &["approve", "block"])? {
         None => Ok(()),
         Some("approve") => Err("`approve` is not supported".to_owned()),
@@ -131,7 +131,7 @@ fn add_permission(output: &mut HookOutput, specific: Members<'_>) -> Result<(), 
             "additionalContext",
         ],
     )?;
-    let reason = specific.words("permissionDecisionReason")?;
+    let reason = specific.nonblank("permissionDecisionReason")?;
     let input = specific.object("updatedInput")?;
     match specific.choice("permissionDecision", &["allow", "deny", "ask"])? {
         Some("allow") => {
@@ -172,7 +172,7 @@ fn add_request(output: &mut HookOutput, specific: Members<'_>) -> Result<(), Str
         Some("allow") => output.decision = Some(Decision::Allow),
         Some(_) => {
             output.decision = Some(Decision::Block);
-            output.reason = decision.words("message")?;
+            output.reason = decision.nonblank("message")?;
         }
         None => return Err("`decision` lacks `behavior`".to_owned()),
     }

@@ -3,20 +3,20 @@
 
 use serde_json::{Map, Value};
 
-use super::reading::{Ended, Members, Reading, from_json, said};
+use super::conclusion::{Conclusion, HookEnd, Members, from_json, nonblank};
 use crate::outcome::{Decision, HookOutput};
 
-pub(super) fn read(event: &str, ended: &Ended<'_>) -> Reading {
-    let Some(text) = said(ended.stdout).or_else(|| ended.complaint()) else {
-        return Reading::default();
+pub(super) fn read(event: &str, ended: &HookEnd<'_>) -> Conclusion {
+    let Some(text) = nonblank(ended.stdout).or_else(|| ended.stderr_text()) else {
+        return Conclusion::default();
     };
     match parsed(&text) {
-        Some(Value::Object(object)) => Reading {
+        Some(Value::Object(object)) => Conclusion {
             output: answer(event, Members(&object)),
-            counts: true,
-            ..Reading::default()
+            replaces_exit_code: true,
+            ..Conclusion::default()
         },
-        Some(_) => Reading::default(),
+        Some(_) => Conclusion::default(),
         None => plain(event, ended.code, text),
     }
 }
@@ -30,41 +30,41 @@ fn parsed(text: &str) -> Option<Value> {
     }
 }
 
-fn plain(event: &str, code: i32, text: String) -> Reading {
-    let mut reading = Reading::default();
+fn plain(event: &str, code: i32, text: String) -> Conclusion {
+    let mut conclusion = Conclusion::default();
     match code {
-        0 => reading.output.system_message = Some(text),
-        ..2 => reading.output.system_message = Some(format!("Warning: {text}")),
+        0 => conclusion.output.system_message = Some(text),
+        ..2 => conclusion.output.system_message = Some(format!("Warning: {text}")),
         2.. => {
-            deny(&mut reading.output, event, Some(text));
-            reading.counts = is_decided(event);
+            deny(&mut conclusion.output, event, Some(text));
+            conclusion.replaces_exit_code = is_decided(event);
         }
     }
-    reading
+    conclusion
 }
 
 /// Reads an answer. Values of a wrong type count as missing.
 fn answer(event: &str, object: Members<'_>) -> HookOutput {
-    let words = |key| object.words(key).unwrap_or_default();
+    let text = |key| object.nonblank(key).unwrap_or_default();
     let mut output = HookOutput {
-        system_message: words("systemMessage"),
+        system_message: text("systemMessage"),
         ..HookOutput::default()
     };
     if is_decided(event) {
         output.stops_turn = object.get("continue") == Some(&Value::Bool(false));
-        output.stop_reason = words("stopReason");
+        output.stop_reason = text("stopReason");
         match object.text("decision").unwrap_or_default() {
             Some("allow" | "approve") => output.decision = Some(Decision::Allow),
             Some("ask") => {
                 output.decision = Some(Decision::Ask);
-                output.reason = words("reason");
+                output.reason = text("reason");
             }
-            Some("deny" | "block") => deny(&mut output, event, words("reason")),
+            Some("deny" | "block") => deny(&mut output, event, text("reason")),
             _ => {}
         }
     }
     if let Ok(Some(specific)) = object.object("hookSpecificOutput") {
-        output.additional_context = specific.words("additionalContext").unwrap_or_default();
+        output.additional_context = specific.nonblank("additionalContext").unwrap_or_default();
         if event == "BeforeTool" {
             output.updated_input = specific.get("tool_input").and_then(object_of).cloned();
         }

@@ -8,16 +8,16 @@ mod answer;
 mod answer_tests;
 mod claude;
 mod codex;
+mod conclusion;
 mod fields;
 mod gemini;
 mod input;
 #[cfg(test)]
 mod input_tests;
-mod reading;
 mod variables;
 
-pub(crate) use answer::{PLAIN_TEXT, Stakes, read_foreign_answer};
+pub(crate) use answer::{PLAIN_TEXT, Strictness, read_foreign_answer};
+pub(crate) use conclusion::{Conclusion, HookEnd};
 pub use input::{ForeignEventError, foreign_event};
 pub(crate) use input::{payload, session_dir};
-pub(crate) use reading::{Ended, Reading};
 pub(crate) use variables::foreign_variables;

@@ -10,44 +10,44 @@ use crate::outcome::{Decision, HookOutput};
 
 /// How a hook ended, and what it wrote.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ended<'a> {
+pub(crate) struct HookEnd<'a> {
     /// Its exit code; negative if a signal ended it.
     pub(crate) code: i32,
     pub(crate) stdout: &'a str,
     pub(crate) stderr: &'a str,
 }
 
-impl Ended<'_> {
+impl HookEnd<'_> {
     /// Returns the JSON object on standard output; other output is plain text.
     pub(super) fn object(&self) -> Option<Map<String, Value>> {
         from_json(self.stdout.trim())
     }
 
     /// Returns the text on standard error, if there is any.
-    pub(super) fn complaint(&self) -> Option<String> {
-        said(self.stderr)
+    pub(super) fn stderr_text(&self) -> Option<String> {
+        nonblank(self.stderr)
     }
 }
 
 /// What a tool concludes from it.
 #[derive(Debug, Default)]
-pub(crate) struct Reading {
+pub(crate) struct Conclusion {
     pub(crate) output: HookOutput,
     /// Whether the tool uses the output, so that the exit code is not a failure.
-    pub(crate) counts: bool,
+    pub(crate) replaces_exit_code: bool,
     /// The reason why the tool cannot use the answer, if so. It then continues as if the hook had
     /// failed.
     pub(crate) unusable: Option<String>,
     pub(crate) diagnostics: Vec<String>,
 }
 
-impl Reading {
-    /// Converts an answer that is valid for the tool, or the reason why it is not.
-    pub(super) fn of(answer: Result<HookOutput, String>) -> Self {
+impl Conclusion {
+    /// Creates it from an answer that is valid for the tool, or from the reason why it is not.
+    pub(super) fn from_answer(answer: Result<HookOutput, String>) -> Self {
         match answer {
             Ok(output) => Self {
                 output,
-                counts: true,
+                replaces_exit_code: true,
                 ..Self::default()
             },
             Err(why) => Self {
@@ -68,19 +68,19 @@ impl Reading {
     }
 
     /// Gives feedback to the model by the exit code, after a tool.
-    pub(super) fn feed_back_by_code(&mut self, words: Option<String>) {
-        let said = self.output.feedback.take();
-        self.output.feedback = said.or(words);
+    pub(super) fn feed_back_by_code(&mut self, text: Option<String>) {
+        let feedback = self.output.feedback.take();
+        self.output.feedback = feedback.or(text);
         self.take_code();
     }
 
     fn take_code(&mut self) {
-        self.counts = true;
+        self.replaces_exit_code = true;
         self.diagnostics.extend(self.unusable.take());
     }
 }
 
-/// JSON as JavaScript reads it: with halves of surrogate pairs, as `JSON.stringify` writes of a text that
+/// Reads JSON as JavaScript does: with halves of surrogate pairs, as `JSON.stringify` writes of a text that
 /// is cut within an emoji. They are replaced.
 pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Option<T> {
     let read = serde_json::from_str(text);
@@ -107,16 +107,16 @@ fn without_halves(mut rest: &str) -> String {
     whole + rest
 }
 
-/// That of `\uXXXX`.
+/// Returns the code unit of `\uXXXX`.
 fn code_unit(escape: &str) -> Option<u32> {
     let digits = escape.strip_prefix("\\u")?.get(..4)?;
     u32::from_str_radix(digits, 16).ok()
 }
 
 /// Returns the text, unless it is blank.
-pub(super) fn said(words: &str) -> Option<String> {
-    let words = words.trim();
-    (!words.is_empty()).then(|| words.to_owned())
+pub(super) fn nonblank(text: &str) -> Option<String> {
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// The members of an object; `null` counts as missing.
@@ -137,8 +137,8 @@ impl<'a> Members<'a> {
     }
 
     /// Returns a string, unless it is blank.
-    pub(super) fn words(self, key: &str) -> Result<Option<String>, String> {
-        Ok(self.text(key)?.and_then(said))
+    pub(super) fn nonblank(self, key: &str) -> Result<Option<String>, String> {
+        Ok(self.text(key)?.and_then(nonblank))
     }
 
     pub(super) fn flag(self, key: &str) -> Result<Option<bool>, String> {
@@ -180,8 +180,8 @@ impl<'a> Members<'a> {
     pub(super) fn common(self) -> Result<HookOutput, String> {
         Ok(HookOutput {
             stops_turn: self.flag("continue")? == Some(false),
-            stop_reason: self.words("stopReason")?,
-            system_message: self.words("systemMessage")?,
+            stop_reason: self.nonblank("stopReason")?,
+            system_message: self.nonblank("systemMessage")?,
             ..HookOutput::default()
         })
     }
