@@ -2,7 +2,7 @@
 //!
 //! Knows names, not patterns or hooks.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use glob::Pattern;
 
@@ -34,7 +34,6 @@ pub struct Vocabulary {
     events: Vec<EventSpec>,
     /// The place of each in `events`, by its name.
     places: HashMap<String, usize>,
-    notify_only: HashSet<EventType>,
     tools: Vec<String>,
     /// The globs among `tools`.
     globs: Vec<Pattern>,
@@ -49,7 +48,6 @@ impl Default for Vocabulary {
             events: Vec::new(),
             places: HashMap::new(),
             known: 0,
-            notify_only: HashSet::new(),
             tools: Vec::new(),
             globs: Vec::new(),
         };
@@ -64,13 +62,7 @@ impl Default for Vocabulary {
 impl Vocabulary {
     /// Adds an event, or replaces the one of the same name.
     pub(crate) fn add_event(&mut self, spec: EventSpec) {
-        let event_type = spec.event_type();
-        if !spec.can_block() && matches!(event_type, EventType::Custom(_)) {
-            self.notify_only.insert(event_type.clone());
-        } else {
-            self.notify_only.remove(event_type);
-        }
-        let name = event_type.as_str();
+        let name = spec.event_type().as_str();
         if let Some(place) = self.places.get(name) {
             self.events[*place] = spec;
         } else {
@@ -122,7 +114,8 @@ impl Vocabulary {
     /// the host's [notify-only](EventSpec::notify_only) events.
     #[must_use]
     pub fn can_block(&self, event_type: &EventType) -> bool {
-        event_type.can_block() && !self.notify_only.contains(event_type)
+        let declared = self.event(event_type.as_str());
+        event_type.can_block() && declared.is_none_or(EventSpec::can_block)
     }
 
     /// Returns the event whose name is most similar to this text, if one is similar enough to be a typo.
