@@ -47,7 +47,7 @@ pub(crate) trait Removals: Send + Sync {
 }
 
 /// The most custom events that have an index. At this number, all indexes of custom events are dropped.
-const CUSTOM_EVENTS_FILED: usize = 1024;
+const MOST_CUSTOM_INDEXES: usize = 1024;
 
 #[derive(Debug, Clone)]
 struct Registered {
@@ -64,7 +64,7 @@ struct State {
     next: u64,
     /// In the order in which they run.
     hooks: Vec<Registered>,
-    filed: HashMap<EventType, EventIndex>,
+    indexes: HashMap<EventType, EventIndex>,
 }
 
 /// The enabled hooks that can match one kind of event, each in one of the three lists.
@@ -73,7 +73,7 @@ struct EventIndex {
     any_tool: Vec<Registered>,
     by_tool: HashMap<Box<str>, Vec<Registered>>,
     /// Hooks with a glob for a tool: their patterns are matched at each lookup.
-    to_ask: Vec<Registered>,
+    glob_tools: Vec<Registered>,
 }
 
 impl HookRegistry {
@@ -162,7 +162,7 @@ impl HookRegistry {
             let hook = &mut state.hooks[index].hook;
             if hook.enabled() != enabled {
                 *hook = Arc::new(Hook::clone(hook).with_enabled(enabled));
-                state.file_anew();
+                state.rebuild_indexes();
             }
             true
         })
@@ -178,7 +178,7 @@ impl HookRegistry {
         let moved = state.hooks.remove(old);
         let index = index.min(state.hooks.len());
         state.hooks.insert(index, moved);
-        state.file_anew();
+        state.rebuild_indexes();
         true
     }
 
@@ -208,7 +208,7 @@ impl HookRegistry {
             return found;
         }
         let mut state = self.write();
-        state.file(&event.event_type);
+        state.build_index(&event.event_type);
         state.lookup(event).unwrap_or_default()
     }
 
@@ -267,8 +267,8 @@ impl State {
             hook,
         };
         self.next += 1;
-        for (event_type, file) in &mut self.filed {
-            file.add_if_meant(event_type, &entry);
+        for (event_type, index) in &mut self.indexes {
+            index.add_if_matching(event_type, &entry);
         }
         self.hooks.push(entry);
         id
@@ -279,14 +279,14 @@ impl State {
     }
 
     /// Builds all indexes again, after a change of the order or of a hook.
-    fn file_anew(&mut self) {
+    fn rebuild_indexes(&mut self) {
         for (position, entry) in (0..).zip(&mut self.hooks) {
             entry.position = position;
         }
         // Custom events get an index again at their next lookup.
-        self.filed.clear();
+        self.indexes.clear();
         for event_type in EventType::BUILTIN {
-            self.file(&event_type);
+            self.build_index(&event_type);
         }
     }
 
@@ -298,58 +298,58 @@ impl State {
     fn remove_where(&mut self, gone: impl Fn(HookId, &Hook) -> bool) -> bool {
         let before = self.hooks.len();
         self.hooks.retain(|entry| !gone(entry.id, &entry.hook));
-        for file in self.filed.values_mut() {
-            file.remove_where(&gone);
+        for index in self.indexes.values_mut() {
+            index.remove_where(&gone);
         }
         self.hooks.len() < before
     }
 
     /// Returns none if the event has no index yet.
     fn lookup(&self, event: &HookEvent) -> Option<Vec<Arc<Hook>>> {
-        self.filed
+        self.indexes
             .get(&event.event_type)
-            .map(|file| file.lookup(event))
+            .map(|index| index.lookup(event))
     }
 
-    fn file(&mut self, event_type: &EventType) {
-        if self.filed.len() >= EventType::BUILTIN.len() + CUSTOM_EVENTS_FILED {
-            self.filed
-                .retain(|filed, _| !matches!(filed, EventType::Custom(_)));
+    fn build_index(&mut self, event_type: &EventType) {
+        if self.indexes.len() >= EventType::BUILTIN.len() + MOST_CUSTOM_INDEXES {
+            self.indexes
+                .retain(|indexed, _| !matches!(indexed, EventType::Custom(_)));
         }
-        let mut file = EventIndex::default();
+        let mut index = EventIndex::default();
         for entry in &self.hooks {
-            file.add_if_meant(event_type, entry);
+            index.add_if_matching(event_type, entry);
         }
-        self.filed.insert(event_type.clone(), file);
+        self.indexes.insert(event_type.clone(), index);
     }
 }
 
 impl Default for State {
     fn default() -> Self {
-        let filed = EventType::BUILTIN
+        let indexes = EventType::BUILTIN
             .into_iter()
             .map(|known| (known, EventIndex::default()))
             .collect();
         Self {
             next: 0,
             hooks: Vec::new(),
-            filed,
+            indexes,
         }
     }
 }
 
 impl EventIndex {
-    fn add_if_meant(&mut self, event_type: &EventType, entry: &Registered) {
+    fn add_if_matching(&mut self, event_type: &EventType, entry: &Registered) {
         if !entry.hook.enabled() {
             return;
         }
-        let meant = |alternative: &&Alternative| alternative.matches_type(event_type);
+        let matching = |alternative: &&Alternative| alternative.matches_type(event_type);
         let tools: Vec<_> = entry
             .hook
             .pattern()
             .alternatives()
             .iter()
-            .filter(meant)
+            .filter(matching)
             .map(Alternative::tool)
             .collect();
         if tools.is_empty() {
@@ -360,7 +360,7 @@ impl EventIndex {
         }
         let names: Option<Vec<_>> = tools.into_iter().flatten().map(Segment::literals).collect();
         let Some(names) = names else {
-            return self.to_ask.push(entry.clone());
+            return self.glob_tools.push(entry.clone());
         };
         for name in names.into_iter().flatten().collect::<BTreeSet<_>>() {
             self.by_tool
@@ -373,7 +373,7 @@ impl EventIndex {
     fn remove_where(&mut self, gone: &impl Fn(HookId, &Hook) -> bool) {
         let stays = |entry: &Registered| !gone(entry.id, &entry.hook);
         self.any_tool.retain(stays);
-        self.to_ask.retain(stays);
+        self.glob_tools.retain(stays);
         self.by_tool.retain(|_, hooks| {
             hooks.retain(stays);
             !hooks.is_empty()
@@ -385,16 +385,16 @@ impl EventIndex {
             .tool_name
             .as_deref()
             .and_then(|tool| self.by_tool.get(tool));
-        if self.any_tool.is_empty() && self.to_ask.is_empty() && named.is_none() {
+        if self.any_tool.is_empty() && self.glob_tools.is_empty() && named.is_none() {
             return Vec::new();
         }
-        let asked = self.to_ask.iter();
-        let asked = asked.filter(|entry| entry.hook.pattern().matches(event));
+        let globs = self.glob_tools.iter();
+        let globs = globs.filter(|entry| entry.hook.pattern().matches(event));
         let mut found: Vec<&Registered> = self
             .any_tool
             .iter()
             .chain(named.into_iter().flatten())
-            .chain(asked)
+            .chain(globs)
             .collect();
         found.sort_unstable_by_key(|entry| entry.position);
         found
@@ -459,12 +459,12 @@ mod tests {
     #[test]
     fn the_files_of_custom_events_do_not_grow_without_bound() {
         let registry = registry_of(&["*"]);
-        for number in 0..CUSTOM_EVENTS_FILED * 2 + 10 {
+        for number in 0..MOST_CUSTOM_INDEXES * 2 + 10 {
             let event = HookEvent::new(EventType::custom(format!("game:e{number}")).unwrap());
             assert_eq!(registry.get_hooks(&event).len(), 1);
         }
-        let bound = EventType::BUILTIN.len() + CUSTOM_EVENTS_FILED;
-        assert!(registry.read().filed.len() <= bound);
+        let bound = EventType::BUILTIN.len() + MOST_CUSTOM_INDEXES;
+        assert!(registry.read().indexes.len() <= bound);
         assert_eq!(found(&registry, &HookEvent::user_interrupt()), ["*"]);
     }
 
@@ -478,9 +478,9 @@ mod tests {
         let state = registry.read();
         assert!(
             state
-                .filed
+                .indexes
                 .values()
-                .all(|file| file.by_tool.is_empty() && file.to_ask.is_empty())
+                .all(|index| index.by_tool.is_empty() && index.glob_tools.is_empty())
         );
     }
 }
