@@ -159,8 +159,9 @@ impl HooksBuilder {
         self
     }
 
-    /// Sets the command that messages suggest for approving the project's hooks. Default: `forge-hooks trust`.
-    /// A host that calls `cli::run` names its own, as in `mygame hooks trust`.
+    /// Sets the command that messages suggest for approving the project's hooks. Default: `forge-hooks trust`,
+    /// with the options for this profile and project. A host that calls `cli::run` names its own, as in `mygame
+    /// hooks trust`.
     pub fn approve_command(mut self, command: impl Into<String>) -> Self {
         self.config = self.config.with_approve_command(command.into());
         self
