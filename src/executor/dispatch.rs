@@ -1,4 +1,4 @@
-//! The hooks of one event: their order, and where the chain stops.
+//! The hooks of one event: one by one or all at once, and where the chain stops.
 //!
 //! Does not know which thread it runs on.
 
@@ -8,9 +8,9 @@ use log::warn;
 
 use super::core::Core;
 use super::options::FireOptions;
-use super::others::{note_discarded, split_off};
+use super::others::{count_own, note_discarded};
 use super::parallel::Shared;
-use super::tool_output::{left_by, redacting_first, with_output};
+use super::tool_output::{count_redacting, left_by, with_output};
 use super::{background, parallel};
 use crate::events::EventType;
 use crate::hook::Hook;
@@ -19,7 +19,7 @@ use crate::runner::{DropReason, Firing};
 
 /// Runs the hooks in order, and passes on each result as it arrives. Background hooks are started
 /// in their turn and have no result. After a cancellation, every hook that has not run gets a
-/// result that says so. Hooks of other tools come last.
+/// result that says so. The hooks are in the order of `HookExecutor::hooks_for`.
 pub(super) fn run(
     core: &Arc<Core>,
     mut firing: Firing<'_>,
@@ -29,16 +29,15 @@ pub(super) fn run(
 ) {
     firing.handles_ask = options.handles_ask;
     firing.skips_background = options.skips_background;
-    let others = split_off(&mut hooks);
+    let others = hooks.split_off(count_own(&hooks));
     let can_block = firing.can_block;
     let mut blocked = false;
     let mut noted = |result: HookResult| {
         blocked |= can_block && !result.should_continue();
         answer(result);
     };
-    let redacting = redacting_first(&firing.event, &mut hooks);
     let shared = if options.parallel && hooks.len() > 1 {
-        let at_once = hooks.split_off(redacting);
+        let at_once = hooks.split_off(count_redacting(&firing.event, &hooks));
         let firing = one_by_one(core, firing, &hooks, false, &mut noted);
         let shared = Shared::new(firing);
         run_at_once(core, &shared, at_once, &mut noted);

@@ -13,9 +13,9 @@ use super::error::SubmitError;
 use super::handle::{CancelToken, HookHandle};
 use super::job::FireJob;
 use super::options::FireOptions;
-use super::others::arrange;
+use super::others::{count_own, sort_and_dedupe};
 use super::shutdown::ShutdownReport;
-use super::tool_output::redacts;
+use super::tool_output::{move_redacting_first, redacts};
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
 use crate::outcome::{HookResult, Outcome};
@@ -99,13 +99,17 @@ impl HookExecutor {
         variable.filter(|_| core.allow_disable)
     }
 
+    /// Returns the hooks that run on this event, in the order of their runs and results: those that redact a
+    /// tool's output, this crate's other hooks, and the hooks of each other tool.
     fn hooks_for(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
         let mut hooks = self.shared.registry.get_hooks(event);
         if hooks.is_empty() {
             return hooks;
         }
         hooks.retain(|hook| hook.is_when_met(event));
-        arrange(&mut hooks);
+        sort_and_dedupe(&mut hooks);
+        let own = count_own(&hooks);
+        move_redacting_first(event, &mut hooks[..own]);
         let (Some(variable), false) = (self.disabled_by(), hooks.is_empty()) else {
             return hooks;
         };
@@ -262,5 +266,23 @@ impl fmt::Debug for HookExecutor {
             .field("hooks", &self.shared.registry.len())
             .field("core", self.core())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hook::FailurePolicy;
+
+    /// The results of a submitted event are matched with its hooks by their order.
+    #[test]
+    fn hooks_are_in_the_order_of_their_runs() {
+        let executor = HookExecutor::builder().build();
+        let hook = |command| Hook::new("tool:post_execute", command).unwrap();
+        let redacts = hook("last").with_on_failure(FailurePolicy::Withhold);
+        executor.registry().register(hook("first"));
+        executor.registry().register(redacts.clone());
+        let event = HookEvent::tool_post_execute("bash", "ls", "");
+        assert_eq!(*executor.hooks_for(&event)[0], redacts);
     }
 }
