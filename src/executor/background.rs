@@ -9,10 +9,11 @@ use log::warn;
 use super::core::{Core, Stopper};
 use super::error::reason_of;
 use crate::hook::Hook;
+use crate::logging::log_safely;
 use crate::outcome::HookResult;
 use crate::pool::{Job, Place, Refusal, Stop};
 use crate::process::Cancel;
-use crate::runner::{DropReason, Fired, HookRun, Nesting, SharedEvent, depth, tell};
+use crate::runner::{DropReason, Fired, HookRun, Nesting, SharedEvent, depth};
 
 /// The most background hooks that run at once; further ones wait.
 pub(super) const AT_ONCE: usize = 16;
@@ -48,7 +49,7 @@ pub(super) fn start(core: &Arc<Core>, event: SharedEvent, hook: &Arc<Hook>) {
             Refusal::NoThread(error) => format!("cannot start a thread: {error}"),
             Refusal::ShutDown => "the executor is shut down".to_owned(),
         };
-        tell(|| {
+        log_safely(|| {
             warn!(
                 "hook `{}` does not run: {why}",
                 core.runner.reporter.label(hook)

@@ -12,9 +12,9 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use log::error;
 
 use crate::events::EventKind;
+use crate::logging::log_safely;
 use crate::outcome::{HookResult, Outcome};
 use crate::process::Cancel;
-use crate::runner::tell;
 
 /// The host's end of a submitted job.
 pub(super) struct JobEnd {
@@ -124,7 +124,7 @@ impl Answers {
 fn call(callback: &mut Callback, update: HookUpdate<'_>) -> bool {
     let called = catch_unwind(AssertUnwindSafe(|| callback(update)));
     if called.is_err() {
-        tell(|| error!("the callback of a submitted event panicked; it is not called again"));
+        log_safely(|| error!("the callback of a submitted event panicked; it is not called again"));
     }
     called.is_ok()
 }
@@ -132,7 +132,7 @@ fn call(callback: &mut Callback, update: HookUpdate<'_>) -> bool {
 /// Wakes a task. A waker is code of the host and may panic.
 fn wake(waker: Waker) {
     if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
-        tell(|| error!("the waker of a submitted event panicked"));
+        log_safely(|| error!("the waker of a submitted event panicked"));
     }
 }
 

@@ -14,6 +14,7 @@ use super::tool_output::{count_redacting, left_by, with_output};
 use super::{background, parallel};
 use crate::events::EventType;
 use crate::hook::Hook;
+use crate::logging::log_safely;
 use crate::outcome::HookResult;
 use crate::runner::{DropReason, Firing};
 
@@ -81,9 +82,11 @@ fn run_at_once(
     parallel::run(core, shared.clone(), others, &mut counted);
     let is_of_tool = shared.firing.event.event_type == EventType::ToolPostExecute;
     if is_of_tool && replacing > 1 {
-        warn!(
-            "{replacing} hooks that ran in parallel replace the output of a tool: only the last one counts"
-        );
+        log_safely(|| {
+            warn!(
+                "{replacing} hooks that ran in parallel replace the output of a tool: only the last one counts"
+            )
+        });
     }
 }
 

@@ -18,6 +18,7 @@ use super::shutdown::ShutdownReport;
 use super::tool_output::{move_redacting_first, redacts};
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
+use crate::logging::log_safely;
 use crate::outcome::{HookResult, Outcome};
 use crate::pool::Ticket;
 use crate::registry::HookRegistry;
@@ -119,10 +120,12 @@ impl HookExecutor {
         } else {
             Level::Debug
         };
-        log!(
-            level,
-            "{count} hooks on {name} were not run, because `{variable}` is set"
-        );
+        log_safely(|| {
+            log!(
+                level,
+                "{count} hooks on {name} were not run, because `{variable}` is set"
+            );
+        });
         Vec::new()
     }
 

@@ -16,6 +16,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use log::warn;
 
 use super::queue::{Place, Queue, Removed, Ticket};
+use crate::logging::log_safely;
 
 /// A unit of work for a thread.
 pub(crate) trait Job: Send {
@@ -261,7 +262,9 @@ impl Pool {
         let goes_on = key.is_some_and(|key| state.queue.release(key));
         state.close_when_done();
         if goes_on && let Err(error) = self.wake_thread(state) {
-            warn!("no thread can be started, so queued hooks wait for a running one: {error}");
+            log_safely(|| {
+                warn!("no thread can be started, so queued hooks wait for a running one: {error}")
+            });
         }
     }
 
@@ -285,13 +288,14 @@ impl Pool {
         let Err(error) = started else { return Ok(()) };
         let mut state = self.lock();
         state.threads -= 1;
-        if state.threads == 0 {
+        let left = state.threads;
+        drop(state);
+        if left == 0 {
             return Err(error);
         }
-        warn!(
-            "cannot start another thread; hooks run on the {} that there are: {error}",
-            state.threads
-        );
+        log_safely(|| {
+            warn!("cannot start another thread; hooks run on the {left} that there are: {error}")
+        });
         Ok(())
     }
 

@@ -5,8 +5,9 @@
 use log::warn;
 
 use super::firing::Firing;
-use super::report::{Reporter, tell};
+use super::report::Reporter;
 use crate::hook::FailurePolicy;
+use crate::logging::log_safely;
 use crate::outcome::{FailureKind, HookResult};
 use crate::printable::printable;
 use crate::protocol::{Answer, from_first_visible, is_answer, read_answer};
@@ -67,7 +68,7 @@ fn with_answer(result: HookResult, answer: Answer, reporter: &Reporter) -> HookR
     }
     for words in &diagnostics {
         let label = || reporter.label(&result.hook);
-        tell(|| warn!("the answer of hook `{}`: {words}", label()));
+        log_safely(|| warn!("the answer of hook `{}`: {words}", label()));
     }
     let mut result = result.with_output(answer.output);
     result.diagnostics = diagnostics;
@@ -89,7 +90,7 @@ fn with_unusable_answer(
         result.error = Some(error);
     } else {
         let hook = &result.hook;
-        tell(|| {
+        log_safely(|| {
             warn!(
                 "the output of hook `{}` on {} is treated as plain text: {}",
                 reporter.label(hook),

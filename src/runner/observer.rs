@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use log::error;
 
-use super::report::tell;
 use crate::events::HookEvent;
 use crate::hook::{Hook, named};
+use crate::logging::log_safely;
 use crate::outcome::HookResult;
 
 /// Observes an executor's hooks; see [`HookExecutorBuilder::observer`].
@@ -180,7 +180,7 @@ impl Observers {
     fn each(&self, what: impl Fn(&dyn Observer)) {
         for observer in &self.0 {
             if catch_unwind(AssertUnwindSafe(|| what(&**observer))).is_err() {
-                tell(|| error!("an observer of hooks panicked; the hook is not affected"));
+                log_safely(|| error!("an observer of hooks panicked; the hook is not affected"));
             }
         }
     }

@@ -364,3 +364,15 @@ fn unapproved_hooks_are_reported_once() {
     let loud = told.iter().filter(|(level, _)| *level <= Level::Warn);
     assert_eq!(loud.count(), 1, "{told:?}");
 }
+
+#[test]
+fn a_key_without_a_variable_is_not_logged() {
+    listen();
+    let world = World::new();
+    world.hook("*", "exit 0");
+    for key in ["log-panics-ö", "log-key-ö"] {
+        let results = world.fire(&blocking_event().with_data(key, 1));
+        assert!(results[0].success(), "{results:?}");
+    }
+    assert_eq!(told("log-key"), []);
+}
