@@ -14,7 +14,7 @@ use crate::protocol::{Answer, from_first_visible, is_answer, read_answer};
 
 /// Returns the result with its answer, if the hook ended by itself and wrote one. `cut` says that
 /// standard output was longer than the part that is kept.
-pub(super) fn answered(
+pub(super) fn add_answer(
     result: HookResult,
     cut: bool,
     firing: &Firing<'_>,
@@ -62,13 +62,9 @@ fn with_answer(result: HookResult, answer: Answer, reporter: &Reporter) -> HookR
     let mut diagnostics = Vec::new();
     for (key, meant) in &answer.misspelt {
         let key = printable(key);
-        diagnostics.push(format!(
-            "`{key}` is not a known key; did you mean `{meant}`?"
-        ));
-    }
-    for words in &diagnostics {
-        let label = || reporter.label(&result.hook);
-        log_safely(|| warn!("the answer of hook `{}`: {words}", label()));
+        let words = format!("`{key}` is not a known key; did you mean `{meant}`?");
+        reporter.diagnose_once(&result.hook, &format!("in its answer, {words}"));
+        diagnostics.push(words);
     }
     let mut result = result.with_output(answer.output);
     result.diagnostics = diagnostics;

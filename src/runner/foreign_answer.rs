@@ -10,7 +10,7 @@ use crate::protocol::{Ended, Reading, Stakes, read_foreign_answer};
 
 /// Returns the result as the tool would see it, if the hook ended by itself. `cut` says that
 /// standard output was longer than the part that is kept.
-pub(super) fn answered_as(
+pub(super) fn add_foreign_answer(
     foreign: &Foreign,
     mut result: HookResult,
     cut: bool,
@@ -59,7 +59,7 @@ fn reading_of(foreign: &Foreign, result: &HookResult, cut: bool, firing: &Firing
     let mut reading = read_foreign_answer(foreign.dialect(), name, stakes, &ended);
     if is_lost && !reading.counts {
         let words = "it is longer than what is kept of the output".to_owned();
-        // Its tool would have read it: this failure is not one to forgive.
+        // The tool would have read the whole answer, so this failure blocks under every policy.
         if firing.can_block && !firing.event.event_type.is_agent_stop() {
             reading.output.decision = Some(Decision::Block);
             reading.output.reason = Some(format!("the hook's answer cannot be used: {words}"));

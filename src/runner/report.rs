@@ -7,8 +7,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use log::{debug, error, trace, warn};
+use log::{Level, debug, error, log, trace, warn};
 
+use super::observer::DropReason;
 use crate::events::EventType;
 use crate::hook::Hook;
 use crate::logging::log_safely;
@@ -146,12 +147,20 @@ impl Reporter {
         }
     }
 
-    /// Logs that a hook will not run.
-    pub(crate) fn dropped(&self, hook: &Hook, event_type: &EventType, why: &str) {
+    /// Logs that a hook will not run. The host that submits an event gets an error; the loss of a
+    /// background hook is only in the log.
+    pub(crate) fn dropped(&self, hook: &Hook, event_type: &EventType, reason: DropReason) {
+        let level = match reason {
+            DropReason::Cancelled => Level::Debug,
+            _ if hook.background() => Level::Warn,
+            _ => Level::Debug,
+        };
         log_safely(|| {
-            debug!(
-                "hook `{}` does not run on {event_type}: {why}",
-                self.label(hook)
+            log!(
+                level,
+                "hook `{}` does not run on {event_type}: {}",
+                self.label(hook),
+                reason.words()
             );
         });
     }

@@ -207,14 +207,14 @@ fn a_typo_in_an_answer_is_a_warning() {
                 .success()
         );
         let line = format!(
-            "the answer of hook `{label}`: `{slip}` is not a known key; did you mean `{meant}`?"
+            "hook `{label}`: in its answer, `{slip}` is not a known key; did you mean `{meant}`?"
         );
         assert_eq!(told(&line), [(Level::Warn, line.clone())], "{slip}");
     }
     let world = World::new();
     let says = world.says(r#"{"hookSpecificOutput": {"decision": "block", "continue": false}}"#);
     world.one(hook("*", &says).with_description("log-misplaced"));
-    let all = told("the answer of hook `log-misplaced`: `hookSpecificOutput.");
+    let all = told("hook `log-misplaced`: in its answer, `hookSpecificOutput.");
     let meant = ["permissionDecision", "continue"].map(|key| format!("did you mean `{key}`?"));
     assert!(
         all.len() == 2
