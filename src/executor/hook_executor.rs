@@ -7,10 +7,10 @@ use std::time::Duration;
 use log::{Level, log};
 
 use super::core::Core;
-use super::delivery::{Callback, HookUpdate, JobEnd};
+use super::delivery::{CallbackState, HookUpdate};
 use super::dispatch;
 use super::error::SubmitError;
-use super::handle::{CancelToken, HookHandle};
+use super::handle::{CancelToken, HookHandle, Submitted};
 use super::job::FireJob;
 use super::options::FireOptions;
 use super::others::{count_own, sort_and_dedupe};
@@ -20,7 +20,6 @@ use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
 use crate::logging::log_safely;
 use crate::outcome::{HookResult, Outcome};
-use crate::pool::Ticket;
 use crate::registry::HookRegistry;
 use crate::runner::{Fired, SharedEvent};
 
@@ -186,11 +185,10 @@ impl HookExecutor {
         let kind = self.core().vocabulary.kind_of(&event.event_type);
         let hooks = self.hooks_for(&event);
         if hooks.is_empty() {
-            return Ok(HookHandle::finished(kind));
+            return Ok(HookHandle::new(kind, None));
         }
-        let (end, ticket) = self.submit_job(event, hooks, options, None)?;
-        let pool = self.core().pool.clone();
-        Ok(HookHandle::new(kind, end, pool, ticket))
+        let job = self.submit_job(event, hooks, options, kind.can_block, None)?;
+        Ok(HookHandle::new(kind, Some(job)))
     }
 
     /// Like [`submit`](HookExecutor::submit), but with a callback instead of a handle, for a host
@@ -227,8 +225,15 @@ impl HookExecutor {
     ) -> Result<CancelToken, SubmitError> {
         let event = SharedEvent::from(event.into());
         let hooks = self.hooks_for(&event);
-        let (end, ticket) = self.submit_job(event, hooks, options, Some(Box::new(callback)))?;
-        Ok(CancelToken::new(end, self.core().pool.clone(), ticket))
+        let kind = self.core().vocabulary.kind_of(&event.event_type);
+        let can_block = kind.can_block;
+        let callback = CallbackState {
+            callback: Box::new(callback),
+            kind,
+            results: Vec::new(),
+        };
+        let job = self.submit_job(event, hooks, options, can_block, Some(callback))?;
+        Ok(CancelToken(Some(job)))
     }
 
     fn submit_job(
@@ -236,14 +241,19 @@ impl HookExecutor {
         event: SharedEvent,
         hooks: Vec<Arc<Hook>>,
         options: FireOptions,
-        callback: Option<Callback>,
-    ) -> Result<(JobEnd, Ticket), SubmitError> {
+        can_block: bool,
+        callback: Option<CallbackState>,
+    ) -> Result<Submitted, SubmitError> {
         let core = self.core();
-        let place = options.place_of(&event, core.vocabulary.can_block(&event.event_type));
+        let priority = options.priority_of(&event, can_block);
         let given = event.clone();
         let (job, end) = FireJob::new(Arc::clone(core), event, hooks, options, callback);
-        match core.pool.submit(place, Box::new(job)) {
-            Ok(ticket) => Ok((end, ticket)),
+        match core.pool.submit(priority, Box::new(job)) {
+            Ok(ticket) => Ok(Submitted {
+                end,
+                pool: core.pool.clone(),
+                ticket,
+            }),
             Err(refusal) => Err(SubmitError::new(given.to_arc(), refusal)),
         }
     }

@@ -34,7 +34,7 @@ pub(super) fn count_redacting(event: &HookEvent, hooks: &[Arc<Hook>]) -> usize {
 }
 
 /// Returns the output after this hook, if the hook changed it.
-pub(super) fn left_by(result: &HookResult, event: &HookEvent) -> Option<Value> {
+pub(super) fn output_after(result: &HookResult, event: &HookEvent) -> Option<Value> {
     if event.event_type != EventType::ToolPostExecute {
         return None;
     }

@@ -29,7 +29,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "process",
         ],
     ),
-    ("pool", &["logging"]),
+    ("pool", &["logging", "process"]),
     (
         "runner",
         &[
