@@ -175,6 +175,7 @@ mod files;
 mod hook;
 mod hooks;
 mod lifecycle;
+mod logging;
 mod outcome;
 mod pattern;
 mod pool;

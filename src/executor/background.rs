@@ -4,15 +4,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use log::warn;
-
-use super::core::{Core, Stopper};
+use super::core::Core;
 use super::error::reason_of;
 use crate::hook::Hook;
 use crate::outcome::HookResult;
-use crate::pool::{Job, Place, Refusal, Stop};
+use crate::pool::{Job, Priority, Refusal};
 use crate::process::Cancel;
-use crate::runner::{DropReason, Fired, HookRun, Nesting, SharedEvent, depth, tell};
+use crate::runner::{DropReason, Fired, HookRun, Nesting, SharedEvent, depth};
 
 /// The most background hooks that run at once; further ones wait.
 pub(super) const AT_ONCE: usize = 16;
@@ -30,7 +28,7 @@ struct Background {
 /// Starts a background hook. The chain continues whatever its result is: a background hook cannot
 /// block.
 pub(super) fn start(core: &Arc<Core>, event: SharedEvent, hook: &Arc<Hook>) {
-    let place = Place {
+    let priority = Priority {
         guard: false,
         ordering_key: None,
     };
@@ -42,31 +40,24 @@ pub(super) fn start(core: &Arc<Core>, event: SharedEvent, hook: &Arc<Hook>) {
         depth: depth(),
         cancel: Arc::default(),
     };
-    if let Err(refusal) = core.background.submit(place, Box::new(job)) {
-        let why = match refusal {
-            Refusal::Busy => "too many hooks are waiting in the background".to_owned(),
-            Refusal::NoThread(error) => format!("cannot start a thread: {error}"),
-            Refusal::ShutDown => "the executor is shut down".to_owned(),
-        };
-        tell(|| {
-            warn!(
-                "hook `{}` does not run: {why}",
-                core.runner.reporter.label(hook)
-            )
-        });
-    }
+    // A job that is not accepted has been reported by `refuse`.
+    let _ = core.background.submit(priority, Box::new(job));
 }
 
 impl Background {
-    fn tell_of_drop(&self, reason: DropReason) {
-        let run = HookRun::new(&self.event, &self.hook, self.submitted.elapsed());
+    fn report_drop(&self, reason: DropReason) {
+        let run = HookRun {
+            event: &self.event,
+            hook: &self.hook,
+            queued: self.submitted.elapsed(),
+        };
         self.core.runner.drop_run(&run, reason);
     }
 }
 
 impl Job for Background {
-    fn stop(&self) -> Arc<dyn Stop> {
-        Arc::new(Stopper(Arc::clone(&self.cancel)))
+    fn cancel(&self) -> &Arc<Cancel> {
+        &self.cancel
     }
 
     fn run(self: Box<Self>) {
@@ -79,12 +70,12 @@ impl Job for Background {
     }
 
     fn abandon(self: Box<Self>) {
-        self.tell_of_drop(DropReason::Cancelled);
+        self.report_drop(DropReason::Cancelled);
         let result = HookResult::never_ran(&self.hook, self.submitted.elapsed());
         self.core.closing.note(&result);
     }
 
     fn refuse(self: Box<Self>, why: &Refusal) {
-        self.tell_of_drop(reason_of(why));
+        self.report_drop(reason_of(why));
     }
 }

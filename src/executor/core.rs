@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::shutdown::{Closing, ShutdownReport};
 use crate::events::Vocabulary;
-use crate::pool::{Pool, Stop};
-use crate::process::Cancel;
+use crate::pool::Pool;
 use crate::registry::Removals;
 use crate::runner::{Fired, Firing, Runner};
 
@@ -22,15 +21,6 @@ pub(super) struct Core {
     /// The pool of background hooks.
     pub(super) background: Pool,
     pub(super) closing: Closing,
-}
-
-/// Cancels what a job runs.
-pub(super) struct Stopper(pub(super) Arc<Cancel>);
-
-impl Stop for Stopper {
-    fn stop(&self) {
-        self.0.request();
-    }
 }
 
 impl Core {

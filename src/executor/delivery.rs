@@ -12,15 +12,16 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use log::error;
 
 use crate::events::EventKind;
+use crate::logging::log_safely;
 use crate::outcome::{HookResult, Outcome};
 use crate::process::Cancel;
-use crate::runner::tell;
 
 /// The host's end of a submitted job.
+#[derive(Clone)]
 pub(super) struct JobEnd {
     pub(super) cancel: Arc<Cancel>,
     pub(super) progress: Arc<Progress>,
-    /// Disconnected after the last result.
+    /// Nothing is sent. It is disconnected after the last result, which wakes all that wait.
     pub(super) done: Receiver<Infallible>,
 }
 
@@ -39,23 +40,24 @@ pub enum HookUpdate<'a> {
 pub(super) type Callback = Box<dyn FnMut(HookUpdate<'_>) + Send>;
 
 /// The engine's end of a submitted job: where the results go.
-pub(super) struct Answers {
-    given: usize,
+pub(super) struct ResultSink {
+    count: usize,
     progress: Arc<Progress>,
-    told: Option<Told>,
-    /// None once the end has been reported.
+    callback: Option<CallbackState>,
+    /// Nothing is sent. Dropping it at the end wakes all that wait for [`JobEnd::done`].
     done: Option<Sender<Infallible>>,
 }
 
-struct Told {
-    callback: Callback,
-    kind: EventKind,
-    results: Vec<HookResult>,
+/// A callback, and what it needs for the outcome.
+pub(super) struct CallbackState {
+    pub(super) callback: Callback,
+    pub(super) kind: EventKind,
+    pub(super) results: Vec<HookResult>,
 }
 
-impl Answers {
+impl ResultSink {
     /// Creates both ends for at most this many results.
-    pub(super) fn new(most: usize, kind: EventKind, callback: Option<Callback>) -> (Self, JobEnd) {
+    pub(super) fn new(most: usize, callback: Option<CallbackState>) -> (Self, JobEnd) {
         let (sender, done) = bounded(0);
         let progress = Arc::new(Progress::new(most));
         let end = JobEnd {
@@ -63,43 +65,40 @@ impl Answers {
             progress: Arc::clone(&progress),
             done,
         };
-        let answers = Self {
-            given: 0,
+        let sink = Self {
+            count: 0,
             progress,
-            told: callback.map(|callback| Told {
-                callback,
-                kind,
-                results: Vec::new(),
-            }),
+            callback,
             done: Some(sender),
         };
-        (answers, end)
+        (sink, end)
     }
 
-    pub(super) fn given(&self) -> usize {
-        self.given
+    /// The number of results so far.
+    pub(super) fn count(&self) -> usize {
+        self.count
     }
 
     /// Whether the end has not been reported yet.
-    pub(super) fn are_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.done.is_some()
     }
 
     /// Drops further results, and does not report the end.
-    pub(super) fn forget(&mut self) {
-        self.told = None;
+    pub(super) fn discard(&mut self) {
+        self.callback = None;
         self.done = None;
     }
 
-    pub(super) fn give(&mut self, result: HookResult) {
-        self.given += 1;
-        match &mut self.told {
-            None => self.progress.give(result),
-            Some(told) => {
-                let goes_on = call(&mut told.callback, HookUpdate::Result(&result));
-                told.results.push(result);
+    pub(super) fn push(&mut self, result: HookResult) {
+        self.count += 1;
+        match &mut self.callback {
+            None => self.progress.push(result),
+            Some(state) => {
+                let goes_on = call(&mut state.callback, HookUpdate::Result(&result));
+                state.results.push(result);
                 if !goes_on {
-                    self.told = None;
+                    self.callback = None;
                 }
             }
         }
@@ -108,9 +107,9 @@ impl Answers {
     /// Reports the end. All results are delivered first, so that a thread woken by the end finds
     /// them.
     pub(super) fn close(&mut self) {
-        if let Some(mut told) = self.told.take() {
-            let outcome = Outcome::of(told.kind, told.results);
-            call(&mut told.callback, HookUpdate::Done(outcome));
+        if let Some(mut state) = self.callback.take() {
+            let outcome = Outcome::of(state.kind, state.results);
+            call(&mut state.callback, HookUpdate::Done(outcome));
         }
         let waker = self.progress.close();
         self.done = None;
@@ -124,7 +123,7 @@ impl Answers {
 fn call(callback: &mut Callback, update: HookUpdate<'_>) -> bool {
     let called = catch_unwind(AssertUnwindSafe(|| callback(update)));
     if called.is_err() {
-        tell(|| error!("the callback of a submitted event panicked; it is not called again"));
+        log_safely(|| error!("the callback of a submitted event panicked; it is not called again"));
     }
     called.is_ok()
 }
@@ -132,7 +131,7 @@ fn call(callback: &mut Callback, update: HookUpdate<'_>) -> bool {
 /// Wakes a task. A waker is code of the host and may panic.
 fn wake(waker: Waker) {
     if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
-        tell(|| error!("the waker of a submitted event panicked"));
+        log_safely(|| error!("the waker of a submitted event panicked"));
     }
 }
 
@@ -197,12 +196,12 @@ impl Progress {
     }
 
     /// Stops keeping results, because the host has dropped its handle.
-    pub(super) fn forget(&self) {
+    pub(super) fn discard(&self) {
         let old = std::mem::replace(&mut *self.lock(), Delivery::Dropped);
         drop(old);
     }
 
-    fn give(&self, result: HookResult) {
+    fn push(&self, result: HookResult) {
         match &mut *self.lock() {
             Delivery::Kept { results, .. } => results.push(result),
             Delivery::To(sender) => {

@@ -1,25 +1,27 @@
-//! The hooks of one event: their order, and where the chain stops.
+//! The hooks of one event: one by one or all at once, and where the chain stops.
 //!
 //! Does not know which thread it runs on.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use log::warn;
 
 use super::core::Core;
 use super::options::FireOptions;
-use super::others::{note_discarded, split_off};
-use super::parallel::Shared;
-use super::tool_output::{left_by, redacting_first, with_output};
+use super::others::{count_own, note_discarded};
+use super::parallel::SharedFiring;
+use super::tool_output::{count_redacting, output_after, with_output};
 use super::{background, parallel};
 use crate::events::EventType;
 use crate::hook::Hook;
+use crate::logging::log_safely;
 use crate::outcome::HookResult;
 use crate::runner::{DropReason, Firing};
 
 /// Runs the hooks in order, and passes on each result as it arrives. Background hooks are started
 /// in their turn and have no result. After a cancellation, every hook that has not run gets a
-/// result that says so. Hooks of other tools come last.
+/// result that says so. The hooks are in the order of `HookExecutor::hooks_for`.
 pub(super) fn run(
     core: &Arc<Core>,
     mut firing: Firing<'_>,
@@ -28,20 +30,23 @@ pub(super) fn run(
     answer: &mut dyn FnMut(HookResult),
 ) {
     firing.handles_ask = options.handles_ask;
-    firing.skips_background = options.skips_background;
-    let others = split_off(&mut hooks);
+    if options.skips_background {
+        hooks.retain(|hook| !hook.background());
+    }
+    let others = hooks.split_off(count_own(&hooks));
     let can_block = firing.can_block;
-    let mut blocked = false;
+    let blocked = Cell::new(false);
     let mut noted = |result: HookResult| {
-        blocked |= can_block && !result.should_continue();
+        if can_block && !result.should_continue() {
+            blocked.set(true);
+        }
         answer(result);
     };
-    let redacting = redacting_first(&firing.event, &mut hooks);
     let shared = if options.parallel && hooks.len() > 1 {
-        let at_once = hooks.split_off(redacting);
+        let at_once = hooks.split_off(count_redacting(&firing.event, &hooks));
         let firing = one_by_one(core, firing, &hooks, false, &mut noted);
-        let shared = Shared::new(firing);
-        run_at_once(core, &shared, at_once, &mut noted);
+        let shared = SharedFiring::new(firing);
+        run_own_at_once(core, &shared, at_once, &mut noted);
         shared
     } else {
         let stops = options.stop_on_failure;
@@ -49,23 +54,42 @@ pub(super) fn run(
         if others.is_empty() {
             return;
         }
-        Shared::new(firing)
+        SharedFiring::new(firing)
     };
     for of_tool in others.chunk_by(|one, other| one.dialect() == other.dialect()) {
         // Cancelled hooks get results that say so.
-        if blocked && !shared.firing.is_cancelled() {
+        if blocked.get() && !shared.firing.is_cancelled() {
             return;
         }
         for result in results_of(core, &shared, of_tool) {
-            blocked |= can_block && !result.should_continue();
-            answer(result);
+            noted(result);
         }
+    }
+}
+
+fn run_own_at_once(
+    core: &Arc<Core>,
+    shared: &SharedFiring,
+    hooks: Vec<Arc<Hook>>,
+    answer: &mut dyn FnMut(HookResult),
+) {
+    let mut replacing = 0;
+    run_at_once(core, shared, hooks, &mut |result| {
+        replacing += usize::from(result.replaced_output().is_some());
+        answer(result);
+    });
+    if shared.firing.event.event_type == EventType::ToolPostExecute && replacing > 1 {
+        log_safely(|| {
+            warn!(
+                "{replacing} hooks that ran in parallel replace the output of a tool: only the last one counts"
+            );
+        });
     }
 }
 
 fn run_at_once(
     core: &Arc<Core>,
-    shared: &Shared,
+    shared: &SharedFiring,
     hooks: Vec<Arc<Hook>>,
     answer: &mut dyn FnMut(HookResult),
 ) {
@@ -74,22 +98,11 @@ fn run_at_once(
     for hook in &in_background {
         start_in_background(core, &shared.firing, hook);
     }
-    let mut replacing = 0;
-    let mut counted = |result: HookResult| {
-        replacing += usize::from(result.replaced_output().is_some());
-        answer(result);
-    };
-    parallel::run(core, shared.clone(), others, &mut counted);
-    let is_of_tool = shared.firing.event.event_type == EventType::ToolPostExecute;
-    if is_of_tool && replacing > 1 {
-        warn!(
-            "{replacing} hooks that ran in parallel replace the output of a tool: only the last one counts"
-        );
-    }
+    parallel::run(core, shared.clone(), others, answer);
 }
 
 /// Runs the hooks of one other tool, all at once as that tool does.
-fn results_of(core: &Arc<Core>, shared: &Shared, hooks: &[Arc<Hook>]) -> Vec<HookResult> {
+fn results_of(core: &Arc<Core>, shared: &SharedFiring, hooks: &[Arc<Hook>]) -> Vec<HookResult> {
     let mut results = Vec::with_capacity(hooks.len());
     run_at_once(core, shared, hooks.to_vec(), &mut |result| {
         results.push(result)
@@ -113,7 +126,7 @@ fn one_by_one<'a>(
         }
         let result = core.runner.run_unless_cancelled(&firing, hook);
         let stops = stop_on_failure && !result.should_continue();
-        let output = left_by(&result, &firing.event);
+        let output = output_after(&result, &firing.event);
         answer(result);
         if stops && !firing.is_cancelled() {
             break;
@@ -126,9 +139,6 @@ fn one_by_one<'a>(
 }
 
 fn start_in_background(core: &Arc<Core>, firing: &Firing<'_>, hook: &Arc<Hook>) {
-    if firing.skips_background {
-        return;
-    }
     if firing.is_cancelled() {
         core.runner
             .drop_run(&firing.run_of(hook), DropReason::Cancelled);

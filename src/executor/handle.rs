@@ -3,20 +3,17 @@
 //! When a thread of a pool polls or waits for an event that is still queued, the event runs at
 //! once, out of its turn: the threads that would run it may be waiting for this thread.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
-use super::delivery::{JobEnd, Progress};
+use super::delivery::JobEnd;
 use crate::events::EventKind;
 use crate::outcome::{HookResult, Outcome};
 use crate::pool::{Pool, Ticket, on_pool_thread};
-use crate::process::Cancel;
 
 /// A submitted event; dropping it does not cancel the hooks.
 ///
@@ -63,26 +60,14 @@ enum State {
 
 /// The host's side of a job.
 #[derive(Clone)]
-struct Submitted {
-    cancel: Arc<Cancel>,
-    progress: Arc<Progress>,
-    done: Receiver<Infallible>,
-    pool: Pool,
-    ticket: Ticket,
+pub(super) struct Submitted {
+    pub(super) end: JobEnd,
+    pub(super) pool: Pool,
+    pub(super) ticket: Ticket,
 }
 
 impl HookHandle {
-    pub(super) fn new(kind: EventKind, end: JobEnd, pool: Pool, ticket: Ticket) -> Self {
-        let job = Submitted::new(end, pool, ticket);
-        Self::with_job(kind, Some(job))
-    }
-
-    /// Returns the handle of an event without hooks.
-    pub(super) fn finished(kind: EventKind) -> Self {
-        Self::with_job(kind, None)
-    }
-
-    fn with_job(kind: EventKind, job: Option<Submitted>) -> Self {
+    pub(super) fn new(kind: EventKind, job: Option<Submitted>) -> Self {
         Self {
             kind,
             job,
@@ -148,7 +133,7 @@ impl HookHandle {
     #[must_use]
     pub fn is_finished(&self) -> bool {
         let job = self.job.as_ref();
-        job.is_none_or(|job| job.progress.is_finished())
+        job.is_none_or(|job| job.end.progress.is_finished())
     }
 
     /// Cancels the event, without waiting. The running hook is asked to end, with everything it has started,
@@ -185,7 +170,7 @@ impl HookHandle {
         match self.job.take() {
             Some(job) => {
                 job.start();
-                job.progress.redirect()
+                job.end.progress.redirect()
             }
             // The sender was dropped, so the channel is disconnected.
             None => crossbeam_channel::bounded(0).1,
@@ -198,7 +183,7 @@ impl HookHandle {
             return None;
         }
         let job = self.job.as_ref();
-        let results = job.map(|job| job.progress.take()).unwrap_or_default();
+        let results = job.map(|job| job.end.progress.take()).unwrap_or_default();
         let blocking = results.iter().filter(|result| !result.should_continue());
         self.state = State::Given(blocking.cloned().collect());
         Some(Outcome::of(self.kind.clone(), results))
@@ -212,7 +197,7 @@ impl Future for HookHandle {
     #[allow(clippy::panic)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
         if let Some(job) = &self.job
-            && job.progress.wakes_at_end(context.waker())
+            && job.end.progress.wakes_at_end(context.waker())
         {
             job.start();
             // If it ran on this thread just now, it has ended and has woken this task.
@@ -228,7 +213,7 @@ impl Future for HookHandle {
 impl Drop for HookHandle {
     fn drop(&mut self) {
         let Some(job) = self.job.take() else { return };
-        job.progress.forget();
+        job.end.progress.discard();
         if self.cancels_on_drop {
             job.cancel();
         }
@@ -236,22 +221,11 @@ impl Drop for HookHandle {
 }
 
 impl Submitted {
-    fn new(end: JobEnd, pool: Pool, ticket: Ticket) -> Self {
-        Self {
-            cancel: end.cancel,
-            progress: end.progress,
-            done: end.done,
-            pool,
-            ticket,
-        }
-    }
-
     fn wait(&self) {
         if on_pool_thread() {
             self.pool.run_here(self.ticket);
         }
-        // Nothing is ever sent; an error means the end.
-        let _ = self.done.recv();
+        let _ = self.end.done.recv();
     }
 
     /// Starts the event for a host that does not poll again: on a thread of a pool, moves it to
@@ -265,7 +239,7 @@ impl Submitted {
     /// On a thread of a pool, starts the event on another thread if it has not started; false if no
     /// thread is free.
     fn ensure_started(&self) -> bool {
-        !on_pool_thread() || self.progress.is_finished() || self.pool.run_aside(self.ticket)
+        !on_pool_thread() || self.end.progress.is_finished() || self.pool.run_aside(self.ticket)
     }
 
     /// Waits at most this time; true if it has ended.
@@ -286,18 +260,17 @@ impl Submitted {
     }
 
     fn ends_before(&self, deadline: Option<Instant>) -> bool {
-        // Nothing is ever sent; an error means the end or the timeout.
-        self.progress.is_finished()
+        self.end.progress.is_finished()
             || match deadline {
                 Some(deadline) => {
-                    self.done.recv_deadline(deadline) == Err(RecvTimeoutError::Disconnected)
+                    self.end.done.recv_deadline(deadline) == Err(RecvTimeoutError::Disconnected)
                 }
-                None => self.done.recv().is_err(),
+                None => self.end.done.recv().is_err(),
             }
     }
 
     fn cancel(&self) {
-        self.cancel.request();
+        self.end.cancel.request();
         self.pool.withdraw(self.ticket);
     }
 }
@@ -305,13 +278,9 @@ impl Submitted {
 /// Cancels a submitted event, from any thread; see [`HookHandle::cancel`]. Dropping it has no
 /// effect.
 #[derive(Clone)]
-pub struct CancelToken(Option<Submitted>);
+pub struct CancelToken(pub(super) Option<Submitted>);
 
 impl CancelToken {
-    pub(super) fn new(end: JobEnd, pool: Pool, ticket: Ticket) -> Self {
-        Self(Some(Submitted::new(end, pool, ticket)))
-    }
-
     /// The same as [`HookHandle::cancel`].
     pub fn cancel(&self) {
         if let Some(job) = &self.0 {
@@ -323,7 +292,7 @@ impl CancelToken {
     #[must_use]
     pub fn is_finished(&self) -> bool {
         let job = self.0.as_ref();
-        job.is_none_or(|job| job.progress.is_finished())
+        job.is_none_or(|job| job.end.progress.is_finished())
     }
 }
 

@@ -7,19 +7,19 @@ use std::time::Duration;
 use log::{Level, log};
 
 use super::core::Core;
-use super::delivery::{Callback, HookUpdate, JobEnd};
+use super::delivery::{CallbackState, HookUpdate};
 use super::dispatch;
 use super::error::SubmitError;
-use super::handle::{CancelToken, HookHandle};
+use super::handle::{CancelToken, HookHandle, Submitted};
 use super::job::FireJob;
 use super::options::FireOptions;
-use super::others::arrange;
+use super::others::{count_own, sort_and_dedupe};
 use super::shutdown::ShutdownReport;
-use super::tool_output::redacts;
+use super::tool_output::{move_redacting_first, redacts};
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
+use crate::logging::log_safely;
 use crate::outcome::{HookResult, Outcome};
-use crate::pool::Ticket;
 use crate::registry::HookRegistry;
 use crate::runner::{Fired, SharedEvent};
 
@@ -99,13 +99,17 @@ impl HookExecutor {
         variable.filter(|_| core.allow_disable)
     }
 
+    /// Returns the hooks that run on this event, in the order of their runs and results: those that redact a
+    /// tool's output, this crate's other hooks, and the hooks of each other tool.
     fn hooks_for(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
         let mut hooks = self.shared.registry.get_hooks(event);
         if hooks.is_empty() {
             return hooks;
         }
         hooks.retain(|hook| hook.is_when_met(event));
-        arrange(&mut hooks);
+        sort_and_dedupe(&mut hooks);
+        let own = count_own(&hooks);
+        move_redacting_first(event, &mut hooks[..own]);
         let (Some(variable), false) = (self.disabled_by(), hooks.is_empty()) else {
             return hooks;
         };
@@ -115,10 +119,12 @@ impl HookExecutor {
         } else {
             Level::Debug
         };
-        log!(
-            level,
-            "{count} hooks on {name} were not run, because `{variable}` is set"
-        );
+        log_safely(|| {
+            log!(
+                level,
+                "{count} hooks on {name} were not run, because `{variable}` is set"
+            );
+        });
         Vec::new()
     }
 
@@ -179,11 +185,10 @@ impl HookExecutor {
         let kind = self.core().vocabulary.kind_of(&event.event_type);
         let hooks = self.hooks_for(&event);
         if hooks.is_empty() {
-            return Ok(HookHandle::finished(kind));
+            return Ok(HookHandle::new(kind, None));
         }
-        let (end, ticket) = self.submit_job(event, hooks, options, None)?;
-        let pool = self.core().pool.clone();
-        Ok(HookHandle::new(kind, end, pool, ticket))
+        let job = self.submit_job(event, hooks, options, kind.can_block, None)?;
+        Ok(HookHandle::new(kind, Some(job)))
     }
 
     /// Like [`submit`](HookExecutor::submit), but with a callback instead of a handle, for a host
@@ -220,8 +225,15 @@ impl HookExecutor {
     ) -> Result<CancelToken, SubmitError> {
         let event = SharedEvent::from(event.into());
         let hooks = self.hooks_for(&event);
-        let (end, ticket) = self.submit_job(event, hooks, options, Some(Box::new(callback)))?;
-        Ok(CancelToken::new(end, self.core().pool.clone(), ticket))
+        let kind = self.core().vocabulary.kind_of(&event.event_type);
+        let can_block = kind.can_block;
+        let callback = CallbackState {
+            callback: Box::new(callback),
+            kind,
+            results: Vec::new(),
+        };
+        let job = self.submit_job(event, hooks, options, can_block, Some(callback))?;
+        Ok(CancelToken(Some(job)))
     }
 
     fn submit_job(
@@ -229,14 +241,19 @@ impl HookExecutor {
         event: SharedEvent,
         hooks: Vec<Arc<Hook>>,
         options: FireOptions,
-        callback: Option<Callback>,
-    ) -> Result<(JobEnd, Ticket), SubmitError> {
+        can_block: bool,
+        callback: Option<CallbackState>,
+    ) -> Result<Submitted, SubmitError> {
         let core = self.core();
-        let place = options.place_of(&event, core.vocabulary.can_block(&event.event_type));
+        let priority = options.priority_of(&event, can_block);
         let given = event.clone();
         let (job, end) = FireJob::new(Arc::clone(core), event, hooks, options, callback);
-        match core.pool.submit(place, Box::new(job)) {
-            Ok(ticket) => Ok((end, ticket)),
+        match core.pool.submit(priority, Box::new(job)) {
+            Ok(ticket) => Ok(Submitted {
+                end,
+                pool: core.pool.clone(),
+                ticket,
+            }),
             Err(refusal) => Err(SubmitError::new(given.to_arc(), refusal)),
         }
     }
@@ -262,5 +279,23 @@ impl fmt::Debug for HookExecutor {
             .field("hooks", &self.shared.registry.len())
             .field("core", self.core())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hook::FailurePolicy;
+
+    /// The results of a submitted event are matched with its hooks by their order.
+    #[test]
+    fn hooks_are_in_the_order_of_their_runs() {
+        let executor = HookExecutor::builder().build();
+        let hook = |command| Hook::new("tool:post_execute", command).unwrap();
+        let redacts = hook("last").with_on_failure(FailurePolicy::Withhold);
+        executor.registry().register(hook("first"));
+        executor.registry().register(redacts.clone());
+        let event = HookEvent::tool_post_execute("bash", "ls", "");
+        assert_eq!(*executor.hooks_for(&event)[0], redacts);
     }
 }

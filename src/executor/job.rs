@@ -1,19 +1,19 @@
 //! A submitted event: what a thread runs, and where its results go.
 //!
-//! Every hook of an accepted event has exactly one result, whatever happens to the thread or the
-//! executor. Does not know the queue.
+//! Whatever happens to the thread or the executor, each hook that is waited for has exactly one result,
+//! except those behind a hook that stopped the chain. Does not know the queue.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::core::{Core, Stopper};
-use super::delivery::{Answers, Callback, JobEnd};
+use super::core::Core;
+use super::delivery::{CallbackState, JobEnd, ResultSink};
 use super::dispatch;
 use super::error::reason_of;
 use super::options::FireOptions;
 use crate::hook::Hook;
 use crate::outcome::HookResult;
-use crate::pool::{Job, Refusal, Stop};
+use crate::pool::{Job, Refusal};
 use crate::process::Cancel;
 use crate::runner::{DropReason, Fired, HookRun, Nesting, SharedEvent, depth};
 
@@ -27,7 +27,7 @@ pub(super) struct FireJob {
     /// The nesting depth of the code that submitted it.
     depth: usize,
     cancel: Arc<Cancel>,
-    answers: Answers,
+    sink: ResultSink,
 }
 
 impl FireJob {
@@ -36,10 +36,9 @@ impl FireJob {
         event: SharedEvent,
         hooks: Vec<Arc<Hook>>,
         options: FireOptions,
-        callback: Option<Callback>,
+        callback: Option<CallbackState>,
     ) -> (Self, JobEnd) {
-        let kind = core.vocabulary.kind_of(&event.event_type);
-        let (answers, end) = Answers::new(hooks.len(), kind, callback);
+        let (sink, end) = ResultSink::new(hooks.len(), callback);
         let job = Self {
             core,
             event,
@@ -48,34 +47,38 @@ impl FireJob {
             submitted: Instant::now(),
             depth: depth(),
             cancel: Arc::clone(&end.cancel),
-            answers,
+            sink,
         };
         (job, end)
     }
 
-    fn tell_of_drop(&self, reason: DropReason) {
+    fn report_drop(&self, reason: DropReason) {
         let queued = self.submitted.elapsed();
         for hook in &self.hooks {
-            let run = HookRun::new(&self.event, hook, queued);
+            let run = HookRun {
+                event: &self.event,
+                hook,
+                queued,
+            };
             self.core.runner.drop_run(&run, reason);
         }
     }
 
-    /// Adds a result for each hook that has none yet.
-    fn answer_the_rest(&mut self, result: impl Fn(&Arc<Hook>) -> HookResult) {
+    /// Adds a result for each hook that has none yet. Results come in the order of the hooks.
+    fn push_missing(&mut self, result: impl Fn(&Arc<Hook>) -> HookResult) {
         let waited_for = self.hooks.iter().filter(|hook| !hook.background());
-        for hook in waited_for.skip(self.answers.given()) {
+        for hook in waited_for.skip(self.sink.count()) {
             let result = result(hook);
             self.core.closing.note(&result);
-            self.answers.give(result);
+            self.sink.push(result);
         }
-        self.answers.close();
+        self.sink.close();
     }
 }
 
 impl Job for FireJob {
-    fn stop(&self) -> Arc<dyn Stop> {
-        Arc::new(Stopper(Arc::clone(&self.cancel)))
+    fn cancel(&self) -> &Arc<Cancel> {
+        &self.cancel
     }
 
     fn run(mut self: Box<Self>) {
@@ -83,34 +86,35 @@ impl Job for FireJob {
         let mut firing = self.core.firing(Fired::Shared(self.event.clone()));
         firing.queued = self.submitted.elapsed();
         firing.cancel = Some(Arc::clone(&self.cancel));
-        let (core, answers) = (&self.core, &mut self.answers);
+        let core = &self.core;
+        let sink = &mut self.sink;
         let mut answer = |result: HookResult| {
             core.closing.note(&result);
-            answers.give(result);
+            sink.push(result);
         };
         dispatch::run(core, firing, self.hooks.clone(), self.options, &mut answer);
-        self.answers.close();
+        self.sink.close();
     }
 
     fn abandon(mut self: Box<Self>) {
         let queued = self.submitted.elapsed();
-        self.tell_of_drop(DropReason::Cancelled);
-        self.answer_the_rest(|hook| HookResult::never_ran(hook, queued));
+        self.report_drop(DropReason::Cancelled);
+        self.push_missing(|hook| HookResult::never_ran(hook, queued));
     }
 
     fn refuse(mut self: Box<Self>, why: &Refusal) {
-        self.tell_of_drop(reason_of(why));
+        self.report_drop(reason_of(why));
         // The host has its event back, and receives nothing else.
-        self.answers.forget();
+        self.sink.discard();
     }
 }
 
 /// Only a job in which the engine panicked is still open here.
 impl Drop for FireJob {
     fn drop(&mut self) {
-        if self.answers.are_open() {
+        if self.sink.is_open() {
             let core = Arc::clone(&self.core);
-            self.answer_the_rest(|hook| core.runner.panicked(hook));
+            self.push_missing(|hook| core.runner.panicked(hook));
         }
     }
 }
@@ -120,9 +124,9 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Mutex;
 
-    use super::super::delivery::HookUpdate;
+    use super::super::delivery::{Callback, HookUpdate};
     use super::*;
-    use crate::events::HookEvent;
+    use crate::events::{EventType, HookEvent};
     use crate::executor::HookExecutor;
     use crate::outcome::FailureKind;
 
@@ -134,7 +138,14 @@ mod tests {
             Arc::new(HookEvent::user_interrupt()).into(),
             hooks.into(),
             FireOptions::default(),
-            callback,
+            callback.map(|callback| CallbackState {
+                callback,
+                kind: executor
+                    .core()
+                    .vocabulary
+                    .kind_of(&EventType::UserInterrupt),
+                results: Vec::new(),
+            }),
         );
         (Box::new(job), end)
     }
@@ -158,7 +169,7 @@ mod tests {
         let (mut job, end) = job(None);
         let panic = AssertUnwindSafe(move || {
             let result = HookResult::new(Arc::clone(&job.hooks[0]), 0);
-            job.answers.give(result);
+            job.sink.push(result);
             panic!("as the engine would");
         });
         assert!(catch_unwind(panic).is_err());
@@ -190,10 +201,10 @@ mod tests {
         let (mut job, end) = job(None);
         let hook = Arc::clone(&job.hooks[0]);
         let held = Arc::strong_count(&hook);
-        job.answers.give(HookResult::new(Arc::clone(&hook), 0));
+        job.sink.push(HookResult::new(Arc::clone(&hook), 0));
         assert_eq!(Arc::strong_count(&hook), held + 1);
-        end.progress.forget();
-        job.answers.give(HookResult::new(Arc::clone(&hook), 0));
+        end.progress.discard();
+        job.sink.push(HookResult::new(Arc::clone(&hook), 0));
         assert_eq!(Arc::strong_count(&hook), held);
     }
 
@@ -202,10 +213,10 @@ mod tests {
         let (mut job, end) = job(None);
         let result =
             |job: &FireJob, index: usize| HookResult::new(Arc::clone(&job.hooks[index]), 0);
-        job.answers.give(result(&job, 0));
+        job.sink.push(result(&job, 0));
         let receiver = end.progress.redirect();
-        job.answers.give(result(&job, 1));
-        job.answers.close();
+        job.sink.push(result(&job, 1));
+        job.sink.close();
         let labels = receiver.iter().map(|result| result.hook.label().to_owned());
         assert_eq!(labels.collect::<Vec<_>>(), ["a:b", "c:d"]);
     }

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::events::HookEvent;
-use crate::pool::Place;
+use crate::pool::Priority;
 
 /// How an event is fired.
 ///
@@ -55,6 +55,7 @@ impl FireOptions {
     }
 
     /// Sets whether the other hooks are skipped after a hook that blocks or stops the turn. Default: true.
+    /// After a hook that blocks, hooks of other tools are skipped in any case.
     pub const fn stop_on_failure(mut self, stop: bool) -> Self {
         self.stop_on_failure = stop;
         self
@@ -99,15 +100,15 @@ impl FireOptions {
         self
     }
 
-    /// Returns the place in the queue. A guard is an event that can block.
-    pub(super) fn place_of(self, event: &HookEvent, guard: bool) -> Place {
+    /// Returns the priority in the queue. A guard is an event that can block.
+    pub(super) fn priority_of(self, event: &HookEvent, guard: bool) -> Priority {
         let session = || event.session_id.as_ref().filter(|_| !guard);
         let ordering_key = match self.order {
             Order::BySession => session().map(hash),
             Order::ByKey(key) => Some(key),
             Order::None => None,
         };
-        Place {
+        Priority {
             guard,
             ordering_key,
         }
@@ -129,25 +130,34 @@ mod tests {
         let message = HookEvent::session_message("s1", "user", "hello");
         let guard = HookEvent::tool_pre_execute("bash", "ls").with_session_id("s1");
         let default = FireOptions::default();
-        let ordering_key = default.place_of(&message, false).ordering_key;
+        let ordering_key = default.priority_of(&message, false).ordering_key;
         assert!(ordering_key.is_some());
-        assert_eq!(default.place_of(&guard, true).ordering_key, None);
-        assert!(default.place_of(&guard, true).guard);
+        assert_eq!(default.priority_of(&guard, true).ordering_key, None);
+        assert!(default.priority_of(&guard, true).guard);
         assert_eq!(
-            default.unordered().place_of(&message, false).ordering_key,
+            default
+                .unordered()
+                .priority_of(&message, false)
+                .ordering_key,
             None
         );
         assert_eq!(
-            default.ordered_by("s1").place_of(&guard, true).ordering_key,
+            default
+                .ordered_by("s1")
+                .priority_of(&guard, true)
+                .ordering_key,
             ordering_key
         );
         assert_ne!(
-            default.ordered_by("s2").place_of(&guard, true).ordering_key,
+            default
+                .ordered_by("s2")
+                .priority_of(&guard, true)
+                .ordering_key,
             ordering_key
         );
         assert_eq!(
             default
-                .place_of(&HookEvent::user_interrupt(), false)
+                .priority_of(&HookEvent::user_interrupt(), false)
                 .ordering_key,
             None
         );

@@ -5,13 +5,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::hook::{Dialect, GateVerdict, Hook};
+use crate::hook::{Dialect, Hook};
 use crate::outcome::{HookOutput, HookResult};
 use crate::runner::Reporter;
 
 /// Puts this crate's own hooks first, then the hooks of each other tool together. Of identical handlers
-/// only the first is kept, as in Claude Code and Gemini CLI.
-pub(super) fn arrange(hooks: &mut Vec<Arc<Hook>>) {
+/// only the first is kept, as in Claude Code and Gemini CLI. A handler that is not approved never replaces
+/// another one, nor does one with a gate of the host, which is not checked before the hook runs.
+pub(super) fn sort_and_dedupe(hooks: &mut Vec<Arc<Hook>>) {
     if hooks.iter().all(|hook| hook.dialect() == Dialect::Native) {
         return;
     }
@@ -23,7 +24,7 @@ pub(super) fn arrange(hooks: &mut Vec<Arc<Hook>>) {
             && foreign.dialect() != Dialect::Codex
         {
             let handler = (foreign.dialect(), &foreign.plugin_root, hook.command());
-            if seen.get(&handler).is_some_and(|first| is_approved(first)) {
+            if seen.get(&handler).is_some_and(|first| first.is_approved()) {
                 continue;
             }
             seen.insert(handler, hook);
@@ -32,19 +33,9 @@ pub(super) fn arrange(hooks: &mut Vec<Arc<Hook>>) {
     }
 }
 
-/// An entry that is not approved must not keep another one, which is, from running.
-fn is_approved(hook: &Hook) -> bool {
-    let verdict = hook.gate().map(|gate| gate.check(hook));
-    !matches!(verdict, Some(GateVerdict::NotApproved(_)))
-}
-
-/// Splits off the hooks of other tools, which come last.
-pub(super) fn split_off(hooks: &mut Vec<Arc<Hook>>) -> Vec<Arc<Hook>> {
-    let ours = hooks
-        .iter()
-        .take_while(|hook| hook.dialect() == Dialect::Native);
-    let ours = ours.count();
-    hooks.split_off(ours)
+/// Returns the number of this crate's own hooks, which come first.
+pub(super) fn count_own(hooks: &[Arc<Hook>]) -> usize {
+    hooks.partition_point(|hook| hook.dialect() == Dialect::Native)
 }
 
 /// Reports each change that is lost because a later hook of the same tool replaces it.

@@ -9,16 +9,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crossbeam_channel::{Sender, bounded};
 
-use super::core::{Core, Stopper};
+use super::core::Core;
 use crate::hook::Hook;
 use crate::outcome::HookResult;
-use crate::pool::{Job, Place, Refusal, Stop};
+use crate::pool::{Job, Priority, Refusal};
 use crate::process::Cancel;
 use crate::runner::{Firing, Nesting, depth};
 
 /// An event that several threads can use.
 #[derive(Clone)]
-pub(super) struct Shared {
+pub(super) struct SharedFiring {
     pub(super) firing: Arc<Firing<'static>>,
     cancel: Arc<Cancel>,
     /// Whether it belongs to a blocking call: then only the thread that runs a hook can report its
@@ -26,7 +26,7 @@ pub(super) struct Shared {
     is_lent: bool,
 }
 
-impl Shared {
+impl SharedFiring {
     pub(super) fn new(firing: Firing<'_>) -> Self {
         let is_lent = firing.cancel.is_none();
         let cancel = firing.cancel.clone().unwrap_or_default();
@@ -41,12 +41,12 @@ impl Shared {
 /// Runs all hooks even if some fail, and passes on the results in the order of the hooks.
 pub(super) fn run(
     core: &Arc<Core>,
-    shared: Shared,
+    shared: SharedFiring,
     hooks: Vec<Arc<Hook>>,
     answer: &mut dyn FnMut(HookResult),
 ) {
     let count = hooks.len();
-    let place = Place {
+    let priority = Priority {
         guard: shared.firing.can_block,
         ordering_key: None,
     };
@@ -63,7 +63,7 @@ pub(super) fn run(
         // Without help this thread does everything itself.
         if core
             .pool
-            .submit(place, Box::new(Help(Arc::clone(&work))))
+            .submit(priority, Box::new(Help(Arc::clone(&work))))
             .is_err()
         {
             break;
@@ -85,7 +85,7 @@ pub(super) fn run(
 
 struct Work {
     core: Arc<Core>,
-    shared: Shared,
+    shared: SharedFiring,
     /// The nesting depth of the code that started it.
     depth: usize,
     hooks: Vec<Arc<Hook>>,
@@ -119,8 +119,8 @@ impl Work {
 struct Help(Arc<Work>);
 
 impl Job for Help {
-    fn stop(&self) -> Arc<dyn Stop> {
-        Arc::new(Stopper(Arc::clone(&self.0.shared.cancel)))
+    fn cancel(&self) -> &Arc<Cancel> {
+        &self.0.shared.cancel
     }
 
     fn run(self: Box<Self>) {

@@ -18,21 +18,23 @@ pub(super) fn redacts(hook: &Hook) -> bool {
     hook.on_failure() == FailurePolicy::Withhold
 }
 
-/// Moves the hooks that redact the output to the front, and keeps the order otherwise. Returns their
-/// number.
-pub(super) fn redacting_first(event: &HookEvent, hooks: &mut [Arc<Hook>]) -> usize {
+/// Moves the hooks that redact the output to the front, and keeps the order otherwise.
+pub(super) fn move_redacting_first(event: &HookEvent, hooks: &mut [Arc<Hook>]) {
+    if event.event_type == EventType::ToolPostExecute && hooks.iter().any(|hook| redacts(hook)) {
+        hooks.sort_by_key(|hook| !redacts(hook));
+    }
+}
+
+/// Returns the number of hooks at the front that redact the output of this event.
+pub(super) fn count_redacting(event: &HookEvent, hooks: &[Arc<Hook>]) -> usize {
     if event.event_type != EventType::ToolPostExecute {
         return 0;
     }
-    let count = hooks.iter().filter(|hook| redacts(hook)).count();
-    if count > 0 {
-        hooks.sort_by_key(|hook| !redacts(hook));
-    }
-    count
+    hooks.iter().take_while(|hook| redacts(hook)).count()
 }
 
 /// Returns the output after this hook, if the hook changed it.
-pub(super) fn left_by(result: &HookResult, event: &HookEvent) -> Option<Value> {
+pub(super) fn output_after(result: &HookResult, event: &HookEvent) -> Option<Value> {
     if event.event_type != EventType::ToolPostExecute {
         return None;
     }

@@ -74,6 +74,8 @@ pub struct Hook {
     pub(super) gate: Option<Arc<dyn Gate>>,
     /// The gate never lets the hook run.
     pub(super) is_closed: bool,
+    /// The gate is that of an approval.
+    pub(super) is_approved: bool,
     pub(super) fingerprint: Fingerprint,
 }
 
@@ -130,6 +132,7 @@ impl Hook {
             base_dir: None,
             gate: None,
             is_closed: false,
+            is_approved: false,
             fingerprint: Fingerprint::default(),
         }
     }
@@ -277,13 +280,8 @@ impl Hook {
         self.with(|hook| {
             hook.gate = Some(gate);
             hook.is_closed = false;
+            hook.is_approved = false;
         })
-    }
-
-    /// Sets a gate that never lets the hook run. The hook's conditions are not compiled, which would take
-    /// time, and count as met.
-    pub(crate) fn with_closed_gate(self, gate: Arc<dyn Gate>) -> Self {
-        self.with_gate(gate).with(|hook| hook.is_closed = true)
     }
 
     /// Sets the shell that runs the command. Has no effect on a hook made with [`Hook::program`].

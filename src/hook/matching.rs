@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::condition::{Allowance, Condition};
-use super::definition::Hook;
+use super::definition::{Gate, Hook};
 use super::dialect::Dialect;
 use super::error::HookError;
 use super::foreign::Foreign;
@@ -132,6 +132,22 @@ impl Hook {
             Some(when) => when.compile(allowance),
             None => Ok(()),
         }
+    }
+
+    /// Sets the gate of an approved hook.
+    pub(crate) fn with_approval(self, gate: Arc<dyn Gate>) -> Self {
+        self.with_gate(gate).with(|hook| hook.is_approved = true)
+    }
+
+    /// Sets a gate that never lets the hook run. The hook's conditions are not compiled, which would take
+    /// time, and count as met.
+    pub(crate) fn with_closed_gate(self, gate: Arc<dyn Gate>) -> Self {
+        self.with_gate(gate).with(|hook| hook.is_closed = true)
+    }
+
+    /// Returns whether the hook has no gate, or has been approved. It may still have changed since.
+    pub(crate) fn is_approved(&self) -> bool {
+        self.gate().is_none() || self.is_approved
     }
 
     /// Returns whether an executor may run the hook, as far as this is known without an event.

@@ -65,7 +65,7 @@ named!(FailureKind {
 });
 
 impl FailureKind {
-    /// Whether this crate has failed, or a limit of it: a hook's own tool would have heard the hook.
+    /// Whether this crate or one of its limits has caused the failure, and not the hook.
     pub(super) fn is_of_the_engine(self) -> bool {
         matches!(
             self,

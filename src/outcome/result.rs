@@ -184,7 +184,8 @@ impl HookResult {
     }
 
     /// Notes on its answer for the author of the hook, for example about an unknown key that looks
-    /// like a typo (`descision`). Each note is one line, and has been logged as a warning.
+    /// like a typo (`descision`). Each note is one line, and is logged as a warning,
+    /// once for each hook.
     #[must_use]
     pub fn diagnostics(&self) -> &[String] {
         &self.diagnostics
@@ -195,7 +196,8 @@ impl HookResult {
     #[must_use]
     pub fn decision(&self) -> Decision {
         let forgiven = |failure: FailureKind| {
-            // A tool forgives its hooks, and this crate not itself.
+            // For a hook of another tool, a failure of this crate blocks under every policy: the tool
+            // itself would have run the hook.
             let is_ours = failure.is_of_the_engine() && self.hook.dialect() != Dialect::Native;
             if !is_ours && failure.continues_under(self.hook.on_failure()) {
                 Decision::Allow

@@ -6,5 +6,5 @@
 mod queue;
 mod threads;
 
-pub(crate) use queue::{Place, Ticket};
-pub(crate) use threads::{Job, Limits, Pool, Refusal, Stop, on_pool_thread};
+pub(crate) use queue::{Priority, Ticket};
+pub(crate) use threads::{Job, Limits, Pool, Refusal, on_pool_thread};

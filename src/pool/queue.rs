@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-/// The position of an item in the queue.
+/// What the position of an item in the queue depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Priority {
     /// Whether a caller waits for the item's permission to continue.
     pub(crate) guard: bool,
     /// Items with the same key run one after the other.
@@ -19,7 +19,7 @@ pub(crate) struct Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket {
     pub(crate) number: u64,
-    pub(crate) place: Place,
+    pub(crate) priority: Priority,
 }
 
 #[derive(Debug)]
@@ -61,15 +61,15 @@ impl<T> Queue<T> {
         (self.guards.len(), self.others.len())
     }
 
-    pub(crate) fn push(&mut self, place: Place, item: T) -> Ticket {
+    pub(crate) fn push(&mut self, priority: Priority, item: T) -> Ticket {
         let ticket = Ticket {
             number: self.next,
-            place,
+            priority,
         };
         self.next += 1;
         self.len += 1;
         match ticket
-            .place
+            .priority
             .ordering_key
             .and_then(|key| self.waiting.get_mut(&key))
         {
@@ -77,7 +77,7 @@ impl<T> Queue<T> {
                 behind.insert(ticket.number, (ticket, item));
             }
             None => {
-                if let Some(key) = ticket.place.ordering_key {
+                if let Some(key) = ticket.priority.ordering_key {
                     self.waiting.insert(key, BTreeMap::new());
                 }
                 self.make_ready(ticket, item);
@@ -98,23 +98,23 @@ impl<T> Queue<T> {
     }
 
     pub(crate) fn contains(&self, ticket: Ticket) -> bool {
-        let side = if ticket.place.guard {
+        let side = if ticket.priority.guard {
             &self.guards
         } else {
             &self.others
         };
-        let behind = || self.waiting.get(&ticket.place.ordering_key?);
+        let behind = || self.waiting.get(&ticket.priority.ordering_key?);
         side.contains_key(&ticket.number)
             || behind().is_some_and(|behind| behind.contains_key(&ticket.number))
     }
 
     /// Takes an item out of its turn, if it still waits.
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Removed<T>> {
-        let ready = self.side(ticket.place.guard).remove(&ticket.number);
+        let ready = self.side(ticket.priority.guard).remove(&ticket.number);
         let (item, holds_key) = match ready {
-            Some((_, item)) => (item, ticket.place.ordering_key.is_some()),
+            Some((_, item)) => (item, ticket.priority.ordering_key.is_some()),
             None => {
-                let behind = self.waiting.get_mut(&ticket.place.ordering_key?)?;
+                let behind = self.waiting.get_mut(&ticket.priority.ordering_key?)?;
                 (behind.remove(&ticket.number)?.1, false)
             }
         };
@@ -152,7 +152,7 @@ impl<T> Queue<T> {
     }
 
     fn make_ready(&mut self, ticket: Ticket, item: T) {
-        self.side(ticket.place.guard)
+        self.side(ticket.priority.guard)
             .insert(ticket.number, (ticket, item));
     }
 
@@ -181,10 +181,10 @@ mod tests {
 
     impl Model {
         fn is_ready(&self, ticket: Ticket) -> bool {
-            let Some(key) = ticket.place.ordering_key else {
+            let Some(key) = ticket.priority.ordering_key else {
                 return true;
             };
-            let has_key = |other: &&Ticket| other.place.ordering_key == Some(key);
+            let has_key = |other: &&Ticket| other.priority.ordering_key == Some(key);
             let first = self.waiting.iter().find(has_key);
             first == Some(&ticket) && !self.under_way.iter().any(|other| has_key(&other))
         }
@@ -192,7 +192,7 @@ mod tests {
         fn next(&self, others_may: bool) -> Option<Ticket> {
             let ready = |guard: bool| {
                 let mut waiting = self.waiting.iter().copied();
-                waiting.find(|ticket| ticket.place.guard == guard && self.is_ready(*ticket))
+                waiting.find(|ticket| ticket.priority.guard == guard && self.is_ready(*ticket))
             };
             ready(true).or_else(|| others_may.then(|| ready(false)).flatten())
         }
@@ -223,7 +223,7 @@ mod tests {
             Step::Push { guard, key } => {
                 let item = queue.next;
                 let ticket = queue.push(
-                    Place {
+                    Priority {
                         guard,
                         ordering_key: key,
                     },
@@ -253,7 +253,7 @@ mod tests {
         let Some(&ticket) = model.waiting.get(which) else {
             return;
         };
-        let was_next = ticket.place.ordering_key.is_some() && model.is_ready(ticket);
+        let was_next = ticket.priority.ordering_key.is_some() && model.is_ready(ticket);
         assert!(queue.contains(ticket));
         let removed = queue.remove(ticket).unwrap();
         assert_eq!((removed.item, removed.holds_key), (ticket.number, was_next));
@@ -266,8 +266,8 @@ mod tests {
         if which >= model.under_way.len() {
             return;
         }
-        if let Some(key) = model.under_way.remove(which).place.ordering_key {
-            let behind = |ticket: &Ticket| ticket.place.ordering_key == Some(key);
+        if let Some(key) = model.under_way.remove(which).priority.ordering_key {
+            let behind = |ticket: &Ticket| ticket.priority.ordering_key == Some(key);
             assert_eq!(queue.release(key), model.waiting.iter().any(behind));
         }
     }
@@ -280,13 +280,13 @@ mod tests {
                 take(&mut queue, &mut model, &step);
                 assert_eq!(queue.len(), model.waiting.len());
                 let ready = |guard| {
-                    let waiting = model.waiting.iter().filter(|ticket| ticket.place.guard == guard);
+                    let waiting = model.waiting.iter().filter(|ticket| ticket.priority.guard == guard);
                     waiting.filter(|ticket| model.is_ready(**ticket)).count()
                 };
                 assert_eq!(queue.ready(), (ready(true), ready(false)));
                 let busy = |key: &u64| {
                     let all = model.waiting.iter().chain(&model.under_way);
-                    all.filter_map(|ticket| ticket.place.ordering_key).any(|used| used == *key)
+                    all.filter_map(|ticket| ticket.priority.ordering_key).any(|used| used == *key)
                 };
                 assert!(queue.waiting.keys().all(busy), "an unused key is gone");
             }

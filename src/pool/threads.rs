@@ -15,12 +15,14 @@ use std::{fmt, io, thread};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use log::warn;
 
-use super::queue::{Place, Queue, Removed, Ticket};
+use super::queue::{Priority, Queue, Removed, Ticket};
+use crate::logging::log_safely;
+use crate::process::Cancel;
 
 /// A unit of work for a thread.
 pub(crate) trait Job: Send {
-    /// The handle that ends the job early.
-    fn stop(&self) -> Arc<dyn Stop>;
+    /// The flag that ends the job early.
+    fn cancel(&self) -> &Arc<Cancel>;
 
     fn run(self: Box<Self>);
 
@@ -29,11 +31,6 @@ pub(crate) trait Job: Send {
 
     /// Rejects a job that was not accepted.
     fn refuse(self: Box<Self>, why: &Refusal);
-}
-
-/// Ends a job that runs on another thread.
-pub(crate) trait Stop: Send + Sync {
-    fn stop(&self);
 }
 
 /// Why a job was not accepted.
@@ -54,7 +51,7 @@ struct Shared {
     limits: Limits,
     state: Mutex<State>,
     wakeups: Receiver<()>,
-    /// Disconnected when the last thread has ended.
+    /// Nothing is sent. It is disconnected when the last thread has ended, which wakes all that wait.
     ended: Receiver<Infallible>,
 }
 
@@ -78,9 +75,10 @@ struct State {
     busy: usize,
     busy_others: usize,
     /// The running jobs, by the numbers of their tickets.
-    running: HashMap<u64, Arc<dyn Stop>>,
+    running: HashMap<u64, Arc<Cancel>>,
     /// Without the channel the threads end: no job waits any more, and none will come.
     waker: Option<Sender<()>>,
+    /// The sender of `ended`, which each thread holds.
     alive: Option<Sender<Infallible>>,
 }
 
@@ -122,14 +120,14 @@ impl Pool {
 
     /// Queues a job. Never blocks; starts a thread if another one is useful. A job that is not accepted has been
     /// [refused](Job::refuse).
-    pub(crate) fn submit(&self, place: Place, job: Box<dyn Job>) -> Result<Ticket, Refusal> {
+    pub(crate) fn submit(&self, priority: Priority, job: Box<dyn Job>) -> Result<Ticket, Refusal> {
         let mut state = self.lock();
         let refusal = if !state.takes_more {
             Refusal::ShutDown
         } else if state.queue.len() >= self.0.limits.capacity {
             Refusal::Busy
         } else {
-            let ticket = state.queue.push(place, job);
+            let ticket = state.queue.push(priority, job);
             return match self.wake_thread(state) {
                 Ok(()) => Ok(ticket),
                 Err(error) => self.take_back(ticket, error),
@@ -167,7 +165,7 @@ impl Pool {
         let Some(Removed { item, holds_key }) = self.lock().queue.remove(ticket) else {
             return;
         };
-        self.release(ticket.place.ordering_key.filter(|_| holds_key));
+        self.release(ticket.priority.ordering_key.filter(|_| holds_key));
         item.abandon();
     }
 
@@ -178,11 +176,13 @@ impl Pool {
         let Some(Removed { item, holds_key }) = state.queue.remove(ticket) else {
             return;
         };
-        state.running.insert(ticket.number, item.stop());
+        state
+            .running
+            .insert(ticket.number, Arc::clone(item.cancel()));
         drop(state);
         run_caught(item);
         self.lock().running.remove(&ticket.number);
-        self.release(ticket.place.ordering_key.filter(|_| holds_key));
+        self.release(ticket.priority.ordering_key.filter(|_| holds_key));
     }
 
     /// Runs a waiting job on a separate thread, out of its turn, for a caller that must not block so long. There
@@ -246,8 +246,8 @@ impl Pool {
         state.close_when_done();
         let running: Vec<_> = state.running.values().cloned().collect();
         drop(state);
-        for job in running {
-            job.stop();
+        for cancel in running {
+            cancel.request();
         }
         for job in waiting {
             job.abandon();
@@ -261,7 +261,9 @@ impl Pool {
         let goes_on = key.is_some_and(|key| state.queue.release(key));
         state.close_when_done();
         if goes_on && let Err(error) = self.wake_thread(state) {
-            warn!("no thread can be started, so queued hooks wait for a running one: {error}");
+            log_safely(|| {
+                warn!("no thread can be started, so queued hooks wait for a running one: {error}")
+            });
         }
     }
 
@@ -285,13 +287,14 @@ impl Pool {
         let Err(error) = started else { return Ok(()) };
         let mut state = self.lock();
         state.threads -= 1;
-        if state.threads == 0 {
+        let left = state.threads;
+        drop(state);
+        if left == 0 {
             return Err(error);
         }
-        warn!(
-            "cannot start another thread; hooks run on the {} that there are: {error}",
-            state.threads
-        );
+        log_safely(|| {
+            warn!("cannot start another thread; hooks run on the {left} that there are: {error}")
+        });
         Ok(())
     }
 
@@ -335,8 +338,10 @@ impl Pool {
         let others_may = state.busy_others < self.0.limits.others;
         let (ticket, job) = state.queue.pop(others_may)?;
         state.busy += 1;
-        state.busy_others += usize::from(!ticket.place.guard);
-        state.running.insert(ticket.number, job.stop());
+        state.busy_others += usize::from(!ticket.priority.guard);
+        state
+            .running
+            .insert(ticket.number, Arc::clone(job.cancel()));
         state.close_when_done();
         Some((ticket, job))
     }
@@ -345,9 +350,9 @@ impl Pool {
     fn done(&self, ticket: Ticket) {
         let mut state = self.lock();
         state.busy -= 1;
-        state.busy_others -= usize::from(!ticket.place.guard);
+        state.busy_others -= usize::from(!ticket.priority.guard);
         state.running.remove(&ticket.number);
-        if let Some(key) = ticket.place.ordering_key {
+        if let Some(key) = ticket.priority.ordering_key {
             state.queue.release(key);
         }
     }

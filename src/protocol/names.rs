@@ -6,10 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use log::warn;
 use serde_json::{Map, Value};
 
-use crate::printable::printable;
 use crate::profile::AppProfile;
 
 /// The variables of every event.
@@ -104,7 +102,7 @@ impl Names {
     }
 
     /// Returns the names for an event's data, with their keys. A key that cannot be a name, or that
-    /// has the same name as another key, is left out: no hook can rely on which of two would win.
+    /// has the same name as another key, is left out: no hook can rely on which of two would win. docs/protocol.md lists these keys.
     pub(super) fn of_data<'e>(
         &self,
         data: &'e Map<String, Value>,
@@ -116,21 +114,11 @@ impl Names {
                 names.push((Arc::clone(&self.of_data[at]), key.as_str()));
             } else if let Some(name) = name_of_key(key) {
                 others.entry(name).or_default().push(key);
-            } else {
-                warn!(
-                    "event data `{}` is not passed as a variable: hooks receive it only in the JSON",
-                    printable(key)
-                );
             }
         }
         for (name, keys) in others {
             if let [only] = keys[..] {
                 names.push((VariableName::new(&name, &self.profile), only));
-            } else {
-                warn!(
-                    "event data {} would all be named `{name}`: hooks receive them only in the JSON",
-                    printable(&format!("{keys:?}"))
-                );
             }
         }
         names

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::invalid::explain;
+use crate::hook::LONGEST_NAME;
 use crate::outcome::{Decision, HookOutput};
 use crate::printable::is_printable;
 
@@ -275,7 +276,8 @@ fn typos(others: &Map<String, Value>, known: &[&'static str]) -> Vec<(String, &'
             |name: &&&str| strsim::jaro_winkler(&name.to_lowercase(), &key.to_lowercase()) > 0.9;
         known.iter().find(near).map(|name| (key.clone(), *name))
     };
-    others.keys().filter_map(typo).collect()
+    let short = others.keys().filter(|key| key.len() <= LONGEST_NAME);
+    short.filter_map(typo).collect()
 }
 
 /// Returns known keys in a place where they have no effect.

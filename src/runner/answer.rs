@@ -5,8 +5,9 @@
 use log::warn;
 
 use super::firing::Firing;
-use super::report::{Reporter, tell};
+use super::report::Reporter;
 use crate::hook::FailurePolicy;
+use crate::logging::log_safely;
 use crate::outcome::{FailureKind, HookResult};
 use crate::printable::printable;
 use crate::protocol::{
@@ -15,7 +16,7 @@ use crate::protocol::{
 
 /// Returns the result with its answer, if the hook ended by itself and wrote one. `cut` says that
 /// standard output was longer than the part that is kept.
-pub(super) fn answered(
+pub(super) fn add_answer(
     mut result: HookResult,
     cut: bool,
     firing: &Firing<'_>,
@@ -67,13 +68,9 @@ fn with_answer(result: HookResult, answer: Answer, reporter: &Reporter) -> HookR
     let mut diagnostics = Vec::new();
     for (key, meant) in &answer.misspelt {
         let key = printable(key);
-        diagnostics.push(format!(
-            "`{key}` is not a known key; did you mean `{meant}`?"
-        ));
-    }
-    for words in &diagnostics {
-        let label = || reporter.label(&result.hook);
-        tell(|| warn!("the answer of hook `{}`: {words}", label()));
+        let words = format!("`{key}` is not a known key; did you mean `{meant}`?");
+        reporter.diagnose_once(&result.hook, &format!("in its answer, {words}"));
+        diagnostics.push(words);
     }
     let mut result = result.with_output(answer.output);
     result.diagnostics = diagnostics;
@@ -95,7 +92,7 @@ fn with_unusable_answer(
         result.error = Some(error);
     } else {
         let hook = &result.hook;
-        tell(|| {
+        log_safely(|| {
             warn!(
                 "the output of hook `{}` on {} is treated as plain text: {}",
                 reporter.label(hook),

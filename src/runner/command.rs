@@ -16,11 +16,7 @@ pub(crate) fn command_line(
     prefixes: &[String],
 ) -> Result<(OsString, Args), String> {
     match command {
-        HookCommand::Program(words) => {
-            let mut words = words.iter().map(OsString::from);
-            let program = words.next().unwrap_or_default();
-            Ok((program, Args::List(words.collect())))
-        }
+        HookCommand::Program(words) => Ok(program(words.iter().map(OsString::from))),
         HookCommand::Shell { text, shell } => match shell {
             None if cfg!(windows) => cmd(text, prefixes),
             Some(Shell::Cmd) => cmd(text, prefixes),
@@ -48,15 +44,14 @@ pub(crate) fn foreign_command_line(
 ) -> Result<(OsString, Args), String> {
     match command {
         HookCommand::Program(words) => {
-            let expanded = |word: &String| foreign.expanded(word, project).into_owned();
-            let words = words.iter().map(expanded).collect();
-            command_line(&HookCommand::Program(words), prefixes)
+            let expanded = |word: &String| foreign.expanded(word, project).into_owned().into();
+            Ok(program(words.iter().map(expanded)))
         }
         HookCommand::Shell { text, shell: None } if cfg!(unix) => match foreign.dialect() {
             Dialect::Codex => {
                 let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());
-                let (_, args) = posix("", "-lc", text);
-                Ok((shell.unwrap_or_else(|| "/bin/sh".into()), args))
+                let shell = shell.unwrap_or_else(|| "/bin/sh".into());
+                Ok(posix(shell, "-lc", text))
             }
             _ if *HAS_BASH => Ok(posix("bash", "-c", text)),
             _ => command_line(command, prefixes),
@@ -71,7 +66,12 @@ static HAS_BASH: LazyLock<bool> = LazyLock::new(|| {
     std::env::split_paths(&path).any(|directory| directory.join("bash").is_file())
 });
 
-fn posix(shell: &str, option: &str, text: &str) -> (OsString, Args) {
+fn program(mut words: impl Iterator<Item = OsString>) -> (OsString, Args) {
+    let program = words.next().unwrap_or_default();
+    (program, Args::List(words.collect()))
+}
+
+fn posix(shell: impl Into<OsString>, option: &str, text: &str) -> (OsString, Args) {
     // A text that begins like an option would be parsed as one.
     let text = if text.starts_with(['-', '+']) {
         format!(" {text}")

@@ -2,17 +2,52 @@
 //!
 //! Knows nothing of hooks.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::answer::without_bom;
-use crate::outcome::FailureKind;
-use crate::process::{Captured, End, StartErrorKind};
+use crate::outcome::{EnvFile, FailureKind, Residency};
+use crate::process::{self, Captured, End, Finished, Spec, StartErrorKind};
 
 /// A failure with its description.
 pub(super) type Unable = (FailureKind, String);
 
+/// How a run ended.
+pub(super) struct Ran {
+    pub(super) finished: Finished,
+    /// A failure that the end of the process does not show.
+    pub(super) failure: Option<Unable>,
+    /// How the event reached the process of a resident hook.
+    pub(super) residency: Option<Residency>,
+    pub(super) env_file: Option<EnvFile>,
+}
+
+impl Ran {
+    pub(super) fn new(finished: Finished) -> Self {
+        Self {
+            finished,
+            failure: None,
+            residency: None,
+            env_file: None,
+        }
+    }
+
+    /// A shell reports a script without its interpreter as a missing file.
+    pub(super) fn explained(mut self, spec: &Spec<'_>) -> Self {
+        if let End::Exited(127) = self.finished.end
+            && let Some(script) = spec.direct.first()
+            // Without `./`, because people read this path.
+            && let script = spec.working_dir.join(script).components().collect::<PathBuf>()
+            && let Some(why) = process::interpreter_problem(&script, &spec.working_dir)
+        {
+            self.failure = Some((FailureKind::NotFound, format!("{why} (exit code 127)")));
+        }
+        self
+    }
+}
+
 /// Returns the exit code, and the failure if there is one.
-pub(super) fn judge(end: &End, timeout: Duration) -> (i32, Option<Unable>) {
+pub(super) fn exit_code_and_failure(end: &End, timeout: Duration) -> (i32, Option<Unable>) {
     use FailureKind as Kind;
     let (code, kind, error) = match end {
         End::Exited(0) => return (0, None),

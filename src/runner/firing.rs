@@ -51,8 +51,6 @@ pub(crate) struct Firing<'a> {
     pub(crate) queued: Duration,
     /// Whether the host asks its user when a hook answers `ask`.
     pub(crate) handles_ask: bool,
-    /// Whether background hooks are skipped.
-    pub(crate) skips_background: bool,
 }
 
 impl<'a> Firing<'a> {
@@ -66,19 +64,16 @@ impl<'a> Firing<'a> {
             cancel: None,
             queued: Duration::ZERO,
             handles_ask: false,
-            skips_background: false,
         }
     }
 
     /// Replaces the event for the remaining hooks.
     pub(crate) fn with_event(self, event: SharedEvent, naming: &Naming) -> Self {
-        let event = Fired::Shared(event);
         Self {
-            cancel: self.cancel.clone(),
-            queued: self.queued,
-            handles_ask: self.handles_ask,
-            skips_background: self.skips_background,
-            ..Self::new(event, self.can_block, naming)
+            variables: EventVariables::new(&event, naming),
+            event: Fired::Shared(event),
+            json: OnceLock::new(),
+            ..self
         }
     }
 
@@ -92,7 +87,6 @@ impl<'a> Firing<'a> {
             cancel: Some(cancel),
             queued: self.queued,
             handles_ask: self.handles_ask,
-            skips_background: self.skips_background,
         }
     }
 
@@ -107,6 +101,10 @@ impl<'a> Firing<'a> {
     }
 
     pub(crate) fn run_of<'b>(&'b self, hook: &'b Arc<Hook>) -> HookRun<'b> {
-        HookRun::new(&self.event, hook, self.queued)
+        HookRun {
+            event: &self.event,
+            hook,
+            queued: self.queued,
+        }
     }
 }

@@ -10,7 +10,7 @@ use crate::protocol::{Conclusion, HookEnd, Strictness, read_foreign_answer};
 
 /// Returns the result as the tool would see it, if the hook ended by itself. `cut` says that
 /// standard output was longer than the part that is kept.
-pub(super) fn answered_as(
+pub(super) fn add_foreign_answer(
     foreign: &Foreign,
     mut result: HookResult,
     cut: bool,

@@ -23,7 +23,7 @@ use crate::protocol::{
 /// The most bytes that are read from the file of a session's variables.
 const LARGEST_ENV_FILE: usize = 1024 * 1024;
 
-pub(super) struct Given<'a> {
+pub(super) struct Prepared<'a> {
     pub(super) program: OsString,
     pub(super) args: Args,
     pub(super) direct: Vec<&'a str>,
@@ -37,12 +37,12 @@ pub(super) struct Given<'a> {
 }
 
 /// Prepares a hook of this crate's own protocol.
-pub(super) fn given<'a>(
+pub(super) fn prepare<'a>(
     firing: &'a Firing<'_>,
     hook: &'a Hook,
     working_dir: PathBuf,
     naming: &'a Naming,
-) -> Result<Given<'a>, Unable> {
+) -> Result<Prepared<'a>, Unable> {
     let directory = working_dir.to_string_lossy();
     let environment = firing
         .variables
@@ -52,7 +52,7 @@ pub(super) fn given<'a>(
         .map_err(|error| (FailureKind::NotStarted, error))?;
     let id = hook.resident().then(new_id);
     let stdin = stdin(firing, hook, id.as_deref())?;
-    Ok(Given {
+    Ok(Prepared {
         program,
         args,
         direct: direct_words(hook.command(), &working_dir, environment.sets("PWD")),
@@ -65,13 +65,13 @@ pub(super) fn given<'a>(
 }
 
 /// Prepares a hook of another tool by that tool's protocol.
-pub(super) fn given_as<'a>(
+pub(super) fn prepare_foreign<'a>(
     foreign: &'a Foreign,
     firing: &'a Firing<'_>,
     hook: &'a Hook,
     project: PathBuf,
     naming: &'a Naming,
-) -> Result<Given<'a>, Unable> {
+) -> Result<Prepared<'a>, Unable> {
     let event = &firing.event;
     let prefixes = naming.profile().env_prefixes();
     let (program, args) = foreign_command_line(foreign, hook.command(), prefixes, &project)
@@ -96,7 +96,7 @@ pub(super) fn given_as<'a>(
         Dialect::Codex => Vec::new(),
         _ => direct_words(hook.command(), &working_dir, environment.sets("PWD")),
     };
-    Ok(Given {
+    Ok(Prepared {
         program,
         args,
         direct,

@@ -27,6 +27,6 @@ pub(crate) use firing::{Fired, Firing};
 pub(crate) use nesting::{Nesting, depth};
 pub(crate) use observer::Observers;
 pub use observer::{DropReason, HookRun, Observer};
-pub(crate) use report::{Reporter, tell};
+pub(crate) use report::Reporter;
 pub(crate) use resident::Residents;
 pub(crate) use run::Runner;

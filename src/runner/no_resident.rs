@@ -2,26 +2,19 @@
 
 use std::time::Duration;
 
-use super::ending::Unable;
+use super::ending::Ran;
 use crate::hook::Hook;
-use crate::outcome::Residency;
-use crate::process::{Finished, Spec};
+use crate::process::Spec;
 
 #[derive(Debug)]
 pub(crate) struct Residents;
-
-pub(super) struct Exchanged {
-    pub(super) finished: Finished,
-    pub(super) failure: Option<Unable>,
-    pub(super) how: Option<Residency>,
-}
 
 impl Residents {
     pub(crate) fn new() -> Self {
         Self
     }
 
-    pub(super) fn exchange(&self, _: &Hook, _: &Spec<'_>, _id: &str) -> Option<Exchanged> {
+    pub(super) fn exchange(&self, _: &Hook, _: &Spec<'_>, _id: &str) -> Option<Ran> {
         None
     }
 
@@ -29,7 +22,5 @@ impl Residents {
 
     pub(crate) fn close(&self) {}
 
-    pub(crate) fn wait_until_ended(&self, _longest: Duration) -> bool {
-        true
-    }
+    pub(crate) fn wait_until_ended(&self, _longest: Duration) {}
 }

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use log::error;
 
-use super::report::tell;
 use crate::events::HookEvent;
 use crate::hook::{Hook, named};
+use crate::logging::log_safely;
 use crate::outcome::HookResult;
 
 /// Observes an executor's hooks; see [`HookExecutorBuilder::observer`].
@@ -104,16 +104,6 @@ pub struct HookRun<'a> {
     pub queued: Duration,
 }
 
-impl<'a> HookRun<'a> {
-    pub(crate) fn new(event: &'a HookEvent, hook: &'a Arc<Hook>, queued: Duration) -> Self {
-        Self {
-            event,
-            hook,
-            queued,
-        }
-    }
-}
-
 /// Why a hook did not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -140,9 +130,9 @@ impl DropReason {
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Cancelled => "cancelled before its turn",
-            Self::Busy => "the queue is full",
-            Self::NoThread => "no thread can be started",
-            Self::ShutDown => "the executor has been shut down",
+            Self::Busy => "queue is full",
+            Self::NoThread => "cannot start a thread",
+            Self::ShutDown => "executor has been shut down",
         }
     }
 }
@@ -180,7 +170,7 @@ impl Observers {
     fn each(&self, what: impl Fn(&dyn Observer)) {
         for observer in &self.0 {
             if catch_unwind(AssertUnwindSafe(|| what(&**observer))).is_err() {
-                tell(|| error!("an observer of hooks panicked; the hook is not affected"));
+                log_safely(|| error!("an observer of hooks panicked; the hook is not affected"));
             }
         }
     }

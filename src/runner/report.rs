@@ -5,52 +5,47 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-use log::{debug, error, trace, warn};
+use log::{Level, debug, error, log, trace, warn};
 
+use super::observer::DropReason;
 use crate::events::EventType;
 use crate::hook::Hook;
+use crate::logging::log_safely;
 use crate::outcome::{Decision, FailureKind, HookResult};
 use crate::printable::{printable, printable_lines};
 use crate::redact::Redactor;
-
-/// Writes to the log, and catches the panic of a logger: one that uses `println!` panics when its
-/// output is closed.
-pub(crate) fn tell(what: impl FnOnce()) {
-    let _ = catch_unwind(AssertUnwindSafe(what));
-}
 
 /// Writes the log, with secrets masked.
 #[derive(Debug)]
 pub(crate) struct Reporter {
     pub(crate) redactor: Redactor,
     /// The warnings that were logged, with the fingerprints of their hooks.
-    said: Mutex<BTreeSet<(u64, String)>>,
+    logged: Mutex<BTreeSet<(u64, String)>>,
 }
 
 /// The most warnings that are remembered; further ones are not logged.
-const MOST_SAID: usize = 1000;
+const MOST_LOGGED: usize = 1000;
 
 impl Reporter {
     pub(crate) fn new(redactor: Redactor) -> Self {
         Self {
             redactor,
-            said: Mutex::default(),
+            logged: Mutex::default(),
         }
     }
 
     /// Logs a warning for the author of a hook, once for each hook.
     pub(crate) fn diagnose_once(&self, hook: &Hook, words: &str) {
-        let is_new = match self.said.lock() {
-            Ok(mut said) => {
-                said.len() < MOST_SAID && said.insert((hook.fingerprint(), words.to_owned()))
+        let is_new = match self.logged.lock() {
+            Ok(mut logged) => {
+                logged.len() < MOST_LOGGED && logged.insert((hook.fingerprint(), words.to_owned()))
             }
             Err(_) => false,
         };
         if is_new {
-            tell(|| {
+            log_safely(|| {
                 warn!("hook `{}`: {}", self.label(hook), self.shown(hook, words));
             });
         }
@@ -72,11 +67,11 @@ impl Reporter {
     }
 
     pub(crate) fn start(&self, hook: &Hook, event_type: &EventType) {
-        tell(|| debug!("hook `{}` starts on {event_type}", self.label(hook)));
+        log_safely(|| debug!("hook `{}` starts on {event_type}", self.label(hook)));
     }
 
     pub(crate) fn end(&self, result: &HookResult, event_type: &EventType, can_block: bool) {
-        tell(|| self.output_and_end(result, event_type, can_block));
+        log_safely(|| self.output_and_end(result, event_type, can_block));
     }
 
     fn output_and_end(&self, result: &HookResult, event_type: &EventType, can_block: bool) {
@@ -152,19 +147,27 @@ impl Reporter {
         }
     }
 
-    /// Logs that a hook will not run.
-    pub(crate) fn dropped(&self, hook: &Hook, event_type: &EventType, why: &str) {
-        tell(|| {
-            debug!(
-                "hook `{}` does not run on {event_type}: {why}",
-                self.label(hook)
+    /// Logs that a hook will not run. The host that submits an event gets an error; the loss of a
+    /// background hook is only in the log.
+    pub(crate) fn dropped(&self, hook: &Hook, event_type: &EventType, reason: DropReason) {
+        let level = match reason {
+            DropReason::Cancelled => Level::Debug,
+            _ if hook.background() => Level::Warn,
+            _ => Level::Debug,
+        };
+        log_safely(|| {
+            log!(
+                level,
+                "hook `{}` does not run on {event_type}: {}",
+                self.label(hook),
+                reason.words()
             );
         });
     }
 
     /// Logs a panic in this crate's own code.
     pub(crate) fn panicked(&self, hook: &Hook) {
-        tell(|| {
+        log_safely(|| {
             error!(
                 "the engine panicked at hook `{}`; please report this",
                 self.label(hook)

@@ -6,18 +6,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::answer::answered;
-use super::ending::{Unable, judge, text, without_answer};
+use super::answer::add_answer;
+use super::ending::{Ran, Unable, exit_code_and_failure, text, without_answer};
 use super::firing::Firing;
-use super::foreign_answer::answered_as;
-use super::given::{given, given_as, read_env_file};
+use super::foreign_answer::add_foreign_answer;
+use super::given::{prepare, prepare_foreign, read_env_file};
 use super::nesting::Nesting;
 use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
 use crate::hook::{GateVerdict, Hook};
-use crate::outcome::{EnvFile, FailureKind, HookResult, Residency, SkipReason};
-use crate::process::{self, End, Finished, Spec};
+use crate::outcome::{FailureKind, HookResult, Residency, SkipReason};
+use crate::process::{self, End, Spec};
 use crate::protocol::{NESTING_LIMIT, Naming, check_answer};
 
 /// What every run depends on: the settings, the observers, and the log.
@@ -46,7 +46,7 @@ impl Runner {
     /// Reports a hook that will not run, also to the observers.
     pub(crate) fn drop_run(&self, run: &HookRun<'_>, reason: DropReason) {
         let event_type = &run.event.event_type;
-        self.reporter.dropped(run.hook, event_type, reason.words());
+        self.reporter.dropped(run.hook, event_type, reason);
         self.observers.dropped(run, reason);
     }
 
@@ -109,40 +109,35 @@ impl Runner {
                 format!("cannot read the current directory: {error}"),
             )
         })?;
-        let given = match hook.foreign() {
-            None => given(firing, hook, working_dir, &self.naming)?,
-            Some(foreign) => given_as(foreign, firing, hook, working_dir, &self.naming)?,
+        let prepared = match hook.foreign() {
+            None => prepare(firing, hook, working_dir, &self.naming)?,
+            Some(foreign) => prepare_foreign(foreign, firing, hook, working_dir, &self.naming)?,
         };
         let spec = Spec {
-            program: given.program,
-            args: given.args,
-            direct: given.direct,
-            environment: given.environment,
-            working_dir: given.working_dir,
-            stdin: given.stdin.as_deref(),
+            program: prepared.program,
+            args: prepared.args,
+            direct: prepared.direct,
+            environment: prepared.environment,
+            working_dir: prepared.working_dir,
+            stdin: prepared.stdin.as_deref(),
             timeout: self.timeout(hook),
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
             cancel: firing.cancel.as_deref(),
         };
-        let mut ran = match given.id {
-            None => Ran::once(process::run(&spec)).explained(&spec),
+        let mut ran = match prepared.id {
+            None => Ran::new(process::run(&spec)).explained(&spec),
             Some(id) => self.run_resident(hook, spec, &id),
         };
-        ran.env_file = given.env_file.and_then(read_env_file);
+        ran.env_file = prepared.env_file.and_then(read_env_file);
         Ok(ran)
     }
 
     /// Sends the event to the hook's kept process, or to a new process if none can be kept.
     fn run_resident(&self, hook: &Hook, mut spec: Spec<'_>, id: &str) -> Ran {
         let begun = Instant::now();
-        if let Some(exchanged) = self.residents.exchange(hook, &spec, id) {
-            return Ran {
-                finished: exchanged.finished,
-                failure: exchanged.failure,
-                residency: exchanged.how,
-                env_file: None,
-            };
+        if let Some(ran) = self.residents.exchange(hook, &spec, id) {
+            return ran;
         }
         // The event may have been cancelled while it waited for its turn.
         let waited = begun.elapsed();
@@ -158,10 +153,9 @@ impl Runner {
             _ => Ok(()),
         };
         Ran {
-            finished,
             failure: answered.err().map(|why| (FailureKind::InvalidAnswer, why)),
             residency: Some(Residency::OneShot),
-            env_file: None,
+            ..Ran::new(finished)
         }
     }
 
@@ -187,7 +181,7 @@ impl Runner {
 
     fn result(&self, firing: &Firing<'_>, hook: &Arc<Hook>, ran: Ran) -> HookResult {
         let finished = ran.finished;
-        let (exit_code, failed) = judge(&finished.end, self.timeout(hook));
+        let (exit_code, failed) = exit_code_and_failure(&finished.end, self.timeout(hook));
         let (failure, error) = ran.failure.or(failed).unzip();
         let stdout_cut = finished.stdout.omitted() > 0;
         let truncated = stdout_cut || finished.stderr.omitted() > 0;
@@ -216,41 +210,10 @@ impl Runner {
             ..HookResult::new(Arc::clone(hook), exit_code)
         };
         match hook.foreign() {
-            None => answered(result, stdout_cut, firing, &self.reporter),
-            Some(foreign) => answered_as(foreign, result, stdout_cut, firing, &self.reporter),
+            None => add_answer(result, stdout_cut, firing, &self.reporter),
+            Some(foreign) => {
+                add_foreign_answer(foreign, result, stdout_cut, firing, &self.reporter)
+            }
         }
-    }
-}
-
-/// How a run ended.
-struct Ran {
-    finished: Finished,
-    /// A failure that the end of the process does not show.
-    failure: Option<Unable>,
-    residency: Option<Residency>,
-    env_file: Option<EnvFile>,
-}
-
-impl Ran {
-    fn once(finished: Finished) -> Self {
-        Self {
-            finished,
-            failure: None,
-            residency: None,
-            env_file: None,
-        }
-    }
-
-    /// A shell reports a script without its interpreter as a missing file.
-    fn explained(mut self, spec: &Spec<'_>) -> Self {
-        if let End::Exited(127) = self.finished.end
-            && let Some(script) = spec.direct.first()
-            // Without `./`, because people read this path.
-            && let script = spec.working_dir.join(script).components().collect::<PathBuf>()
-            && let Some(why) = process::interpreter_problem(&script, &spec.working_dir)
-        {
-            self.failure = Some((FailureKind::NotFound, format!("{why} (exit code 127)")));
-        }
-        self
     }
 }

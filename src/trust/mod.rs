@@ -208,7 +208,7 @@ impl Judged {
             Arc::new(gate::Unchanged::new(&self.project, approved))
         };
         let verdict = gate.check(&hook);
-        (hook.with_gate(gate), verdict)
+        (hook.with_approval(gate), verdict)
     }
 
     /// Returns the approved hooks that are not among these, each with a gate that refuses to run it: one of them

@@ -207,14 +207,14 @@ fn a_typo_in_an_answer_is_a_warning() {
                 .success()
         );
         let line = format!(
-            "the answer of hook `{label}`: `{slip}` is not a known key; did you mean `{meant}`?"
+            "hook `{label}`: in its answer, `{slip}` is not a known key; did you mean `{meant}`?"
         );
         assert_eq!(told(&line), [(Level::Warn, line.clone())], "{slip}");
     }
     let world = World::new();
     let says = world.says(r#"{"hookSpecificOutput": {"decision": "block", "continue": false}}"#);
     world.one(hook("*", &says).with_description("log-misplaced"));
-    let all = told("the answer of hook `log-misplaced`: `hookSpecificOutput.");
+    let all = told("hook `log-misplaced`: in its answer, `hookSpecificOutput.");
     let meant = ["permissionDecision", "continue"].map(|key| format!("did you mean `{key}`?"));
     assert!(
         all.len() == 2
@@ -363,4 +363,16 @@ fn unapproved_hooks_are_reported_once() {
     let told = told("log-unapproved");
     let loud = told.iter().filter(|(level, _)| *level <= Level::Warn);
     assert_eq!(loud.count(), 1, "{told:?}");
+}
+
+#[test]
+fn a_key_without_a_variable_is_not_logged() {
+    listen();
+    let world = World::new();
+    world.hook("*", "exit 0");
+    for key in ["log-panics-ö", "log-key-ö"] {
+        let results = world.fire(&blocking_event().with_data(key, 1));
+        assert!(results[0].success(), "{results:?}");
+    }
+    assert_eq!(told("log-key"), []);
 }

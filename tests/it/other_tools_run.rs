@@ -2,6 +2,7 @@
 //! run.
 
 use std::sync::Arc;
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use forge_hooks::{
@@ -260,6 +261,37 @@ struct Says(GateVerdict);
 impl Gate for Says {
     fn check(&self, _hook: &Hook) -> GateVerdict {
         self.0.clone()
+    }
+}
+
+/// A gate may read files, which takes time.
+#[test]
+fn submit_checks_no_gate() {
+    let world = World::new();
+    let gate = Arc::new(NotOn(thread::current().id()));
+    let hook = claude(BEFORE, "true").with_gate(gate);
+    world.registry().register(hook.clone());
+    world.registry().register(hook);
+    let handle = world
+        .executor
+        .submit(blocking_event(), FireOptions::default());
+    assert!(
+        handle
+            .unwrap()
+            .wait()
+            .results()
+            .iter()
+            .all(|it| it.started())
+    );
+}
+
+#[derive(Debug)]
+struct NotOn(ThreadId);
+
+impl Gate for NotOn {
+    fn check(&self, _hook: &Hook) -> GateVerdict {
+        assert_ne!(thread::current().id(), self.0);
+        GateVerdict::Run
     }
 }
 

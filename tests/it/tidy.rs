@@ -12,6 +12,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("files", &[]),
     ("redact", &[]),
     ("printable", &[]),
+    ("logging", &[]),
     ("events", &[]),
     ("pattern", &["events"]),
     ("hook", &["events", "pattern", "redact"]),
@@ -28,12 +29,13 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "process",
         ],
     ),
-    ("pool", &[]),
+    ("pool", &["logging", "process"]),
     (
         "runner",
         &[
             "events",
             "hook",
+            "logging",
             "outcome",
             "printable",
             "protocol",
@@ -44,8 +46,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "executor",
         &[
-            "events", "profile", "hook", "registry", "outcome", "protocol", "process", "redact",
-            "pool", "runner",
+            "events", "profile", "hook", "logging", "registry", "outcome", "protocol", "process",
+            "redact", "pool", "runner",
         ],
     ),
     (

@@ -170,14 +170,11 @@ impl Keeper {
         self.0.run_thread(&mut state);
     }
 
-    /// Waits until no process is left, except those with an event, for at most `longest`. Returns whether none
-    /// is left.
-    pub(crate) fn wait_until_empty(&self, longest: Duration) -> bool {
+    /// Waits until no process is left, except those with an event, for at most `longest`.
+    pub(crate) fn wait_until_empty(&self, longest: Duration) {
         let state = self.0.lock();
         let is_left = |state: &mut State| !state.is_empty();
-        let waited = self.0.empty.wait_timeout_while(state, longest, is_left);
-        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        state.is_empty()
+        drop(self.0.empty.wait_timeout_while(state, longest, is_left));
     }
 }
 

@@ -111,9 +111,6 @@ struct Pipe {
     captured: Captured,
 }
 
-/// The number of variants of [`Source`].
-const SOURCES: usize = 5;
-
 /// One thing that a turn of the loop waits for.
 #[derive(Clone, Copy)]
 enum Source {
@@ -273,7 +270,7 @@ impl<'a> Running<'a> {
     fn turn(&mut self, limit: Instant) {
         let ready = self.poll(limit);
         let mut ended = self.wait.pidfd().is_none() && child::has_ended(self.pid);
-        for source in ready.into_iter().flatten() {
+        for source in ready {
             match source {
                 Source::Stdin => self.write_stdin(),
                 Source::Stdout => self.stdout.read(),
@@ -305,61 +302,45 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn poll(&self, limit: Instant) -> [Option<Source>; SOURCES] {
-        let mut ready = [None; SOURCES];
+    fn poll(&self, limit: Instant) -> Vec<Source> {
         let sources = self.sources();
-        let mut present = sources.into_iter().flatten();
         let left = limit.saturating_duration_since(Instant::now());
-        // An error is EINTR or ENOMEM: the next turn tries again, and the limit still applies.
         let timeout = Timespec::try_from(left.min(self.longest_turn())).ok();
-        let Some(first) = present.next() else {
-            let _ = rustix::event::poll(&mut [], timeout.as_ref());
-            return ready;
-        };
-        // On the stack: a turn allocates nothing.
-        let mut waited = [first; SOURCES];
-        let mut count = 1;
-        for (place, source) in waited[1..].iter_mut().zip(present) {
-            *place = source;
-            count += 1;
+        let mut fds = Vec::with_capacity(sources.len());
+        for (source, fd) in &sources {
+            let flags = match source {
+                Source::Stdin => PollFlags::OUT,
+                _ => PollFlags::IN,
+            };
+            fds.push(PollFd::from_borrowed_fd(*fd, flags));
         }
-        let mut fds = waited.map(|(source, fd)| {
-            let out = matches!(source, Source::Stdin);
-            PollFd::from_borrowed_fd(fd, if out { PollFlags::OUT } else { PollFlags::IN })
-        });
-        if rustix::event::poll(&mut fds[..count], timeout.as_ref()).is_ok() {
-            for ((place, (source, _)), fd) in ready.iter_mut().zip(waited).zip(&fds[..count]) {
-                *place = (!fd.revents().is_empty()).then_some(source);
-            }
+        // An error is EINTR or ENOMEM: the next turn tries again, and the limit still applies.
+        if rustix::event::poll(&mut fds, timeout.as_ref()).is_err() {
+            return Vec::new();
         }
-        ready
+        let ready = sources
+            .iter()
+            .zip(&fds)
+            .filter(|(_, fd)| !fd.revents().is_empty());
+        ready.map(|((source, _), _)| *source).collect()
     }
 
     /// The sources to wait for. The end of the process comes last, so that its output is read first.
-    fn sources(&self) -> [Option<(Source, BorrowedFd<'_>)>; SOURCES] {
-        let cancel = if self.phase_is_running() {
-            self.spec.cancel
-        } else {
-            None
-        };
-        let pidfd = if self.ended { None } else { self.wait.pidfd() };
-        [
-            self.stdin
-                .as_ref()
-                .map(|input| (Source::Stdin, input.as_fd())),
-            self.stdout
-                .from
-                .as_ref()
-                .map(|fd| (Source::Stdout, fd.as_fd())),
-            self.stderr
-                .from
-                .as_ref()
-                .map(|fd| (Source::Stderr, fd.as_fd())),
-            cancel
-                .and_then(super::Cancel::wake)
-                .map(|fd| (Source::Cancel, fd)),
-            pidfd.map(|fd| (Source::Exit, fd)),
-        ]
+    fn sources(&self) -> Vec<(Source, BorrowedFd<'_>)> {
+        let stdin = self.stdin.as_ref().map(AsFd::as_fd);
+        let stdout = self.stdout.from.as_ref().map(AsFd::as_fd);
+        let stderr = self.stderr.from.as_ref().map(AsFd::as_fd);
+        let cancel = self.spec.cancel.filter(|_| self.phase_is_running());
+        let pidfd = self.wait.pidfd().filter(|_| !self.ended);
+        let all = [
+            (Source::Stdin, stdin),
+            (Source::Stdout, stdout),
+            (Source::Stderr, stderr),
+            (Source::Cancel, cancel.and_then(super::Cancel::wake)),
+            (Source::Exit, pidfd),
+        ];
+        let present = |(source, fd): (Source, Option<_>)| Some((source, fd?));
+        all.into_iter().filter_map(present).collect()
     }
 
     /// The longest time a turn may take if something must be checked that no descriptor reports.

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use self::files::Files;
-use self::slot::{Place, Slot};
-use super::ending::{Unable, without_answer};
+use self::slot::{Slot, Turn};
+use super::ending::{Ran, Unable, without_answer};
 use crate::hook::{GateVerdict, Hook};
 use crate::outcome::{FailureKind, Residency};
 use crate::process::{
@@ -67,15 +67,6 @@ impl Known {
     }
 }
 
-/// The result of sending an event to a kept process.
-pub(super) struct Exchanged {
-    pub(super) finished: Finished,
-    /// Why the process did not answer.
-    pub(super) failure: Option<Unable>,
-    /// How the process came to be. None if the event has not reached a process.
-    pub(super) how: Option<Residency>,
-}
-
 impl Residents {
     pub(crate) fn new() -> Self {
         Self {
@@ -86,7 +77,7 @@ impl Residents {
     }
 
     /// Sends the event in `spec.stdin` to the hook's process. None: the hook must run for this event alone.
-    pub(super) fn exchange(&self, hook: &Hook, spec: &Spec<'_>, id: &str) -> Option<Exchanged> {
+    pub(super) fn exchange(&self, hook: &Hook, spec: &Spec<'_>, id: &str) -> Option<Ran> {
         let started = Instant::now();
         if self.host != std::process::id() {
             return None;
@@ -96,39 +87,45 @@ impl Residents {
             return None;
         }
         let deadline = started + spec.timeout;
-        let place = match slot.wait(deadline, spec.cancel) {
-            Ok(place) => place,
-            Err(end) => return Some(Exchanged::never_sent(end, started)),
+        let turn = match slot.wait(deadline, spec.cancel) {
+            Ok(turn) => turn,
+            Err(end) => return Some(never_sent(end, started)),
         };
         // Things may have changed while the event waited: the approval may be lost, or the event before it may
         // have been the third failure.
         if let Some(why) = lost_approval(hook) {
             self.end_of(&[hook.fingerprint()]);
-            return Some(Exchanged::refused(why, started));
+            return Some(Ran {
+                failure: Some((FailureKind::ApprovalLost, why)),
+                ..never_sent(NO_EXIT, started)
+            });
         }
         if slot.is_degraded(Instant::now()) {
             return None;
         }
         let files = Files::of(hook, spec)?;
-        let (process, how) = match self.process(&place, files, spec, deadline)? {
+        let (process, how) = match self.process(&turn, files, spec, deadline)? {
             Ok(process) => process,
             Err(error) => {
                 slot.note_failure(Instant::now());
-                return Some(Exchanged::never_sent(End::NotStarted(error), started));
+                return Some(never_sent(End::NotStarted(error), started));
             }
         };
-        Some(self.send(&place, process, spec, id, started).by(how))
+        Some(Ran {
+            residency: Some(how),
+            ..self.send(&turn, process, spec, id, started)
+        })
     }
 
     /// Returns the process for this event, and how it came to be. None if no more processes can be kept.
     fn process(
         &self,
-        place: &Place<'_>,
+        turn: &Turn<'_>,
         files: Files,
         spec: &Spec<'_>,
         deadline: Instant,
     ) -> Option<Result<(Resident, Residency), StartError>> {
-        let slot = place.slot();
+        let slot = turn.slot();
         if let Some(process) = self.keeper.take(slot.key) {
             if process.is_usable() && slot.started_from(&files) {
                 return Some(Ok((process, Residency::Kept)));
@@ -149,12 +146,12 @@ impl Residents {
 
     fn send(
         &self,
-        place: &Place<'_>,
+        turn: &Turn<'_>,
         mut process: Resident,
         spec: &Spec<'_>,
         id: &str,
         started: Instant,
-    ) -> Exchanged {
+    ) -> Ran {
         let pid = process.pid();
         let (answer, stderr) = process.exchange(&Exchange {
             line: spec.stdin.unwrap_or_default(),
@@ -164,12 +161,12 @@ impl Residents {
             stderr_limit: STDERR_KEPT,
         });
         let checked = answer
-            .map_err(|broken| judge(broken, &stderr))
+            .map_err(|broken| describe_broken(broken, &stderr))
             .and_then(|line| match check_answer(&line, id) {
                 Ok(()) => Ok(line),
                 Err(why) => Err((NO_EXIT, Some(invalid(why)))),
             });
-        let slot = place.slot();
+        let slot = turn.slot();
         let (end, failure, stdout) = match checked {
             Ok(line) => {
                 self.hand_back(slot, process);
@@ -186,17 +183,16 @@ impl Residents {
         };
         let mut captured = Captured::with_limit(LONGEST_ANSWER);
         captured.push(&stdout);
-        Exchanged {
-            finished: Finished {
+        Ran {
+            failure,
+            ..Ran::new(Finished {
                 end,
                 stdout: captured,
                 stderr,
                 pid: Some(pid),
                 duration: started.elapsed(),
                 output_held_open: false,
-            },
-            failure,
-            how: None,
+            })
         }
     }
 
@@ -254,32 +250,15 @@ impl Residents {
         self.keeper.close();
     }
 
-    /// Waits until no process is left, for at most `longest`. Returns whether none is left.
-    pub(crate) fn wait_until_ended(&self, longest: Duration) -> bool {
-        self.keeper.wait_until_empty(longest)
+    /// Waits until no process is left, for at most `longest`.
+    pub(crate) fn wait_until_ended(&self, longest: Duration) {
+        self.keeper.wait_until_empty(longest);
     }
 }
 
-impl Exchanged {
-    fn never_sent(end: End, started: Instant) -> Self {
-        Self {
-            finished: Finished::without_process(end, started),
-            failure: None,
-            how: None,
-        }
-    }
-
-    fn refused(why: String, started: Instant) -> Self {
-        Self {
-            failure: Some((FailureKind::ApprovalLost, why)),
-            ..Self::never_sent(NO_EXIT, started)
-        }
-    }
-
-    fn by(mut self, how: Residency) -> Self {
-        self.how = Some(how);
-        self
-    }
+/// How a run ended that has not reached a process.
+fn never_sent(end: End, started: Instant) -> Ran {
+    Ran::new(Finished::without_process(end, started))
 }
 
 /// Why the hook must not run any more.
@@ -295,7 +274,7 @@ fn invalid(why: impl Into<String>) -> Unable {
 }
 
 /// Returns how the exchange ended, and the failure if the end alone does not show it.
-fn judge(broken: Broken, stderr: &Captured) -> (End, Option<Unable>) {
+fn describe_broken(broken: Broken, stderr: &Captured) -> (End, Option<Unable>) {
     let runs_on = |why: &str| (NO_EXIT, Some(invalid(why)));
     match broken {
         Broken::TimedOut { stopped } => (End::TimedOut { stopped }, None),

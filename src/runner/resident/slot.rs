@@ -72,17 +72,13 @@ impl Slot {
     }
 
     /// Waits for its turn behind earlier events. If it ends before its turn, returns how.
-    pub(super) fn wait(
-        &self,
-        deadline: Instant,
-        cancel: Option<&Cancel>,
-    ) -> Result<Place<'_>, End> {
+    pub(super) fn wait(&self, deadline: Instant, cancel: Option<&Cancel>) -> Result<Turn<'_>, End> {
         let (sender, called) = bounded(1);
         let ticket = {
             let mut turns = self.turns();
             if !turns.taken {
                 turns.taken = true;
-                return Ok(Place(self));
+                return Ok(Turn(self));
             }
             turns.next += 1;
             let ticket = turns.next;
@@ -93,7 +89,7 @@ impl Slot {
             let interval = Instant::now() + CANCEL_INTERVAL;
             let next = cancel.map_or(deadline, |_| deadline.min(interval));
             if called.recv_deadline(next).is_ok() {
-                return Ok(Place(self));
+                return Ok(Turn(self));
             }
             if cancel.is_some_and(Cancel::is_requested) {
                 break End::Cancelled;
@@ -106,7 +102,7 @@ impl Slot {
         turns.waiting.retain(|(waiting, _)| *waiting != ticket);
         drop(turns);
         // The turn may have come at the last moment: then it is given up again.
-        drop(called.try_recv().map(|()| Place(self)));
+        drop(called.try_recv().map(|()| Turn(self)));
         Err(end)
     }
 
@@ -172,15 +168,15 @@ impl Slot {
 
 /// The turn of one event. Dropping it gives the turn up.
 #[derive(Debug)]
-pub(super) struct Place<'a>(&'a Slot);
+pub(super) struct Turn<'a>(&'a Slot);
 
-impl Place<'_> {
+impl Turn<'_> {
     pub(super) fn slot(&self) -> &Slot {
         self.0
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut turns = self.0.turns();
         while let Some((_, next)) = turns.waiting.pop_front() {
@@ -229,7 +225,7 @@ mod tests {
     fn turns_are_waited_for_and_given_up() {
         let slot = Slot::new(0);
         let soon = || Instant::now() + Duration::from_millis(30);
-        let place = slot.wait(soon(), None);
+        let turn = slot.wait(soon(), None);
         assert!(matches!(slot.wait(soon(), None), Err(End::TimedOut { .. })));
         let cancel = Cancel::default();
         cancel.request();
@@ -238,7 +234,7 @@ mod tests {
             slot.wait(late, Some(&cancel)),
             Err(End::Cancelled)
         ));
-        drop(place);
+        drop(turn);
         assert!(slot.wait(soon(), None).is_ok());
     }
 }
