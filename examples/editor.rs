@@ -1,4 +1,4 @@
-//! An editor: hooks of its user and of the workspace can prevent saving, and run again after it. Hooks of the
+//! An editor: hooks of its user and of the workspace can prevent saving, and others run after it. Hooks of the
 //! workspace run only after the user has approved them. `cargo run --example editor -- [--trust] WORKSPACE
 //! FILE...` saves files; `--trust` approves the workspace's hooks first.
 

@@ -1,4 +1,4 @@
-//! Lets your users run shell commands on events of your program. The commands can watch and block what
+//! Lets your users run shell commands on events of your program. The commands can watch, block or change what
 //! your program does; they cannot hang or crash it.
 //!
 //! A user writes a hook into `hooks.json`:
@@ -38,7 +38,7 @@
 //! The library needs no async runtime. A blocking call runs the hooks on the calling thread. A program that
 //! must not wait, such as a game or a user interface, [submits](Hooks::submit) the event and polls a handle.
 //!
-//! # From the top
+//! # The main types
 //! - [`Hooks`] is built once, from your program's names, its events and tools ([`EventSpec`],
 //!   [`Vocabulary`]), and the hooks that may run ([`TrustPolicy`]). It owns the parts below and gives
 //!   access to them.
@@ -51,18 +51,19 @@
 //!   blocked.
 //!
 //! # Blocking
-//! Check [`Outcome::allowed`], or convert the outcome with [`Outcome::into_result`]. A hook that exits with
-//! a code other than 0 blocks. A hook that times out, cannot be found or cannot be started blocks too,
-//! unless it has `"on_failure": "continue"`: a guard that cannot run must not let everything through.
-//! Hooks can only block events that have not happened yet ([`EventType::can_block`]).
-//! [`EventSpec::notify_only`] declares that hooks cannot block an event of your own.
+//! Check [`Outcome::allowed`], or convert the outcome with [`Outcome::into_result`]. A hook blocks if it exits
+//! with a code other than 0, times out, cannot be found or cannot be started: a guard that cannot run must not
+//! let everything through. With `"on_failure": "continue"`, none of these blocks. Hooks can only block events
+//! that have not happened yet ([`EventType::can_block`]). [`EventSpec::notify_only`] declares that hooks cannot
+//! block an event of your own.
 //!
 //! # What a hook answers
-//! Besides its exit code, a hook may answer with one JSON object on its standard output. It can block or
-//! ask with a reason, send a message to the model or the user, stop the turn, or change the input.
-//! [`Outcome`] combines the answers of all hooks: [`asks`](Outcome::asks),
-//! [`updated_input`](Outcome::updated_input), [`additional_context`](Outcome::additional_context),
-//! [`system_messages`](Outcome::system_messages), [`stops_turn`](Outcome::stops_turn).
+//! Besides its exit code, a hook may answer with one JSON object on its standard output. It can block or ask
+//! with a reason, send a message to the model or the user, change a tool's input or output, or stop the turn
+//! (what an agent does until its user speaks again). [`Outcome`] combines the answers of all hooks:
+//! [`asks`](Outcome::asks), [`updated_input`](Outcome::updated_input),
+//! [`additional_context`](Outcome::additional_context), [`system_messages`](Outcome::system_messages),
+//! [`stops_turn`](Outcome::stops_turn).
 //!
 //! # Hooks written for other tools
 //! With [`HooksBuilder::other_tools`], the hooks in the settings of Claude Code, Codex and Gemini CLI run as
@@ -72,8 +73,9 @@
 //! tool has written. [What runs and what differs](docs::other_tools).
 //!
 //! # Around a tool, a model call, a session
-//! [`Lifecycle`] fires the events before and after an action of your program, in the right order, also if
-//! the action fails or panics. It applies a hook's changes after the guards have seen them.
+//! [`Lifecycle`] fires the events before and after an action of your program, in the right order, also if the
+//! action fails or panics. With [`ToolCall::apply_updates`], it applies a hook's changes after the guards have
+//! seen them.
 //!
 //! # Never waiting
 //! [`Hooks::submit`] never blocks. It returns a [`HookHandle`] to poll, to wait for, to receive from or to
@@ -140,10 +142,9 @@
 //! Android and Linux with musl are type-checked only. OpenBSD is not supported.
 //!
 //! On Unix, one loop waits for the pipes. On Linux, the same loop waits for the end of the process, with a
-//! pidfd; on other platforms, the crate `wait-timeout` waits for it. When a hook is killed, the processes
-//! that it has started are killed too: on Unix its process group, on Linux also its descendants outside the
-//! group, on Windows its job. [What goes wrong with child processes](docs::gotchas), and what this library
-//! does about it.
+//! pidfd; without a pidfd, the crate `wait-timeout` waits for it. When a hook is killed, the processes that it
+//! has started are killed too: on Unix its process group, on Linux also its descendants outside the group, on
+//! Windows its job. [What goes wrong with child processes](docs::gotchas), and what this library does about it.
 //!
 //! On Windows, and on Linux with a pidfd, the library replaces no signal handler of the host. Without a pidfd
 //! (macOS, the BSDs, Linux before 5.3 or in a sandbox that refuses it), `wait-timeout` installs a handler for
@@ -267,7 +268,8 @@ pub use trust::{Approval, Approved, TrustError, TrustStore};
 
 /// Fires an event on the [global executor](HookExecutor::global) and waits for its hooks.
 ///
-/// A hook that blocks or stops the turn prevents the hooks after it from running.
+/// A hook that blocks, fails (without `"on_failure": "continue"`) or stops the turn prevents the hooks after it
+/// from running, also on an event that cannot be blocked.
 ///
 /// ```
 /// use forge_hooks::{Hook, HookEvent, HookRegistry, fire_event_blocking};
@@ -291,7 +293,8 @@ pub fn fire_event_blocking_with(event: &HookEvent, options: FireOptions) -> Vec<
 /// Fires an event on the [global executor](HookExecutor::global) without waiting for its hooks.
 ///
 /// # Errors
-/// When the queue is full or no thread can be started. The error contains the event.
+/// If there are hooks for the event, and the queue is full, no thread can be started, or [`shutdown`] was
+/// called. The error contains the event.
 pub fn fire_event(event: HookEvent) -> Result<HookHandle, SubmitError> {
     HookExecutor::global().submit(event, FireOptions::default())
 }

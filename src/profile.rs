@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 ///
 /// The default profile has two names, `forge` and `opencode`: variables begin with `FORGE_` and `OPENCODE_`,
 /// and the files are `src/forge/hooks.json` and `src/opencode/hooks.json` in the user's configuration
-/// directory, and the same files below `.src` in a project.
+/// directory, and `.src/forge/hooks.json` and `.src/opencode/hooks.json` in a project.
 ///
 /// ```
 /// use std::path::Path;

@@ -66,7 +66,8 @@ pub enum EventType {
     UserPromptSubmit,
     /// `user:interrupt`: the user interrupts, as with Ctrl-C.
     UserInterrupt,
-    /// An event that the host defined with [`EventType::custom`]. Can be blocked.
+    /// An event that the host defined with [`EventType::custom`], or one of the six events of agents; see
+    /// [`can_block`](EventType::can_block).
     Custom(CustomEventType),
 }
 
@@ -204,7 +205,9 @@ impl EventType {
     /// Returns whether hooks can stop what the host is about to do. True for `tool:pre_execute`,
     /// `llm:pre_request`, `permission:check`, `permission:prompt`, `user:prompt_submit` and custom events,
     /// except `agent:subagent_start`, `context:post_compact` and `notification:show`. The other events have
-    /// happened already.
+    /// happened already. Does not know which events a host has declared as
+    /// [notify-only](crate::EventSpec::notify_only): see
+    /// [`Vocabulary::can_block`](crate::Vocabulary::can_block).
     #[must_use]
     pub fn can_block(&self) -> bool {
         match self {

@@ -53,7 +53,8 @@ pub struct HookEvent {
     /// The time, in seconds since 1970-01-01 00:00 UTC, with a precision of a microsecond.
     #[serde(default = "now", deserialize_with = "timestamp_or_now")]
     pub timestamp: f64,
-    /// The data that hooks receive; each key becomes an environment variable of the hook.
+    /// The data that hooks receive, as JSON and in environment variables. Some keys have no variable: see [the
+    /// environment](crate::docs::protocol#the-environment).
     #[serde(default, deserialize_with = "data_or_none")]
     pub data: Map<String, Value>,
     /// The tool of the event, if it has one.

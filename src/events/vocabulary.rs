@@ -81,7 +81,7 @@ impl Vocabulary {
         self.tools.push(name);
     }
 
-    /// The built-in events in the order of the specification, those of agents, then the host's own.
+    /// The built-in events in the order of [`EventType::BUILTIN`], those of agents, then the host's own.
     pub fn events(&self) -> &[EventSpec] {
         &self.events
     }

@@ -89,7 +89,7 @@ impl HookExecutorBuilder {
 
     /// Sets the maximum number of threads that run submitted events. Default: 4. At least 1, at most 1,000. The
     /// threads mostly wait for processes, so more threads than processors can be useful. If there are several,
-    /// one of them is reserved for events that can block, so that a guard never waits for a slow log.
+    /// one of them is reserved for events that can be blocked, so that a guard never waits for a slow log.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers.clamp(1, 1000);
         self
@@ -140,7 +140,7 @@ impl HookExecutorBuilder {
         self
     }
 
-    /// Sets the names of the host. Default: those of the specification.
+    /// Sets the names of the host. Default: [`AppProfile::default`].
     pub fn profile(mut self, profile: AppProfile) -> Self {
         self.profile = profile;
         self

@@ -15,10 +15,10 @@ use crate::events::EventKind;
 use crate::outcome::{HookResult, Outcome};
 use crate::pool::{Pool, Ticket, on_pool_thread};
 
-/// A submitted event; dropping it does not cancel the hooks.
+/// The handle of a submitted event. Dropping the handle does not cancel the event.
 ///
-/// They run to their end, and their results are lost. With
-/// [`cancel_on_drop`](HookHandle::cancel_on_drop), dropping cancels.
+/// The hooks then run to their end, and their results are lost. With
+/// [`cancel_on_drop`](HookHandle::cancel_on_drop), dropping the handle cancels the event.
 ///
 /// A host polls it with [`try_wait`](HookHandle::try_wait), blocks in [`wait`](HookHandle::wait), or awaits it:
 /// it is a `Future` that needs no runtime, whose output is the [`Outcome`]. As a future, it panics if it is
@@ -140,7 +140,7 @@ impl HookHandle {
     /// and killed after the [grace period](crate::HookExecutorBuilder::kill_grace); the hooks after it do not
     /// run. The running hook and each hook after it get a result that fails as
     /// [`Cancelled`](crate::FailureKind::Cancelled); [`HookResult::started`] says whether it had started. Hooks
-    /// that had ended keep their results. An event that can block is blocked. Background hooks that were
+    /// that had ended keep their results. An event that can be blocked is blocked. Background hooks that were
     /// started continue.
     ///
     /// Has no effect once the hooks have ended.
@@ -162,7 +162,7 @@ impl HookHandle {
     /// [`crossbeam_channel::select!`](https://docs.rs/crossbeam-channel/latest/crossbeam_channel/macro.select.html).
     /// Results that were already returned are not sent again.
     ///
-    /// A host that fires an event that can block must check each
+    /// A host that fires an event that can be blocked must check each
     /// [`should_continue`](HookResult::should_continue). Dropping the receiver lets the hooks
     /// finish.
     #[must_use = "hooks may have blocked the operation"]

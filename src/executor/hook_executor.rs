@@ -146,7 +146,7 @@ impl HookExecutor {
 
     /// Like [`execute`](HookExecutor::execute), but returns only the results.
     ///
-    /// A host that fires an event that can block must check each
+    /// A host that fires an event that can be blocked must check each
     /// [`should_continue`](HookResult::should_continue); [`Outcome`] does that itself.
     #[must_use = "hooks may have blocked the operation"]
     pub fn execute_hooks(&self, event: &HookEvent, options: FireOptions) -> Vec<HookResult> {
@@ -169,7 +169,7 @@ impl HookExecutor {
     /// is free. The hooks are those that are registered now and whose conditions
     /// ([`Hook::with_when`]) match; conditions are tested on this thread.
     ///
-    /// Events that can block have priority over events that cannot. Events that cannot block run
+    /// Events that can be blocked have priority over events that cannot. Events that cannot be blocked run
     /// one after the other within a session, see [`FireOptions::ordered_by`]; all others run
     /// concurrently.
     ///

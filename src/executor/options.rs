@@ -54,8 +54,9 @@ impl FireOptions {
         }
     }
 
-    /// Sets whether the other hooks are skipped after a hook that blocks or stops the turn. Default: true.
-    /// After a hook that blocks, hooks of other tools are skipped in any case.
+    /// Sets whether the hooks after one that blocks, fails (without `"on_failure": "continue"`) or stops the
+    /// turn are skipped, also on an event that cannot be blocked. Default: true. After a hook that blocks,
+    /// hooks of other tools are skipped in any case.
     pub const fn stop_on_failure(mut self, stop: bool) -> Self {
         self.stop_on_failure = stop;
         self
@@ -87,7 +88,7 @@ impl FireOptions {
     /// submission. Events with other keys run concurrently. Blocking calls are not ordered.
     ///
     /// Default: the events of one session that cannot be blocked are ordered, so that a log has them in order.
-    /// Events that can block are not ordered, so that a guard does not wait for a log. The key of a session is
+    /// Events that can be blocked are not ordered, so that a guard does not wait for a log. The key of a session is
     /// its id: `ordered_by(id)` orders other events together with those of the session.
     pub fn ordered_by(mut self, key: impl Hash) -> Self {
         self.order = Order::ByKey(hash(key));
@@ -100,7 +101,7 @@ impl FireOptions {
         self
     }
 
-    /// Returns the priority in the queue. A guard is an event that can block.
+    /// Returns the priority in the queue. A guard is an event that can be blocked.
     pub(super) fn priority_of(self, event: &HookEvent, guard: bool) -> Priority {
         let session = || event.session_id.as_ref().filter(|_| !guard);
         let ordering_key = match self.order {

@@ -89,7 +89,7 @@ impl Lifecycle {
         self
     }
 
-    /// Submits events that cannot block, in the order of their session, and does not wait for their
+    /// Submits events that cannot be blocked, in the order of their session, and does not wait for their
     /// hooks: they return no [`Outcome`]. An event that cannot be submitted, because the queue is
     /// full, is logged as a warning and lost.
     #[must_use]

@@ -35,7 +35,7 @@ impl<'a> ToolCall<'a> {
     }
 
     /// Calls the tool with the changes that hooks have made to its arguments (`updatedInput`). The hooks run
-    /// without_duplicates more on the changed call and may block it, so that every guard sees every change. Further changes
+    /// once more on the changed call and may block it, so that every guard sees every change. Further changes
     /// are ignored, with a warning. Background hooks do not run twice.
     ///
     /// Default: the tool is called with its original arguments; the changes are in
@@ -46,7 +46,7 @@ impl<'a> ToolCall<'a> {
     }
 
     /// Sets the function that asks the user when a hook answers `ask`; true allows the call.
-    /// Default: such a hook blocks the call. The function is called without_duplicates, after all changes, if no
+    /// Default: such a hook blocks the call. The function is called once, after all changes, if no
     /// hook blocks; also if a hook has asked only about the original call.
     pub fn on_ask(mut self, ask: impl FnOnce(&Question<'_>) -> bool + Send + 'a) -> Self {
         self.ask = Some(Box::new(ask));
@@ -114,7 +114,7 @@ impl<'a> ToolCall<'a> {
                 "a hook changed an already changed call of tool `{name}`: the second change is ignored"
             );
         }
-        // A hook that asks only without_duplicates and has asked about the original call means this call too.
+        // A hook that asks only once and has asked about the original call means this call too.
         let again = ask_user_if_needed(&event, again, Some(&outcome), ask)?;
         Ok((outcome, Some(again)))
     }

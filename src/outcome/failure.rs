@@ -23,14 +23,16 @@ pub enum FailureKind {
     /// The operating system could not start it, for example because no process or memory was left.
     NotStarted,
     /// A value of the event is too large for an environment variable and is in a file, and the hook is a guard
-    /// that may read only the variable. Or a value is nested deeper than 128 levels, for any hook.
+    /// that may read only the variable. Or, for any hook, a value is nested deeper than 128 levels. Or the line
+    /// for a resident hook is longer than 16 MiB.
     EventTooLarge,
     /// Its entry in hooks.json, or the file, cannot be used; see
     /// [`HookConfig::load_into`](crate::HookConfig::load_into).
     Misconfigured,
-    /// Its answer on an event that can block is invalid: its standard output begins with `{`, but is
-    /// not a complete [`HookOutput`](crate::HookOutput). Or it is a
-    /// [resident](crate::Hook::with_resident) hook that has not answered this event.
+    /// Its answer is invalid. On an event that can be blocked: its standard output begins with `{`, but is not
+    /// a complete [`HookOutput`](crate::HookOutput). A hook that [withholds](crate::FailurePolicy::Withhold):
+    /// its output is not an answer. A [resident](crate::Hook::with_resident) hook: it has not answered this
+    /// event.
     InvalidAnswer,
     /// It ended, but another part of the host took its exit status (a handler that reaps all
     /// children, or an ignored `SIGCHLD`).

@@ -133,7 +133,7 @@ impl Outcome {
     }
 
     /// Whether a hook asks the host to stop its whole turn, not only this operation. This is
-    /// possible on every event, also on one that cannot block.
+    /// possible on every event, also on one that cannot be blocked.
     #[must_use]
     pub fn stops_turn(&self) -> bool {
         self.outputs().any(|output| output.stops_turn)
@@ -204,9 +204,9 @@ impl Outcome {
     }
 
     /// The replacement of the tool's output that hooks on `tool:post_execute` give to the model. Each hook
-    /// receives the output with the changes of the hooks before it, so the last one counts. (In parallel, only
-    /// the changes of hooks with [`Withhold`](crate::FailurePolicy::Withhold).) None if the output is
-    /// unchanged, and on any other event.
+    /// receives the output with the changes of the hooks before it, so the last one counts. In parallel, a hook
+    /// receives only the changes of hooks with [`Withhold`](crate::FailurePolicy::Withhold); the last one still
+    /// counts. None if the output is unchanged, and on any other event.
     ///
     /// If a hook whose failure [withholds](crate::FailurePolicy::Withhold) the output has failed,
     /// blocked, been skipped or been cancelled, this is a note that names the hook. The host gives

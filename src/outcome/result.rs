@@ -279,9 +279,9 @@ impl HookResult {
         Some(Value::from(note))
     }
 
-    /// The reason why the hook failed, blocks or asks, for the user and the model. It is the reason in its
-    /// answer, else its standard output, else its standard error; for a hook that did not end by itself, the
-    /// description of the failure. None if it did not fail, block or ask.
+    /// The reason why the hook failed, blocks or asks, for the user and the model. With a JSON answer: its
+    /// reason, else its standard error. Without one: its standard output, else its standard error. For a hook
+    /// that did not end by itself: the description of the failure. None if it did not fail, block or ask.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         let error = self.error.as_deref();

@@ -72,7 +72,7 @@ fn table() -> String {
             answered(Decision::Block),
         ),
         row(
-            "answer `ask`, and exit code 0 (`true` instead if the host asks its user)",
+            "answer `ask`, and exit code 0 (`should_continue` is `true` if the host asks its user)",
             "none",
             answered(Decision::Ask),
         ),
@@ -86,7 +86,7 @@ fn table() -> String {
     });
     let resident = row(
         "a [resident hook](#resident-hooks) did not answer with exactly one JSON object on one line with the event's \
-         `id`, or wrote output before the event; on every event",
+         `id`, or wrote output before the event (a failure on every event, also on one that cannot be blocked)",
         "`invalid_answer`",
         |policy| {
             let mut result = ended(policy);

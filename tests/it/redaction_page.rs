@@ -49,6 +49,7 @@ fn code(text: &str) -> String {
 fn page() -> String {
     let redactor = Redactor::new();
     let mut page = HEAD.to_owned();
+    page += "In the tables, `\u{23ce}` stands for a line break.\n\n";
     page += "| a secret in | before | after |\n|---|---|---|\n";
     for (place, text, _) in FOUND {
         let (before, after) = (code(text), code(&redactor.text(text)));
