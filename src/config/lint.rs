@@ -176,7 +176,11 @@ fn shell_words(args: &[String], base: Option<&Path>) -> Option<Finding> {
                 .split_whitespace()
                 .map(|word| format!("{word:?}"))
                 .collect();
-            let help = format!("write [{}]", words.join(", "));
+            let help = if only.contains(['$', '&', '|', ';', '<', '>', '(', '`', '"', '\'']) {
+                "code for a shell is `command`".to_owned()
+            } else {
+                format!("write [{}]", words.join(", "))
+            };
             Some(Finding::new("args[0]", message).with_help(help))
         }
         _ => None,

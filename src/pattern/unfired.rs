@@ -65,7 +65,8 @@ impl Alternative {
             );
             return vec![Unfired::new(message, Some(name.trim().to_owned()))];
         }
-        if let Some(unfired) = self.misplaced_tool(vocabulary) {
+        let misread = self.joined_pattern();
+        if let Some(unfired) = misread.or_else(|| self.misplaced_tool(vocabulary)) {
             return vec![unfired];
         }
         if self.tool().is_none() && !vocabulary.declares_events() {
@@ -122,6 +123,25 @@ impl Alternative {
     fn spaced_name(&self) -> Option<&str> {
         let mut names = self.segments().flat_map(Segment::names).map(Segment::text);
         names.find(|name| name.trim() != *name)
+    }
+
+    /// Finds a second pattern after a `|`, as in `tool:*:bash|tool:*:write`.
+    fn joined_pattern(&self) -> Option<Unfired> {
+        let text = match self.tool() {
+            Some(tool) => format!("{}:{tool}", self.event_text()),
+            None => self.event_text(),
+        };
+        let mut rests = text.match_indices('|').map(|(at, _)| &text[at + 1..]);
+        let begins_pattern = |rest: &&str| {
+            let category = rest.split_once(':').map(|(category, _)| category);
+            let mut known = EventType::BUILTIN.iter();
+            known.any(|event| category == Some(event.category()))
+        };
+        let second = shortened(rests.find(begins_pattern)?);
+        let message = format!("`|` separates names within one part, so `{second}` is no pattern");
+        let mut unfired = Unfired::new(message, None);
+        unfired.help = Some("separate patterns with a comma");
+        Some(unfired)
     }
 
     /// Finds the name of a tool in place of the action, as in `tool:bash`.
@@ -289,6 +309,14 @@ mod tests {
                 Some(
                     "`session:start:bash` names a tool, but its events have no tool: session:start",
                 ),
+            ),
+            (
+                "tool:pre_execute:bash|tool:*:x",
+                Some("`|` separates names within one part, so `tool:*:x` is no pattern"),
+            ),
+            (
+                "tool:pre_execute|tool:error",
+                Some("`|` separates names within one part, so `tool:error` is no pattern"),
             ),
             (
                 "tool:pre_execute:bash | mcp:x",

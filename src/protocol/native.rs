@@ -271,13 +271,18 @@ fn merged(
 /// Returns the keys that look like typos (`descision`). Other tools' keys are ignored without a
 /// warning.
 fn typos(others: &Map<String, Value>, known: &[&'static str]) -> Vec<(String, &'static str)> {
-    let typo = |key: &String| {
-        let near =
-            |name: &&&str| strsim::jaro_winkler(&name.to_lowercase(), &key.to_lowercase()) > 0.9;
-        known.iter().find(near).map(|name| (key.clone(), *name))
-    };
-    let short = others.keys().filter(|key| key.len() <= LONGEST_NAME);
-    short.filter_map(typo).collect()
+    let mut found = Vec::new();
+    for key in others.keys().filter(|key| key.len() <= LONGEST_NAME) {
+        let lower = key.to_lowercase();
+        let likeness = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &lower);
+        let nearest = known
+            .iter()
+            .max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        if let Some(name) = nearest.filter(|name| likeness(name) > 0.9) {
+            found.push((key.clone(), *name));
+        }
+    }
+    found
 }
 
 /// Returns known keys in a place where they have no effect.

@@ -53,7 +53,7 @@ pub(super) fn add_answer(
         Ok(answer) => match answer.misspelt.first() {
             Some((key, meant)) if redacts => {
                 let why = format!(
-                    "`{}` is not a known key; did it mean `{meant}`?",
+                    "`{}` is not a known key; did you mean `{meant}`?",
                     printable(key)
                 );
                 with_unusable_answer(result, &why, firing, reporter)

@@ -90,7 +90,7 @@ pub(super) fn exit_code_and_failure(end: &End, timeout: Duration) -> (i32, Optio
 /// The most characters of standard error that a reason quotes.
 const LONGEST_QUOTE: usize = 200;
 
-/// Describes the end of a resident hook that has not answered, with the first line that it wrote to standard error.
+/// Describes the end of a resident hook that has not answered, with the error that it wrote to standard error.
 pub(super) fn without_answer(end: &End, stderr: &Captured) -> String {
     let mut words = "it ended without an answer".to_owned();
     match end {
@@ -98,14 +98,22 @@ pub(super) fn without_answer(end: &End, stderr: &Captured) -> String {
         End::Signaled(signal) => words += &format!(" (signal {signal})"),
         _ => {}
     }
-    let stderr = stderr.bytes();
-    let mut lines = stderr.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    if let Some(line) = lines.find(|line| !line.is_empty()) {
-        let line = String::from_utf8_lossy(line);
+    let stderr = String::from_utf8_lossy(&stderr.bytes()).into_owned();
+    if let Some(line) = error_line(&stderr) {
         let line: String = line.chars().take(LONGEST_QUOTE).collect();
         words += &format!(": {line}");
     }
     words
+}
+
+/// Returns the last line of the form `name: text`, else the last line: Python writes it after the traceback,
+/// Node before its version.
+fn error_line(stderr: &str) -> Option<&str> {
+    let lines = || stderr.lines().map(str::trim).rev();
+    let mut named = lines().filter(|line| line.contains(": "));
+    named
+        .next()
+        .or_else(|| lines().find(|line| !line.is_empty()))
 }
 
 /// The usual cause: `ssh` or `sudo` asking for a password.
@@ -144,6 +152,30 @@ pub(super) fn text(captured: Captured) -> (String, Option<Vec<u8>>) {
                 String::from_utf8_lossy(without_bom(&bytes)).into_owned(),
                 Some(bytes),
             )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::error_line;
+
+    #[test]
+    fn the_error_among_other_lines_is_found() {
+        for (stderr, expected) in [
+            ("", None),
+            ("\n \n", None),
+            ("stop\n", Some("stop")),
+            (
+                "Traceback (most recent call last):\n  File \"g.py\", line 1\nKeyError: 'a'\n",
+                Some("KeyError: 'a'"),
+            ),
+            (
+                "x.js:1\nError: no\n    at x.js:1:7\n\nNode.js v20.1.0\n",
+                Some("Error: no"),
+            ),
+        ] {
+            assert_eq!(error_line(stderr), expected, "{stderr}");
         }
     }
 }

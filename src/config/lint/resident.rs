@@ -46,12 +46,17 @@ fn unknown_files(hook: &Hook) -> Option<Finding> {
     if literal_words(hook.command()).is_some() || !hook.inputs().is_empty() {
         return None;
     }
-    let key = match hook.command() {
-        HookCommand::Program(_) => "args",
-        HookCommand::Shell { .. } => "command",
+    let (key, help) = match hook.command() {
+        HookCommand::Program(_) => (
+            "args",
+            "name the script as an argument, or list the files in `inputs`",
+        ),
+        HookCommand::Shell { .. } => (
+            "command",
+            "write it as `args`, a program and its arguments, or list the files in `inputs`",
+        ),
     };
     let message = "the files that this command runs are unknown, so its process is not kept";
-    let help = "write it as `args`, a program and its arguments, or list the files in `inputs`";
     Some(Finding::new(key, message.to_owned()).with_help(help))
 }
 

@@ -48,7 +48,7 @@ fn an_invalid_answer_blocks() {
         ("sys.exit(0)", "without an answer (exit code 0)"),
         (
             "sys.exit('\\nno rules\\nfound')",
-            "without an answer (exit code 1): no rules",
+            "without an answer (exit code 1): found",
         ),
         ("os.kill(os.getpid(), 9)", "without an answer (signal 9)"),
         ("os.close(1); time.sleep(60)", "closed its standard output"),
