@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::error::{HookError, KeyError};
 use super::inherit::Inherit;
-use super::parts::{FailurePolicy, HookCommand, LONGEST_TIMEOUT, Shell};
+use super::parts::{FailurePolicy, HookCommand, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, Shell};
 
 pub(super) type Entry = Map<String, Value>;
 
@@ -283,7 +283,8 @@ pub(super) fn timeout(entry: &Entry) -> Result<Option<Duration>, HookError> {
         Some(other) => return Err(wrong_type("timeout", "a number of seconds", other)),
     };
     if seconds > 0.0 && seconds <= LONGEST_TIMEOUT.as_secs_f64() {
-        return Ok(Some(Duration::from_secs_f64(seconds)));
+        let timeout = Duration::from_secs_f64(seconds);
+        return Ok(Some(timeout.max(SHORTEST_TIMEOUT)));
     }
     let milliseconds = if seconds >= 1000.0 {
         " (the unit is seconds)"
