@@ -101,9 +101,10 @@ fn unset_variable(node: &Node<'_, '_>, text: &str) -> Option<Finding> {
 
 fn exits_with_1(node: &Node<'_, '_>, text: &str, hook: &Hook, origin: &Origin) -> Option<Finding> {
     let event = hook.foreign()?.event().event?;
-    let can_block = match event.parse::<EventType>() {
-        Ok(event) => event.can_block(),
-        Err(_) => matches!(event, "agent:stop" | "agent:subagent_stop"),
+    let can_block = match event {
+        // The other tools do not let a hook stop it.
+        "context:pre_compact" => origin.tool.dialect == Dialect::Claude,
+        _ => EventType::of_name(event).is_ok_and(|event| event.can_block()),
     };
     let says_block = ["BLOCK", "Block", "block", "DENIED", "denied"];
     let is_meant = says_block.iter().any(|word| text.contains(word));
