@@ -221,9 +221,14 @@ impl Judged {
         let is_gone = |approved: &&Approved| !present.contains(&approved.digest);
         let mut gone: Vec<&Approved> = self.approved.values().filter(is_gone).collect();
         gone.sort_by_key(|approved| &approved.digest);
+        // An approval that cannot be read may have been of any guard.
+        let read = |approved: &Approved| {
+            let is_off = approved.definition.get("enabled") == Some(&Value::Bool(false));
+            let hook = Hook::read(&approved.definition);
+            (!is_off).then(|| hook.unwrap_or_else(|_| Hook::placeholder(VANISHED)))
+        };
         gone.into_iter()
-            .filter_map(|approved| Hook::read(&approved.definition).ok())
-            .filter(Hook::enabled)
+            .filter_map(read)
             .map(|hook| hook.with_gate(Arc::new(gate::Lost(VANISHED.to_owned()))))
             .collect()
     }
