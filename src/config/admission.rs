@@ -187,14 +187,14 @@ pub(super) fn judge_again(
 
 /// Without those that the user has named.
 fn to_approve(files: &mut [Loaded]) -> impl Iterator<Item = &mut Loaded> {
-    files.iter_mut().filter(|file| !file.is_named())
+    files.iter_mut().filter(|file| !file.is_named)
 }
 
 /// Fails all hooks, since a store that cannot be read may have approved any of them.
 fn lose_all(files: &mut [Loaded], error: &TrustError) {
     for file in to_approve(files) {
         file.change_hooks(|hook| (Judged::lose(hook, &error.to_string()), None));
-        let problem = Problem::new(Severity::Error, file.path(), error.to_string());
+        let problem = Problem::new(Severity::Error, &file.path, error.to_string());
         file.report(problem);
     }
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::lint;
-use super::node::{Finding, Node};
+use super::node::Node;
 use super::origin::Origin;
+use crate::config::lint::Finding;
 use crate::hook::dialects::{ForeignEvent, Subject};
 use crate::hook::{Dialect, FailurePolicy, Foreign, Hook, HookError, HookSource, Shell};
 

@@ -4,8 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::node::{Finding, Node};
+use super::node::Node;
 use super::origin::Origin;
+use crate::config::lint::Finding;
 use crate::events::EventType;
 use crate::hook::dialects::{self, Subject};
 use crate::hook::{Dialect, Hook, HookCommand, LONGEST_NAME, Token, is_interpreter, words};

@@ -21,7 +21,7 @@ use super::entry::to_value;
 use super::file::{self, LARGEST_FILE};
 use super::outline::parse;
 use super::places::absolute;
-use super::reader::Compiled;
+use super::reader::{Compiled, open};
 use super::report::{Problem, Severity, TrustPolicy};
 use crate::hook::dialects;
 use crate::hook::{Dialect, Hook, HookCommand, ToolAliases};
@@ -107,8 +107,8 @@ impl OtherTools {
         }
     }
 
-    /// Reads all files, in the order of the tools. Without a root, only the files of the user.
-    /// The user's are left out unless it says so.
+    /// Reads all files, in the order of the tools. Without a root, reads no project's files. Without
+    /// `with_user`, reads the user's files only if they were named.
     pub(super) fn find(
         &self,
         root: Option<&Path>,
@@ -132,7 +132,7 @@ impl OtherTools {
         found
     }
 
-    /// The user's files, and what the user has named.
+    /// Reads the user's files, and the files and plugins that the user has named.
     pub(super) fn user(&self, with_user: bool) -> Vec<Loaded> {
         let mut found = Found::default();
         if with_user {
@@ -140,15 +140,6 @@ impl OtherTools {
         }
         self.find_named(&mut found);
         found.into_files()
-    }
-
-    /// Reads the project's files, and plugins within it.
-    pub(super) fn project(&self, root: &Path) -> Vec<Loaded> {
-        let root = absolute(root);
-        let mut found = Found::default();
-        self.find_project(&root, Compiled::Enabled, &mut found);
-        self.find_plugins(Some(&root), Compiled::Enabled, &mut found);
-        found.project
     }
 
     /// Returns the paths that are read, whether the files exist or not.
@@ -242,22 +233,22 @@ impl OtherTools {
         }
     }
 
-    /// A project switches off its own hooks, also those of files before this one, and none of the user's. A file
-    /// that the user has named stays among the project's: what was approved of it is not gone.
+    /// Reads a file of the project. Its switches apply to the project's hooks only, also to those of the files
+    /// before it. A file that the user has named stays among the project's: what was approved of it is not gone.
     fn project_file(&self, path: &Path, origin: &Origin, first: usize, found: &mut Found) {
         let Some((mut loaded, switches)) = load(path, origin) else {
             return;
         };
         let dialect = origin.tool.dialect;
         if self.is_named(dialect, path) {
-            loaded.set_named();
+            loaded.is_named = true;
             found.project.push(loaded);
             found.off.push((dialect, switches));
             return;
         }
         found.project.push(loaded);
         for file in &mut found.project[first..] {
-            if !file.is_named() {
+            if !file.is_named {
                 switch_off(file, dialect, &switches);
             }
         }
@@ -295,7 +286,7 @@ impl OtherTools {
         let origin = self.origin(tool, root, Some(directory), compiled);
         let is_of_project = root.is_some();
         for path in files_of_plugin(directory, &origin, found) {
-            let read: usize = found.iter().map(Loaded::size).sum();
+            let read: usize = found.iter().map(|file| file.size).sum();
             if is_of_project && read as u64 > LARGEST_FILE && path.exists() {
                 let words = "the file is left out: the project has more than 16 MiB of such files";
                 left_out(&path, words, &origin, found);
@@ -348,13 +339,13 @@ impl OtherTools {
         let plugin_root = above.filter(|_| of_plugin.is_some());
         let origin = self.origin(tool, root, plugin_root, Compiled::All);
         let mut loaded = Loaded::nothing(path);
-        loaded.set_tool(tool.name);
+        loaded.tool = Some(tool.name);
         reader::read(text, &origin, &mut loaded);
         Some(loaded)
     }
 }
 
-/// `hooks/hooks.json`, and what the manifest says; that of an extension says nothing of hooks.
+/// Returns `hooks/hooks.json` and the files that the manifest names. The manifest of an extension names none.
 fn files_of_plugin(directory: &Path, origin: &Origin, found: &mut Vec<Loaded>) -> Vec<PathBuf> {
     let mut paths = vec![directory.join("hooks").join("hooks.json")];
     if origin.tool.extensions.is_some() {
@@ -374,10 +365,8 @@ fn files_of_plugin(directory: &Path, origin: &Origin, found: &mut Vec<Loaded>) -
         if path.is_file() && !Path::new(name).components().any(goes_out) {
             paths.push(path);
         } else {
-            let mut missing = Loaded::nothing(&manifest);
             let words = format!("the manifest names `{name}`, which is not a file of the plugin");
-            missing.report(Problem::new(Severity::Error, &manifest, words));
-            found.push(missing);
+            found.push(missing(&manifest, words));
         }
     }
     if names.len() > MOST_NAMED_FILES {
@@ -403,7 +392,7 @@ fn is_within(directory: &Path, root: &Path) -> bool {
     }
 }
 
-/// Nothing but an error.
+/// Returns a file without hooks, with this error.
 fn missing(path: &Path, words: impl Into<String>) -> Loaded {
     let mut missing = Loaded::nothing(path);
     missing.report(Problem::new(Severity::Error, path, words));
@@ -412,27 +401,20 @@ fn missing(path: &Path, words: impl Into<String>) -> Loaded {
 
 /// Loads a file. Returns None if it does not exist.
 fn load(path: &Path, origin: &Origin) -> Option<(Loaded, Switches)> {
-    let mut loaded = Loaded::nothing(path);
-    let switches = match file::read(path) {
-        Ok(None) => return None,
-        Ok(Some(file::Text { text, warning })) => {
-            if let Some(words) = warning {
-                let words = format!("the file {words}");
-                loaded.report(Problem::new(Severity::Warning, path, words));
-            }
-            loaded.set_size(text.len());
-            reader::read(&text, origin, &mut loaded)
+    let (mut loaded, text) = open(path)?;
+    let mut switches = Switches::default();
+    match text {
+        Ok(text) => {
+            loaded.size = text.len();
+            switches = reader::read(&text, origin, &mut loaded);
         }
-        Err(error) => {
-            let problem = Problem::new(Severity::Error, path, error.to_string());
-            origin.give_up(problem, &mut loaded);
-            Switches::default()
-        }
-    };
+        Err(problem) => origin.give_up(problem, &mut loaded),
+    }
     Some((loaded, switches))
 }
 
-/// Returns the files in `hooks` of a manifest; None if its value is not a file name.
+/// Returns the file names in `hooks` of a manifest, one or a list of them. None if the value is an object of
+/// events, as in a settings file.
 fn named_files(manifest: &Path) -> Option<Vec<String>> {
     let file::Text { text, .. } = file::read(manifest).ok()??;
     let (text, _) = file::without_mark(&text);

@@ -21,7 +21,7 @@ impl OtherTools {
                 continue;
             }
             let mut read = found.user.iter().chain(&found.project);
-            if read.any(|file| is_same_file(file.path(), &path)) {
+            if read.any(|file| is_same_file(&file.path, &path)) {
                 continue;
             }
             let origin = self.origin(tool, None, None, Compiled::Enabled);

@@ -8,46 +8,22 @@ use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
 
 use crate::config::entry::{last, properties};
+use crate::config::lint::Finding;
 use crate::config::report::Severity;
 
-/// A problem with one key, with its range within the group's text.
-pub(super) struct Finding {
-    pub(super) severity: Severity,
-    pub(super) key: String,
-    pub(super) range: Range<usize>,
-    pub(super) message: String,
-    pub(super) suggestion: Option<String>,
-    pub(super) help: Option<String>,
-}
-
 impl Finding {
-    pub(super) fn new(severity: Severity, at: &Node<'_, '_>, message: impl Into<String>) -> Self {
+    pub(super) fn error(at: &Node<'_, '_>, message: impl Into<String>) -> Self {
         Self {
-            severity,
-            key: at.key.to_owned(),
-            range: at.range(),
-            message: message.into(),
-            suggestion: None,
-            help: None,
+            severity: Severity::Error,
+            ..Self::warning(at, message)
         }
     }
 
-    pub(super) fn error(at: &Node<'_, '_>, message: impl Into<String>) -> Self {
-        Self::new(Severity::Error, at, message)
-    }
-
     pub(super) fn warning(at: &Node<'_, '_>, message: impl Into<String>) -> Self {
-        Self::new(Severity::Warning, at, message)
-    }
-
-    pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
-    }
-
-    pub(super) fn with_suggestion(mut self, suggestion: impl Into<String>) -> Self {
-        self.suggestion = Some(suggestion.into());
-        self
+        Self {
+            range: at.range(),
+            ..Self::new(at.key, message)
+        }
     }
 }
 

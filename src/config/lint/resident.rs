@@ -36,7 +36,7 @@ pub(super) fn lint(
     if is_written("reads") && hook.reads() == Reads::Environment {
         let message = "a resident hook has no event in its environment";
         let help = "remove `reads`: the hook reads its events from standard input";
-        found.push(Finding::new("reads", message.to_owned()).with_help(help));
+        found.push(Finding::new("reads", message).with_help(help));
     }
     found
 }
@@ -52,7 +52,7 @@ fn unknown_files(hook: &Hook) -> Option<Finding> {
     };
     let message = "the files that this command runs are unknown, so its process is not kept";
     let help = "write it as `args`, a program and its arguments, or list the files in `inputs`";
-    Some(Finding::new(key, message.to_owned()).with_help(help))
+    Some(Finding::new(key, message).with_help(help))
 }
 
 /// How a program of the command handles its input.
@@ -78,7 +78,7 @@ impl Habit {
             Self::ReadsBytes => {
                 let message = "`while read` makes a system call for each byte of an event";
                 let help = "read whole lines, as Python, Node and `jq --unbuffered` do";
-                Finding::new(key, message.to_owned()).with_help(help)
+                Finding::new(key, message).with_help(help)
             }
         }
     }
