@@ -92,26 +92,4 @@ impl<'t, 'a> Node<'t, 'a> {
     pub(super) fn unexpected(&self, expected: &str) -> String {
         format!("expected {expected}, found {}", self.kind())
     }
-
-    /// Returns the string of a key; a value of another type is reported and ignored.
-    pub(super) fn text_of(&self, key: &'t str, found: &mut Vec<Finding>) -> Option<&'t str> {
-        let node = self.get(key)?;
-        let text = node.text();
-        if text.is_none() {
-            found.push(Finding::warning(&node, node.unexpected("a string")));
-        }
-        text
-    }
-
-    /// Returns the boolean of a key; a value of another type is reported and counts as false.
-    pub(super) fn switch(&self, key: &'t str, found: &mut Vec<Finding>) -> bool {
-        let Some(node) = self.get(key) else {
-            return false;
-        };
-        if let ast::Value::BooleanLit(literal) = node.value {
-            return literal.value;
-        }
-        found.push(Finding::warning(&node, node.unexpected("true or false")));
-        false
-    }
 }

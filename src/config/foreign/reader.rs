@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jsonc_parser::ast;
 use serde_json::Value;
 
-use super::handler::{self, Group};
+use super::handler::{Group, Handler};
 use super::lint;
 use super::node::Node;
 use super::origin::Origin;
@@ -279,7 +279,13 @@ impl Reader<'_> {
         let start = place.range(&node.range()).start;
         let source = self.file.source(None, start);
         let mut found = Vec::new();
-        let mut read = handler::handler(node, group, self.origin, source, &mut found);
+        let handler = Handler {
+            node,
+            group,
+            origin: self.origin,
+            found: &mut found,
+        };
+        let mut read = handler.hook(source);
         self.findings(place, found);
         if let Ok(hook) = &read
             && let Some(foreign) = hook.foreign()
