@@ -261,7 +261,7 @@ impl HookConfig {
     }
 
     /// Returns the hooks that `load_into` registers, and the report.
-    fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Found {
+    fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> LoadedHooks {
         let mut others = self.other_tools.find(root, policy, self.has_global_files());
         let mut files = self.read_global();
         let mut admission = Admission::new(self.other_tools.loaded());
@@ -297,7 +297,7 @@ impl HookConfig {
             info!("hooks disabled by the user's file: {}", printable(&names));
         }
         report.in_use = report::in_use(&hooks);
-        Found {
+        LoadedHooks {
             report,
             hooks,
             is_broken,
@@ -310,7 +310,7 @@ impl HookConfig {
         &self,
         root: &Path,
         policy: Option<&TrustPolicy>,
-        others: &mut foreign::Found,
+        others: &mut foreign::LoadedFiles,
         admission: &mut Admission,
     ) -> Vec<Loaded> {
         let own_path = self.project_path(root);
@@ -483,7 +483,7 @@ impl HookConfig {
 }
 
 /// The hooks of the user's and a project's files, before they are registered.
-struct Found {
+struct LoadedHooks {
     report: LoadReport,
     hooks: Vec<Arc<Hook>>,
     /// Some part of the files cannot be used as it is written.

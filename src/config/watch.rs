@@ -19,7 +19,7 @@ use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use super::outline::Tokens;
 use super::places::absolute;
 use super::report::{LoadReport, TrustPolicy, in_use};
-use super::{Found, HookConfig, Installed, admission, file};
+use super::{HookConfig, Installed, LoadedHooks, admission, file};
 use crate::registry::HookRegistry;
 
 /// An editor that saves a file makes several changes: a load waits until there was no change for this time.
@@ -114,9 +114,9 @@ impl HookConfig {
         // which does not wait for the system to begin watching.
         let (begin, begins) = bounded::<Watching>(1);
         let work = move || {
-            begins
-                .into_iter()
-                .for_each(|watching| watching.run(&stopped))
+            if let Ok(watching) = begins.recv() {
+                watching.run(&stopped);
+            }
         };
         name.spawn(work).map_err(|source| WatchError { source })?;
         let report = watching.load_first();
@@ -189,27 +189,28 @@ impl Watching {
         // Stamps are taken before the files are loaded, so that no change is missed.
         self.files = self.find_files();
         self.note(self.reading());
-        let (root, policy) = (self.root.as_deref(), self.policy.as_ref());
-        self.config.install(&self.installed, root, policy)
+        let policy = self.policy.as_ref();
+        self.config
+            .install(&self.installed, self.root.as_deref(), policy)
     }
 
     fn run(mut self, stopped: &Receiver<()>) {
         let (sender, events) = bounded(MOST_EVENTS);
         // Keeps the channel open. Without a watcher, its end would be received at once.
         let _kept = sender.clone();
-        let tell = move |event| {
+        let forward = move |event| {
             // If the channel is full, the reports in it suffice to check the files.
             let _ = sender.try_send(event);
         };
-        let watcher = notify::recommended_watcher(tell);
+        let watcher = notify::recommended_watcher(forward);
         let watcher = watcher.inspect_err(|error| {
             warn!("the system does not report changes of hooks files: {error}")
         });
         self.watcher = watcher.ok();
-        let mut told = false;
+        let mut is_notified = false;
         loop {
             self.follow();
-            if told || self.stamps() != self.seen {
+            if is_notified || self.stamps() != self.seen {
                 let Some(reading) = self.read_when_quiet(&events, stopped) else {
                     return;
                 };
@@ -220,7 +221,7 @@ impl Watching {
                     self.note(reading);
                 }
             }
-            told = crossbeam_channel::select! {
+            is_notified = crossbeam_channel::select! {
                 recv(stopped) -> _ => return,
                 recv(events) -> event => event.is_ok_and(|event| self.concerns(&event)),
                 default(LOOK_INTERVAL) => false,
@@ -285,10 +286,10 @@ impl Watching {
         let _ = self.reports.try_send(LoadReport::clone(&report));
     }
 
-    /// None where the host has loaded them at the same time.
+    /// Loads the hooks again. Returns None if the host has loaded them at the same time.
     fn load(&self) -> Option<Arc<LoadReport>> {
         let loads = self.installed.loads();
-        let Found {
+        let LoadedHooks {
             mut report,
             mut hooks,
             is_broken,
@@ -298,7 +299,7 @@ impl Watching {
             hooks = self.installed.hooks();
             // Hooks whose approval was revoked do not stay.
             if let (Some(root), Some(policy)) = (&self.root, &self.policy) {
-                hooks = admission::judge_again(&hooks, root, policy);
+                hooks = admission::renew_gates(&hooks, root, policy);
             }
         } else {
             info!("{} hooks were loaded again", hooks.len());

@@ -20,7 +20,7 @@ use super::content::Loaded;
 use super::entry::to_value;
 use super::file::{self, LARGEST_FILE};
 use super::outline::parse;
-use super::places::absolute;
+use super::places::{absolute, below};
 use super::reader::{Compiled, open};
 use super::report::{Problem, Severity, TrustPolicy};
 use crate::hook::dialects;
@@ -50,7 +50,7 @@ pub(super) struct OtherTools {
 
 /// The files that were found.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct LoadedFiles {
     pub(super) user: Vec<Loaded>,
     /// The files of the project and of plugins within it, which need the user's approval.
     pub(super) project: Vec<Loaded>,
@@ -59,7 +59,7 @@ pub(super) struct Found {
     off: Vec<(Dialect, Switches)>,
 }
 
-impl Found {
+impl LoadedFiles {
     /// Returns all files in order, without the hooks that the user's files switch off. Called after
     /// admission.
     pub(super) fn into_files(self) -> Vec<Loaded> {
@@ -114,13 +114,13 @@ impl OtherTools {
         root: Option<&Path>,
         policy: Option<&TrustPolicy>,
         with_user: bool,
-    ) -> Found {
+    ) -> LoadedFiles {
         let compiled = match policy {
             Some(TrustPolicy::Everything) => Compiled::Enabled,
             _ => Compiled::None,
         };
         let root = root.map(absolute);
-        let mut found = Found::default();
+        let mut found = LoadedFiles::default();
         if with_user {
             self.find_user(&mut found);
         }
@@ -134,7 +134,7 @@ impl OtherTools {
 
     /// Reads the user's files, and the files and plugins that the user has named.
     pub(super) fn user(&self, with_user: bool) -> Vec<Loaded> {
-        let mut found = Found::default();
+        let mut found = LoadedFiles::default();
         if with_user {
             self.find_user(&mut found);
         }
@@ -149,10 +149,10 @@ impl OtherTools {
         let home = self.home();
         for tool in self.tools() {
             if let Some(home) = &home {
-                paths.extend(files(home, tool.user));
+                paths.extend(below(home, tool.user));
             }
             if let Some(root) = root {
-                paths.extend(files(root, tool.project));
+                paths.extend(below(root, tool.project));
             }
         }
         for (directory, tool) in self.plugin_directories(root) {
@@ -195,13 +195,13 @@ impl OtherTools {
         self.home.clone().or_else(home::home_dir)
     }
 
-    fn find_user(&self, found: &mut Found) {
+    fn find_user(&self, found: &mut LoadedFiles) {
         let Some(home) = self.home() else {
             return;
         };
         for tool in self.tools() {
             let origin = self.origin(tool, None, None, Compiled::Enabled);
-            for path in files(&home, tool.user) {
+            for path in below(&home, tool.user) {
                 if let Some((loaded, switches)) = load(&path, &origin) {
                     found.user.push(loaded);
                     found.off.push((tool.dialect, switches));
@@ -213,14 +213,14 @@ impl OtherTools {
         }
     }
 
-    fn find_project(&self, root: &Path, compiled: Compiled, found: &mut Found) {
+    fn find_project(&self, root: &Path, compiled: Compiled, found: &mut LoadedFiles) {
         let is_home = self.home().as_deref() == Some(root);
         for tool in self.tools() {
             let origin = self.origin(tool, Some(root), None, compiled);
             let first = found.project.len();
-            for path in files(root, tool.project) {
+            for path in below(root, tool.project) {
                 // The user's home may be the project.
-                let is_read = is_home && files(root, tool.user).contains(&path);
+                let is_read = is_home && below(root, tool.user).contains(&path);
                 if !is_read {
                     self.project_file(&path, &origin, first, found);
                 }
@@ -235,7 +235,7 @@ impl OtherTools {
 
     /// Reads a file of the project. Its switches apply to the project's hooks only, also to those of the files
     /// before it. A file that the user has named stays among the project's: what was approved of it is not gone.
-    fn project_file(&self, path: &Path, origin: &Origin, first: usize, found: &mut Found) {
+    fn project_file(&self, path: &Path, origin: &Origin, first: usize, found: &mut LoadedFiles) {
         let Some((mut loaded, switches)) = load(path, origin) else {
             return;
         };
@@ -254,7 +254,7 @@ impl OtherTools {
         }
     }
 
-    fn find_plugins(&self, root: Option<&Path>, compiled: Compiled, found: &mut Found) {
+    fn find_plugins(&self, root: Option<&Path>, compiled: Compiled, found: &mut LoadedFiles) {
         for directory in &self.plugins {
             let directory = absolute(directory);
             let tool = tool_of_plugin(&directory);
@@ -424,12 +424,6 @@ fn named_files(manifest: &Path) -> Option<Vec<String>> {
         Value::String(name) => Some(vec![name]),
         names => serde_json::from_value(names).ok(),
     }
-}
-
-/// Joins the names with the system's own separators, for display.
-fn files(directory: &Path, names: &[&str]) -> Vec<PathBuf> {
-    let paths = names.iter().map(|name| directory.join(name));
-    paths.map(|path| path.components().collect()).collect()
 }
 
 fn extensions(directory: &Path, tool: &Tool) -> Vec<PathBuf> {

@@ -5,12 +5,12 @@ use std::path::Path;
 use super::super::places::absolute;
 use super::super::reader::Compiled;
 use super::tools::tool;
-use super::{Found, OtherTools, load, missing};
+use super::{LoadedFiles, OtherTools, load, missing};
 use crate::hook::Dialect;
 
 impl OtherTools {
-    /// What the user has named, but for files that are read already.
-    pub(super) fn find_named(&self, found: &mut Found) {
+    /// Reads the files and plugins that the user has named, except files that were read before.
+    pub(super) fn find_named(&self, found: &mut LoadedFiles) {
         for (dialect, path) in &self.named {
             let path = absolute(path);
             let Some(tool) = tool(*dialect) else {
