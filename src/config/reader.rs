@@ -14,7 +14,8 @@ use super::lint::{self, Finding, Host, SecretNames};
 use super::outline::{self, Failure, Member, Outline};
 use super::position::{Positions, TextRange};
 use super::report::{Excerpt, Problem, Severity};
-use crate::hook::{Allowance, Hook, HookSource, LONGEST_NAME, NotCompiled, nearest_key};
+use crate::events::nearest;
+use crate::hook::{Allowance, Hook, HookSource, LIKE_A_KEY, NotCompiled, nearest_key};
 
 /// The most bytes of a line that are shown around a problem: a whole file may be one line.
 const LONGEST_EXCERPT: usize = 160;
@@ -385,9 +386,7 @@ fn help_for_key(key: &str) -> Option<&'static str> {
 
 /// Returns the name of the list if this key is almost the same.
 fn list_meant_by(key: &str) -> Option<String> {
-    let is_near =
-        key.len() <= LONGEST_NAME && strsim::jaro_winkler(&key.to_lowercase(), "hooks") > 0.8;
-    is_near.then(|| "hooks".to_owned())
+    nearest(key, ["hooks"].into_iter(), LIKE_A_KEY).map(str::to_owned)
 }
 
 /// Returns the line in which a range begins, or a part of the line.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::error::{HookError, KeyError};
 use super::inherit::Inherit;
 use super::parts::{FailurePolicy, HookCommand, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, Shell};
+use crate::events::nearest;
 
 pub(super) type Entry = Map<String, Value>;
 
@@ -52,25 +53,12 @@ pub(crate) fn in_order(entry: &Entry) -> impl Iterator<Item = (&str, &Value)> {
 /// Returns the key that an unknown one is probably a typo of.
 pub(crate) fn nearest_key(unknown: &str) -> Option<&'static str> {
     // People do not write `dialect`.
-    nearest(unknown, KEYS.into_iter().filter(|key| *key != "dialect"))
+    let keys = KEYS.into_iter().filter(|key| *key != "dialect");
+    nearest(unknown, keys, LIKE_A_KEY)
 }
 
-/// The longest name, in bytes, that is compared with others to find a typo.
-pub(crate) const LONGEST_NAME: usize = 64;
-
-fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // The time of the search grows faster than the length of the name.
-    if given.len() > LONGEST_NAME {
-        return None;
-    }
-    // Without this, `Bash` would be nearer to `dash` than to `bash`.
-    let given = given.to_lowercase();
-    names
-        .map(|name| (strsim::jaro_winkler(name, &given), name))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, name)| name)
-}
+/// How similar a key or a value must be to a known one to count as a typo of it.
+pub(crate) const LIKE_A_KEY: f64 = 0.8;
 
 /// Returns the failure policy of an entry that cannot be used. For a hook in the background, it is to
 /// continue, since it cannot block. None if the policy cannot be read.
@@ -97,7 +85,8 @@ pub(super) fn unexpected(
     expected: impl Into<String>,
     found: impl Into<String>,
 ) -> HookError {
-    let (expected, found) = (expected.into(), found.into());
+    let expected = expected.into();
+    let found = found.into();
     HookError::Key(Box::new(KeyError {
         key: key.into(),
         message: format!("expected {expected}, found {found}"),
@@ -183,7 +172,7 @@ fn no_choice<'a>(
     let expected = format!("one of {}", quoted.join(", "));
     let mut error = unexpected(key, expected, format!("`{given}`"));
     if let HookError::Key(error) = &mut error {
-        error.suggestion = nearest(given, names).map(str::to_owned);
+        error.suggestion = nearest(given, names, LIKE_A_KEY).map(str::to_owned);
     }
     error
 }
