@@ -120,7 +120,10 @@ fn no_event(hook: &Hook) -> Option<Finding> {
 /// Finds a name with a typo. A pattern may be for an event of the host's own, but not if its name is almost
 /// that of a built-in event.
 fn unknown_event(hook: &Hook) -> Option<Finding> {
-    let nearest = hook.pattern().check_known().err().flatten()?;
+    if hook.pattern().matches_known() {
+        return None;
+    }
+    let nearest = hook.pattern().nearest_known()?;
     let message = format!("`{}` matches no built-in event", hook.event_pattern());
     Some(Finding::new("event", message).with_suggestion(nearest))
 }
