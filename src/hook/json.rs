@@ -129,18 +129,13 @@ impl Hook {
         let name = noted(&mut errors, text(entry, "name")).flatten();
         let description = noted(&mut errors, text(entry, "description")).flatten();
         let enabled = noted(&mut errors, switch(entry, "enabled")).flatten();
-        let on_failure = choice(
-            entry,
-            "on_failure",
-            FailurePolicy::ALL,
-            FailurePolicy::as_str,
-        );
+        let on_failure = choice(entry, "on_failure", FailurePolicy::ALL);
         let on_failure = on_failure.and_then(|policy| {
             withholds_output(entry, pattern.as_ref(), policy)?;
             Ok(policy)
         });
-        let stdin = choice(entry, "stdin", Stdin::ALL, Stdin::as_str);
-        let reads = choice(entry, "reads", Reads::ALL, Reads::as_str);
+        let stdin = choice(entry, "stdin", Stdin::ALL);
+        let reads = choice(entry, "reads", Reads::ALL);
         let background = noted(&mut errors, switch(entry, "background")).flatten();
         let resident = noted(&mut errors, resident(entry));
         let extras = Extras {

@@ -67,12 +67,7 @@ pub(crate) fn failure_policy_of(entry: &Value) -> Option<FailurePolicy> {
     if let Ok(Some(true)) = switch(entry, "background") {
         return Some(FailurePolicy::Continue);
     }
-    let policy = choice(
-        entry,
-        "on_failure",
-        FailurePolicy::ALL,
-        FailurePolicy::as_str,
-    );
+    let policy = choice(entry, "on_failure", FailurePolicy::ALL);
     policy.ok().map(Option::unwrap_or_default)
 }
 
@@ -148,37 +143,33 @@ pub(super) fn switch(entry: &Entry, key: &str) -> Result<Option<bool>, HookError
     }
 }
 
-pub(super) fn choice<T: Copy>(
+pub(super) fn choice<T: Copy + ToString>(
     entry: &Entry,
     key: &str,
     all: &[T],
-    name: impl Fn(T) -> &'static str,
 ) -> Result<Option<T>, HookError> {
     let Some(given) = text(entry, key)? else {
         return Ok(None);
     };
-    match all.iter().copied().find(|value| name(*value) == given) {
-        Some(value) => Ok(Some(value)),
-        None => Err(no_choice(key, given, all.iter().map(|value| name(*value)))),
+    match all.iter().find(|value| value.to_string() == given) {
+        Some(value) => Ok(Some(*value)),
+        None => Err(no_choice(key, given, all)),
     }
 }
 
-fn no_choice<'a>(
-    key: &str,
-    given: &str,
-    names: impl Iterator<Item = &'a str> + Clone,
-) -> HookError {
-    let quoted: Vec<_> = names.clone().map(|name| format!("`{name}`")).collect();
-    let expected = format!("one of {}", quoted.join(", "));
+fn no_choice<T: ToString>(key: &str, given: &str, all: &[T]) -> HookError {
+    let names: Vec<String> = all.iter().map(T::to_string).collect();
+    let expected = format!("one of `{}`", names.join("`, `"));
     let mut error = unexpected(key, expected, format!("`{given}`"));
     if let HookError::Key(error) = &mut error {
+        let names = names.iter().map(String::as_str);
         error.suggestion = nearest(given, names, LIKE_A_KEY).map(str::to_owned);
     }
     error
 }
 
 pub(super) fn command(entry: &Entry) -> Result<HookCommand, HookError> {
-    let shell = choice(entry, "shell", Shell::ALL, Shell::as_str)?;
+    let shell = choice(entry, "shell", Shell::ALL)?;
     if let Some(list @ Value::Array(_)) = get(entry, "command") {
         let expected = "a string (a program with its arguments is `args`)";
         return Err(wrong_type("command", expected, list));
