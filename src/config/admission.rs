@@ -32,13 +32,6 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    pub(super) fn new(dialects: Vec<Dialect>) -> Self {
-        Self {
-            dialects,
-            ..Self::default()
-        }
-    }
-
     /// Removes all of the project's hooks, if no store of approvals can be found.
     pub(super) fn refuse_all(&mut self) {
         if self.path.exists() {
@@ -67,18 +60,15 @@ impl Admission {
         for file in to_approve(files) {
             file.change_hooks(|hook| {
                 let (hook, verdict) = approvals.set_gate(hook);
-                let problem = match verdict {
-                    GateVerdict::Run => None,
-                    GateVerdict::NotApproved(_) => {
-                        // A hook that is switched off would not run in any case.
-                        if hook.enabled() {
-                            self.unapproved.push(hook.label().to_owned());
-                        }
-                        None
+                match verdict {
+                    GateVerdict::ApprovalLost(why) => return (hook, Some(why)),
+                    // A hook that is switched off would not run in any case.
+                    GateVerdict::NotApproved(_) if hook.enabled() => {
+                        self.unapproved.push(hook.label().to_owned());
                     }
-                    GateVerdict::ApprovalLost(why) => Some((Severity::Error, why)),
-                };
-                (hook, problem)
+                    GateVerdict::NotApproved(_) | GateVerdict::Run => {}
+                }
+                (hook, None)
             });
         }
         if !approvals.knows_project() {

@@ -73,22 +73,15 @@ impl Loaded {
         self.items.iter().filter(|item| !item.is_placeholder)
     }
 
-    /// Changes each usable hook, and reports its problems.
-    pub(super) fn change_hooks(
-        &mut self,
-        mut change: impl FnMut(Hook) -> (Hook, Option<(Severity, String)>),
-    ) {
+    /// Changes each usable hook, and reports its error, if `change` returns one.
+    pub(super) fn change_hooks(&mut self, mut change: impl FnMut(Hook) -> (Hook, Option<String>)) {
         let items = std::mem::take(&mut self.items);
         self.items.reserve_exact(items.len());
         for mut item in items {
             if !item.is_placeholder {
-                let (hook, problem) = change(Arc::unwrap_or_clone(item.hook));
-                if let Some((severity, words)) = problem.filter(|_| self.shows_more()) {
-                    let mut problem = Problem::new(severity, &self.path, words);
-                    problem.range = item.start.map(TextRange::of_first);
-                    let index = hook.source().and_then(|source| source.index);
-                    problem.place_in(index, "");
-                    self.report(problem);
+                let (hook, error) = change(Arc::unwrap_or_clone(item.hook));
+                if let Some(error) = error.filter(|_| self.shows_more()) {
+                    self.report(problem_of(&self.path, &hook, item.start, error));
                 }
                 item.hook = Arc::new(hook);
             }
@@ -114,10 +107,8 @@ impl Loaded {
             };
             // The hook itself fails and gives the reason, as a placeholder hook does.
             item.is_placeholder = true;
-            let mut problem = Problem::new(Severity::Error, &self.path, error.to_string());
-            problem.range = item.start.map(TextRange::of_first);
-            problem.place_in(item.hook.source().and_then(|source| source.index), "");
-            problems.push(problem);
+            let words = error.to_string();
+            problems.push(problem_of(&self.path, &item.hook, item.start, words));
         }
         // A hook of another tool whose matcher cannot be used is left out, as in that tool.
         self.items.retain(|item| {
@@ -239,6 +230,13 @@ impl Loaded {
         report.loaded += self.usable().count();
         report.problems.extend(self.problems());
     }
+}
+
+fn problem_of(path: &Path, hook: &Hook, start: Option<Position>, words: String) -> Problem {
+    let mut problem = Problem::new(Severity::Error, path, words);
+    problem.range = start.map(TextRange::of_first);
+    problem.place_in(hook.source().and_then(|source| source.index), "");
+    problem
 }
 
 /// Returns a hook that always fails and replaces an entry that cannot be used. It has the legible settings of

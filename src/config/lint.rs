@@ -47,6 +47,12 @@ impl Finding {
         }
     }
 
+    pub(super) fn at(mut self, severity: Severity, range: &Range<usize>) -> Self {
+        self.severity = severity;
+        self.range = range.clone();
+        self
+    }
+
     pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self

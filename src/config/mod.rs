@@ -264,7 +264,7 @@ impl HookConfig {
     fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> LoadedHooks {
         let mut others = self.other_tools.find(root, policy, self.has_global_files());
         let mut files = self.read_global();
-        let mut admission = Admission::new(self.other_tools.loaded());
+        let mut admission = Admission::default();
         if let Some(root) = root {
             files.extend(self.admit_project(root, policy, &mut others, &mut admission));
         }
@@ -316,6 +316,7 @@ impl HookConfig {
         let own_path = self.project_path(root);
         let existing = own_path.clone().filter(|path| path.exists());
         let other_path = others.project.first().map(|file| file.path.to_path_buf());
+        admission.dialects = self.other_tools.loaded();
         admission.path = existing.or(other_path).or(own_path).unwrap_or_default();
         let store = match policy {
             None => {

@@ -231,14 +231,8 @@ impl Reader<'_> {
             Some(Ok(names)) => return self.file.loaded.disable.extend(names),
             _ => (Severity::Error, "expected a list of names of hooks"),
         };
-        self.file.report(
-            None,
-            Finding {
-                severity,
-                range: member.value.clone(),
-                ..Finding::new("disable", message)
-            },
-        );
+        let finding = Finding::new("disable", message).at(severity, &member.value);
+        self.file.report(None, finding);
     }
 
     /// Reads an entry, and returns the number of parts of its pattern.

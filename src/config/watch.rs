@@ -105,10 +105,20 @@ impl HookConfig {
         root: Option<&Path>,
         policy: Option<TrustPolicy>,
     ) -> Result<HookWatcher, WatchError> {
-        let root = root.map(absolute);
         let (stop, stopped) = bounded(0);
         let (sender, reports) = bounded(MOST_REPORTS);
-        let mut watching = Watching::new(self.clone(), installed, root, policy, sender);
+        let mut watching = Watching {
+            config: self.clone(),
+            installed,
+            root: root.map(absolute),
+            policy,
+            reports: sender,
+            watcher: None,
+            watched: HashSet::new(),
+            files: Vec::new(),
+            seen: Vec::new(),
+            loaded: 0,
+        };
         let name = thread::Builder::new().name("forge-hooks-watch".to_owned());
         // The thread begins when it has a state to compare with. The hooks are loaded on the calling thread,
         // which does not wait for the system to begin watching.
@@ -164,27 +174,6 @@ struct Reading {
 }
 
 impl Watching {
-    fn new(
-        config: HookConfig,
-        installed: Arc<Installed>,
-        root: Option<PathBuf>,
-        policy: Option<TrustPolicy>,
-        reports: Sender<LoadReport>,
-    ) -> Self {
-        Self {
-            config,
-            installed,
-            root,
-            policy,
-            reports,
-            watcher: None,
-            watched: HashSet::new(),
-            files: Vec::new(),
-            seen: Vec::new(),
-            loaded: 0,
-        }
-    }
-
     fn load_first(&mut self) -> Arc<LoadReport> {
         // Stamps are taken before the files are loaded, so that no change is missed.
         self.files = self.find_files();
@@ -214,11 +203,10 @@ impl Watching {
                 let Some(reading) = self.read_when_quiet(&events, stopped) else {
                     return;
                 };
-                if reading.digest != self.loaded {
-                    self.note(reading);
+                let is_new = reading.digest != self.loaded;
+                self.note(reading);
+                if is_new {
                     self.load_anew();
-                } else {
-                    self.note(reading);
                 }
             }
             is_notified = crossbeam_channel::select! {

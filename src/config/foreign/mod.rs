@@ -82,11 +82,8 @@ fn switch_off(loaded: &mut Loaded, dialect: Dialect, switches: &Switches) {
     loaded.change_hooks(|hook| {
         let is_named = |name: &String| hook.name() == Some(name) || *name == command(&hook);
         let is_off = switches.all_off || switches.disabled.iter().any(is_named);
-        if hook.dialect() == dialect && is_off {
-            (hook.with_enabled(false), None)
-        } else {
-            (hook, None)
-        }
+        let enabled = hook.enabled() && !(is_off && hook.dialect() == dialect);
+        (hook.with_enabled(enabled), None)
     });
 }
 
@@ -258,15 +255,12 @@ impl OtherTools {
         for directory in &self.plugins {
             let directory = absolute(directory);
             let tool = tool_of_plugin(&directory);
-            match root.filter(|root| is_within(&directory, root)) {
-                Some(root) => {
-                    self.plugin(&directory, tool, Some(root), compiled, &mut found.project);
-                }
-                None => {
-                    let plugins = &mut found.plugins;
-                    self.plugin(&directory, tool, None, Compiled::Enabled, plugins);
-                }
-            }
+            let root = root.filter(|root| is_within(&directory, root));
+            let (compiled, files) = match root {
+                Some(_) => (compiled, &mut found.project),
+                None => (Compiled::Enabled, &mut found.plugins),
+            };
+            self.plugin(&directory, tool, root, compiled, files);
             if !directory.is_dir() {
                 let words = "the path is not a directory, expected the directory of a plugin";
                 found.plugins.push(missing(&directory, words));

@@ -13,17 +13,11 @@ use crate::config::report::Severity;
 
 impl Finding {
     pub(super) fn error(at: &Node<'_, '_>, message: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Error,
-            ..Self::warning(at, message)
-        }
+        Self::new(at.key, message).at(Severity::Error, &at.range())
     }
 
     pub(super) fn warning(at: &Node<'_, '_>, message: impl Into<String>) -> Self {
-        Self {
-            range: at.range(),
-            ..Self::new(at.key, message)
-        }
+        Self::new(at.key, message).at(Severity::Warning, &at.range())
     }
 }
 

@@ -92,7 +92,8 @@ impl Reader<'_> {
         }
         if let Some(range) = outline.no_object {
             let words = "expected an object of events, each with a list";
-            self.report("hooks", range, words);
+            let finding = Finding::new("hooks", words).at(Severity::Error, &range);
+            self.file.report(None, finding);
         }
         for groups in &outline.events {
             self.groups(groups)?;
@@ -103,12 +104,9 @@ impl Reader<'_> {
     /// Reports an event next to `hooks`: its tool ignores the hooks.
     fn event_outside(&mut self, event: &'static ForeignEvent, member: &Member<'_>) {
         let words = "an event outside of `hooks`: its hooks do not run";
-        let finding = Finding {
-            severity: Severity::Error,
-            range: member.key_range.clone(),
-            ..Finding::new(event.name, words)
-        };
-        let finding = finding.with_help("write {\"hooks\": { ... }} around it");
+        let finding = Finding::new(event.name, words)
+            .at(Severity::Error, &member.key_range)
+            .with_help("write {\"hooks\": { ... }} around it");
         let reason = self.file.report(None, finding);
         self.event_placeholder(event, &reason, member.key_range.start);
     }
@@ -145,7 +143,8 @@ impl Reader<'_> {
         let Some(ranges) = &groups.groups else {
             let key = format!("hooks.{}", event.name);
             let words = "expected a list of groups, each with a list `hooks`";
-            self.report(&key, groups.key_range.clone(), words);
+            let finding = Finding::new(key, words).at(Severity::Error, &groups.key_range);
+            self.file.report(None, finding);
             return Ok(());
         };
         for (index, range) in ranges.iter().enumerate() {
@@ -333,18 +332,6 @@ impl Reader<'_> {
             hook = hook.with_pattern(pattern);
         }
         self.file.add(hook, true, at);
-    }
-
-    fn report(&mut self, key: &str, range: Range<usize>, words: &str) {
-        let severity = Severity::Error;
-        self.file.report(
-            None,
-            Finding {
-                severity,
-                range,
-                ..Finding::new(key, words)
-            },
-        );
     }
 }
 
