@@ -226,16 +226,16 @@ impl ProjectApprovals {
         let is_gone = |approved: &&Approved| !present.contains(&approved.digest);
         let mut gone: Vec<&Approved> = self.approved.values().filter(is_gone).collect();
         gone.sort_by_key(|approved| &approved.digest);
-        // An approval that cannot be read may have been of any guard.
-        let read = |approved: &Approved| {
-            let is_off = approved.definition.get("enabled") == Some(&Value::Bool(false));
-            let hook = Hook::read(&approved.definition);
-            (!is_off).then(|| hook.unwrap_or_else(|_| Hook::placeholder(VANISHED)))
-        };
-        gone.into_iter()
-            .filter_map(read)
-            .map(|hook| hook.with_gate(Refused::lost(VANISHED)))
-            .collect()
+        let mut hooks = Vec::new();
+        for Approved { definition, .. } in gone {
+            if definition.get("enabled") != Some(&Value::Bool(false)) {
+                // An approval that cannot be read may have been of any guard.
+                let hook = Hook::read(definition);
+                let hook = hook.unwrap_or_else(|_| Hook::placeholder(VANISHED));
+                hooks.push(hook.with_gate(Refused::lost(VANISHED)));
+            }
+        }
+        hooks
     }
 
     /// Returns the hook with a closed gate. For a store that cannot be used: the hook may have been approved.
