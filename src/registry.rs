@@ -406,17 +406,15 @@ impl EventIndex {
 
 /// Skips hooks of files: the load has reported them, and there may be very many.
 fn report_unknown_event(hook: &Hook) {
-    if hook.source().is_some() {
+    if hook.source().is_some() || hook.pattern().matches_known() {
         return;
     }
-    let pattern = || printable(hook.event_pattern());
-    match hook.pattern().check_known() {
-        Ok(()) => {}
-        Err(Some(nearest)) => warn!(
-            "hook pattern `{}` matches no built-in event, did you mean `{nearest}`?",
-            pattern()
-        ),
-        Err(None) => debug!("hook pattern `{}` matches no built-in event", pattern()),
+    let pattern = printable(hook.event_pattern());
+    match hook.pattern().nearest_known() {
+        Some(nearest) => {
+            warn!("hook pattern `{pattern}` matches no built-in event, did you mean `{nearest}`?");
+        }
+        None => debug!("hook pattern `{pattern}` matches no built-in event"),
     }
 }
 

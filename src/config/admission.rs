@@ -11,7 +11,7 @@ use super::report::TrustPolicy;
 use super::report::{Problem, Severity};
 use crate::hook::{Dialect, GateVerdict, Hook};
 use crate::profile::AppProfile;
-use crate::trust::{Judged, TrustError, TrustStore};
+use crate::trust::{ProjectApprovals, TrustError, TrustStore};
 
 /// The most hooks that are registered from a file without any approval. They are skipped, and more of them
 /// would slow each event down.
@@ -32,13 +32,6 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    pub(super) fn new(dialects: Vec<Dialect>) -> Self {
-        Self {
-            dialects,
-            ..Self::default()
-        }
-    }
-
     /// Removes all of the project's hooks, if no store of approvals can be found.
     pub(super) fn refuse_all(&mut self) {
         if self.path.exists() {
@@ -53,17 +46,12 @@ impl Admission {
 
     /// Sets the gates of the hooks in a project's files.
     pub(super) fn admit(&mut self, files: &mut [Loaded], root: &Path, store: &TrustStore) {
-        match store.judged(root) {
-            Ok(judged) => self.judge(files, &judged),
-            // An approval is bound to a directory. If the directory cannot be found, it has no approvals.
-            Err(TrustError::Root { .. }) => self.judge(files, &Judged::nothing(root)),
-            Err(error) => lose_all(files, &error),
-        }
-    }
-
-    fn judge(&mut self, files: &mut [Loaded], judged: &Judged) {
+        let approvals = match approvals(store, root) {
+            Ok(approvals) => approvals,
+            Err(error) => return refuse_without_store(files, &error.to_string()),
+        };
         // Errors in a clone without approvals must not block its host.
-        if !judged.knows_project() {
+        if !approvals.knows_project() {
             for file in to_approve(files) {
                 file.drop_placeholders();
                 file.keep_first(MOST_NOT_APPROVED);
@@ -71,25 +59,22 @@ impl Admission {
         }
         for file in to_approve(files) {
             file.change_hooks(|hook| {
-                let (hook, trust) = judged.judge(hook);
-                let problem = match trust {
-                    GateVerdict::Run => None,
-                    GateVerdict::NotApproved(_) => {
-                        // A hook that is switched off would not run in any case.
-                        if hook.enabled() {
-                            self.unapproved.push(hook.label().to_owned());
-                        }
-                        None
+                let (hook, verdict) = approvals.set_gate(hook);
+                match verdict {
+                    GateVerdict::ApprovalLost(why) => return (hook, Some(why)),
+                    // A hook that is switched off would not run in any case.
+                    GateVerdict::NotApproved(_) if hook.enabled() => {
+                        self.unapproved.push(hook.label().to_owned());
                     }
-                    GateVerdict::ApprovalLost(why) => Some((Severity::Error, why)),
-                };
-                (hook, problem)
+                    GateVerdict::NotApproved(_) | GateVerdict::Run => {}
+                }
+                (hook, None)
             });
         }
-        if !judged.knows_project() {
+        if !approvals.knows_project() {
             return;
         }
-        self.vanished = judged.vanished(files.iter().flat_map(Loaded::hooks));
+        self.vanished = approvals.vanished(files.iter().flat_map(Loaded::hooks));
         self.vanished.retain(|hook| {
             hook.dialect() == Dialect::Native || self.dialects.contains(&hook.dialect())
         });
@@ -157,9 +142,17 @@ fn quoted(text: &str) -> String {
     }
 }
 
+/// Returns the approvals of a project. They are bound to its directory: without the directory, there are none.
+fn approvals(store: &TrustStore, root: &Path) -> Result<ProjectApprovals, TrustError> {
+    match store.approvals(root) {
+        Err(TrustError::Root { .. }) => Ok(ProjectApprovals::none(root)),
+        found => found,
+    }
+}
+
 /// Returns hooks that were loaded before, with new gates for those of the project.
 #[cfg(feature = "watch")]
-pub(super) fn judge_again(
+pub(super) fn renew_gates(
     hooks: &[Arc<Hook>],
     root: &Path,
     policy: &TrustPolicy,
@@ -167,35 +160,31 @@ pub(super) fn judge_again(
     let TrustPolicy::Approved(store) = policy else {
         return hooks.to_vec();
     };
-    let judged = match store.judged(root) {
-        Err(TrustError::Root { .. }) => Ok(Judged::nothing(root)),
-        judged => judged.map_err(|error| error.to_string()),
-    };
-    let again = |hook: &Arc<Hook>| {
+    let approvals = approvals(store, root).map_err(|error| error.to_string());
+    let renew = |hook: &Arc<Hook>| {
         // Only a project's hook has a base directory.
         if hook.base_dir().is_none() {
             return Arc::clone(hook);
         }
         let hook = Hook::clone(hook);
-        Arc::new(match &judged {
-            Ok(judged) => judged.judge(hook).0,
-            Err(why) => Judged::lose(hook, why),
+        Arc::new(match &approvals {
+            Ok(approvals) => approvals.set_gate(hook).0,
+            Err(why) => ProjectApprovals::without_store(hook, why),
         })
     };
-    hooks.iter().map(again).collect()
+    hooks.iter().map(renew).collect()
 }
 
-/// Without those that the user has named.
+/// Returns the files that the user has not named.
 fn to_approve(files: &mut [Loaded]) -> impl Iterator<Item = &mut Loaded> {
-    files.iter_mut().filter(|file| !file.is_named())
+    files.iter_mut().filter(|file| !file.is_named)
 }
 
-/// Fails all hooks, since a store that cannot be read may have approved any of them.
-fn lose_all(files: &mut [Loaded], error: &TrustError) {
+/// Refuses all hooks: a store that cannot be read may have approved any of them.
+fn refuse_without_store(files: &mut [Loaded], why: &str) {
     for file in to_approve(files) {
-        file.change_hooks(|hook| (Judged::lose(hook, &error.to_string()), None));
-        let problem = Problem::new(Severity::Error, file.path(), error.to_string());
-        file.report(problem);
+        file.change_hooks(|hook| (ProjectApprovals::without_store(hook, why), None));
+        file.report(Problem::new(Severity::Error, &file.path, why));
     }
 }
 

@@ -19,24 +19,25 @@ const MOST_PROBLEMS: usize = 1000;
 
 /// A file that exists, with its usable content.
 pub(super) struct Loaded {
-    path: Arc<Path>,
+    pub(super) path: Arc<Path>,
     /// In bytes, of a file of another tool.
-    size: usize,
-    items: Vec<Item>,
+    pub(super) size: usize,
+    pub(super) items: Vec<Item>,
     problems: Vec<Problem>,
     /// The file has more problems than are shown.
     has_more: bool,
+    /// No part of the file can be used.
     unreadable: bool,
     /// The names of hooks, of any file, that must not run. Only the user's file may have them.
-    disable: Vec<String>,
+    pub(super) disable: Vec<String>,
     /// The template of the placeholder hooks whose problems are not shown.
     not_shown: Option<Hook>,
     /// A placeholder hook blocks every event.
     blocks_all: bool,
     /// The user has named it: its hooks need no approval.
-    is_named: bool,
+    pub(super) is_named: bool,
     /// The tool whose settings the checked file was read as.
-    tool: Option<&'static str>,
+    pub(super) tool: Option<&'static str>,
 }
 
 pub(super) struct Item {
@@ -63,50 +64,6 @@ impl Loaded {
         }
     }
 
-    pub(super) fn set_tool(&mut self, name: &'static str) {
-        self.tool = Some(name);
-    }
-
-    pub(super) fn set_named(&mut self) {
-        self.is_named = true;
-    }
-
-    pub(super) fn is_named(&self) -> bool {
-        self.is_named
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(super) fn size(&self) -> usize {
-        self.size
-    }
-
-    pub(super) fn set_size(&mut self, size: usize) {
-        self.size = size;
-    }
-
-    pub(super) fn shared_path(&self) -> Arc<Path> {
-        Arc::clone(&self.path)
-    }
-
-    pub(super) fn disable(&self) -> &[String] {
-        &self.disable
-    }
-
-    pub(super) fn add_disabled(&mut self, names: Vec<String>) {
-        self.disable.extend(names);
-    }
-
-    pub(super) fn reserve(&mut self, items: usize) {
-        self.items.reserve_exact(items);
-    }
-
-    pub(super) fn add(&mut self, item: Item) {
-        self.items.push(item);
-    }
-
     /// Returns the usable hooks.
     pub(super) fn hooks(&self) -> impl Iterator<Item = &Hook> {
         self.usable().map(|item| &*item.hook)
@@ -116,22 +73,15 @@ impl Loaded {
         self.items.iter().filter(|item| !item.is_placeholder)
     }
 
-    /// Changes each usable hook, and reports its problems.
-    pub(super) fn change_hooks(
-        &mut self,
-        mut change: impl FnMut(Hook) -> (Hook, Option<(Severity, String)>),
-    ) {
+    /// Changes each usable hook, and reports its error, if `change` returns one.
+    pub(super) fn change_hooks(&mut self, mut change: impl FnMut(Hook) -> (Hook, Option<String>)) {
         let items = std::mem::take(&mut self.items);
         self.items.reserve_exact(items.len());
         for mut item in items {
             if !item.is_placeholder {
-                let (hook, problem) = change(Arc::unwrap_or_clone(item.hook));
-                if let Some((severity, words)) = problem.filter(|_| self.shows_more()) {
-                    let mut problem = Problem::new(severity, &self.path, words);
-                    problem.range = item.start.map(TextRange::of_first);
-                    let index = hook.source().and_then(|source| source.index);
-                    problem.place_in(index, "");
-                    self.report(problem);
+                let (hook, error) = change(Arc::unwrap_or_clone(item.hook));
+                if let Some(error) = error.filter(|_| self.shows_more()) {
+                    self.report(problem_of(&self.path, &hook, item.start, error));
                 }
                 item.hook = Arc::new(hook);
             }
@@ -157,10 +107,8 @@ impl Loaded {
             };
             // The hook itself fails and gives the reason, as a placeholder hook does.
             item.is_placeholder = true;
-            let mut problem = Problem::new(Severity::Error, &self.path, error.to_string());
-            problem.range = item.start.map(TextRange::of_first);
-            problem.place_in(item.hook.source().and_then(|source| source.index), "");
-            problems.push(problem);
+            let words = error.to_string();
+            problems.push(problem_of(&self.path, &item.hook, item.start, words));
         }
         // A hook of another tool whose matcher cannot be used is left out, as in that tool.
         self.items.retain(|item| {
@@ -194,11 +142,6 @@ impl Loaded {
         self.unreadable || self.items.iter().any(|item| item.is_placeholder)
     }
 
-    /// Returns whether no part of the file can be used.
-    pub(super) fn is_unreadable(&self) -> bool {
-        self.unreadable
-    }
-
     pub(super) fn into_hooks(self, placeholders: bool) -> impl Iterator<Item = Arc<Hook>> {
         let items = self.items.into_iter();
         items
@@ -214,7 +157,7 @@ impl Loaded {
         self.problems.truncate(MOST_PROBLEMS - 1);
         self.has_more = false;
         let problem = problem.made_printable();
-        let source = HookSource::new(self.shared_path(), None, None);
+        let source = HookSource::new(Arc::clone(&self.path), None, None);
         self.items.push(Item {
             hook: Arc::new(described(&problem.reason(), source)),
             is_placeholder: true,
@@ -287,6 +230,13 @@ impl Loaded {
         report.loaded += self.usable().count();
         report.problems.extend(self.problems());
     }
+}
+
+fn problem_of(path: &Path, hook: &Hook, start: Option<Position>, words: String) -> Problem {
+    let mut problem = Problem::new(Severity::Error, path, words);
+    problem.range = start.map(TextRange::of_first);
+    problem.place_in(hook.source().and_then(|source| source.index), "");
+    problem
 }
 
 /// Returns a hook that always fails and replaces an entry that cannot be used. It has the legible settings of

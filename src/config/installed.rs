@@ -1,6 +1,8 @@
 //! The hooks that files have brought into a registry. The next load replaces them, by a host or by a watcher.
 //!
-//! Does not know the content of the files.
+//! Two loads may overlap. So each first asks for `loads()`, then reads the files, and then calls `replace`.
+//! If another load has finished meanwhile, `replace` does nothing and returns None: the other load may have
+//! read newer files, so this one must read them again.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +19,7 @@ pub(crate) struct Installed {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The number of loads so far.
+    /// The number of finished loads.
     loads: u64,
     registered: HashSet<HookId>,
     hooks: Vec<Arc<Hook>>,
@@ -43,13 +45,13 @@ impl Installed {
         self.state().hooks.clone()
     }
 
-    /// The number of loads, to be asked before the files are read.
+    /// The number of finished loads.
     pub(super) fn loads(&self) -> u64 {
         self.state().loads
     }
 
-    /// Registers hooks in the place of those of the last load. None where there was another load since
-    /// `loads` were counted: it may have read the files later, so they must be read again.
+    /// Registers hooks in place of those of the last load. Returns None if `loads` is no longer the number of
+    /// finished loads.
     pub(super) fn replace(
         &self,
         loads: u64,

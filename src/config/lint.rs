@@ -7,9 +7,10 @@ mod secrets;
 
 pub(super) use secrets::SecretNames;
 
-use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 
+use super::report::Severity;
 use crate::events::Vocabulary;
 use crate::hook::{Hook, HookCommand, Reads, Shell, Stdin, Token, is_interpreter, words};
 use crate::profile::AppProfile;
@@ -21,26 +22,44 @@ pub(super) struct Host<'a> {
     pub(super) vocabulary: &'a Vocabulary,
 }
 
-/// A warning about one key of a hook.
+/// A problem with one key of a hook.
 pub(super) struct Finding {
-    pub(super) key: Cow<'static, str>,
+    pub(super) severity: Severity,
+    pub(super) key: String,
+    /// The range of the value, from the beginning of the text that was parsed. The reader finds that of a key
+    /// in hooks.json.
+    pub(super) range: Range<usize>,
     pub(super) message: String,
     pub(super) suggestion: Option<String>,
     pub(super) help: Option<String>,
 }
 
 impl Finding {
-    fn new(key: impl Into<Cow<'static, str>>, message: String) -> Self {
+    /// Creates a warning.
+    pub(super) fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
+            severity: Severity::Warning,
             key: key.into(),
-            message,
+            range: 0..0,
+            message: message.into(),
             suggestion: None,
             help: None,
         }
     }
 
-    fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub(super) fn at(mut self, severity: Severity, range: &Range<usize>) -> Self {
+        self.severity = severity;
+        self.range = range.clone();
+        self
+    }
+
+    pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    pub(super) fn with_suggestion(mut self, suggestion: impl Into<String>) -> Self {
+        self.suggestion = Some(suggestion.into());
         self
     }
 }
@@ -107,11 +126,12 @@ fn no_event(hook: &Hook) -> Option<Finding> {
 /// Finds a name with a typo. A pattern may be for an event of the host's own, but not if its name is almost
 /// that of a built-in event.
 fn unknown_event(hook: &Hook) -> Option<Finding> {
-    let nearest = hook.pattern().check_known().err().flatten()?;
+    if hook.pattern().matches_known() {
+        return None;
+    }
+    let nearest = hook.pattern().nearest_known()?;
     let message = format!("`{}` matches no built-in event", hook.event_pattern());
-    let mut finding = Finding::new("event", message);
-    finding.suggestion = Some(nearest);
-    Some(finding)
+    Some(Finding::new("event", message).with_suggestion(nearest))
 }
 
 /// Finds a directory that does not exist. A relative path with an unknown base is not checked.
@@ -147,7 +167,7 @@ fn unread_stdin(hook: &Hook) -> Option<Finding> {
     let contradicts = hook.stdin() == Stdin::None && hook.reads() == Reads::Stdin;
     contradicts.then(|| {
         let message = "with \"stdin\": \"none\", the hook has no standard input to read";
-        Finding::new("reads", message.to_owned()).with_help("remove one of the two")
+        Finding::new("reads", message).with_help("remove one of the two")
     })
 }
 

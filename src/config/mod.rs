@@ -205,7 +205,8 @@ impl HookConfig {
     pub fn load_project(&self, root: impl AsRef<Path>) -> Vec<Hook> {
         let root = root.as_ref();
         let mut files = self.read_project(root, Compiled::Enabled);
-        files.extend(self.other_tools.project(root));
+        let policy = Some(&TrustPolicy::Everything);
+        files.extend(self.other_tools.find(Some(root), policy, false).project);
         self.hooks_of(files)
     }
 
@@ -260,10 +261,10 @@ impl HookConfig {
     }
 
     /// Returns the hooks that `load_into` registers, and the report.
-    fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Found {
+    fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> LoadedHooks {
         let mut others = self.other_tools.find(root, policy, self.has_global_files());
         let mut files = self.read_global();
-        let mut admission = Admission::new(self.other_tools.loaded());
+        let mut admission = Admission::default();
         if let Some(root) = root {
             files.extend(self.admit_project(root, policy, &mut others, &mut admission));
         }
@@ -271,7 +272,11 @@ impl HookConfig {
 
         let mut report = LoadReport::default();
         let is_broken = files.iter().any(Loaded::is_broken);
-        let disable: HashSet<String> = files.iter().flat_map(Loaded::disable).cloned().collect();
+        let disable: HashSet<String> = files
+            .iter()
+            .flat_map(|file| &file.disable)
+            .cloned()
+            .collect();
         let mut hooks: Vec<Arc<Hook>> = Vec::new();
         for loaded in files {
             loaded.problems().iter().for_each(log_problem);
@@ -292,7 +297,7 @@ impl HookConfig {
             info!("hooks disabled by the user's file: {}", printable(&names));
         }
         report.in_use = report::in_use(&hooks);
-        Found {
+        LoadedHooks {
             report,
             hooks,
             is_broken,
@@ -305,16 +310,17 @@ impl HookConfig {
         &self,
         root: &Path,
         policy: Option<&TrustPolicy>,
-        others: &mut foreign::Found,
+        others: &mut foreign::LoadedFiles,
         admission: &mut Admission,
     ) -> Vec<Loaded> {
         let own_path = self.project_path(root);
         let existing = own_path.clone().filter(|path| path.exists());
-        let other_path = others.project.first().map(|file| file.path().to_owned());
+        let other_path = others.project.first().map(|file| file.path.to_path_buf());
+        admission.dialects = self.other_tools.loaded();
         admission.path = existing.or(other_path).or(own_path).unwrap_or_default();
         let store = match policy {
             None => {
-                others.project.retain(Loaded::is_named);
+                others.project.retain(|file| file.is_named);
                 admission.refuse_all();
                 return Vec::new();
             }
@@ -442,29 +448,22 @@ impl HookConfig {
         let mut hooks = Vec::new();
         for loaded in files {
             loaded.problems().iter().for_each(log_problem);
-            if loaded.is_unreadable() {
-                hooks.extend(self.default_hooks());
-            }
             hooks.extend(loaded.into_hooks(false).map(Arc::unwrap_or_clone));
         }
         hooks
     }
 
     fn read_global(&self) -> Vec<Loaded> {
-        let candidates = self.global_candidates();
-        candidates
-            .iter()
-            .filter_map(|path| reader::load(path, None, self.host(), Compiled::Enabled))
-            .collect()
+        let paths = self.global_candidates().into_iter();
+        let load = |path: PathBuf| reader::load(&path, None, self.host(), Compiled::Enabled);
+        paths.filter_map(load).collect()
     }
 
     fn read_project(&self, root: &Path, compiled: Compiled) -> Vec<Loaded> {
         let root = absolute(root);
-        let candidates = self.project_candidates(&root);
-        candidates
-            .iter()
-            .filter_map(|path| reader::load(path, Some(&root), self.host(), compiled))
-            .collect()
+        let paths = self.project_candidates(&root).into_iter();
+        let load = |path: PathBuf| reader::load(&path, Some(&root), self.host(), compiled);
+        paths.filter_map(load).collect()
     }
 
     fn has_global_files(&self) -> bool {
@@ -485,7 +484,7 @@ impl HookConfig {
 }
 
 /// The hooks of the user's and a project's files, before they are registered.
-struct Found {
+struct LoadedHooks {
     report: LoadReport,
     hooks: Vec<Arc<Hook>>,
     /// Some part of the files cannot be used as it is written.

@@ -42,46 +42,25 @@ pub(super) struct Outline<'a> {
 impl<'a> Outline<'a> {
     /// Reads the outline. [`parse`] checks the content of entries and values.
     pub(super) fn of(text: &'a str) -> Result<Self, Failure> {
-        if text.len() as u64 > LARGEST_FILE {
-            return Err((FileError::TooLarge, 0..0));
-        }
-        let mut tokens = Tokens::new(text);
-        let mut outline = Self {
-            others: Vec::new(),
-            entries: None,
-        };
-        let mut length_of_others = 0;
-        tokens.open()?;
-        tokens.members(|tokens, key, key_range| {
-            if key == "hooks" {
-                if outline.entries.is_some() {
-                    return Err((FileError::TwoLists, key_range));
-                }
-                let first = tokens.next()?;
-                outline.entries = Some(tokens.entries(first)?);
-                return Ok(());
+        let mut entries = None;
+        let others = other_members(text, |tokens, key_range| {
+            if entries.is_some() {
+                return Err((FileError::TwoLists, key_range));
             }
-            let value = tokens.value()?;
-            length_of_others += value.len();
-            if outline.others.len() == MOST_KEYS {
-                return Err((FileError::TooManyKeys, key_range));
-            }
-            if length_of_others > LONGEST_ENTRY {
-                return Err((FileError::OthersTooLong, key_range));
-            }
-            outline.others.push(Member {
-                key,
-                key_range,
-                value,
-            });
+            let first = tokens.next()?;
+            entries = Some(tokens.entries(first)?);
             Ok(())
         })?;
-        tokens.end()?;
-        Ok(outline)
+        let mut length = 0;
+        for member in &others {
+            length += member.value.len();
+            if length > LONGEST_ENTRY {
+                return Err((FileError::OthersTooLong, member.key_range.clone()));
+            }
+        }
+        Ok(Self { others, entries })
     }
-}
 
-impl Outline<'_> {
     /// Checks that a file without a list `hooks` has no unknown key: the key may be `hooks` with a typo, and
     /// the list must not count as missing.
     pub(super) fn check_list(&self) -> Result<(), Failure> {
@@ -94,6 +73,36 @@ impl Outline<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns the keys of a file except `hooks`; `read_hooks` reads the value of that key.
+pub(super) fn other_members<'a>(
+    text: &'a str,
+    mut read_hooks: impl FnMut(&mut Tokens<'a>, Range<usize>) -> Result<(), Failure>,
+) -> Result<Vec<Member<'a>>, Failure> {
+    if text.len() as u64 > LARGEST_FILE {
+        return Err((FileError::TooLarge, 0..0));
+    }
+    let mut tokens = Tokens::new(text);
+    let mut others = Vec::new();
+    tokens.open()?;
+    tokens.members(|tokens, key, key_range| {
+        if key == "hooks" {
+            return read_hooks(tokens, key_range);
+        }
+        if others.len() == MOST_KEYS {
+            return Err((FileError::TooManyKeys, key_range));
+        }
+        let value = tokens.value()?;
+        others.push(Member {
+            key,
+            key_range,
+            value,
+        });
+        Ok(())
+    })?;
+    tokens.end()?;
+    Ok(others)
 }
 
 /// Returns whether a file may have this key besides `hooks`.
@@ -218,12 +227,10 @@ impl<'a> Tokens<'a> {
     }
 
     fn unexpected(&self, expected: &str) -> Failure {
-        let end = if self.range().is_empty() {
-            ", found the end"
-        } else {
-            ""
-        };
-        let words = format!("expected {expected}{end}");
+        let mut words = format!("expected {expected}");
+        if self.range().is_empty() {
+            words += ", found the end";
+        }
         (FileError::NotJson(words), self.range())
     }
 

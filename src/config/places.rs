@@ -14,11 +14,9 @@ pub(super) fn config_home() -> Option<PathBuf> {
 }
 
 /// Joins paths with the system's separators, for messages.
-pub(super) fn below(directory: &Path, files: &[PathBuf]) -> Vec<PathBuf> {
-    files
-        .iter()
-        .map(|file| directory.join(file).components().collect())
-        .collect()
+pub(super) fn below(directory: &Path, files: &[impl AsRef<Path>]) -> Vec<PathBuf> {
+    let paths = files.iter().map(|file| directory.join(file));
+    paths.map(|path| path.components().collect()).collect()
 }
 
 pub(super) fn first_existing(candidates: Vec<PathBuf>) -> Option<PathBuf> {

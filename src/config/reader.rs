@@ -12,9 +12,10 @@ use super::entry::{Entry, EntryError, Unusable, to_value};
 use super::file::{self, FileError};
 use super::lint::{self, Finding, Host, SecretNames};
 use super::outline::{self, Failure, Member, Outline};
-use super::position::{Position, Positions, TextRange};
+use super::position::{Positions, TextRange};
 use super::report::{Excerpt, Problem, Severity};
-use crate::hook::{Allowance, Hook, HookSource, LONGEST_NAME, NotCompiled, nearest_key};
+use crate::events::nearest;
+use crate::hook::{Allowance, Hook, HookSource, LIKE_A_KEY, NotCompiled, nearest_key};
 
 /// The most bytes of a line that are shown around a problem: a whole file may be one line.
 const LONGEST_EXCERPT: usize = 160;
@@ -47,28 +48,36 @@ pub(super) fn load(
     host: Host<'_>,
     compiled: Compiled,
 ) -> Option<Loaded> {
+    let (mut loaded, text) = open(path)?;
+    match text {
+        Ok(text) => read(&text, base_dir, host, compiled, &mut loaded),
+        Err(problem) => loaded.give_up(problem),
+    }
+    Some(loaded)
+}
+
+/// Opens a file of any tool. Returns its text, or why it cannot be read; none if it does not exist.
+pub(super) fn open(path: &Path) -> Option<(Loaded, Result<String, Problem>)> {
     let mut loaded = Loaded::nothing(path);
-    match file::read(path) {
+    let error = match file::read(path) {
         Ok(None) => return None,
         Ok(Some(file::Text { text, warning })) => {
             if let Some(words) = warning {
                 let words = format!("the file {words}");
                 loaded.report(Problem::new(Severity::Warning, path, words));
             }
-            read(&text, base_dir, host, compiled, &mut loaded);
+            return Some((loaded, Ok(text)));
         }
-        Err(error) => {
-            let mut problem = Problem::new(Severity::Error, path, error.to_string());
-            if let FileError::NotUtf8 { position, .. } = error {
-                problem.range = Some(TextRange {
-                    start: position,
-                    end: position,
-                });
-            }
-            loaded.give_up(problem);
-        }
+        Err(error) => error,
+    };
+    let mut problem = Problem::new(Severity::Error, path, error.to_string());
+    if let FileError::NotUtf8 { position, .. } = error {
+        problem.range = Some(TextRange {
+            start: position,
+            end: position,
+        });
     }
-    Some(loaded)
+    Some((loaded, Err(problem)))
 }
 
 /// Loads a text with this name.
@@ -78,7 +87,7 @@ pub(super) fn load_text(path: &Path, text: &str, host: Host<'_>) -> Loaded {
     loaded
 }
 
-/// Reads a text, after its byte order mark if it has one, into a loaded file.
+/// Reads a text into a loaded file.
 fn read(
     text: &str,
     base_dir: Option<&Path>,
@@ -86,39 +95,91 @@ fn read(
     compiled: Compiled,
     loaded: &mut Loaded,
 ) {
-    let (text, mark) = file::without_mark(text);
     let mut reader = Reader {
-        text,
-        positions: Positions::new(text, mark),
+        file: FileReader::new(text, loaded),
         base_dir: base_dir.map(Arc::from),
         host,
         secret_names: SecretNames::new(),
         compiled,
-        allowance: Allowance::default(),
-        loaded,
     };
     if let Err(failure) = reader.try_read() {
         reader.give_up(failure);
     }
 }
 
-struct Reader<'a> {
-    text: &'a str,
+/// Converts the parts of a text, of any tool, to hooks and problems with places.
+pub(super) struct FileReader<'a> {
+    pub(super) text: &'a str,
     positions: Positions<'a>,
+    pub(super) allowance: Allowance,
+    pub(super) loaded: &'a mut Loaded,
+}
+
+impl<'a> FileReader<'a> {
+    /// Begins behind the text's byte order mark if it has one.
+    pub(super) fn new(text: &'a str, loaded: &'a mut Loaded) -> Self {
+        let (text, mark) = file::without_mark(text);
+        Self {
+            text,
+            positions: Positions::new(text, mark),
+            allowance: Allowance::default(),
+            loaded,
+        }
+    }
+
+    pub(super) fn source(&self, index: Option<usize>, at: usize) -> HookSource {
+        let line = self.positions.position(at).line;
+        HookSource::new(Arc::clone(&self.loaded.path), index, Some(line))
+    }
+
+    pub(super) fn add(&mut self, hook: Hook, is_placeholder: bool, at: usize) {
+        self.loaded.items.push(Item {
+            hook: Arc::new(hook),
+            is_placeholder,
+            start: Some(self.positions.position(at)),
+        });
+    }
+
+    /// Reports a problem, and returns it as the reason of a placeholder hook.
+    pub(super) fn report(&mut self, index: Option<usize>, finding: Finding) -> String {
+        let mut problem = self.problem(finding.severity, &finding.range, finding.message);
+        problem.place_in(index, &finding.key);
+        problem.suggestion = finding.suggestion;
+        problem.help = finding.help;
+        let problem = problem.made_printable();
+        let reason = problem.reason();
+        self.loaded.report(problem);
+        reason
+    }
+
+    pub(super) fn problem(
+        &self,
+        severity: Severity,
+        range: &Range<usize>,
+        message: impl Into<String>,
+    ) -> Problem {
+        let mut problem = Problem::new(severity, &self.loaded.path, message);
+        problem.range = Some(self.positions.range(range));
+        problem.excerpt = Some(excerpt(self.text, range));
+        problem
+    }
+}
+
+/// Reads a hooks.json.
+struct Reader<'a> {
+    file: FileReader<'a>,
     base_dir: Option<Arc<Path>>,
     host: Host<'a>,
     secret_names: SecretNames,
     compiled: Compiled,
-    allowance: Allowance,
-    loaded: &'a mut Loaded,
 }
 
-impl<'a> Reader<'a> {
+impl Reader<'_> {
     fn try_read(&mut self) -> Result<(), Failure> {
-        let outline = Outline::of(self.text)?;
+        let outline = Outline::of(self.file.text)?;
         outline.check_list()?;
         for member in &outline.others {
-            let value = outline::parse(self.text, &member.value)?;
+            let value = outline::parse(self.file.text, &member.value)?;
             if member.key == "disable" {
                 self.disable(member, to_value(&value, 0).ok());
             } else if !outline::is_known(&member.key) {
@@ -126,12 +187,12 @@ impl<'a> Reader<'a> {
             }
         }
         let entries = outline.entries.unwrap_or_default();
-        self.loaded.reserve(entries.len());
+        self.file.loaded.items.reserve_exact(entries.len());
         let mut nested = 0;
         let mut parts = 0;
         let mut conditions = 0;
         for (index, range) in entries.into_iter().enumerate() {
-            let entry = Entry::parse(self.text, range)?;
+            let entry = Entry::parse(self.file.text, range)?;
             nested += entry.nested();
             if nested > MOST_NESTED {
                 return Err((FileError::TooManyNested, entry.first()));
@@ -149,12 +210,14 @@ impl<'a> Reader<'a> {
     }
 
     fn give_up(&mut self, (error, range): Failure) {
-        let mut problem = self.problem(Severity::Error, &range, error.to_string());
+        let mut problem = self
+            .file
+            .problem(Severity::Error, &range, error.to_string());
         problem.help = self.help_for(&error, range.start);
         if let FileError::OtherKey(key) = &error {
             problem.suggestion = list_meant_by(key);
         }
-        self.loaded.give_up(problem);
+        self.file.loaded.give_up(problem);
     }
 
     /// Reads `disable`. If it cannot be read, hooks stay on.
@@ -165,19 +228,15 @@ impl<'a> Reader<'a> {
                 Severity::Warning,
                 "a project's file cannot disable hooks: only the user's file can",
             ),
-            Some(Ok(names)) => return self.loaded.add_disabled(names),
+            Some(Ok(names)) => return self.file.loaded.disable.extend(names),
             _ => (Severity::Error, "expected a list of names of hooks"),
         };
-        if self.loaded.shows_more() {
-            let mut problem = self.problem(severity, &member.value, message);
-            problem.key = Some("disable".to_owned());
-            self.loaded.report(problem);
-        }
+        let finding = Finding::new("disable", message).at(severity, &member.value);
+        self.file.report(None, finding);
     }
 
     /// Reads an entry, and returns the number of parts of its pattern.
     fn entry(&mut self, index: usize, entry: &Entry<'_>) -> Result<usize, Failure> {
-        let start = self.positions.position(entry.first().start);
         let mut read = entry.hook();
         if let Ok(hook) = &read {
             match self.compile_when(hook) {
@@ -191,11 +250,11 @@ impl<'a> Reader<'a> {
         let parts = match read {
             Ok(hook) => {
                 let parts = hook.pattern().parts();
-                self.usable(index, start, hook, entry);
+                self.usable(index, hook, entry);
                 parts
             }
             Err(unusable) => {
-                self.unusable(index, start, unusable, entry);
+                self.unusable(index, unusable, entry);
                 0
             }
         };
@@ -207,18 +266,19 @@ impl<'a> Reader<'a> {
 
     fn compile_when(&mut self, hook: &Hook) -> Result<(), NotCompiled> {
         match self.compiled {
-            Compiled::All => hook.compile_when(&mut self.allowance),
-            Compiled::Enabled if hook.enabled() => hook.compile_when(&mut self.allowance),
+            Compiled::All => hook.compile_when(&mut self.file.allowance),
+            Compiled::Enabled if hook.enabled() => hook.compile_when(&mut self.file.allowance),
             Compiled::Enabled | Compiled::None => Ok(()),
         }
     }
 
-    fn usable(&mut self, index: usize, start: Position, hook: Hook, entry: &Entry<'_>) {
-        let mut hook = hook.with_source(self.source(index, start));
+    fn usable(&mut self, index: usize, hook: Hook, entry: &Entry<'_>) {
+        let start = entry.first().start;
+        let mut hook = hook.with_source(self.file.source(Some(index), start));
         if let Some(base) = &self.base_dir {
             hook = hook.with_base_dir(Arc::clone(base));
         }
-        if self.loaded.shows_all() {
+        if self.file.loaded.shows_all() {
             for finding in lint::lint(&hook, |key| entry.has(key), self.host) {
                 self.finding(index, entry, finding);
             }
@@ -226,73 +286,56 @@ impl<'a> Reader<'a> {
                 self.finding(index, entry, finding);
             }
         }
-        self.loaded.add(Item {
-            hook: Arc::new(hook),
-            is_placeholder: false,
-            start: Some(start),
-        });
+        self.file.add(hook, false, start);
     }
 
-    fn finding(&mut self, index: usize, entry: &Entry<'_>, finding: Finding) {
-        if !self.loaded.shows_more() {
-            return;
-        }
-        let range = entry.range_of(&finding.key);
-        let mut problem = self.problem(Severity::Warning, &range, finding.message);
-        problem.place_in(Some(index), &finding.key);
-        problem.suggestion = finding.suggestion;
-        problem.help = finding.help;
-        self.loaded.report(problem);
+    fn finding(&mut self, index: usize, entry: &Entry<'_>, mut finding: Finding) {
+        finding.range = entry.range_of(&finding.key);
+        self.file.report(Some(index), finding);
     }
 
-    fn unusable(&mut self, index: usize, start: Position, unusable: Unusable, entry: &Entry<'_>) {
+    fn unusable(&mut self, index: usize, unusable: Unusable, entry: &Entry<'_>) {
         let mut reason = None;
         for error in unusable.errors {
-            if self.loaded.shows_more() {
+            if self.file.loaded.shows_more() {
                 let problem = self.problem_of(index, error, entry).made_printable();
                 reason.get_or_insert_with(|| problem.reason());
-                self.loaded.report(problem);
+                self.file.loaded.report(problem);
             }
         }
-        let source = self.source(index, start);
+        let start = entry.first().start;
+        let source = self.file.source(Some(index), start);
         let any = match reason {
             Some(reason) => described(&reason, source),
-            None => self.loaded.placeholder_not_shown(source),
+            None => self.file.loaded.placeholder_not_shown(source),
         };
         if let Some(hook) = placeholder(&unusable.value, any)
-            && !self.loaded.is_covered(&hook)
+            && !self.file.loaded.is_covered(&hook)
         {
-            self.loaded.add(Item {
-                hook: Arc::new(hook),
-                is_placeholder: true,
-                start: Some(start),
-            });
+            self.file.add(hook, true, start);
         }
-    }
-
-    fn source(&self, index: usize, start: Position) -> HookSource {
-        HookSource::new(self.loaded.shared_path(), Some(index), Some(start.line))
     }
 
     fn unknown_key(&mut self, key: &str, range: Range<usize>, index: Option<usize>) {
-        if outline::is_note(key) || !self.loaded.shows_more() {
+        if outline::is_note(key) || !self.file.loaded.shows_more() {
             return;
         }
-        let message = format!("unknown key `{key}`");
-        let mut problem = self.problem(Severity::Warning, &range, message);
-        problem.place_in(index, key);
-        problem.help = index.and_then(|_| help_for_key(key)).map(str::to_owned);
-        problem.suggestion = match index {
-            _ if problem.help.is_some() => None,
+        let mut finding = Finding::new(key, format!("unknown key `{key}`"));
+        finding.range = range;
+        finding.help = index.and_then(|_| help_for_key(key)).map(str::to_owned);
+        finding.suggestion = match index {
+            _ if finding.help.is_some() => None,
             Some(_) => nearest_key(key).map(str::to_owned),
             None => list_meant_by(key),
         };
-        self.loaded.report(problem);
+        self.file.report(index, finding);
     }
 
     fn problem_of(&self, index: usize, found: EntryError, entry: &Entry<'_>) -> Problem {
         let error = found.error;
-        let mut problem = self.problem(Severity::Error, &found.range, error.message);
+        let mut problem = self
+            .file
+            .problem(Severity::Error, &found.range, error.message);
         problem.place_in(Some(index), &error.key);
         problem.expected = error.expected;
         problem.found = error.found;
@@ -305,28 +348,16 @@ impl<'a> Reader<'a> {
         problem
     }
 
-    fn problem(
-        &self,
-        severity: Severity,
-        range: &Range<usize>,
-        message: impl Into<String>,
-    ) -> Problem {
-        let mut problem = Problem::new(severity, self.loaded.path(), message);
-        problem.range = Some(self.positions.range(range));
-        problem.excerpt = Some(excerpt(self.text, range));
-        problem
-    }
-
     /// Explains frequent mistakes in JSON.
     fn help_for(&self, error: &FileError, at: usize) -> Option<String> {
-        let found = self.text[at..].chars().next();
+        let found = self.file.text[at..].chars().next();
         let help = match found {
             Some('{') if matches!(error, FileError::NoList) => {
                 "write it as in [{\"event\": \"tool:pre_execute:bash\", \"command\": \"./guard.sh\"}]; \
                  hooks of another tool stay in its own file, such as `.claude/settings.json`"
             }
             _ if !matches!(error, FileError::NotJson(_)) => return None,
-            None if self.text.trim().is_empty() => {
+            None if self.file.text.trim().is_empty() => {
                 "the file is empty; a file without hooks is {\"hooks\": []}"
             }
             Some('#') => "a comment begins with `//`",
@@ -349,13 +380,11 @@ fn help_for_key(key: &str) -> Option<&'static str> {
 
 /// Returns the name of the list if this key is almost the same.
 fn list_meant_by(key: &str) -> Option<String> {
-    let is_near =
-        key.len() <= LONGEST_NAME && strsim::jaro_winkler(&key.to_lowercase(), "hooks") > 0.8;
-    is_near.then(|| "hooks".to_owned())
+    nearest(key, ["hooks"].into_iter(), LIKE_A_KEY).map(str::to_owned)
 }
 
 /// Returns the line in which a range begins, or a part of the line.
-pub(super) fn excerpt(text: &str, range: &Range<usize>) -> Excerpt {
+fn excerpt(text: &str, range: &Range<usize>) -> Excerpt {
     let before = floor(text, range.start.saturating_sub(LONGEST_EXCERPT));
     let behind = floor(text, (range.start + LONGEST_EXCERPT).min(text.len()));
     let line_start = match text[before..range.start].rfind('\n') {

@@ -19,66 +19,58 @@ impl Problem {
     /// Formats the problem as the Rust compiler does, with or without colours for a terminal.
     #[must_use]
     pub fn render(&self, colours: bool) -> String {
-        render(self, colours)
-    }
-}
-
-fn render(problem: &Problem, colours: bool) -> String {
-    let level = match problem.severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
-    };
-    let title = match &problem.key {
-        Some(key) => format!("{key}: {}", problem.message),
-        None => problem.message.clone(),
-    };
-    let path = printable(&problem.path.to_string_lossy());
-    let mut place = Origin::path(path.clone());
-    let start = problem.range.map(|range| range.start);
-    if let Some(start) = start {
-        place = place.line(start.line).char_column(start.column);
-    }
-    let group = level.primary_title(title);
-    let excerpt = problem.excerpt.as_ref().map(shown);
-    let mut group = match (&excerpt, start) {
-        (Some(excerpt), Some(start)) => {
-            let label = problem
-                .expected
-                .as_ref()
-                .map(|expected| format!("expected {expected}"));
-            let mark = AnnotationKind::Primary.span(excerpt.start..excerpt.end);
-            let snippet = Snippet::source(&excerpt.text)
-                .line_start(start.line)
-                .annotation(mark.label(label));
-            if excerpt.begins_the_line {
-                group.element(snippet.path(path))
-            } else {
-                group.element(place).element(snippet)
-            }
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let title = match &self.key {
+            Some(key) => format!("{key}: {}", self.message),
+            None => self.message.clone(),
+        };
+        let path = printable(&self.path.to_string_lossy());
+        let mut place = Origin::path(path.clone());
+        let start = self.range.map(|range| range.start);
+        if let Some(start) = start {
+            place = place.line(start.line).char_column(start.column);
         }
-        _ => group.element(place),
-    };
-    let meant = problem.suggestion.as_ref();
-    for help in meant
-        .map(|name| format!("did you mean `{name}`?"))
-        .iter()
-        .chain(&problem.help)
-    {
-        group = group.element(Level::HELP.message(help.clone()));
+        let group = level.primary_title(title);
+        let excerpt = self.excerpt.as_ref().map(shown);
+        let mut group = match (&excerpt, start) {
+            (Some(excerpt), Some(start)) => {
+                let expected = self.expected.as_ref();
+                let label = expected.map(|expected| format!("expected {expected}"));
+                let mark = AnnotationKind::Primary.span(excerpt.start..excerpt.end);
+                let snippet = Snippet::source(&excerpt.text)
+                    .line_start(start.line)
+                    .annotation(mark.label(label));
+                if excerpt.begins_the_line {
+                    group.element(snippet.path(path))
+                } else {
+                    group.element(place).element(snippet)
+                }
+            }
+            _ => group.element(place),
+        };
+        if let Some(name) = &self.suggestion {
+            group = group.element(Level::HELP.message(format!("did you mean `{name}`?")));
+        }
+        if let Some(help) = &self.help {
+            group = group.element(Level::HELP.message(help.clone()));
+        }
+        let renderer = match colours {
+            true => Renderer::styled(),
+            false => Renderer::plain(),
+        };
+        renderer.render(&[group]) + "\n"
     }
-    let renderer = if colours {
-        Renderer::styled()
-    } else {
-        Renderer::plain()
-    };
-    renderer.render(&[group]) + "\n"
 }
 
 /// Returns the excerpt with hidden characters made visible. Its columns then differ from those of the line.
 fn shown(excerpt: &Excerpt) -> Excerpt {
     let (before, rest) = excerpt.text.split_at(excerpt.start);
     let (marked, after) = rest.split_at(excerpt.end - excerpt.start);
-    let (before, marked) = (printable(before), printable(marked));
+    let before = printable(before);
+    let marked = printable(marked);
     let text = format!("{before}{marked}{}", printable(after));
     Excerpt {
         start: before.len(),

@@ -176,8 +176,11 @@ fn check(text: &str) -> Result<(), Failure> {
 
 fn warn_and_put_aside(path: &Path, why: &FileError) -> Result<(), ConfigError> {
     let copy = put_copy_aside(path).map_err(|source| write_error(path, source))?;
-    let (path, copy) = (path.display(), copy.display());
-    warn!("{path} {why}; saved a copy as {copy}");
+    warn!(
+        "{} {why}; saved a copy as {}",
+        path.display(),
+        copy.display()
+    );
     Ok(())
 }
 
@@ -310,9 +313,12 @@ fn entries(text: &str) -> Result<Vec<Option<Hook>>, Failure> {
 /// another hook.
 fn matched(entries: &[Option<Hook>], path: &Path, hooks: &[&Hook]) -> Vec<Option<usize>> {
     let mut same: HashMap<&str, VecDeque<usize>> = HashMap::new();
-    let said: Vec<String> = entries.iter().map(said).collect();
-    for (index, text) in said.iter().enumerate().filter(|(_, text)| !text.is_empty()) {
-        same.entry(text).or_default().push_back(index);
+    let text_of = |hook: &Hook| hook.to_json().to_string();
+    let present: Vec<_> = entries.iter().map(|it| it.as_ref().map(text_of)).collect();
+    for (index, text) in present.iter().enumerate() {
+        if let Some(text) = text {
+            same.entry(text).or_default().push_back(index);
+        }
     }
     let mut free: HashSet<usize> = same.values().flatten().copied().collect();
     let path = std::path::absolute(path).ok();
@@ -322,10 +328,10 @@ fn matched(entries: &[Option<Hook>], path: &Path, hooks: &[&Hook]) -> Vec<Option
         source.index.filter(|_| is_here)
     };
     let mut matched: Vec<Option<usize>> = Vec::with_capacity(hooks.len());
-    let texts: Vec<String> = hooks.iter().map(|it| it.to_json().to_string()).collect();
+    let texts: Vec<String> = hooks.iter().map(|hook| text_of(hook)).collect();
     for (hook, text) in hooks.iter().zip(&texts) {
-        let says_the_same = |index: &usize| said.get(*index).is_some_and(|it| it == text);
-        let index = own(hook).filter(says_the_same);
+        let is_same = |index: &usize| present.get(*index).and_then(Option::as_ref) == Some(text);
+        let index = own(hook).filter(is_same);
         matched.push(index.filter(|index| free.remove(index)));
     }
     for (text, index) in texts.iter().zip(&mut matched) {
@@ -346,11 +352,6 @@ fn matched(entries: &[Option<Hook>], path: &Path, hooks: &[&Hook]) -> Vec<Option
         }
     }
     matched
-}
-
-fn said(entry: &Option<Hook>) -> String {
-    let text = entry.as_ref().map(|hook| hook.to_json().to_string());
-    text.unwrap_or_default()
 }
 
 /// Writes the keys of an entry whose values differ.

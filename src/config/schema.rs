@@ -2,6 +2,7 @@
 //!
 //! Uses the names and limits of the file's reader, so that the two cannot differ.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::events::{EventSpec, Vocabulary};
@@ -126,11 +127,7 @@ fn property(key: &str) -> Value {
             "items": {"type": "string"},
             "minItems": 1,
         }),
-        "shell" => choice(
-            "The shell that runs the command.",
-            Shell::ALL.iter().map(|it| it.as_str()),
-            None,
-        ),
+        "shell" => choice("The shell that runs the command.", Shell::ALL, None),
         "timeout" => json!({
             "description": "The time limit of a run, in seconds; may be a fraction. Default: the program's.",
             "type": "number",
@@ -159,18 +156,18 @@ fn property(key: &str) -> Value {
         }
         "on_failure" => choice(
             "The effect of a failure on the operation that the hook guards.",
-            FailurePolicy::ALL.iter().map(|it| it.as_str()),
-            Some(FailurePolicy::default().as_str()),
+            FailurePolicy::ALL,
+            Some(FailurePolicy::default()),
         ),
         "stdin" => choice(
             "The hook's standard input.",
-            Stdin::ALL.iter().map(|it| it.as_str()),
-            Some(Stdin::default().as_str()),
+            Stdin::ALL,
+            Some(Stdin::default()),
         ),
         "reads" => choice(
             "Where the hook reads the event's values. With `environment`, a value that is too large for a variable blocks.",
-            Reads::ALL.iter().map(|it| it.as_str()),
-            Some(Reads::default().as_str()),
+            Reads::ALL,
+            Some(Reads::default()),
         ),
         "inputs" => json!({
             "description": "Files, directories and patterns, relative to the project's root, that an approval covers besides the files that the command itself runs.",
@@ -196,12 +193,8 @@ fn property(key: &str) -> Value {
     }
 }
 
-fn choice<'a>(
-    description: &str,
-    names: impl Iterator<Item = &'a str>,
-    default: Option<&str>,
-) -> Value {
-    let mut schema = json!({"description": description, "enum": names.collect::<Vec<_>>()});
+fn choice<T: Serialize>(description: &str, values: &[T], default: Option<T>) -> Value {
+    let mut schema = json!({"description": description, "enum": values});
     if let Some(default) = default {
         schema["default"] = json!(default);
     }

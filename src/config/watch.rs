@@ -19,7 +19,7 @@ use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use super::outline::Tokens;
 use super::places::absolute;
 use super::report::{LoadReport, TrustPolicy, in_use};
-use super::{Found, HookConfig, Installed, admission, file};
+use super::{HookConfig, Installed, LoadedHooks, admission, file};
 use crate::registry::HookRegistry;
 
 /// An editor that saves a file makes several changes: a load waits until there was no change for this time.
@@ -105,18 +105,28 @@ impl HookConfig {
         root: Option<&Path>,
         policy: Option<TrustPolicy>,
     ) -> Result<HookWatcher, WatchError> {
-        let root = root.map(absolute);
         let (stop, stopped) = bounded(0);
         let (sender, reports) = bounded(MOST_REPORTS);
-        let mut watching = Watching::new(self.clone(), installed, root, policy, sender);
+        let mut watching = Watching {
+            config: self.clone(),
+            installed,
+            root: root.map(absolute),
+            policy,
+            reports: sender,
+            watcher: None,
+            watched: HashSet::new(),
+            files: Vec::new(),
+            seen: Vec::new(),
+            loaded: 0,
+        };
         let name = thread::Builder::new().name("forge-hooks-watch".to_owned());
         // The thread begins when it has a state to compare with. The hooks are loaded on the calling thread,
         // which does not wait for the system to begin watching.
         let (begin, begins) = bounded::<Watching>(1);
         let work = move || {
-            begins
-                .into_iter()
-                .for_each(|watching| watching.run(&stopped))
+            if let Ok(watching) = begins.recv() {
+                watching.run(&stopped);
+            }
         };
         name.spawn(work).map_err(|source| WatchError { source })?;
         let report = watching.load_first();
@@ -164,63 +174,42 @@ struct Reading {
 }
 
 impl Watching {
-    fn new(
-        config: HookConfig,
-        installed: Arc<Installed>,
-        root: Option<PathBuf>,
-        policy: Option<TrustPolicy>,
-        reports: Sender<LoadReport>,
-    ) -> Self {
-        Self {
-            config,
-            installed,
-            root,
-            policy,
-            reports,
-            watcher: None,
-            watched: HashSet::new(),
-            files: Vec::new(),
-            seen: Vec::new(),
-            loaded: 0,
-        }
-    }
-
     fn load_first(&mut self) -> Arc<LoadReport> {
         // Stamps are taken before the files are loaded, so that no change is missed.
         self.files = self.find_files();
         self.note(self.reading());
-        let (root, policy) = (self.root.as_deref(), self.policy.as_ref());
-        self.config.install(&self.installed, root, policy)
+        let policy = self.policy.as_ref();
+        self.config
+            .install(&self.installed, self.root.as_deref(), policy)
     }
 
     fn run(mut self, stopped: &Receiver<()>) {
         let (sender, events) = bounded(MOST_EVENTS);
         // Keeps the channel open. Without a watcher, its end would be received at once.
         let _kept = sender.clone();
-        let tell = move |event| {
+        let forward = move |event| {
             // If the channel is full, the reports in it suffice to check the files.
             let _ = sender.try_send(event);
         };
-        let watcher = notify::recommended_watcher(tell);
+        let watcher = notify::recommended_watcher(forward);
         let watcher = watcher.inspect_err(|error| {
             warn!("the system does not report changes of hooks files: {error}")
         });
         self.watcher = watcher.ok();
-        let mut told = false;
+        let mut is_notified = false;
         loop {
             self.follow();
-            if told || self.stamps() != self.seen {
+            if is_notified || self.stamps() != self.seen {
                 let Some(reading) = self.read_when_quiet(&events, stopped) else {
                     return;
                 };
-                if reading.digest != self.loaded {
-                    self.note(reading);
+                let is_new = reading.digest != self.loaded;
+                self.note(reading);
+                if is_new {
                     self.load_anew();
-                } else {
-                    self.note(reading);
                 }
             }
-            told = crossbeam_channel::select! {
+            is_notified = crossbeam_channel::select! {
                 recv(stopped) -> _ => return,
                 recv(events) -> event => event.is_ok_and(|event| self.concerns(&event)),
                 default(LOOK_INTERVAL) => false,
@@ -285,10 +274,10 @@ impl Watching {
         let _ = self.reports.try_send(LoadReport::clone(&report));
     }
 
-    /// None where the host has loaded them at the same time.
+    /// Loads the hooks again. Returns None if the host has loaded them at the same time.
     fn load(&self) -> Option<Arc<LoadReport>> {
         let loads = self.installed.loads();
-        let Found {
+        let LoadedHooks {
             mut report,
             mut hooks,
             is_broken,
@@ -298,7 +287,7 @@ impl Watching {
             hooks = self.installed.hooks();
             // Hooks whose approval was revoked do not stay.
             if let (Some(root), Some(policy)) = (&self.root, &self.policy) {
-                hooks = admission::judge_again(&hooks, root, policy);
+                hooks = admission::renew_gates(&hooks, root, policy);
             }
         } else {
             info!("{} hooks were loaded again", hooks.len());

@@ -241,19 +241,30 @@ impl EventType {
     /// Returns the built-in event whose name is most similar to `name`, if one is similar enough to be a
     /// typo.
     pub(crate) fn nearest(name: &str) -> Option<Self> {
-        Self::builtin(nearest(name, Self::BUILTIN.iter().map(Self::as_str))?)
+        let names = Self::BUILTIN.iter().map(Self::as_str);
+        Self::builtin(nearest(name, names, LIKE_AN_EVENT)?)
     }
 }
 
-/// Returns the name that is most similar to `text`, if one is similar enough to be a typo.
-pub(super) fn nearest<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+/// How similar a name of an event or a tool must be to another one to count as a typo of it.
+pub(crate) const LIKE_AN_EVENT: f64 = 0.85;
+
+/// Returns the name that is most similar to `text`, if its similarity is above `least`; 1 is equality. Capitals
+/// make no difference.
+pub(crate) fn nearest<'a>(
+    text: &str,
+    names: impl Iterator<Item = &'a str>,
+    least: f64,
+) -> Option<&'a str> {
     // The time of the search grows faster than the length of the name.
     if text.len() > LONGEST_NAME {
         return None;
     }
+    // Otherwise `Bash` would be nearer to `dash` than to `bash`.
+    let text = text.to_lowercase();
     names
-        .map(|name| (strsim::jaro_winkler(name, text), name))
-        .filter(|(likeness, _)| *likeness > 0.85)
+        .map(|name| (strsim::jaro_winkler(&name.to_lowercase(), &text), name))
+        .filter(|(likeness, _)| *likeness > least)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))
         .map(|(_, name)| name)
 }

@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 pub use context::HostContext;
 pub(crate) use depth::{DEEPEST_DATA, bounded_copy, drop_values};
 pub use event_type::{CustomEventType, EventType, EventTypeError};
+pub(crate) use event_type::{LIKE_AN_EVENT, nearest};
 pub use spec::EventSpec;
 pub use vocabulary::Vocabulary;
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use glob::Pattern;
 
-use super::event_type::nearest;
+use super::event_type::{LIKE_AN_EVENT, nearest};
 use super::spec::{self, EventSpec};
 use super::{EventKind, EventType, agent};
 
@@ -122,7 +122,7 @@ impl Vocabulary {
     #[must_use]
     pub fn nearest_event(&self, text: &str) -> Option<&EventSpec> {
         let names = self.events.iter().map(|spec| spec.event_type().as_str());
-        self.event(nearest(text, names)?)
+        self.event(nearest(text, names, LIKE_AN_EVENT)?)
     }
 
     /// Returns the tool whose name is most similar to this text, if one is similar enough to be a typo. Globs
@@ -131,7 +131,7 @@ impl Vocabulary {
     pub fn nearest_tool(&self, text: &str) -> Option<&str> {
         let names = || self.tools.iter().map(String::as_str);
         let same = names().find(|tool| tool.eq_ignore_ascii_case(text));
-        same.or_else(|| nearest(text, names()))
+        same.or_else(|| nearest(text, names(), LIKE_AN_EVENT))
     }
 
     /// Returns whether the host has declared events of its own.

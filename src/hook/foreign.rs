@@ -337,7 +337,7 @@ pub(super) fn foreign(entry: &Entry) -> Result<Option<Arc<Foreign>>, HookError> 
 
 fn read(entry: &Entry) -> Result<Arc<Foreign>, HookError> {
     let dialects = &[Dialect::Claude, Dialect::Codex, Dialect::Gemini];
-    let dialect = require(choice(entry, "name", dialects, Dialect::as_str)?, "name")?;
+    let dialect = require(choice(entry, "name", dialects)?, "name")?;
     let name = require(text(entry, "event")?, "event")?;
     let Some(event) = dialects::event(dialect, name) else {
         let expected = format!("an event of `{dialect}`");

@@ -129,20 +129,15 @@ impl Hook {
         let name = noted(&mut errors, text(entry, "name")).flatten();
         let description = noted(&mut errors, text(entry, "description")).flatten();
         let enabled = noted(&mut errors, switch(entry, "enabled")).flatten();
-        let on_failure = choice(
-            entry,
-            "on_failure",
-            FailurePolicy::ALL,
-            FailurePolicy::as_str,
-        );
+        let on_failure = choice(entry, "on_failure", FailurePolicy::ALL);
         let on_failure = on_failure.and_then(|policy| {
             withholds_output(entry, pattern.as_ref(), policy)?;
             Ok(policy)
         });
-        let stdin = choice(entry, "stdin", Stdin::ALL, Stdin::as_str);
-        let reads = choice(entry, "reads", Reads::ALL, Reads::as_str);
+        let stdin = choice(entry, "stdin", Stdin::ALL);
+        let reads = choice(entry, "reads", Reads::ALL);
         let background = noted(&mut errors, switch(entry, "background")).flatten();
-        let resident = noted(&mut errors, resident(entry)).unwrap_or(false);
+        let resident = noted(&mut errors, resident(entry));
         let extras = Extras {
             when: noted(&mut errors, when(entry)).flatten(),
             timeout: noted(&mut errors, timeout(entry)).flatten(),
@@ -156,24 +151,22 @@ impl Hook {
             unknown: unknown(entry),
             refusal: None,
         };
-        let optional = Self {
-            enabled: enabled.unwrap_or(true),
-            on_failure: noted(&mut errors, on_failure).flatten().unwrap_or_default(),
-            stdin: noted(&mut errors, stdin).flatten().unwrap_or_default(),
-            reads: noted(&mut errors, reads).flatten().unwrap_or_default(),
-            background: background.unwrap_or(false),
-            resident,
-            extras: SharedExtras::new(extras),
-            ..match (pattern, command) {
-                (Some(pattern), Some(command)) => Self::with_parts(pattern, command),
-                _ => return Err(errors),
-            }
+        let on_failure = noted(&mut errors, on_failure).flatten();
+        let stdin = noted(&mut errors, stdin).flatten();
+        let reads = noted(&mut errors, reads).flatten();
+        let (Some(pattern), Some(command), true) = (pattern, command, errors.is_empty()) else {
+            return Err(errors);
         };
-        if errors.is_empty() {
-            Ok(optional)
-        } else {
-            Err(errors)
-        }
+        Ok(Self {
+            enabled: enabled.unwrap_or(true),
+            on_failure: on_failure.unwrap_or_default(),
+            stdin: stdin.unwrap_or_default(),
+            reads: reads.unwrap_or_default(),
+            background: background.unwrap_or(false),
+            resident: resident.unwrap_or(false),
+            extras: SharedExtras::new(extras),
+            ..Self::with_parts(pattern, command)
+        })
     }
 }
 

@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 
 use super::error::{HookError, KeyError};
 use super::inherit::Inherit;
-use super::parts::{FailurePolicy, HookCommand, LONGEST_TIMEOUT, Shell};
+use super::parts::{FailurePolicy, HookCommand, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, Shell};
+use crate::events::nearest;
 
 pub(super) type Entry = Map<String, Value>;
 
@@ -52,25 +53,12 @@ pub(crate) fn in_order(entry: &Entry) -> impl Iterator<Item = (&str, &Value)> {
 /// Returns the key that an unknown one is probably a typo of.
 pub(crate) fn nearest_key(unknown: &str) -> Option<&'static str> {
     // People do not write `dialect`.
-    nearest(unknown, KEYS.into_iter().filter(|key| *key != "dialect"))
+    let keys = KEYS.into_iter().filter(|key| *key != "dialect");
+    nearest(unknown, keys, LIKE_A_KEY)
 }
 
-/// The longest name, in bytes, that is compared with others to find a typo.
-pub(crate) const LONGEST_NAME: usize = 64;
-
-fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // The time of the search grows faster than the length of the name.
-    if given.len() > LONGEST_NAME {
-        return None;
-    }
-    // Without this, `Bash` would be nearer to `dash` than to `bash`.
-    let given = given.to_lowercase();
-    names
-        .map(|name| (strsim::jaro_winkler(name, &given), name))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, name)| name)
-}
+/// How similar a key or a value must be to a known one to count as a typo of it.
+pub(crate) const LIKE_A_KEY: f64 = 0.8;
 
 /// Returns the failure policy of an entry that cannot be used. For a hook in the background, it is to
 /// continue, since it cannot block. None if the policy cannot be read.
@@ -79,12 +67,7 @@ pub(crate) fn failure_policy_of(entry: &Value) -> Option<FailurePolicy> {
     if let Ok(Some(true)) = switch(entry, "background") {
         return Some(FailurePolicy::Continue);
     }
-    let policy = choice(
-        entry,
-        "on_failure",
-        FailurePolicy::ALL,
-        FailurePolicy::as_str,
-    );
+    let policy = choice(entry, "on_failure", FailurePolicy::ALL);
     policy.ok().map(Option::unwrap_or_default)
 }
 
@@ -97,7 +80,8 @@ pub(super) fn unexpected(
     expected: impl Into<String>,
     found: impl Into<String>,
 ) -> HookError {
-    let (expected, found) = (expected.into(), found.into());
+    let expected = expected.into();
+    let found = found.into();
     HookError::Key(Box::new(KeyError {
         key: key.into(),
         message: format!("expected {expected}, found {found}"),
@@ -159,37 +143,33 @@ pub(super) fn switch(entry: &Entry, key: &str) -> Result<Option<bool>, HookError
     }
 }
 
-pub(super) fn choice<T: Copy>(
+pub(super) fn choice<T: Copy + ToString>(
     entry: &Entry,
     key: &str,
     all: &[T],
-    name: impl Fn(T) -> &'static str,
 ) -> Result<Option<T>, HookError> {
     let Some(given) = text(entry, key)? else {
         return Ok(None);
     };
-    match all.iter().copied().find(|value| name(*value) == given) {
-        Some(value) => Ok(Some(value)),
-        None => Err(no_choice(key, given, all.iter().map(|value| name(*value)))),
+    match all.iter().find(|value| value.to_string() == given) {
+        Some(value) => Ok(Some(*value)),
+        None => Err(no_choice(key, given, all)),
     }
 }
 
-fn no_choice<'a>(
-    key: &str,
-    given: &str,
-    names: impl Iterator<Item = &'a str> + Clone,
-) -> HookError {
-    let quoted: Vec<_> = names.clone().map(|name| format!("`{name}`")).collect();
-    let expected = format!("one of {}", quoted.join(", "));
+fn no_choice<T: ToString>(key: &str, given: &str, all: &[T]) -> HookError {
+    let names: Vec<String> = all.iter().map(T::to_string).collect();
+    let expected = format!("one of `{}`", names.join("`, `"));
     let mut error = unexpected(key, expected, format!("`{given}`"));
     if let HookError::Key(error) = &mut error {
-        error.suggestion = nearest(given, names).map(str::to_owned);
+        let names = names.iter().map(String::as_str);
+        error.suggestion = nearest(given, names, LIKE_A_KEY).map(str::to_owned);
     }
     error
 }
 
 pub(super) fn command(entry: &Entry) -> Result<HookCommand, HookError> {
-    let shell = choice(entry, "shell", Shell::ALL, Shell::as_str)?;
+    let shell = choice(entry, "shell", Shell::ALL)?;
     if let Some(list @ Value::Array(_)) = get(entry, "command") {
         let expected = "a string (a program with its arguments is `args`)";
         return Err(wrong_type("command", expected, list));
@@ -283,7 +263,8 @@ pub(super) fn timeout(entry: &Entry) -> Result<Option<Duration>, HookError> {
         Some(other) => return Err(wrong_type("timeout", "a number of seconds", other)),
     };
     if seconds > 0.0 && seconds <= LONGEST_TIMEOUT.as_secs_f64() {
-        return Ok(Some(Duration::from_secs_f64(seconds)));
+        let timeout = Duration::from_secs_f64(seconds);
+        return Ok(Some(timeout.max(SHORTEST_TIMEOUT)));
     }
     let milliseconds = if seconds >= 1000.0 {
         " (the unit is seconds)"

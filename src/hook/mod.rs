@@ -33,7 +33,7 @@ pub use dialect::Dialect;
 pub use error::{HookError, KeyError};
 pub(crate) use foreign::{Foreign, ToolAliases};
 pub(crate) use inherit::Inherit;
-pub(crate) use keys::{KEYS, LONGEST_NAME, failure_policy_of, in_order, is_key, kind, nearest_key};
+pub(crate) use keys::{KEYS, LIKE_A_KEY, failure_policy_of, in_order, is_key, kind, nearest_key};
 pub(crate) use literal::literal_words;
 pub(crate) use named::named;
 pub(crate) use parts::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};

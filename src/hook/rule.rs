@@ -91,7 +91,7 @@ impl Argument {
             }
             "WebFetch" => {
                 let domain = pattern.strip_prefix("domain:")?;
-                (&["url"], literal(domain.trim_start_matches("*.")))
+                (&["url"], regex::escape(domain.trim_start_matches("*.")))
             }
             _ => return None,
         };
@@ -159,10 +159,6 @@ fn path(pattern: &str) -> String {
         }
     }
     expression + r"(?:$|[/\\])"
-}
-
-fn literal(text: &str) -> String {
-    regex::escape(text)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::*;
 
 #[test]
@@ -22,6 +24,10 @@ fn a_timeout_is_kept_within_a_millisecond_and_a_day() {
         SHORTEST_TIMEOUT
     );
     assert_eq!(hook.with_timeout(Duration::MAX).timeout(), LONGEST_TIMEOUT);
+    let entry = json!({"event": "*", "command": "true", "timeout": 1e-12});
+    let hook = Hook::from_json(&entry).unwrap();
+    assert_eq!(hook.timeout(), SHORTEST_TIMEOUT);
+    assert!(Hook::from_json(&hook.to_json()).is_ok());
 }
 
 #[test]

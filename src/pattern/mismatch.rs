@@ -58,7 +58,8 @@ impl fmt::Display for PatternPart {
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (part, expected) = (self.part, &self.expected);
+        let part = self.part;
+        let expected = &self.expected;
         match &self.found {
             Some(found) if part == PatternPart::Condition => {
                 write!(f, "its value is `{found}`, and the condition `{expected}`")

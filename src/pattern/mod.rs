@@ -188,7 +188,8 @@ impl EventPattern {
         known.all(|known| self.matches_type(known) == (known == event_type))
     }
 
-    fn matches_known(&self) -> bool {
+    /// Whether the pattern matches any built-in event.
+    pub(crate) fn matches_known(&self) -> bool {
         let mut known = EventType::BUILTIN.iter();
         known.any(|known| self.matches_type(known))
     }
@@ -273,8 +274,8 @@ impl Alternative {
     fn parse(piece: Piece<'_>) -> Result<Self, PlacedMessage> {
         refuse_capitals(piece)?;
         let mut parts = split(piece, ':').into_iter();
-        let (first, second) = (parts.next(), parts.next());
-        let (Some(category), Some(action)) = (first, second) else {
+        let category = parts.next().unwrap_or(piece);
+        let Some(action) = parts.next() else {
             return Segment::parse(piece).map(Self::Whole);
         };
         // The tool is the whole rest, because names of tools may contain colons.

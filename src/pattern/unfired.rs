@@ -23,18 +23,15 @@ impl Unfired {
 }
 
 impl EventPattern {
-    /// Checks that the pattern matches a built-in event. If not, returns the pattern that was probably meant:
-    /// `Err(None)` if no name is similar (for example, of a custom event).
-    pub(crate) fn check_known(&self) -> Result<(), Option<String>> {
-        if self.matches_known() {
-            return Ok(());
-        }
+    /// Returns the pattern that was probably meant, if this one matches no built-in event. None if no name is
+    /// similar (for example, of a custom event).
+    pub(crate) fn nearest_known(&self) -> Option<String> {
         let pieces = self.source.split(',').take(MOST_SEARCHED);
         let mut names = pieces.map(|text| {
             let parts: Vec<&str> = text.trim().splitn(3, ':').take(2).collect();
             parts.join(":")
         });
-        Err(names.find_map(|name| meant_by(&name)))
+        names.find_map(|name| meant_by(&name))
     }
 
     /// Returns the parts that match no event or no tool of a host, as far as the host has declared events of its

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::invalid::explain;
-use crate::hook::LONGEST_NAME;
+use crate::events::nearest;
 use crate::outcome::{Decision, HookOutput};
 use crate::printable::is_printable;
 
@@ -162,6 +162,9 @@ impl Serialize for HookOutput {
     }
 }
 
+/// How similar a key must be: a false suggestion would make the answer of a strict hook invalid.
+const LIKE_A_TYPO: f64 = 0.9;
+
 const KEYS: &[&str] = &[
     "decision",
     "reason",
@@ -272,14 +275,9 @@ fn merged(
 /// warning.
 fn typos(others: &Map<String, Value>, known: &[&'static str]) -> Vec<(String, &'static str)> {
     let mut found = Vec::new();
-    for key in others.keys().filter(|key| key.len() <= LONGEST_NAME) {
-        let lower = key.to_lowercase();
-        let likeness = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &lower);
-        let nearest = known
-            .iter()
-            .max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-        if let Some(name) = nearest.filter(|name| likeness(name) > 0.9) {
-            found.push((key.clone(), *name));
+    for key in others.keys() {
+        if let Some(name) = nearest(key, known.iter().copied(), LIKE_A_TYPO) {
+            found.push((key.clone(), name));
         }
     }
     found

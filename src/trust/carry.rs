@@ -1,4 +1,4 @@
-//! Approvals of hooks that a person has edited: what was approved as it stood stays approved.
+//! Keeps approvals when a person edits the approved hooks.
 //!
 //! Knows nothing of files of hooks.
 
@@ -6,16 +6,18 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::store::refuse_within_hook;
-use super::{Approved, Project, TrustError, TrustStore, approve, canonical_root, digest_of};
+use super::{
+    Approved, Project, TrustError, TrustStore, approve, by_digest, canonical_root, digest_of,
+};
 use crate::hook::{GateVerdict, Hook};
 
-/// A hook of a project before and after; none before for a new one, none after for one that was removed.
+/// A hook of a project before and after an edit. A new hook has no `old`, a removed one no `new`.
 pub(crate) struct Edit<'a> {
     pub(crate) old: Option<&'a Hook>,
     pub(crate) new: Option<&'a Hook>,
 }
 
-/// What edits change in a store.
+/// The changes of a store that keep the approvals of edited hooks.
 pub(crate) struct CarriedOver {
     root: String,
     changes: Vec<Change>,
@@ -23,21 +25,21 @@ pub(crate) struct CarriedOver {
     stays: HashSet<String>,
 }
 
-/// An approval that is replaced; by none where its hook was removed.
+/// An approval, and its replacement; none if its hook was removed.
 struct Change {
     old: Approved,
     new: Option<Approved>,
 }
 
 impl TrustStore {
-    /// Looks at the edits of a project's hooks, and at the files that the hooks run.
+    /// Computes the changes for these edits of a project's hooks, with the files that the hooks run.
     pub(crate) fn carried_over(
         &self,
         root: &Path,
         edits: &[Edit<'_>],
     ) -> Result<CarriedOver, TrustError> {
         refuse_within_hook()?;
-        let judged = self.judged(root)?;
+        let approvals = self.approvals(root)?;
         let root = canonical_root(root)?;
         let project = Project::at(&root);
         let digest = |hook: &Hook| digest_of(&hook.to_json());
@@ -45,15 +47,15 @@ impl TrustStore {
         for Edit { old, new } in edits {
             let Some(old) = old else { continue };
             let old_digest = digest(old);
-            let Some(approved) = judged.approved.get(&old_digest) else {
+            let Some(approved) = approvals.approved.get(&old_digest) else {
                 continue;
             };
             let new = match new {
                 None => None,
                 Some(new) => {
                     let is_same = digest(new) == old_digest;
-                    // Files that have changed since are not approved on the way.
-                    if is_same || judged.judge(Hook::clone(old)).1 != GateVerdict::Run {
+                    // An edit does not approve files that have changed since.
+                    if is_same || approvals.set_gate(Hook::clone(old)).1 != GateVerdict::Run {
                         continue;
                     }
                     Some(approve_as(&project, new, approved))
@@ -71,7 +73,8 @@ impl TrustStore {
         })
     }
 
-    /// Writes what [`carried_over`](Self::carried_over) has found, unless the approval has changed since.
+    /// Writes the changes that [`carried_over`](Self::carried_over) has computed, except of approvals that have
+    /// changed since.
     pub(crate) fn carry_over(&self, carried: CarriedOver) -> Result<(), TrustError> {
         if carried.changes.is_empty() {
             return Ok(());
@@ -80,9 +83,7 @@ impl TrustStore {
             let Some(approved) = projects.get_mut(&carried.root) else {
                 return;
             };
-            let by_digest = |it: Approved| (it.digest.clone(), it);
-            let mut known: HashMap<String, Approved> =
-                approved.iter().cloned().map(by_digest).collect();
+            let mut known = by_digest(approved.iter().cloned());
             let mut gone = HashSet::new();
             for Change { old, new } in carried.changes {
                 if known.get(&old.digest) != Some(&old) {
@@ -91,7 +92,7 @@ impl TrustStore {
                 if !carried.stays.contains(&old.digest) {
                     gone.insert(old.digest);
                 }
-                // What is approved with other files stays so.
+                // An approval of the same hook with other files stays.
                 if let Some(new) = new
                     && !known.contains_key(&new.digest)
                 {
@@ -104,7 +105,8 @@ impl TrustStore {
     }
 }
 
-/// With the files that were approved as they were then: one may have changed since they were compared.
+/// Returns the approval of an edited hook. For files that were approved before, it has their old digests: a
+/// file may have changed since they were compared.
 fn approve_as(project: &Project, hook: &Hook, before: &Approved) -> Approved {
     let mut approved = approve(project, hook);
     let before: HashMap<_, _> = before.files.iter().cloned().collect();

@@ -11,7 +11,7 @@ use super::findings::{Coverage, Findings};
 use super::interpreted::{Given, Interpreted};
 use super::interpreters::{Interpreter, Language, Operand, interpreter};
 use super::place::{Project, shebang};
-use super::programs::{may_write, runs_nothing};
+use super::programs::{Effect, effect, may_write};
 use crate::hook::{CommandText, Dialect, Foreign, Hook, HookCommand, Shell, Word, words};
 
 /// The most levels of code within code, and of programs that run programs.
@@ -183,7 +183,8 @@ impl Reader<'_> {
     }
 
     fn program_by_path(&mut self, path: &str, args: &[Word], input: &Input) {
-        let (project, working_dir) = (self.found.project, &self.found.working_dir);
+        let project = self.found.project;
+        let working_dir = &self.found.working_dir;
         let base = path.rsplit('/').next().unwrap_or(path);
         if project.below(working_dir, path).is_none() && project.is_of_the_system(path.as_ref()) {
             return self.known_program(base, args, input);
@@ -225,10 +226,10 @@ impl Reader<'_> {
     }
 
     fn other_program(&mut self, name: &str, args: &[Word]) {
-        match runs_nothing(name, args) {
-            Ok(None) => self.sets_variables(name, args),
-            Ok(Some(why)) => self.found.partial(format!("`{name}` {why}")),
-            Err(()) => {
+        match effect(name, args) {
+            Effect::Nothing => self.sets_variables(name, args),
+            Effect::MayRun(why) => self.found.partial(format!("`{name}` {why}")),
+            Effect::Unknown => {
                 let reason = format!("`{name}` may run or load files of the project");
                 self.found.partial(reason);
                 self.found.arguments(args);
@@ -409,7 +410,8 @@ impl Reader<'_> {
 
     /// Adds what an interpreter uses besides the script: its first line, and modules beside it.
     fn beside(&mut self, known: &Interpreter, name: &str, script: &str, is_isolated: bool) {
-        let (project, working_dir) = (self.found.project, &self.found.working_dir);
+        let project = self.found.project;
+        let working_dir = &self.found.working_dir;
         let path = project.path(working_dir, script);
         if name == "perl" && shebang(&path).is_some_and(|it| !it.concat().contains("perl")) {
             let reason = format!("`perl` runs the program that the first line of `{script}` names");

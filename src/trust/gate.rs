@@ -1,11 +1,10 @@
-//! The gates of a project's hooks, asked right before each run: the program that a hook guards may itself
-//! have changed the hook's script since.
+//! The gates of a project's hooks, checked right before each run: the program that a hook guards may have
+//! changed the hook's script after the approval.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Approved;
 use super::coverage::coverage;
 use super::digest::{self, Budget};
 use super::findings::Kind;
@@ -21,10 +20,10 @@ pub(super) struct Unchanged {
 }
 
 impl Unchanged {
-    pub(super) fn new(project: &Arc<Project>, approved: &Approved) -> Self {
+    pub(super) fn new(project: &Arc<Project>, files: &[(String, Option<String>)]) -> Self {
         Self {
             project: Arc::clone(project),
-            files: approved.files.iter().cloned().collect(),
+            files: files.iter().cloned().collect(),
         }
     }
 
@@ -75,21 +74,19 @@ impl Gate for Unchanged {
     }
 }
 
+/// The gate of a hook that must not run.
 #[derive(Debug)]
-pub(super) struct NeverApproved;
+pub(super) struct Refused(pub(super) GateVerdict);
 
-impl Gate for NeverApproved {
-    fn check(&self, _hook: &Hook) -> GateVerdict {
-        GateVerdict::NotApproved("it comes from a project and has not been approved".to_owned())
+impl Refused {
+    /// Creates the gate of a hook whose approval does not apply any more.
+    pub(super) fn lost(why: &str) -> Arc<Self> {
+        Arc::new(Self(GateVerdict::ApprovalLost(why.to_owned())))
     }
 }
 
-/// The gate of a hook whose approval does not apply any more, with the reason.
-#[derive(Debug)]
-pub(super) struct Lost(pub(super) String);
-
-impl Gate for Lost {
+impl Gate for Refused {
     fn check(&self, _hook: &Hook) -> GateVerdict {
-        GateVerdict::ApprovalLost(self.0.clone())
+        self.0.clone()
     }
 }

@@ -28,6 +28,7 @@ use serde_json::Value;
 use crate::hook::{Gate, GateVerdict, Hook, canonical};
 
 pub(crate) use carry::Edit;
+use gate::{Refused, Unchanged};
 use place::Project;
 pub use store::TrustStore;
 
@@ -164,24 +165,28 @@ fn canonical_root(root: &Path) -> Result<PathBuf, TrustError> {
     }
 }
 
-/// A project's hooks with their approvals, used while hooks are loaded.
-pub(crate) struct Judged {
+/// The approvals of a project, used while its hooks are loaded.
+pub(crate) struct ProjectApprovals {
     project: Arc<Project>,
-    /// The approvals by the digests of their hooks.
+    /// By the digests of their hooks.
     approved: HashMap<String, Approved>,
 }
 
-impl Judged {
+fn by_digest(approved: impl IntoIterator<Item = Approved>) -> HashMap<String, Approved> {
+    let approved = approved.into_iter();
+    approved.map(|it| (it.digest.clone(), it)).collect()
+}
+
+impl ProjectApprovals {
     fn new(root: &Path, approved: Vec<Approved>) -> Self {
-        let by_digest = |approved: Approved| (approved.digest.clone(), approved);
         Self {
             project: Arc::new(Project::at(root)),
-            approved: approved.into_iter().map(by_digest).collect(),
+            approved: by_digest(approved),
         }
     }
 
     /// Creates the value for a project that cannot have any approvals.
-    pub(crate) fn nothing(root: &Path) -> Self {
+    pub(crate) fn none(root: &Path) -> Self {
         Self::new(root, Vec::new())
     }
 
@@ -190,22 +195,22 @@ impl Judged {
         !self.approved.is_empty()
     }
 
-    /// Gives the hook the gate that is asked before each run, and returns the current verdict.
-    pub(crate) fn judge(&self, hook: Hook) -> (Hook, GateVerdict) {
+    /// Sets the hook's gate, which is checked before each run, and returns the current verdict.
+    pub(crate) fn set_gate(&self, hook: Hook) -> (Hook, GateVerdict) {
         // Usually a project has no approvals at all.
         let approved = match self.knows_project() {
             true => self.approved.get(&digest_of(&hook.to_json())),
             false => None,
         };
         let Some(approved) = approved else {
-            let gate = Arc::new(gate::NeverApproved);
-            let verdict = gate.check(&hook);
+            let verdict = GateVerdict::NotApproved(NOT_APPROVED.to_owned());
+            let gate = Arc::new(Refused(verdict.clone()));
             return (hook.with_closed_gate(gate), verdict);
         };
         let gate: Arc<dyn Gate> = if approved.outdated {
-            Arc::new(gate::Lost(OUTDATED.to_owned()))
+            Refused::lost(OUTDATED)
         } else {
-            Arc::new(gate::Unchanged::new(&self.project, approved))
+            Arc::new(Unchanged::new(&self.project, &approved.files))
         };
         let verdict = gate.check(&hook);
         (hook.with_approval(gate), verdict)
@@ -221,19 +226,25 @@ impl Judged {
         let is_gone = |approved: &&Approved| !present.contains(&approved.digest);
         let mut gone: Vec<&Approved> = self.approved.values().filter(is_gone).collect();
         gone.sort_by_key(|approved| &approved.digest);
-        gone.into_iter()
-            .filter_map(|approved| Hook::read(&approved.definition).ok())
-            .filter(Hook::enabled)
-            .map(|hook| hook.with_gate(Arc::new(gate::Lost(VANISHED.to_owned()))))
-            .collect()
+        let mut hooks = Vec::new();
+        for Approved { definition, .. } in gone {
+            if definition.get("enabled") != Some(&Value::Bool(false)) {
+                // An approval that cannot be read may have been of any guard.
+                let hook = Hook::read(definition);
+                let hook = hook.unwrap_or_else(|_| Hook::placeholder(VANISHED));
+                hooks.push(hook.with_gate(Refused::lost(VANISHED)));
+            }
+        }
+        hooks
     }
 
-    /// Gives the hook a closed gate. For a store that cannot be used: the hook may have been approved.
-    pub(crate) fn lose(hook: Hook, why: &str) -> Hook {
-        hook.with_closed_gate(Arc::new(gate::Lost(why.to_owned())))
+    /// Returns the hook with a closed gate. For a store that cannot be used: the hook may have been approved.
+    pub(crate) fn without_store(hook: Hook, why: &str) -> Hook {
+        hook.with_closed_gate(Refused::lost(why))
     }
 }
 
+const NOT_APPROVED: &str = "it comes from a project and has not been approved";
 const OUTDATED: &str =
     "an earlier version, whose approvals covered less, approved it; approve it again";
 const VANISHED: &str =

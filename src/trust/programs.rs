@@ -40,11 +40,18 @@ fn has(list: &str, name: &str) -> bool {
     list.split(' ').any(|known| known == name)
 }
 
-/// Returns why a program that usually runs nothing may run something with these arguments; None if it runs
-/// nothing. `Err` for a program that is not in the table.
-pub(super) fn runs_nothing(name: &str, args: &[Word]) -> Result<Option<&'static str>, ()> {
+/// What a program runs with its arguments.
+pub(super) enum Effect {
+    Nothing,
+    /// The program usually runs nothing, but may do so with these arguments, for this reason.
+    MayRun(&'static str),
+    /// The program is not in the table.
+    Unknown,
+}
+
+pub(super) fn effect(name: &str, args: &[Word]) -> Effect {
     if !has(RUN_NOTHING, name) {
-        return Err(());
+        return Effect::Unknown;
     }
     let any = |is_it: fn(&str) -> bool| args.iter().any(|arg| is_it(&arg.text));
     let is_option = |arg: &Word| arg.expands && arg.plain == 0 && arg.text.starts_with(['$', '`']);
@@ -61,9 +68,9 @@ pub(super) fn runs_nothing(name: &str, args: &[Word]) -> Result<Option<&'static 
         "set" if any(|arg| arg.starts_with(['-', '+']) && arg.contains('k')) => {
             "turns arguments into variables"
         }
-        _ => return Ok(None),
+        _ => return Effect::Nothing,
     };
-    Ok(Some(why))
+    Effect::MayRun(why)
 }
 
 /// Whether an option is `curl -K` (also among other letters) or `--config`.

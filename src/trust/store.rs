@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Approval, Approved, Judged, TrustError, canonical_root, digest_of};
+use super::{Approval, Approved, ProjectApprovals, TrustError, canonical_root, digest_of};
 use crate::files::{self, NewFile};
 use crate::hook::{GateVerdict, Hook};
 
@@ -132,16 +132,14 @@ impl TrustStore {
     where
         I: IntoIterator<Item: Borrow<Hook>>,
     {
-        let judged = self.judged(root.as_ref())?;
-        let hooks = hooks.into_iter();
-        Ok(hooks
-            .map(|hook| judged.judge(hook.borrow().clone()).1)
-            .collect())
+        let approvals = self.approvals(root.as_ref())?;
+        let verdict = |hook: I::Item| approvals.set_gate(hook.borrow().clone()).1;
+        Ok(hooks.into_iter().map(verdict).collect())
     }
 
-    pub(crate) fn judged(&self, root: &Path) -> Result<Judged, TrustError> {
+    pub(crate) fn approvals(&self, root: &Path) -> Result<ProjectApprovals, TrustError> {
         let approved = self.approved(root)?;
-        Ok(Judged::new(&canonical_root(root)?, approved))
+        Ok(ProjectApprovals::new(&canonical_root(root)?, approved))
     }
 
     fn read(&self) -> Result<Content, TrustError> {

@@ -257,6 +257,23 @@ fn what_was_approved_and_is_gone_blocks() {
 }
 
 #[test]
+fn an_illegible_approval_blocks() {
+    for (enabled, allowed) in [("true", false), ("false", true)] {
+        let project = Project::new();
+        project.approve();
+        let store = project.store().path().to_owned();
+        let illegible = format!("\"enabled\": {enabled}, \"event\": 5");
+        let text = std::fs::read_to_string(&store).unwrap();
+        let text = text.replace("\"event\": \"tool:pre_execute\"", &illegible);
+        std::fs::write(&store, text).unwrap();
+        project.world.write(PROJECT, r#"{"hooks": []}"#);
+        let report = project.load();
+        assert!(!report.is_ok(), "the other hook is gone");
+        assert_eq!(project.guard().allowed(), allowed, "{report:?}");
+    }
+}
+
+#[test]
 fn a_hook_cannot_ignore_a_lost_approval() {
     let project = Project::new();
     let hooks = HOOKS.replace(

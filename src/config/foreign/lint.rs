@@ -4,11 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::node::{Finding, Node};
+use super::node::Node;
 use super::origin::Origin;
-use crate::events::EventType;
+use crate::config::lint::Finding;
+use crate::events::{EventType, LIKE_AN_EVENT, nearest};
 use crate::hook::dialects::{self, Subject};
-use crate::hook::{Dialect, Hook, HookCommand, LONGEST_NAME, Token, is_interpreter, words};
+use crate::hook::{Dialect, Hook, HookCommand, Token, is_interpreter, words};
 
 /// The most bytes of a command that is checked.
 const LONGEST_COMMAND: usize = 64 * 1024;
@@ -101,9 +102,10 @@ fn unset_variable(node: &Node<'_, '_>, text: &str) -> Option<Finding> {
 
 fn exits_with_1(node: &Node<'_, '_>, text: &str, hook: &Hook, origin: &Origin) -> Option<Finding> {
     let event = hook.foreign()?.event().event?;
-    let can_block = match event.parse::<EventType>() {
-        Ok(event) => event.can_block(),
-        Err(_) => matches!(event, "agent:stop" | "agent:subagent_stop"),
+    let can_block = match event {
+        // The other tools do not let a hook stop it.
+        "context:pre_compact" => origin.tool.dialect == Dialect::Claude,
+        _ => EventType::of_name(event).is_ok_and(|event| event.can_block()),
     };
     let says_block = ["BLOCK", "Block", "block", "DENIED", "denied"];
     let is_meant = says_block.iter().any(|word| text.contains(word));
@@ -163,15 +165,6 @@ fn is_executable(_metadata: &std::fs::Metadata) -> bool {
 
 /// Returns the event that was probably meant by an unknown key.
 pub(super) fn nearest_event(dialect: Dialect, name: &str) -> Option<&'static str> {
-    // The time of the search grows faster than the length of the name.
-    if name.len() > LONGEST_NAME {
-        return None;
-    }
     let names = dialects::events(dialect).iter().map(|event| event.name);
-    let lower = name.to_lowercase();
-    names
-        .map(|known| (strsim::jaro_winkler(&known.to_lowercase(), &lower), known))
-        .filter(|(likeness, _)| *likeness > 0.85)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, known)| known)
+    nearest(name, names, LIKE_AN_EVENT)
 }

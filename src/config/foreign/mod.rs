@@ -20,8 +20,8 @@ use super::content::Loaded;
 use super::entry::to_value;
 use super::file::{self, LARGEST_FILE};
 use super::outline::parse;
-use super::places::absolute;
-use super::reader::Compiled;
+use super::places::{absolute, below};
+use super::reader::{Compiled, open};
 use super::report::{Problem, Severity, TrustPolicy};
 use crate::hook::dialects;
 use crate::hook::{Dialect, Hook, HookCommand, ToolAliases};
@@ -50,7 +50,7 @@ pub(super) struct OtherTools {
 
 /// The files that were found.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct LoadedFiles {
     pub(super) user: Vec<Loaded>,
     /// The files of the project and of plugins within it, which need the user's approval.
     pub(super) project: Vec<Loaded>,
@@ -59,7 +59,7 @@ pub(super) struct Found {
     off: Vec<(Dialect, Switches)>,
 }
 
-impl Found {
+impl LoadedFiles {
     /// Returns all files in order, without the hooks that the user's files switch off. Called after
     /// admission.
     pub(super) fn into_files(self) -> Vec<Loaded> {
@@ -82,11 +82,8 @@ fn switch_off(loaded: &mut Loaded, dialect: Dialect, switches: &Switches) {
     loaded.change_hooks(|hook| {
         let is_named = |name: &String| hook.name() == Some(name) || *name == command(&hook);
         let is_off = switches.all_off || switches.disabled.iter().any(is_named);
-        if hook.dialect() == dialect && is_off {
-            (hook.with_enabled(false), None)
-        } else {
-            (hook, None)
-        }
+        let enabled = hook.enabled() && !(is_off && hook.dialect() == dialect);
+        (hook.with_enabled(enabled), None)
     });
 }
 
@@ -107,20 +104,20 @@ impl OtherTools {
         }
     }
 
-    /// Reads all files, in the order of the tools. Without a root, only the files of the user.
-    /// The user's are left out unless it says so.
+    /// Reads all files, in the order of the tools. Without a root, reads no project's files. Without
+    /// `with_user`, reads the user's files only if they were named.
     pub(super) fn find(
         &self,
         root: Option<&Path>,
         policy: Option<&TrustPolicy>,
         with_user: bool,
-    ) -> Found {
+    ) -> LoadedFiles {
         let compiled = match policy {
             Some(TrustPolicy::Everything) => Compiled::Enabled,
             _ => Compiled::None,
         };
         let root = root.map(absolute);
-        let mut found = Found::default();
+        let mut found = LoadedFiles::default();
         if with_user {
             self.find_user(&mut found);
         }
@@ -132,23 +129,14 @@ impl OtherTools {
         found
     }
 
-    /// The user's files, and what the user has named.
+    /// Reads the user's files, and the files and plugins that the user has named.
     pub(super) fn user(&self, with_user: bool) -> Vec<Loaded> {
-        let mut found = Found::default();
+        let mut found = LoadedFiles::default();
         if with_user {
             self.find_user(&mut found);
         }
         self.find_named(&mut found);
         found.into_files()
-    }
-
-    /// Reads the project's files, and plugins within it.
-    pub(super) fn project(&self, root: &Path) -> Vec<Loaded> {
-        let root = absolute(root);
-        let mut found = Found::default();
-        self.find_project(&root, Compiled::Enabled, &mut found);
-        self.find_plugins(Some(&root), Compiled::Enabled, &mut found);
-        found.project
     }
 
     /// Returns the paths that are read, whether the files exist or not.
@@ -158,10 +146,10 @@ impl OtherTools {
         let home = self.home();
         for tool in self.tools() {
             if let Some(home) = &home {
-                paths.extend(files(home, tool.user));
+                paths.extend(below(home, tool.user));
             }
             if let Some(root) = root {
-                paths.extend(files(root, tool.project));
+                paths.extend(below(root, tool.project));
             }
         }
         for (directory, tool) in self.plugin_directories(root) {
@@ -204,13 +192,13 @@ impl OtherTools {
         self.home.clone().or_else(home::home_dir)
     }
 
-    fn find_user(&self, found: &mut Found) {
+    fn find_user(&self, found: &mut LoadedFiles) {
         let Some(home) = self.home() else {
             return;
         };
         for tool in self.tools() {
             let origin = self.origin(tool, None, None, Compiled::Enabled);
-            for path in files(&home, tool.user) {
+            for path in below(&home, tool.user) {
                 if let Some((loaded, switches)) = load(&path, &origin) {
                     found.user.push(loaded);
                     found.off.push((tool.dialect, switches));
@@ -222,14 +210,14 @@ impl OtherTools {
         }
     }
 
-    fn find_project(&self, root: &Path, compiled: Compiled, found: &mut Found) {
+    fn find_project(&self, root: &Path, compiled: Compiled, found: &mut LoadedFiles) {
         let is_home = self.home().as_deref() == Some(root);
         for tool in self.tools() {
             let origin = self.origin(tool, Some(root), None, compiled);
             let first = found.project.len();
-            for path in files(root, tool.project) {
+            for path in below(root, tool.project) {
                 // The user's home may be the project.
-                let is_read = is_home && files(root, tool.user).contains(&path);
+                let is_read = is_home && below(root, tool.user).contains(&path);
                 if !is_read {
                     self.project_file(&path, &origin, first, found);
                 }
@@ -242,40 +230,37 @@ impl OtherTools {
         }
     }
 
-    /// A project switches off its own hooks, also those of files before this one, and none of the user's. A file
-    /// that the user has named stays among the project's: what was approved of it is not gone.
-    fn project_file(&self, path: &Path, origin: &Origin, first: usize, found: &mut Found) {
+    /// Reads a file of the project. Its switches apply to the project's hooks only, also to those of the files
+    /// before it. A file that the user has named stays among the project's: what was approved of it is not gone.
+    fn project_file(&self, path: &Path, origin: &Origin, first: usize, found: &mut LoadedFiles) {
         let Some((mut loaded, switches)) = load(path, origin) else {
             return;
         };
         let dialect = origin.tool.dialect;
         if self.is_named(dialect, path) {
-            loaded.set_named();
+            loaded.is_named = true;
             found.project.push(loaded);
             found.off.push((dialect, switches));
             return;
         }
         found.project.push(loaded);
         for file in &mut found.project[first..] {
-            if !file.is_named() {
+            if !file.is_named {
                 switch_off(file, dialect, &switches);
             }
         }
     }
 
-    fn find_plugins(&self, root: Option<&Path>, compiled: Compiled, found: &mut Found) {
+    fn find_plugins(&self, root: Option<&Path>, compiled: Compiled, found: &mut LoadedFiles) {
         for directory in &self.plugins {
             let directory = absolute(directory);
             let tool = tool_of_plugin(&directory);
-            match root.filter(|root| is_within(&directory, root)) {
-                Some(root) => {
-                    self.plugin(&directory, tool, Some(root), compiled, &mut found.project);
-                }
-                None => {
-                    let plugins = &mut found.plugins;
-                    self.plugin(&directory, tool, None, Compiled::Enabled, plugins);
-                }
-            }
+            let root = root.filter(|root| is_within(&directory, root));
+            let (compiled, files) = match root {
+                Some(_) => (compiled, &mut found.project),
+                None => (Compiled::Enabled, &mut found.plugins),
+            };
+            self.plugin(&directory, tool, root, compiled, files);
             if !directory.is_dir() {
                 let words = "the path is not a directory, expected the directory of a plugin";
                 found.plugins.push(missing(&directory, words));
@@ -295,7 +280,7 @@ impl OtherTools {
         let origin = self.origin(tool, root, Some(directory), compiled);
         let is_of_project = root.is_some();
         for path in files_of_plugin(directory, &origin, found) {
-            let read: usize = found.iter().map(Loaded::size).sum();
+            let read: usize = found.iter().map(|file| file.size).sum();
             if is_of_project && read as u64 > LARGEST_FILE && path.exists() {
                 let words = "the file is left out: the project has more than 16 MiB of such files";
                 left_out(&path, words, &origin, found);
@@ -348,13 +333,13 @@ impl OtherTools {
         let plugin_root = above.filter(|_| of_plugin.is_some());
         let origin = self.origin(tool, root, plugin_root, Compiled::All);
         let mut loaded = Loaded::nothing(path);
-        loaded.set_tool(tool.name);
+        loaded.tool = Some(tool.name);
         reader::read(text, &origin, &mut loaded);
         Some(loaded)
     }
 }
 
-/// `hooks/hooks.json`, and what the manifest says; that of an extension says nothing of hooks.
+/// Returns `hooks/hooks.json` and the files that the manifest names. The manifest of an extension names none.
 fn files_of_plugin(directory: &Path, origin: &Origin, found: &mut Vec<Loaded>) -> Vec<PathBuf> {
     let mut paths = vec![directory.join("hooks").join("hooks.json")];
     if origin.tool.extensions.is_some() {
@@ -374,10 +359,8 @@ fn files_of_plugin(directory: &Path, origin: &Origin, found: &mut Vec<Loaded>) -
         if path.is_file() && !Path::new(name).components().any(goes_out) {
             paths.push(path);
         } else {
-            let mut missing = Loaded::nothing(&manifest);
             let words = format!("the manifest names `{name}`, which is not a file of the plugin");
-            missing.report(Problem::new(Severity::Error, &manifest, words));
-            found.push(missing);
+            found.push(missing(&manifest, words));
         }
     }
     if names.len() > MOST_NAMED_FILES {
@@ -403,7 +386,7 @@ fn is_within(directory: &Path, root: &Path) -> bool {
     }
 }
 
-/// Nothing but an error.
+/// Returns a file without hooks, with this error.
 fn missing(path: &Path, words: impl Into<String>) -> Loaded {
     let mut missing = Loaded::nothing(path);
     missing.report(Problem::new(Severity::Error, path, words));
@@ -412,27 +395,20 @@ fn missing(path: &Path, words: impl Into<String>) -> Loaded {
 
 /// Loads a file. Returns None if it does not exist.
 fn load(path: &Path, origin: &Origin) -> Option<(Loaded, Switches)> {
-    let mut loaded = Loaded::nothing(path);
-    let switches = match file::read(path) {
-        Ok(None) => return None,
-        Ok(Some(file::Text { text, warning })) => {
-            if let Some(words) = warning {
-                let words = format!("the file {words}");
-                loaded.report(Problem::new(Severity::Warning, path, words));
-            }
-            loaded.set_size(text.len());
-            reader::read(&text, origin, &mut loaded)
+    let (mut loaded, text) = open(path)?;
+    let mut switches = Switches::default();
+    match text {
+        Ok(text) => {
+            loaded.size = text.len();
+            switches = reader::read(&text, origin, &mut loaded);
         }
-        Err(error) => {
-            let problem = Problem::new(Severity::Error, path, error.to_string());
-            origin.give_up(problem, &mut loaded);
-            Switches::default()
-        }
-    };
+        Err(problem) => origin.give_up(problem, &mut loaded),
+    }
     Some((loaded, switches))
 }
 
-/// Returns the files in `hooks` of a manifest; None if its value is not a file name.
+/// Returns the file names in `hooks` of a manifest, one or a list of them. None if the value is an object of
+/// events, as in a settings file.
 fn named_files(manifest: &Path) -> Option<Vec<String>> {
     let file::Text { text, .. } = file::read(manifest).ok()??;
     let (text, _) = file::without_mark(&text);
@@ -442,12 +418,6 @@ fn named_files(manifest: &Path) -> Option<Vec<String>> {
         Value::String(name) => Some(vec![name]),
         names => serde_json::from_value(names).ok(),
     }
-}
-
-/// Joins the names with the system's own separators, for display.
-fn files(directory: &Path, names: &[&str]) -> Vec<PathBuf> {
-    let paths = names.iter().map(|name| directory.join(name));
-    paths.map(|path| path.components().collect()).collect()
 }
 
 fn extensions(directory: &Path, tool: &Tool) -> Vec<PathBuf> {

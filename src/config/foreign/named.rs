@@ -5,12 +5,12 @@ use std::path::Path;
 use super::super::places::absolute;
 use super::super::reader::Compiled;
 use super::tools::tool;
-use super::{Found, OtherTools, load, missing};
+use super::{LoadedFiles, OtherTools, load, missing};
 use crate::hook::Dialect;
 
 impl OtherTools {
-    /// What the user has named, but for files that are read already.
-    pub(super) fn find_named(&self, found: &mut Found) {
+    /// Reads the files and plugins that the user has named, except files that were read before.
+    pub(super) fn find_named(&self, found: &mut LoadedFiles) {
         for (dialect, path) in &self.named {
             let path = absolute(path);
             let Some(tool) = tool(*dialect) else {
@@ -21,7 +21,7 @@ impl OtherTools {
                 continue;
             }
             let mut read = found.user.iter().chain(&found.project);
-            if read.any(|file| is_same_file(file.path(), &path)) {
+            if read.any(|file| is_same_file(&file.path, &path)) {
                 continue;
             }
             let origin = self.origin(tool, None, None, Compiled::Enabled);

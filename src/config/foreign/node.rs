@@ -8,46 +8,16 @@ use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
 
 use crate::config::entry::{last, properties};
+use crate::config::lint::Finding;
 use crate::config::report::Severity;
 
-/// A problem with one key, with its range within the group's text.
-pub(super) struct Finding {
-    pub(super) severity: Severity,
-    pub(super) key: String,
-    pub(super) range: Range<usize>,
-    pub(super) message: String,
-    pub(super) suggestion: Option<String>,
-    pub(super) help: Option<String>,
-}
-
 impl Finding {
-    pub(super) fn new(severity: Severity, at: &Node<'_, '_>, message: impl Into<String>) -> Self {
-        Self {
-            severity,
-            key: at.key.to_owned(),
-            range: at.range(),
-            message: message.into(),
-            suggestion: None,
-            help: None,
-        }
-    }
-
     pub(super) fn error(at: &Node<'_, '_>, message: impl Into<String>) -> Self {
-        Self::new(Severity::Error, at, message)
+        Self::new(at.key, message).at(Severity::Error, &at.range())
     }
 
     pub(super) fn warning(at: &Node<'_, '_>, message: impl Into<String>) -> Self {
-        Self::new(Severity::Warning, at, message)
-    }
-
-    pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
-    }
-
-    pub(super) fn with_suggestion(mut self, suggestion: impl Into<String>) -> Self {
-        self.suggestion = Some(suggestion.into());
-        self
+        Self::new(at.key, message).at(Severity::Warning, &at.range())
     }
 }
 
@@ -115,27 +85,5 @@ impl<'t, 'a> Node<'t, 'a> {
     /// Returns a message about an unexpected value.
     pub(super) fn unexpected(&self, expected: &str) -> String {
         format!("expected {expected}, found {}", self.kind())
-    }
-
-    /// Returns the string of a key; a value of another type is reported and ignored.
-    pub(super) fn text_of(&self, key: &'t str, found: &mut Vec<Finding>) -> Option<&'t str> {
-        let node = self.get(key)?;
-        let text = node.text();
-        if text.is_none() {
-            found.push(Finding::warning(&node, node.unexpected("a string")));
-        }
-        text
-    }
-
-    /// Returns the boolean of a key; a value of another type is reported and counts as false.
-    pub(super) fn switch(&self, key: &'t str, found: &mut Vec<Finding>) -> bool {
-        let Some(node) = self.get(key) else {
-            return false;
-        };
-        if let ast::Value::BooleanLit(literal) = node.value {
-            return literal.value;
-        }
-        found.push(Finding::warning(&node, node.unexpected("true or false")));
-        false
     }
 }

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use jsonc_parser::tokens::Token;
 
-use crate::config::file::{FileError, LARGEST_FILE};
-use crate::config::outline::{Failure, MOST_ENTRIES, MOST_KEYS, Member, Tokens};
+use crate::config::file::FileError;
+use crate::config::outline::{Failure, MOST_ENTRIES, MOST_KEYS, Member, Tokens, other_members};
 
 /// The value of one event in `hooks`.
 pub(super) struct Groups<'a> {
@@ -24,7 +24,8 @@ pub(super) struct Outline<'a> {
     /// The keys next to `hooks`.
     pub(super) others: Vec<Member<'a>>,
     pub(super) events: Vec<Groups<'a>>,
-    /// The position of `hooks`, if its value is not an object.
+    /// The range of the value of `hooks`, if it is not an object: no settings file may have that, but a
+    /// manifest has the names of files there.
     pub(super) no_object: Option<Range<usize>>,
 }
 
@@ -46,28 +47,8 @@ pub(super) fn has_events(text: &str) -> Option<bool> {
 
 impl<'a> Outline<'a> {
     pub(super) fn of(text: &'a str) -> Result<Self, Failure> {
-        if text.len() as u64 > LARGEST_FILE {
-            return Err((FileError::TooLarge, 0..0));
-        }
-        let mut tokens = Tokens::new(text);
         let mut outline = Self::default();
-        tokens.open()?;
-        tokens.members(|tokens, key, key_range| {
-            if key == "hooks" {
-                return outline.hooks(tokens);
-            }
-            if outline.others.len() == MOST_KEYS {
-                return Err((FileError::TooManyKeys, key_range));
-            }
-            let value = tokens.value()?;
-            outline.others.push(Member {
-                key,
-                key_range,
-                value,
-            });
-            Ok(())
-        })?;
-        tokens.end()?;
+        outline.others = other_members(text, |tokens, _| outline.hooks(tokens))?;
         Ok(outline)
     }
 

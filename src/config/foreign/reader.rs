@@ -7,20 +7,20 @@ use std::sync::Arc;
 use jsonc_parser::ast;
 use serde_json::Value;
 
-use super::handler::{self, Group};
+use super::handler::{Group, Handler};
 use super::lint;
-use super::node::{Finding, Node};
+use super::node::Node;
 use super::origin::Origin;
 use super::outline::{Groups, Outline};
-use crate::config::content::{Item, Loaded};
+use crate::config::content::Loaded;
 use crate::config::entry::to_value;
-use crate::config::file::{self, FileError};
+use crate::config::file::FileError;
+use crate::config::lint::Finding;
 use crate::config::outline::{Failure, Member, parse};
-use crate::config::position::Positions;
-use crate::config::reader::excerpt;
-use crate::config::report::{Problem, Severity};
+use crate::config::reader::FileReader;
+use crate::config::report::Severity;
 use crate::hook::dialects::{self, ForeignEvent};
-use crate::hook::{Allowance, Dialect, Foreign, Hook, HookError, HookSource, NotCompiled};
+use crate::hook::{Dialect, Foreign, Hook, HookError, NotCompiled};
 use crate::pattern::EventPattern;
 
 /// The hooks that a file switches off.
@@ -33,33 +33,26 @@ pub(super) struct Switches {
 
 /// Reads a text into `loaded`; returns the hooks that it switches off.
 pub(super) fn read(text: &str, origin: &Origin, loaded: &mut Loaded) -> Switches {
-    let (text, mark) = file::without_mark(text);
     let mut reader = Reader {
-        text,
-        positions: Positions::new(text, mark),
+        file: FileReader::new(text, loaded),
         origin,
-        allowance: Allowance::default(),
         switches: Switches::default(),
-        loaded,
     };
     if let Err((error, range)) = reader.try_read() {
         let words = match error {
             FileError::NoObject => "expected an object with an object `hooks`".to_owned(),
             other => other.to_string(),
         };
-        let problem = reader.problem(Severity::Error, &range, words);
-        origin.give_up(problem, reader.loaded);
+        let problem = reader.file.problem(Severity::Error, &range, words);
+        origin.give_up(problem, reader.file.loaded);
     }
     reader.switches
 }
 
 struct Reader<'a> {
-    text: &'a str,
-    positions: Positions<'a>,
+    file: FileReader<'a>,
     origin: &'a Origin,
-    allowance: Allowance,
     switches: Switches,
-    loaded: &'a mut Loaded,
 }
 
 /// A position in `hooks`.
@@ -90,7 +83,7 @@ impl Place<'_> {
 
 impl Reader<'_> {
     fn try_read(&mut self) -> Result<(), Failure> {
-        let outline = Outline::of(self.text)?;
+        let outline = Outline::of(self.file.text)?;
         for member in &outline.others {
             self.setting(member)?;
             if let Some(event) = dialects::event(self.origin.tool.dialect, &member.key) {
@@ -99,7 +92,8 @@ impl Reader<'_> {
         }
         if let Some(range) = outline.no_object {
             let words = "expected an object of events, each with a list";
-            self.report("hooks", Severity::Error, &range, words);
+            let finding = Finding::new("hooks", words).at(Severity::Error, &range);
+            self.file.report(None, finding);
         }
         for groups in &outline.events {
             self.groups(groups)?;
@@ -107,17 +101,14 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Of a file without `hooks`, whose hooks its tool ignores.
+    /// Reports an event next to `hooks`: its tool ignores the hooks.
     fn event_outside(&mut self, event: &'static ForeignEvent, member: &Member<'_>) {
-        if self.loaded.shows_more() {
-            let words = "an event outside of `hooks`: its hooks do not run";
-            let mut problem = self.problem(Severity::Error, &member.key_range, words);
-            problem.help = Some("write {\"hooks\": { ... }} around it".to_owned());
-            problem.place_in(None, event.name);
-            let reason = problem.reason();
-            self.loaded.report(problem);
-            self.event_placeholder(event, &reason, member.key_range.start);
-        }
+        let words = "an event outside of `hooks`: its hooks do not run";
+        let finding = Finding::new(event.name, words)
+            .at(Severity::Error, &member.key_range)
+            .with_help("write {\"hooks\": { ... }} around it");
+        let reason = self.file.report(None, finding);
+        self.event_placeholder(event, &reason, member.key_range.start);
     }
 
     /// Reads the keys that switch hooks off.
@@ -131,7 +122,7 @@ impl Reader<'_> {
         if !is_switch {
             return Ok(());
         }
-        let tree = parse(self.text, &member.value)?;
+        let tree = parse(self.file.text, &member.value)?;
         let value = to_value(&tree, 0).unwrap_or_default();
         if dialect == Dialect::Claude {
             self.switches.all_off = value == Value::Bool(true);
@@ -152,11 +143,12 @@ impl Reader<'_> {
         let Some(ranges) = &groups.groups else {
             let key = format!("hooks.{}", event.name);
             let words = "expected a list of groups, each with a list `hooks`";
-            self.report(&key, Severity::Error, &groups.key_range, words);
+            let finding = Finding::new(key, words).at(Severity::Error, &groups.key_range);
+            self.file.report(None, finding);
             return Ok(());
         };
         for (index, range) in ranges.iter().enumerate() {
-            let tree = parse(self.text, range)?;
+            let tree = parse(self.file.text, range)?;
             let place = Place {
                 event: event.name,
                 group: index,
@@ -181,23 +173,21 @@ impl Reader<'_> {
         {
             return Some((event, pattern));
         }
-        if !self.loaded.shows_more() {
+        if !self.file.loaded.shows_more() {
             return None;
         }
-        let key = format!("hooks.{name}");
-        let mut problem = if known.is_some() {
-            let words = format!("hosts do not fire `{name}`: its hooks do not run");
-            self.problem(Severity::Warning, &groups.key_range, words)
-        } else {
-            let words = format!("`{name}` is not an event of {}", tool.name);
-            let mut problem = self.problem(Severity::Error, &groups.key_range, words);
-            problem.suggestion = lint::nearest_event(tool.dialect, name).map(str::to_owned);
-            problem
-        };
-        problem.place_in(None, &key);
-        let meant = problem.suggestion.clone();
-        let reason = problem.reason();
-        self.loaded.report(problem);
+        let mut finding = Finding::new(
+            format!("hooks.{name}"),
+            format!("hosts do not fire `{name}`: its hooks do not run"),
+        );
+        finding.range = groups.key_range.clone();
+        if known.is_none() {
+            finding.severity = Severity::Error;
+            finding.message = format!("`{name}` is not an event of {}", tool.name);
+            finding.suggestion = lint::nearest_event(tool.dialect, name).map(str::to_owned);
+        }
+        let meant = finding.suggestion.clone();
+        let reason = self.file.report(None, finding);
         let meant = meant.and_then(|name| dialects::event(tool.dialect, &name));
         if let Some(event) = meant {
             self.event_placeholder(event, &reason, groups.key_range.start);
@@ -267,7 +257,7 @@ impl Reader<'_> {
         if !self.origin.is_compiled {
             return Ok(None);
         }
-        match foreign.compile(&mut self.allowance) {
+        match foreign.compile(&mut self.file.allowance) {
             Ok(()) => Ok(None),
             Err(NotCompiled::Invalid(HookError::Key(error))) => {
                 Ok(Some(Finding::error(at, error.message)))
@@ -286,10 +276,15 @@ impl Reader<'_> {
         group: &Group,
     ) -> Result<(), Failure> {
         let start = place.range(&node.range()).start;
-        let start = self.positions.position(start);
-        let source = HookSource::new(self.loaded.shared_path(), None, Some(start.line));
+        let source = self.file.source(None, start);
         let mut found = Vec::new();
-        let mut read = handler::handler(node, group, self.origin, source, &mut found);
+        let handler = Handler {
+            node,
+            group,
+            origin: self.origin,
+            found: &mut found,
+        };
+        let mut read = handler.hook(source);
         self.findings(place, found);
         if let Ok(hook) = &read
             && let Some(foreign) = hook.foreign()
@@ -298,11 +293,7 @@ impl Reader<'_> {
             read = Err(finding);
         }
         match read {
-            Ok(hook) => self.loaded.add(Item {
-                hook: Arc::new(hook),
-                is_placeholder: false,
-                start: Some(start),
-            }),
+            Ok(hook) => self.file.add(hook, false, start),
             Err(finding) => self.unusable(place, group, finding),
         }
         Ok(())
@@ -315,16 +306,10 @@ impl Reader<'_> {
     }
 
     /// Reports a problem, and returns its message.
-    fn finding(&mut self, place: &Place<'_>, finding: Finding) -> String {
-        let range = place.range(&finding.range);
-        let mut problem = self.problem(finding.severity, &range, finding.message);
-        problem.place_in(None, &place.key(&finding.key));
-        problem.suggestion = finding.suggestion;
-        problem.help = finding.help;
-        let problem = problem.made_printable();
-        let reason = problem.reason();
-        self.loaded.report(problem);
-        reason
+    fn finding(&mut self, place: &Place<'_>, mut finding: Finding) -> String {
+        finding.range = place.range(&finding.range);
+        finding.key = place.key(&finding.key);
+        self.file.report(None, finding)
     }
 
     /// Handles an unusable handler. The tool ignores it, and so does this crate unless the host is
@@ -339,40 +324,14 @@ impl Reader<'_> {
         if !self.origin.is_strict {
             return;
         }
-        let start = self.positions.position(at);
-        let source = HookSource::new(self.loaded.shared_path(), None, Some(start.line));
         let mut hook = Hook::placeholder(reason)
-            .with_source(source)
+            .with_source(self.file.source(None, at))
             .with_foreign(Arc::new(group.foreign.clone()))
             .with_on_failure(self.origin.policy());
         if let Ok(pattern) = EventPattern::new(group.pattern) {
             hook = hook.with_pattern(pattern);
         }
-        self.loaded.add(Item {
-            hook: Arc::new(hook),
-            is_placeholder: true,
-            start: Some(start),
-        });
-    }
-
-    fn report(&mut self, key: &str, severity: Severity, range: &Range<usize>, words: &str) {
-        if self.loaded.shows_more() {
-            let mut problem = self.problem(severity, range, words);
-            problem.place_in(None, key);
-            self.loaded.report(problem);
-        }
-    }
-
-    fn problem(
-        &self,
-        severity: Severity,
-        range: &Range<usize>,
-        message: impl Into<String>,
-    ) -> Problem {
-        let mut problem = Problem::new(severity, self.loaded.path(), message);
-        problem.range = Some(self.positions.range(range));
-        problem.excerpt = Some(excerpt(self.text, range));
-        problem
+        self.file.add(hook, true, at);
     }
 }
 

@@ -21,8 +21,7 @@ pub(super) struct Tool {
     pub(super) timeout_keys: &'static [&'static str],
     /// Whether timeouts are in milliseconds, not in seconds.
     pub(super) milliseconds: bool,
-    /// The keys of a handler that the tool reads, in addition to `type`, `command`, the timeout and
-    /// `statusMessage`.
+    /// The keys of a handler that the tool reads, in addition to `type`, `command` and the timeout.
     pub(super) keys: &'static [&'static str],
     /// The types of handlers that the tool runs, but this crate does not.
     pub(super) other_types: &'static [&'static str],
@@ -43,7 +42,15 @@ pub(super) static TOOLS: [Tool; 3] = [
         manifest: ".claude-plugin",
         timeout_keys: &["timeout"],
         milliseconds: false,
-        keys: &["args", "shell", "if", "async", "asyncRewake", "onFailure"],
+        keys: &[
+            "args",
+            "shell",
+            "if",
+            "async",
+            "asyncRewake",
+            "onFailure",
+            "statusMessage",
+        ],
         other_types: &["prompt", "agent", "http", "mcp_tool"],
         skips_async: false,
         settings_in_hooks: &[],
@@ -58,7 +65,7 @@ pub(super) static TOOLS: [Tool; 3] = [
         manifest: ".codex-plugin",
         timeout_keys: &["timeout", "timeoutSec"],
         milliseconds: false,
-        keys: &["async"],
+        keys: &["async", "statusMessage"],
         other_types: &["prompt", "agent"],
         skips_async: true,
         settings_in_hooks: &[],
@@ -73,7 +80,7 @@ pub(super) static TOOLS: [Tool; 3] = [
         manifest: "gemini-extension.json",
         timeout_keys: &["timeout"],
         milliseconds: true,
-        keys: &["name", "description", "env"],
+        keys: &["name", "description", "env", "statusMessage"],
         other_types: &["plugin", "runtime"],
         skips_async: false,
         settings_in_hooks: &["enabled", "disabled", "notifications"],

@@ -22,10 +22,10 @@ pub(super) fn lint(
         HookCommand::Program(args) => {
             let args: Vec<_> = args.iter().cloned().map(Word::literal).collect();
             let args: Vec<_> = args.iter().collect();
-            found.extend(of_program(&args).map(|it| it.into_finding("args")));
+            found.extend(of_program(&args, "args"));
         }
         HookCommand::Shell { text, shell } if is_posix(*shell) => {
-            found.extend(of_text(&words(text)).map(|it| it.into_finding("command")));
+            found.extend(of_text(&words(text)));
         }
         HookCommand::Shell { .. } => {}
     }
@@ -36,7 +36,7 @@ pub(super) fn lint(
     if is_written("reads") && hook.reads() == Reads::Environment {
         let message = "a resident hook has no event in its environment";
         let help = "remove `reads`: the hook reads its events from standard input";
-        found.push(Finding::new("reads", message.to_owned()).with_help(help));
+        found.push(Finding::new("reads", message).with_help(help));
     }
     found
 }
@@ -57,40 +57,18 @@ fn unknown_files(hook: &Hook) -> Option<Finding> {
         ),
     };
     let message = "the files that this command runs are unknown, so its process is not kept";
-    Some(Finding::new(key, message.to_owned()).with_help(help))
+    Some(Finding::new(key, message).with_help(help))
 }
 
-/// How a program of the command handles its input.
-enum Habit {
-    ReadsToTheEnd(String),
-    KeepsItsOutput,
-    ReadsBytes,
+fn reads_to_the_end(program: &str, key: &str) -> Finding {
+    let message = format!(
+        "`{program}` reads to the end of its input, which comes only when the process must end"
+    );
+    Finding::new(key, message).with_help("answer each line as it is read")
 }
 
-impl Habit {
-    fn into_finding(self, key: &'static str) -> Finding {
-        match self {
-            Self::ReadsToTheEnd(program) => {
-                let message = format!(
-                    "`{program}` reads to the end of its input, which comes only when the process must end"
-                );
-                Finding::new(key, message).with_help("answer each line as it is read")
-            }
-            Self::KeepsItsOutput => {
-                let message = "`jq` buffers its answers".to_owned();
-                Finding::new(key, message).with_help("use `jq --unbuffered`")
-            }
-            Self::ReadsBytes => {
-                let message = "`while read` makes a system call for each byte of an event";
-                let help = "read whole lines, as Python, Node and `jq --unbuffered` do";
-                Finding::new(key, message.to_owned()).with_help(help)
-            }
-        }
-    }
-}
-
-/// Returns the first one in the text, or in its nested code.
-fn of_text(text: &CommandText) -> Option<Habit> {
+/// Finds the first program in the text, or in its nested code, that does not answer each line as it comes.
+fn of_text(text: &CommandText) -> Option<Finding> {
     let mut commands = text
         .tokens
         .split(|token| matches!(token, Token::Operator(_)));
@@ -99,12 +77,12 @@ fn of_text(text: &CommandText) -> Option<Habit> {
             Token::Word(word) => Some(word),
             Token::Operator(_) => None,
         });
-        of_program(&words.collect::<Vec<_>>())
+        of_program(&words.collect::<Vec<_>>(), "command")
     });
     first.or_else(|| text.nested.iter().find_map(of_text))
 }
 
-fn of_program(words: &[&Word]) -> Option<Habit> {
+fn of_program(words: &[&Word], key: &str) -> Option<Finding> {
     let mut words = words.iter().map(|word| &*word.text).peekable();
     let mut loops = false;
     // Skips the words that may precede a program.
@@ -114,15 +92,17 @@ fn of_program(words: &[&Word]) -> Option<Habit> {
     let program = words.next()?;
     let name = program.rsplit('/').next().unwrap_or(program);
     if loops && name == "read" {
-        return Some(Habit::ReadsBytes);
+        let message = "`while read` makes a system call for each byte of an event";
+        let help = "read whole lines, as Python, Node and `jq --unbuffered` do";
+        return Some(Finding::new(key, message).with_help(help));
     }
     if name == "jq" {
-        return of_jq(words);
+        return of_jq(words, key);
     }
     // With a file as an argument, it does not read the events.
     let reads_events = words.all(|word| word.starts_with('-'));
     let reads = READ_TO_THE_END.contains(&name) && (reads_events || name == "xargs");
-    reads.then(|| Habit::ReadsToTheEnd(name.to_owned()))
+    reads.then(|| reads_to_the_end(name, key))
 }
 
 fn stands_before_a_program(word: &str) -> bool {
@@ -137,17 +117,19 @@ fn stands_before_a_program(word: &str) -> bool {
 }
 
 /// Checks the options of `jq`. Short options may be combined, as in `-sc`.
-fn of_jq<'a>(options: impl Iterator<Item = &'a str>) -> Option<Habit> {
+fn of_jq<'a>(options: impl Iterator<Item = &'a str>, key: &str) -> Option<Finding> {
     let options: Vec<_> = options.filter(|word| word.starts_with('-')).collect();
     let slurps = |word: &&&str| match word.strip_prefix("--") {
         Some(long) => long == "slurp",
         None => word.contains('s') && word.chars().skip(1).all(char::is_alphabetic),
     };
     if options.iter().any(|word| slurps(&word)) {
-        return Some(Habit::ReadsToTheEnd("jq --slurp".to_owned()));
+        return Some(reads_to_the_end("jq --slurp", key));
     }
-    let flushes = options.contains(&"--unbuffered");
-    (!flushes).then_some(Habit::KeepsItsOutput)
+    if options.contains(&"--unbuffered") {
+        return None;
+    }
+    Some(Finding::new(key, "`jq` buffers its answers").with_help("use `jq --unbuffered`"))
 }
 
 /// Finds a variable of an event, unless the hook sets it itself.

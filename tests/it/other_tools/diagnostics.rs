@@ -352,6 +352,15 @@ fn common_mistakes_are_named() {
             "warning: project/.claude/settings.json:2:43: hooks.PreToolUse[1].hooks[0].command: `exit 1` does not block in Claude Code (`exit 2` does, with the reason on stderr)",
         ],
     );
+    handler(
+        CLAUDE,
+        "PreCompact",
+        &with("echo BLOCKED; exit 1"),
+        &[
+            "warning: project/.claude/settings.json:2:43: hooks.PreCompact[1].hooks[0].command: `exit 1` does not block in Claude Code (`exit 2` does, with the reason on stderr)",
+        ],
+    );
+    handler(CODEX, "PreCompact", &with("echo BLOCKED; exit 1"), &[]);
     handler(CLAUDE, "PostToolUse", &with("echo BLOCKED; exit 1"), &[]);
     handler(
         CLAUDE,
