@@ -36,15 +36,10 @@ impl Verdict {
 
 /// Returns the event of the changed call, if hooks have changed the call.
 pub(crate) fn changed_by(event: &HookEvent, outcome: &Outcome) -> Option<HookEvent> {
-    if event.event_type != EventType::ToolPreExecute || !outcome.allowed() {
+    if event.event_type != EventType::ToolPreExecute {
         return None;
     }
-    let changes = outcome.updated_input()?;
     let args = event.data.get("tool_args")?.as_object()?;
-    let mut changed = args.clone();
-    changed.extend(changes);
-    if changed == *args {
-        return None;
-    }
+    let changed = outcome.changed_input(args)?;
     Some(event.clone().with_data("tool_args", changed))
 }

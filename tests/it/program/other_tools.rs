@@ -566,3 +566,18 @@ fn people_are_shown_what_each_hook_says() {
         assert!(said.out.contains(words), "{words}: {said:?}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_replaced_call_is_fired_again_whole() {
+    let user = User::new();
+    let answer = json!({"permissionDecision": "allow", "updatedInput": {"command": "ls"}});
+    let handler = command(&specific(PRE, &answer));
+    user.write("home/.claude/settings.json", &settings(PRE, &handler));
+    let args = ["fire", "tool:pre_execute", "--tool", "bash", "--json"];
+    let call = ["--args", r#"{"command":"sudo ls","timeout":1}"#];
+    let args = with(&args, &["--other-tools", "claude"]);
+    let report = user.run(&with(&args, &call)).json();
+    let again = &report["again"]["event"]["data"]["tool_args"];
+    assert_eq!(*again, json!({"command": "ls"}));
+}
