@@ -138,6 +138,14 @@ impl<'a> Terminal<'a> {
         writeln!(self.errors, "{text}")
     }
 
+    /// Notes that a variable disables all hooks, if there is one.
+    pub(crate) fn note_disabled(&mut self, disabled_by: Option<&str>) -> io::Result<()> {
+        match disabled_by {
+            Some(variable) => self.note(format_args!("no hook runs: `{variable}` is set")),
+            None => Ok(()),
+        }
+    }
+
     /// Writes the problems of hooks files to standard error.
     pub(crate) fn problems(&mut self, report: &LoadReport) -> io::Result<()> {
         if report.problems.is_empty() {

@@ -49,9 +49,7 @@ pub(crate) fn run(
     }
     let hooks = context.load()?;
     terminal.problems(&hooks.report())?;
-    if let Some(variable) = context.disabled_by() {
-        terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
-    }
+    terminal.note_disabled(context.disabled_by())?;
     let executor = HookExecutor::builder().registry(Arc::clone(hooks.registry()));
     let executor = context.executor(&hooks, executor);
     let mut judged = Vec::new();

@@ -47,15 +47,13 @@ pub(crate) fn run(
         return dry_run::run(args, &event, context, &hooks, terminal);
     }
     terminal.problems(&hooks.report())?;
+    terminal.note_disabled(context.disabled_by())?;
     if let Some(events) = args.resident {
         return resident::run(events, event, context, &hooks, args.json, terminal);
     }
     let mut options = FireOptions::default().stop_on_failure(!args.keep_going);
     if args.parallel {
         options = options.parallel();
-    }
-    if let Some(variable) = context.disabled_by() {
-        terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
     }
     let record = args.record.as_deref().map(Record::open).transpose()?;
     // From here on Ctrl-C ends the hooks, not only this program.
@@ -192,15 +190,9 @@ impl Fired {
             .registry(Arc::clone(found.registry()))
             .observer(Notes(sender.clone()));
         let executor = firing.context.executor(found, executor);
-        let hooks = match executor.disabled_by() {
-            Some(_) => Vec::new(),
-            None => {
-                let mut hooks = found.registry().get_hooks(&event);
-                hooks
-                    .retain(|hook| hook.matches(&event) && (with_background || !hook.background()));
-                hooks
-            }
-        };
+        let is_disabled = executor.disabled_by().is_some();
+        let mut hooks = executor.hooks_for(&event);
+        hooks.retain(|hook| !is_disabled && (with_background || !hook.background()));
         let event = Arc::new(event);
         let updates = sender.clone();
         let tell = move |update: HookUpdate<'_>| {

@@ -38,7 +38,8 @@ pub(super) fn run(
         return Err(Failure::new("on this platform no hook's process is kept")
             .with_fix("leave `--resident` out"));
     }
-    let hooks = hooks_for(&event, context, found, terminal)?;
+    let mut hooks = found.executor().hooks_for(&event);
+    hooks.retain(|_| context.disabled_by().is_none());
     let (hooks, others): (Vec<_>, Vec<_>) = hooks.into_iter().partition(|hook| hook.resident());
     let _ = terminal.interrupted();
     let event = Arc::new(event);
@@ -71,19 +72,6 @@ pub(super) fn run(
         conclude(&series, hooks.len(), others.len(), terminal)?;
     }
     Ok(series.ended)
-}
-
-fn hooks_for(
-    event: &HookEvent,
-    context: &Context<'_>,
-    found: &Hooks,
-    terminal: &mut Terminal<'_>,
-) -> Result<Vec<Arc<Hook>>, Failure> {
-    if let Some(variable) = context.disabled_by() {
-        terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
-        return Ok(Vec::new());
-    }
-    Ok(found.registry().get_hooks(event))
 }
 
 fn conclude(
