@@ -59,7 +59,9 @@ pub(super) fn start(core: &Arc<Core>, event: SharedEvent, hook: &Arc<Hook>) {
 
 impl Background {
     fn tell_of_drop(&self, reason: DropReason) {
-        let run = HookRun::new(&self.event, &self.hook, self.submitted.elapsed());
+        let can_block = self.core.vocabulary.can_block(&self.event.event_type);
+        let queued = self.submitted.elapsed();
+        let run = HookRun::new(&self.event, &self.hook, can_block, queued);
         self.core.runner.drop_run(&run, reason);
     }
 }

@@ -54,9 +54,10 @@ impl FireJob {
     }
 
     fn tell_of_drop(&self, reason: DropReason) {
+        let can_block = self.core.vocabulary.can_block(&self.event.event_type);
         let queued = self.submitted.elapsed();
         for hook in &self.hooks {
-            let run = HookRun::new(&self.event, hook, queued);
+            let run = HookRun::new(&self.event, hook, can_block, queued);
             self.core.runner.drop_run(&run, reason);
         }
     }

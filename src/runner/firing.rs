@@ -107,6 +107,6 @@ impl<'a> Firing<'a> {
     }
 
     pub(crate) fn run_of<'b>(&'b self, hook: &'b Arc<Hook>) -> HookRun<'b> {
-        HookRun::new(&self.event, hook, self.queued)
+        HookRun::new(&self.event, hook, self.can_block, self.queued)
     }
 }

@@ -100,15 +100,23 @@ pub struct HookRun<'a> {
     pub event: &'a HookEvent,
     /// The hook. [`Hook::background`] says whether it runs in the background.
     pub hook: &'a Arc<Hook>,
+    /// Whether hooks can block the event, as [`Outcome::can_block`](crate::Outcome::can_block).
+    pub can_block: bool,
     /// How long the event, or the background hook, has waited for a thread. Zero for a blocking call.
     pub queued: Duration,
 }
 
 impl<'a> HookRun<'a> {
-    pub(crate) fn new(event: &'a HookEvent, hook: &'a Arc<Hook>, queued: Duration) -> Self {
+    pub(crate) fn new(
+        event: &'a HookEvent,
+        hook: &'a Arc<Hook>,
+        can_block: bool,
+        queued: Duration,
+    ) -> Self {
         Self {
             event,
             hook,
+            can_block,
             queued,
         }
     }

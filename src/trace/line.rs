@@ -51,6 +51,7 @@ struct Ran {
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<&'static str>,
     decision: &'static str,
+    can_block: bool,
     should_continue: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -101,6 +102,7 @@ impl Note {
             failure: result.failure.map(FailureKind::as_str),
             skipped: result.skipped.map(SkipReason::as_str),
             decision: decision(result),
+            can_block: run.can_block,
             should_continue: result.should_continue(),
             reason: reason.map(|reason| within(reason, LONGEST_SOUGHT).to_owned()),
             resident: result.residency.map(Residency::as_str),

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Read};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{EventType, printable_lines};
+use crate::printable_lines;
 
 /// The most lines that are kept, which are the last ones; a browser cannot show more.
 const MOST_ENTRIES: usize = 100_000;
@@ -185,17 +185,10 @@ impl Entry {
     }
 }
 
-/// Whether the event can be blocked. Custom events can.
-fn can_block(value: &Value) -> bool {
-    let name = value.get("event").and_then(Value::as_str);
-    let event = name.and_then(|name| name.parse::<EventType>().ok());
-    event.is_none_or(|event| event.can_block())
-}
-
 fn decided(value: &Value) -> Option<Kind> {
     match value.get("decision")?.as_str()? {
         "ask" => Some(Kind::Ask),
-        "block" if can_block(value) => Some(Kind::Block),
+        "block" if value["can_block"] != false => Some(Kind::Block),
         "block" => Some(Kind::Failed),
         _ => None,
     }
@@ -243,14 +236,14 @@ mod tests {
 
     #[test]
     fn only_events_that_can_be_blocked_are_blocked() {
-        for (event, decision, expected) in [
-            ("tool:pre_execute", "block", Kind::Block),
-            ("my:event", "block", Kind::Block),
-            ("session:start", "block", Kind::Failed),
-            ("tool:post_execute", "ask", Kind::Ask),
+        for (can_block, decision, expected) in [
+            (true, "block", Kind::Block),
+            (false, "block", Kind::Failed),
+            (false, "ask", Kind::Ask),
         ] {
-            let line = json!({"event": event, "failure": "timed_out", "decision": decision});
-            assert_eq!(kind_of(&line), expected, "{event}");
+            let line =
+                json!({"failure": "timed_out", "decision": decision, "can_block": can_block});
+            assert_eq!(kind_of(&line), expected, "{line}");
         }
     }
 
