@@ -190,7 +190,8 @@ fn cannot(what: &str, file: &Path, error: &io::Error) -> Failure {
 pub(crate) struct Record {
     path: PathBuf,
     text: String,
-    mode: u32,
+    /// None for a new file.
+    mode: Option<u32>,
 }
 
 impl Record {
@@ -200,10 +201,10 @@ impl Record {
             Ok(file) => {
                 let mode = files::mode_of(&file);
                 let text = files::text_of(file);
-                let read = text.and_then(|text| Ok((text, mode?)));
+                let read = text.and_then(|text| Ok((text, Some(mode?))));
                 read.map_err(|error| cannot("read", path, &error))?
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => ("[]".to_owned(), 0o644),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => ("[]".to_owned(), None),
             Err(error) => return Err(cannot("read", path, &error)),
         };
         parse(path, &text)?;
