@@ -126,7 +126,7 @@ impl Traced {
         let value: Value = serde_json::from_slice(line).unwrap_or_default();
         if let Some(lost) = value.get("lost").and_then(Value::as_u64) {
             self.lost = self.lost.saturating_add(lost);
-        } else if let Some(mut entry) = Entry::of(&value) {
+        } else if let Some(mut entry) = Entry::from_json(&value) {
             entry.bytes = line.len() as u64;
             self.keep(entry);
         } else {
@@ -153,7 +153,7 @@ impl Traced {
 
 impl Entry {
     /// Reads an entry. None for a value without a time, which is not from a trace.
-    fn of(value: &Value) -> Option<Self> {
+    fn from_json(value: &Value) -> Option<Self> {
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(printable_lines);
         let number = |key: &str| value.get(key).and_then(Value::as_f64);
         let whole = |key: &str| value.get(key).and_then(Value::as_u64);
