@@ -3,12 +3,13 @@
 
 use std::fmt;
 use std::io::{self, BufWriter, Read, Write};
+use std::path::Path;
 
 use clap::ValueEnum;
 
-use crate::cli::files::short;
+use crate::cli::files::{self, short, text_up_to};
 use crate::cli::io::{Io, Terminals};
-use crate::{LoadReport, is_printable};
+use crate::{LoadReport, printable_json};
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -101,6 +102,14 @@ impl<'a> Terminal<'a> {
         (self.interrupted)()
     }
 
+    /// Reads the text of a file, up to a limit; `-` is standard input.
+    pub(crate) fn read_text(&mut self, file: &Path, most: u64) -> io::Result<String> {
+        if file == Path::new("-") {
+            return text_up_to(most, &mut *self.input);
+        }
+        text_up_to(most, files::open(file)?)
+    }
+
     /// Whether a line can be erased.
     pub(crate) fn can_move(&self) -> bool {
         self.is_terminal.output && anstyle_query::term_supports_ansi_color()
@@ -119,17 +128,8 @@ impl<'a> Terminal<'a> {
 
     /// Prints a value for programs, without control characters for a terminal.
     pub(crate) fn json(&mut self, value: &serde_json::Value) -> io::Result<()> {
-        for c in serde_json::to_string_pretty(value)?.chars() {
-            if c == '\n' || is_printable(c) {
-                write!(self.out, "{c}")?;
-                continue;
-            }
-            // Such characters occur only in strings, where JSON does not escape all of them.
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                write!(self.out, "\\u{unit:04x}")?;
-            }
-        }
-        writeln!(self.out)
+        let json = printable_json(&serde_json::to_string_pretty(value)?);
+        writeln!(self.out, "{json}")
     }
 
     /// Writes a note to standard error.

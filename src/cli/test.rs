@@ -45,7 +45,7 @@ pub(crate) fn run(
 ) -> Result<Ended, Failure> {
     let mut ready = Vec::new();
     for placed in cases::read(&args.file, terminal)? {
-        ready.push(Ready::of(placed, &args.file, context)?);
+        ready.push(Ready::new(placed, &args.file, context)?);
     }
     let hooks = context.load()?;
     terminal.problems(&hooks.report())?;
@@ -60,7 +60,7 @@ pub(crate) fn run(
         }
         match fire(&executor, &ready.event, terminal)? {
             Ok(found) => {
-                let it = Judged::of(ready, found);
+                let it = Judged::compare(ready, found);
                 if !args.json {
                     it.show(terminal)?;
                 }
@@ -103,10 +103,10 @@ fn fire(
         Err(status) => return Ok(Err(status)),
     };
     let Some(changed) = changed_by(event, &first) else {
-        return Ok(Ok(Verdict::of(&first, None)));
+        return Ok(Ok(Verdict::new(&first, None)));
     };
     let again = answer(executor, &changed, terminal)?;
-    Ok(again.map(|again| Verdict::of(&first, Some(&again))))
+    Ok(again.map(|again| Verdict::new(&first, Some(&again))))
 }
 
 fn answer(
@@ -131,7 +131,7 @@ fn answer(
 }
 
 impl Ready {
-    fn of(placed: Placed, file: &Path, context: &Context<'_>) -> Result<Self, Failure> {
+    fn new(placed: Placed, file: &Path, context: &Context<'_>) -> Result<Self, Failure> {
         let place = placed.place(file);
         let Placed { case, line, .. } = placed;
         let event_type = names::event_type(&case.event, Asker::Case, context)
@@ -157,9 +157,9 @@ impl Ready {
 }
 
 impl Judged {
-    fn of(ready: Ready, found: Verdict) -> Self {
+    fn compare(ready: Ready, found: Verdict) -> Self {
         let mut differs = Vec::new();
-        if ready.case.expect.as_str() != found.decision {
+        if ready.case.expect != found.decision {
             differs.push("decision");
         }
         let reason = found.reason.as_deref().unwrap_or_default();

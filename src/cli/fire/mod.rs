@@ -41,7 +41,7 @@ pub(crate) fn run(
     if let Some(dialect) = args.dialect {
         return foreign::run(dialect, args, context, terminal);
     }
-    let event = event::of(args, context, terminal)?;
+    let event = event::from_args(args, context, terminal)?;
     let hooks = context.load()?;
     if args.dry_run {
         return dry_run::run(args, &event, context, &hooks, terminal);
@@ -66,7 +66,7 @@ pub(crate) fn run(
     };
     let first = firing.pass(event, true, terminal)?;
     let again = firing.again(&first, terminal)?;
-    let verdict = Verdict::of(&first.outcome, again.as_ref().map(|it| &it.outcome));
+    let verdict = Verdict::new(&first.outcome, again.as_ref().map(|it| &it.outcome));
     let last = again.as_ref().unwrap_or(&first);
     if let (Some(record), None) = (record, last.interrupted) {
         record.append(&first.event, &verdict)?;
