@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::message::{Message, TICK};
-use super::show::Show;
+use super::show::{Show, shown};
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
@@ -296,14 +296,6 @@ fn percentile(times: &[Duration], hundredths: usize) -> Option<Duration> {
     Some(times[last * hundredths / 100])
 }
 
-fn shown(time: Duration) -> String {
-    if time < Duration::from_millis(1) {
-        format!("{} us", time.as_micros())
-    } else {
-        format!("{:.1} ms", time.as_secs_f64() * 1e3)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -312,10 +304,9 @@ mod tests {
     fn a_percentile_is_one_of_the_times() {
         let times: Vec<_> = (1..=200).rev().map(Duration::from_micros).collect();
         let of = |times: &[Duration], hundredths| percentile(times, hundredths).map(shown);
-        assert_eq!(of(&times, 50).as_deref(), Some("100 us"));
-        assert_eq!(of(&times, 99).as_deref(), Some("198 us"));
-        assert_eq!(of(&times[..1], 99).as_deref(), Some("200 us"));
+        assert_eq!(of(&times, 50).as_deref(), Some("0.10 ms"));
+        assert_eq!(of(&times, 99).as_deref(), Some("0.20 ms"));
+        assert_eq!(of(&times[..1], 99).as_deref(), Some("0.20 ms"));
         assert_eq!(of(&[], 50), None);
-        assert_eq!(shown(Duration::from_micros(41_260)), "41.3 ms");
     }
 }

@@ -338,9 +338,9 @@ fn because(result: &HookResult) -> String {
     error.map_or_else(String::new, |error| format!(", {}", printable(error)))
 }
 
-fn shown(duration: Duration) -> String {
+pub(super) fn shown(duration: Duration) -> String {
     if duration < Duration::from_millis(10) {
-        format!("{:.1} ms", duration.as_secs_f64() * 1e3)
+        format!("{:.2} ms", duration.as_secs_f64() * 1e3)
     } else if duration < Duration::from_secs(1) {
         format!("{} ms", duration.as_millis())
     } else {
