@@ -28,7 +28,7 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    pub(crate) fn of(context: &Context<'_>) -> Result<Self, Failure> {
+    pub(crate) fn load(context: &Context<'_>) -> Result<Self, Failure> {
         context.needs_the_usual_files(APPROVES)?;
         let (store, root) = (context.trust_store()?, context.needed_root()?);
         let config = context.hooks.config();
@@ -56,7 +56,7 @@ pub(crate) fn run(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let project = Project::of(context)?;
+    let project = Project::load(context)?;
     let changes = project.changes();
     if args.json {
         terminal.json(&to_json(&project, &changes))?;

@@ -16,7 +16,7 @@ pub(crate) fn trust(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let project = Project::of(context)?;
+    let project = Project::load(context)?;
     terminal.problems(&project.report)?;
     if !project.report.is_ok() {
         let words = "cannot approve the project's hooks: their file has errors";
