@@ -12,7 +12,8 @@ use crate::cli::error::Failure;
 use crate::cli::terminal::{Style, Terminal};
 use crate::cli::validate::counted;
 use crate::{
-    Approval, Approved, Hook, HookRegistry, LoadReport, Problem, TrustPolicy, TrustStore, printable,
+    Approval, Approved, Hook, HookRegistry, LoadReport, Problem, TrustError, TrustPolicy,
+    TrustStore, printable,
 };
 
 pub(crate) const APPROVES: &str =
@@ -23,6 +24,7 @@ pub(crate) struct Project {
     pub(crate) store: TrustStore,
     pub(crate) before: Vec<Approved>,
     pub(crate) now: Approval,
+    hooks: Vec<Hook>,
     /// The problems of its files.
     pub(crate) report: LoadReport,
 }
@@ -40,14 +42,15 @@ impl Project {
         let hooks: Vec<Hook> = config.load_project(&root);
         Ok(Self {
             before: store.approved(&root)?,
-            now: Approval::of(&root, hooks)?,
+            now: Approval::of(&root, &hooks)?,
+            hooks,
             store,
             report,
         })
     }
 
-    pub(crate) fn changes(&self) -> Changes<'_> {
-        Changes::between(&self.before, &self.now)
+    pub(crate) fn changes(&self) -> Result<Changes<'_>, TrustError> {
+        Changes::between(&self.before, &self.now, &self.hooks)
     }
 }
 
@@ -57,7 +60,7 @@ pub(crate) fn run(
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
     let project = Project::load(context)?;
-    let changes = project.changes();
+    let changes = project.changes()?;
     if args.json {
         terminal.json(&to_json(&project, &changes))?;
     } else {

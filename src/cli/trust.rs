@@ -32,7 +32,7 @@ pub(crate) fn trust(
             Failure::new(words).with_fix(format!("write some with `{}`", context.command("init")))
         );
     }
-    let changes = project.changes();
+    let changes = project.changes()?;
     status::show(&changes, terminal)?;
     if changes.is_none() {
         writeln!(terminal, "{root}: already approved")?;
