@@ -66,6 +66,8 @@ pub(crate) struct Terminal<'a> {
     out: BufWriter<&'a mut (dyn Write + 'a)>,
     errors: &'a mut (dyn Write + 'a),
     interrupted: &'a mut (dyn FnMut() -> Option<u8> + 'a),
+    /// The exit status of the signal that was received.
+    ended_by: Option<u8>,
     is_terminal: Terminals,
     colours: bool,
     colours_of_errors: bool,
@@ -85,6 +87,7 @@ impl<'a> Terminal<'a> {
             out: BufWriter::new(&mut *io.output),
             errors: &mut *io.errors,
             interrupted: &mut *io.interrupted,
+            ended_by: None,
             is_terminal,
             colours,
             colours_of_errors,
@@ -99,7 +102,10 @@ impl<'a> Terminal<'a> {
     /// Returns the exit status of the signal that was received, if any. Signals are handled from the first
     /// call on.
     pub(crate) fn interrupted(&mut self) -> Option<u8> {
-        (self.interrupted)()
+        if self.ended_by.is_none() {
+            self.ended_by = (self.interrupted)();
+        }
+        self.ended_by
     }
 
     /// Reads the text of a file, up to a limit; `-` is standard input.

@@ -9,7 +9,7 @@ mod show;
 mod spinner;
 mod unused;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
@@ -25,7 +25,8 @@ use crate::cli::error::Failure;
 use crate::cli::terminal::Terminal;
 use crate::cli::verdict::{Verdict, changed_by};
 use crate::{
-    CancelToken, FireOptions, Hook, HookEvent, HookExecutor, HookResult, HookUpdate, Hooks, Outcome,
+    CancelToken, FireOptions, Hook, HookEvent, HookExecutor, HookResult, HookUpdate, Hooks,
+    Outcome, SubmitError,
 };
 use message::{Message, Notes, TICK};
 use show::Show;
@@ -85,6 +86,31 @@ pub(crate) fn run(
     })
 }
 
+/// Fires an event, without background hooks, and returns its outcome; None after a signal. Calls `tick` while it
+/// waits.
+pub(crate) fn outcome_of(
+    executor: &HookExecutor,
+    event: impl Into<Arc<HookEvent>>,
+    terminal: &mut Terminal<'_>,
+    mut tick: impl FnMut(&mut Terminal<'_>) -> io::Result<()>,
+) -> Result<Option<Outcome>, Failure> {
+    let options = FireOptions::default().without_background();
+    let mut handle = executor.submit(event, options).map_err(cannot_fire)?;
+    while terminal.interrupted().is_none() {
+        if let Some(outcome) = handle.wait_timeout(TICK) {
+            return Ok(Some(outcome));
+        }
+        tick(terminal)?;
+    }
+    handle.cancel();
+    let _ = handle.wait();
+    Ok(None)
+}
+
+fn cannot_fire(error: SubmitError) -> Failure {
+    Failure::new(format!("cannot fire the event: {error}"))
+}
+
 struct Firing<'a> {
     context: &'a Context<'a>,
     hooks: &'a Hooks,
@@ -118,10 +144,13 @@ impl Firing<'_> {
         let ended = fired.watch(&mut show, terminal);
         if ended.is_err() {
             // The output was closed, and the hooks would continue unseen.
-            fired.cut();
+            fired.token.cancel();
+            let _ = fired.executor.shutdown(Duration::ZERO);
         }
         let interrupted = ended?;
-        fired.end_kept();
+        // Ends kept processes. Otherwise they would run a moment longer, or forever if they ignore the end of
+        // their input.
+        let _ = fired.executor.shutdown(TICK);
         let Some(outcome) = fired.outcome else {
             return Err(Failure::new("the engine has not answered"));
         };
@@ -204,7 +233,7 @@ impl Fired {
         };
         let token = executor
             .submit_with(Arc::clone(&event), options, tell)
-            .map_err(|error| Failure::new(format!("cannot fire the event: {error}")))?;
+            .map_err(cannot_fire)?;
         Ok(Self {
             event,
             hooks,
@@ -278,18 +307,5 @@ impl Fired {
         if self.outcome.is_some() {
             let _ = self.executor.shutdown(Duration::ZERO);
         }
-    }
-
-    /// Ends kept processes. Otherwise they would run a moment longer, or forever if they ignore the end
-    /// of their input.
-    fn end_kept(&self) {
-        if self.hooks.iter().any(|hook| hook.resident()) {
-            let _ = self.executor.shutdown(TICK);
-        }
-    }
-
-    fn cut(&self) {
-        self.token.cancel();
-        let _ = self.executor.shutdown(Duration::ZERO);
     }
 }

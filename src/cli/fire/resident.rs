@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::message::{Message, TICK};
+use super::outcome_of;
 use super::show::{Show, shown};
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
@@ -84,18 +85,12 @@ fn conclude(
     if hooks > 0 {
         writeln!(terminal)?;
     }
-    match series.ended {
-        Ended::Interrupted(_) => {
-            let words = terminal.styled(Style::Warning, "interrupted");
-            writeln!(terminal, "{name}: {words}")?;
-        }
-        _ if hooks == 0 => writeln!(terminal, "{name}: no resident hook is for this event")?,
-        _ => writeln!(
-            terminal,
-            "{name}: fired at {}",
-            counted(hooks, "resident hook")
-        )?,
-    }
+    let words = match (series.ended, hooks) {
+        (Ended::Interrupted(_), _) => "interrupted".to_owned(),
+        (_, 0) => "no resident hook is for this event".to_owned(),
+        _ => format!("fired at {}", counted(hooks, "resident hook")),
+    };
+    writeln!(terminal, "{name}: {words}")?;
     if others > 0 {
         let others = counted(others, "hook");
         let words = "without `\"resident\": true` did not run";
@@ -185,20 +180,11 @@ impl Series {
         executor: &HookExecutor,
         terminal: &mut Terminal<'_>,
     ) -> Result<Option<HookResult>, Failure> {
-        let mut handle = executor
-            .submit(Arc::clone(&self.event), FireOptions::default())
-            .map_err(|error| Failure::new(format!("cannot fire the event: {error}")))?;
-        loop {
-            if self.is_interrupted(terminal) {
-                handle.cancel();
-                let _ = handle.wait();
-                return Ok(None);
-            }
-            if let Some(outcome) = handle.wait_timeout(TICK) {
-                return Ok(outcome.into_results().pop());
-            }
-            self.show.tick(terminal)?;
-        }
+        let event = Arc::clone(&self.event);
+        let tick = |terminal: &mut Terminal<'_>| self.show.tick(terminal);
+        let outcome = outcome_of(executor, event, terminal, tick)?;
+        self.note_interrupt(terminal);
+        Ok(outcome.and_then(|outcome| outcome.into_results().pop()))
     }
 
     fn run_one_shot(
@@ -208,7 +194,7 @@ impl Series {
         terminal: &mut Terminal<'_>,
     ) -> Result<(), Failure> {
         for _ in 0..ONE_SHOT_RUNS {
-            if self.is_interrupted(terminal) {
+            if self.note_interrupt(terminal) {
                 return Ok(());
             }
             let results = executor.execute_hooks(&self.event, FireOptions::default());
@@ -223,7 +209,7 @@ impl Series {
         Ok(())
     }
 
-    fn is_interrupted(&mut self, terminal: &mut Terminal<'_>) -> bool {
+    fn note_interrupt(&mut self, terminal: &mut Terminal<'_>) -> bool {
         if let Some(status) = terminal.interrupted() {
             self.ended = Ended::Interrupted(status);
         }
@@ -254,17 +240,12 @@ impl Measured {
         {
             let (median, p99) = (shown(median), shown(p99));
             let events = counted(self.kept.len(), "event");
-            write!(
-                terminal,
-                "  {kept}  median {median:>8}  p99 {p99:>8}  {events}"
-            )?;
-            match self.replaced {
-                0 => writeln!(terminal)?,
-                times => {
-                    let times = counted(times, "time");
-                    writeln!(terminal, ", process replaced {times}")?;
-                }
-            }
+            let replaced = match self.replaced {
+                0 => String::new(),
+                times => format!(", process replaced {}", counted(times, "time")),
+            };
+            let times = format!("median {median:>8}  p99 {p99:>8}");
+            writeln!(terminal, "  {kept}  {times}  {events}{replaced}")?;
         }
         if let Some(median) = percentile(&self.one_shot, 50) {
             let (median, runs) = (shown(median), counted(self.one_shot.len(), "run"));
