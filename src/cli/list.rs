@@ -11,7 +11,7 @@ use crate::cli::error::Failure;
 use crate::cli::names::{self, Asker};
 use crate::cli::sources::{Listed, State, listed, place, title};
 use crate::cli::terminal::{Style, Terminal};
-use crate::{EventType, Hook, HookEvent, LoadReport, printable};
+use crate::{EventType, Hook, HookEvent, printable};
 
 pub(crate) fn run(
     args: &List,
@@ -24,7 +24,10 @@ pub(crate) fn run(
     let mut hooks = listed(&found, context);
     hooks.retain(|listed| wanted.takes(&listed.hook));
     if args.json {
-        terminal.json(&to_json(&hooks, &problems))?;
+        let hooks: Vec<_> = hooks.iter().map(Listed::to_json).collect();
+        let report = problems.to_json();
+        let (files, problems) = (&report["files"], &report["problems"]);
+        terminal.json(&json!({"files": files, "hooks": hooks, "problems": problems}))?;
         return Ok(Ended::Fine);
     }
     terminal.note_disabled(context.disabled_by())?;
@@ -125,16 +128,6 @@ pub(crate) fn inherited(hook: &Hook) -> Option<String> {
         "no variables".to_owned()
     } else {
         printable(&names.join(", "))
-    })
-}
-
-fn to_json(hooks: &[Listed], report: &LoadReport) -> Value {
-    let hooks: Vec<_> = hooks.iter().map(Listed::to_json).collect();
-    let of_files = report.to_json();
-    json!({
-        "files": of_files["files"],
-        "hooks": hooks,
-        "problems": of_files["problems"],
     })
 }
 

@@ -103,7 +103,11 @@ impl Note {
             signal: result.signal,
             failure: result.failure.map(FailureKind::as_str),
             skipped: result.skipped.map(SkipReason::as_str),
-            decision: decision(result),
+            // A background hook cannot decide.
+            decision: match result.hook.background() {
+                true => Decision::Allow.as_str(),
+                false => result.decision().as_str(),
+            },
             can_block: run.can_block,
             should_continue: result.should_continue(),
             reason: reason.map(|reason| within(reason, LONGEST_SOUGHT).to_owned()),
@@ -169,16 +173,6 @@ impl Note {
             what: &what,
         })
     }
-}
-
-/// The hook's decision on what the host is about to do. A background hook cannot decide: always `allow`.
-fn decision(result: &HookResult) -> &'static str {
-    let decision = if result.hook.background() {
-        Decision::Allow
-    } else {
-        result.decision()
-    };
-    decision.as_str()
 }
 
 /// Returns the line that replaces lost lines.

@@ -122,7 +122,8 @@ impl Show {
         } else {
             String::new()
         };
-        let because = because(result);
+        let error = result.error.as_deref();
+        let because = error.map_or_else(String::new, |error| format!(", {}", printable(error)));
         let reached = result.residency.filter(|_| result.started());
         let resident = reached.map_or("", residency);
         writeln!(
@@ -331,11 +332,6 @@ fn residency(how: Residency) -> &'static str {
         Residency::Replaced => ", resident: its process was replaced",
         _ => ", resident, one-shot",
     }
-}
-
-fn because(result: &HookResult) -> String {
-    let error = result.error.as_deref();
-    error.map_or_else(String::new, |error| format!(", {}", printable(error)))
 }
 
 pub(super) fn shown(duration: Duration) -> String {
