@@ -256,7 +256,7 @@ pub use outcome::{
     SkipReason,
 };
 pub use pattern::{EventPattern, Mismatch, PatternError, PatternPart};
-pub use printable::{is_printable, printable, printable_lines};
+pub use printable::{is_printable, printable, printable_json, printable_lines};
 pub use profile::AppProfile;
 pub use protocol::{ForeignEventError, foreign_event};
 pub use redact::{RedactError, Redactor};

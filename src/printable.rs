@@ -70,6 +70,28 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
+/// Returns the same JSON, safe to show: each character that is not [printable](is_printable) is replaced by a
+/// `\u` escape, except for line breaks between the values.
+///
+/// ```
+/// assert_eq!(forge_hooks::printable_json("[\n\"\u{9b}\"]"), "[\n\"\\u009b\"]");
+/// ```
+#[must_use]
+pub fn printable_json(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        // A line break within a string is already an escape.
+        if c == '\n' || is_printable(c) {
+            shown.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            shown.push_str(&format!("\\u{unit:04x}"));
+        }
+    }
+    shown
+}
+
 /// Returns a text of several lines that is safe to show: line breaks stay, and `\r\n` becomes `\n`.
 ///
 /// ```

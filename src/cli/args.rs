@@ -212,7 +212,7 @@ pub(crate) struct Fire {
     /// Accept EVENT as a custom event, even if its name is similar to that of another event.
     #[arg(long)]
     pub(crate) custom: bool,
-    /// Also run the hooks after one that blocks or fails.
+    /// Also run the hooks after one that blocks or fails, except for those of other tools after a block.
     #[arg(long)]
     pub(crate) keep_going: bool,
     /// Run all hooks at once.

@@ -1,10 +1,10 @@
 //! Compares a project's hooks with their approval.
 //!
-//! Compares values only: prints nothing and reads no files.
+//! Prints nothing. Does not know how files are compared.
 
 use std::collections::BTreeSet;
 
-use crate::{Approval, Approved};
+use crate::{Approval, Approved, Hook, TrustError};
 use serde_json::{Map, Value, json};
 
 /// A hook as it is now, compared with its approval.
@@ -21,7 +21,7 @@ pub(crate) enum Change<'a> {
     /// Probably the same hook with another definition.
     Redefined(&'a Approved),
     /// The same definition, but these files have changed, each with its change.
-    Files(Vec<(&'a str, &'static str)>),
+    Files(Vec<(String, &'static str)>),
 }
 
 /// The changes of a project.
@@ -32,26 +32,34 @@ pub(crate) struct Changes<'a> {
 }
 
 impl<'a> Changes<'a> {
-    /// Compares the approval with the current hooks.
-    pub(crate) fn between(before: &'a [Approved], now: &'a Approval) -> Self {
+    /// Compares the approval with the current hooks, which are those of `now`.
+    pub(crate) fn between(
+        before: &'a [Approved],
+        now: &'a Approval,
+        hooks: &[Hook],
+    ) -> Result<Self, TrustError> {
         let mut left: Vec<&Approved> = before.iter().collect();
         let mut same = |hook: &Approved| take(&mut left, |old| old.digest == hook.digest);
         let found: Vec<_> = now.hooks.iter().map(|hook| (hook, same(hook))).collect();
-        let hooks = found.into_iter().map(|(now, same)| Compared {
-            change: match same {
+        let mut compared = Vec::new();
+        for ((hook, same), loaded) in found.into_iter().zip(hooks) {
+            let change = match same {
                 Some(old) if old.outdated => Change::Outdated,
-                Some(old) => change_of_files(old, now),
-                None => match take(&mut left, |old| seems_the_same(old, now)) {
+                Some(old) => match old.changed_files(&now.root, loaded)? {
+                    files if files.is_empty() => Change::None,
+                    files => Change::Files(files),
+                },
+                None => match take(&mut left, |old| seems_the_same(old, hook)) {
                     Some(old) => Change::Redefined(old),
                     None => Change::New,
                 },
-            },
-            now,
-        });
-        Self {
-            hooks: hooks.collect(),
-            gone: left,
+            };
+            compared.push(Compared { now: hook, change });
         }
+        Ok(Self {
+            hooks: compared,
+            gone: left,
+        })
     }
 
     /// Whether all hooks are as approved.
@@ -77,33 +85,6 @@ fn seems_the_same(old: &Approved, now: &Approved) -> bool {
         old.is_some() && old == now
     };
     same("name") || (same("event") && (same("description") || same("command") || same("args")))
-}
-
-fn change_of_files<'a>(old: &'a Approved, now: &'a Approved) -> Change<'a> {
-    let digest_in = |files: &'a [(String, Option<String>)], name: &str| {
-        let found = files.iter().find(|(file, _)| file == name);
-        found.and_then(|(_, digest)| digest.as_deref())
-    };
-    let names: BTreeSet<&str> = old
-        .files
-        .iter()
-        .chain(&now.files)
-        .map(|(file, _)| file.as_str())
-        .collect();
-    let changed = names.into_iter().filter_map(|name| {
-        match (digest_in(&old.files, name), digest_in(&now.files, name)) {
-            (old, now) if old == now => None,
-            (Some(_), None) => Some((name, "is gone")),
-            (None, _) => Some((name, "has appeared")),
-            _ => Some((name, "has changed")),
-        }
-    });
-    let changed: Vec<_> = changed.collect();
-    if changed.is_empty() {
-        Change::None
-    } else {
-        Change::Files(changed)
-    }
 }
 
 /// Returns the keys that differ between two definitions, each with its old and new value.

@@ -60,7 +60,7 @@ impl Context<'_> {
         Ok(builder.load())
     }
 
-    /// The hooks that another tool would run: of its own files, and of these and these plugins.
+    /// Loads the hooks that another tool would run: those of its own files, and of these files and plugins.
     pub(crate) fn load_as(&self, dialect: Dialect, named: &[PathBuf]) -> Result<Hooks, Failure> {
         let mut profile = self.profile().clone();
         if self.common.no_global {

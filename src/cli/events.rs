@@ -12,7 +12,7 @@ use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
 use crate::cli::names::name_of;
 use crate::cli::terminal::{Style, Terminal};
-use crate::{EventSpec, EventType, HookEvent, printable};
+use crate::{AppProfile, EventSpec, EventType, HookEvent, printable};
 
 pub(crate) fn run(
     args: &Events,
@@ -20,9 +20,10 @@ pub(crate) fn run(
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
     let vocabulary = context.hooks.vocabulary();
-    let prefix = context.profile().env_prefixes().first();
+    let profile = context.profile().clone().with_short_names(false);
+    let first = profile.env_prefixes().first().cloned();
     let variables = Variables {
-        prefix: prefix.map(String::as_str),
+        profile: profile.with_env_prefixes(first),
     };
     if args.json {
         let events = vocabulary.events().iter();
@@ -51,7 +52,7 @@ pub(crate) fn run(
 
 fn show(
     event: &EventSpec,
-    variables: &Variables<'_>,
+    variables: &Variables,
     terminal: &mut Terminal<'_>,
 ) -> Result<(), Failure> {
     let name = terminal.styled(Style::Strong, name_of(event));
@@ -91,26 +92,21 @@ fn any_event() -> HookEvent {
 }
 
 /// The names of variables with the host's first prefix.
-struct Variables<'a> {
-    prefix: Option<&'a str>,
+struct Variables {
+    /// Has only this prefix.
+    profile: AppProfile,
 }
 
-impl Variables<'_> {
-    /// Returns the variables of an event. All prefixes follow the same rule, so those of the
-    /// default prefix are renamed.
-    fn of(&self, event: &HookEvent) -> BTreeSet<String> {
-        let Some(prefix) = self.prefix else {
-            return BTreeSet::new();
-        };
-        let names = event.to_env().into_keys();
-        let names = names.filter_map(|name| Some(name.strip_prefix("FORGE_")?.to_owned()));
-        names.map(|name| format!("{prefix}_{name}")).collect()
+impl Variables {
+    fn names_for(&self, event: &HookEvent) -> BTreeSet<String> {
+        event.to_env_for(&self.profile).into_keys().collect()
     }
 
     fn of_every_event(&self) -> BTreeSet<String> {
-        let mut names = self.of(&any_event());
+        let mut names = self.names_for(&any_event());
         // Of each hook, not of the event.
-        names.extend(self.prefix.map(|prefix| format!("{prefix}_WORKING_DIR")));
+        let prefixes = self.profile.env_prefixes().iter();
+        names.extend(prefixes.map(|prefix| format!("{prefix}_WORKING_DIR")));
         names
     }
 
@@ -128,7 +124,7 @@ impl Variables<'_> {
     }
 
     fn added_to_all(&self, event: HookEvent) -> Option<String> {
-        let found = self.of(&event);
+        let found = self.names_for(&event);
         found.difference(&self.of_every_event()).next().cloned()
     }
 

@@ -5,9 +5,9 @@
 use std::fmt::Display;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
+#[cfg(unix)]
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
-
-use tempfile::NamedTempFile;
 
 use crate::cli::error::Failure;
 
@@ -16,13 +16,9 @@ use crate::cli::error::Failure;
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true);
+    // Without these flags, opening a pipe waits for its other end. They do not affect a regular file.
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        // Without these flags, opening a pipe waits for its other end. They do not affect a regular
-        // file.
-        options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
-    }
+    options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
     let file = match options.open(path) {
         Ok(file) => file,
         // A socket cannot be opened, and on Windows neither can a directory.
@@ -72,9 +68,9 @@ pub(crate) fn cannot_read(what: &str, why: impl Display) -> Failure {
         .with_fix("name a file that exists, or `-` for standard input")
 }
 
-/// Replaces or creates a file with this text. It has this mode from the beginning; on Windows the
-/// mode has no effect.
-pub(crate) fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+/// Replaces or creates a file with this text. It has this mode from the beginning, or that of any new file; on
+/// Windows the mode has no effect.
+pub(crate) fn replace(path: &Path, text: &str, mode: Option<u32>) -> io::Result<()> {
     // A symbolic link stays a link: its target is replaced.
     let target = match fs::canonicalize(path) {
         Ok(target) => target,
@@ -90,14 +86,20 @@ pub(crate) fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    // Until the mode is set, only the owner can read it.
-    let mut file = NamedTempFile::new_in(directory)?;
-    file.write_all(text.as_bytes())?;
+    #[cfg_attr(not(unix), allow(unused_mut))]
+    let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let permissions = fs::Permissions::from_mode(mode);
-        file.as_file().set_permissions(permissions)?;
+    if mode.is_none() {
+        // The system removes the bits of the umask.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(directory)?;
+    file.write_all(text.as_bytes())?;
+    // Until then, only the owner can read it.
+    #[cfg(unix)]
+    if let Some(mode) = mode {
+        file.as_file()
+            .set_permissions(fs::Permissions::from_mode(mode))?;
     }
     #[cfg(not(unix))]
     let _ = mode;
@@ -106,18 +108,14 @@ pub(crate) fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
 }
 
 /// Returns the mode of a file for [`replace`].
+#[cfg(unix)]
 pub(crate) fn mode_of(file: &File) -> io::Result<u32> {
-    let metadata = file.metadata()?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        Ok(metadata.permissions().mode() & 0o666)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = metadata;
-        Ok(PRIVATE)
-    }
+    Ok(file.metadata()?.permissions().mode() & 0o666)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn mode_of(_file: &File) -> io::Result<u32> {
+    Ok(PRIVATE)
 }
 
 /// The mode of a file that only its owner can read and write.
@@ -136,14 +134,10 @@ fn kind_of(metadata: &Metadata) -> &'static str {
         return "a directory";
     }
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt;
-        if kind.is_fifo() {
-            return "a named pipe";
-        }
-        if kind.is_socket() {
-            return "a socket";
-        }
+    if kind.is_fifo() {
+        return "a named pipe";
+    } else if kind.is_socket() {
+        return "a socket";
     }
     "a device"
 }

@@ -11,25 +11,26 @@ use crate::cli::error::Failure;
 use crate::cli::names::{self, Asker};
 use crate::cli::sources::{Listed, State, listed, place, title};
 use crate::cli::terminal::{Style, Terminal};
-use crate::{EventType, Hook, HookEvent, LoadReport, TrustPolicy, printable};
+use crate::{EventType, Hook, HookEvent, printable};
 
 pub(crate) fn run(
     args: &List,
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let wanted = Wanted::of(args, context)?;
+    let wanted = Wanted::from_args(args, context)?;
     let found = context.load()?;
-    let problems = context.load_under(TrustPolicy::Everything)?.report();
+    let problems = found.report();
     let mut hooks = listed(&found, context);
     hooks.retain(|listed| wanted.takes(&listed.hook));
     if args.json {
-        terminal.json(&to_json(&hooks, &problems))?;
+        let hooks: Vec<_> = hooks.iter().map(Listed::to_json).collect();
+        let report = problems.to_json();
+        let (files, problems) = (&report["files"], &report["problems"]);
+        terminal.json(&json!({"files": files, "hooks": hooks, "problems": problems}))?;
         return Ok(Ended::Fine);
     }
-    if let Some(variable) = context.disabled_by() {
-        terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
-    }
+    terminal.note_disabled(context.disabled_by())?;
     for (number, listed) in hooks.iter().enumerate() {
         if number > 0 {
             writeln!(terminal)?;
@@ -46,37 +47,35 @@ pub(crate) fn run(
 
 /// The hooks to list.
 struct Wanted {
-    event: Option<EventType>,
+    /// None means all.
+    events: Vec<EventType>,
     tool: Option<String>,
 }
 
 impl Wanted {
-    fn of(args: &List, context: &Context<'_>) -> Result<Self, Failure> {
-        let event = args.event.as_deref();
-        Ok(Self {
-            event: event
-                .map(|name| names::event_type(name, Asker::List, context))
-                .transpose()?,
-            tool: args.tool.clone(),
-        })
+    fn from_args(args: &List, context: &Context<'_>) -> Result<Self, Failure> {
+        let events = match &args.event {
+            Some(name) => vec![names::event_type(name, Asker::List, context)?],
+            None if args.tool.is_none() => Vec::new(),
+            None => {
+                let events = context.hooks.vocabulary().events().iter();
+                let with_tool = events.filter(|event| event.may_have_tool());
+                with_tool.map(|event| event.event_type().clone()).collect()
+            }
+        };
+        let tool = args.tool.clone();
+        Ok(Self { events, tool })
     }
 
     fn takes(&self, hook: &Hook) -> bool {
-        let Some(tool) = &self.tool else {
-            let event = self.event.as_ref();
-            return event.is_none_or(|event| hook.pattern().matches_type(event));
+        let is_for = |event: &EventType| match &self.tool {
+            None => hook.pattern().matches_type(event),
+            Some(tool) => {
+                let event = HookEvent::new(event.clone()).with_tool_name(tool);
+                hook.pattern().matches(&event)
+            }
         };
-        let tools_events = EventType::BUILTIN
-            .into_iter()
-            .filter(|event| matches!(event.category(), "tool" | "permission"));
-        let events = match &self.event {
-            Some(event) => vec![event.clone()],
-            None => tools_events.collect(),
-        };
-        events.into_iter().any(|event| {
-            hook.pattern()
-                .matches(&HookEvent::new(event).with_tool_name(tool))
-        })
+        self.events.is_empty() || self.events.iter().any(is_for)
     }
 }
 
@@ -129,16 +128,6 @@ pub(crate) fn inherited(hook: &Hook) -> Option<String> {
         "no variables".to_owned()
     } else {
         printable(&names.join(", "))
-    })
-}
-
-fn to_json(hooks: &[Listed], report: &LoadReport) -> Value {
-    let hooks: Vec<_> = hooks.iter().map(Listed::to_json).collect();
-    let of_files = report.to_json();
-    json!({
-        "files": of_files["files"],
-        "hooks": hooks,
-        "problems": of_files["problems"],
     })
 }
 

@@ -12,7 +12,8 @@ use crate::cli::error::Failure;
 use crate::cli::terminal::{Style, Terminal};
 use crate::cli::validate::counted;
 use crate::{
-    Approval, Approved, Hook, HookRegistry, LoadReport, Problem, TrustPolicy, TrustStore, printable,
+    Approval, Approved, Hook, HookRegistry, LoadReport, Problem, TrustError, TrustPolicy,
+    TrustStore, printable,
 };
 
 pub(crate) const APPROVES: &str =
@@ -23,12 +24,13 @@ pub(crate) struct Project {
     pub(crate) store: TrustStore,
     pub(crate) before: Vec<Approved>,
     pub(crate) now: Approval,
+    hooks: Vec<Hook>,
     /// The problems of its files.
     pub(crate) report: LoadReport,
 }
 
 impl Project {
-    pub(crate) fn of(context: &Context<'_>) -> Result<Self, Failure> {
+    pub(crate) fn load(context: &Context<'_>) -> Result<Self, Failure> {
         context.needs_the_usual_files(APPROVES)?;
         let (store, root) = (context.trust_store()?, context.needed_root()?);
         let config = context.hooks.config();
@@ -40,14 +42,15 @@ impl Project {
         let hooks: Vec<Hook> = config.load_project(&root);
         Ok(Self {
             before: store.approved(&root)?,
-            now: Approval::of(&root, hooks)?,
+            now: Approval::of(&root, &hooks)?,
+            hooks,
             store,
             report,
         })
     }
 
-    pub(crate) fn changes(&self) -> Changes<'_> {
-        Changes::between(&self.before, &self.now)
+    pub(crate) fn changes(&self) -> Result<Changes<'_>, TrustError> {
+        Changes::between(&self.before, &self.now, &self.hooks)
     }
 }
 
@@ -56,8 +59,8 @@ pub(crate) fn run(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let project = Project::of(context)?;
-    let changes = project.changes();
+    let project = Project::load(context)?;
+    let changes = project.changes()?;
     if args.json {
         terminal.json(&to_json(&project, &changes))?;
     } else {

@@ -3,12 +3,13 @@
 
 use std::fmt;
 use std::io::{self, BufWriter, Read, Write};
+use std::path::Path;
 
 use clap::ValueEnum;
 
-use crate::cli::files::short;
+use crate::cli::files::{self, short, text_up_to};
 use crate::cli::io::{Io, Terminals};
-use crate::{LoadReport, is_printable};
+use crate::{LoadReport, printable_json};
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -65,6 +66,8 @@ pub(crate) struct Terminal<'a> {
     out: BufWriter<&'a mut (dyn Write + 'a)>,
     errors: &'a mut (dyn Write + 'a),
     interrupted: &'a mut (dyn FnMut() -> Option<u8> + 'a),
+    /// The exit status of the signal that was received.
+    ended_by: Option<u8>,
     is_terminal: Terminals,
     colours: bool,
     colours_of_errors: bool,
@@ -84,6 +87,7 @@ impl<'a> Terminal<'a> {
             out: BufWriter::new(&mut *io.output),
             errors: &mut *io.errors,
             interrupted: &mut *io.interrupted,
+            ended_by: None,
             is_terminal,
             colours,
             colours_of_errors,
@@ -98,7 +102,18 @@ impl<'a> Terminal<'a> {
     /// Returns the exit status of the signal that was received, if any. Signals are handled from the first
     /// call on.
     pub(crate) fn interrupted(&mut self) -> Option<u8> {
-        (self.interrupted)()
+        if self.ended_by.is_none() {
+            self.ended_by = (self.interrupted)();
+        }
+        self.ended_by
+    }
+
+    /// Reads the text of a file, up to a limit; `-` is standard input.
+    pub(crate) fn read_text(&mut self, file: &Path, most: u64) -> io::Result<String> {
+        if file == Path::new("-") {
+            return text_up_to(most, &mut *self.input);
+        }
+        text_up_to(most, files::open(file)?)
     }
 
     /// Whether a line can be erased.
@@ -119,23 +134,22 @@ impl<'a> Terminal<'a> {
 
     /// Prints a value for programs, without control characters for a terminal.
     pub(crate) fn json(&mut self, value: &serde_json::Value) -> io::Result<()> {
-        for c in serde_json::to_string_pretty(value)?.chars() {
-            if c == '\n' || is_printable(c) {
-                write!(self.out, "{c}")?;
-                continue;
-            }
-            // Such characters occur only in strings, where JSON does not escape all of them.
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                write!(self.out, "\\u{unit:04x}")?;
-            }
-        }
-        writeln!(self.out)
+        let json = printable_json(&serde_json::to_string_pretty(value)?);
+        writeln!(self.out, "{json}")
     }
 
     /// Writes a note to standard error.
     pub(crate) fn note(&mut self, text: impl fmt::Display) -> io::Result<()> {
         self.out.flush()?;
         writeln!(self.errors, "{text}")
+    }
+
+    /// Notes that a variable disables all hooks, if there is one.
+    pub(crate) fn note_disabled(&mut self, disabled_by: Option<&str>) -> io::Result<()> {
+        match disabled_by {
+            Some(variable) => self.note(format_args!("no hook runs: `{variable}` is set")),
+            None => Ok(()),
+        }
     }
 
     /// Writes the problems of hooks files to standard error.

@@ -13,14 +13,12 @@ use crate::cli::cases::{self, Case, Placed};
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
+use crate::cli::fire::outcome_of;
 use crate::cli::names::{self, Asker};
 use crate::cli::terminal::{Style, Terminal};
 use crate::cli::validate::counted;
 use crate::cli::verdict::{Verdict, changed_by};
-use crate::{FireOptions, HookEvent, HookExecutor, Outcome, printable};
-
-/// How often an interrupt is checked.
-const TICK: Duration = Duration::from_millis(50);
+use crate::{HookEvent, HookExecutor, printable};
 
 /// A case that can be fired.
 struct Ready {
@@ -45,34 +43,26 @@ pub(crate) fn run(
 ) -> Result<Ended, Failure> {
     let mut ready = Vec::new();
     for placed in cases::read(&args.file, terminal)? {
-        ready.push(Ready::of(placed, &args.file, context)?);
+        ready.push(Ready::new(placed, &args.file, context)?);
     }
     let hooks = context.load()?;
     terminal.problems(&hooks.report())?;
-    if let Some(variable) = context.disabled_by() {
-        terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
-    }
+    terminal.note_disabled(context.disabled_by())?;
     let executor = HookExecutor::builder().registry(Arc::clone(hooks.registry()));
     let executor = context.executor(&hooks, executor);
     let mut judged = Vec::new();
-    let mut interrupted = terminal.interrupted();
     for ready in ready {
-        if interrupted.is_some() {
+        let Some(found) = fire(&executor, &ready.event, terminal)? else {
             break;
+        };
+        let it = Judged::compare(ready, found);
+        if !args.json {
+            it.show(terminal)?;
         }
-        match fire(&executor, &ready.event, terminal)? {
-            Ok(found) => {
-                let it = Judged::of(ready, found);
-                if !args.json {
-                    it.show(terminal)?;
-                }
-                judged.push(it);
-            }
-            Err(status) => interrupted = Some(status),
-        }
+        judged.push(it);
     }
     // Ends the kept processes.
-    let _ = executor.shutdown(TICK);
+    let _ = executor.shutdown(Duration::from_millis(50));
     let failed = judged.iter().filter(|it| !it.differs.is_empty()).count();
     if args.json {
         let cases: Vec<_> = judged.iter().map(Judged::to_json).collect();
@@ -80,7 +70,7 @@ pub(crate) fn run(
     } else {
         sum_up(judged.len(), failed, terminal)?;
     }
-    Ok(match interrupted {
+    Ok(match terminal.interrupted() {
         Some(status) => Ended::Interrupted(status),
         None if failed > 0 => Ended::Problems,
         None => Ended::Fine,
@@ -94,46 +84,24 @@ fn sum_up(cases: usize, failed: usize, terminal: &mut Terminal<'_>) -> Result<()
     Ok(())
 }
 
-/// Fires a case. Returns the hooks' decision, or the exit status of the signal that ended them.
+/// Fires a case, and returns the hooks' decision; None after a signal.
 fn fire(
     executor: &HookExecutor,
     event: &HookEvent,
     terminal: &mut Terminal<'_>,
-) -> Result<Result<Verdict, u8>, Failure> {
-    let first = match answer(executor, event, terminal)? {
-        Ok(outcome) => outcome,
-        Err(status) => return Ok(Err(status)),
+) -> Result<Option<Verdict>, Failure> {
+    let Some(first) = outcome_of(executor, event.clone(), terminal, |_| Ok(()))? else {
+        return Ok(None);
     };
     let Some(changed) = changed_by(event, &first) else {
-        return Ok(Ok(Verdict::of(&first, None)));
+        return Ok(Some(Verdict::new(&first, None)));
     };
-    let again = answer(executor, &changed, terminal)?;
-    Ok(again.map(|again| Verdict::of(&first, Some(&again))))
-}
-
-fn answer(
-    executor: &HookExecutor,
-    event: &HookEvent,
-    terminal: &mut Terminal<'_>,
-) -> Result<Result<Outcome, u8>, Failure> {
-    let options = FireOptions::default().without_background();
-    let mut handle = executor
-        .submit(event.clone(), options)
-        .map_err(|error| Failure::new(format!("cannot fire the event: {error}")))?;
-    loop {
-        if let Some(outcome) = handle.wait_timeout(TICK) {
-            return Ok(Ok(outcome));
-        }
-        if let Some(status) = terminal.interrupted() {
-            handle.cancel();
-            let _ = handle.wait();
-            return Ok(Err(status));
-        }
-    }
+    let again = outcome_of(executor, changed, terminal, |_| Ok(()))?;
+    Ok(again.map(|again| Verdict::new(&first, Some(&again))))
 }
 
 impl Ready {
-    fn of(placed: Placed, file: &Path, context: &Context<'_>) -> Result<Self, Failure> {
+    fn new(placed: Placed, file: &Path, context: &Context<'_>) -> Result<Self, Failure> {
         let place = placed.place(file);
         let Placed { case, line, .. } = placed;
         let event_type = names::event_type(&case.event, Asker::Case, context)
@@ -159,9 +127,9 @@ impl Ready {
 }
 
 impl Judged {
-    fn of(ready: Ready, found: Verdict) -> Self {
+    fn compare(ready: Ready, found: Verdict) -> Self {
         let mut differs = Vec::new();
-        if ready.case.expect.as_str() != found.decision {
+        if ready.case.expect != found.decision {
             differs.push("decision");
         }
         let reason = found.reason.as_deref().unwrap_or_default();

@@ -16,7 +16,7 @@ pub(crate) fn trust(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let project = Project::of(context)?;
+    let project = Project::load(context)?;
     terminal.problems(&project.report)?;
     if !project.report.is_ok() {
         let words = "cannot approve the project's hooks: their file has errors";
@@ -32,7 +32,7 @@ pub(crate) fn trust(
             Failure::new(words).with_fix(format!("write some with `{}`", context.command("init")))
         );
     }
-    let changes = project.changes();
+    let changes = project.changes()?;
     status::show(&changes, terminal)?;
     if changes.is_none() {
         writeln!(terminal, "{root}: already approved")?;

@@ -1,17 +1,15 @@
 //! `validate`: shows all problems of hooks files.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 
 use crate::cli::args::Validate;
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
+use crate::cli::files;
 use crate::cli::terminal::{Style, Terminal, drawn};
 use crate::{HookConfig, Hooks, LoadReport, Severity, TrustPolicy, printable};
-
-/// The most bytes of standard input, which is also the library's limit for a file.
-const LARGEST_INPUT: u64 = 16 * 1024 * 1024;
 
 pub(crate) fn run(
     args: &Validate,
@@ -58,15 +56,8 @@ fn check_all(
 }
 
 fn read_input(terminal: &mut Terminal<'_>) -> Result<String, Failure> {
-    let mut text = String::new();
-    let mut input = (&mut *terminal.input).take(LARGEST_INPUT + 1);
-    input
-        .read_to_string(&mut text)
-        .map_err(|error| Failure::new(format!("cannot read standard input: {error}")))?;
-    if text.len() as u64 > LARGEST_INPUT {
-        return Err(Failure::new("standard input is larger than 16 MiB"));
-    }
-    Ok(text)
+    let text = terminal.read_text(Path::new("-"), files::LARGEST);
+    text.map_err(|error| Failure::new(format!("cannot read standard input: {error}")))
 }
 
 fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {

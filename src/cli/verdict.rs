@@ -4,12 +4,11 @@
 use serde_json::{Map, Value};
 
 use crate::cli::sources::title;
-use crate::{Decision, EventType, HookEvent, Outcome};
+use crate::{Decision, EventType, HookEvent, HookResult, Outcome};
 
 /// The decision for a host that applies changes and cannot ask its user.
 pub(crate) struct Verdict {
-    /// `allow`, `block` or `ask`.
-    pub(crate) decision: &'static str,
+    pub(crate) decision: Decision,
     pub(crate) reason: Option<String>,
     pub(crate) updated_input: Option<Map<String, Value>>,
     /// The hook that made the decision.
@@ -18,15 +17,11 @@ pub(crate) struct Verdict {
 
 impl Verdict {
     /// Combines the outcomes. `again` is the outcome of the changed call.
-    pub(crate) fn of(first: &Outcome, again: Option<&Outcome>) -> Self {
+    pub(crate) fn new(first: &Outcome, again: Option<&Outcome>) -> Self {
         let last = again.unwrap_or(first);
         let blocked = last.blocked();
         Self {
-            decision: match blocked.map(|result| result.decision()) {
-                None => "allow",
-                Some(Decision::Ask) => "ask",
-                Some(_) => "block",
-            },
+            decision: blocked.map_or(Decision::Allow, HookResult::decision),
             reason: last.reason().map(str::to_owned),
             updated_input: first.updated_input(),
             hook: blocked.map(|result| title(&result.hook).to_owned()),
@@ -36,15 +31,10 @@ impl Verdict {
 
 /// Returns the event of the changed call, if hooks have changed the call.
 pub(crate) fn changed_by(event: &HookEvent, outcome: &Outcome) -> Option<HookEvent> {
-    if event.event_type != EventType::ToolPreExecute || !outcome.allowed() {
+    if event.event_type != EventType::ToolPreExecute {
         return None;
     }
-    let changes = outcome.updated_input()?;
     let args = event.data.get("tool_args")?.as_object()?;
-    let mut changed = args.clone();
-    changed.extend(changes);
-    if changed == *args {
-        return None;
-    }
+    let changed = outcome.changed_input(args)?;
     Some(event.clone().with_data("tool_args", changed))
 }

@@ -76,7 +76,8 @@ pub(crate) struct EventKind {
     pub(crate) can_block: bool,
 }
 
-fn now() -> f64 {
+/// Returns the seconds since 1970, in microseconds.
+pub(crate) fn now() -> f64 {
     // A clock before 1970 is wrong; 0 is the nearest time that can be shown.
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -49,6 +49,7 @@ impl Background {
         let run = HookRun {
             event: &self.event,
             hook: &self.hook,
+            can_block: self.core.vocabulary.can_block(&self.event.event_type),
             queued: self.submitted.elapsed(),
         };
         self.core.runner.drop_run(&run, reason);

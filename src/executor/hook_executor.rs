@@ -100,8 +100,24 @@ impl HookExecutor {
     }
 
     /// Returns the hooks that run on this event, in the order of their runs and results: those that redact a
-    /// tool's output, this crate's other hooks, and the hooks of each other tool.
-    fn hooks_for(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
+    /// tool's output ([`Withhold`](crate::FailurePolicy::Withhold)), this crate's other hooks, and the hooks of
+    /// each other tool. Their conditions match, and of identical hooks of another tool there is only one.
+    ///
+    /// A hook may still not run: because a hook before it blocks, because its approval does not apply, or because
+    /// the user has [disabled](HookExecutor::disabled_by) all hooks.
+    ///
+    /// ```
+    /// use forge_hooks::{Hook, HookEvent, HookExecutor};
+    ///
+    /// let executor = HookExecutor::builder().build();
+    /// let sudo = Hook::new("tool:*", "./guard.sh")?.with_when("/tool_args/command", "sudo *")?;
+    /// executor.registry().register(sudo);
+    /// let event = HookEvent::tool_pre_execute("bash", serde_json::json!({"command": "ls"}));
+    /// assert!(executor.hooks_for(&event).is_empty());
+    /// # Ok::<(), forge_hooks::HookError>(())
+    /// ```
+    #[must_use]
+    pub fn hooks_for(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
         let mut hooks = self.shared.registry.get_hooks(event);
         if hooks.is_empty() {
             return hooks;
@@ -110,6 +126,12 @@ impl HookExecutor {
         sort_and_dedupe(&mut hooks);
         let own = count_own(&hooks);
         move_redacting_first(event, &mut hooks[..own]);
+        hooks
+    }
+
+    /// Returns none if the user has disabled all hooks, and logs that.
+    fn hooks_to_run(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
+        let hooks = self.hooks_for(event);
         let (Some(variable), false) = (self.disabled_by(), hooks.is_empty()) else {
             return hooks;
         };
@@ -131,6 +153,7 @@ impl HookExecutor {
     /// Whether a hook would redact the tool output in this event.
     pub(crate) fn redacts_output(&self, event: &HookEvent) -> bool {
         event.event_type == EventType::ToolPostExecute
+            && self.disabled_by().is_none()
             && self.hooks_for(event).iter().any(|hook| redacts(hook))
     }
 
@@ -150,7 +173,7 @@ impl HookExecutor {
     /// [`should_continue`](HookResult::should_continue); [`Outcome`] does that itself.
     #[must_use = "hooks may have blocked the operation"]
     pub fn execute_hooks(&self, event: &HookEvent, options: FireOptions) -> Vec<HookResult> {
-        let hooks = self.hooks_for(event);
+        let hooks = self.hooks_to_run(event);
         let mut results = Vec::with_capacity(hooks.len());
         if !hooks.is_empty() {
             let core = self.core();
@@ -183,7 +206,7 @@ impl HookExecutor {
     ) -> Result<HookHandle, SubmitError> {
         let event = SharedEvent::from(event.into());
         let kind = self.core().vocabulary.kind_of(&event.event_type);
-        let hooks = self.hooks_for(&event);
+        let hooks = self.hooks_to_run(&event);
         if hooks.is_empty() {
             return Ok(HookHandle::new(kind, None));
         }
@@ -224,7 +247,7 @@ impl HookExecutor {
         callback: impl FnMut(HookUpdate<'_>) + Send + 'static,
     ) -> Result<CancelToken, SubmitError> {
         let event = SharedEvent::from(event.into());
-        let hooks = self.hooks_for(&event);
+        let hooks = self.hooks_to_run(&event);
         let kind = self.core().vocabulary.kind_of(&event.event_type);
         let can_block = kind.can_block;
         let callback = CallbackState {

@@ -53,11 +53,13 @@ impl FireJob {
     }
 
     fn report_drop(&self, reason: DropReason) {
+        let can_block = self.core.vocabulary.can_block(&self.event.event_type);
         let queued = self.submitted.elapsed();
         for hook in &self.hooks {
             let run = HookRun {
                 event: &self.event,
                 hook,
+                can_block,
                 queued,
             };
             self.core.runner.drop_run(&run, reason);

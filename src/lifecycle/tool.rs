@@ -126,21 +126,19 @@ impl<'a> ToolCall<'a> {
 
     /// Returns the arguments that hooks have changed, if they differ.
     fn changed_by(&self, outcome: &Outcome) -> Option<Value> {
-        let changes = outcome.updated_input().filter(|_| self.applies_updates)?;
-        let Value::Object(args) = &self.args else {
+        if !self.applies_updates {
+            return None;
+        }
+        if let Value::Object(args) = &self.args {
+            return outcome.changed_input(args).map(Value::Object);
+        }
+        if outcome.updated_input().is_some() {
             let name = printable(&self.name);
             warn!(
                 "the changes of hooks to tool `{name}` are ignored: its arguments are not an object"
             );
-            return None;
-        };
-        let mut changed = if outcome.replaces_input() {
-            serde_json::Map::new()
-        } else {
-            args.clone()
-        };
-        changed.extend(changes);
-        (changed != *args).then_some(Value::Object(changed))
+        }
+        None
     }
 
     fn fire_result(&self, value: &impl Serialize) -> Option<Outcome> {

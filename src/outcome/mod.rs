@@ -171,7 +171,7 @@ impl Outcome {
     /// operation is blocked.
     ///
     /// The host decides whether to apply them. If it does, it fires the changed event again, so
-    /// that every guard sees every change.
+    /// that every guard sees every change. [`changed_input`](Outcome::changed_input) is the whole changed input;
     /// [`ToolCall::apply_updates`](crate::ToolCall::apply_updates) does both.
     #[must_use]
     pub fn updated_input(&self) -> Option<Map<String, Value>> {
@@ -195,6 +195,21 @@ impl Outcome {
     pub fn replaces_input(&self) -> bool {
         let mut changes = self.counted_outputs();
         changes.any(|output| output.replaces_input && output.updated_input.is_some())
+    }
+
+    /// Returns the tool's input with the changes of the hooks: [`updated_input`](Outcome::updated_input) merged
+    /// into `input`, or in its place if it [replaces](Outcome::replaces_input) it. None if nothing changes, or the
+    /// operation is blocked.
+    #[must_use]
+    pub fn changed_input(&self, input: &Map<String, Value>) -> Option<Map<String, Value>> {
+        let updates = self.updated_input()?;
+        let mut changed = if self.replaces_input() {
+            Map::new()
+        } else {
+            input.clone()
+        };
+        changed.extend(updates);
+        (changed != *input).then_some(changed)
     }
 
     /// Returns the answers that count.

@@ -104,6 +104,7 @@ impl<'a> Firing<'a> {
         HookRun {
             event: &self.event,
             hook,
+            can_block: self.can_block,
             queued: self.queued,
         }
     }

@@ -100,6 +100,8 @@ pub struct HookRun<'a> {
     pub event: &'a HookEvent,
     /// The hook. [`Hook::background`] says whether it runs in the background.
     pub hook: &'a Arc<Hook>,
+    /// Whether hooks can block the event, as [`Outcome::can_block`](crate::Outcome::can_block).
+    pub can_block: bool,
     /// How long the event, or the background hook, has waited for a thread. Zero for a blocking call.
     pub queued: Duration,
 }

@@ -237,13 +237,13 @@ fn ends_within_line(path: &Path, file: &File) -> bool {
             .is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
         has_content && last_byte(path).is_ok_and(|byte| byte != b'\n')
     };
-    let ends = |look: usize| {
-        if look > 0 {
-            std::thread::sleep(PAUSE);
+    for _ in 1..LOOKS {
+        if !is_within() {
+            return false;
         }
-        !is_within()
-    };
-    !(0..LOOKS).any(ends)
+        std::thread::sleep(PAUSE);
+    }
+    is_within()
 }
 
 fn last_byte(path: &Path) -> io::Result<u8> {

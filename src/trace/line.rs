@@ -3,13 +3,14 @@
 //! Taking a note is cheap: it copies only the part of the hook's output that it may need, and shares the hook.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::events::EventType;
+use crate::events::{EventType, now};
 use crate::hook::Hook;
 use crate::outcome::{Decision, FailureKind, HookResult, Residency, SkipReason};
+use crate::printable::printable_json;
 use crate::runner::{DropReason, HookRun};
 
 /// The most bytes of a text in a line.
@@ -22,7 +23,8 @@ const LONGEST_SOUGHT: usize = 8 * 1024;
 
 /// A record of what happened to a hook.
 pub(super) struct Note {
-    time: SystemTime,
+    /// In seconds since 1970.
+    time: f64,
     event: EventType,
     tool: Option<String>,
     session: Option<String>,
@@ -51,12 +53,13 @@ struct Ran {
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<&'static str>,
     decision: &'static str,
+    can_block: bool,
     should_continue: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     resident: Option<&'static str>,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     cut: bool,
 }
 
@@ -74,7 +77,7 @@ struct Line<'a> {
     command: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<String>,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     background: bool,
     host_pid: u32,
     queued: f64,
@@ -100,7 +103,12 @@ impl Note {
             signal: result.signal,
             failure: result.failure.map(FailureKind::as_str),
             skipped: result.skipped.map(SkipReason::as_str),
-            decision: decision(result),
+            // A background hook cannot decide.
+            decision: match result.hook.background() {
+                true => Decision::Allow.as_str(),
+                false => result.decision().as_str(),
+            },
+            can_block: run.can_block,
             should_continue: result.should_continue(),
             reason: reason.map(|reason| within(reason, LONGEST_SOUGHT).to_owned()),
             resident: result.residency.map(Residency::as_str),
@@ -120,7 +128,7 @@ impl Note {
             text.map(|text| within(text, LONGEST_SOUGHT).to_owned())
         };
         Self {
-            time: SystemTime::now(),
+            time: now(),
             event: run.event.event_type.clone(),
             tool: text(&run.event.tool_name),
             session: text(&run.event.session_id),
@@ -151,7 +159,7 @@ impl Note {
         }
         let text = |words: &str| text(words, LONGEST_TEXT);
         json_line(&Line {
-            time: since_1970(self.time),
+            time: self.time,
             event: text(self.event.as_str()),
             tool: self.tool.as_deref().map(text),
             session: self.session.as_deref().map(text),
@@ -167,20 +175,10 @@ impl Note {
     }
 }
 
-/// The hook's decision on what the host is about to do. A background hook cannot decide: always `allow`.
-fn decision(result: &HookResult) -> &'static str {
-    let decision = if result.hook.background() {
-        Decision::Allow
-    } else {
-        result.decision()
-    };
-    decision.as_str()
-}
-
 /// Returns the line that replaces lost lines.
 pub(super) fn gap(lost: u64, host_pid: u32) -> String {
     json_line(&Gap {
-        time: since_1970(SystemTime::now()),
+        time: now(),
         host_pid,
         lost,
     })
@@ -189,17 +187,7 @@ pub(super) fn gap(lost: u64, host_pid: u32) -> String {
 fn json_line(content: &impl Serialize) -> String {
     // All of these values can be serialized; otherwise the line would be lost.
     let json = serde_json::to_string(content).unwrap_or_default();
-    let mut line = String::with_capacity(json.len() + 1);
-    for c in json.chars() {
-        // JSON does not escape characters that control terminals or that some programs treat as line ends.
-        if matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}') {
-            line.push_str(&format!("\\u{:04x}", u32::from(c)));
-        } else {
-            line.push(c);
-        }
-    }
-    line.push('\n');
-    line
+    printable_json(&json) + "\n"
 }
 
 fn within(text: &str, most: usize) -> &str {
@@ -238,17 +226,5 @@ fn cut(text: String, most: usize) -> String {
 
 /// The duration in seconds, rounded to microseconds.
 fn seconds(duration: Duration) -> f64 {
-    // Exact up to 2^53 microseconds (285 years).
-    #[allow(clippy::cast_precision_loss)]
-    let micros = duration.as_micros() as f64;
-    micros / 1e6
-}
-
-fn since_1970(time: SystemTime) -> f64 {
-    seconds(time.duration_since(UNIX_EPOCH).unwrap_or_default())
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_false(value: &bool) -> bool {
-    !value
+    (duration.as_secs_f64() * 1e6).round() / 1e6
 }

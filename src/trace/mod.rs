@@ -135,12 +135,8 @@ impl Trace {
     }
 
     fn take(&self, note: Note) {
-        if self
-            .shared
-            .messages
-            .try_send(Message::Note(Box::new(note)))
-            .is_err()
-        {
+        let message = Message::Note(Box::new(note));
+        if self.shared.messages.try_send(message).is_err() {
             self.shared.lost.fetch_add(1, Ordering::Relaxed);
         }
     }

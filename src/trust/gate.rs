@@ -27,10 +27,11 @@ impl Unchanged {
         }
     }
 
-    /// Returns the first file that differs from what was approved, and the difference.
-    fn difference(&self, hook: &Hook) -> Option<String> {
+    /// Returns each file that differs from what was approved, and the difference.
+    pub(super) fn differences(&self, hook: &Hook) -> Vec<(String, &'static str)> {
         let now = coverage(&self.project, hook).files;
         let mut budget = Budget::new();
+        let mut differences = Vec::new();
         for (file, before) in &self.files {
             let kind = now.get(file).copied().unwrap_or(Kind::Named);
             let what = match (
@@ -43,19 +44,18 @@ impl Unchanged {
                 (Ok(Some(_)), Some(_)) => "has changed",
                 (Err(_), _) => "cannot be read",
             };
-            return Some(format!("`{file}` {what}"));
+            differences.push((file.clone(), what));
         }
         for (file, kind) in &now {
             // A file that cannot be read was a reason for a partial approval.
             if !self.files.contains_key(file)
                 && let Ok(Some(_)) = digest::of(&self.project.root, file, *kind, &mut budget)
             {
-                return Some(format!(
-                    "`{file}` has become a script that the command may run"
-                ));
+                let what = "has become a script that the command may run";
+                differences.push((file.clone(), what));
             }
         }
-        None
+        differences
     }
 }
 
@@ -67,9 +67,11 @@ impl Gate for Unchanged {
             let why = "the project has been moved since the hook was loaded";
             return GateVerdict::ApprovalLost(why.to_owned());
         }
-        match self.difference(hook) {
+        match self.differences(hook).first() {
             None => GateVerdict::Run,
-            Some(what) => GateVerdict::ApprovalLost(format!("{what} since the hook was approved")),
+            Some((file, what)) => {
+                GateVerdict::ApprovalLost(format!("`{file}` {what} since the hook was approved"))
+            }
         }
     }
 }

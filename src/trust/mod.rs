@@ -127,6 +127,22 @@ impl Approval {
     }
 }
 
+impl Approved {
+    /// Compares the files of an approved hook with their current content, as its gate does before each run.
+    /// Returns each difference as text, such as `has changed`.
+    ///
+    /// # Errors
+    /// If the project cannot be found.
+    pub fn changed_files(
+        &self,
+        root: impl AsRef<Path>,
+        hook: &Hook,
+    ) -> Result<Vec<(String, &'static str)>, TrustError> {
+        let project = Project::at(&canonical_root(root.as_ref())?);
+        Ok(Unchanged::new(&Arc::new(project), &self.files).differences(hook))
+    }
+}
+
 fn approve(project: &Project, hook: &Hook) -> Approved {
     let covered = coverage::coverage(project, hook);
     let mut partial = covered.partial;

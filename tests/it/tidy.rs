@@ -67,7 +67,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("trust", &["hook", "files"]),
     ("templates", &["hook", "profile"]),
     ("lifecycle", &["events", "executor", "outcome", "printable"]),
-    ("trace", &["events", "hook", "outcome", "redact", "runner"]),
+    (
+        "trace",
+        &["events", "hook", "outcome", "printable", "redact", "runner"],
+    ),
     (
         "hooks",
         &[

@@ -131,6 +131,7 @@ fn a_line_tells_what_there_is_to_know_of_a_run() {
         ("exit_code", 3.into()),
         ("failure", "exit".into()),
         ("decision", "block".into()),
+        ("can_block", true.into()),
         ("should_continue", false.into()),
         ("reason", "no".into()),
     ] {
@@ -151,6 +152,7 @@ fn what_is_not_there_is_left_out() {
     traced.world.fire(&HookEvent::session_end("s1"));
     let lines = traced.lines();
     let expected = [
+        "can_block",
         "command",
         "decision",
         "duration",
@@ -166,6 +168,18 @@ fn what_is_not_there_is_left_out() {
         "time",
     ];
     assert_eq!(keys(&lines[0]), expected);
+}
+
+#[test]
+fn a_line_says_if_its_event_can_be_blocked() {
+    let traced = Traced::new();
+    traced.world.hook("*", "exit 1");
+    for (event, can_block) in [("notification:show", false), ("game:cast", true)] {
+        traced.world.fire(&custom(event));
+        let line = traced.lines().pop().unwrap();
+        let found = (&line["decision"], &line["can_block"]);
+        assert_eq!(found, (&"block".into(), &can_block.into()), "{event}");
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! `fire --dry-run`: shows which hooks would run, in order, and for each other hook why not.
 
+use std::collections::HashMap;
 use std::io::Write;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -11,20 +13,21 @@ use crate::cli::error::Failure;
 use crate::cli::list::inherited;
 use crate::cli::sources::{Listed, State, listed, place, title};
 use crate::cli::terminal::{Style, Terminal};
-use crate::{FailurePolicy, HookEvent, Hooks, Mismatch, TrustPolicy, printable};
+use crate::{Dialect, FailurePolicy, Hook, HookEvent, Hooks, Mismatch, printable};
 
 /// What would happen to a hook.
 pub(super) enum Verdict {
-    /// It would run, at this position.
-    Runs(usize),
+    Runs,
     /// It would fail, because it cannot run.
-    Fails(usize, String),
+    Fails(String),
     DoesNotRun(String),
 }
 
-struct Judged<'a> {
-    listed: &'a Listed,
+struct Predicted {
+    listed: Listed,
     verdict: Verdict,
+    /// Its position among the hooks that run or fail.
+    order: Option<usize>,
     mismatches: Vec<Mismatch>,
 }
 
@@ -35,68 +38,106 @@ pub(super) fn run(
     hooks: &Hooks,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let listed = listed(hooks, context);
-    let disabled_by = context.disabled_by();
-    let judged = judge(args, event, &listed, disabled_by);
+    let in_order = hooks.executor().hooks_for(event);
+    let in_order = in_order.iter().map(Arc::as_ptr).zip(0..).collect();
+    let mut chain = Chain {
+        event,
+        disabled_by: context.disabled_by(),
+        in_order,
+        stops: !args.keep_going && !args.parallel,
+        can_block: context.hooks.vocabulary().can_block(&event.event_type),
+        order: 0,
+        failed: None,
+    };
+    let mut listed = listed(hooks, context);
+    listed.sort_by_key(|it| chain.position(&it.hook).unwrap_or(usize::MAX));
+    let predicted: Vec<_> = listed.into_iter().map(|it| chain.predict(it)).collect();
     if args.json {
-        let hooks: Vec<_> = judged.iter().map(Judged::to_json).collect();
-        let report = json!({"event": event, "disabled_by": disabled_by, "hooks": hooks});
+        let hooks: Vec<_> = predicted.iter().map(Predicted::to_json).collect();
+        let report = json!({"event": event, "disabled_by": chain.disabled_by, "hooks": hooks});
         terminal.json(&report)?;
     } else {
-        terminal.problems(&context.load_under(TrustPolicy::Everything)?.report())?;
-        show(event, &judged, terminal)?;
+        terminal.problems(&hooks.report())?;
+        show(event, &predicted, terminal)?;
     }
-    let fails = |it: &Judged<'_>| matches!(it.verdict, Verdict::Fails(..));
-    Ok(if judged.iter().any(fails) {
+    let fails = |it: &Predicted| matches!(it.verdict, Verdict::Fails(_));
+    Ok(if predicted.iter().any(fails) {
         Ended::Problems
     } else {
         Ended::Fine
     })
 }
 
-fn judge<'a>(
-    args: &Fire,
-    event: &HookEvent,
-    listed: &'a [Listed],
-    disabled_by: Option<&str>,
-) -> Vec<Judged<'a>> {
-    let stops = !args.keep_going && !args.parallel;
-    let (mut order, mut stopped_at) = (0, None);
-    let mut judged = Vec::new();
-    for it in listed {
-        let mismatches = it.hook.mismatches(event);
-        let mut verdict = verdict_on(it, &mismatches, order + 1);
-        if let (Verdict::Runs(_) | Verdict::Fails(..), Some(variable)) = (&verdict, disabled_by) {
-            verdict = Verdict::DoesNotRun(format!("`{variable}` is set"));
-        }
-        if let (Verdict::Runs(_) | Verdict::Fails(..), Some(at)) = (&verdict, &stopped_at) {
-            verdict = Verdict::DoesNotRun(format!(
-                "`{at}`, which is before it, fails and stops the hooks after it"
-            ));
-        }
-        if !matches!(verdict, Verdict::DoesNotRun(_)) {
-            order += 1;
-        }
-        if stops && matches!(verdict, Verdict::Fails(..)) && blocks(it) {
-            stopped_at = Some(title(&it.hook).to_owned());
-        }
-        judged.push(Judged {
-            listed: it,
-            verdict,
-            mismatches,
-        });
-    }
-    judged
+/// The hooks of an event in the order of the engine, as far as they are predicted.
+struct Chain<'a> {
+    event: &'a HookEvent,
+    disabled_by: Option<&'a str>,
+    in_order: HashMap<*const Hook, usize>,
+    /// Whether a failure stops this crate's own hooks.
+    stops: bool,
+    can_block: bool,
+    /// The number of hooks that run or fail.
+    order: usize,
+    /// The first hook that fails and blocks.
+    failed: Option<Arc<Hook>>,
 }
 
-pub(super) fn verdict_on(listed: &Listed, mismatches: &[Mismatch], order: usize) -> Verdict {
+impl Chain<'_> {
+    fn position(&self, hook: &Arc<Hook>) -> Option<usize> {
+        self.in_order.get(&Arc::as_ptr(hook)).copied()
+    }
+
+    fn predict(&mut self, listed: Listed) -> Predicted {
+        let mismatches = listed.hook.mismatches(self.event);
+        let mut verdict = verdict_on(&listed, &mismatches);
+        let mut order = None;
+        if !matches!(verdict, Verdict::DoesNotRun(_)) {
+            if let Some(why) = self.why_not(&listed.hook) {
+                verdict = Verdict::DoesNotRun(why);
+            } else {
+                self.order += 1;
+                order = Some(self.order);
+            }
+        }
+        if self.failed.is_none() && matches!(verdict, Verdict::Fails(_)) && blocks(&listed) {
+            self.failed = Some(Arc::clone(&listed.hook));
+        }
+        Predicted {
+            listed,
+            verdict,
+            order,
+            mismatches,
+        }
+    }
+
+    /// Why a hook for this event does not run.
+    fn why_not(&self, hook: &Arc<Hook>) -> Option<String> {
+        if let Some(variable) = self.disabled_by {
+            return Some(format!("`{variable}` is set"));
+        }
+        if self.position(hook).is_none() {
+            return Some("an identical handler runs instead".to_owned());
+        }
+        let failed = self.failed.as_ref()?;
+        // The hooks of each other tool run at once.
+        let is_stopped = match hook.dialect() {
+            Dialect::Native => self.stops,
+            dialect => self.can_block && failed.dialect() != dialect,
+        };
+        let failed = title(failed);
+        is_stopped
+            .then(|| format!("`{failed}`, which is before it, fails and stops the hooks after it"))
+    }
+}
+
+pub(super) fn verdict_on(listed: &Listed, mismatches: &[Mismatch]) -> Verdict {
     if !mismatches.is_empty() {
         let why: Vec<_> = mismatches.iter().map(words_of).collect();
         return Verdict::DoesNotRun(why.join("; "));
     }
     match &listed.state {
-        State::Enabled => Verdict::Runs(order),
-        State::ApprovalLost(why) | State::Unusable(why) => Verdict::Fails(order, why.clone()),
+        State::Enabled => Verdict::Runs,
+        State::ApprovalLost(why) | State::Unusable(why) => Verdict::Fails(why.clone()),
         _ => Verdict::DoesNotRun(listed.words.clone()),
     }
 }
@@ -108,18 +149,19 @@ fn words_of(mismatch: &Mismatch) -> String {
 
 fn blocks(listed: &Listed) -> bool {
     let is_lost = matches!(listed.state, State::ApprovalLost(_));
-    is_lost || listed.hook.on_failure() != FailurePolicy::Continue
+    !listed.hook.background() && (is_lost || listed.hook.on_failure() != FailurePolicy::Continue)
 }
 
 fn show(
     event: &HookEvent,
-    judged: &[Judged<'_>],
+    predicted: &[Predicted],
     terminal: &mut Terminal<'_>,
 ) -> Result<(), Failure> {
-    for it in judged {
+    for it in predicted {
         let hook = &it.listed.hook;
+        let order = it.order.unwrap_or_default();
         let (style, verdict) = match &it.verdict {
-            Verdict::Runs(order) => {
+            Verdict::Runs => {
                 let inherits = inherited(hook).map(|names| format!(", inherits {names}"));
                 let inherits = inherits.unwrap_or_default();
                 let resident = if hook.resident() { ", resident" } else { "" };
@@ -130,7 +172,7 @@ fn show(
                 let more = [&*inherits, resident, &untested].concat();
                 (Style::Good, format!("{order}. runs{more}"))
             }
-            Verdict::Fails(order, why) => (Style::Bad, format!("{order}. fails: {why}")),
+            Verdict::Fails(why) => (Style::Bad, format!("{order}. fails: {why}")),
             Verdict::DoesNotRun(why) => (Style::Dim, format!("does not run: {why}")),
         };
         let name = terminal.styled(Style::Strong, printable(title(hook)));
@@ -138,22 +180,22 @@ fn show(
         let verdict = terminal.styled(style, printable(&verdict));
         writeln!(terminal, "{name} {place}: {verdict}")?;
     }
-    let runs = |it: &&Judged<'_>| matches!(it.verdict, Verdict::Runs(_));
-    let running = judged.iter().filter(runs).count();
-    if !judged.is_empty() {
+    let runs = |it: &&Predicted| matches!(it.verdict, Verdict::Runs);
+    let running = predicted.iter().filter(runs).count();
+    if !predicted.is_empty() {
         writeln!(terminal)?;
     }
-    let (name, all) = (&event.event_type, judged.len());
+    let (name, all) = (&event.event_type, predicted.len());
     writeln!(terminal, "{name}: {running} of {all} hooks would run")?;
     Ok(())
 }
 
-impl Judged<'_> {
+impl Predicted {
     fn to_json(&self) -> Value {
-        let (verdict, order, why) = match &self.verdict {
-            Verdict::Runs(order) => ("runs", Some(order), None),
-            Verdict::Fails(order, why) => ("fails", Some(order), Some(why)),
-            Verdict::DoesNotRun(why) => ("does_not_run", None, Some(why)),
+        let (verdict, why) = match &self.verdict {
+            Verdict::Runs => ("runs", None),
+            Verdict::Fails(why) => ("fails", Some(why)),
+            Verdict::DoesNotRun(why) => ("does_not_run", Some(why)),
         };
         let mismatches = self.mismatches.iter().map(|mismatch| {
             json!({
@@ -165,7 +207,7 @@ impl Judged<'_> {
         });
         let mut value = self.listed.to_json();
         value["verdict"] = json!(verdict);
-        value["order"] = json!(order);
+        value["order"] = json!(self.order);
         value["why"] = json!(why);
         value["mismatches"] = mismatches.collect();
         value

@@ -16,7 +16,7 @@ use crate::{EventSpec, HookEvent};
 /// The most bytes of an event.
 const LARGEST_EVENT: u64 = 64 * 1024 * 1024;
 
-pub(super) fn of(
+pub(super) fn from_args(
     args: &Fire,
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
@@ -136,11 +136,7 @@ pub(super) fn cannot_read(file: &Path, why: impl Display) -> Failure {
 }
 
 pub(super) fn text_of(file: &Path, terminal: &mut Terminal<'_>) -> Result<String, Failure> {
-    let text = if file == Path::new("-") {
-        files::text_up_to(LARGEST_EVENT, &mut *terminal.input)
-    } else {
-        files::open(file).and_then(|file| files::text_up_to(LARGEST_EVENT, file))
-    };
+    let text = terminal.read_text(file, LARGEST_EVENT);
     let text = text.map_err(|error| cannot_read(file, error))?;
     if text.trim().is_empty() {
         return Err(cannot_read(file, "it is empty"));

@@ -1,6 +1,6 @@
-//! `fire --as`: an event as another tool writes it goes to the hooks that this tool would run.
+//! `fire --as`: fires an event of another tool at the hooks that this tool would run.
 //!
-//! What their answers mean is the library's to know.
+//! Does not know the meaning of their answers.
 
 use std::path::{Path, PathBuf};
 
@@ -51,7 +51,7 @@ pub(super) fn run(
     let mut interrupted = None;
     match input {
         Input::Event(event) => {
-            // From here on Ctrl-C ends the hooks, and not this program alone.
+            // From here on Ctrl-C ends the hooks, not only this program.
             let _ = terminal.interrupted();
             let firing = Firing {
                 context,
@@ -77,7 +77,7 @@ pub(super) fn run(
 
 enum Input {
     Event(HookEvent),
-    /// One that the tool has, and no hook here can be for; why.
+    /// The tool has this event, but no host fires it; with the reason.
     NotFired(String),
 }
 
@@ -93,7 +93,7 @@ fn read(dialect: Dialect, file: &Path, terminal: &mut Terminal<'_>) -> Result<In
     }
 }
 
-/// The files and plugins of the command line.
+/// Returns the files and plugins of the command line.
 fn named(args: &Fire) -> Result<Vec<PathBuf>, Failure> {
     let mut named = absolute("--settings", &args.settings)?;
     for file in &named {
@@ -112,7 +112,7 @@ fn named(args: &Fire) -> Result<Vec<PathBuf>, Failure> {
     Ok(named)
 }
 
-/// What came of the event, for programs: `schemas/fire-as.schema.json` describes it.
+/// The result of the event for programs, as described by `schemas/fire-as.schema.json`.
 struct Report {
     decision: &'static str,
     outcome: Outcome,
@@ -120,7 +120,7 @@ struct Report {
     diagnostics: Vec<String>,
 }
 
-/// Of an event that no hook is for.
+/// The report of an event without hooks.
 impl Default for Report {
     fn default() -> Self {
         Self {
@@ -194,12 +194,12 @@ impl Report {
     }
 }
 
-/// Many hooks of a file have the same title.
+/// Names a hook with its place, since many hooks of a file have the same title.
 fn named_hook(result: &HookResult) -> String {
     format!("hook `{}` ({})", title(&result.hook), place(&result.hook))
 }
 
-/// The failure of a hook in words, with its own where it has said any.
+/// Describes the failure of a hook, with its standard error.
 fn error_of(result: &HookResult) -> Option<String> {
     let failure = result.failure?;
     let error = result.error.as_deref().unwrap_or(failure.as_str());

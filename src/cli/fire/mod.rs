@@ -9,7 +9,7 @@ mod show;
 mod spinner;
 mod unused;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
@@ -25,7 +25,8 @@ use crate::cli::error::Failure;
 use crate::cli::terminal::Terminal;
 use crate::cli::verdict::{Verdict, changed_by};
 use crate::{
-    CancelToken, FireOptions, Hook, HookEvent, HookExecutor, HookResult, HookUpdate, Hooks, Outcome,
+    CancelToken, FireOptions, Hook, HookEvent, HookExecutor, HookResult, HookUpdate, Hooks,
+    Outcome, SubmitError,
 };
 use message::{Message, Notes, TICK};
 use show::Show;
@@ -41,21 +42,19 @@ pub(crate) fn run(
     if let Some(dialect) = args.dialect {
         return foreign::run(dialect, args, context, terminal);
     }
-    let event = event::of(args, context, terminal)?;
+    let event = event::from_args(args, context, terminal)?;
     let hooks = context.load()?;
     if args.dry_run {
         return dry_run::run(args, &event, context, &hooks, terminal);
     }
     terminal.problems(&hooks.report())?;
+    terminal.note_disabled(context.disabled_by())?;
     if let Some(events) = args.resident {
         return resident::run(events, event, context, &hooks, args.json, terminal);
     }
     let mut options = FireOptions::default().stop_on_failure(!args.keep_going);
     if args.parallel {
         options = options.parallel();
-    }
-    if let Some(variable) = context.disabled_by() {
-        terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
     }
     let record = args.record.as_deref().map(Record::open).transpose()?;
     // From here on Ctrl-C ends the hooks, not only this program.
@@ -68,7 +67,7 @@ pub(crate) fn run(
     };
     let first = firing.pass(event, true, terminal)?;
     let again = firing.again(&first, terminal)?;
-    let verdict = Verdict::of(&first.outcome, again.as_ref().map(|it| &it.outcome));
+    let verdict = Verdict::new(&first.outcome, again.as_ref().map(|it| &it.outcome));
     let last = again.as_ref().unwrap_or(&first);
     if let (Some(record), None) = (record, last.interrupted) {
         record.append(&first.event, &verdict)?;
@@ -85,6 +84,31 @@ pub(crate) fn run(
         None if first.continues() && last.continues() => Ended::Fine,
         None => Ended::Problems,
     })
+}
+
+/// Fires an event, without background hooks, and returns its outcome; None after a signal. Calls `tick` while it
+/// waits.
+pub(crate) fn outcome_of(
+    executor: &HookExecutor,
+    event: impl Into<Arc<HookEvent>>,
+    terminal: &mut Terminal<'_>,
+    mut tick: impl FnMut(&mut Terminal<'_>) -> io::Result<()>,
+) -> Result<Option<Outcome>, Failure> {
+    let options = FireOptions::default().without_background();
+    let mut handle = executor.submit(event, options).map_err(cannot_fire)?;
+    while terminal.interrupted().is_none() {
+        if let Some(outcome) = handle.wait_timeout(TICK) {
+            return Ok(Some(outcome));
+        }
+        tick(terminal)?;
+    }
+    handle.cancel();
+    let _ = handle.wait();
+    Ok(None)
+}
+
+fn cannot_fire(error: SubmitError) -> Failure {
+    Failure::new(format!("cannot fire the event: {error}"))
 }
 
 struct Firing<'a> {
@@ -120,10 +144,13 @@ impl Firing<'_> {
         let ended = fired.watch(&mut show, terminal);
         if ended.is_err() {
             // The output was closed, and the hooks would continue unseen.
-            fired.cut();
+            fired.token.cancel();
+            let _ = fired.executor.shutdown(Duration::ZERO);
         }
         let interrupted = ended?;
-        fired.end_kept();
+        // Ends kept processes. Otherwise they would run a moment longer, or forever if they ignore the end of
+        // their input.
+        let _ = fired.executor.shutdown(TICK);
         let Some(outcome) = fired.outcome else {
             return Err(Failure::new("the engine has not answered"));
         };
@@ -192,15 +219,9 @@ impl Fired {
             .registry(Arc::clone(found.registry()))
             .observer(Notes(sender.clone()));
         let executor = firing.context.executor(found, executor);
-        let hooks = match executor.disabled_by() {
-            Some(_) => Vec::new(),
-            None => {
-                let mut hooks = found.registry().get_hooks(&event);
-                hooks
-                    .retain(|hook| hook.matches(&event) && (with_background || !hook.background()));
-                hooks
-            }
-        };
+        let is_disabled = executor.disabled_by().is_some();
+        let mut hooks = executor.hooks_for(&event);
+        hooks.retain(|hook| !is_disabled && (with_background || !hook.background()));
         let event = Arc::new(event);
         let updates = sender.clone();
         let tell = move |update: HookUpdate<'_>| {
@@ -212,7 +233,7 @@ impl Fired {
         };
         let token = executor
             .submit_with(Arc::clone(&event), options, tell)
-            .map_err(|error| Failure::new(format!("cannot fire the event: {error}")))?;
+            .map_err(cannot_fire)?;
         Ok(Self {
             event,
             hooks,
@@ -286,18 +307,5 @@ impl Fired {
         if self.outcome.is_some() {
             let _ = self.executor.shutdown(Duration::ZERO);
         }
-    }
-
-    /// Ends kept processes. Otherwise they would run a moment longer, or forever if they ignore the end
-    /// of their input.
-    fn end_kept(&self) {
-        if self.hooks.iter().any(|hook| hook.resident()) {
-            let _ = self.executor.shutdown(TICK);
-        }
-    }
-
-    fn cut(&self) {
-        self.token.cancel();
-        let _ = self.executor.shutdown(Duration::ZERO);
     }
 }

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::message::{Message, TICK};
-use super::show::Show;
+use super::outcome_of;
+use super::show::{Show, shown};
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
@@ -38,7 +39,8 @@ pub(super) fn run(
         return Err(Failure::new("on this platform no hook's process is kept")
             .with_fix("leave `--resident` out"));
     }
-    let hooks = hooks_for(&event, context, found, terminal)?;
+    let mut hooks = found.executor().hooks_for(&event);
+    hooks.retain(|_| context.disabled_by().is_none());
     let (hooks, others): (Vec<_>, Vec<_>) = hooks.into_iter().partition(|hook| hook.resident());
     let _ = terminal.interrupted();
     let event = Arc::new(event);
@@ -73,19 +75,6 @@ pub(super) fn run(
     Ok(series.ended)
 }
 
-fn hooks_for(
-    event: &HookEvent,
-    context: &Context<'_>,
-    found: &Hooks,
-    terminal: &mut Terminal<'_>,
-) -> Result<Vec<Arc<Hook>>, Failure> {
-    if let Some(variable) = context.disabled_by() {
-        terminal.note(format_args!("no hook runs: `{variable}` is set"))?;
-        return Ok(Vec::new());
-    }
-    Ok(found.registry().get_hooks(event))
-}
-
 fn conclude(
     series: &Series,
     hooks: usize,
@@ -96,18 +85,12 @@ fn conclude(
     if hooks > 0 {
         writeln!(terminal)?;
     }
-    match series.ended {
-        Ended::Interrupted(_) => {
-            let words = terminal.styled(Style::Warning, "interrupted");
-            writeln!(terminal, "{name}: {words}")?;
-        }
-        _ if hooks == 0 => writeln!(terminal, "{name}: no resident hook is for this event")?,
-        _ => writeln!(
-            terminal,
-            "{name}: fired at {}",
-            counted(hooks, "resident hook")
-        )?,
-    }
+    let words = match (series.ended, hooks) {
+        (Ended::Interrupted(_), _) => "interrupted".to_owned(),
+        (_, 0) => "no resident hook is for this event".to_owned(),
+        _ => format!("fired at {}", counted(hooks, "resident hook")),
+    };
+    writeln!(terminal, "{name}: {words}")?;
     if others > 0 {
         let others = counted(others, "hook");
         let words = "without `\"resident\": true` did not run";
@@ -197,20 +180,11 @@ impl Series {
         executor: &HookExecutor,
         terminal: &mut Terminal<'_>,
     ) -> Result<Option<HookResult>, Failure> {
-        let mut handle = executor
-            .submit(Arc::clone(&self.event), FireOptions::default())
-            .map_err(|error| Failure::new(format!("cannot fire the event: {error}")))?;
-        loop {
-            if self.is_interrupted(terminal) {
-                handle.cancel();
-                let _ = handle.wait();
-                return Ok(None);
-            }
-            if let Some(outcome) = handle.wait_timeout(TICK) {
-                return Ok(outcome.into_results().pop());
-            }
-            self.show.tick(terminal)?;
-        }
+        let event = Arc::clone(&self.event);
+        let tick = |terminal: &mut Terminal<'_>| self.show.tick(terminal);
+        let outcome = outcome_of(executor, event, terminal, tick)?;
+        self.note_interrupt(terminal);
+        Ok(outcome.and_then(|outcome| outcome.into_results().pop()))
     }
 
     fn run_one_shot(
@@ -220,7 +194,7 @@ impl Series {
         terminal: &mut Terminal<'_>,
     ) -> Result<(), Failure> {
         for _ in 0..ONE_SHOT_RUNS {
-            if self.is_interrupted(terminal) {
+            if self.note_interrupt(terminal) {
                 return Ok(());
             }
             let results = executor.execute_hooks(&self.event, FireOptions::default());
@@ -235,7 +209,7 @@ impl Series {
         Ok(())
     }
 
-    fn is_interrupted(&mut self, terminal: &mut Terminal<'_>) -> bool {
+    fn note_interrupt(&mut self, terminal: &mut Terminal<'_>) -> bool {
         if let Some(status) = terminal.interrupted() {
             self.ended = Ended::Interrupted(status);
         }
@@ -266,17 +240,12 @@ impl Measured {
         {
             let (median, p99) = (shown(median), shown(p99));
             let events = counted(self.kept.len(), "event");
-            write!(
-                terminal,
-                "  {kept}  median {median:>8}  p99 {p99:>8}  {events}"
-            )?;
-            match self.replaced {
-                0 => writeln!(terminal)?,
-                times => {
-                    let times = counted(times, "time");
-                    writeln!(terminal, ", process replaced {times}")?;
-                }
-            }
+            let replaced = match self.replaced {
+                0 => String::new(),
+                times => format!(", process replaced {}", counted(times, "time")),
+            };
+            let times = format!("median {median:>8}  p99 {p99:>8}");
+            writeln!(terminal, "  {kept}  {times}  {events}{replaced}")?;
         }
         if let Some(median) = percentile(&self.one_shot, 50) {
             let (median, runs) = (shown(median), counted(self.one_shot.len(), "run"));
@@ -308,14 +277,6 @@ fn percentile(times: &[Duration], hundredths: usize) -> Option<Duration> {
     Some(times[last * hundredths / 100])
 }
 
-fn shown(time: Duration) -> String {
-    if time < Duration::from_millis(1) {
-        format!("{} us", time.as_micros())
-    } else {
-        format!("{:.1} ms", time.as_secs_f64() * 1e3)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -324,10 +285,9 @@ mod tests {
     fn a_percentile_is_one_of_the_times() {
         let times: Vec<_> = (1..=200).rev().map(Duration::from_micros).collect();
         let of = |times: &[Duration], hundredths| percentile(times, hundredths).map(shown);
-        assert_eq!(of(&times, 50).as_deref(), Some("100 us"));
-        assert_eq!(of(&times, 99).as_deref(), Some("198 us"));
-        assert_eq!(of(&times[..1], 99).as_deref(), Some("200 us"));
+        assert_eq!(of(&times, 50).as_deref(), Some("0.10 ms"));
+        assert_eq!(of(&times, 99).as_deref(), Some("0.20 ms"));
+        assert_eq!(of(&times[..1], 99).as_deref(), Some("0.20 ms"));
         assert_eq!(of(&[], 50), None);
-        assert_eq!(shown(Duration::from_micros(41_260)), "41.3 ms");
     }
 }

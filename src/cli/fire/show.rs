@@ -122,7 +122,8 @@ impl Show {
         } else {
             String::new()
         };
-        let because = because(result);
+        let error = result.error.as_deref();
+        let because = error.map_or_else(String::new, |error| format!(", {}", printable(error)));
         let reached = result.residency.filter(|_| result.started());
         let resident = reached.map_or("", residency);
         writeln!(
@@ -333,14 +334,9 @@ fn residency(how: Residency) -> &'static str {
     }
 }
 
-fn because(result: &HookResult) -> String {
-    let error = result.error.as_deref();
-    error.map_or_else(String::new, |error| format!(", {}", printable(error)))
-}
-
-fn shown(duration: Duration) -> String {
+pub(super) fn shown(duration: Duration) -> String {
     if duration < Duration::from_millis(10) {
-        format!("{:.1} ms", duration.as_secs_f64() * 1e3)
+        format!("{:.2} ms", duration.as_secs_f64() * 1e3)
     } else if duration < Duration::from_secs(1) {
         format!("{} ms", duration.as_millis())
     } else {

@@ -14,8 +14,7 @@ const TURNS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧
 
 const LONGEST_TITLE: usize = 40;
 
-/// The most characters of the line. A wrapped line could not be erased; in a narrow terminal its
-/// end is not visible.
+/// A wrapped line could not be erased. So in a narrow terminal, the end of the line is not visible.
 const NO_WRAP: &str = "\x1b[?7l";
 const WRAP: &str = "\x1b[?7h";
 

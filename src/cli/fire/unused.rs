@@ -27,7 +27,7 @@ pub(super) fn why(event: &HookEvent, hooks: &Hooks, context: &Context<'_>) -> Op
     let mut lines = Vec::new();
     for it in listed(hooks, context) {
         if it.hook.pattern().matches(event)
-            && let Verdict::DoesNotRun(why) = verdict_on(&it, &it.hook.mismatches(event), 0)
+            && let Verdict::DoesNotRun(why) = verdict_on(&it, &it.hook.mismatches(event))
         {
             lines.push(printable(&format!("  `{}`: {why}", title(&it.hook))));
         }

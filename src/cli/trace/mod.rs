@@ -25,10 +25,12 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Result<Ended, Fa
         );
     }
     match &args.html {
-        Some(file) if file == Path::new("-") => terminal.write_all(page::of(&traced).as_bytes())?,
+        Some(file) if file == Path::new("-") => {
+            terminal.write_all(page::render(&traced).as_bytes())?
+        }
         Some(file) => {
             // The page has the content of the trace, so the same users may read it.
-            files::replace(file, &page::of(&traced), mode).map_err(|error| {
+            files::replace(file, &page::render(&traced), Some(mode)).map_err(|error| {
                 Failure::new(format!("cannot write `{}`: {error}", file.display()))
             })?;
             let shown = printable(&file.to_string_lossy());

@@ -2,29 +2,21 @@
 //! trace.
 
 use super::traced::Traced;
+use crate::printable_json;
 
 /// The page, with a placeholder for the trace.
 const PAGE: &str = include_str!("page.html");
 const PLACE: &str = "{\"entries\":[]}";
 
-pub(super) fn of(traced: &Traced) -> String {
+pub(super) fn render(traced: &Traced) -> String {
     // Numbers and strings can always be written as JSON.
     let json = serde_json::to_string(traced).unwrap_or_else(|_| PLACE.to_owned());
-    PAGE.replacen(PLACE, &embedded(&json), 1)
-}
-
-/// Escapes JSON so that it cannot end its HTML element or begin another. Such characters occur only
-/// in its strings.
-fn embedded(json: &str) -> String {
-    let mut safe = String::with_capacity(json.len());
-    for c in json.chars() {
-        if matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}') {
-            safe.push_str(&format!("\\u{:04x}", u32::from(c)));
-        } else {
-            safe.push(c);
-        }
-    }
-    safe
+    // It cannot end its HTML element or begin another: such characters occur only in its strings.
+    let json = printable_json(&json)
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026");
+    PAGE.replacen(PLACE, &json, 1)
 }
 
 #[cfg(test)]
@@ -45,7 +37,7 @@ mod tests {
             entries: [entry].into(),
             ..Traced::default()
         };
-        let page = of(&traced);
+        let page = render(&traced);
         let count = |what: &str| page.matches(what).count();
         assert_eq!((count("<script"), count("</script>")), (2, 2));
         let (_, rest) = page.split_once("type=\"application/json\">").unwrap();

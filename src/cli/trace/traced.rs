@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Read};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{EventType, printable_lines};
+use crate::printable_lines;
 
 /// The most lines that are kept, which are the last ones; a browser cannot show more.
 const MOST_ENTRIES: usize = 100_000;
@@ -126,7 +126,7 @@ impl Traced {
         let value: Value = serde_json::from_slice(line).unwrap_or_default();
         if let Some(lost) = value.get("lost").and_then(Value::as_u64) {
             self.lost = self.lost.saturating_add(lost);
-        } else if let Some(mut entry) = Entry::of(&value) {
+        } else if let Some(mut entry) = Entry::from_json(&value) {
             entry.bytes = line.len() as u64;
             self.keep(entry);
         } else {
@@ -153,7 +153,7 @@ impl Traced {
 
 impl Entry {
     /// Reads an entry. None for a value without a time, which is not from a trace.
-    fn of(value: &Value) -> Option<Self> {
+    fn from_json(value: &Value) -> Option<Self> {
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(printable_lines);
         let number = |key: &str| value.get(key).and_then(Value::as_f64);
         let whole = |key: &str| value.get(key).and_then(Value::as_u64);
@@ -185,17 +185,10 @@ impl Entry {
     }
 }
 
-/// Whether the event can be blocked. Custom events can.
-fn can_block(value: &Value) -> bool {
-    let name = value.get("event").and_then(Value::as_str);
-    let event = name.and_then(|name| name.parse::<EventType>().ok());
-    event.is_none_or(|event| event.can_block())
-}
-
 fn decided(value: &Value) -> Option<Kind> {
     match value.get("decision")?.as_str()? {
         "ask" => Some(Kind::Ask),
-        "block" if can_block(value) => Some(Kind::Block),
+        "block" if value["can_block"] != false => Some(Kind::Block),
         "block" => Some(Kind::Failed),
         _ => None,
     }
@@ -243,14 +236,14 @@ mod tests {
 
     #[test]
     fn only_events_that_can_be_blocked_are_blocked() {
-        for (event, decision, expected) in [
-            ("tool:pre_execute", "block", Kind::Block),
-            ("my:event", "block", Kind::Block),
-            ("session:start", "block", Kind::Failed),
-            ("tool:post_execute", "ask", Kind::Ask),
+        for (can_block, decision, expected) in [
+            (true, "block", Kind::Block),
+            (false, "block", Kind::Failed),
+            (false, "ask", Kind::Ask),
         ] {
-            let line = json!({"event": event, "failure": "timed_out", "decision": decision});
-            assert_eq!(kind_of(&line), expected, "{event}");
+            let line =
+                json!({"failure": "timed_out", "decision": decision, "can_block": can_block});
+            assert_eq!(kind_of(&line), expected, "{line}");
         }
     }
 

@@ -145,3 +145,20 @@ fn no_repository_controls_the_terminal() {
         assert!(whole.contains("a\\u{1b}]0;b\\u{7}"), "{args:?}: {whole:?}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn status_names_files_that_cannot_be_read() {
+    let user = User::with_project_file(SCRIPTED);
+    let guard = user.write("project/guard.sh", "#!/bin/sh\n");
+    assert_eq!(user.run(&["trust", "--yes"]).status, 0);
+    std::fs::remove_file(&guard).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&guard).status();
+    assert!(made.unwrap().success());
+    let said = user.run(&["status"]);
+    let words = "\n  `guard.sh` cannot be read\n";
+    assert!(said.out.contains(words), "{said:?}");
+    let listed = user.run(&["list"]);
+    let words = "fails: `guard.sh` cannot be read since";
+    assert!(listed.out.contains(words), "{listed:?}");
+}

@@ -455,3 +455,17 @@ fn the_examples_of_the_readme_block_sudo_and_let_ls_pass() {
     assert_eq!(ls.status, 0, "{ls:?}");
     assert_eq!(user.run(&["validate", "--strict", config]).status, 0);
 }
+
+#[test]
+fn a_dry_run_has_the_order_of_the_engine() {
+    let user = User::new();
+    let hooks = json!({"hooks": [
+        {"event": "tool:post_execute", "command": "true", "name": "plain"},
+        {"event": "tool:post_execute", "command": "true", "name": "redacts", "on_failure": "withhold"},
+    ]});
+    user.write("project/hooks.json", &hooks.to_string());
+    let args = ["fire", "tool:post_execute", "--dry-run"];
+    let said = user.run(&with(&args, &["--config", "hooks.json"]));
+    let words = "redacts (hooks.json:1): 1. runs\nplain (hooks.json:1): 2. runs\n";
+    assert!(said.out.starts_with(words), "{said:?}");
+}

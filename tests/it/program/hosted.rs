@@ -228,3 +228,13 @@ fn a_host_says_when_commands_end() {
         assert_eq!(format!("{ended:?}"), status(130), "{args:?}");
     }
 }
+
+#[test]
+fn list_finds_a_tool_on_an_event_of_the_host() {
+    let hook = r#"{"hooks": [{"event": "level:loaded:sword", "command": "true", "name": "mine"}]}"#;
+    let home = home_with(hook);
+    let said = run(home.path(), &["list", "--tool", "sword"]);
+    assert!(said.out.starts_with("mine\n"), "{}", said.out + &said.err);
+    let said = run(home.path(), &["list", "--tool", "bow"]);
+    assert_eq!(said.out, "");
+}

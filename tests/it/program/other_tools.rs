@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::schemas::is_valid;
-use super::{Said, User, with};
+use super::{LS, Said, User, with};
 use crate::support::is_missing;
 
 const PRE: &str = "PreToolUse";
@@ -564,5 +564,59 @@ fn people_are_shown_what_each_hook_says() {
         "tool:pre_execute: ",
     ] {
         assert!(said.out.contains(words), "{words}: {said:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_replaced_call_is_fired_again_whole() {
+    let user = User::new();
+    let answer = json!({"permissionDecision": "allow", "updatedInput": {"command": "ls"}});
+    let handler = command(&specific(PRE, &answer));
+    user.write("home/.claude/settings.json", &settings(PRE, &handler));
+    let args = ["fire", "tool:pre_execute", "--tool", "bash", "--json"];
+    let call = ["--args", r#"{"command":"sudo ls","timeout":1}"#];
+    let args = with(&args, &["--other-tools", "claude"]);
+    let report = user.run(&with(&args, &call)).json();
+    let again = &report["again"]["event"]["data"]["tool_args"];
+    assert_eq!(*again, json!({"command": "ls"}));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_identical_handler_is_not_counted() {
+    let user = User::new();
+    let handler = command("echo no >&2; exit 2");
+    let settings = json!({"hooks": {PRE: [{"hooks": [handler, handler]}]}});
+    user.write("home/.claude/settings.json", &settings.to_string());
+    let args = with(&LS, &["--other-tools", "claude"]);
+    let said = user.run(&args);
+    assert!(
+        said.out.ends_with("blocked by PreToolUse: no\n"),
+        "{said:?}"
+    );
+    let dry = user.run(&with(&args, &["--dry-run"]));
+    let words = "does not run: an identical handler runs instead\n";
+    assert_eq!(dry.out.matches(words).count(), 1, "{dry:?}");
+    assert!(dry.out.ends_with("1 of 2 hooks would run\n"), "{dry:?}");
+}
+
+#[test]
+fn a_dry_run_stops_at_a_broken_hook() {
+    let user = User::new();
+    let handlers = json!({"PreToolUse": [{"hooks": [command("true")]}], "SessionEnd": [{"hooks": [command("true")]}]});
+    user.write(
+        "home/.claude/settings.json",
+        &json!({"hooks": handlers}).to_string(),
+    );
+    let hooks = json!({"hooks": [{"event": "*", "args": [], "name": "broken"}]});
+    user.write("config/src/forge/hooks.json", &hooks.to_string());
+    let more = ["--other-tools", "claude", "--dry-run", "--keep-going"];
+    for (args, words) in [
+        (&LS[..], "does not run: `broken`, which is before it,"),
+        (&["fire", "session:end"], ": 2. runs\n"),
+    ] {
+        let said = user.run(&with(args, &more));
+        assert!(said.out.contains(words), "{said:?}");
     }
 }

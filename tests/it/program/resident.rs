@@ -257,3 +257,13 @@ fn a_resident_hook_is_called_so() {
     let status = user.run(&["status", "--json"]).json();
     is_valid("status", &status);
 }
+
+#[test]
+fn a_hook_whose_conditions_differ_is_not_timed() {
+    let user = User::new();
+    let hook = json!({"event": "tool:*", "command": "echo >ran", "resident": true, "when": {"/tool_args/command": "sudo *"}});
+    user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
+    let said = fire(&user, &["--resident", "5"]);
+    let words = "tool:pre_execute: no resident hook is for this event\n";
+    assert_eq!((said.status, &*said.out), (0, words), "{said:?}");
+}

@@ -186,3 +186,19 @@ fn a_line_without_an_end_takes_no_memory() {
     let said = user.run(&["trace", "hooks.jsonl"]);
     assert_eq!(said.status, 2, "{said:?}");
 }
+
+#[test]
+fn a_new_table_follows_the_umask() {
+    let user = User::new();
+    for (umask, mode) in [("077", 0o600), ("022", 0o644)] {
+        let mut command = Command::new("sh");
+        user.set(&mut command);
+        let script = format!("umask {umask} && exec \"$@\"");
+        command.args(["-c", &script, "sh", super::PROGRAM]);
+        command.args(["fire", "session:start", "--record", "new.json"]);
+        let said = user.said(command.output().unwrap());
+        let table = user.path("project/new.json");
+        assert_eq!((said.status, mode_of(&table)), (0, mode), "{said:?}");
+        std::fs::remove_file(table).unwrap();
+    }
+}
