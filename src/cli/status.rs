@@ -21,9 +21,11 @@ pub(crate) const APPROVES: &str =
 
 /// A project's hooks, now and as approved.
 pub(crate) struct Project {
-    pub(crate) store: TrustStore,
+    store: TrustStore,
     pub(crate) before: Vec<Approved>,
     pub(crate) now: Approval,
+    /// The approved hooks of other tools, whose files were not read.
+    unread: Vec<Approved>,
     hooks: Vec<Hook>,
     /// The problems of its files.
     pub(crate) report: LoadReport,
@@ -40,13 +42,26 @@ impl Project {
         let is_own = |problem: &Problem| problem.path.starts_with(&root);
         report.problems.retain(is_own);
         let hooks: Vec<Hook> = config.load_project(&root);
+        let is_read = |approved: &Approved| match Hook::from_json(&approved.definition) {
+            Ok(hook) => config.loads(hook.dialect()),
+            Err(_) => true,
+        };
+        let (before, unread) = store.approved(&root)?.into_iter().partition(is_read);
         Ok(Self {
-            before: store.approved(&root)?,
+            before,
+            unread,
             now: Approval::of(&root, &hooks)?,
             hooks,
             store,
             report,
         })
+    }
+
+    /// Approves the hooks as they are now. Approvals of hooks that were not read stay.
+    pub(crate) fn approve(&self) -> Result<(), TrustError> {
+        let mut approval = self.now.clone();
+        approval.hooks.extend(self.unread.iter().cloned());
+        self.store.approve(&approval)
     }
 
     pub(crate) fn changes(&self) -> Result<Changes<'_>, TrustError> {
@@ -99,6 +114,14 @@ fn sum_up(
         (Style::Good, format!("{hooks} approved"))
     };
     writeln!(terminal, "{root}: {}", terminal.styled(style, words))?;
+    match project.unread.len() {
+        0 => {}
+        1 => writeln!(terminal, "1 approved hook of another tool is not shown")?,
+        count => writeln!(
+            terminal,
+            "{count} approved hooks of other tools are not shown"
+        )?,
+    }
     Ok(())
 }
 

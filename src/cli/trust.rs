@@ -44,7 +44,7 @@ pub(crate) fn trust(
         writeln!(terminal, "nothing was approved")?;
         return Ok(Ended::Problems);
     }
-    project.store.approve(&project.now)?;
+    project.approve()?;
     writeln!(terminal, "{root}: {hooks} approved")?;
     Ok(Ended::Fine)
 }

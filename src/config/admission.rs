@@ -1,7 +1,6 @@
 //! Decides which of a project's hooks may run if a person must approve them.
 
 use std::path::{Path, PathBuf};
-#[cfg(feature = "watch")]
 use std::sync::Arc;
 
 use super::content::Loaded;
@@ -28,6 +27,8 @@ pub(super) struct Admission {
     pub(super) vanished: Vec<Hook>,
     /// The labels of the hooks that are not approved.
     pub(super) unapproved: Vec<String>,
+    /// The file of the first of them.
+    unapproved_in: Option<Arc<Path>>,
     pub(super) problems: Vec<Problem>,
 }
 
@@ -58,12 +59,14 @@ impl Admission {
             }
         }
         for file in to_approve(files) {
+            let path = Arc::clone(&file.path);
             file.change_hooks(|hook| {
                 let (hook, verdict) = approvals.set_gate(hook);
                 match verdict {
                     GateVerdict::ApprovalLost(why) => return (hook, Some(why)),
                     // A hook that is switched off would not run in any case.
                     GateVerdict::NotApproved(_) if hook.enabled() => {
+                        self.unapproved_in.get_or_insert_with(|| Arc::clone(&path));
                         self.unapproved.push(hook.label().to_owned());
                     }
                     GateVerdict::NotApproved(_) | GateVerdict::Run => {}
@@ -105,7 +108,8 @@ impl Admission {
             1 => format!("1 hook is not approved and does not run: {names}"),
             _ => format!("{count} hooks are not approved and do not run: {names}"),
         };
-        let mut problem = Problem::new(Severity::Warning, &self.path, words);
+        let path = self.unapproved_in.as_deref().unwrap_or(&self.path);
+        let mut problem = Problem::new(Severity::Warning, path, words);
         problem.help = Some(format!("to approve: `{approve_command}`"));
         self.problems.push(problem.made_printable());
     }

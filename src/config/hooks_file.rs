@@ -266,9 +266,9 @@ impl HooksFile {
     /// does not need it.
     ///
     /// # Errors
-    /// When the file has changed since it was read, when it cannot be read or written, and when it would
-    /// exceed a limit of the file: then nothing is written. When the store cannot be used: nothing is written
-    /// either, unless only writing the store fails.
+    /// When the file has changed since it was read, when it cannot be read or written, and when it would exceed
+    /// a limit of the file: then nothing is written. When the store cannot be read: nothing is written either.
+    /// When the store cannot be written: the hooks file is already saved, without the approvals.
     pub fn save(&mut self, store: Option<&TrustStore>) -> Result<(), ConfigError> {
         save::check_place(&self.path, self.root.as_deref())?;
         match save::read_present(&self.path)? {

@@ -57,7 +57,8 @@ use reader::Compiled;
 
 /// Finds, loads and saves hooks.json.
 ///
-/// A host loads its hooks with [`load_into`](HookConfig::load_into). A typo then cannot switch a guard off:
+/// A host loads its hooks with [`load_into`](HookConfig::load_into). An entry that cannot be used then blocks;
+/// a pattern that only matches no known event is a warning in the report:
 ///
 /// ```
 /// use forge_hooks::{HookConfig, HookRegistry, TrustPolicy};
@@ -74,8 +75,8 @@ use reader::Compiled;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
-/// The other loading methods do what the specification says, and are for programs that show or edit hooks:
-/// they leave out hooks that cannot be used, and log a warning.
+/// The other loading methods are for programs that show or edit hooks: they leave out entries that cannot be
+/// used, and log a warning.
 ///
 /// # The file
 ///

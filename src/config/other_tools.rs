@@ -26,6 +26,13 @@ impl HookConfig {
         self
     }
 
+    /// Returns whether hooks of this tool are loaded. With a [plugin](HookConfig::with_plugin), hooks of any
+    /// tool are.
+    #[must_use]
+    pub fn loads(&self, dialect: Dialect) -> bool {
+        dialect == Dialect::Native || self.other_tools.loaded().contains(&dialect)
+    }
+
     /// Also loads the hooks of a plugin: `hooks/hooks.json` in this directory, and the `hooks` of its
     /// manifest. A plugin within the project needs an approval.
     #[must_use]

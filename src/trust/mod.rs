@@ -84,8 +84,8 @@ pub enum TrustError {
     /// A hook tried to approve hooks.
     #[error("hooks cannot be approved from within a hook (`{0}` is set)")]
     WithinHook(String),
-    /// The store cannot be used: it cannot be read, or another user could have written it.
-    /// All hooks count as not approved.
+    /// The store cannot be used: it cannot be read, or another user could have written it. All approvals count
+    /// as lost: the project's hooks fail, and block what they could have blocked.
     #[error("the trust store `{}` {why}", path.display())]
     Unusable {
         /// The path of the store.

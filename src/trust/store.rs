@@ -93,8 +93,8 @@ impl TrustStore {
 
     /// Removes all approvals of a project. Returns whether there were any.
     ///
-    /// From the next time they are loaded, its hooks count as never approved. Hooks that a program has already
-    /// loaded do not change, unless the program watches its hooks files.
+    /// The next time that the project's hooks are loaded, they count as never approved. A program that has
+    /// loaded them already keeps them as they are, unless it watches its hooks files.
     ///
     /// # Errors
     /// If it is called from within a hook, if the project cannot be found, or if the store cannot be used or

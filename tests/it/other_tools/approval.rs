@@ -36,7 +36,9 @@ fn a_projects_hooks_wait_for_an_approval() {
         (PROJECT, hook.as_str()),
         ("home/.claude/settings.json", &users),
     ]);
-    assert_eq!(load(&place).len(), 1);
+    let problems = load(&place);
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].contains(PROJECT), "{problems:?}");
     let skipped = |place: &Place| {
         let results = place.world.fire(&bash());
         results

@@ -25,6 +25,27 @@ fn nothing_of_a_project_runs_until_it_is_approved() {
     assert_eq!(user.run(&["status"]).status, 1);
 }
 
+#[test]
+fn approvals_of_unread_tools_are_kept() {
+    let user = User::with_project_file(GUARDED);
+    let settings = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#;
+    user.write("project/.claude/settings.json", settings);
+    let with_claude = ["--other-tools", "claude"];
+    let both = user.run(&with(&["trust", "--yes"], &with_claude));
+    assert!(both.out.contains("3 hooks approved"), "{both:?}");
+    let said = user.run(&["status"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let note = "1 approved hook of another tool is not shown";
+    assert!(said.out.contains(note), "{said:?}");
+    user.write(
+        "project/.src/forge/hooks.json",
+        &GUARDED.replace("sudo", "su"),
+    );
+    assert_eq!(user.run(&["trust", "--yes"]).status, 0);
+    let said = user.run(&with(&["status"], &with_claude));
+    assert_eq!(said.status, 0, "{said:?}");
+}
+
 /// Else another project, or the hooks of another program, would be approved.
 #[test]
 fn the_command_to_approve_names_the_project() {
