@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn all_else_that_json_does_not_allow_is_an_error() {
+    fn other_deviations_from_json_are_errors() {
         let deep = "[".repeat(600) + &"]".repeat(600);
         for text in [
             "",

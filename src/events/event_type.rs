@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_an_error_that_names_the_nearest() {
+    fn an_unknown_name_suggests_the_nearest() {
         let cases = [
             ("tool:pre_exec", Some("tool:pre_execute")),
             ("tool:pre-execute", Some("tool:pre_execute")),
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn the_events_that_can_block_are_those_before_the_fact() {
+    fn events_before_an_action_can_be_blocked() {
         let blocking: Vec<_> = EventType::BUILTIN
             .into_iter()
             .filter(EventType::can_block)

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_at_which_the_engine_panics_is_answered_for_the_hooks_that_are_left() {
+    fn a_panic_gives_the_other_hooks_results() {
         let (mut job, end) = job(None);
         let panic = AssertUnwindSafe(move || {
             let result = HookResult::new(Arc::clone(&job.hooks[0]), 0);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_callback_hears_of_every_result_and_of_the_end_and_nothing_of_what_was_not_taken() {
+    fn a_callback_gets_each_result_and_the_end() {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let listening = || -> Option<Callback> {
             let heard = Arc::clone(&heard);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn results_that_came_before_the_channel_are_its_first() {
+    fn a_channel_starts_with_earlier_results() {
         let (mut job, end) = job(None);
         let result =
             |job: &FireJob, index: usize| HookResult::new(Arc::clone(&job.hooks[index]), 0);

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_is_in_order_unless_it_asks_for_leave() {
+    fn only_unblockable_events_are_ordered() {
         let message = HookEvent::session_message("s1", "user", "hello");
         let guard = HookEvent::tool_pre_execute("bash", "ls").with_session_id("s1");
         let default = FireOptions::default();

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_called_as_the_other_tool_calls_them() {
+    fn tools_have_the_other_tools_names() {
         for (dialect, ours, expected) in [
             (Dialect::Claude, "bash", "Bash"),
             (Dialect::Claude, "Bash", "Bash"),

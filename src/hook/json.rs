@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_named_with_what_is_expected() {
+    fn errors_name_what_was_expected() {
         #[track_caller]
         fn case(entry: Value, message: &str) {
             assert_eq!(Hook::from_json(&entry).unwrap_err().to_string(), message);

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_for_a_file_matches_below_any_directory() {
+    fn a_file_rule_matches_in_any_directory() {
         for (rule, path, expected) in [
             ("Edit(*.ts)", "/work/src/a.ts", true),
             ("Edit(*.ts)", "/work/src/a.tsx", false),

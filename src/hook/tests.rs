@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn a_hook_has_the_defaults_of_the_specification() {
+fn a_hook_has_the_specified_defaults() {
     let hook = Hook::new("tool:*", "true").unwrap();
     assert_eq!(hook.timeout(), Duration::from_secs(10));
     assert_eq!(hook.own_timeout(), None);
@@ -17,7 +17,7 @@ fn a_hook_has_the_defaults_of_the_specification() {
 }
 
 #[test]
-fn a_timeout_is_kept_within_a_millisecond_and_a_day() {
+fn a_timeout_is_clamped() {
     let hook = Hook::new("*", "true").unwrap();
     assert_eq!(
         hook.clone().with_timeout(Duration::ZERO).timeout(),

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_that_is_running_above_is_refused_and_so_is_the_ninth() {
+    fn circles_and_the_ninth_level_are_refused() {
         let (mine, other) = (hook("a"), hook("b"));
         let above = chain(&format!("{}:x", shown(&mine)));
         assert_eq!(above.check(&mine, 0), Err(Circular::Again));

@@ -60,7 +60,7 @@ proptest! {
 }
 
 #[test]
-fn output_is_read_from_its_first_visible_character() {
+fn output_starts_at_the_first_visible_char() {
     for (stdout, expected) in [
         (&b"{}"[..], &b"{}"[..]),
         (b" \t\r\n\x0B\x0C{ ", b"{ "),

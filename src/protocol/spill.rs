@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_removed_when_its_process_is_gone_and_not_before() {
+    fn directories_of_gone_processes_are_removed() {
         let parent = tempfile::tempdir().unwrap();
         let own = Spill::write_below(parent.path(), [("A", "b")].into_iter()).unwrap();
         // No system uses this id: it is above the largest that Linux can be configured to use.

@@ -65,7 +65,7 @@ fn an_invalid_answer_blocks() {
 }
 
 #[test]
-fn what_does_not_begin_with_a_brace_is_text() {
+fn output_without_a_brace_is_text() {
     let world = World::new();
     for text in [
         "[1]",
@@ -129,7 +129,7 @@ fn an_answer_that_was_cut_is_none() {
 }
 
 #[test]
-fn an_answer_of_which_nothing_is_kept_blocks() {
+fn an_answer_over_the_limit_blocks() {
     let block = r#"{"decision": "block"}"#;
     let (before, behind) = (" ".repeat(10), "\n".repeat(10));
     for (limit, text) in [
@@ -239,7 +239,7 @@ fn an_unhandled_question_blocks_and_stops() {
 }
 
 #[test]
-fn a_question_is_handed_to_a_host_that_asks() {
+fn a_host_that_asks_gets_the_question() {
     let executor = &asking().executor;
     let options = FireOptions::default().handles_ask();
     let submitted = executor.submit(blocking_event(), options).unwrap();
@@ -261,7 +261,7 @@ fn a_question_is_handed_to_a_host_that_asks() {
 }
 
 #[test]
-fn a_chains_changes_are_composed_key_by_key() {
+fn changes_are_combined_key_by_key() {
     let world = World::new();
     world.answering(json!({"updatedInput": {"command": "ls -l", "cwd": "/tmp"}}));
     world.answering("plain words");
@@ -314,7 +314,7 @@ fn a_turn_is_stopped_also_after_the_fact() {
 }
 
 #[test]
-fn an_executor_that_asks_nothing_has_no_answer() {
+fn an_event_without_hooks_has_no_answers() {
     let executor = HookExecutor::builder().build();
     let outcome = executor.execute(&blocking_event(), FireOptions::default());
     assert!(outcome.allowed() && outcome.asks().is_none() && outcome.updated_input().is_none());

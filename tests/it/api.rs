@@ -91,7 +91,7 @@ fn types_are_send_and_sync() {
 
 /// Or a host could not derive `Debug` for a struct of its own that holds one.
 #[test]
-fn every_type_can_be_shown_in_a_hosts_own_debug() {
+fn every_type_has_debug() {
     fn shown<T: std::fmt::Debug>() {}
     shown::<FireOptions>();
     shown::<Hook>();
@@ -167,7 +167,7 @@ fn errors_do_not_repeat_their_source() {
 }
 
 #[test]
-fn the_calls_of_the_specification_are_there() {
+fn functions_of_the_specification_exist() {
     let _: fn(HookEvent) -> Result<HookHandle, SubmitError> = fire_event;
     let _: fn(&HookEvent) -> Vec<HookResult> = fire_event_blocking;
     let _: fn(&HookEvent, FireOptions) -> Vec<HookResult> = fire_event_blocking_with;
@@ -228,7 +228,7 @@ fn other_exit_codes_fail_and_stop() {
 }
 
 #[test]
-fn a_timeout_is_a_failure_and_does_not_continue() {
+fn a_timeout_does_not_continue() {
     // As a host's test may write it, down to fields that contradict each other.
     for code in [-1, 0, 1] {
         let mut result = result(code, "");

@@ -128,7 +128,7 @@ fn a_waker_that_panics_does_no_harm() {
 
 #[cfg(unix)]
 #[test]
-fn dropping_a_polled_handle_lets_the_hooks_finish() {
+fn a_dropped_handle_lets_hooks_finish() {
     let world = World::running([&*(meets("runs", "go") + " && echo > done")]);
     let mut handle = world.submit(blocking_event());
     assert!(poll(&mut handle, Waker::noop()).is_pending());

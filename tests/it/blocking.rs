@@ -76,7 +76,7 @@ fn failing(world: &World) -> Vec<Row> {
     );
     let loaded = HookRegistry::new();
     let config = HookConfig::default().with_config_home(world.path("home"));
-    let _ = config.load_into(&loaded, world.folder(), TrustPolicy::Everything);
+    let _ = config.load_into(&loaded, world.directory(), TrustPolicy::Everything);
     let placeholder = loaded.hooks().remove(0).as_ref().clone();
     vec![
         fails(Exit, hook("*", "exit 1")),
@@ -228,7 +228,7 @@ fn cancelled_hooks_block_under_any_policy() {
 }
 
 #[test]
-fn only_events_before_the_fact_can_be_blocked() {
+fn only_events_before_an_action_block() {
     let world = World::running(["exit 1"]);
     for event_type in EventType::BUILTIN {
         let outcome = world.outcome(&HookEvent::new(event_type.clone()));
@@ -309,7 +309,7 @@ fn the_reason_is_the_output_or_the_failure() {
         let message = HookBlockedError::new(result).to_string();
         assert_eq!(message, format!("blocked by hook `*`: {expected}"));
     }
-    case(FailureKind::Exit, " said\n", "whispered", "said");
+    case(FailureKind::Exit, " printed\n", "whispered", "printed");
     case(FailureKind::Exit, " \n", "whispered\n", "whispered");
     case(FailureKind::Exit, "", "", "the error");
     case(

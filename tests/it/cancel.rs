@@ -106,7 +106,7 @@ fn cancelling_frees_the_place_in_the_queue() {
 }
 
 #[test]
-fn cancelling_what_has_ended_changes_nothing() {
+fn cancelling_after_the_end_does_nothing() {
     let world = World::running(["echo 1"]);
     let mut handle = world.submit(blocking_event());
     let outcome = handle.wait_timeout(Duration::MAX).unwrap();
@@ -156,7 +156,7 @@ fn a_callback_gets_the_end_of_a_queued_event() {
     let world = World::with(|builder| builder.workers(1));
     world.hook("*", LONG);
     let _first = world.submit(blocking_event()).cancel_on_drop();
-    let (sender, told) = crossbeam_channel::unbounded();
+    let (sender, reported) = crossbeam_channel::unbounded();
     let callback = move |update: HookUpdate<'_>| {
         if let HookUpdate::Done(outcome) = update {
             sender.send(outcome.allowed()).unwrap();
@@ -167,11 +167,11 @@ fn a_callback_gets_the_end_of_a_queued_event() {
         .executor
         .submit_with(blocking_event(), options, callback);
     token.unwrap().cancel();
-    assert_eq!(told.iter().collect::<Vec<_>>(), [false]);
+    assert_eq!(reported.iter().collect::<Vec<_>>(), [false]);
 }
 
 #[test]
-fn a_queued_event_that_is_cancelled_never_runs() {
+fn a_cancelled_queued_event_never_runs() {
     let world = World::running(["echo ran>>ran"]);
     for _ in 0..50 {
         let handle = world.submit(blocking_event());

@@ -17,10 +17,10 @@ const LOG: &str = "FORGE_HOOKS_TEST_LOG";
 /// No test of its own: the host, when it is run by a hook of the tests below.
 #[test]
 fn a_host() {
-    let Ok(told) = std::env::var(HOST) else {
+    let Ok(reported) = std::env::var(HOST) else {
         return;
     };
-    let mut lines = told.lines();
+    let mut lines = reported.lines();
     let event = lines.next().unwrap();
     let world = World::new();
     for line in lines {
@@ -64,12 +64,12 @@ fn as_hook(pattern: &str, command: &str) -> Hook {
 }
 
 /// Runs a host, and tells what the hosts in it have seen, the innermost first.
-fn run(told: &str, chain: Option<&str>) -> Vec<String> {
+fn run(reported: &str, chain: Option<&str>) -> Vec<String> {
     let world = World::new();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args(["--exact", "circular::a_host", "--nocapture"])
-        .env(HOST, told)
+        .env(HOST, reported)
         .env(LOG, world.path("log"))
         .env_remove("FORGE_HOOK_CHAIN");
     if let Some(chain) = chain {
@@ -84,7 +84,7 @@ fn run(told: &str, chain: Option<&str>) -> Vec<String> {
 }
 
 #[test]
-fn a_hook_that_fires_its_own_event_is_run_once() {
+fn a_hook_firing_its_own_event_runs_once() {
     let seen = run("a:b\na:b host a:b", None);
     assert_eq!(seen, ["a:b Some(Circular)", "a:b None"]);
 }

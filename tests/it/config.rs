@@ -65,7 +65,7 @@ fn a_hook_knows_the_line_of_its_entry() {
     let text = "{\n \"comment\": \"ä\\n\",\n\n \"hooks\": [{\"event\": \"*\",\n \"command\": \"x\"}, 7,\r\n {\"event\": \"*\", \"command\": \"y\"}]}";
     world.write("config/src/forge/hooks.json", text);
     let registry = HookRegistry::new();
-    let _ = config(&world).load_into(&registry, world.folder(), TrustPolicy::Everything);
+    let _ = config(&world).load_into(&registry, world.directory(), TrustPolicy::Everything);
     let sources = registry.hooks();
     let sources = sources.iter().map(|hook| hook.source().unwrap());
     let places: Vec<_> = sources.map(|source| (source.index, source.line)).collect();
@@ -75,7 +75,7 @@ fn a_hook_knows_the_line_of_its_entry() {
     );
     world.write("config/src/forge/hooks.json", "no JSON");
     registry.clear();
-    let _ = config(&world).load_into(&registry, world.folder(), TrustPolicy::Everything);
+    let _ = config(&world).load_into(&registry, world.directory(), TrustPolicy::Everything);
     let whole = registry.hooks()[0].source().unwrap().clone();
     assert_eq!((whole.index, whole.line), (None, None));
 }
@@ -117,7 +117,7 @@ fn the_path_is_the_existing_or_first_file() {
 }
 
 #[test]
-fn of_a_broken_file_what_can_be_used_is_loaded() {
+fn usable_parts_of_a_broken_file_are_loaded() {
     let world = World::new();
     let config = config(&world);
     world.write(FORGE, "{\"hooks\": [{\"event\": \"*\", ");

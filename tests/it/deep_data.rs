@@ -214,9 +214,9 @@ fn data_of_128_levels_reaches_the_hook() {
     for event in [can_block(128), cannot_block(128)] {
         let result = world.fire(&event).remove(0);
         assert_eq!(result.failure, None, "{result:?}");
-        let said = result.stdout.lines().nth(1).unwrap();
-        assert_eq!(said, event.to_json());
-        assert!(said.contains("innermost"));
+        let printed = result.stdout.lines().nth(1).unwrap();
+        assert_eq!(printed, event.to_json());
+        assert!(printed.contains("innermost"));
     }
     let wide = vec![nested(2); 10_000];
     let wide = HookEvent::session_start("s1").with_data("wide", wide);

@@ -18,11 +18,11 @@ fn check(text: impl AsRef<[u8]>) -> (World, LoadReport) {
 fn problems(text: impl AsRef<[u8]>) -> Vec<String> {
     let (world, report) = check(text);
     let path = world.path("hooks.json").display().to_string();
-    let told = report
+    let reported = report
         .problems
         .iter()
         .map(|problem| problem.to_string().replace(&path, "FILE"));
-    told.collect()
+    reported.collect()
 }
 
 /// Of a file with this one entry, on its third line.
@@ -172,8 +172,8 @@ fn every_mistake_has_its_place() {
             "error: FILE:3:42: hooks[0]._: the number is out of range",
         ),
         (
-            r#"{"event": "*", "command": "x", "working_dir": "/no/such/folder"}"#,
-            "warning: FILE:3:51: hooks[0].working_dir: `/no/such/folder` is not a directory",
+            r#"{"event": "*", "command": "x", "working_dir": "/no/such/directory"}"#,
+            "warning: FILE:3:51: hooks[0].working_dir: `/no/such/directory` is not a directory",
         ),
     ] {
         if cfg!(windows) && entry.contains("/no/such") {
@@ -265,8 +265,8 @@ fn all_mistakes_are_reported_at_once() {
         {"event": "*", "command": "y"},
         {"event": 1, "command": 2}
     ]}"#;
-    let told = problems(text);
-    let places: Vec<_> = told
+    let reported = problems(text);
+    let places: Vec<_> = reported
         .iter()
         .map(|line| line.split(": ").nth(2).unwrap())
         .collect();
@@ -276,12 +276,12 @@ fn all_mistakes_are_reported_at_once() {
         "hooks[2].event",
         "hooks[2].command",
     ];
-    assert_eq!(places, expected, "{told:?}");
+    assert_eq!(places, expected, "{reported:?}");
     assert_eq!(check(text).1.loaded, 1);
 }
 
 #[test]
-fn what_is_missing_may_be_there_by_another_name() {
+fn a_missing_key_may_have_another_name() {
     let entry = r#"{"events": "*", "command": "x", "comment": "a note", "Shell": "bash"}"#;
     assert_eq!(
         of_entry(entry),
@@ -383,15 +383,15 @@ fn a_dangling_link_is_not_a_missing_file() {
     let link = world.path("hooks.json");
     std::os::unix::fs::symlink("gone.json", &link).unwrap();
     let report = HookConfig::default().check(&link);
-    let told = report.problems[0].to_string();
+    let reported = report.problems[0].to_string();
     assert!(
-        told.ends_with("hooks.json: the file is a link to a file that does not exist"),
-        "{told}"
+        reported.ends_with("hooks.json: the file is a link to a file that does not exist"),
+        "{reported}"
     );
 }
 
 #[test]
-fn problems_are_drawn_as_the_compiler_draws_them() {
+fn problems_are_drawn_as_by_rustc() {
     let (world, report) = check(
         "{\n  \"hooks\": [\n    {\"event\": \"*\", \"command\": \"x\", \"timout\": 5},\n    \
          {\"event\": \"*\", \"command\": \"x\", \"timeout\": \"5\"}\n  ]\n}\n",
@@ -464,7 +464,7 @@ fn the_json_report_is_complete() {
     assert_eq!(report.to_json(), expected);
 }
 
-/// A file may come with a repository, and what is said of it goes to a terminal.
+/// A file may come with a repository, and what is printed of it goes to a terminal.
 #[test]
 fn no_file_controls_the_terminal() {
     let (_world, report) = check(
@@ -527,7 +527,7 @@ fn of_very_many_problems_some_are_shown() {
 }
 
 #[test]
-fn a_text_has_the_problems_that_a_file_of_it_has() {
+fn a_text_has_the_problems_of_its_file() {
     let text = r#"{"hooks": [{"event": "tool:pre_exec", "command": "x", "timeout": 0}, 7]}"#;
     let (_world, of_file) = check(text);
     let of_text = HookConfig::default().check_text("a buffer", text);
@@ -632,16 +632,22 @@ fn a_file_beyond_a_limit_cannot_be_used() {
 }
 
 #[test]
-fn a_value_out_of_range_costs_its_key_alone() {
+fn a_value_out_of_range_costs_one_key() {
     let entry = r#"{"event": "tool:a", "command": "x", "timeout": 1e999, "stdin": "jsn", "enabled": false}"#;
     let (world, report) = check(format!(r#"{{"hooks": [{entry}]}}"#));
-    let told: Vec<_> = report
+    let reported: Vec<_> = report
         .problems
         .iter()
         .map(|it| it.key.clone().unwrap())
         .collect();
-    assert!(told.contains(&"hooks[0].timeout".to_owned()), "{told:?}");
-    assert!(told.contains(&"hooks[0].stdin".to_owned()), "{told:?}");
+    assert!(
+        reported.contains(&"hooks[0].timeout".to_owned()),
+        "{reported:?}"
+    );
+    assert!(
+        reported.contains(&"hooks[0].stdin".to_owned()),
+        "{reported:?}"
+    );
     drop(world);
 }
 

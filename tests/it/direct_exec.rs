@@ -186,14 +186,14 @@ fn no_shell_makes_no_difference() {
     }
     let world = World::new();
     write_programs(&world);
-    std::env::set_current_dir(world.folder()).unwrap();
+    std::env::set_current_dir(world.directory()).unwrap();
     let commands = from_environment("FORGE_HOOKS_TEST_COMMANDS", 300);
     let mut runner = TestRunner::new(ProptestConfig {
         cases: commands / u32::try_from(HOSTS.len()).unwrap(),
         failure_persistence: None,
         ..ProptestConfig::default()
     });
-    let checked = runner.run(&case(), |case| check(world.folder(), &case));
+    let checked = runner.run(&case(), |case| check(world.directory(), &case));
     checked.unwrap_or_else(|error| panic!("{error}"));
 }
 

@@ -37,12 +37,12 @@ fn the_user_disables_hooks_by_name() {
     let report = load(&world);
     assert_eq!(report.disabled, ["mine", "theirs", "broken"]);
     let outcome = world.outcome(&blocking_event());
-    let said: Vec<_> = outcome
+    let printed: Vec<_> = outcome
         .results()
         .iter()
         .map(|result| result.stdout.trim())
         .collect();
-    assert_eq!(said, ["stays", "nameless"]);
+    assert_eq!(printed, ["stays", "nameless"]);
     let config = HookConfig::default().with_config_home(world.path("config"));
     assert_eq!(
         config.load_project(world.path("project")).len(),
@@ -61,10 +61,11 @@ fn a_projects_file_turns_nothing_off() {
     world.write(PROJECT, r#"{"disable": ["guard"], "hooks": []}"#);
     let report = load(&world);
     assert!(!world.outcome(&blocking_event()).allowed() && report.disabled.is_empty());
-    let told = report.problems[0].to_string();
+    let reported = report.problems[0].to_string();
     assert!(
-        told.ends_with("disable: a project's file cannot disable hooks: only the user's file can"),
-        "{told}"
+        reported
+            .ends_with("disable: a project's file cannot disable hooks: only the user's file can"),
+        "{reported}"
     );
 }
 
@@ -96,9 +97,9 @@ fn with_variable(test: &str, name: &str, value: &str) -> bool {
         .envs([(INNER, "1"), (name, value)])
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     assert!(
-        output.status.success() && said.contains("1 passed"),
+        output.status.success() && printed.contains("1 passed"),
         "{output:?}"
     );
     false
@@ -130,8 +131,8 @@ fn a_variable_disables_all_hooks() {
 }
 
 #[test]
-fn a_variable_that_says_no_turns_nothing_off() {
-    let test = "disabling::a_variable_that_says_no_turns_nothing_off";
+fn a_variable_set_to_0_disables_nothing() {
+    let test = "disabling::a_variable_set_to_0_disables_nothing";
     if with_variable(test, "FORGE_HOOKS_DISABLE", "0") {
         let world = World::running(["exit 1"]);
         assert!(world.executor.disabled_by().is_none());

@@ -211,7 +211,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 256, ..ProptestConfig::default() })]
 
     #[test]
-    fn entries_that_are_not_edited_keep_their_bytes(
+    fn unedited_entries_keep_their_bytes(
         entries in proptest::collection::vec((any_entry(), select(SEPARATORS)), 0..6),
         ends in (select(&["", "\n    ", " // x\n    "][..]), select(&["", "\n  ", ",", ",\n  ", " // y\n  "][..])),
         edits in proptest::collection::vec(0..5, 0..6),

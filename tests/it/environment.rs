@@ -109,7 +109,7 @@ fn every_events_data_has_the_name_of_its_key() {
 }
 
 #[test]
-fn strings_stand_as_they_are_and_all_else_as_json() {
+fn strings_stay_and_other_values_are_json() {
     #[track_caller]
     fn case(value: Value, expected: &str) {
         let event = HookEvent::user_interrupt().with_data("thing", value.clone());
@@ -246,7 +246,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_the_data_the_environment_is_sound(
+    fn any_data_gives_a_valid_environment(
         data in prop::collection::hash_map(
             prop_oneof![any::<String>(), "[a-cA-C._ -]{0,3}(_FILE)?", "(?i)event|tool_name|path"],
             any::<String>(),
@@ -303,7 +303,7 @@ mod in_a_process {
     }
 
     #[track_caller]
-    fn said(world: &World, hook: Hook, event: &HookEvent) -> String {
+    fn printed(world: &World, hook: Hook, event: &HookEvent) -> String {
         let result = run(world, hook, event);
         assert!(result.success(), "{result:?}: {}", result.stderr);
         result.stdout
@@ -312,7 +312,7 @@ mod in_a_process {
     /// All that the hook finds in its environment.
     #[track_caller]
     fn environment(world: &World, hook: Hook, event: &HookEvent) -> BTreeMap<String, String> {
-        said(world, hook, event)
+        printed(world, hook, event)
             .lines()
             .filter_map(|line| line.split_once('='))
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -336,7 +336,7 @@ mod in_a_process {
     }
 
     #[test]
-    fn the_specifications_hooks_find_their_values() {
+    fn hooks_of_the_specification_get_values() {
         let world = World::new();
         let echo = hook(
             "*",
@@ -344,12 +344,12 @@ mod in_a_process {
         );
         let event = blocking_event();
         assert_eq!(
-            said(&world, echo, &event),
+            printed(&world, echo, &event),
             "Tool: bash bash on tool:pre_execute\n"
         );
         let args = json!({"file": "/tmp/test", "content": "hello"});
         let event = HookEvent::tool_pre_execute("write", args.clone());
-        let shown = said(&world, hook("*", "echo \"$OPENCODE_TOOL_ARGS\""), &event);
+        let shown = printed(&world, hook("*", "echo \"$OPENCODE_TOOL_ARGS\""), &event);
         assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), args);
     }
 
@@ -367,12 +367,12 @@ mod in_a_process {
             .envs(variables.iter().copied())
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
+        let printed = String::from_utf8_lossy(&output.stdout);
         let complaint = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{said}{complaint}");
+        assert!(output.status.success(), "{printed}{complaint}");
         assert!(
-            said.contains("1 passed"),
-            "no test is called {test}: {said}"
+            printed.contains("1 passed"),
+            "no test is called {test}: {printed}"
         );
         false
     }
@@ -475,7 +475,7 @@ mod in_a_process {
     fn working_dir_is_where_the_hook_runs() {
         #[track_caller]
         fn case(world: &World, hook: Hook, expected: &Path) {
-            let shown = said(world, hook, &blocking_event());
+            let shown = printed(world, hook, &blocking_event());
             let lines: Vec<_> = shown.lines().collect();
             // The directory for temporary files may be behind a link, which `pwd -P` resolves.
             let expected = expected.canonicalize().unwrap();
@@ -486,16 +486,16 @@ mod in_a_process {
             (cd \"$FORGE_WORKING_DIR\" && pwd -P)
             (cd / && cd \"$OPENCODE_WORKING_DIR\" && pwd -P)";
         let world = World::new();
-        let folder = "it's \"a\" $folder";
-        std::fs::create_dir(world.path(folder)).unwrap();
-        case(&world, hook("*", WHERE), world.folder());
+        let directory = "it's \"a\" $directory";
+        std::fs::create_dir(world.path(directory)).unwrap();
+        case(&world, hook("*", WHERE), world.directory());
         case(
             &world,
-            hook("*", WHERE).with_working_dir(folder),
-            &world.path(folder),
+            hook("*", WHERE).with_working_dir(directory),
+            &world.path(directory),
         );
-        let absolute = hook("*", WHERE).with_working_dir(world.path(folder));
-        case(&world, absolute, &world.path(folder));
+        let absolute = hook("*", WHERE).with_working_dir(world.path(directory));
+        case(&world, absolute, &world.path(directory));
         let without = World::with(|_| forge_hooks::HookExecutor::builder());
         case(
             &without,
@@ -571,7 +571,7 @@ mod in_a_process {
             )
             .with_session_id("s"),
         ] {
-            let read = said(&world, hook("*", "cat"), &event);
+            let read = printed(&world, hook("*", "cat"), &event);
             assert!(read.ends_with('\n') && read.matches('\n').count() == 1);
             let value: Value = serde_json::from_str(&read).unwrap();
             assert_eq!(
@@ -579,7 +579,7 @@ mod in_a_process {
                 serde_json::from_str::<Value>(&event.to_json()).unwrap()
             );
             assert_eq!(serde_json::from_str::<HookEvent>(&read).unwrap(), event);
-            let line = said(
+            let line = printed(
                 &world,
                 hook("*", "IFS= read -r line && printf %s \"$line\""),
                 &event,
@@ -596,7 +596,7 @@ mod in_a_process {
     fn stdin_none_is_an_empty_input() {
         let world = World::new();
         let silent = hook("*", "cat; echo end").with_stdin(Stdin::None);
-        assert_eq!(said(&world, silent, &blocking_event()), "end\n");
+        assert_eq!(printed(&world, silent, &blocking_event()), "end\n");
     }
 
     /// No variable holds so much.
@@ -616,9 +616,9 @@ mod in_a_process {
                  ls -ld \"$(dirname \"$FORGE_{name}_FILE\")\" >mode &&
                  printf %s \"$FORGE_{name}_FILE\""
             );
-            let file = PathBuf::from(said(world, hook("*", &command), event));
+            let file = PathBuf::from(printed(world, hook("*", &command), event));
             assert!(file.is_absolute() && !file.exists(), "{}", file.display());
-            assert!(!file.parent().unwrap().exists(), "the folder goes too");
+            assert!(!file.parent().unwrap().exists(), "the directory goes too");
             assert!(world.read("copy") == expected, "the copy is not the value");
             assert!(
                 world.read("mode").starts_with("drwx------"),
@@ -705,7 +705,7 @@ mod in_a_process {
         let log =
             hook("*", "wc -c <\"$FORGE_TOOL_ARGS_FILE\"").with_on_failure(FailurePolicy::Continue);
         let expected = json!(large()).to_string().len();
-        assert_eq!(said(&world, log, &event).trim(), expected.to_string());
+        assert_eq!(printed(&world, log, &event).trim(), expected.to_string());
     }
 
     #[test]
@@ -714,18 +714,21 @@ mod in_a_process {
         let event = HookEvent::tool_pre_execute("write", "x".repeat(2 << 20));
         let guard = hook("*", "tee copy | wc -c").with_reads(Reads::Stdin);
         let line = event.to_json() + "\n";
-        assert_eq!(said(&world, guard, &event).trim(), line.len().to_string());
+        assert_eq!(
+            printed(&world, guard, &event).trim(),
+            line.len().to_string()
+        );
         assert!(world.read("copy") == line, "the copy is not the event");
     }
 
     #[test]
-    fn a_value_that_just_fits_arrives_in_a_variable() {
+    fn the_largest_value_fits_into_a_variable() {
         let world = World::with(|builder| builder.profile(AppProfile::new("x")));
         let guard = || hook("*", "printf %s \"$X_CONTENT\" | wc -c");
         // Linux takes 131,071 bytes; where more are possible, no more are used.
         let room = 131_071 - "X_CONTENT=".len();
         let event = HookEvent::user_prompt_submit("x".repeat(room));
-        assert_eq!(said(&world, guard(), &event).trim(), room.to_string());
+        assert_eq!(printed(&world, guard(), &event).trim(), room.to_string());
         let event = HookEvent::user_prompt_submit("x".repeat(room + 1));
         let result = run(&world, guard(), &event);
         assert_eq!(
@@ -756,7 +759,7 @@ mod in_a_process {
                 else echo value ${#value}; fi
                 n=$((n+1))
             done";
-        let shown = said(&world, hook("*", command), &event);
+        let shown = printed(&world, hook("*", command), &event);
         let places: Vec<(&str, usize)> = shown
             .lines()
             .map(|line| line.split_once(' ').unwrap())

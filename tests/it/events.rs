@@ -234,7 +234,7 @@ fn reading_an_event_needs_only_its_type() {
 }
 
 #[test]
-fn reading_an_event_ignores_what_it_does_not_know() {
+fn unknown_keys_of_an_event_are_ignored() {
     let event = read(
         r#"{"hook_event_name": ["x"], "type": "tool:error", "timestamp": 5, "cwd": {"a": 1},
             "tool_name": "bash", "data": {"error": "e", "more": null}, "session_id": "s"}"#,

@@ -11,8 +11,8 @@ use crate::support::is_missing;
 /// now.
 fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
-    let folder = test.parent().and_then(|deps| deps.parent()).unwrap();
-    let program = folder
+    let directory = test.parent().and_then(|deps| deps.parent()).unwrap();
+    let program = directory
         .join("examples")
         .join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     if !program.exists() {
@@ -20,7 +20,7 @@ fn example(name: &str) -> PathBuf {
         let status = Command::new(cargo)
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .args(["build", "--quiet", "--example", name, "--target-dir"])
-            .arg(folder.parent().unwrap())
+            .arg(directory.parent().unwrap())
             .status();
         assert!(status.unwrap().success());
     }
@@ -30,7 +30,7 @@ fn example(name: &str) -> PathBuf {
 /// Run in the world's directory, with its `config` for the user's configuration.
 fn output_of(name: &str, args: &[&str], world: &World) -> String {
     let mut command = Command::new(example(name));
-    command.args(args).current_dir(world.folder());
+    command.args(args).current_dir(world.directory());
     let output = command
         .env("XDG_CONFIG_HOME", world.path("config"))
         .output();
@@ -89,7 +89,7 @@ Registered hooks:
 ";
 
 #[test]
-fn complete_prints_what_the_specification_says() {
+fn complete_prints_the_specified_output() {
     assert_eq!(output_of("complete", &[], &World::new()), COMPLETE);
 }
 
@@ -147,7 +147,7 @@ const TOOL_EXECUTOR: &str = r#"> write {"path":"notes.txt","text":"buy milk"}
 
 #[cfg(unix)]
 #[test]
-fn an_agent_is_blocked_changed_and_questioned() {
+fn the_agent_is_blocked_changed_and_asked() {
     if is_missing("jq") {
         return;
     }
@@ -158,7 +158,7 @@ fn an_agent_is_blocked_changed_and_questioned() {
 }
 
 #[test]
-fn an_agent_shows_what_is_wrong_and_is_blocked() {
+fn the_agent_shows_problems_and_is_blocked() {
     let world = World::new();
     let hooks = r#"{"hooks": [
         {"event": "tool:pre_execute:Read", "command": "echo never"},

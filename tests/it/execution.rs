@@ -15,7 +15,7 @@ fn keep_going() -> FireOptions {
 }
 
 #[test]
-fn a_hook_that_ends_well_succeeds_with_its_output() {
+fn exit_code_0_succeeds_with_the_output() {
     let world = World::running(["echo hello"]);
     let results = world.fire(&blocking_event());
     assert_eq!(results.len(), 1);
@@ -27,7 +27,7 @@ fn a_hook_that_ends_well_succeeds_with_its_output() {
 }
 
 #[test]
-fn a_hook_that_exits_with_a_code_fails_with_it() {
+fn another_exit_code_fails() {
     for code in [1, 2, 42, 125] {
         let result = World::new().one(hook("*", &format!("exit {code}")));
         assert_eq!(
@@ -40,15 +40,15 @@ fn a_hook_that_exits_with_a_code_fails_with_it() {
 }
 
 #[test]
-fn all_matching_hooks_run_in_registration_order() {
+fn hooks_run_in_registration_order() {
     let world = World::new();
     world.hook("*", "echo 1");
     world.hook("llm:*", "echo not this one");
     world.hook("tool:pre_execute:bash", "echo 2");
     world.hook("tool:*", "echo 3");
     let results = world.fire(&blocking_event());
-    let said: Vec<_> = results.iter().map(|result| result.stdout.trim()).collect();
-    assert_eq!(said, ["1", "2", "3"]);
+    let printed: Vec<_> = results.iter().map(|result| result.stdout.trim()).collect();
+    assert_eq!(printed, ["1", "2", "3"]);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn clones_share_the_registry() {
 }
 
 #[test]
-fn the_global_executor_uses_the_global_registry() {
+fn the_global_executor_has_the_registry() {
     // The only test to use either, since both are there once for all tests.
     let event = custom("global:test");
     let id = HookRegistry::global().register(hook("global:test", "exit 1"));
@@ -120,7 +120,7 @@ fn the_global_executor_uses_the_global_registry() {
 }
 
 #[test]
-fn an_event_without_hooks_has_an_empty_outcome() {
+fn no_hooks_give_an_empty_outcome() {
     let world = World::new();
     assert!(world.outcome(&blocking_event()).results().is_empty());
     assert!(world.outcome(&blocking_event()).into_result().is_ok());
@@ -142,7 +142,7 @@ fn a_hook_that_takes_too_long_is_killed() {
 }
 
 #[test]
-fn a_hook_without_a_timeout_has_the_executors() {
+fn the_executors_timeout_is_the_default() {
     let world = World::with(|builder| builder.default_timeout(Duration::from_millis(150)));
     let result = world.one(hook("*", SLEEP));
     assert_eq!(result.error.as_deref(), Some("timed out after 150ms"));
@@ -164,7 +164,7 @@ const WHERE: &str = "cd";
 fn the_working_directory_has_three_sources() {
     let world = World::new();
     std::fs::create_dir_all(world.path("a b/c")).unwrap();
-    let base = world.folder().canonicalize().unwrap();
+    let base = world.directory().canonicalize().unwrap();
     let host = std::env::current_dir().unwrap();
     let stands_in = |result: forge_hooks::HookResult| {
         std::path::PathBuf::from(result.stdout.trim())
@@ -209,7 +209,7 @@ mod shells {
     }
 
     #[test]
-    fn a_slash_counts_from_the_working_directory() {
+    fn a_relative_program_is_in_the_working_dir() {
         let world = World::new();
         world.script("bin/guard", "#!/bin/sh\necho \"guarded $1\"\n");
         let result = world.one(Hook::program("*", ["bin/guard", "well"]).unwrap());
@@ -231,10 +231,13 @@ mod shells {
     }
 
     #[test]
-    fn a_program_finds_its_working_directory_in_pwd() {
+    fn pwd_is_the_working_directory() {
         let world = World::new();
         let result = world.one(Hook::program("*", ["printenv", "PWD"]).unwrap());
-        assert_eq!(result.stdout.trim_end(), world.folder().to_str().unwrap());
+        assert_eq!(
+            result.stdout.trim_end(),
+            world.directory().to_str().unwrap()
+        );
     }
 
     #[test]

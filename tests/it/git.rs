@@ -12,7 +12,7 @@ pub(crate) const OUTER: [&str; 3] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE
 
 impl World {
     fn git_settings(&self) -> [(&'static str, String); 6] {
-        let above = self.folder().parent().unwrap().to_str().unwrap();
+        let above = self.directory().parent().unwrap().to_str().unwrap();
         let home = self.path(".no home").to_str().unwrap().to_owned();
         [
             ("GIT_CONFIG_GLOBAL", "/dev/null".to_owned()),
@@ -38,7 +38,7 @@ impl World {
         for name in OUTER {
             command.env_remove(name);
         }
-        let command = command.current_dir(self.folder()).args(args);
+        let command = command.current_dir(self.directory()).args(args);
         let output = command.envs(self.git_settings()).output().unwrap();
         let succeeded = output.status.success();
         succeeded.then(|| String::from_utf8(output.stdout).unwrap())

@@ -178,7 +178,7 @@ fn no_git_hook_runs_and_nothing_is_signed() {
 }
 
 #[test]
-fn the_repository_of_an_outer_git_is_left_alone() {
+fn an_outer_repository_is_unchanged() {
     let Some(world) = repository() else { return };
     let Some(outer) = repository() else { return };
     let hook = hook(&world)

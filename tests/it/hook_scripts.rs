@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 
 use crate::support::{World, blocking_event, custom, is_missing};
 
-fn folder() -> PathBuf {
+fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/hooks")
 }
 
 /// The script as a hook for all events.
 pub(crate) fn script(name: &str) -> Hook {
-    let path = folder().join(name);
+    let path = directory().join(name);
     Hook::program("*", ["/bin/sh", path.to_str().unwrap()])
         .unwrap()
         .with_reads(Reads::Stdin)
@@ -45,7 +45,7 @@ pub(crate) fn case(world: &World, hook: Hook, event: &HookEvent, code: i32, word
 /// A project with the hooks file and its scripts.
 fn load() -> (World, LoadReport) {
     let world = World::new();
-    for entry in std::fs::read_dir(folder()).unwrap() {
+    for entry in std::fs::read_dir(directory()).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
         let below = if name == "hooks.json" { "" } else { "hooks/" };
@@ -139,7 +139,7 @@ mod log {
     }
 
     #[test]
-    fn a_log_that_cannot_be_written_blocks_nothing() {
+    fn an_unwritable_log_blocks_nothing() {
         let world = World::new();
         world.write("file", "");
         for place in ["/dev/null/log", "file/log", "/"] {
@@ -257,7 +257,7 @@ fn without_jq_only_the_guard_blocks() {
     let path = std::env::var_os("PATH").unwrap();
     std::fs::create_dir(world.path("bin")).unwrap();
     for program in "cat grep tr readlink date mkdir head git".split(' ') {
-        let mut places = std::env::split_paths(&path).map(|folder| folder.join(program));
+        let mut places = std::env::split_paths(&path).map(|directory| directory.join(program));
         let found = places.find(|file| file.is_file()).unwrap();
         symlink(found, world.path("bin").join(program)).unwrap();
     }

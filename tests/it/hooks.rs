@@ -201,7 +201,7 @@ fn an_event_that_only_notifies_blocks_nothing() {
     let broken = entry("save:*", &world.says(r#"{"decision": "#));
     let mut entries = [guard, broken];
     for entry in &mut entries {
-        entry["working_dir"] = json!(world.folder());
+        entry["working_dir"] = json!(world.directory());
     }
     world.write(USERS, &file(&entries));
     let hooks = game(&world)
@@ -210,9 +210,9 @@ fn an_event_that_only_notifies_blocks_nothing() {
         .load();
     let options = FireOptions::default().stop_on_failure(false);
 
-    let told = hooks.execute_with(&custom("save:done"), options);
-    assert!(told.allowed() && !told.can_block());
-    assert_eq!(told.results()[1].failure, None);
+    let reported = hooks.execute_with(&custom("save:done"), options);
+    assert!(reported.allowed() && !reported.can_block());
+    assert_eq!(reported.results()[1].failure, None);
     assert!(hooks.submit(custom("save:done")).unwrap().wait().allowed());
 
     let asked = hooks.execute_with(&custom("save:begins"), options);

@@ -28,7 +28,7 @@ fn styled(edit: impl FnOnce(&mut HooksFile)) -> String {
 }
 
 #[test]
-fn entries_have_their_place_and_hook_or_problem() {
+fn entries_have_a_place_and_a_hook_or_problem() {
     let world = World::new();
     let text = "{\"hooks\": [\n  {\"event\": \"*\", \"command\": \"1\"},\n  {\"event\": \"*\", \"comand\": \"ä\"}\n]}";
     let file = open(&world, text);
@@ -328,7 +328,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 256, ..ProptestConfig::default() })]
 
     #[test]
-    fn edits_leave_the_bytes_of_other_entries_alone(
+    fn edits_keep_the_bytes_of_other_entries(
         entries in proptest::collection::vec((any_entry(), select(SEPARATORS)), 0..6),
         edits in proptest::collection::vec(any_edit(), 0..12),
     ) {

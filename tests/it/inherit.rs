@@ -58,8 +58,8 @@ fn a_hook_inherits_what_it_names() {
 
 /// An event's variable of a host that a hook has started is another event's.
 #[test]
-fn no_list_passes_on_another_events_variables() {
-    const TEST: &str = "inherit::no_list_passes_on_another_events_variables";
+fn variables_of_other_events_are_removed() {
+    const TEST: &str = "inherit::variables_of_other_events_are_removed";
     if !alone_with(TEST, &[("FORGE_ERROR", "above"), ("FORGE_OTHER", "1")]) {
         return;
     }
@@ -71,7 +71,7 @@ fn no_list_passes_on_another_events_variables() {
 }
 
 #[test]
-fn a_program_is_looked_for_on_the_path_it_has() {
+fn a_program_is_found_on_the_hooks_path() {
     let world = World::new();
     let script = world.script("bin/only-here", "#!/bin/sh\nexit 0\n");
     let program = || Hook::program("*", ["only-here"]).unwrap();
@@ -101,10 +101,13 @@ fn a_program_is_looked_for_on_the_path_it_has() {
 
 /// bash has one of its own, which ends with the working directory.
 #[test]
-fn without_a_path_the_project_is_not_searched() {
+fn an_empty_path_does_not_search_the_project() {
     let world = World::new();
     world.script("mytool", "#!/bin/sh\necho project\n");
     let hook = Hook::program("*", ["/bin/bash", "-c", "mytool; true"]).unwrap();
-    let result = world.one(hook.with_inherit(["HOME"]).with_working_dir(world.folder()));
+    let result = world.one(
+        hook.with_inherit(["HOME"])
+            .with_working_dir(world.directory()),
+    );
     assert_eq!(result.stdout, "", "{result:?}");
 }

@@ -121,7 +121,7 @@ fn no_room(result: &HookResult) {
 #[test]
 fn no_temporary_directory_is_reported() {
     let test = "limits::no_temporary_directory_is_reported";
-    if std::env::var_os("TMPDIR").is_none_or(|folder| folder != "/dev/null") {
+    if std::env::var_os("TMPDIR").is_none_or(|directory| directory != "/dev/null") {
         return run_alone(test, |command| command.env("TMPDIR", "/dev/null"));
     }
     let world = World::below("/var/tmp");
@@ -192,10 +192,10 @@ fn reading_the_terminal_is_an_error() {
         let mut command = Command::new("script");
         command.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
         let output = command.env("FORGE_HOOKS_TEST_ALONE", "1").output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
+        let printed = String::from_utf8_lossy(&output.stdout);
         assert!(
-            output.status.success() && said.contains("1 passed"),
-            "{said}"
+            output.status.success() && printed.contains("1 passed"),
+            "{printed}"
         );
         return;
     }

@@ -66,12 +66,12 @@ fn hooks_are_registered_last_in_order() {
     assert_eq!(report.loaded, 2);
     assert_eq!(report.files, [world.path(GLOBAL), world.path(PROJECT)]);
     let outcome = world.outcome(&bash());
-    let said: Vec<_> = outcome
+    let printed: Vec<_> = outcome
         .results()
         .iter()
         .map(|result| result.stdout.trim())
         .collect();
-    assert_eq!(said, ["host", "global", "project"]);
+    assert_eq!(printed, ["host", "global", "project"]);
 }
 
 #[test]
@@ -217,9 +217,9 @@ fn case(put: impl FnOnce(&Path), words: &str) {
     let report = load(&world);
     assert_eq!((world.registry().len(), report.loaded), (1, 0), "{words}");
     assert_eq!(report.files, [path.as_path()]);
-    let told = report.problems[0].to_string();
+    let reported = report.problems[0].to_string();
     let expected = format!("error: {}: {words}", path.display());
-    assert!(told.starts_with(&expected), "{told}");
+    assert!(reported.starts_with(&expected), "{reported}");
     blocked(&world.outcome(&bash()), words);
     blocked(&world.outcome(&read()), words);
     assert!(world.outcome(&HookEvent::user_interrupt()).allowed());
@@ -306,7 +306,7 @@ fn a_file_that_says_nothing_has_no_hooks() {
 
 /// Kept as it is, its pattern would match nothing; as `*`, it would block everything.
 #[test]
-fn a_pattern_with_capitals_blocks_what_it_means() {
+fn a_pattern_with_capitals_blocks() {
     let (world, report) =
         with_entry(r#"{"event": "TOOL:Pre_execute:bash, LLM:*", "command": "exit 0"}"#);
     assert!(!report.is_ok());
@@ -336,13 +336,13 @@ fn a_bad_entry_costs_the_others_nothing() {
     );
     assert_eq!(world.registry().len(), 4);
     let outcome = world.outcome(&HookEvent::session_start("s"));
-    let said: Vec<_> = outcome
+    let printed: Vec<_> = outcome
         .results()
         .iter()
         .map(|result| result.stdout.trim())
         .collect();
     assert_eq!(
-        said,
+        printed,
         ["1", "2", ""],
         "the placeholder of the project's file comes last"
     );
@@ -379,7 +379,7 @@ fn unknown_keys_are_warnings() {
             .iter()
             .all(|problem| problem.severity == Severity::Warning)
     );
-    let told: Vec<_> = report
+    let reported: Vec<_> = report
         .problems
         .iter()
         .map(|problem| problem.to_string())
@@ -387,7 +387,7 @@ fn unknown_keys_are_warnings() {
     let path = world.path(GLOBAL);
     let path = path.display();
     assert_eq!(
-        told,
+        reported,
         [
             format!("warning: {path}:1:18: hook: unknown key `hook`, did you mean `hooks`?"),
             format!(
@@ -447,16 +447,16 @@ mod modes {
     fn a_world_writable_directory_is_refused() {
         let world = World::new();
         let path = world.write(GLOBAL, GOOD);
-        let folder = path.parent().unwrap();
-        mode(folder, 0o777);
+        let directory = path.parent().unwrap();
+        mode(directory, 0o777);
         refused(
             &world,
             &format!(
                 "is in a world-writable directory; run `chmod o-w {}`",
-                folder.display()
+                directory.display()
             ),
         );
-        mode(folder, 0o1777);
+        mode(directory, 0o1777);
         world.registry().clear();
         assert!(
             load(&world).problems.is_empty(),
@@ -476,11 +476,11 @@ mod modes {
         world.registry().clear();
         refused(&world, "is world-writable");
         mode(&target, 0o644);
-        for folder in [target.parent().unwrap(), link.parent().unwrap()] {
+        for directory in [target.parent().unwrap(), link.parent().unwrap()] {
             world.registry().clear();
-            mode(folder, 0o777);
+            mode(directory, 0o777);
             refused(&world, "is in a world-writable directory");
-            mode(folder, 0o755);
+            mode(directory, 0o755);
         }
     }
 
@@ -495,15 +495,15 @@ mod modes {
     }
 
     #[test]
-    fn what_a_group_may_write_runs_and_is_warned_of() {
+    fn a_group_writable_file_is_a_warning() {
         let world = World::new();
         mode(&world.write(GLOBAL, GOOD), 0o664);
         let report = load(&world);
         assert!(report.is_ok() && report.loaded == 1);
-        let told = report.problems[0].to_string();
+        let reported = report.problems[0].to_string();
         assert!(
-            told.starts_with("warning: ") && told.contains("is writable by its group"),
-            "{told}"
+            reported.starts_with("warning: ") && reported.contains("is writable by its group"),
+            "{reported}"
         );
         assert_eq!(world.outcome(&bash()).results()[0].stdout.trim(), "ran");
     }
@@ -515,16 +515,16 @@ mod modes {
         mode(&path, 0o666);
         let project = path.ancestors().nth(3).unwrap();
         let report = config(&world).load_into(world.registry(), project, TrustPolicy::Everything);
-        let told = &report.problems[0].message;
+        let reported = &report.problems[0].message;
         assert!(
-            told.contains(r"/it'\''s mine/.src/forge/hooks.json'`"),
-            "{told}"
+            reported.contains(r"/it'\''s mine/.src/forge/hooks.json'`"),
+            "{reported}"
         );
     }
 }
 
 #[test]
-fn of_very_many_unapproved_hooks_some_are_kept() {
+fn only_some_of_many_unapproved_hooks_stay() {
     let world = World::new();
     let entry = r#"{"event": "tool:*", "command": "true"}"#;
     let text = format!(
@@ -536,10 +536,11 @@ fn of_very_many_unapproved_hooks_some_are_kept() {
     let policy = TrustPolicy::Approved(config.trust_store().unwrap());
     let report = config.load_into(world.registry(), world.path("project"), policy);
     assert_eq!((report.loaded, world.registry().len()), (1000, 1000));
-    let told: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
+    let reported: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
     assert!(
-        told.iter()
+        reported
+            .iter()
             .any(|it| it.contains("more than 1000 hooks that are not approved")),
-        "{told:?}"
+        "{reported:?}"
     );
 }

@@ -45,7 +45,7 @@ fn listen() {
     });
 }
 
-fn told(words: &str) -> Vec<(Level, String)> {
+fn reported(words: &str) -> Vec<(Level, String)> {
     let records = RECORDS.lock().unwrap();
     let ours = records
         .iter()
@@ -61,19 +61,19 @@ fn run(hook: Hook) {
 
 #[test]
 fn start_end_and_output_of_a_hook_are_logged() {
-    run(hook("*", "echo said&& echo whispered>&2").with_description("log-plain"));
-    let told = told("log-plain");
+    run(hook("*", "echo printed&& echo whispered>&2").with_description("log-plain"));
+    let reported = reported("log-plain");
     let expected = [
         (Level::Debug, "hook `log-plain` starts on tool:pre_execute"),
-        (Level::Trace, "hook `log-plain` stdout: said"),
+        (Level::Trace, "hook `log-plain` stdout: printed"),
         (Level::Warn, "hook `log-plain` stderr: whispered"),
         (
             Level::Debug,
             "hook `log-plain` ended with exit code 0 after ",
         ),
     ];
-    assert_eq!(told.len(), expected.len(), "{told:?}");
-    for ((level, message), (expected_level, start)) in told.iter().zip(expected) {
+    assert_eq!(reported.len(), expected.len(), "{reported:?}");
+    for ((level, message), (expected_level, start)) in reported.iter().zip(expected) {
         assert_eq!(*level, expected_level);
         assert!(message.starts_with(start), "{message}");
     }
@@ -82,9 +82,9 @@ fn start_end_and_output_of_a_hook_are_logged() {
 #[test]
 fn nothing_in_the_log_is_hidden() {
     run(hook("*", "echo sa\u{200b}id&& exit 1").with_description("log-hidden\u{202e}\n"));
-    let told = told("log-hidden");
-    assert!(told.len() >= 4, "{told:?}");
-    for (_, message) in told {
+    let reported = reported("log-hidden");
+    assert!(reported.len() >= 4, "{reported:?}");
+    for (_, message) in reported {
         assert!(message.contains(r"log-hidden\u{202e}\n"), "{message:?}");
         assert!(
             !message.contains(['\u{200b}', '\u{202e}', '\n']),
@@ -97,7 +97,7 @@ fn nothing_in_the_log_is_hidden() {
 fn a_failure_is_a_warning_with_its_context() {
     run(hook("*", "exit 3").with_description("log-fails"));
     let message = "hook `log-fails` failed on tool:pre_execute: exited with code 3";
-    assert!(told("log-fails").contains(&(Level::Warn, message.to_owned())));
+    assert!(reported("log-fails").contains(&(Level::Warn, message.to_owned())));
 }
 
 #[test]
@@ -113,8 +113,8 @@ fn timeouts_and_failed_starts_are_errors() {
         .unwrap()
         .with_description("log-missing"));
     for words in ["log-slow", "log-missing"] {
-        let told = told(words);
-        let failed = told
+        let reported = reported(words);
+        let failed = reported
             .iter()
             .find(|(_, message)| message.contains("failed on"))
             .unwrap();
@@ -127,23 +127,23 @@ fn an_ignored_failure_is_logged_too() {
     let hook = hook("*", "exit 3").with_on_failure(FailurePolicy::Continue);
     run(hook.with_description("log-may-fail"));
     assert!(
-        told("log-may-fail")
+        reported("log-may-fail")
             .iter()
             .any(|(level, _)| *level == Level::Warn)
     );
 }
 
 #[test]
-fn what_cannot_be_used_of_a_file_is_a_warning() {
+fn unusable_parts_are_logged_as_warnings() {
     listen();
     let world = World::new();
-    let config = HookConfig::default().with_config_home(world.folder());
+    let config = HookConfig::default().with_config_home(world.directory());
     let path = world.write("src/forge/hooks.json", "{\"log-corrupted\": ");
     assert!(config.load_global().is_empty());
-    let told = told(&path.display().to_string());
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!(told[0].0, Level::Warn);
-    assert!(told[0].1.contains("is not valid JSON"), "{told:?}");
+    let reported = reported(&path.display().to_string());
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert_eq!(reported[0].0, Level::Warn);
+    assert!(reported[0].1.contains("is not valid JSON"), "{reported:?}");
 }
 
 #[test]
@@ -153,14 +153,14 @@ fn a_typo_in_a_pattern_is_a_warning() {
     world.hook("tool:pre_exec", "exit 0");
     world.hook("zoo:log_test_fed", "exit 0");
     assert_eq!(
-        told("`tool:pre_exec`"),
+        reported("`tool:pre_exec`"),
         [(
             Level::Warn,
             "hook pattern `tool:pre_exec` matches no built-in event, did you mean `tool:pre_execute`?"
                 .to_owned()
         )]
     );
-    assert_eq!(told("zoo:log_test_fed")[0].0, Level::Debug);
+    assert_eq!(reported("zoo:log_test_fed")[0].0, Level::Debug);
 }
 
 #[test]
@@ -209,12 +209,12 @@ fn a_typo_in_an_answer_is_a_warning() {
         let line = format!(
             "hook `{label}`: in its answer, `{slip}` is not a known key; did you mean `{meant}`?"
         );
-        assert_eq!(told(&line), [(Level::Warn, line.clone())], "{slip}");
+        assert_eq!(reported(&line), [(Level::Warn, line.clone())], "{slip}");
     }
     let world = World::new();
     let says = world.says(r#"{"hookSpecificOutput": {"decision": "block", "continue": false}}"#);
     world.one(hook("*", &says).with_description("log-misplaced"));
-    let all = told("hook `log-misplaced`: in its answer, `hookSpecificOutput.");
+    let all = reported("hook `log-misplaced`: in its answer, `hookSpecificOutput.");
     let meant = ["permissionDecision", "continue"].map(|key| format!("did you mean `{key}`?"));
     assert!(
         all.len() == 2
@@ -223,7 +223,7 @@ fn a_typo_in_an_answer_is_a_warning() {
                 .zip(meant)
                 .all(|(line, meant)| line.1.ends_with(&meant))
     );
-    assert!(told("answers with `type`").is_empty());
+    assert!(reported("answers with `type`").is_empty());
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn an_answer_that_blocks_is_a_warning() {
     let says = world.says(r#"{"decision": "block", "reason": "no: password=hunter22"}"#);
     world.one(hook("*", &says).with_description("log-blocks"));
     let line = "hook `log-blocks` blocks tool:pre_execute: no: password=[redacted]";
-    assert_eq!(told(line), [(Level::Warn, line.to_owned())]);
+    assert_eq!(reported(line), [(Level::Warn, line.to_owned())]);
 }
 
 #[test]
@@ -245,9 +245,10 @@ fn an_invalid_late_answer_is_a_warning() {
         .registry()
         .register(hook("*", &says).with_description("log-text"));
     assert!(world.fire(&HookEvent::user_interrupt())[0].success());
-    let told = told("the output of hook `log-text` on user:interrupt is treated as plain text: ");
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0].0, Level::Warn);
+    let reported =
+        reported("the output of hook `log-text` on user:interrupt is treated as plain text: ");
+    assert_eq!(reported.len(), 1);
+    assert_eq!(reported[0].0, Level::Warn);
 }
 
 /// A secret in a place where a hook, or what it does, has it.
@@ -285,8 +286,8 @@ fn nothing_that_is_logged_shows_a_secret() {
         let _ = world.executor.shutdown(std::time::Duration::from_secs(10));
         world.fire(&blocking_event());
     }
-    assert!(told("log-secret").len() > 20);
-    assert_eq!(told(secret), []);
+    assert!(reported("log-secret").len() > 20);
+    assert_eq!(reported(secret), []);
 }
 
 #[test]
@@ -295,13 +296,13 @@ fn the_host_chooses_what_is_masked() {
     let world = World::with(|builder| builder.redactor(forge_hooks::Redactor::off()));
     let result = world.one(hook("*", "echo password=open-as-the-day").with_description("log-open"));
     assert!(result.stdout.contains("open-as-the-day"));
-    assert!(!told("password=open-as-the-day").is_empty());
+    assert!(!reported("password=open-as-the-day").is_empty());
     let hidden = World::new().one(hook("*", "echo password=hidden-as-the-night"));
     assert!(
         hidden.stdout.contains("hidden-as-the-night"),
         "a result holds what was written"
     );
-    assert_eq!(told("hidden-as-the-night"), []);
+    assert_eq!(reported("hidden-as-the-night"), []);
 }
 
 #[test]
@@ -312,10 +313,10 @@ fn file_problems_are_logged_without_secrets() {
         "src/forge/hooks.json",
         r#"{"hooks": [{"event": "*", "command": "true", "on_failure": "password=in-a-file"}]}"#,
     );
-    let config = HookConfig::default().with_config_home(world.folder());
+    let config = HookConfig::default().with_config_home(world.directory());
     assert!(config.load_global().is_empty());
-    assert!(!told("on_failure").is_empty());
-    assert_eq!(told("password=in-a-file"), []);
+    assert!(!reported("on_failure").is_empty());
+    assert_eq!(reported("password=in-a-file"), []);
 }
 
 /// A logger that uses `println!` panics when its output is closed.
@@ -360,9 +361,9 @@ fn unapproved_hooks_are_reported_once() {
     for _ in 0..2 {
         assert!(hooks.execute(&blocking_event()).allowed());
     }
-    let told = told("log-unapproved");
-    let loud = told.iter().filter(|(level, _)| *level <= Level::Warn);
-    assert_eq!(loud.count(), 1, "{told:?}");
+    let reported = reported("log-unapproved");
+    let loud = reported.iter().filter(|(level, _)| *level <= Level::Warn);
+    assert_eq!(loud.count(), 1, "{reported:?}");
 }
 
 #[test]
@@ -374,5 +375,5 @@ fn a_key_without_a_variable_is_not_logged() {
         let results = world.fire(&blocking_event().with_data(key, 1));
         assert!(results[0].success(), "{results:?}");
     }
-    assert_eq!(told("log-key"), []);
+    assert_eq!(reported("log-key"), []);
 }

@@ -52,7 +52,7 @@ impl Observer for Details {
 fn an_observer_sees_what_the_host_sees() {
     let details = Arc::new(Details::default());
     let world = World::with(|builder| builder.observer(Arc::clone(&details)));
-    world.hook("*", "echo said&& exit 3");
+    world.hook("*", "echo printed&& exit 3");
     world
         .registry()
         .register(hook("*", "/no/such/program/at/all"));
@@ -227,7 +227,7 @@ fn a_callback_may_fire_and_wait() {
     let world = World::with(|builder| builder.workers(1));
     world.hook("*", "exit 0");
     let executor = world.executor.clone();
-    let (sender, told) = crossbeam_channel::unbounded();
+    let (sender, reported) = crossbeam_channel::unbounded();
     let callback = move |update: HookUpdate<'_>| {
         if let HookUpdate::Result(_) = update {
             let blocking = executor.execute(&custom("in:callback"), FireOptions::default());
@@ -241,7 +241,7 @@ fn a_callback_may_fire_and_wait() {
     let token = world
         .executor
         .submit_with(blocking_event(), options, callback);
-    assert!(told.recv_timeout(Duration::from_secs(20)).unwrap());
+    assert!(reported.recv_timeout(Duration::from_secs(20)).unwrap());
     drop(token);
 }
 

@@ -24,7 +24,7 @@ fn numbers(text: &str) -> Vec<u32> {
 }
 
 #[test]
-fn a_sessions_log_is_in_the_order_of_its_events() {
+fn a_log_of_a_session_is_in_order() {
     let world = World::new();
     world.hook("session:message", LOG);
     let handles: Vec<_> = (0..10)

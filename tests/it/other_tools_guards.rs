@@ -95,7 +95,7 @@ fn a_strict_guard_must_be_understood() {
 }
 
 #[test]
-fn a_denial_gives_the_reason_before_a_question() {
+fn a_denial_has_priority_over_a_question() {
     let answer = |word: &str| {
         guard(&format!(
             r#"echo '{{"hookSpecificOutput": {{"hookEventName": "PreToolUse",
@@ -154,7 +154,7 @@ fn the_example_denies_paths_outside() {
     ] {
         let event = HookEvent::tool_pre_execute("write", json!({"file_path": path}));
         let outside = hook.clone().with_env("CLAUDE_PROJECT_DIR", "");
-        let root = world.folder().to_str().unwrap();
+        let root = world.directory().to_str().unwrap();
         let hook = hook.clone().with_env("CLAUDE_PROJECT_DIR", root);
         let options = FireOptions::default();
         assert_eq!(fired(&event, options, &[hook]).allowed(), allowed, "{path}");

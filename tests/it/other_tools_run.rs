@@ -57,7 +57,7 @@ fn fired(event: &HookEvent, hooks: impl IntoIterator<Item = Hook>) -> Outcome {
 }
 
 #[test]
-fn a_hook_finds_its_tools_input_and_variables() {
+fn a_hook_gets_its_tools_input() {
     let world = World::new();
     let command =
         r#"cat >seen.json; printf '%s|%s' "$CLAUDE_PROJECT_DIR" "${FORGE_EVENT-none}" >seen"#;
@@ -75,11 +75,11 @@ fn a_hook_finds_its_tools_input_and_variables() {
         ("tool_name", json!("Bash")),
         ("tool_input", json!({"command": "ls"})),
         ("permission_mode", json!("default")),
-        ("cwd", json!(world.folder())),
+        ("cwd", json!(world.directory())),
     ] {
         assert_eq!(input[key], expected, "{key}");
     }
-    let expected = format!("{}|none", world.folder().display());
+    let expected = format!("{}|none", world.directory().display());
     assert_eq!(world.read("seen"), expected);
 }
 
@@ -99,7 +99,7 @@ fn a_hook_runs_where_the_session_is() {
 }
 
 #[test]
-fn exit_codes_mean_what_they_mean_to_the_tool() {
+fn exit_codes_mean_what_the_tool_says() {
     use FailureKind::{Exit, NotFound};
     for (command, blocks, failure, diagnostics) in [
         ("exit 0", false, None, 0),
@@ -117,7 +117,7 @@ fn exit_codes_mean_what_they_mean_to_the_tool() {
 }
 
 #[test]
-fn a_strict_hook_blocks_where_its_tool_would_not() {
+fn a_strict_hook_blocks_on_failure() {
     for command in ["exit 1", "exit 127", "sleep 60"] {
         let hook = claude(BEFORE, command).with_timeout(Duration::from_millis(200));
         assert!(
@@ -207,7 +207,7 @@ fn hooks_of_a_tool_run_in_parallel_after_ours() {
 }
 
 #[test]
-fn hooks_of_other_tools_are_skipped_once_blocked() {
+fn a_block_skips_hooks_of_other_tools() {
     let world = World::new();
     world.registry().register(claude(BEFORE, ": >ran"));
     world.hook("*", "exit 1");
@@ -221,7 +221,7 @@ fn hooks_of_other_tools_are_skipped_once_blocked() {
 }
 
 #[test]
-fn a_cancelled_event_has_a_result_of_each_hook() {
+fn cancelling_gives_every_hook_a_result() {
     let world = World::new();
     world.hook("*", "sleep 60");
     world.registry().register(claude(BEFORE, "true"));
@@ -311,7 +311,7 @@ fn of_competing_rewrites_the_last_wins() {
 }
 
 #[test]
-fn a_rewrite_takes_the_place_of_the_whole_input() {
+fn a_new_input_replaces_the_whole_input() {
     let executor = HookExecutor::builder().build();
     executor
         .registry()
@@ -375,7 +375,7 @@ fn a_blocked_stop_has_the_agent_go_on() {
 }
 
 #[test]
-fn a_hook_that_ends_the_turn_lets_the_agent_stop() {
+fn ending_the_turn_lets_the_agent_stop() {
     let ends = answers(STOP, &json!({"continue": false, "stopReason": "enough"}));
     let outcome = fired(
         &HookEvent::agent_stop(false),
@@ -426,7 +426,7 @@ fn gemini_finds_its_own_variables() {
 #[test]
 fn a_project_and_a_plugin_run_as_they_are() {
     let world = World::new();
-    let root = world.folder();
+    let root = world.directory();
     let settings = json!({"hooks": {
         "PreToolUse": [{"matcher": "Bash", "hooks": [
             {"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/.claude/guard.sh"}]}],

@@ -29,7 +29,7 @@ fn ring(world: &World, names: [&str; 3]) {
 }
 
 #[test]
-fn all_hooks_run_at_once_when_the_caller_waits() {
+fn parallel_execute_runs_all_hooks_at_once() {
     let world = World::with(|builder| builder.workers(2));
     ring(&world, ["a", "b", "c"]);
     let outcome = world.executor.execute(&blocking_event(), PARALLEL);
@@ -37,7 +37,7 @@ fn all_hooks_run_at_once_when_the_caller_waits() {
 }
 
 #[test]
-fn all_hooks_run_at_once_when_they_were_submitted() {
+fn parallel_submit_runs_all_hooks_at_once() {
     let world = World::with(|builder| builder.workers(3));
     ring(&world, ["a", "b", "c"]);
     let handle = world.executor.submit(blocking_event(), PARALLEL).unwrap();
@@ -121,12 +121,12 @@ fn a_background_hook_starts_in_its_turn() {
     world.hook("*", "echo 3");
     for options in [FireOptions::default(), PARALLEL] {
         let outcome = world.executor.execute(&blocking_event(), options);
-        let said: Vec<_> = outcome
+        let printed: Vec<_> = outcome
             .results()
             .iter()
             .map(|result| result.stdout.trim())
             .collect();
-        assert_eq!(said, ["1", "3"]);
+        assert_eq!(printed, ["1", "3"]);
         world.await_file("started");
     }
     let submitted = world.submit(blocking_event());

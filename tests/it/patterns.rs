@@ -1,4 +1,4 @@
-//! Patterns: what they match, what is said of those that are malformed, and that neither a strange
+//! Patterns: what they match, what is printed of those that are malformed, and that neither a strange
 //! pattern nor a strange name of a tool can slow down or crash the host.
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -90,7 +90,7 @@ fn case(text: &str, matched: &[&str], others: &[&str]) {
 }
 
 #[test]
-fn the_specifications_patterns_match_what_it_says() {
+fn patterns_of_the_specification_match() {
     let pre_bash = "tool:pre_execute bash";
     case(
         "tool:pre_execute",
@@ -335,7 +335,7 @@ fn only_spaces_around_commas_are_ignored() {
 }
 
 #[test]
-fn within_brackets_a_separator_stands_for_itself() {
+fn a_separator_in_brackets_is_literal() {
     case(
         "tool:error:[a,b]x",
         &["tool:error ax", "tool:error ,x"],
@@ -510,17 +510,21 @@ fn every_glob_matches_fast() {
         &long[..50_000],
         false,
     );
-    let folders = "a/".repeat(100_000);
+    let directories = "a/".repeat(100_000);
     case(
         &format!("tool:*:{}b", "**/a/*/".repeat(100)),
-        &folders,
+        &directories,
         false,
     );
-    case(&format!("tool:*:{}b", "**/".repeat(300)), &folders, false);
+    case(
+        &format!("tool:*:{}b", "**/".repeat(300)),
+        &directories,
+        false,
+    );
 }
 
 #[test]
-fn a_glob_that_could_exhaust_the_stack_is_refused() {
+fn a_glob_too_deep_for_the_stack_is_refused() {
     let error = EventPattern::new(format!("llm:*,tool:*:{}", "*a".repeat(501))).unwrap_err();
     assert_eq!(error.column(), 14);
     assert!(error.to_string().contains("longer than 1000 bytes"));

@@ -187,10 +187,10 @@ fn a_hook_need_not_read_a_large_event() {
         "yes | head -c 1000000; cat >/dev/null",
         "cat | (sleep 0.1; cat) | tail -c 1 >/dev/null",
     ] {
-        let hook = hook("*", &format!("{command}; echo said")).with_reads(Reads::Stdin);
+        let hook = hook("*", &format!("{command}; echo printed")).with_reads(Reads::Stdin);
         let result = World::new().run(hook, &large());
         assert!(result.success(), "{command}: {result:?}");
-        assert!(result.stdout.ends_with("said\n") || command == "exit 0");
+        assert!(result.stdout.ends_with("printed\n") || command == "exit 0");
     }
 }
 
@@ -381,7 +381,7 @@ fn a_signal_that_ends_a_hook_is_reported() {
 }
 
 #[test]
-fn a_script_that_was_written_a_moment_ago_runs() {
+fn a_script_runs_right_after_it_is_written() {
     let world = World::new();
     let program = Hook::program("*", ["./fresh"]).unwrap();
     let without_shell = hook("*", "./fresh");
@@ -393,10 +393,10 @@ fn a_script_that_was_written_a_moment_ago_runs() {
             let fresh = if is_text { &without_shell } else { &program };
             scope.spawn(move || {
                 for round in 0..25 {
-                    let folder = format!("{number}-{round}");
-                    world.script(&format!("{folder}/fresh"), "#!/bin/sh\nexit 0\n");
+                    let directory = format!("{number}-{round}");
+                    world.script(&format!("{directory}/fresh"), "#!/bin/sh\nexit 0\n");
                     let other = World::new();
-                    let result = other.one(fresh.clone().with_working_dir(world.path(&folder)));
+                    let result = other.one(fresh.clone().with_working_dir(world.path(&directory)));
                     assert!(result.success(), "{result:?}");
                 }
             });

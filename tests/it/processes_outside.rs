@@ -111,7 +111,7 @@ fn an_adopted_process_is_left_alone() {
 }
 
 #[test]
-fn other_children_of_the_host_are_left_alone() {
+fn other_children_of_the_host_survive() {
     let mut children = [0, 1].map(|group: i32| {
         let mut command = Command::new("sleep");
         command.arg("60");
@@ -138,7 +138,7 @@ fn other_children_of_the_host_are_left_alone() {
 }
 
 #[test]
-fn cancel_and_shutdown_end_what_left_the_group() {
+fn cancel_ends_processes_outside_the_group() {
     for (mark, shuts_down) in [("41.4112", false), ("41.4113", true)] {
         let command = "setsid sh -c \"echo \\$\\$ >part; mv part ready; exec sleep MARK\" & wait";
         let world = World::new();

@@ -159,8 +159,8 @@ fn examples_do_what_their_heading_says() {
             };
             let result = world.run(example.hook(&world), &event);
             let place = example.place();
-            let said = (result.exit_code, &*result.stderr);
-            assert_eq!(said, (exit_code, stderr), "{place}");
+            let printed = (result.exit_code, &*result.stderr);
+            assert_eq!(printed, (exit_code, stderr), "{place}");
             assert_eq!(json!(result.output()), answer, "{place}");
         }
     }

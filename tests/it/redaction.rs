@@ -54,7 +54,7 @@ fn ordinary_text_is_unchanged() {
 }
 
 #[test]
-fn a_token_is_known_by_its_shape_wherever_it_is() {
+fn a_token_is_found_by_its_shape() {
     let redactor = Redactor::new();
     for token in SHAPES {
         for (before, behind) in [("got ", " here"), ("{\"a\":\"x\\n", "\\n\"}"), ("", "")] {
@@ -92,7 +92,7 @@ fn a_redactor_is_shared_and_cloned() {
 
 /// A search goes by parts of a long text.
 #[test]
-fn a_long_secret_is_masked_wherever_it_stands() {
+fn a_long_secret_is_masked_anywhere() {
     let redactor = Redactor::new();
     for (place, length) in [
         ("curl -u me:{}", 3000),
@@ -465,7 +465,7 @@ proptest! {
     }
 
     #[test]
-    fn a_secret_under_a_key_survives_in_no_form(
+    fn a_secret_key_masks_every_form(
         form in select(FORMS),
         key in select(KEYS),
         secret in "[a-zA-Z0-9][a-zA-Z0-9+/_.!@#%^*~-]{6,30}[a-zA-Z0-9=]",

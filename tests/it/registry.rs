@@ -89,7 +89,7 @@ fn the_same_hook_may_be_registered_twice() {
 }
 
 #[test]
-fn a_disabled_hook_is_not_found_but_is_there() {
+fn a_disabled_hook_stays_registered() {
     let registry = HookRegistry::new();
     registry.register(hook("tool:pre_execute", "echo 1").with_enabled(false));
     assert_found(&registry, &blocking_event(), &[]);
@@ -139,7 +139,7 @@ fn remove_removes_one_hook() {
 }
 
 #[test]
-fn clear_removes_all_and_no_id_is_given_twice() {
+fn clear_removes_all_and_reuses_no_id() {
     let registry = registry_of(&["*", "tool:*:bash", "tool:*:b*", "llm:*", "game:saved"]);
     let old = registry.register(hook("*", "true"));
     assert_eq!(registry.get_hooks(&custom("game:saved")).len(), 3);
@@ -158,7 +158,7 @@ fn clear_removes_all_and_no_id_is_given_twice() {
 }
 
 #[test]
-fn a_lookup_is_not_changed_by_what_comes_after_it() {
+fn a_lookup_is_a_snapshot() {
     let registry = registry_of(&["*", "tool:*"]);
     let found = registry.get_hooks(&blocking_event());
     registry.clear();

@@ -41,7 +41,7 @@ fn what_is_saved_is_loaded_again() {
 }
 
 #[test]
-fn of_two_alike_the_one_that_changed_is_changed() {
+fn the_changed_one_of_two_equal_entries() {
     let world = World::new();
     let config = config(&world);
     let entry = r#"{"event": "*", "command": "x"}"#;
@@ -271,7 +271,7 @@ fn ambiguous_saves_are_refused() {
 #[test]
 fn a_file_that_cannot_be_written_is_named() {
     let world = World::new();
-    world.write("config", "a file where a folder should be");
+    world.write("config", "a file where a directory should be");
     let error = config(&world).save_global([hook("*", "1")]).unwrap_err();
     assert!(error.to_string().contains("hooks.json"), "{error}");
     assert!(std::error::Error::source(&error).is_some());
@@ -315,13 +315,13 @@ fn a_failed_save_keeps_the_old_file() {
     let config = config(&world);
     for text in [file_of(&["1"]), "{".to_owned()] {
         let path = world.write(FORGE, &text);
-        let folder = path.parent().unwrap();
-        std::fs::set_permissions(folder, PermissionsExt::from_mode(0o555)).unwrap();
+        let directory = path.parent().unwrap();
+        std::fs::set_permissions(directory, PermissionsExt::from_mode(0o555)).unwrap();
         // Modes mean nothing to root.
-        let any_mode_will_do = std::fs::File::create(folder.join("probe")).is_ok();
+        let any_mode_will_do = std::fs::File::create(directory.join("probe")).is_ok();
         let saved = config.save_global([hook("*", "2")]);
-        let left = folder.read_dir().unwrap().count();
-        std::fs::set_permissions(folder, PermissionsExt::from_mode(0o755)).unwrap();
+        let left = directory.read_dir().unwrap().count();
+        std::fs::set_permissions(directory, PermissionsExt::from_mode(0o755)).unwrap();
         if any_mode_will_do {
             return;
         }
@@ -363,8 +363,8 @@ fn no_reader_sees_half_a_file() {
             assert!(serde_json::from_str::<Value>(&text).is_ok(), "{text}");
         }
     });
-    let folder = world.path(FORGE).parent().unwrap().read_dir().unwrap();
-    assert_eq!(folder.count(), 1, "no temporary file is left");
+    let directory = world.path(FORGE).parent().unwrap().read_dir().unwrap();
+    assert_eq!(directory.count(), 1, "no temporary file is left");
 }
 
 fn any_hook() -> impl Strategy<Value = Hook> {
@@ -472,8 +472,8 @@ fn saving_creates_the_target_of_a_link() {
     std::fs::create_dir_all(link.parent().unwrap()).unwrap();
     let target = world.path("dotfiles/hooks.json");
     std::os::unix::fs::symlink(&target, &link).unwrap();
-    let told = config(&world).load_global();
-    assert!(told.is_empty());
+    let reported = config(&world).load_global();
+    assert!(reported.is_empty());
     config(&world).save_global([hook("*", "1")]).unwrap();
     assert!(
         link.symlink_metadata().unwrap().is_symlink(),
@@ -519,8 +519,11 @@ fn start_a_saver(world: &World) -> std::process::Child {
 /// The file is one of the two that are saved, whole.
 #[track_caller]
 fn is_whole(world: &World) {
-    let told = config(world).check(world.path(FORGE));
-    assert!(told.problems.is_empty() && told.loaded == 300, "{told:?}");
+    let reported = config(world).check(world.path(FORGE));
+    assert!(
+        reported.problems.is_empty() && reported.loaded == 300,
+        "{reported:?}"
+    );
     let commands = commands(&config(world).load_global());
     assert!(commands.iter().all(|command| *command == commands[0]));
 }

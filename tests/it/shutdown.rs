@@ -40,7 +40,7 @@ fn the_global_executor_can_be_shut_down() {
         ShutdownReport::default(),
         "there is none yet"
     );
-    let end = hook("session:end", "echo end>log").with_working_dir(world.folder());
+    let end = hook("session:end", "echo end>log").with_working_dir(world.directory());
     HookRegistry::global().register(end);
     drop(fire_event(HookEvent::session_end("s1")).unwrap());
     let report = forge_hooks::shutdown(LATER);
@@ -141,7 +141,7 @@ fn only_blocking_calls_work_afterwards() {
 }
 
 #[test]
-fn hooks_in_the_background_come_to_their_end_too() {
+fn shutdown_waits_for_background_hooks() {
     let world = World::new();
     let late = hook("*", &(meets("started", "go") + "; echo x>done")).with_background();
     world.registry().register(late);
@@ -203,7 +203,7 @@ impl Observer for Hangs {
 }
 
 #[test]
-fn an_observer_that_hangs_does_not_hang_the_end() {
+fn a_hanging_observer_does_not_hang_shutdown() {
     let hangs = Arc::new(Hangs::default());
     let world = World::with(|builder| {
         let builder = builder.observer(Arc::clone(&hangs));

@@ -37,7 +37,7 @@ fn polling_gives_the_outcome_once() {
 }
 
 #[test]
-fn a_handle_is_finished_when_its_outcome_is_there() {
+fn a_handle_is_finished_with_its_outcome() {
     let world = World::running(["echo 1"]);
     let mut handle = world.submit(blocking_event());
     eventually("the handle is finished", || handle.is_finished());
@@ -80,12 +80,12 @@ fn several_handles_are_waited_for_at_once() {
     world.hook("slow:*", &meets("slow", "go"));
     let slow = world.submit(custom("slow:one")).into_receiver();
     let fast = world.submit(custom("fast:one")).into_receiver();
-    let said = crossbeam_channel::select! {
+    let printed = crossbeam_channel::select! {
         recv(slow) -> result => result.unwrap().stdout,
         recv(fast) -> result => result.unwrap().stdout,
         default(Duration::from_secs(10)) => panic!("nothing came"),
     };
-    assert_eq!(said.trim(), "fast");
+    assert_eq!(printed.trim(), "fast");
     world.write("go", "");
     assert_eq!(slow.iter().count(), 1);
     assert!(
@@ -108,7 +108,7 @@ fn the_channel_repeats_no_result() {
 #[test]
 fn a_callback_gets_results_and_the_end() {
     let world = World::running(["echo 1", "exit 3"]);
-    let (sender, told) = crossbeam_channel::unbounded();
+    let (sender, reported) = crossbeam_channel::unbounded();
     let callback = move |update: HookUpdate<'_>| {
         let text = match update {
             HookUpdate::Result(result) => format!("exit code {}", result.exit_code),
@@ -121,18 +121,21 @@ fn a_callback_gets_results_and_the_end() {
         .executor
         .submit_with(blocking_event(), FireOptions::default(), callback)
         .unwrap();
-    let told: Vec<_> = told.iter().collect();
-    let texts: Vec<_> = told.iter().map(|(text, _)| &**text).collect();
+    let reported: Vec<_> = reported.iter().collect();
+    let texts: Vec<_> = reported.iter().map(|(text, _)| &**text).collect();
     assert_eq!(texts, ["exit code 0", "exit code 3", "2 results"]);
     let on_the_pool = |name: &Option<String>| name.as_ref().unwrap().starts_with("forge-hooks");
-    assert!(told.iter().all(|(_, name)| on_the_pool(name)), "{told:?}");
+    assert!(
+        reported.iter().all(|(_, name)| on_the_pool(name)),
+        "{reported:?}"
+    );
     eventually("it is finished", || token.is_finished());
 }
 
 #[test]
 fn a_callback_without_hooks_gets_the_end() {
     let world = World::new();
-    let (sender, told) = crossbeam_channel::unbounded();
+    let (sender, reported) = crossbeam_channel::unbounded();
     let caller = thread::current().id();
     let callback = move |update: HookUpdate<'_>| {
         assert!(matches!(update, HookUpdate::Done(outcome) if outcome.results().is_empty()));
@@ -142,7 +145,7 @@ fn a_callback_without_hooks_gets_the_end() {
     let token = world
         .executor
         .submit_with(blocking_event(), options, callback);
-    assert_ne!(told.recv().unwrap(), caller);
+    assert_ne!(reported.recv().unwrap(), caller);
     drop(token);
 }
 

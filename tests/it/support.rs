@@ -18,7 +18,7 @@ use tempfile::TempDir;
 pub(crate) struct World {
     /// Dropped before the directory.
     pub(crate) executor: HookExecutor,
-    folder: TempDir,
+    directory: TempDir,
 }
 
 impl World {
@@ -38,13 +38,13 @@ impl World {
     }
 
     fn in_folder(
-        folder: TempDir,
+        directory: TempDir,
         settings: impl FnOnce(HookExecutorBuilder) -> HookExecutorBuilder,
     ) -> Self {
-        let builder = HookExecutor::builder().working_dir(folder.path());
+        let builder = HookExecutor::builder().working_dir(directory.path());
         Self {
             executor: settings(builder).build(),
-            folder,
+            directory,
         }
     }
 
@@ -59,7 +59,7 @@ impl World {
 
     /// Drops only the executor: processes that it still starts need the directory.
     pub(crate) fn drop_executor(self) -> TempDir {
-        self.folder
+        self.directory
     }
 
     pub(crate) fn registry(&self) -> &Arc<HookRegistry> {
@@ -70,13 +70,13 @@ impl World {
         self.registry().register(hook(pattern, command));
     }
 
-    pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
+    pub(crate) fn directory(&self) -> &Path {
+        self.directory.path()
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         // As the system writes it: with its own separators.
-        self.folder.path().join(name).components().collect()
+        self.directory.path().join(name).components().collect()
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
@@ -115,7 +115,7 @@ impl World {
     /// A command that writes this to its standard output, byte for byte.
     pub(crate) fn says(&self, text: &str) -> String {
         static SAID: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("said-{}", SAID.fetch_add(1, Ordering::Relaxed));
+        let name = format!("printed-{}", SAID.fetch_add(1, Ordering::Relaxed));
         self.write(&name, text);
         let print = if cfg!(windows) { "type" } else { "cat" };
         format!("{print} {name}")
@@ -256,7 +256,7 @@ impl Observer for Notes {
     }
 }
 
-/// Whether a program that a test would use is not here; then that is said.
+/// Whether a program that a test would use is not here; then that is printed.
 #[cfg(unix)]
 pub(crate) fn is_missing(program: &str) -> bool {
     let output = Command::new(program).arg("--version").output();
@@ -302,14 +302,14 @@ pub(crate) fn run_alone(test: &str, set: impl FnOnce(&mut Command) -> &mut Comma
         .args(["--exact", test, "--nocapture"])
         .env(ALONE, "1");
     let output = set(&mut command).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     assert!(
         output.status.success(),
-        "{said}{}",
+        "{printed}{}",
         String::from_utf8_lossy(&output.stderr)
     );
     assert!(
-        said.contains("1 passed"),
-        "no test is called {test}: {said}"
+        printed.contains("1 passed"),
+        "no test is called {test}: {printed}"
     );
 }

@@ -86,7 +86,7 @@ mod at_work {
         let result = world.run(nowhere, &HookEvent::user_prompt_submit("hello"));
         assert!(!result.success() && result.should_continue());
         let huge = HookEvent::tool_pre_execute("write", json!("x".repeat(200_000)));
-        let home = world.folder().to_str().unwrap();
+        let home = world.directory().to_str().unwrap();
         let result = world.run(template("log_all").with_env("HOME", home), &huge);
         assert!(result.success(), "{result:?}");
     }
@@ -96,7 +96,7 @@ mod at_work {
         let profile = AppProfile::new("mygame");
         let world = World::with(|builder| builder.profile(profile.clone()));
         let log = templates::for_profile(&profile)["log_all"].clone();
-        let log = log.with_env("HOME", world.folder().to_str().unwrap());
+        let log = log.with_env("HOME", world.directory().to_str().unwrap());
         assert!(world.run(log, &HookEvent::session_end("s")).success());
         assert!(
             world
@@ -309,25 +309,25 @@ mod at_work {
     /// Runs the notification with only this program to show it, and returns the program's arguments.
     fn notify(profile: &AppProfile, program: &str) -> String {
         let world = World::with(|builder| builder.profile(profile.clone()));
-        let script = "#!/bin/sh\nprintf '%s|' \"$@\" > said\n";
+        let script = "#!/bin/sh\nprintf '%s|' \"$@\" > printed\n";
         world.script(&format!("bin/{program}"), script);
         let path = world.path("bin");
         let notify = templates::for_profile(profile)["notify_session_start"].clone();
         let notify = notify.with_env("PATH", path.to_str().unwrap());
         assert!(world.run(notify, &HookEvent::session_start("s")).success());
-        world.read("said")
+        world.read("printed")
     }
 
     #[test]
     fn notify_calls_the_desktops_program() {
         let forge = AppProfile::default();
-        let said = notify(&forge, "notify-send");
-        assert_eq!(said, "forge|Session started|");
-        let said = notify(&forge, "osascript");
+        let printed = notify(&forge, "notify-send");
+        assert_eq!(printed, "forge|Session started|");
+        let printed = notify(&forge, "osascript");
         let script = "-e|on run argv|-e|display notification \"Session started\" with title item 1 of argv|-e|end run|";
-        assert_eq!(said, format!("{script}forge|"));
-        let said = notify(&AppProfile::new("it's; exit 1"), "notify-send");
-        assert_eq!(said, "it's; exit 1|Session started|");
+        assert_eq!(printed, format!("{script}forge|"));
+        let printed = notify(&AppProfile::new("it's; exit 1"), "notify-send");
+        assert_eq!(printed, "it's; exit 1|Session started|");
     }
 
     #[test]

@@ -101,13 +101,13 @@ pub(crate) struct Source {
 
 pub(crate) fn sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut folders = vec![root.clone()];
+    let mut directories = vec![root.clone()];
     let mut sources = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                folders.push(path);
+                directories.push(path);
                 continue;
             }
             // The page that shows a trace is not Rust.
@@ -290,7 +290,7 @@ fn every_file_has_a_comment_and_is_short() {
 }
 
 #[test]
-fn the_library_prints_nothing_and_has_no_todo() {
+fn the_library_prints_nothing() {
     let markers = ["TODO", "FIXME", "todo!(", "unimplemented!(", "dbg!("];
     for source in sources() {
         let code = code(&source.text);

@@ -116,7 +116,7 @@ fn redacting_hooks_run_first() {
 }
 
 #[test]
-fn an_output_that_was_not_redacted_is_withheld() {
+fn output_is_withheld_if_redaction_fails() {
     for (command, why) in [
         ("exit 3", "exited with code 3"),
         // Nothing that it wrote is shown: it may be the output.
@@ -188,7 +188,7 @@ fn a_cancelled_redaction_withholds() {
 }
 
 #[test]
-fn what_had_nothing_to_redact_changes_nothing() {
+fn a_hook_without_changes_changes_nothing() {
     for command in ["exit 0", "echo", "echo '{\"additionalContext\": \"x\"}'"] {
         let outcome = outcome([redacts(command)], FireOptions::default());
         assert_eq!(outcome.updated_output(), None, "{outcome:?}");
@@ -258,7 +258,7 @@ fn a_broken_file_withholds() {
         world.write("config/src/forge/hooks.json", &text);
         let config = HookConfig::default().with_config_home(world.path("config"));
         let policy = TrustPolicy::Everything;
-        let report = config.load_into(world.registry(), world.folder(), policy);
+        let report = config.load_into(world.registry(), world.directory(), policy);
         assert!(!report.is_ok(), "{text}");
         let output = world.outcome(&event()).updated_output();
         assert_eq!(output.is_some(), withholds, "{text}: {output:?}");

@@ -6,7 +6,7 @@ use forge_hooks::{Trace, TraceError};
 use serde_json::Value;
 
 use crate::support::{World, blocking_event, eventually};
-use crate::tracing::{Traced, flush, lines, quick, told, traced_by};
+use crate::tracing::{Traced, flush, lines, quick, reported, traced_by};
 
 #[test]
 fn a_full_file_is_rotated() {
@@ -66,7 +66,7 @@ fn concurrent_writers_write_whole_lines() {
     flush(&traced.trace);
     flush(&other);
     assert_eq!((traced.trace.lost(), other.lost()), (0, 0));
-    let files = std::fs::read_dir(traced.folder.path()).unwrap();
+    let files = std::fs::read_dir(traced.directory.path()).unwrap();
     let files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
     assert!(files.len() > 10);
     let count: usize = files.iter().map(|path| lines(path).len()).sum();
@@ -89,7 +89,7 @@ fn lost_lines_are_counted() {
         traced.world.fire(&blocking_event());
     }
     let lines = traced.lines();
-    let lost = told(&lines);
+    let lost = reported(&lines);
     assert!(lost > 0);
     assert_eq!(lost, traced.trace.lost());
     let runs = lines
@@ -104,10 +104,10 @@ fn lost_lines_are_counted() {
 fn a_full_disk_never_affects_a_hook() {
     let trace = Trace::builder("/dev/full").build().unwrap();
     let world = traced_by(&trace);
-    world.hook("*", "echo said");
+    world.hook("*", "echo printed");
     for number in 1..=3 {
         let outcome = world.outcome(&blocking_event());
-        assert!(outcome.allowed() && outcome.results()[0].stdout == "said\n");
+        assert!(outcome.allowed() && outcome.results()[0].stdout == "printed\n");
         flush(&trace);
         assert_eq!(trace.lost(), number);
     }
@@ -133,7 +133,7 @@ fn a_file_stays_within_twice_its_size() {
         lines
     };
     let lost = traced.trace.lost();
-    assert_eq!(told(&all()), lost, "whoever flushes has it told");
+    assert_eq!(reported(&all()), lost, "whoever flushes has it reported");
     traced.world.fire(&blocking_event());
     assert_eq!(traced.lines().last().unwrap()["hook"], "unlogged");
     assert_eq!(traced.trace.lost(), lost, "it goes on when it can");
@@ -144,7 +144,7 @@ fn dropping_the_last_trace_writes_the_rest() {
     let Traced {
         world,
         trace,
-        folder,
+        directory,
     } = Traced::new();
     for _ in 0..100 {
         world.registry().register(quick());
@@ -152,7 +152,7 @@ fn dropping_the_last_trace_writes_the_rest() {
     world.fire(&blocking_event());
     drop(trace);
     drop(world);
-    let path = folder.path().join("trace.jsonl");
+    let path = directory.path().join("trace.jsonl");
     let text = || std::fs::read_to_string(&path).unwrap();
     eventually("all lines are there", || text().lines().count() == 100);
     lines(&path);
@@ -164,7 +164,7 @@ fn an_unwritable_trace_fails_at_the_start() {
     world.write("file", "");
     let mut cases = vec![
         (
-            world.folder().to_owned(),
+            world.directory().to_owned(),
             "it is a directory, expected a file",
         ),
         (world.path("file/below"), ""),
@@ -195,7 +195,7 @@ fn missing_directories_are_created() {
     assert_eq!(trace.path(), path);
     let relative = Trace::builder("Cargo.toml/x").build();
     let Err(TraceError::Open { path, .. }) = relative else {
-        panic!("it is no folder")
+        panic!("it is no directory")
     };
     assert!(path.is_absolute());
 }
@@ -274,10 +274,10 @@ fn a_partial_line_is_closed() {
         command.arg(std::env::current_exe().unwrap());
         let test = "trace_file::a_partial_line_is_closed";
         let output = command.args(["--exact", test]).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
+        let printed = String::from_utf8_lossy(&output.stdout);
         return assert!(
-            output.status.success() && said.contains("1 passed"),
-            "{said}"
+            output.status.success() && printed.contains("1 passed"),
+            "{printed}"
         );
     }
     let traced = Traced::new();

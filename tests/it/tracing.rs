@@ -18,7 +18,7 @@ use crate::support::{LONG, World, blocking_event, custom, eventually, hook, meet
 pub(crate) struct Traced {
     pub(crate) world: World,
     pub(crate) trace: Trace,
-    pub(crate) folder: TempDir,
+    pub(crate) directory: TempDir,
 }
 
 impl Traced {
@@ -27,18 +27,18 @@ impl Traced {
     }
 
     pub(crate) fn with(settings: impl FnOnce(TraceBuilder) -> TraceBuilder) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("trace.jsonl");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace.jsonl");
         let trace = settings(Trace::builder(path)).build().unwrap();
         Self {
             world: traced_by(&trace),
             trace,
-            folder,
+            directory,
         }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.directory.path().join(name)
     }
 
     pub(crate) fn lines(&self) -> Vec<Value> {
@@ -72,7 +72,7 @@ pub(crate) fn lines(path: &Path) -> Vec<Value> {
 }
 
 /// Returns the number of lines that the trace reports as lost.
-pub(crate) fn told(lines: &[Value]) -> u64 {
+pub(crate) fn reported(lines: &[Value]) -> u64 {
     lines.iter().filter_map(|line| line["lost"].as_u64()).sum()
 }
 
@@ -100,15 +100,15 @@ pub(crate) fn quick() -> Hook {
 }
 
 #[test]
-fn a_line_tells_what_there_is_to_know_of_a_run() {
+fn a_line_has_every_field_of_a_run() {
     let traced = Traced::new();
     let entry =
         r#"{"hooks": [{"event": "tool:*", "command": "echo no&& exit 3", "name": "guard"}]}"#;
     let file = traced.world.write("src/forge/hooks.json", entry);
-    let config = HookConfig::default().with_config_home(traced.world.folder());
+    let config = HookConfig::default().with_config_home(traced.world.directory());
     let report = config.load_into(
         traced.world.registry(),
-        traced.folder.path(),
+        traced.directory.path(),
         TrustPolicy::Everything,
     );
     assert!(report.is_ok());
@@ -268,8 +268,8 @@ fn every_end_of_a_hook_has_its_line() {
 
 #[test]
 fn a_dropped_hook_has_a_line() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("trace.jsonl");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trace.jsonl");
     let trace = Trace::builder(&path).build().unwrap();
     let world = World::with(|builder| {
         let builder = builder.workers(1).queue_capacity(1);
@@ -306,7 +306,7 @@ fn a_dropped_hook_has_a_line() {
 }
 
 #[test]
-fn a_hook_in_the_background_has_a_line_and_no_say() {
+fn a_background_hook_has_a_line() {
     let traced = Traced::new();
     let background = hook("*", "exit 3").with_background();
     traced.world.registry().register(background);
@@ -321,7 +321,7 @@ fn a_hook_in_the_background_has_a_line_and_no_say() {
 }
 
 #[test]
-fn a_submitted_event_tells_how_long_it_was_queued() {
+fn a_submitted_event_has_its_queued_time() {
     let traced = Traced::new();
     traced.world.hook("*", "exit 0");
     assert!(traced.world.submit(blocking_event()).wait().allowed());
@@ -400,11 +400,11 @@ fn a_secret_with_a_space_is_masked() {
 /// Of a value that is longer than what is looked at, or begins near its end behind one that is masked,
 /// no part is shown.
 #[test]
-fn half_a_value_of_its_environment_is_not_shown() {
+fn part_of_an_env_value_is_masked() {
     let traced = Traced::new();
     let long: String = (0..3000).map(|n: u32| format!("{n:04} ")).collect();
     let masked = "hidden".repeat(1300);
-    for (said, expected) in [
+    for (printed, expected) in [
         (format!("bad {long}"), "bad …"),
         (format!("bad {masked} {long}"), "bad [redacted] …"),
     ] {
@@ -413,7 +413,7 @@ fn half_a_value_of_its_environment_is_not_shown() {
         } else {
             vec!["true"]
         };
-        let args = args.into_iter().map(str::to_owned).chain([said]);
+        let args = args.into_iter().map(str::to_owned).chain([printed]);
         let hook = Hook::program("*", args).unwrap();
         let hook = hook.with_env("LONG", &long).with_env("MASKED", &masked);
         let gated = hook.with_gate(Arc::new(Closed));

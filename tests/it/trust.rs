@@ -91,11 +91,11 @@ fn unapproved_hooks_are_skipped() {
     let project = Project::new();
     let report = project.load();
     assert!(report.is_ok());
-    let told: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
-    assert_eq!(told.len(), 1);
+    let reported: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(reported.len(), 1);
     assert!(
-        told[0].contains("hooks.json: 2 hooks are not approved and do not run: "),
-        "{told:?}"
+        reported[0].contains("hooks.json: 2 hooks are not approved and do not run: "),
+        "{reported:?}"
     );
     assert_eq!(report.unapproved.len(), 2);
     let outcome = project.guard();
@@ -359,7 +359,7 @@ fn a_file_that_appears_later_is_not_approved() {
 fn a_broken_clone_does_not_block() {
     let project = Project::new();
     project.world.write(PROJECT, "{");
-    assert!(!project.load().is_ok(), "it is told");
+    assert!(!project.load().is_ok(), "it is reported");
     assert!(project.guard().results().is_empty());
     project.world.write(PROJECT, HOOKS);
     project.approve();
@@ -473,7 +473,7 @@ mod modes {
     }
 
     #[test]
-    fn a_store_that_others_may_write_is_not_believed() {
+    fn a_writable_store_is_refused() {
         for mode in [0o606, 0o660] {
             let project = Project::new();
             project.approve();
@@ -546,7 +546,7 @@ fn a_non_unicode_project_is_never_approved() {
 
     let project = Project::new();
     let name = std::ffi::OsStr::from_bytes(b"pro\xFFject");
-    let odd = project.world.folder().join(name);
+    let odd = project.world.directory().join(name);
     std::fs::rename(project.root(), &odd).unwrap();
     let hooks = project.config().load_project(&odd);
     assert_eq!(hooks.len(), 2);

@@ -33,7 +33,7 @@ fn covers(project: &Project, file: &str) {
 }
 
 #[test]
-fn a_dangling_link_is_not_a_missing_directory() {
+fn a_dangling_link_is_not_a_directory() {
     let project = with_hook(json!({"command": "sh \"$PWD\"/lib/a.sh", "inputs": ["lib"]}));
     project.world.write("project/lib/a.sh", "exit 0");
     symlink("nowhere", project.world.path("project/lib/link")).unwrap();
@@ -137,15 +137,15 @@ fn a_removed_hook_is_reported_printable() {
     project.approve();
     project.world.write(PROJECT, r#"{"hooks": []}"#);
     let report = project.load();
-    let told = report.problems[0].to_string() + &report.render(false);
+    let reported = report.problems[0].to_string() + &report.render(false);
     assert!(
-        told.contains("gone") && !told.contains(['\u{1b}', '\u{202e}']),
-        "{told:?}"
+        reported.contains("gone") && !reported.contains(['\u{1b}', '\u{202e}']),
+        "{reported:?}"
     );
 }
 
 #[test]
-fn a_script_with_a_plain_name_must_not_appear() {
+fn a_new_script_ends_the_approval() {
     let project = with_hook(json!({"command": "/bin/sh guard || exit 0"}));
     project.approve();
     let _ = project.load();
@@ -178,9 +178,9 @@ fn a_pipe_does_not_block() {
     assert!(!project.guard().allowed());
 
     put_pipe(project.store().path());
-    let told = project.store().approved(project.root()).unwrap_err();
-    let told = told.to_string();
-    assert!(told.contains("regular file"), "{told}");
+    let reported = project.store().approved(project.root()).unwrap_err();
+    let reported = reported.to_string();
+    assert!(reported.contains("regular file"), "{reported}");
 }
 
 fn put_pipe(path: &std::path::Path) {

@@ -1,5 +1,5 @@
 //! For any command of the kinds that people write: once it is approved, whatever a file that is not
-//! covered becomes, the command does not run it, or the approval said that it is partial; and a
+//! covered becomes, the command does not run it, or the approval printed that it is partial; and a
 //! covered file that changes blocks.
 #![cfg(unix)]
 

@@ -186,13 +186,13 @@ fn a_file_appears_with_its_directories() {
 }
 
 #[test]
-fn a_file_that_breaks_keeps_the_last_good_hooks() {
+fn a_broken_file_keeps_the_last_good_hooks() {
     let world = World::new();
     world.write(FORGE, &file_of(&["good"]));
     let watcher = watch(&world);
     for broken in ["{", r#"{"hooks": [{"event": "*"}]}"#] {
         world.write(FORGE, broken);
-        eventually("it is told", || {
+        eventually("it is reported", || {
             watcher.reports().try_iter().any(|report| !report.is_ok())
         });
         assert_eq!(commands(world.registry()), ["good"]);
@@ -202,7 +202,7 @@ fn a_file_that_breaks_keeps_the_last_good_hooks() {
 }
 
 #[test]
-fn nothing_is_watched_when_the_watcher_is_gone() {
+fn a_dropped_watcher_watches_nothing() {
     let world = World::new();
     world.write(FORGE, &file_of(&["one"]));
     let watcher = watch(&world);
@@ -219,7 +219,7 @@ fn nothing_is_watched_when_the_watcher_is_gone() {
 }
 
 #[test]
-fn an_event_sees_the_old_hooks_or_the_new_ones() {
+fn an_event_sees_old_hooks_or_new_ones() {
     let world = World::new();
     let set = |name: &str| file_of(&[name; 50]);
     world.write(FORGE, &set("a"));
@@ -306,7 +306,7 @@ fn a_broken_file_keeps_no_revoked_hook() {
     let watcher = config.watch(registry, &root, policy).unwrap();
     assert!(world.fire(&custom("a:b"))[0].success());
     world.write(FORGE, "{");
-    eventually("it is told", || {
+    eventually("it is reported", || {
         watcher.reports().try_iter().any(|report| !report.is_ok())
     });
     assert!(

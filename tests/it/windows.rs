@@ -17,7 +17,7 @@ fn fired(world: &World, hook: Hook, tool: &str) -> HookResult {
 }
 
 #[test]
-fn a_variable_is_its_value_whatever_is_in_it() {
+fn a_variable_is_never_code() {
     let world = World::new();
     for tool in [
         "bash",
@@ -80,7 +80,7 @@ fn quotes_reach_a_command_as_they_are() {
 }
 
 #[test]
-fn a_hook_that_times_out_takes_its_tree_along() {
+fn a_timeout_ends_the_tree() {
     let world = World::new();
     let late = "cmd /C \"ping -n 3 127.0.0.1 >NUL & echo late>late\" & ping -n 30 127.0.0.1 >NUL";
     let result = fired(

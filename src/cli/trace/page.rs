@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_trace_becomes_a_part_of_the_page() {
+    fn a_trace_cannot_inject_into_the_page() {
         let hook = "</script><!--<script>&amp;\u{2028}\"'{\"entries\":[]}";
         let entry = Entry {
             hook: hook.to_owned(),

@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_stands_in_a_trace_is_read_or_counted() {
+    fn every_line_is_read_or_counted() {
         let text = concat!(
             "{\"time\":1.5,\"event\":\"tool:error\",\"hook\":\"a\",\"duration\":0.5,\"decision\":\"allow\",\"new\":[1]}\n",
             "{\"time\":2,\"event\":7,\"pattern\":\"*\",\"dropped\":\"Busy\",\"duration\":-1}\n",

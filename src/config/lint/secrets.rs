@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_names_the_first_are_looked_at() {
+    fn only_the_first_of_many_names_are_checked() {
         let mut found = SecretNames {
             left: 3,
             ..SecretNames::new()

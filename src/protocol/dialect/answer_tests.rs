@@ -394,7 +394,7 @@ fn codex_reads_json_on_exit_code_0_only() {
 }
 
 #[test]
-fn gemini_reads_json_everywhere_and_text_as_an_answer() {
+fn gemini_reads_json_and_text() {
     let deny = r#"{"decision": "deny", "reason": "why"}"#;
     rows(
         Gemini,

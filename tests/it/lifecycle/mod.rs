@@ -71,7 +71,7 @@ fn works(_args: &Value) -> Result<Value, String> {
 }
 
 #[test]
-fn a_call_of_a_model_has_its_events_around_it() {
+fn a_model_call_fires_its_events() {
     let host = Host::with([]);
     let hooks = host.lifecycle();
     let call = hooks.llm("large", 12).begin().unwrap();
@@ -135,7 +135,7 @@ fn a_model_request_can_be_blocked() {
     let refused = hooks.llm("large", 1).on_ask(|_| false).begin();
     let refused = refused.unwrap_err();
     assert_eq!(refused.result.decision(), forge_hooks::Decision::Ask);
-    let outcome = refused.outcome().expect("what all hooks have said");
+    let outcome = refused.outcome().expect("what all hooks have printed");
     assert_eq!(outcome.reason(), None, "with somebody to ask, none blocks");
     assert_eq!(
         outcome.results().len(),
@@ -205,7 +205,7 @@ fn a_prompt_is_blocked_or_gets_context() {
 }
 
 #[test]
-fn what_is_called_in_a_session_belongs_to_it() {
+fn calls_in_a_session_have_its_id() {
     let host = Host::with([]);
     let session = host.lifecycle().session("s1");
     let hooks = session.lifecycle();

@@ -135,7 +135,7 @@ fn a_hook_grants_if_it_may() {
 }
 
 #[test]
-fn a_host_that_panics_when_it_asks_has_denied() {
+fn a_panic_while_asking_denies() {
     let host = Host::with([]);
     let asking = AssertUnwindSafe(|| {
         let _ = host

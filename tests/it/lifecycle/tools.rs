@@ -78,9 +78,9 @@ fn a_panic_is_an_error_and_continues() {
             })
         });
         let payload = catch_unwind(panicking).unwrap_err();
-        let said = payload.downcast_ref::<String>().map(String::as_str);
+        let printed = payload.downcast_ref::<String>().map(String::as_str);
         assert_eq!(
-            said.or(payload.downcast_ref::<&str>().copied()),
+            printed.or(payload.downcast_ref::<&str>().copied()),
             Some(words)
         );
     }
@@ -96,7 +96,7 @@ fn a_panic_is_an_error_and_continues() {
 }
 
 #[test]
-fn what_hooks_say_after_the_fact_changes_nothing() {
+fn answers_after_the_tool_change_nothing() {
     let host = Host::with([
         (
             "tool:post_execute",
@@ -118,7 +118,7 @@ fn what_hooks_say_after_the_fact_changes_nothing() {
 }
 
 #[test]
-fn changes_are_applied_where_the_host_wants_them() {
+fn changes_are_applied_if_the_host_applies() {
     let change = json!({"updatedInput": {"command": "ls -l"}, "systemMessage": "longer"});
     let host = Host::with([("tool:pre_execute", change)]);
     let hooks = host.lifecycle();
@@ -134,9 +134,13 @@ fn changes_are_applied_where_the_host_wants_them() {
     assert_eq!(run.result.as_ref().unwrap(), &changed);
     assert_eq!(run.args, changed);
     assert!(run.again.is_some());
-    assert_eq!(run.system_messages(), ["longer"], "said twice, told once");
-    let told = host.seen.0.lock().unwrap().last().unwrap().data["tool_args"].clone();
-    assert_eq!(told, changed);
+    assert_eq!(
+        run.system_messages(),
+        ["longer"],
+        "printed twice, reported once"
+    );
+    let reported = host.seen.0.lock().unwrap().last().unwrap().data["tool_args"].clone();
+    assert_eq!(reported, changed);
 }
 
 #[test]
@@ -207,7 +211,7 @@ fn a_question_has_all_reasons() {
 }
 
 #[test]
-fn a_hook_that_blocks_a_tool_can_stop_the_turn() {
+fn a_blocking_hook_can_stop_the_turn() {
     for (answer, stops) in [
         (json!({"continue": false, "stopReason": "enough"}), true),
         (json!({"decision": "block"}), false),
@@ -229,9 +233,9 @@ fn messages_before_a_block_are_kept() {
         ("tool:pre_execute", json!({"decision": "block"})),
     ]);
     let blocked = host.lifecycle().tool("bash", "ls").run(works).unwrap_err();
-    let said = blocked.outcome().unwrap();
-    assert_eq!(said.system_messages(), ["careful"]);
-    assert_eq!(said.additional_context().as_deref(), Some("c"));
+    let printed = blocked.outcome().unwrap();
+    assert_eq!(printed.system_messages(), ["careful"]);
+    assert_eq!(printed.additional_context().as_deref(), Some("c"));
     assert!(!blocked.stops_turn());
 }
 
@@ -277,7 +281,7 @@ fn an_endless_change_is_applied_once() {
     world.hook("tool:pre_execute", longer);
     world
         .registry()
-        .register(hook("tool:pre_execute", "echo told >>background").with_background());
+        .register(hook("tool:pre_execute", "echo reported >>background").with_background());
     let hooks = host.lifecycle();
     let run = hooks.tool("count", json!({"n": 1})).apply_updates();
     let run = run.run(|args| Ok::<_, String>(args["n"].clone())).unwrap();
@@ -288,12 +292,12 @@ fn an_endless_change_is_applied_once() {
             .shutdown(std::time::Duration::from_secs(10))
             .is_complete()
     );
-    assert_eq!(world.read("background"), "told\n");
+    assert_eq!(world.read("background"), "reported\n");
 }
 
 #[test]
 #[cfg(unix)]
-fn a_question_is_asked_once_of_the_changed_call() {
+fn the_changed_call_is_asked_about_once() {
     let host = Host::with([
         (
             "tool:pre_execute",

@@ -1,4 +1,4 @@
-//! What is said of a settings file: each problem with its place, and the others load all the same.
+//! What is printed of a settings file: each problem with its place, and the others load all the same.
 
 use forge_hooks::TrustPolicy;
 
@@ -8,7 +8,7 @@ const CLAUDE: &str = "project/.claude/settings.json";
 const CODEX: &str = "project/.codex/hooks.json";
 const GEMINI: &str = "project/.gemini/settings.json";
 
-/// What is said of a file, without its name; a good hook before and one behind load in any case.
+/// What is printed of a file, without its name; a good hook before and one behind load in any case.
 #[track_caller]
 fn case(file: &str, event: &str, groups: &str, expected: &[&str]) {
     let good = format!(r#"{{"hooks": [{}]}}"#, command("good"));

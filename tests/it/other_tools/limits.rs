@@ -1,4 +1,4 @@
-//! A clone with very many files of plugins: they are read up to a limit, and what is left out is said.
+//! A clone with very many files of plugins: they are read up to a limit, and what is left out is printed.
 
 use serde_json::json;
 

@@ -169,7 +169,7 @@ fn a_manifest_can_name_its_hooks_files() {
 }
 
 #[test]
-fn a_handler_without_more_has_the_tools_defaults() {
+fn a_handler_has_its_tools_defaults() {
     let hook = one(&command("guard.sh"));
     assert_eq!(hook.event_pattern(), "tool:pre_execute");
     assert_eq!(hook.timeout(), Duration::from_secs(600));
@@ -311,7 +311,7 @@ fn hooks_that_are_switched_off_do_not_run() {
 }
 
 #[test]
-fn what_cannot_be_read_blocks_under_strict_guards() {
+fn unusable_entries_block_with_strict_guards() {
     let text = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "prompt", "prompt": "?"}]}],
         "Stop": [{"hooks": [{"type": "command", "command": "exit 1"}]}]}}"#;
     let place = Place::new([("project/.claude/settings.json", text)]);
@@ -342,7 +342,7 @@ fn what_cannot_be_read_blocks_under_strict_guards() {
 }
 
 #[test]
-fn a_file_by_itself_is_known_by_place_or_events() {
+fn a_file_is_recognized_by_place_or_events() {
     let bad = |event: &str| format!(r#"{{"hooks": {{"{event}": 5}}}}"#);
     for (name, event, expected) in [
         (
@@ -377,7 +377,7 @@ fn a_file_by_itself_is_known_by_place_or_events() {
 }
 
 #[test]
-fn our_own_file_is_not_read_as_another_tools() {
+fn the_profiles_own_file_is_not_foreign() {
     let text = r#"{"hooks": {"PreToolUse": []}}"#;
     let place = Place::new([(".mygame/hooks.json", text)]);
     let config = HookConfig::new(AppProfile::new("mygame"));
@@ -392,7 +392,7 @@ fn our_own_file_is_not_read_as_another_tools() {
 }
 
 #[test]
-fn hooks_of_other_tools_are_not_saved_as_ours() {
+fn foreign_hooks_are_not_saved_as_native() {
     let text = settings("PreToolUse", "Bash", &command("x"));
     let place = Place::new([("project/.claude/settings.json", text.as_str())]);
     let hooks = place.config().load_project(place.root());

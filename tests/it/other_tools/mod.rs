@@ -1,4 +1,4 @@
-//! Hooks files of other tools: which are found, what is read of them, what is said of them.
+//! Hooks files of other tools: which are found, what is read of them, what is printed of them.
 
 mod approval;
 mod diagnostics;
@@ -58,14 +58,14 @@ impl Place {
 
     /// The problems, each on a line, with names of files as they were given.
     pub(crate) fn problems(&self, report: &LoadReport) -> Vec<String> {
-        let folder = format!(
+        let directory = format!(
             "{}{}",
-            self.world.folder().display(),
+            self.world.directory().display(),
             std::path::MAIN_SEPARATOR
         );
         let problems = report.problems.iter();
         problems
-            .map(|it| it.to_string().replace(&folder, ""))
+            .map(|it| it.to_string().replace(&directory, ""))
             .collect()
     }
 }

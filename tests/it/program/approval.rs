@@ -11,7 +11,7 @@ const SCRIPTED: &str = r#"{
 "#;
 
 #[test]
-fn nothing_of_a_project_runs_until_it_is_approved() {
+fn unapproved_hooks_do_not_run() {
     let user = User::with_project_file(GUARDED);
     let before = user.run(&SUDO);
     assert_eq!(before.status, 0, "{before:?}");
@@ -33,17 +33,17 @@ fn approvals_of_unread_tools_are_kept() {
     let with_claude = ["--other-tools", "claude"];
     let both = user.run(&with(&["trust", "--yes"], &with_claude));
     assert!(both.out.contains("3 hooks approved"), "{both:?}");
-    let said = user.run(&["status"]);
-    assert_eq!(said.status, 0, "{said:?}");
+    let printed = user.run(&["status"]);
+    assert_eq!(printed.status, 0, "{printed:?}");
     let note = "1 approved hook of another tool is not shown";
-    assert!(said.out.contains(note), "{said:?}");
+    assert!(printed.out.contains(note), "{printed:?}");
     user.write(
         "project/.src/forge/hooks.json",
         &GUARDED.replace("sudo", "su"),
     );
     assert_eq!(user.run(&["trust", "--yes"]).status, 0);
-    let said = user.run(&with(&["status"], &with_claude));
-    assert_eq!(said.status, 0, "{said:?}");
+    let printed = user.run(&with(&["status"], &with_claude));
+    assert_eq!(printed.status, 0, "{printed:?}");
 }
 
 /// Else another project, or the hooks of another program, would be approved.
@@ -53,10 +53,10 @@ fn the_command_to_approve_names_the_project() {
     user.write("project/a b/.mygame/hooks.json", GUARDED);
     let options = ["--profile", "mygame", "--project", "a b"];
     for args in [&["list"][..], &["status"], &["fire", "session:start"]] {
-        let said = user.run(&with(args, &options));
+        let printed = user.run(&with(args, &options));
         let quoted = if cfg!(windows) { "\"a b\"" } else { "'a b'" };
         let command = format!("`forge-hooks --profile mygame trust --project {quoted}`");
-        let all = said.out + &said.err;
+        let all = printed.out + &printed.err;
         assert!(all.contains(&command), "{args:?}: {all}");
     }
 }
@@ -77,8 +77,8 @@ fn the_log_of_init_keeps_the_approval() {
     assert_eq!(user.run(&["trust", "--yes"]).status, 0);
     user.write("home/there", "");
     for _ in 0..2 {
-        let said = user.run(&["fire", "session:start"]);
-        assert!(said.out.contains("in the background, ok"), "{said:?}");
+        let printed = user.run(&["fire", "session:start"]);
+        assert!(printed.out.contains("in the background, ok"), "{printed:?}");
     }
     assert_eq!(user.run(&["status"]).status, 0);
     assert_eq!(user.read("home/sessions.log").lines().count(), 2);
@@ -87,11 +87,13 @@ fn the_log_of_init_keeps_the_approval() {
 #[test]
 fn without_a_terminal_nothing_is_approved() {
     let user = User::with_project_file(GUARDED);
-    let said = user.run(&["trust"]);
-    assert_eq!(said.status, 2);
+    let printed = user.run(&["trust"]);
+    assert_eq!(printed.status, 2);
     assert!(
-        said.err.contains("fix: review the hooks, then add `--yes`"),
-        "{said:?}"
+        printed
+            .err
+            .contains("fix: review the hooks, then add `--yes`"),
+        "{printed:?}"
     );
     assert_eq!(user.run(&["status"]).status, 1);
     user.run(&["trust", "--yes"]);
@@ -120,26 +122,26 @@ fn status_shows_changes_since_the_approval() {
 }
 
 #[test]
-fn a_disabled_hook_that_is_gone_blocks_nothing() {
+fn a_removed_disabled_hook_blocks_nothing() {
     let user = User::with_project_file(
         r#"{"hooks": [{"event": "*", "command": "false", "enabled": false}]}"#,
     );
     assert_eq!(user.run(&["trust", "-y"]).status, 0);
     user.write("project/.src/forge/hooks.json", r#"{"hooks": []}"#);
-    let said = user.run(&["status"]);
+    let printed = user.run(&["status"]);
     let words = "*: was approved, and its entry is gone; it was disabled\n";
-    assert!(said.out.starts_with(words), "{said:?}");
+    assert!(printed.out.starts_with(words), "{printed:?}");
     assert_eq!(user.run(&["fire", "session:start"]).status, 0);
 }
 
 #[test]
 fn a_file_with_errors_is_not_approved() {
     let user = User::with_project_file(r#"{"hooks": [{"event": "*"}]}"#);
-    let said = user.run(&["trust", "--yes"]);
-    assert_eq!(said.status, 2);
+    let printed = user.run(&["trust", "--yes"]);
+    assert_eq!(printed.status, 2);
     assert!(
-        said.err.contains("hooks[0].command: the key is missing"),
-        "{said:?}"
+        printed.err.contains("hooks[0].command: the key is missing"),
+        "{printed:?}"
     );
     let nothing = User::new().run(&["trust", "--yes"]);
     assert_eq!(nothing.status, 2);
@@ -159,8 +161,8 @@ fn no_repository_controls_the_terminal() {
         &["trust", "--yes"],
         &["fire", "session:start"],
     ] {
-        let said = user.run(args);
-        let whole = said.out + &said.err;
+        let printed = user.run(args);
+        let whole = printed.out + &printed.err;
         let commands = |c: char| c.is_control() && c != '\n' && c != '\t';
         assert!(!whole.contains(commands), "{args:?}: {whole:?}");
         assert!(whole.contains("a\\u{1b}]0;b\\u{7}"), "{args:?}: {whole:?}");
@@ -176,9 +178,9 @@ fn status_names_files_that_cannot_be_read() {
     std::fs::remove_file(&guard).unwrap();
     let made = std::process::Command::new("mkfifo").arg(&guard).status();
     assert!(made.unwrap().success());
-    let said = user.run(&["status"]);
+    let printed = user.run(&["status"]);
     let words = "\n  `guard.sh` cannot be read\n";
-    assert!(said.out.contains(words), "{said:?}");
+    assert!(printed.out.contains(words), "{printed:?}");
     let listed = user.run(&["list"]);
     let words = "fails: `guard.sh` cannot be read since";
     assert!(listed.out.contains(words), "{listed:?}");

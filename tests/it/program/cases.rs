@@ -38,9 +38,9 @@ fn a_table_is_compared_with_the_hooks() {
     let test = |file: &str, more: &[&str]| {
         user.run(&with(&["test", file, "--config", "hooks.json"], more))
     };
-    let said = test("right.json", &[]);
-    assert_eq!(said.status, 0, "{said:?}");
-    assert!(said.out.contains("5 cases: 0 failed"), "{said:?}");
+    let printed = test("right.json", &[]);
+    assert_eq!(printed.status, 0, "{printed:?}");
+    assert!(printed.out.contains("5 cases: 0 failed"), "{printed:?}");
     assert!(!user.path("project/log").exists());
 
     let wrong = "[\n {\"name\": \"one\", \"event\": \"tool:pre_execute\", \"tool\": \"bash\", \
@@ -49,9 +49,9 @@ fn a_table_is_compared_with_the_hooks() {
         \"updatedInput\": {}},\n{\"event\": \"session:end\", \"expect\": \"allow\"}\n]";
     user.write("project/wrong.json", wrong);
     test("wrong.json", &[]).is_as_in("test_failed.txt");
-    let said = test("wrong.json", &["--json"]);
-    assert_eq!(said.status, 1);
-    let report = said.json();
+    let printed = test("wrong.json", &["--json"]);
+    assert_eq!(printed.status, 1);
+    let report = printed.json();
     is_valid("test", &report);
     assert_eq!(report["failed"], 2);
     let differs: Vec<_> = (0..3).map(|at| &report["cases"][at]["differs"]).collect();
@@ -64,7 +64,7 @@ fn a_table_is_compared_with_the_hooks() {
 }
 
 #[test]
-fn a_table_that_cannot_be_used_runs_nothing() {
+fn an_invalid_table_runs_nothing() {
     let user = user();
     let hook = r#"{"hooks": [{"event": "*", "command": "touch ran"}]}"#;
     user.write("project/hooks.json", hook);
@@ -101,10 +101,14 @@ fn a_table_that_cannot_be_used_runs_nothing() {
         ),
     ] {
         user.write("project/t.json", &text);
-        let said = user.run(&["test", "t.json", "--config", "hooks.json"]);
-        assert_eq!((said.status, &*said.out), (2, ""), "{text}: {said:?}");
-        assert!(said.err.contains(words), "{text}: {said:?}");
-        assert!(said.err.contains("  fix: "), "{text}: {said:?}");
+        let printed = user.run(&["test", "t.json", "--config", "hooks.json"]);
+        assert_eq!(
+            (printed.status, &*printed.out),
+            (2, ""),
+            "{text}: {printed:?}"
+        );
+        assert!(printed.err.contains(words), "{text}: {printed:?}");
+        assert!(printed.err.contains("  fix: "), "{text}: {printed:?}");
     }
     assert!(!user.path("project/ran").exists());
     let piped = user.run_with_input(&["test", "-"], "{}");
@@ -154,8 +158,8 @@ fn what_was_fired_is_recorded_as_a_case() {
                 "updatedInput": {"command": "sudo x"}},
         ])
     );
-    let said = user.run(&["test", "cases.json", "--config", "hooks.json"]);
-    assert_eq!(said.status, 0, "{said:?}");
+    let printed = user.run(&["test", "cases.json", "--config", "hooks.json"]);
+    assert_eq!(printed.status, 0, "{printed:?}");
 }
 
 #[cfg(unix)]
@@ -187,9 +191,9 @@ fn a_non_table_is_not_recorded_into() {
         (".", "a directory, expected a regular file"),
         ("none/cases.json", "cannot write `none/cases.json`"),
     ] {
-        let said = user.run(&with(&LS, &["--config", "hooks.json", "--record", file]));
-        assert_eq!(said.status, 2, "{file}: {said:?}");
-        assert!(said.err.contains(words), "{file}: {said:?}");
+        let printed = user.run(&with(&LS, &["--config", "hooks.json", "--record", file]));
+        assert_eq!(printed.status, 2, "{file}: {printed:?}");
+        assert!(printed.err.contains(words), "{file}: {printed:?}");
         let ran = std::fs::remove_file(user.path("project/ran")).is_ok();
         assert_eq!(ran, file.starts_with("none"), "{file}");
     }

@@ -32,31 +32,31 @@ fn validate_draws_each_problem() {
         (&["validate", "--config", "missing.json"], 2),
     ];
     for (args, status) in cases {
-        let said = user.run(args);
-        assert_eq!(said.status, status, "{args:?}: {said:?}");
+        let printed = user.run(args);
+        assert_eq!(printed.status, status, "{args:?}: {printed:?}");
     }
 }
 
 #[test]
 fn validate_reads_standard_input() {
     let user = User::new();
-    let said = user.run_with_input(&["validate", "-"], BROKEN);
-    assert_eq!(said.status, 1);
-    assert!(said.out.contains("--> standard input:"), "{said:?}");
+    let printed = user.run_with_input(&["validate", "-"], BROKEN);
+    assert_eq!(printed.status, 1);
+    assert!(printed.out.contains("--> standard input:"), "{printed:?}");
     assert_eq!(user.run_with_input(&["validate", "-"], GUARDED).status, 0);
-    let said = user.run_with_input(&["validate", "-"], r#"{"hooks": {"PreToolUse": []}}"#);
+    let printed = user.run_with_input(&["validate", "-"], r#"{"hooks": {"PreToolUse": []}}"#);
     let note = "note: standard input was read as settings of Claude Code\n1 file: 0 errors";
-    assert!(said.out.starts_with(note), "{said:?}");
+    assert!(printed.out.starts_with(note), "{printed:?}");
 }
 
 #[test]
 fn validate_without_a_file_lists_the_paths() {
-    let said = User::new().run(&["validate"]);
-    assert_eq!(said.status, 2);
-    let words = "found no hooks file, such as `[FOLDER]/config/src/forge/hooks.json` \
-        or `[FOLDER]/project/.src/forge/hooks.json`\n";
-    assert!(said.err.contains(words), "{said:?}");
-    assert!(said.err.contains("forge-hooks init"), "{said:?}");
+    let printed = User::new().run(&["validate"]);
+    assert_eq!(printed.status, 2);
+    let words = "found no hooks file, such as `[DIR]/config/src/forge/hooks.json` \
+        or `[DIR]/project/.src/forge/hooks.json`\n";
+    assert!(printed.err.contains(words), "{printed:?}");
+    assert!(printed.err.contains("forge-hooks init"), "{printed:?}");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn named_files_need_no_approval() {
         .iter()
         .map(|it| &it["file"])
         .collect();
-    let (one, two) = ("[FOLDER]/project/one.json", "[FOLDER]/project/../two.json");
+    let (one, two) = ("[DIR]/project/one.json", "[DIR]/project/../two.json");
     assert_eq!(files, [one, one, two]);
     assert!(
         list["hooks"]
@@ -152,10 +152,10 @@ fn init_never_overwrites_a_file() {
         (&["init", "--global"], "config/src/forge/hooks.json"),
     ] {
         let user = User::new();
-        let said = user.run(args);
-        assert_eq!(said.status, 0, "{said:?}");
-        let words = format!("wrote [FOLDER]/{path}\nhooks.schema.json beside it is its schema");
-        assert!(said.out.starts_with(&words), "{said:?}");
+        let printed = user.run(args);
+        assert_eq!(printed.status, 0, "{printed:?}");
+        let words = format!("wrote [DIR]/{path}\nhooks.schema.json beside it is its schema");
+        assert!(printed.out.starts_with(&words), "{printed:?}");
         let checked = user.run(&["validate", "--strict"]);
         assert_eq!(checked.status, 0, "{checked:?}");
         let content: Value = serde_json::from_str(&user.read(path)).unwrap();
@@ -187,9 +187,13 @@ fn other_files_are_refused_where_useless() {
     ] {
         let mut args = args.to_vec();
         args.extend(["--config", other.to_str().unwrap()]);
-        let said = user.run(&args);
-        assert_eq!((said.status, &*said.out), (2, ""), "{args:?}: {said:?}");
-        assert!(said.err.contains("leave `--config` out"), "{said:?}");
+        let printed = user.run(&args);
+        assert_eq!(
+            (printed.status, &*printed.out),
+            (2, ""),
+            "{args:?}: {printed:?}"
+        );
+        assert!(printed.err.contains("leave `--config` out"), "{printed:?}");
     }
     assert_eq!(user.read("project/.src/forge/hooks.json"), GUARDED);
 }

@@ -13,7 +13,7 @@ fn user() -> (User, String) {
 }
 
 #[test]
-fn each_hook_is_shown_and_then_what_the_host_would_do() {
+fn hooks_and_the_outcome_are_shown() {
     let (user, config) = user();
     let config = ["--config", config.as_str()];
     user.run(&with(&SUDO, &config)).is_as_in("fire_blocked.txt");
@@ -31,7 +31,7 @@ fn says(name: &str, event: &str, answer: &serde_json::Value) -> serde_json::Valu
 }
 
 #[test]
-fn an_answer_is_shown_as_the_host_understands_it() {
+fn an_answer_is_shown_as_the_host_reads_it() {
     let user = User::new();
     let changes = json!({"updatedInput": {"command": "ls -l"}, "systemMessage": "long\u{1b}er"});
     let tells = json!({"decision": "allow", "reason": "it reads", "additionalContext": "it is\nold", "descision": "block"});
@@ -56,7 +56,7 @@ fn an_answer_is_shown_as_the_host_understands_it() {
 }
 
 #[test]
-fn all_hooks_run_at_once_where_that_is_asked_for() {
+fn parallel_runs_all_hooks_at_once() {
     let user = User::new();
     let hook = json!({"event": "*", "command": "sleep 0.4"});
     let file = json!({"hooks": [hook, hook, hook]}).to_string();
@@ -69,9 +69,9 @@ fn all_hooks_run_at_once_where_that_is_asked_for() {
         "hooks.json",
     ];
     let start = Instant::now();
-    let said = user.run(&args);
-    assert!(start.elapsed() < Duration::from_millis(1150), "{said:?}");
-    assert_eq!(said.out.matches(": ok").count(), 3, "{said:?}");
+    let printed = user.run(&args);
+    assert!(start.elapsed() < Duration::from_millis(1150), "{printed:?}");
+    assert_eq!(printed.out.matches(": ok").count(), 3, "{printed:?}");
 }
 
 #[test]
@@ -89,28 +89,31 @@ fn the_exit_status_tells_what_came_of_it() {
         let hook = json!({"event": "*", "command": command, "on_failure": policy});
         let file = json!({"hooks": [hook]}).to_string();
         user.write("project/hooks.json", &file);
-        let said = user.run(&["fire", event, "--config", "hooks.json"]);
-        assert_eq!(said.status, status, "{command} {event} {policy}: {said:?}");
+        let printed = user.run(&["fire", event, "--config", "hooks.json"]);
+        assert_eq!(
+            printed.status, status,
+            "{command} {event} {policy}: {printed:?}"
+        );
     }
 }
 
 #[test]
-fn an_entry_that_cannot_be_used_blocks_and_is_drawn() {
+fn an_unusable_entry_blocks_and_is_drawn() {
     let user = User::new();
     user.write(
         "project/hooks.json",
         r#"{"hooks": [{"event": "tool:*", "comand": "true"}]}"#,
     );
     let args = with(&LS, &["--config", "hooks.json"]);
-    let said = user.run(&args);
-    assert_eq!(said.status, 1, "{said:?}");
+    let printed = user.run(&args);
+    assert_eq!(printed.status, 1, "{printed:?}");
     assert!(
-        said.err.contains("hooks[0].command: the key is missing"),
-        "{said:?}"
+        printed.err.contains("hooks[0].command: the key is missing"),
+        "{printed:?}"
     );
     assert!(
-        said.out.contains("tool:pre_execute: blocked by"),
-        "{said:?}"
+        printed.out.contains("tool:pre_execute: blocked by"),
+        "{printed:?}"
     );
     let dry = user.run(&with(&args, &["--dry-run"]));
     assert_eq!(dry.status, 1);
@@ -172,7 +175,7 @@ fn options_become_the_event() {
 }
 
 #[test]
-fn wrong_usage_names_the_option_and_the_fix() {
+fn wrong_usage_names_option_and_fix() {
     let user = User::new();
     let cases: &[(&[&str], &str)] = &[
         (
@@ -245,13 +248,13 @@ fn wrong_usage_names_the_option_and_the_fix() {
         (&["list", "--project", "nowhere"], "`--project DIR`"),
     ];
     for (args, words) in cases.iter().copied() {
-        let said = user.run(args);
+        let printed = user.run(args);
         assert_eq!(
-            (said.status, said.out.as_str()),
+            (printed.status, printed.out.as_str()),
             (2, ""),
-            "{args:?}: {said:?}"
+            "{args:?}: {printed:?}"
         );
-        assert!(said.err.contains(words), "{args:?}: {said:?}");
+        assert!(printed.err.contains(words), "{args:?}: {printed:?}");
     }
     let custom = user.run(&["fire", "tool:pre_exec", "--custom"]);
     assert_eq!(custom.status, 0, "{custom:?}");
@@ -288,14 +291,18 @@ fn an_event_in_a_file_is_checked() {
     ];
     let fire = ["fire", "--event-json", "-"];
     for (text, words) in cases {
-        let said = user.run_with_input(&fire, text);
-        assert_eq!((said.status, &*said.out), (2, ""), "{text}: {said:?}");
-        assert!(said.err.contains(words), "{text}: {said:?}");
-        assert!(said.err.contains("  fix: "), "{text}: {said:?}");
+        let printed = user.run_with_input(&fire, text);
+        assert_eq!(
+            (printed.status, &*printed.out),
+            (2, ""),
+            "{text}: {printed:?}"
+        );
+        assert!(printed.err.contains(words), "{text}: {printed:?}");
+        assert!(printed.err.contains("  fix: "), "{text}: {printed:?}");
     }
     let custom = with(&fire, &["--custom"]);
-    let said = user.run_with_input(&custom, r#"{"type": "tool:pre_exec", "id": "x"}"#);
-    assert_eq!(said.status, 0, "{said:?}");
+    let printed = user.run_with_input(&custom, r#"{"type": "tool:pre_exec", "id": "x"}"#);
+    assert_eq!(printed.status, 0, "{printed:?}");
 }
 
 #[test]
@@ -315,23 +322,23 @@ fn hooks_that_do_not_run_are_explained() {
         "project/hooks.json",
         &json!({"hooks": vec![many; 8]}).to_string(),
     );
-    let said = user.run(&args);
+    let printed = user.run(&args);
     let words = "\n  `--dry-run` shows all\n";
-    assert!(said.out.ends_with(words), "{said:?}");
+    assert!(printed.out.ends_with(words), "{printed:?}");
 }
 
 #[test]
 fn a_broken_file_without_hooks_is_named() {
     let user = User::with_project_file("{");
-    let said = user.run(&LS);
+    let printed = user.run(&LS);
     let words = "tool:pre_execute: no hook ran; the host would continue\n  \
         `.src/forge/hooks.json` has errors, so its hooks may be missing\n  \
         fix: fix the errors above; hooks of a project also need `forge-hooks trust`\n";
-    assert_eq!((said.status, &*said.out), (0, words), "{said:?}");
+    assert_eq!((printed.status, &*printed.out), (0, words), "{printed:?}");
     let listed = user.run(&["list"]);
     assert!(listed.err.ends_with("no usable hooks\n"), "{listed:?}");
     let status = user.run(&["status"]);
-    let words = "[FOLDER]/project: a hooks file has errors; fix them first\n";
+    let words = "[DIR]/project: a hooks file has errors; fix them first\n";
     assert_eq!((status.status, &*status.out), (1, words), "{status:?}");
     let named = user.run(&with(&LS, &["--config", ".src/forge/hooks.json"]));
     let words = "a file that cannot be used (.src/forge/hooks.json): blocks";
@@ -345,12 +352,12 @@ fn probable_mistakes_of_a_hook_are_shown() {
     let untested = json!({"event": "tool:*", "name": "u", "command": "true", "when": {"/tool_args/comand": "git *"}});
     let hooks = json!({"hooks": [untested, says("r", "tool:*", &answer)]});
     user.write("project/hooks.json", &hooks.to_string());
-    let said = user.run(&with(&LS, &["--config", "hooks.json"]));
+    let printed = user.run(&with(&LS, &["--config", "hooks.json"]));
     for words in [
         "\n  the condition of `/tool_args/comand` was not tested: ",
         "\n  new output  \"x\"\n  `updatedOutput` has an effect only on `tool:post_execute`\n",
     ] {
-        assert!(said.out.contains(words), "{said:?}");
+        assert!(printed.out.contains(words), "{printed:?}");
     }
     let after = [
         "fire",
@@ -360,10 +367,10 @@ fn probable_mistakes_of_a_hook_are_shown() {
         "--result",
         "1",
     ];
-    let said = user.run(&with(&after, &["--config", "hooks.json"]));
+    let printed = user.run(&with(&after, &["--config", "hooks.json"]));
     let words = "the host would continue\n  the output is replaced by: \"x\"\n";
-    assert!(said.out.ends_with(words), "{said:?}");
-    assert!(!said.out.contains("has an effect only"), "{said:?}");
+    assert!(printed.out.ends_with(words), "{printed:?}");
+    assert!(!printed.out.contains("has an effect only"), "{printed:?}");
 }
 
 #[cfg(unix)]
@@ -372,13 +379,13 @@ fn a_process_that_holds_the_output_is_reported() {
     let user = User::new();
     let hook = json!({"event": "*", "command": "sleep 60 & echo hi"});
     user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
-    let said = user.run(&["fire", "session:end", "--config", "hooks.json"]);
+    let printed = user.run(&["fire", "session:end", "--config", "hooks.json"]);
     let words = "  out  hi\n  a process that it started still holds its output open\n";
-    assert!(said.out.contains(words), "{said:?}");
+    assert!(printed.out.contains(words), "{printed:?}");
 }
 
 #[test]
-fn a_dry_run_runs_nothing_and_tells_of_each_hook_why() {
+fn dry_run_says_why_a_hook_does_not_run() {
     let user = User::new();
     let hooks = json!({"disable": ["named"], "hooks": [
         {"event": "tool:*", "command": "touch ran", "name": "runs", "inherit": ["PATH", "HOME"]},
@@ -404,16 +411,16 @@ fn a_dry_run_runs_nothing_and_tells_of_each_hook_why() {
 }
 
 #[test]
-fn a_hook_in_the_background_is_waited_for_and_shown() {
+fn background_hooks_are_awaited_and_shown() {
     let user = User::new();
     let hook = json!({"event": "*", "command": "sleep 0.3; echo late; echo >ran", "name": "log", "background": true});
     user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
-    let said = user.run(&["fire", "session:end", "--config", "hooks.json"]);
-    assert_eq!(said.status, 0, "{said:?}");
+    let printed = user.run(&["fire", "session:end", "--config", "hooks.json"]);
+    assert_eq!(printed.status, 0, "{printed:?}");
     assert!(user.path("project/ran").exists());
     assert!(
-        said.out.contains("in the background, ok") && said.out.contains("late"),
-        "{said:?}"
+        printed.out.contains("in the background, ok") && printed.out.contains("late"),
+        "{printed:?}"
     );
 }
 
@@ -423,16 +430,16 @@ fn disabled_hooks_are_reported() {
     let args = with(&SUDO, &["--config", &config]);
     let run = |args: &[&str]| {
         let mut command = user.command(args);
-        user.said(command.env("FORGE_HOOKS_DISABLE", "1").output().unwrap())
+        user.printed(command.env("FORGE_HOOKS_DISABLE", "1").output().unwrap())
     };
-    let said = run(&args);
-    assert_eq!(said.status, 0, "{said:?}");
+    let printed = run(&args);
+    assert_eq!(printed.status, 0, "{printed:?}");
     assert!(
-        said.err.contains("`FORGE_HOOKS_DISABLE` is set"),
-        "{said:?}"
+        printed.err.contains("`FORGE_HOOKS_DISABLE` is set"),
+        "{printed:?}"
     );
     let words = "no hook ran; the host would continue\n  `FORGE_HOOKS_DISABLE` is set\n";
-    assert!(said.out.contains(words), "{said:?}");
+    assert!(printed.out.contains(words), "{printed:?}");
     let dry = run(&with(&args, &["--dry-run"]));
     assert!(
         dry.out
@@ -444,7 +451,7 @@ fn disabled_hooks_are_reported() {
 }
 
 #[test]
-fn the_examples_of_the_readme_block_sudo_and_let_ls_pass() {
+fn the_readme_example_blocks_sudo_only() {
     let user = User::new();
     let config = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/sudo.json");
     let sudo = user.run(&with(&SUDO, &["--config", config]));
@@ -465,7 +472,7 @@ fn a_dry_run_has_the_order_of_the_engine() {
     ]});
     user.write("project/hooks.json", &hooks.to_string());
     let args = ["fire", "tool:post_execute", "--dry-run"];
-    let said = user.run(&with(&args, &["--config", "hooks.json"]));
+    let printed = user.run(&with(&args, &["--config", "hooks.json"]));
     let words = "redacts (hooks.json:1): 1. runs\nplain (hooks.json:1): 2. runs\n";
-    assert!(said.out.starts_with(words), "{said:?}");
+    assert!(printed.out.starts_with(words), "{printed:?}");
 }

@@ -45,14 +45,14 @@ fn an_error_is_an_object_for_programs() {
             true,
         ),
     ] {
-        let said = user.run(args);
-        assert_eq!(said.status, 2, "{args:?}: {said:?}");
-        let report = said.json();
+        let printed = user.run(args);
+        assert_eq!(printed.status, 2, "{args:?}: {printed:?}");
+        let report = printed.json();
         is_valid("error", &report);
         let found = report["error"]["message"].as_str().unwrap();
         assert!(found.starts_with(message), "{args:?}: {report}");
         assert_eq!(report["error"]["fix"].is_string(), has_fix, "{report}");
-        assert!(said.err.contains(message), "{args:?}: {said:?}");
+        assert!(printed.err.contains(message), "{args:?}: {printed:?}");
     }
 }
 
@@ -79,9 +79,9 @@ fn arguments_are_read_from_a_file() {
         ),
         ("@large", "it is larger than 16 MiB"),
     ] {
-        let said = fire("--args", value);
-        assert_eq!(said.status, 2, "{value}: {said:?}");
-        assert!(said.err.contains(words), "{value}: {said:?}");
+        let printed = fire("--args", value);
+        assert_eq!(printed.status, 2, "{value}: {printed:?}");
+        assert!(printed.err.contains(words), "{value}: {printed:?}");
     }
 }
 

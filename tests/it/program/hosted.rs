@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::{GUARDED, User, with};
 
 /// What `mygame hooks` with these arguments says, and how it ends.
-struct Said {
+struct Printed {
     status: String,
     out: String,
     err: String,
@@ -29,12 +29,12 @@ fn host(home: &Path) -> Hooks {
         .load()
 }
 
-fn run(home: &Path, args: &[&str]) -> Said {
+fn run(home: &Path, args: &[&str]) -> Printed {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let mut io = Io::new("mygame hooks", std::io::empty(), &mut out, &mut err).version("7.1");
     let status = cli::run(&host(home), args, &mut io);
     drop(io);
-    Said {
+    Printed {
         status: format!("{status:?}"),
         out: String::from_utf8(out).unwrap(),
         err: String::from_utf8(err).unwrap(),
@@ -73,8 +73,8 @@ fn every_text_has_the_name_of_the_host() {
         (&["list", "--project", project], "mygame hooks trust"),
         (&["validate", "--no-global"], "mygame hooks init"),
     ] {
-        let said = run(home.path(), args);
-        let text = said.out + &said.err;
+        let printed = run(home.path(), args);
+        let text = printed.out + &printed.err;
         assert!(text.contains(words), "{args:?}: {text}");
         assert!(!text.contains("forge-hooks"), "{args:?}: {text}");
     }
@@ -85,37 +85,41 @@ fn a_host_fires_its_own_event() {
     let home = home_with(
         r#"{"hooks": [{"event": "level:loaded", "command": "echo $MYGAME_LEVEL; exit 1"}]}"#,
     );
-    let said = run(
+    let printed = run(
         home.path(),
         &["fire", "level:loaded", "--data", "level=one"],
     );
-    assert!(said.out.contains("out  one"), "{}", said.out);
-    assert!(said.out.contains("cannot be blocked"), "{}", said.out);
-    let said = run(home.path(), &["fire", "levle:loaded"]);
-    assert_eq!(said.status, status(2));
+    assert!(printed.out.contains("out  one"), "{}", printed.out);
+    assert!(printed.out.contains("cannot be blocked"), "{}", printed.out);
+    let printed = run(home.path(), &["fire", "levle:loaded"]);
+    assert_eq!(printed.status, status(2));
     assert!(
-        said.err.contains("did you mean `level:loaded`?"),
+        printed.err.contains("did you mean `level:loaded`?"),
         "{}",
-        said.err
+        printed.err
     );
-    let said = run(home.path(), &["events"]);
+    let printed = run(home.path(), &["events"]);
     let words = "level:loaded: A level is ready; cannot be blocked\n";
-    assert!(said.out.contains(words), "{}", said.out);
-    assert!(said.out.contains("MYGAME_LEVEL"), "{}", said.out);
-    let said = run(home.path(), &["completions", "fish"]);
-    assert!(said.out.contains("level:loaded"), "{}", said.out);
+    assert!(printed.out.contains(words), "{}", printed.out);
+    assert!(printed.out.contains("MYGAME_LEVEL"), "{}", printed.out);
+    let printed = run(home.path(), &["completions", "fish"]);
+    assert!(printed.out.contains("level:loaded"), "{}", printed.out);
 }
 
 #[test]
 fn a_host_without_projects_has_none() {
     let home = home_with(GUARDED);
-    let said = run(home.path(), &["status"]);
-    assert_eq!(said.status, status(2));
-    assert!(said.err.contains("there is no project"), "{}", said.err);
-    let said = run(home.path(), &["init"]);
-    assert!(said.err.contains("or say `--global`"), "{}", said.err);
-    let said = run(home.path(), &["list", "--json"]);
-    let list: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let printed = run(home.path(), &["status"]);
+    assert_eq!(printed.status, status(2));
+    assert!(
+        printed.err.contains("there is no project"),
+        "{}",
+        printed.err
+    );
+    let printed = run(home.path(), &["init"]);
+    assert!(printed.err.contains("or say `--global`"), "{}", printed.err);
+    let printed = run(home.path(), &["list", "--json"]);
+    let list: serde_json::Value = serde_json::from_str(&printed.out).unwrap();
     assert_eq!(list["hooks"].as_array().unwrap().len(), 2, "{list:#}");
 }
 
@@ -171,44 +175,53 @@ fn a_profile_names_files_and_variables() {
         ["--profile", "mygame", "fire", "session:start"],
         ["fire", "session:start", "--profile", "mygame"],
     ] {
-        let said = user.run(&args);
-        assert!(said.out.contains("out  session:start"), "{said:?}");
+        let printed = user.run(&args);
+        assert!(printed.out.contains("out  session:start"), "{printed:?}");
     }
     assert_eq!(user.run(&["init", "--profile", "mygame"]).status, 0);
     assert!(user.read("project/.mygame/hooks.json").contains("MYGAME_"));
     for name in ["", "a/b", "../x", "7"] {
-        let said = user.run(&with(&["list", "--profile"], &[name]));
-        assert_eq!((said.status, &*said.out), (2, ""), "{name}: {said:?}");
-        assert!(said.err.contains("--profile"), "{said:?}");
+        let printed = user.run(&with(&["list", "--profile"], &[name]));
+        assert_eq!(
+            (printed.status, &*printed.out),
+            (2, ""),
+            "{name}: {printed:?}"
+        );
+        assert!(printed.err.contains("--profile"), "{printed:?}");
     }
 }
 
 #[test]
 fn suggested_commands_keep_the_options() {
     let user = User::with_project_file(GUARDED);
-    let said = user.run(&["init", "--profile", "mygame"]);
+    let printed = user.run(&["init", "--profile", "mygame"]);
     assert!(
-        said.out.contains("forge-hooks --profile mygame trust\n"),
-        "{said:?}"
+        printed.out.contains("forge-hooks --profile mygame trust\n"),
+        "{printed:?}"
     );
     for args in [&["fire", "tool:pre_execute"][..], &["status"], &["list"]] {
-        let said = user.run(&with(args, &["--profile", "mygame"]));
-        let text = said.out + &said.err;
+        let printed = user.run(&with(args, &["--profile", "mygame"]));
+        let text = printed.out + &printed.err;
         let words = "`forge-hooks --profile mygame trust`";
         assert!(text.contains(words), "{args:?}: {text}");
     }
-    let said = user.run(&["status", "--project", "../project"]);
+    let printed = user.run(&["status", "--project", "../project"]);
     let words = "`forge-hooks trust --project ../project`";
-    assert!(said.out.contains(words), "{said:?}");
+    assert!(printed.out.contains(words), "{printed:?}");
 }
 
 #[test]
 fn init_fits_the_tools_of_the_host() {
     let home = tempfile::tempdir().unwrap();
     assert_eq!(run(home.path(), &["init", "--global"]).status, status(0));
-    let said = run(home.path(), &["validate"]);
+    let printed = run(home.path(), &["validate"]);
     let words = "1 file: 0 errors, 0 warnings,";
-    assert!(said.out.contains(words), "{}{}", said.out, said.err);
+    assert!(
+        printed.out.contains(words),
+        "{}{}",
+        printed.out,
+        printed.err
+    );
 }
 
 #[test]
@@ -233,8 +246,12 @@ fn a_host_says_when_commands_end() {
 fn list_finds_a_tool_on_an_event_of_the_host() {
     let hook = r#"{"hooks": [{"event": "level:loaded:sword", "command": "true", "name": "mine"}]}"#;
     let home = home_with(hook);
-    let said = run(home.path(), &["list", "--tool", "sword"]);
-    assert!(said.out.starts_with("mine\n"), "{}", said.out + &said.err);
-    let said = run(home.path(), &["list", "--tool", "bow"]);
-    assert_eq!(said.out, "");
+    let printed = run(home.path(), &["list", "--tool", "sword"]);
+    assert!(
+        printed.out.starts_with("mine\n"),
+        "{}",
+        printed.out + &printed.err
+    );
+    let printed = run(home.path(), &["list", "--tool", "bow"]);
+    assert_eq!(printed.out, "");
 }

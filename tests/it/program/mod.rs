@@ -31,12 +31,12 @@ pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_forge-hooks");
 
 /// A user with a home and a project of their own.
 pub(crate) struct User {
-    folder: TempDir,
+    directory: TempDir,
 }
 
-/// How the program ended, and what it said.
+/// How the program ended, and what it printed.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct Printed {
     pub(crate) status: i32,
     pub(crate) out: String,
     pub(crate) err: String,
@@ -45,7 +45,7 @@ pub(crate) struct Said {
 impl User {
     pub(crate) fn new() -> Self {
         let user = Self {
-            folder: tempfile::tempdir().unwrap(),
+            directory: tempfile::tempdir().unwrap(),
         };
         std::fs::create_dir_all(user.project()).unwrap();
         user
@@ -60,7 +60,7 @@ impl User {
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         // As a process sees it that was started there: without links.
-        self.folder.path().canonicalize().unwrap().join(name)
+        self.directory.path().canonicalize().unwrap().join(name)
     }
 
     pub(crate) fn project(&self) -> PathBuf {
@@ -98,11 +98,11 @@ impl User {
             .stdin(Stdio::null());
     }
 
-    pub(crate) fn run(&self, args: &[&str]) -> Said {
-        self.said(self.command(args).output().unwrap())
+    pub(crate) fn run(&self, args: &[&str]) -> Printed {
+        self.printed(self.command(args).output().unwrap())
     }
 
-    pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Said {
+    pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Printed {
         let mut command = self.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
@@ -110,13 +110,13 @@ impl User {
         // A program that refuses its arguments ends without reading its input.
         let _ = stdin.write_all(input.as_bytes());
         drop(stdin);
-        self.said(child.wait_with_output().unwrap())
+        self.printed(child.wait_with_output().unwrap())
     }
 
     /// Normalizes the paths of this user's directory, and the times.
-    pub(crate) fn said(&self, output: Output) -> Said {
+    pub(crate) fn printed(&self, output: Output) -> Printed {
         let text = |bytes: &[u8]| self.normal(std::str::from_utf8(bytes).unwrap());
-        Said {
+        Printed {
             status: output.status.code().unwrap_or(-1),
             out: text(&output.stdout),
             err: text(&output.stderr),
@@ -124,7 +124,7 @@ impl User {
     }
 
     pub(crate) fn normal(&self, text: &str) -> String {
-        let text = text.replace(self.path("").to_str().unwrap(), "[FOLDER]/");
+        let text = text.replace(self.path("").to_str().unwrap(), "[DIR]/");
         let end = if text.ends_with('\n') { "\n" } else { "" };
         let lines: Vec<_> = text.lines().map(without_time).collect();
         lines.join("\n") + end
@@ -143,7 +143,7 @@ fn without_time(line: &str) -> String {
     }
 }
 
-impl Said {
+impl Printed {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::schemas::is_valid;
-use super::{LS, Said, User, with};
+use super::{LS, Printed, User, with};
 use crate::support::is_missing;
 
 const PRE: &str = "PreToolUse";
@@ -47,7 +47,7 @@ fn payload(user: &User, event: &str) -> Value {
 }
 
 impl User {
-    fn fire_as(&self, tool: &str, payload: &Value, args: &[&str]) -> Said {
+    fn fire_as(&self, tool: &str, payload: &Value, args: &[&str]) -> Printed {
         let all = ["fire", "--as", tool, "--event-json", "-", "--json"];
         self.run_with_input(&with(&all, args), &payload.to_string())
     }
@@ -59,14 +59,14 @@ impl User {
 
     fn answer_to(&self, payload: &Value, tool: &str, event: &str, handler: &Value) -> (i32, Value) {
         let file = self.write("settings.json", &settings(event, handler));
-        let said = self.fire_as(tool, payload, &["--settings", file.to_str().unwrap()]);
-        let report = said.json();
+        let printed = self.fire_as(tool, payload, &["--settings", file.to_str().unwrap()]);
+        let report = printed.json();
         is_valid("fire-as", &report);
-        (said.status, report)
+        (printed.status, report)
     }
 }
 
-/// Each key of `expected` is in the report; all that is not named is as if no hook had said anything.
+/// Each key of `expected` is in the report; all that is not named is as if no hook had printed anything.
 #[track_caller]
 fn is_as(report: &Value, expected: &Value, what: &str) {
     let mut all = json!({
@@ -91,7 +91,7 @@ fn specific(event: &str, fields: &Value) -> String {
 
 #[cfg(unix)]
 #[test]
-fn ends_of_hooks_are_read_as_claude_code_does() {
+fn claude_code_hooks_end_as_there() {
     let decides = |decision: &str| {
         specific(
             PRE,
@@ -350,13 +350,13 @@ fn commands_find_their_directories() {
         } else {
             plugin(directory)
         };
-        let root = root.replace(&plugin(""), "[FOLDER]/");
+        let root = root.replace(&plugin(""), "[DIR]/");
         let runs_in = if cwd.ends_with("missing") {
             "project"
         } else {
             cwd
         };
-        let expected = format!("[FOLDER]/project|{root}|[FOLDER]/{runs_in}");
+        let expected = format!("[DIR]/project|{root}|[DIR]/{runs_in}");
         assert_eq!(report["reason"], expected, "{text}: {project}");
     }
 }
@@ -439,7 +439,7 @@ fn the_users_files_run_unless_left_out() {
 
 #[cfg(unix)]
 #[test]
-fn codex_and_gemini_are_read_by_their_own_rules() {
+fn codex_and_gemini_have_their_own_rules() {
     let user = User::new();
     for (tool, event, text, expected) in [
         (
@@ -482,7 +482,7 @@ fn what_cannot_be_run_is_a_diagnostic() {
     is_as(&report, &json!({"ran": 0}), "broken");
     let diagnostics = report["diagnostics"].as_array().unwrap();
     assert!(diagnostics.len() >= 4, "{report:#}");
-    let file = "[FOLDER]/settings.json:1:";
+    let file = "[DIR]/settings.json:1:";
     for words in ["prompt", "PreToolUs", "Bash(git *)", "a handler where"] {
         let says = |it: &&Value| {
             let text = it.as_str().unwrap();
@@ -496,11 +496,11 @@ fn what_cannot_be_run_is_a_diagnostic() {
 }
 
 #[test]
-fn an_event_that_hosts_do_not_fire_has_no_hooks() {
+fn an_event_hosts_never_fire_runs_nothing() {
     let user = User::new();
-    let said = user.fire_as("claude", &json!({"hook_event_name": "TaskCreated"}), &[]);
-    assert_eq!(said.status, 0);
-    let report = said.json();
+    let printed = user.fire_as("claude", &json!({"hook_event_name": "TaskCreated"}), &[]);
+    assert_eq!(printed.status, 0);
+    let report = printed.json();
     is_as(&report, &json!({"ran": 0}), "TaskCreated");
     assert!(
         report["diagnostics"][0]
@@ -514,7 +514,7 @@ fn an_event_that_hosts_do_not_fire_has_no_hooks() {
 fn input_that_is_no_event_ends_with_2() {
     let user = User::new();
     let start = json!({"hook_event_name": "SessionStart"}).to_string();
-    let folder = user.project().display().to_string();
+    let directory = user.project().display().to_string();
     for (input, args, words) in [
         (
             "{",
@@ -533,16 +533,16 @@ fn input_that_is_no_event_ends_with_2() {
             &["--settings", "missing.json"],
             "`--settings missing.json`",
         ),
-        (&start, &["--settings", &folder], "is a directory"),
+        (&start, &["--settings", &directory], "is a directory"),
         (&start, &["--plugin", "missing"], "`--plugin missing`"),
         (&start, &["--config", "missing"], "`--settings FILE`"),
         (&start, &["--tool", "Bash"], "cannot be used with"),
     ] {
         let all = ["fire", "--as", "claude", "--event-json", "-", "--json"];
-        let said = user.run_with_input(&with(&all, args), input);
-        assert_eq!(said.status, 2, "{input} {args:?}: {said:?}");
-        is_valid("error", &said.json());
-        assert!(said.out.contains(words), "{input} {args:?}: {said:?}");
+        let printed = user.run_with_input(&with(&all, args), input);
+        assert_eq!(printed.status, 2, "{input} {args:?}: {printed:?}");
+        is_valid("error", &printed.json());
+        assert!(printed.out.contains(words), "{input} {args:?}: {printed:?}");
     }
 }
 
@@ -556,14 +556,14 @@ fn people_are_shown_what_each_hook_says() {
     );
     user.write("event.json", &payload(&user, PRE).to_string());
     let fire = ["fire", "--as", "claude", "--event-json", "../event.json"];
-    let said = user.run(&with(&fire, &["--settings", "../settings.json"]));
-    assert_eq!(said.status, 0);
+    let printed = user.run(&with(&fire, &["--settings", "../settings.json"]));
+    assert_eq!(printed.status, 0);
     for words in [
         "BLOCKED",
         "exit code 1 does not block here",
         "tool:pre_execute: ",
     ] {
-        assert!(said.out.contains(words), "{words}: {said:?}");
+        assert!(printed.out.contains(words), "{words}: {printed:?}");
     }
 }
 
@@ -590,10 +590,10 @@ fn an_identical_handler_is_not_counted() {
     let settings = json!({"hooks": {PRE: [{"hooks": [handler, handler]}]}});
     user.write("home/.claude/settings.json", &settings.to_string());
     let args = with(&LS, &["--other-tools", "claude"]);
-    let said = user.run(&args);
+    let printed = user.run(&args);
     assert!(
-        said.out.ends_with("blocked by PreToolUse: no\n"),
-        "{said:?}"
+        printed.out.ends_with("blocked by PreToolUse: no\n"),
+        "{printed:?}"
     );
     let dry = user.run(&with(&args, &["--dry-run"]));
     let words = "does not run: an identical handler runs instead\n";
@@ -616,7 +616,7 @@ fn a_dry_run_stops_at_a_broken_hook() {
         (&LS[..], "does not run: `broken`, which is before it,"),
         (&["fire", "session:end"], ": 2. runs\n"),
     ] {
-        let said = user.run(&with(args, &more));
-        assert!(said.out.contains(words), "{said:?}");
+        let printed = user.run(&with(args, &more));
+        assert!(printed.out.contains(words), "{printed:?}");
     }
 }

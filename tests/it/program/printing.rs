@@ -24,12 +24,12 @@ const COMMANDS: [&str; 14] = [
 ];
 
 #[test]
-fn the_help_of_every_command_ends_with_an_example() {
+fn every_help_ends_with_an_example() {
     let user = User::new();
     for command in COMMANDS {
-        let said = user.run(&[command, "--help"]);
-        assert_eq!(said.status, 0, "{said:?}");
-        let (_, example) = said.out.rsplit_once("Example").expect(command);
+        let printed = user.run(&[command, "--help"]);
+        assert_eq!(printed.status, 0, "{printed:?}");
+        let (_, example) = printed.out.rsplit_once("Example").expect(command);
         assert!(
             example.contains(&format!("forge-hooks {command}")),
             "{command}: {example}"
@@ -46,7 +46,7 @@ fn the_help_of_every_command_ends_with_an_example() {
 }
 
 #[test]
-fn completions_and_the_manual_know_every_command() {
+fn completions_and_manual_list_every_command() {
     let user = User::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = user.run(&["completions", shell]);
@@ -65,7 +65,7 @@ fn completions_and_the_manual_know_every_command() {
 }
 
 #[test]
-fn colours_follow_the_option_and_the_environment() {
+fn colours_follow_option_and_environment() {
     let user = User::new();
     user.write("project/hooks.json", GUARDED);
     type Pairs = &'static [(&'static str, &'static str)];
@@ -82,9 +82,9 @@ fn colours_follow_the_option_and_the_environment() {
     for (variables, option, expected) in cases {
         let args = with(&SUDO, &["--config", "hooks.json"]);
         let mut command = user.command(&with(&args, option));
-        let said = user.said(command.envs(variables.iter().copied()).output().unwrap());
-        let what = format!("{variables:?} {option:?}: {said:?}");
-        assert_eq!(said.out.contains("\x1b["), expected, "{what}");
+        let printed = user.printed(command.envs(variables.iter().copied()).output().unwrap());
+        let what = format!("{variables:?} {option:?}: {printed:?}");
+        assert_eq!(printed.out.contains("\x1b["), expected, "{what}");
     }
 }
 
@@ -100,13 +100,13 @@ fn json_has_no_colours() {
     ] {
         let json: &[&str] = if args == ["schema"] { &[] } else { &["--json"] };
         let args = with(args, json);
-        let said = user.run(&with(&args, &["--color", "always"]));
-        assert!(said.json().is_object(), "{said:?}");
+        let printed = user.run(&with(&args, &["--color", "always"]));
+        assert!(printed.json().is_object(), "{printed:?}");
     }
 }
 
 #[test]
-fn a_closed_pipe_ends_the_program_without_a_word() {
+fn a_closed_pipe_ends_the_program_silently() {
     let user = User::new();
     let hook = json!({"event": "*", "command": "seq 20000", "name": "chatty"});
     let hooks = vec![hook; 500];
@@ -125,9 +125,9 @@ fn a_closed_pipe_ends_the_program_without_a_word() {
         let mut command = user.command(args);
         command.stdout(writer).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
-        let said = user.said(child.wait_with_output().unwrap());
-        assert_eq!(said.err, "", "{args:?}");
-        assert_eq!(said.status, 141, "{args:?}");
+        let printed = user.printed(child.wait_with_output().unwrap());
+        assert_eq!(printed.err, "", "{args:?}");
+        assert_eq!(printed.status, 141, "{args:?}");
     }
 }
 
@@ -138,17 +138,17 @@ fn what_a_hook_writes_commands_no_terminal() {
     let file = json!({"hooks": [{"event": "*", "command": command, "name": "rude"}]}).to_string();
     user.write("project/hooks.json", &file);
     let args = ["fire", "user:prompt_submit", "--config", "hooks.json"];
-    let said = user.run(&args);
+    let printed = user.run(&args);
     let is_command = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
     assert!(
-        !(said.out.clone() + &said.err).contains(is_command),
-        "{said:?}"
+        !(printed.out.clone() + &printed.err).contains(is_command),
+        "{printed:?}"
     );
-    assert!(said.out.contains("  out  \\u{1b}[2J"), "{said:?}");
+    assert!(printed.out.contains("  out  \\u{1b}[2J"), "{printed:?}");
     // For programs it is what it is, written so that a terminal has nothing of it either.
-    let said = user.run(&with(&args, &["--json"]));
-    assert!(!said.out.contains(is_command), "{said:?}");
-    let report = said.json();
+    let printed = user.run(&with(&args, &["--json"]));
+    assert!(!printed.out.contains(is_command), "{printed:?}");
+    let report = printed.json();
     let out = report["results"][0]["stdout"].as_str().unwrap();
     assert!(
         out.starts_with("\x1b[2J") && out.ends_with('\u{202e}'),
@@ -177,7 +177,7 @@ fn nothing_that_is_shown_is_hidden() {
     );
     let config = ["--config", ".src/forge/hooks.json"];
     let mut fire = user.command(&with(&SUDO, &config));
-    let logged = user.said(fire.env("RUST_LOG", "trace").output().unwrap());
+    let logged = user.printed(fire.env("RUST_LOG", "trace").output().unwrap());
     hides_nothing("log", &logged.err);
     assert!(logged.err.contains("stderr: "), "{logged:?}");
     for args in [
@@ -195,11 +195,14 @@ fn nothing_that_is_shown_is_hidden() {
         vec!["fire", "--event-json", HIDDEN],
         vec!["list", "--project", HIDDEN],
     ] {
-        let said = user.run(&args);
-        hides_nothing(&format!("{args:?}"), &(said.out.clone() + &said.err));
+        let printed = user.run(&args);
+        hides_nothing(&format!("{args:?}"), &(printed.out.clone() + &printed.err));
         // The words of a problem are made to be shown; the rest is what it is.
         if args.contains(&"--json") && args[0] != "validate" {
-            assert!(said.json().to_string().contains(&HIDDEN[1..]), "{args:?}");
+            assert!(
+                printed.json().to_string().contains(&HIDDEN[1..]),
+                "{args:?}"
+            );
         }
     }
     let good =
@@ -207,9 +210,9 @@ fn nothing_that_is_shown_is_hidden() {
     let file = json!({"hooks": [good]}).to_string();
     user.write("project/.src/forge/hooks.json", &file);
     for args in [["trust", "--yes"], ["status", "--no-global"]] {
-        let said = user.run(&args);
-        assert_eq!(said.status, 0, "{said:?}");
-        hides_nothing(&format!("{args:?}"), &said.out);
+        let printed = user.run(&args);
+        assert_eq!(printed.status, 0, "{printed:?}");
+        hides_nothing(&format!("{args:?}"), &printed.out);
     }
 }
 
@@ -236,7 +239,7 @@ fn a_trace_is_shown_without_what_is_hidden() {
             .starts_with("one\n\\u{1b}")
     );
     let html = format!("{HIDDEN}.html");
-    let said = user.run(&["trace", "hooks.jsonl", "--html", &html]);
-    assert_eq!(said.status, 0, "{said:?}");
-    hides_nothing("path", &said.out);
+    let printed = user.run(&["trace", "hooks.jsonl", "--html", &html]);
+    assert_eq!(printed.status, 0, "{printed:?}");
+    hides_nothing("path", &printed.out);
 }

@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::json;
 
 use super::schemas::is_valid;
-use super::{LS, Said, User, with};
+use super::{LS, Printed, User, with};
 use crate::support::{eventually, is_missing};
 
 /// Notes its process; blocks `sudo`.
@@ -34,7 +34,7 @@ fn user(guard: &str) -> User {
     user
 }
 
-fn fire(user: &User, more: &[&str]) -> Said {
+fn fire(user: &User, more: &[&str]) -> Printed {
     let args = with(&LS, &["--config", "hooks.json"]);
     user.run(&with(&args, more))
 }
@@ -59,10 +59,13 @@ fn fire_shows_how_a_hook_got_its_event() {
     let user = user(&format!(
         "{GUARD}\nimport signal, time\nsignal.signal(15, 1)\ntime.sleep(600)\n"
     ));
-    let said = fire(&user, &[]);
+    let printed = fire(&user, &[]);
     let words =
         "guard (hooks.json:1): ok, resident: its process was started for this event, [TIME]";
-    assert!(said.status == 0 && said.out.contains(words), "{said:?}");
+    assert!(
+        printed.status == 0 && printed.out.contains(words),
+        "{printed:?}"
+    );
     let pid = &pids(&user)[0];
     eventually("its process has ended", || is_gone(pid));
     let report = fire(&user, &["--json"]).json();
@@ -78,8 +81,12 @@ fn a_kept_process_is_timed() {
         return;
     }
     let user = user(GUARD);
-    let said = fire(&user, &["--resident", "50"]);
-    assert_eq!((said.status, said.err.as_str()), (0, ""), "{said:?}");
+    let printed = fire(&user, &["--resident", "50"]);
+    assert_eq!(
+        (printed.status, printed.err.as_str()),
+        (0, ""),
+        "{printed:?}"
+    );
     for words in [
         "guard (hooks.json:1): ok, resident: its process was started for this event",
         "  kept      median ",
@@ -89,7 +96,7 @@ fn a_kept_process_is_timed() {
         "tool:pre_execute: fired at 1 resident hook\n",
         "  1 hook without `\"resident\": true` did not run\n",
     ] {
-        assert!(said.out.contains(words), "{words}: {said:?}");
+        assert!(printed.out.contains(words), "{words}: {printed:?}");
     }
     assert!(!user.path("project/ran").exists());
     let pids = pids(&user);
@@ -146,15 +153,15 @@ fn a_failed_answer_ends_the_measurement() {
                 "    if number == 3: print('hello', flush=True)\n    print(",
             ),
     );
-    let said = fire(&user, &["--resident", "50"]);
-    assert_eq!(said.status, 1, "{said:?}");
+    let printed = fire(&user, &["--resident", "50"]);
+    assert_eq!(printed.status, 1, "{printed:?}");
     assert!(
-        said.out.contains("guard (hooks.json:1): blocks, "),
-        "{said:?}"
+        printed.out.contains("guard (hooks.json:1): blocks, "),
+        "{printed:?}"
     );
     assert!(
-        said.out.contains("  2 events\n") && !said.out.contains("one-shot"),
-        "{said:?}"
+        printed.out.contains("  2 events\n") && !printed.out.contains("one-shot"),
+        "{printed:?}"
     );
     let report = fire(&user, &["--resident", "50", "--json"]).json();
     is_valid("fire-resident", &report);
@@ -162,9 +169,9 @@ fn a_failed_answer_ends_the_measurement() {
 
     user.write("project/guard.py", GUARD);
     let sudo = with(&super::SUDO, &["--config", "hooks.json", "--resident", "3"]);
-    let said = user.run(&sudo);
-    assert_eq!(said.status, 1, "{said:?}");
-    assert!(said.out.contains("  3 events\n"), "{said:?}");
+    let printed = user.run(&sudo);
+    assert_eq!(printed.status, 1, "{printed:?}");
+    assert!(printed.out.contains("  3 events\n"), "{printed:?}");
 }
 
 #[test]
@@ -173,9 +180,12 @@ fn what_did_not_start_got_no_event() {
     let hook = json!({"event": "tool:*", "args": ["/nowhere/guard"], "resident": true});
     user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
     for more in [&[][..], &["--resident", "3"]] {
-        let said = fire(&user, more);
+        let printed = fire(&user, more);
         let words = "blocks, program `/nowhere/guard` not found\n";
-        assert!(said.status == 1 && said.out.contains(words), "{said:?}");
+        assert!(
+            printed.status == 1 && printed.out.contains(words),
+            "{printed:?}"
+        );
     }
 }
 
@@ -184,9 +194,13 @@ fn a_number_out_of_range_is_wrong_usage() {
     let user = user(GUARD);
     for number in ["0", "100001", "-1", "x", "1.5", ""] {
         let option = format!("--resident={number}");
-        let said = fire(&user, &[&option]);
-        assert_eq!((said.status, said.out.as_str()), (2, ""), "{said:?}");
-        assert!(said.err.contains("--resident <N>"), "{said:?}");
+        let printed = fire(&user, &[&option]);
+        assert_eq!(
+            (printed.status, printed.out.as_str()),
+            (2, ""),
+            "{printed:?}"
+        );
+        assert!(printed.err.contains("--resident <N>"), "{printed:?}");
     }
     for other in ["--dry-run", "--parallel", "--keep-going"] {
         assert_eq!(
@@ -216,12 +230,12 @@ fn ctrl_c_ends_the_kept_process() {
     let noted = || std::fs::read_to_string(user.path("project/pids")).unwrap_or_default();
     eventually("it takes long", || noted().len() > 20);
     kill_process(Pid::from_child(&program), Signal::INT).unwrap();
-    let said = user.said(program.wait_with_output().unwrap());
-    assert_eq!(said.status, 130, "{said:?}");
-    assert!(said.out.contains("  kept      median "), "{said:?}");
+    let printed = user.printed(program.wait_with_output().unwrap());
+    assert_eq!(printed.status, 130, "{printed:?}");
+    assert!(printed.out.contains("  kept      median "), "{printed:?}");
     assert!(
-        said.out.contains("tool:pre_execute: interrupted"),
-        "{said:?}"
+        printed.out.contains("tool:pre_execute: interrupted"),
+        "{printed:?}"
     );
     let pid = &pids(&user)[0];
     eventually("its process has ended", || is_gone(pid));
@@ -231,10 +245,10 @@ fn ctrl_c_ends_the_kept_process() {
 fn an_unapproved_hook_is_not_timed() {
     let hook = json!({"event": "tool:*", "command": "echo >ran", "resident": true});
     let user = User::with_project_file(&json!({"hooks": [hook]}).to_string());
-    let said = user.run(&with(&LS, &["--resident", "5"]));
+    let printed = user.run(&with(&LS, &["--resident", "5"]));
     assert!(
-        said.out.contains("skipped") && !said.out.contains("median"),
-        "{said:?}"
+        printed.out.contains("skipped") && !printed.out.contains("median"),
+        "{printed:?}"
     );
     assert!(!user.path("project/ran").exists());
 }
@@ -263,7 +277,7 @@ fn a_hook_whose_conditions_differ_is_not_timed() {
     let user = User::new();
     let hook = json!({"event": "tool:*", "command": "echo >ran", "resident": true, "when": {"/tool_args/command": "sudo *"}});
     user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
-    let said = fire(&user, &["--resident", "5"]);
+    let printed = fire(&user, &["--resident", "5"]);
     let words = "tool:pre_execute: no resident hook is for this event\n";
-    assert_eq!((said.status, &*said.out), (0, words), "{said:?}");
+    assert_eq!((printed.status, &*printed.out), (0, words), "{printed:?}");
 }

@@ -47,7 +47,7 @@ fn user() -> User {
 }
 
 #[test]
-fn what_fire_prints_is_what_its_schema_says() {
+fn fire_prints_what_its_schema_describes() {
     let user = user();
     for args in [
         &SUDO[..],
@@ -144,7 +144,7 @@ fn a_report_serializes_as_validate_prints_it() {
 }
 
 #[test]
-fn what_a_dry_run_prints_is_what_its_schema_says() {
+fn dry_run_prints_what_its_schema_describes() {
     let user = user();
     for args in [&SUDO[..], &["fire", "session:start"]] {
         is_valid(
@@ -176,7 +176,7 @@ fn list_and_validate_match_their_schemas() {
 }
 
 #[test]
-fn what_status_prints_is_what_its_schema_says() {
+fn status_prints_what_its_schema_describes() {
     let user = user();
     user.write("project/x.sh", "");
     let status = |expected: &str| {

@@ -11,11 +11,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::trace::TRACE;
-use super::{Said, User};
+use super::{Printed, User};
 
 /// What it says, or that it waits.
 #[track_caller]
-fn said_soon(user: &User, args: &[&str]) -> Said {
+fn said_soon(user: &User, args: &[&str]) -> Printed {
     let mut command = user.command(args);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -28,7 +28,7 @@ fn said_soon(user: &User, args: &[&str]) -> Said {
         }
         thread::sleep(Duration::from_millis(5));
     }
-    user.said(child.wait_with_output().unwrap())
+    user.printed(child.wait_with_output().unwrap())
 }
 
 fn make_pipe(user: &User) {
@@ -53,10 +53,10 @@ fn only_a_regular_file_is_read() {
             &["trace", file, "--html", "out.html"],
             &["fire", "--event-json", file],
         ] {
-            let said = said_soon(&user, args);
+            let printed = said_soon(&user, args);
             let words = format!("{file}`: {what}, expected a regular file");
-            assert_eq!(said.status, 2, "{args:?}: {said:?}");
-            assert!(said.err.contains(&words), "{args:?}: {said:?}");
+            assert_eq!(printed.status, 2, "{args:?}: {printed:?}");
+            assert!(printed.err.contains(&words), "{args:?}: {printed:?}");
         }
     }
     assert!(!user.path("project/out.html").exists());
@@ -72,8 +72,8 @@ fn no_command_waits_for_a_pipe() {
         (&["fire", "session:start", "--config", "pipe"], 1),
         (&["fire", "session:start", "--project", "pipe"], 2),
     ] {
-        let said = said_soon(&user, args);
-        assert_eq!(said.status, status, "{args:?}: {said:?}");
+        let printed = said_soon(&user, args);
+        assert_eq!(printed.status, status, "{args:?}: {printed:?}");
     }
 }
 
@@ -83,9 +83,9 @@ fn a_page_replaces_nothing_but_a_file() {
     user.write("project/hooks.jsonl", TRACE);
     make_pipe(&user);
     for (out, what) in [("pipe", "a named pipe"), ("/dev/null", "a device")] {
-        let said = said_soon(&user, &["trace", "hooks.jsonl", "--html", out]);
-        assert_eq!(said.status, 2, "{said:?}");
-        assert!(said.err.contains(what), "{said:?}");
+        let printed = said_soon(&user, &["trace", "hooks.jsonl", "--html", out]);
+        assert_eq!(printed.status, 2, "{printed:?}");
+        assert!(printed.err.contains(what), "{printed:?}");
     }
 }
 
@@ -143,14 +143,14 @@ fn mode_of(path: &Path) -> u32 {
 }
 
 #[test]
-fn a_file_that_may_not_be_read_is_called_so() {
+fn an_unreadable_file_is_an_error() {
     let user = User::new();
     let trace = user.write("project/hooks.jsonl", TRACE);
     set_mode(&trace, 0);
-    let said = user.run(&["trace", "hooks.jsonl"]);
+    let printed = user.run(&["trace", "hooks.jsonl"]);
     // Root may read it.
-    if said.status != 0 {
-        assert!(said.err.contains("Permission denied"), "{said:?}");
+    if printed.status != 0 {
+        assert!(printed.err.contains("Permission denied"), "{printed:?}");
     }
 }
 
@@ -176,15 +176,17 @@ fn a_line_without_an_end_takes_no_memory() {
         super::PROGRAM,
     ]);
     command.args(["trace", "hooks.jsonl"]);
-    let said = user.said(command.output().unwrap());
-    assert_eq!(said.status, 0, "{said:?}");
+    let printed = user.printed(command.output().unwrap());
+    assert_eq!(printed.status, 0, "{printed:?}");
     assert!(
-        said.out.ends_with("1 line, 1 blocked, 1 line unreadable\n"),
-        "{said:?}"
+        printed
+            .out
+            .ends_with("1 line, 1 blocked, 1 line unreadable\n"),
+        "{printed:?}"
     );
     file.set_len(1 << 30).unwrap();
-    let said = user.run(&["trace", "hooks.jsonl"]);
-    assert_eq!(said.status, 2, "{said:?}");
+    let printed = user.run(&["trace", "hooks.jsonl"]);
+    assert_eq!(printed.status, 2, "{printed:?}");
 }
 
 #[test]
@@ -196,9 +198,9 @@ fn a_new_table_follows_the_umask() {
         let script = format!("umask {umask} && exec \"$@\"");
         command.args(["-c", &script, "sh", super::PROGRAM]);
         command.args(["fire", "session:start", "--record", "new.json"]);
-        let said = user.said(command.output().unwrap());
+        let printed = user.printed(command.output().unwrap());
         let table = user.path("project/new.json");
-        assert_eq!((said.status, mode_of(&table)), (0, mode), "{said:?}");
+        assert_eq!((printed.status, mode_of(&table)), (0, mode), "{printed:?}");
         std::fs::remove_file(table).unwrap();
     }
 }

@@ -124,7 +124,7 @@ fn a_terminal_shows_colours_and_a_spinner() {
 }
 
 #[test]
-fn a_terminal_that_can_do_nothing_gets_plain_text() {
+fn a_dumb_terminal_gets_plain_text() {
     let user = User::with_project_file(GUARDED);
     user.run(&["trust", "--yes"]);
     let mut program = OnTerminal::start(&user, &SUDO, &[("TERM", "dumb")]);
@@ -136,7 +136,7 @@ fn a_terminal_that_can_do_nothing_gets_plain_text() {
 }
 
 #[test]
-fn ctrl_c_takes_the_whole_tree_of_the_hook_along() {
+fn ctrl_c_ends_the_tree_of_the_hook() {
     let user = User::new();
     let command = "sleep 60 & echo $! >child; wait";
     let hooks = json!([
@@ -150,7 +150,7 @@ fn ctrl_c_takes_the_whole_tree_of_the_hook_along() {
     eventually("the hook has started", || {
         user.path("project/child").exists()
     });
-    eventually("it has said so", || {
+    eventually("it has printed so", || {
         user.read("project/child").ends_with('\n')
     });
     let child = user.read("project/child");
@@ -200,9 +200,9 @@ fn a_signal_ends_background_hooks_too() {
         });
         let pid = user.read("project/pid");
         kill_process(Pid::from_child(&program), Signal::INT).unwrap();
-        let said = user.said(program.wait_with_output().unwrap());
-        assert_eq!(said.status, 130, "{said:?}");
-        let report = said.json();
+        let printed = user.printed(program.wait_with_output().unwrap());
+        assert_eq!(printed.status, 130, "{printed:?}");
+        let report = printed.json();
         if !background {
             assert_eq!(report["results"][0]["failure"], "cancelled");
             assert_eq!(report["allowed"], false);

@@ -27,12 +27,15 @@ fn a_table_counts_unreadable_lines() {
 }
 
 #[test]
-fn a_trace_is_a_page_that_is_whole_in_itself() {
+fn the_page_of_a_trace_is_self_contained() {
     let user = User::new();
     let hostile = TRACE.replace("no sudo", "</script><img src=x onerror=alert(1)>");
     user.write("project/hooks.jsonl", &hostile);
-    let said = user.run(&["trace", "hooks.jsonl", "--html", "trace.html"]);
-    assert_eq!((said.status, said.out.as_str()), (0, "wrote trace.html\n"));
+    let printed = user.run(&["trace", "hooks.jsonl", "--html", "trace.html"]);
+    assert_eq!(
+        (printed.status, printed.out.as_str()),
+        (0, "wrote trace.html\n")
+    );
     let page = user.read("project/trace.html");
     assert!(
         !page.contains("<img") && !page.contains("https:"),
@@ -52,10 +55,10 @@ fn a_non_trace_is_refused() {
     let user = User::new();
     user.write("project/other.txt", "one\ntwo\n");
     for (file, words) in [("other.txt", "is not a trace"), ("none", "cannot read")] {
-        let said = user.run(&["trace", file]);
-        assert_eq!(said.status, 2, "{said:?}");
-        assert!(said.err.contains(words), "{said:?}");
-        assert!(said.err.contains("  fix: name a "), "{said:?}");
+        let printed = user.run(&["trace", file]);
+        assert_eq!(printed.status, 2, "{printed:?}");
+        assert!(printed.err.contains(words), "{printed:?}");
+        assert!(printed.err.contains("  fix: name a "), "{printed:?}");
     }
     user.write("project/empty.jsonl", "");
     assert_eq!(user.run(&["trace", "empty.jsonl"]).status, 0);
@@ -66,8 +69,8 @@ fn ten_thousand_lines_are_shown() {
     let user = User::new();
     let line = TRACE.lines().next().unwrap();
     user.write("project/long.jsonl", &format!("{line}\n").repeat(10_000));
-    let said = user.run(&["trace", "long.jsonl"]);
-    assert!(said.out.ends_with("10000 lines, 10000 blocked\n"));
-    let said = user.run(&["trace", "long.jsonl", "--html", "long.html"]);
-    assert_eq!(said.status, 0, "{said:?}");
+    let printed = user.run(&["trace", "long.jsonl"]);
+    assert!(printed.out.ends_with("10000 lines, 10000 blocked\n"));
+    let printed = user.run(&["trace", "long.jsonl", "--html", "long.html"]);
+    assert_eq!(printed.status, 0, "{printed:?}");
 }

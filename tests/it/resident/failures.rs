@@ -258,7 +258,7 @@ fn a_missing_command_is_not_found() {
         let hook = Hook::new("*", command).unwrap().with_resident();
         world
             .registry()
-            .register(hook.with_working_dir(world.folder()));
+            .register(hook.with_working_dir(world.directory()));
         for _ in 0..5 {
             let result = fire(&world);
             assert_eq!(result.failure, Some(kind), "{result:?}");

@@ -95,12 +95,12 @@ fn nothing_is_left_after_shutdown_or_drop() {
         let stubborn = stubborn + "\nimport time; time.sleep(60)\n";
         world.write("stubborn.py", &stubborn);
         let hook = Hook::program("*", ["python3", "-I", "stubborn.py"]).unwrap();
-        let hook = hook.with_resident().with_working_dir(world.folder());
+        let hook = hook.with_resident().with_working_dir(world.directory());
         world.registry().register(hook);
         let results = world.fire(&blocking_event());
         assert!(results.iter().all(|result| result.success()), "{results:?}");
         let begun = Instant::now();
-        let folder = if drops {
+        let directory = if drops {
             world.drop_executor()
         } else {
             assert!(
@@ -116,7 +116,7 @@ fn nothing_is_left_after_shutdown_or_drop() {
             results.iter().all(|result| is_gone(result.pid))
         });
         assert!(begun.elapsed() < Duration::from_secs(5));
-        drop(folder);
+        drop(directory);
     }
 }
 
@@ -295,7 +295,7 @@ fn approval_is_checked_when_its_turn_comes() {
 
 /// No process is kept whose files are unknown.
 #[test]
-fn a_command_whose_files_are_unknown_runs_once() {
+fn unknown_files_of_a_command_run_one_shot() {
     let world = World::new();
     for command in [
         "exec python3 -I ~/hook.py",
@@ -306,7 +306,7 @@ fn a_command_whose_files_are_unknown_runs_once() {
         world.registry().clear();
         world.write("hook.py", PYTHON);
         let hook = Hook::new("*", command).unwrap().with_resident();
-        let hook = hook.with_env("HOME", world.folder().to_string_lossy());
+        let hook = hook.with_env("HOME", world.directory().to_string_lossy());
         world.registry().register(hook.clone());
         assert_kept(&fire(&world), Residency::OneShot);
         // `inputs` names them.

@@ -37,8 +37,8 @@ for line in sys.stdin:
                     let event = blocking_event().with_data("n", json!(sent));
                     let result = world.fire(&event).remove(0);
                     assert!(result.success(), "{result:?}");
-                    let said = result.output().and_then(|it| it.reason.clone());
-                    assert_eq!(said, Some(sent));
+                    let printed = result.output().and_then(|it| it.reason.clone());
+                    assert_eq!(printed, Some(sent));
                     count.fetch_add(1, Ordering::Relaxed);
                     turn += 1;
                 }
@@ -52,8 +52,8 @@ for line in sys.stdin:
 mod on_linux {
     use super::*;
 
-    fn count(folder: &str) -> usize {
-        std::fs::read_dir(folder).unwrap().count()
+    fn count(directory: &str) -> usize {
+        std::fs::read_dir(directory).unwrap().count()
     }
 
     fn zombies() -> usize {
@@ -98,20 +98,20 @@ mod on_linux {
 #[test]
 fn a_killed_host_leaves_no_hook() {
     const TEST: &str = "resident::load::a_killed_host_leaves_no_hook";
-    if let Some(folder) = std::env::var_os("RESIDENT_HOST") {
+    if let Some(directory) = std::env::var_os("RESIDENT_HOST") {
         let world = World::new();
         world.registry().register(python(&world, PYTHON));
         let result = fire(&world);
         assert_kept(&result, Residency::Started);
         let pid = result.pid.unwrap().to_string();
-        std::fs::write(std::path::Path::new(&folder).join("pid"), pid).unwrap();
+        std::fs::write(std::path::Path::new(&directory).join("pid"), pid).unwrap();
         thread::sleep(Duration::from_secs(60));
         return;
     }
     let world = World::new();
     let mut host = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", TEST])
-        .env("RESIDENT_HOST", world.folder())
+        .env("RESIDENT_HOST", world.directory())
         .stdout(Stdio::null())
         .spawn()
         .unwrap();

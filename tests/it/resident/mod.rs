@@ -25,7 +25,7 @@ pub(super) fn python(world: &World, program: &str) -> Hook {
     Hook::program("*", ["python3", "-I", "hook.py"])
         .unwrap()
         .with_resident()
-        .with_working_dir(world.folder())
+        .with_working_dir(world.directory())
 }
 
 /// Whether no process has this number, as far as `/proc` shows.
@@ -53,8 +53,8 @@ fn one_process_answers_many_events() {
         let next = fire(&world);
         assert_kept(&next, Residency::Kept);
         assert_eq!((next.pid, next.exit_code), (first.pid, 0));
-        let said = |result: &HookResult| result.output().and_then(|it| it.reason.clone());
-        assert_eq!(said(&next), first.pid.map(|pid| pid.to_string()));
+        let printed = |result: &HookResult| result.output().and_then(|it| it.reason.clone());
+        assert_eq!(printed(&next), first.pid.map(|pid| pid.to_string()));
     }
     let bad = blocking_event().with_data("bad", json!(true));
     let blocked = world.fire(&bad).remove(0);
