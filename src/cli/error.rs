@@ -75,7 +75,13 @@ impl From<crate::ConfigError> for Failure {
 
 impl From<crate::TrustError> for Failure {
     fn from(error: crate::TrustError) -> Self {
-        Self::new(with_causes(&error))
+        let failure = Self::new(with_causes(&error));
+        match error {
+            crate::TrustError::Unusable { .. } => failure.with_fix(
+                "correct this file, or remove it and approve the hooks of each project again",
+            ),
+            _ => failure,
+        }
     }
 }
 

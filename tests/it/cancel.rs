@@ -70,7 +70,7 @@ fn a_stubborn_hook_is_killed_after_the_grace() {
     world.await_file("deaf");
     let start = Instant::now();
     handle.cancel();
-    assert!(start.elapsed() < grace, "whoever cancels does not wait");
+    assert!(start.elapsed() < grace, "cancelling does not wait");
     assert!(cancelled(&handle.wait().results()[0]));
     assert!(start.elapsed() >= grace);
 }
@@ -93,7 +93,10 @@ fn cancelling_frees_the_place_in_the_queue() {
             .submit(custom("second:one"), FireOptions::default());
         assert!(refused.is_err(), "there is room for one");
         second.cancel();
-        assert!(second.is_finished(), "nobody runs it, nobody is waited for");
+        assert!(
+            second.is_finished(),
+            "no thread runs it, so no thread is waited for"
+        );
         let outcome = second.wait();
         assert!(cancelled(&outcome.results()[0]) && !outcome.results()[0].started());
     }

@@ -187,7 +187,7 @@ fn watching_replaces_what_was_loaded() {
         USERS,
         &file(&[entry("a:c", "exit 0"), entry("a:d", "exit 0")]),
     );
-    crate::support::eventually("loaded anew", || hooks.report().loaded == 2);
+    crate::support::eventually("loaded again", || hooks.report().loaded == 2);
     drop(watcher);
     assert_eq!(hooks.registry().len(), 2);
     assert_eq!(hooks.reload().loaded, 2);

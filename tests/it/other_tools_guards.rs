@@ -1,4 +1,4 @@
-//! Guards that were written for other tools: what must not keep their word from being heard.
+//! Guards that were written for other tools: their decisions count under every circumstance.
 
 use std::sync::Arc;
 

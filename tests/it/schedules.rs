@@ -154,7 +154,7 @@ impl Observer for Witness {
     }
 
     fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
-        // The host has what was refused back; of the others, each is heard of once.
+        // The host has got back what was refused; each of the others is reported once.
         if reason == DropReason::Cancelled || run.hook.background() {
             self.saw(run);
         }
@@ -172,7 +172,7 @@ struct Actor<'a> {
     taken: Vec<u64>,
 }
 
-/// What a callback has heard.
+/// The calls of a callback.
 #[derive(Default)]
 struct Heard {
     results: AtomicUsize,

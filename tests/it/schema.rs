@@ -21,7 +21,7 @@ fn the_published_schema_is_current() {
     }
     let published: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     let schema = HookConfig::json_schema();
-    assert_eq!(published, schema, "FORGE_HOOKS_BLESS=1 writes it anew");
+    assert_eq!(published, schema, "FORGE_HOOKS_BLESS=1 writes it again");
     assert!(jsonschema::draft202012::meta::is_valid(
         &HookConfig::json_schema()
     ));

@@ -133,7 +133,7 @@ fn a_file_stays_within_twice_its_size() {
         lines
     };
     let lost = traced.trace.lost();
-    assert_eq!(reported(&all()), lost, "whoever flushes has it reported");
+    assert_eq!(reported(&all()), lost, "a flush reports it");
     traced.world.fire(&blocking_event());
     assert_eq!(traced.lines().last().unwrap()["hook"], "unlogged");
     assert_eq!(traced.trace.lost(), lost, "it goes on when it can");

@@ -89,7 +89,7 @@ struct Closed;
 
 impl Gate for Closed {
     fn check(&self, _hook: &Hook) -> GateVerdict {
-        GateVerdict::NotApproved("nobody has approved it".to_owned())
+        GateVerdict::NotApproved("no person has approved it".to_owned())
     }
 }
 
@@ -242,7 +242,7 @@ fn every_end_of_a_hook_has_its_line() {
         ),
         (
             quick(),
-            r#"{"skipped":"not_approved","decision":"allow","reason":"nobody has approved it"}"#,
+            r#"{"skipped":"not_approved","decision":"allow","reason":"no person has approved it"}"#,
         ),
         (many, r#"{"exit_code":0,"cut":true}"#),
         (

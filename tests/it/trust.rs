@@ -61,7 +61,7 @@ impl Project {
         self.world.executor.execute(&blocking_event(), options)
     }
 
-    /// Loaded anew, the guard's event is blocked for this reason.
+    /// After a reload, the guard's event is blocked for this reason.
     #[track_caller]
     pub(crate) fn is_blocked(&self, words: &str) {
         let report = self.load();
@@ -232,7 +232,7 @@ fn a_changed_definition_blocks() {
     project.approve();
     assert!(
         project.load().problems.is_empty(),
-        "until somebody has looked"
+        "until a person has approved it"
     );
 }
 

@@ -1,5 +1,5 @@
-//! Hooks that are loaded anew when their files change. On Unix: Wine, where the tests for Windows run,
-//! never answers the request to tell of changes.
+//! Hooks that are loaded again when their files change. On Unix only: Wine, where the tests for Windows run, does
+//! not report changes.
 #![cfg(all(feature = "watch", unix))]
 
 use std::collections::HashSet;

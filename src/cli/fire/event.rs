@@ -60,17 +60,32 @@ pub(super) fn from_args(
         let (key, value) = pair_of(pair)?;
         event = event.with_data(key, value);
     }
-    if args.event_json.is_none() && lacks_arguments(&event, context) {
-        terminal.note("the event has no `tool_args`, which a host sends; add `--args JSON`")?;
+    let missing = missing_options(&event, context);
+    if args.event_json.is_none() && !missing.is_empty() {
+        let missing = missing.join(" and ");
+        terminal.note(format_args!(
+            "note: a host sends the tool and its arguments: add {missing}"
+        ))?;
     }
     Ok(event)
 }
 
-/// A guard that looks at the arguments sees none, and may decide otherwise than with a host.
-fn lacks_arguments(event: &HookEvent, context: &Context<'_>) -> bool {
+/// Returns the options of the event's tool that are missing. Without them, hooks for a tool do not run, and a guard
+/// that looks at the arguments may decide otherwise than with a host.
+fn missing_options(event: &HookEvent, context: &Context<'_>) -> Vec<&'static str> {
     let spec = context.hooks.vocabulary().event(event.event_type.as_str());
     let mut keys = spec.into_iter().flat_map(EventSpec::data_keys);
-    keys.any(|(key, _)| key == "tool_args") && !event.data.contains_key("tool_args")
+    if !keys.any(|(key, _)| key == "tool_args") {
+        return Vec::new();
+    }
+    let mut missing = Vec::new();
+    if event.tool_name.is_none() {
+        missing.push("`--tool NAME`");
+    }
+    if !event.data.contains_key("tool_args") {
+        missing.push("`--args JSON`");
+    }
+    missing
 }
 
 /// Returns the text itself, or the content of the file after an `@`; no JSON begins with `@`.

@@ -136,7 +136,11 @@ fn a_model_request_can_be_blocked() {
     let refused = refused.unwrap_err();
     assert_eq!(refused.result.decision(), forge_hooks::Decision::Ask);
     let outcome = refused.outcome().expect("what all hooks have printed");
-    assert_eq!(outcome.reason(), None, "with somebody to ask, none blocks");
+    assert_eq!(
+        outcome.reason(),
+        None,
+        "with a host that asks, no hook blocks"
+    );
     assert_eq!(
         outcome.results().len(),
         2,
@@ -247,7 +251,7 @@ fn without_waiting_events_keep_their_order() {
     assert_eq!(
         names.remove(0),
         "tool:pre_execute",
-        "nobody waits in line before the fact"
+        "events before an action do not wait in the queue"
     );
     let line = [
         "session:start",

@@ -117,7 +117,11 @@ fn a_hook_grants_if_it_may() {
     )]);
     let hooks = host.lifecycle();
     let request = || hooks.permission("ls", "read").hooks_may_grant();
-    assert!(request().decide(|_| panic!("nobody is asked")).granted);
+    assert!(
+        request()
+            .decide(|_| panic!("the user is not asked"))
+            .granted
+    );
     assert!(!request().verdict(Decision::Block).decide(|_| true).granted);
     host.world.hook(
         "permission:check",
@@ -125,7 +129,7 @@ fn a_hook_grants_if_it_may() {
     );
     assert!(!request().decide(|_| false).granted, "ask outranks allow");
     host.world.hook("permission:check", "exit 3");
-    let denied = request().decide(|_| panic!("nobody is asked"));
+    let denied = request().decide(|_| panic!("the user is not asked"));
     assert!(!denied.granted);
     assert_eq!(denied.reason(), Some("exited with code 3"));
     assert_eq!(

@@ -125,7 +125,7 @@ fn changes_are_applied_if_the_host_applies() {
     let args = json!({"command": "ls", "cwd": "/"});
 
     let run = hooks.tool("bash", args.clone()).run(works).unwrap();
-    assert_eq!(run.args, args, "nobody has asked for changes");
+    assert_eq!(run.args, args, "the host does not apply changes");
     assert!(run.again.is_none() && run.before.updated_input().is_some());
 
     let run = hooks.tool("bash", args).apply_updates();
@@ -184,8 +184,8 @@ fn a_question_of_a_hooks_goes_to_the_host() {
             assert_eq!(blocked.result.decision(), Decision::Ask);
         }
     }
-    let nobody = hooks.tool("bash", "ls").run(works).unwrap_err();
-    assert_eq!(nobody.result.reason(), Some("sure?"));
+    let blocked = hooks.tool("bash", "ls").run(works).unwrap_err();
+    assert_eq!(blocked.result.reason(), Some("sure?"));
 }
 
 #[test]

@@ -170,7 +170,10 @@ pub(crate) fn same_as_snapshot(name: &str, text: &str) {
         std::fs::write(&path, text).unwrap();
     }
     let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(text, expected, "{name}: FORGE_HOOKS_BLESS=1 writes it anew");
+    assert_eq!(
+        text, expected,
+        "{name}: FORGE_HOOKS_BLESS=1 writes it again"
+    );
 }
 
 /// A guard that objects to `sudo`, and one that only looks on.
