@@ -1,9 +1,9 @@
 //! Measures the cost of loading the largest allowed files.
 //!
 //! Loads files of 1, 4 and 16 MiB of each kind, all below the limits. Fails if 16 MiB take more
-//! than 5 seconds, if the time per byte at 16 MiB is more than 1.5 times the time at 1 MiB, or if
-//! the peak memory at 16 MiB is above 256 MiB (reported by Linux). Where Linux reports it, only the
-//! time of the thread itself counts.
+//! than 5 seconds (not with `--test`), if the time per byte at 16 MiB is more than 1.5 times the time
+//! at 1 MiB, or if the peak memory at 16 MiB is above 256 MiB (reported by Linux). Where Linux reports
+//! it, only the time of the thread itself counts.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -124,11 +124,15 @@ fn load_once(home: &Path) {
 
 const CHILD: &str = "FORGE_HOOKS_BENCH_LOAD";
 
+/// Then no absolute time counts, since the machine may be slow.
+fn is_test() -> bool {
+    std::env::args().any(|arg| arg == "--test")
+}
+
 /// Returns the time of the fastest run, and the largest peak.
 fn measure(home: &Path) -> (Duration, u64) {
     let program = std::env::current_exe().expect("this program");
-    let is_test = std::env::args().any(|arg| arg == "--test");
-    let runs = if is_test { 1 } else { RUNS };
+    let runs = if is_test() { 1 } else { RUNS };
     let runs = (0..runs).map(|_| {
         let child = Command::new(&program).env(CHILD, home).output();
         let printed = child.expect("a process").stdout;
@@ -170,7 +174,7 @@ fn is_within_bounds(home: &Path, kind: &Kind) -> bool {
     let (largest, peak) = measured[2];
     let growth = largest.as_secs_f64() / 16.0 / measured[0].0.as_secs_f64();
     let is_small = peak <= MOST_MEMORY;
-    let is_fast = largest <= MOST_TIME && growth <= MOST_GROWTH;
+    let is_fast = (is_test() || largest <= MOST_TIME) && growth <= MOST_GROWTH;
     if !(is_small && is_fast) {
         println!(
             "{}: beyond bounds, {growth:.2} times as long per byte",
