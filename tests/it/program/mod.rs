@@ -155,6 +155,13 @@ impl Printed {
         format!("exit status {status}\n--- output\n{out}--- error\n{err}")
     }
 
+    /// Checks that the command could not run, printed nothing, and said why with these words.
+    #[track_caller]
+    pub(crate) fn is_refused(&self, words: &str) {
+        assert_eq!((self.status, &*self.out), (2, ""), "{words}: {self:?}");
+        assert!(self.err.contains(words), "{words}: {self:?}");
+    }
+
     /// Checks that the output is the reviewed snapshot.
     #[track_caller]
     pub(crate) fn is_as_in(&self, name: &str) {
