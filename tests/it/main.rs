@@ -18,6 +18,8 @@ mod events;
 mod examples;
 mod execution;
 mod git;
+#[cfg(all(feature = "cli", unix))]
+mod golden;
 mod hook_commit;
 mod hook_guard;
 mod hook_scripts;

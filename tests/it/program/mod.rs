@@ -103,7 +103,11 @@ impl User {
     }
 
     pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Printed {
-        let mut command = self.command(args);
+        self.feed(self.command(args), input)
+    }
+
+    /// Runs this command with this standard input.
+    pub(crate) fn feed(&self, mut command: Command, input: &str) -> Printed {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
