@@ -128,11 +128,12 @@ fn one_by_one<'a>(
         let stops = stop_on_failure && !result.should_continue();
         let output = output_after(&result, &firing.event);
         answer(result);
-        if stops && !firing.is_cancelled() {
-            break;
-        }
+        // Also what runs after a hook that stops the others gets its output: hooks of other tools do.
         if let Some(output) = output {
             firing = with_output(firing, output, &core.runner.naming);
+        }
+        if stops && !firing.is_cancelled() {
+            break;
         }
     }
     firing

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use forge_hooks::{
-    FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, Lifecycle, Outcome, Reads, TrustPolicy,
+    AppProfile, Dialect, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, Hooks, Lifecycle,
+    Outcome, Reads, TrustPolicy,
 };
 use serde_json::{Value, json};
 
@@ -171,6 +172,46 @@ fn output_is_withheld_if_redaction_fails() {
             );
             let seen = std::fs::read_to_string(world.path("seen")).unwrap_or_default();
             assert!(!seen.contains("abc"), "{seen}");
+        }
+    }
+}
+
+/// Hooks of other tools run after this crate's own, and must not tell the model what was withheld.
+#[cfg(unix)]
+#[test]
+fn hooks_of_other_tools_get_the_note() {
+    let says = |answer: Value| format!("echo '{answer}'");
+    for command in [
+        "exit 3".to_owned(),
+        "kill -KILL $$".to_owned(),
+        "./missing.sh".to_owned(),
+        "sleep 60".to_owned(),
+        "echo text".to_owned(),
+        says(json!({"decision": "block", "reason": "no"})),
+        says(json!({"decision": "ask"})),
+        says(json!({"continue": false})),
+        says(json!({"updatedoutput": 1})),
+        says(json!({"continue": false, "updatedOutput": "clean"})),
+    ] {
+        for options in both_ways() {
+            let world = World::new();
+            let sees = r#"printf '{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"%s"}}' "$(tr -d '"' | tr -d '\\\\')""#;
+            let settings = json!({"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": sees}]}]}});
+            world.write("project/.claude/settings.json", &settings.to_string());
+            let hooks = Hooks::builder(AppProfile::new("myagent"))
+                .config_home(world.path("config"))
+                .project(world.path("project"))
+                .other_tools([Dialect::Claude])
+                .trust(TrustPolicy::Everything)
+                .load();
+            hooks
+                .registry()
+                .register(redacts(&command).with_timeout(Duration::from_millis(300)));
+            let outcome = hooks.execute_with(&event(), options);
+            let context = outcome.additional_context().unwrap_or_default();
+            assert!(context.contains("tool_response"), "{command}: {outcome:?}");
+            assert!(!context.contains("pw=abc"), "{command}: {context}");
+            assert_ne!(outcome.updated_output(), None, "{command}");
         }
     }
 }
