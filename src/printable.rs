@@ -3,6 +3,8 @@
 //!
 //! All output for people uses this one rule. Knows nothing of what is shown.
 
+use std::borrow::Cow;
+
 /// Unicode's property Default_Ignorable_Code_Point: characters that fonts do not show. From
 /// DerivedCoreProperties.txt of Unicode 16.0. U+061C, U+200E, U+200F, U+202A to U+202E and U+2066 to
 /// U+2069 are all characters of Bidi_Control (PropList.txt).
@@ -68,6 +70,25 @@ pub fn printable(text: &str) -> String {
         }
     }
     shown
+}
+
+/// The most characters of a text of another author that a message repeats.
+const LONGEST_QUOTE: usize = 80;
+
+/// Returns as much of a text as a message repeats.
+pub(crate) fn beginning(text: &str) -> &str {
+    match text.char_indices().nth(LONGEST_QUOTE) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}
+
+/// Returns the same, with a mark where the text goes on.
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
+    match beginning(text) {
+        part if part.len() < text.len() => format!("{part}…").into(),
+        whole => whole.into(),
+    }
 }
 
 /// Returns the same JSON, safe to show: each character that is not [printable](is_printable) is replaced by a

@@ -1,5 +1,6 @@
 //! Decides which of a project's hooks may run if a person must approve them.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,8 +18,9 @@ use crate::trust::{ProjectApprovals, TrustError, TrustStore};
 const MOST_NOT_APPROVED: usize = 1000;
 
 /// The result of checking a project's hooks.
-#[derive(Default)]
-pub(super) struct Admission {
+pub(super) struct Admission<'a> {
+    /// The names of hooks that the user's files switch off.
+    disable: &'a HashSet<String>,
     /// The project's file, or its path if it does not exist.
     pub(super) path: PathBuf,
     /// The other tools whose hooks are loaded. Hooks of no other tools can have vanished.
@@ -32,7 +34,19 @@ pub(super) struct Admission {
     pub(super) problems: Vec<Problem>,
 }
 
-impl Admission {
+impl<'a> Admission<'a> {
+    pub(super) fn new(disable: &'a HashSet<String>) -> Self {
+        Self {
+            disable,
+            path: PathBuf::new(),
+            dialects: Vec::new(),
+            vanished: Vec::new(),
+            unapproved: Vec::new(),
+            unapproved_in: None,
+            problems: Vec::new(),
+        }
+    }
+
     /// Removes all of the project's hooks, if no store of approvals can be found.
     pub(super) fn refuse_all(&mut self) {
         if self.path.exists() {
@@ -52,8 +66,10 @@ impl Admission {
             Err(error) => return refuse_without_store(files, &error.to_string()),
         };
         // Errors in a clone without approvals must not block its host.
-        if !approvals.knows_project() {
-            for file in to_approve(files) {
+        for file in to_approve(files) {
+            if approvals.knows_project() {
+                file.hide_entries(self.disable);
+            } else {
                 file.drop_placeholders();
                 file.keep_first(MOST_NOT_APPROVED);
             }
@@ -97,8 +113,7 @@ impl Admission {
         }
         let mut names = Vec::new();
         for label in self.unapproved.iter().take(MOST_NAMED) {
-            let short: String = label.chars().take(LONGEST_NAMED).collect();
-            names.push(format!("`{short}`"));
+            names.push(format!("`{label}`"));
         }
         let mut names = names.join(", ");
         if count > MOST_NAMED {
@@ -117,7 +132,6 @@ impl Admission {
 
 /// The most hooks without an approval that a message names.
 const MOST_NAMED: usize = 10;
-const LONGEST_NAMED: usize = 60;
 
 /// Returns the command of the program `forge-hooks`.
 pub(super) fn approve_command(profile: &AppProfile, root: &Path) -> String {

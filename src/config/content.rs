@@ -2,6 +2,7 @@
 //!
 //! `reader` reads the text.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -124,6 +125,17 @@ impl Loaded {
     pub(super) fn drop_placeholders(&mut self) {
         self.unreadable = false;
         self.items.retain(|item| !item.is_placeholder);
+    }
+
+    /// Makes placeholder hooks name only their places: no person has approved what they replace, so a model must
+    /// not read it. A hook with one of these names stays, since it will be left out.
+    pub(super) fn hide_entries(&mut self, disable: &HashSet<String>) {
+        for item in self.items.iter_mut().filter(|item| item.is_placeholder) {
+            if !item.hook.name().is_some_and(|name| disable.contains(name)) {
+                let hook = Hook::clone(&item.hook).without_entry_text();
+                item.hook = Arc::new(hook);
+            }
+        }
     }
 
     /// Keeps this many hooks, and reports a problem if there are more.

@@ -13,6 +13,7 @@ use std::path::Path;
 use super::report::Severity;
 use crate::events::Vocabulary;
 use crate::hook::{Hook, HookCommand, Reads, Shell, Stdin, Token, is_interpreter, words};
+use crate::printable::shortened;
 use crate::profile::AppProfile;
 
 /// The host's names, events and tools.
@@ -118,7 +119,7 @@ fn unfired(hook: &Hook, vocabulary: &Vocabulary) -> Vec<Finding> {
 fn no_event(hook: &Hook) -> Option<Finding> {
     let mut alternatives = hook.event_pattern().split(',').map(str::trim);
     let dead = alternatives.find(|text| !text.contains([':', '*', '?', '[']))?;
-    let message = format!("`{dead}` matches no event");
+    let message = format!("`{}` matches no event", shortened(dead));
     let help = "names of events have the form `category:action`, as in `tool:pre_execute`";
     Some(Finding::new("event", message).with_help(help))
 }
@@ -130,7 +131,10 @@ fn unknown_event(hook: &Hook) -> Option<Finding> {
         return None;
     }
     let nearest = hook.pattern().nearest_known()?;
-    let message = format!("`{}` matches no built-in event", hook.event_pattern());
+    let message = format!(
+        "`{}` matches no built-in event",
+        shortened(hook.event_pattern())
+    );
     Some(Finding::new("event", message).with_suggestion(nearest))
 }
 
@@ -146,7 +150,10 @@ fn missing_working_dir(hook: &Hook) -> Option<Finding> {
     missing.then(|| {
         Finding::new(
             "working_dir",
-            format!("`{}` is not a directory", path.display()),
+            format!(
+                "`{}` is not a directory",
+                shortened(&path.to_string_lossy())
+            ),
         )
     })
 }
@@ -183,15 +190,17 @@ fn shell_words(args: &[String], base: Option<&Path>) -> Option<Finding> {
     if let Some(index) = index.filter(|it| *it == 0 || !reads_its_argument_again(&args[it - 1])) {
         let message = format!(
             "`{}` is used as it is, since `args` run without a shell",
-            args[index]
+            shortened(&args[index])
         );
         let finding = Finding::new(format!("args[{index}]"), message);
         return Some(finding.with_help("write the whole path, or use `command`"));
     }
     match args {
         [only] if only.contains(' ') && !base.unwrap_or(Path::new("")).join(only).is_file() => {
-            let message =
-                format!("`{only}` contains a space, but `args` is a list of single words");
+            let message = format!(
+                "`{}` contains a space, but `args` is a list of single words",
+                shortened(only)
+            );
             let words: Vec<_> = only
                 .split_whitespace()
                 .map(|word| format!("{word:?}"))
@@ -199,7 +208,7 @@ fn shell_words(args: &[String], base: Option<&Path>) -> Option<Finding> {
             let help = if only.contains(['$', '&', '|', ';', '<', '>', '(', '`', '"', '\'']) {
                 "code for a shell is `command`".to_owned()
             } else {
-                format!("write [{}]", words.join(", "))
+                format!("write [{}]", shortened(&words.join(", ")))
             };
             Some(Finding::new("args[0]", message).with_help(help))
         }
@@ -227,7 +236,7 @@ fn outside_of_data(hook: &Hook) -> Option<Finding> {
             Some(_) => return None,
         };
         let key = format!("when.{pointer}");
-        Some(Finding::new(key, format!("`{pointer}` {message}")).with_help(help))
+        Some(Finding::new(key, format!("`{}` {message}", shortened(pointer))).with_help(help))
     })
 }
 

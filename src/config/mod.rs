@@ -265,7 +265,9 @@ impl HookConfig {
     fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> LoadedHooks {
         let mut others = self.other_tools.find(root, policy, self.has_global_files());
         let mut files = self.read_global();
-        let mut admission = Admission::default();
+        let named = files.iter().flat_map(|file| &file.disable);
+        let disable: HashSet<String> = named.cloned().collect();
+        let mut admission = Admission::new(&disable);
         if let Some(root) = root {
             files.extend(self.admit_project(root, policy, &mut others, &mut admission));
         }
@@ -273,11 +275,6 @@ impl HookConfig {
 
         let mut report = LoadReport::default();
         let is_broken = files.iter().any(Loaded::is_broken);
-        let disable: HashSet<String> = files
-            .iter()
-            .flat_map(|file| &file.disable)
-            .cloned()
-            .collect();
         let mut hooks: Vec<Arc<Hook>> = Vec::new();
         for loaded in files {
             loaded.problems().iter().for_each(log_problem);
@@ -312,7 +309,7 @@ impl HookConfig {
         root: &Path,
         policy: Option<&TrustPolicy>,
         others: &mut foreign::LoadedFiles,
-        admission: &mut Admission,
+        admission: &mut Admission<'_>,
     ) -> Vec<Loaded> {
         let own_path = self.project_path(root);
         let existing = own_path.clone().filter(|path| path.exists());

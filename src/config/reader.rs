@@ -16,6 +16,7 @@ use super::position::{Positions, TextRange};
 use super::report::{Excerpt, Problem, Severity};
 use crate::events::nearest;
 use crate::hook::{Allowance, Hook, HookSource, LIKE_A_KEY, NotCompiled, nearest_key};
+use crate::printable::shortened;
 
 /// The most bytes of a line that are shown around a problem: a whole file may be one line.
 const LONGEST_EXCERPT: usize = 160;
@@ -320,7 +321,7 @@ impl Reader<'_> {
         if outline::is_note(key) || !self.file.loaded.shows_more() {
             return;
         }
-        let mut finding = Finding::new(key, format!("unknown key `{key}`"));
+        let mut finding = Finding::new(key, format!("unknown key `{}`", shortened(key)));
         finding.range = range;
         finding.help = index.and_then(|_| help_for_key(key)).map(str::to_owned);
         finding.suggestion = match index {
@@ -343,7 +344,8 @@ impl Reader<'_> {
         if !entry.has(&error.key) {
             let mut unknown = entry.unknown_keys();
             let typo = unknown.find(|(key, _)| nearest_key(key) == Some(error.key.as_str()));
-            problem.help = typo.map(|(key, _)| format!("`{key}` is probably a typo of it"));
+            problem.help =
+                typo.map(|(key, _)| format!("`{}` is probably a typo of it", shortened(key)));
         }
         problem
     }

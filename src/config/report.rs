@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::position::TextRange;
 use crate::hook::{Hook, named};
-use crate::printable::printable;
+use crate::printable::{printable, shortened};
 use crate::trust::{TrustError, TrustStore};
 
 /// Which hooks may run. A required argument of [`HookConfig::load_into`], so that a host decides explicitly
@@ -173,12 +173,13 @@ impl Problem {
 
     /// Sets the entry and the key in it.
     pub(super) fn place_in(&mut self, index: Option<usize>, key: &str) {
+        let key = shortened(key);
         self.index = index;
         self.key = match index {
             Some(index) if key.is_empty() => Some(format!("hooks[{index}]")),
             Some(index) => Some(format!("hooks[{index}].{key}")),
             None if key.is_empty() => None,
-            None => Some(key.to_owned()),
+            None => Some(key.into_owned()),
         };
     }
 

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::error::HookError;
 use super::globs::{self, translated};
 use super::keys::{key_error, kind, unexpected, wrong_type};
+use crate::printable::shortened;
 
 /// The most bytes of an expression. A longer one would compile to more than `LARGEST`.
 const LONGEST: usize = 64 * 1024;
@@ -27,9 +28,6 @@ const SMALLEST: usize = 1024;
 
 /// The most bytes of the states that a search creates while it runs.
 const LARGEST_CACHE: usize = 256 * 1024;
-
-/// The most characters of an expression that an error message repeats.
-const LONGEST_SHOWN: usize = 80;
 
 /// The longest value, in bytes, that is searched. A search takes time, during which the host waits.
 pub(super) const LONGEST_VALUE: usize = 64 * 1024;
@@ -238,13 +236,6 @@ fn list_of_globs(key: &str, items: &[Value]) -> Result<Vec<String>, HookError> {
         }
     }
     Ok(globs)
-}
-
-fn shortened(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(LONGEST_SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
-        None => text.into(),
-    }
 }
 
 /// Formats as `git *`, `git *, hg *` or `regex \bsudo\b`.

@@ -17,6 +17,7 @@ use super::parts::{
     SHORTEST_TIMEOUT, Shell, Stdin,
 };
 use crate::pattern::EventPattern;
+use crate::printable::beginning;
 use crate::redact::Redactor;
 
 /// Decides, right before each run, whether a hook may run.
@@ -161,6 +162,18 @@ impl Hook {
         change(&mut self);
         self.fingerprint = Fingerprint::default();
         self
+    }
+
+    /// Makes a placeholder hook name only the place of the entry that it replaces.
+    pub(crate) fn without_entry_text(self) -> Self {
+        let place = self.source.as_ref().map(ToString::to_string);
+        let place = place.unwrap_or_default();
+        self.with(|hook| {
+            let extras = hook.extras.make_mut();
+            extras.name = None;
+            extras.description = format!("placeholder for {place}");
+            extras.refusal = Some(format!("{place} is invalid: fix or remove it").into());
+        })
     }
 
     pub(crate) fn with_pattern(self, pattern: EventPattern) -> Self {
@@ -439,14 +452,16 @@ impl Hook {
         own.or_else(of_when).or_else(of_foreign)
     }
 
-    /// The label that people see: the name, else the description, else the pattern.
+    /// The label that people see: the name, else the description, else the pattern; at most the first 80
+    /// characters.
     #[must_use]
     pub fn label(&self) -> &str {
-        match (self.name(), self.description()) {
+        let label = match (self.name(), self.description()) {
             (None | Some(""), "") => self.foreign().map_or(self.event_pattern(), |it| it.label()),
             (None | Some(""), description) => description,
             (Some(name), _) => name,
-        }
+        };
+        beginning(label)
     }
 }
 

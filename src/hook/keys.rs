@@ -11,6 +11,7 @@ use super::error::{HookError, KeyError};
 use super::inherit::Inherit;
 use super::parts::{FailurePolicy, HookCommand, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, Shell};
 use crate::events::nearest;
+use crate::printable::shortened;
 
 pub(super) type Entry = Map<String, Value>;
 
@@ -81,7 +82,7 @@ pub(super) fn unexpected(
     found: impl Into<String>,
 ) -> HookError {
     let expected = expected.into();
-    let found = found.into();
+    let found = shortened(&found.into()).into_owned();
     HookError::Key(Box::new(KeyError {
         key: key.into(),
         message: format!("expected {expected}, found {found}"),

@@ -12,6 +12,7 @@ use super::error::HookError;
 use super::keys::{Entry, get, key_error, unexpected, wrong_type};
 use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
+use crate::printable::shortened;
 use crate::redact::Redactor;
 
 /// The most conditions of a hook.
@@ -95,7 +96,8 @@ fn path(pointer: &str) -> Result<Box<[String]>, HookError> {
     if let HookError::Key(error) = &mut error
         && !pointer.contains('~')
     {
-        error.suggestion = Some(format!("/{}", pointer.replace('.', "/")));
+        let meant = pointer.replace('.', "/");
+        error.suggestion = Some(format!("/{}", shortened(&meant)));
     }
     Err(error)
 }

@@ -224,7 +224,7 @@ impl Outcome {
     /// counts. None if the output is unchanged, and on any other event.
     ///
     /// If a hook whose failure [withholds](crate::FailurePolicy::Withhold) the output has failed,
-    /// blocked, been skipped or been cancelled, this is a note that names the hook. The host gives
+    /// blocked or been cancelled, this is a note that names the hook. The host gives
     /// this value to its model; [`ToolRun::output`](crate::ToolRun::output) does so.
     #[must_use]
     pub fn updated_output(&self) -> Option<Value> {

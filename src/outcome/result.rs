@@ -250,11 +250,11 @@ impl HookResult {
 
     /// The note that the model receives instead of a tool's output that this hook should have redacted,
     /// and has not. It contains only the reason of the hook's answer, and nothing else that the hook
-    /// wrote: a pipeline that fails may have written the output itself.
+    /// wrote: a pipeline that fails may have written the output itself. A hook that was skipped changes nothing.
     pub(crate) fn withheld_output(&self) -> Option<Value> {
         const LONGEST_REASON: usize = 300;
-        let has_run = self.skipped.is_none() && self.decision() == Decision::Allow;
-        if self.hook.on_failure() != FailurePolicy::Withhold || has_run {
+        let allows = self.decision() == Decision::Allow;
+        if self.hook.on_failure() != FailurePolicy::Withhold || allows {
             return None;
         }
         let why = match self.failure {

@@ -23,6 +23,7 @@ use std::str::FromStr;
 use glob::Pattern;
 
 use crate::events::{EventType, HookEvent};
+use crate::printable::shortened;
 
 pub use mismatch::{Mismatch, PatternPart};
 
@@ -99,7 +100,7 @@ impl EventPattern {
                 message = format!("{NAME_EXPECTED} after `{before}`").into();
             }
             PatternError {
-                pattern: shortened(&source),
+                pattern: shortened(&source).into_owned(),
                 column: source[..at].chars().count() + 1,
                 message,
             }
@@ -206,16 +207,6 @@ const NAME_EXPECTED: &str = "expected a name or a glob";
 const LONGEST_GLOB: usize = 1000;
 
 const LONGEST_PATTERN: usize = 64 * 1024;
-
-/// The most characters of a pattern that an error message repeats.
-const LONGEST_SHOWN: usize = 80;
-
-fn shortened(pattern: &str) -> String {
-    match pattern.char_indices().nth(LONGEST_SHOWN) {
-        Some((end, _)) => format!("{}…", &pattern[..end]),
-        None => pattern.to_owned(),
-    }
-}
 
 /// The most alternatives that are compared with names of events: a pattern may have very many.
 const MOST_SEARCHED: usize = 16;

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use super::{Alternative, EventPattern, MOST_SEARCHED, Segment, shortened};
+use super::{Alternative, EventPattern, MOST_SEARCHED, Segment};
 use crate::events::{EventSpec, EventType, Vocabulary};
+use crate::printable::shortened;
 
 /// A part of a pattern that matches nothing.
 pub(crate) struct Unfired {
@@ -188,8 +189,8 @@ impl Alternative {
 
     fn shown(&self) -> String {
         match self.tool() {
-            Some(tool) => shortened(&format!("{}:{tool}", self.event_text())),
-            None => shortened(&self.event_text()),
+            Some(tool) => shortened(&format!("{}:{tool}", self.event_text())).into_owned(),
+            None => shortened(&self.event_text()).into_owned(),
         }
     }
 }

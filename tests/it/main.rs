@@ -77,6 +77,8 @@ mod trust;
 mod trust_commands;
 mod trust_coverage;
 mod trust_property;
+#[cfg(unix)]
+mod unapproved;
 mod watching;
 mod when;
 mod windows;

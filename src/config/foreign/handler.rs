@@ -13,6 +13,7 @@ use super::origin::Origin;
 use crate::config::lint::Finding;
 use crate::hook::dialects::{ForeignEvent, Subject};
 use crate::hook::{FailurePolicy, Foreign, Hook, HookError, HookSource, Shell};
+use crate::printable::shortened;
 
 /// The settings of a handler's group.
 pub(super) struct Group {
@@ -87,7 +88,10 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
         let [first, second] = choices;
         self.warn(
             &node,
-            format!("expected `{first}` or `{second}`, found `{text}`"),
+            format!(
+                "expected `{first}` or `{second}`, found `{}`",
+                shortened(text)
+            ),
         );
         None
     }
@@ -126,7 +130,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
                 Err(Finding::warning(&given, words))
             }
             Some(other) => {
-                let words = format!("expected `command`, found `{other}`");
+                let words = format!("expected `command`, found `{}`", shortened(other));
                 Err(Finding::error(&given, words).with_suggestion("command"))
             }
             None => Err(Finding::error(&given, given.unexpected("`command`"))),
@@ -240,7 +244,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
                 Some(value) if is_name && !value.contains('\0') => {
                     hook = hook.with_env(name, value);
                 }
-                _ => self.warn(&given, format!("`{name}` cannot be set")),
+                _ => self.warn(&given, format!("`{}` cannot be set", shortened(name))),
             }
         }
         hook

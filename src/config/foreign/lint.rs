@@ -10,6 +10,7 @@ use crate::config::lint::Finding;
 use crate::events::{EventType, LIKE_AN_EVENT, nearest};
 use crate::hook::dialects::{self, Subject};
 use crate::hook::{Dialect, Hook, HookCommand, Token, is_interpreter, words};
+use crate::printable::shortened;
 
 /// The most bytes of a command that is checked.
 const LONGEST_COMMAND: usize = 64 * 1024;
@@ -48,15 +49,22 @@ pub(super) fn matcher(node: &Node<'_, '_>, subject: Subject, found: &mut Vec<Fin
         && !tool.is_empty()
         && rule.ends_with(')')
     {
-        let words = format!("`{text}` is a permission rule, which matches no tool");
-        let help = format!("write \"matcher\": \"{tool}\", and \"if\": \"{text}\" in the handler");
+        let words = format!(
+            "`{}` is a permission rule, which matches no tool",
+            shortened(text)
+        );
+        let help = format!(
+            "write \"matcher\": \"{}\", and \"if\": \"{}\" in the handler",
+            shortened(tool),
+            shortened(text)
+        );
         found.push(Finding::warning(node, words).with_help(help));
     }
     let server = text.strip_prefix("mcp__");
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if let Some(server) = server.filter(|it| it.chars().all(is_name) && !it.contains("__")) {
-        let words = format!("`{text}` matches no tool: it names a server");
-        let meant = format!("mcp__{server}__.*");
+        let words = format!("`{}` matches no tool: it names a server", shortened(text));
+        let meant = format!("mcp__{}__.*", shortened(server));
         found.push(Finding::warning(node, words).with_suggestion(meant));
     }
 }
@@ -141,12 +149,18 @@ fn script(node: &Node<'_, '_>, text: &str, hook: &Hook) -> Option<Finding> {
     };
     match path.metadata() {
         Err(_) => {
-            let words = format!("`{name}` does not exist: the hook fails, and does not block");
+            let words = format!(
+                "`{}` does not exist: the hook fails, and does not block",
+                shortened(name)
+            );
             Some(Finding::warning(node, words))
         }
         Ok(metadata) if is_run && metadata.is_file() && !is_executable(&metadata) => {
-            let words = format!("`{name}` is not executable: the hook fails, and does not block");
-            Some(Finding::warning(node, words).with_help(format!("chmod +x {name}")))
+            let words = format!(
+                "`{}` is not executable: the hook fails, and does not block",
+                shortened(name)
+            );
+            Some(Finding::warning(node, words).with_help(format!("chmod +x {}", shortened(name))))
         }
         Ok(_) => None,
     }

@@ -25,6 +25,7 @@ use super::reader::{Compiled, open};
 use super::report::{Problem, Severity, TrustPolicy};
 use crate::hook::dialects;
 use crate::hook::{Dialect, Hook, HookCommand, ToolAliases};
+use crate::printable::shortened;
 
 use origin::Origin;
 use reader::Switches;
@@ -359,7 +360,10 @@ fn files_of_plugin(directory: &Path, origin: &Origin, found: &mut Vec<Loaded>) -
         if path.is_file() && !Path::new(name).components().any(goes_out) {
             paths.push(path);
         } else {
-            let words = format!("the manifest names `{name}`, which is not a file of the plugin");
+            let words = format!(
+                "the manifest names `{}`, which is not a file of the plugin",
+                shortened(name)
+            );
             found.push(missing(&manifest, words));
         }
     }

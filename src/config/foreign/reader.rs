@@ -22,6 +22,7 @@ use crate::config::report::Severity;
 use crate::hook::dialects::{self, ForeignEvent};
 use crate::hook::{Dialect, Foreign, Hook, HookError, NotCompiled};
 use crate::pattern::EventPattern;
+use crate::printable::shortened;
 
 /// The hooks that a file switches off.
 #[derive(Default)]
@@ -178,12 +179,15 @@ impl Reader<'_> {
         }
         let mut finding = Finding::new(
             format!("hooks.{name}"),
-            format!("hosts do not fire `{name}`: its hooks do not run"),
+            format!(
+                "hosts do not fire `{}`: its hooks do not run",
+                shortened(name)
+            ),
         );
         finding.range = groups.key_range.clone();
         if known.is_none() {
             finding.severity = Severity::Error;
-            finding.message = format!("`{name}` is not an event of {}", tool.name);
+            finding.message = format!("`{}` is not an event of {}", shortened(name), tool.name);
             finding.suggestion = lint::nearest_event(tool.dialect, name).map(str::to_owned);
         }
         let meant = finding.suggestion.clone();

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::Finding;
 use crate::hook::Hook;
+use crate::printable::shortened;
 use crate::redact::Redactor;
 
 /// The most names of a file that are checked: checking takes longer than reading.
@@ -33,8 +34,10 @@ impl SecretNames {
             self.left -= 1;
             is_secret(name, &self.redactor)
         })?;
-        let message =
-            format!("the list passes on `{name}`, whose name looks like that of a secret");
+        let message = format!(
+            "the list passes on `{}`, whose name looks like that of a secret",
+            shortened(name)
+        );
         let help = "remove it unless the hook needs it";
         Some(Finding::new("inherit", message).with_help(help))
     }
