@@ -3,34 +3,42 @@
 
 mod fire;
 mod outcomes;
+mod validate;
 
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Checks that the text is that of the corpus, and shows the lines that differ.
+/// Checks that the text is that of the corpus, and shows the lines that differ, each behind the head of its part.
 #[track_caller]
 fn same_as_corpus(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/it/golden")
-        .join(name);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join("tests/it/golden").join(name);
     if std::env::var_os("FORGE_HOOKS_BLESS").is_some() {
         std::fs::write(&path, text).unwrap();
     }
     let corpus = std::fs::read_to_string(&path).unwrap_or_default();
-    if corpus == text {
-        return;
+    if corpus != text {
+        let before = only(&corpus, text, '-');
+        let now = only(text, &corpus, '+');
+        panic!("{name} differs; FORGE_HOOKS_BLESS=1 writes it again\n{before}{now}");
     }
-    let only = |text: &str, other: &str, mark: char| {
-        let known: HashSet<&str> = other.lines().collect();
-        let lines = text
-            .lines()
-            .enumerate()
-            .filter(|(_, line)| !known.contains(line));
-        lines
-            .map(|(at, line)| format!("{mark} {}: {line}\n", at + 1))
-            .collect::<String>()
-    };
-    let before = only(&corpus, text, '-');
-    let now = only(text, &corpus, '+');
-    panic!("{name} differs; FORGE_HOOKS_BLESS=1 writes it again\n{before}{now}");
+}
+
+/// The lines of one text that are not in the same part of the other.
+fn only(text: &str, other: &str, mark: char) -> String {
+    let known: HashSet<_> = with_heads(other).collect();
+    let missing = with_heads(text).filter(|line| !known.contains(line));
+    missing
+        .map(|(head, line)| format!("{mark} {head} | {}\n", line.trim()))
+        .collect()
+}
+
+fn with_heads(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut head = "";
+    text.lines().map(move |line| {
+        if !line.starts_with(' ') {
+            head = line;
+        }
+        (head, line)
+    })
 }
