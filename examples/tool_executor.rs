@@ -66,7 +66,8 @@ fn show(run: &ToolRun<String, Box<dyn Error>>) -> bool {
     for message in run.system_messages() {
         println!("  for the user: {message}");
     }
-    match &run.result {
+    // Not the tool's own output: hooks may have masked or withheld it.
+    match run.output() {
         Ok(output) => println!("  {output}"),
         Err(error) => println!("  failed: {error}"),
     }

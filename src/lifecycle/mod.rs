@@ -45,7 +45,8 @@ pub use tool::{ToolCall, ToolRun};
 /// let listing = hooks.tool("ls", json!({"path": "."})).run(|args| {
 ///     Ok::<_, std::io::Error>(format!("what is in {}", args["path"]))
 /// })?;
-/// assert_eq!(listing.result?, r#"what is in ".""#);
+/// // As hooks have left it: this is what the model gets.
+/// assert_eq!(listing.output().unwrap(), r#"what is in ".""#);
 ///
 /// let blocked = hooks.tool("rm", json!({"path": "/"})).run(|_| -> Result<(), String> {
 ///     unreachable!("a hook has blocked it")

@@ -59,7 +59,7 @@ impl<'a> ToolCall<'a> {
     /// # Errors
     /// If a hook blocks the call, or the user declines when asked. The tool has not been called then.
     /// With [`on_ask`](ToolCall::on_ask), the [decision](HookResult::decision) of the result in the
-    /// error is `Ask` if the user declined. An error of the tool itself is in [`ToolRun::result`].
+    /// error is `Ask` if the user declined. An error of the tool itself is in [`ToolRun::output`].
     ///
     /// # Panics
     /// If the tool panics, after `tool:error` has been fired with the message of the panic.
@@ -83,7 +83,7 @@ impl<'a> ToolCall<'a> {
             Err(error) => self.fire_error(&error.to_string()),
         };
         Ok(ToolRun {
-            result,
+            original: result,
             args: self.args,
             before,
             again,
@@ -169,10 +169,11 @@ impl fmt::Debug for ToolCall<'_> {
 
 /// A tool that was called, with the outcomes of its hooks.
 #[non_exhaustive]
-#[must_use = "the tool may have failed: look at `result`"]
+#[must_use = "the tool may have failed: look at `output`"]
 pub struct ToolRun<T, E> {
-    /// The return value of the tool.
-    pub result: Result<T, E>,
+    /// The tool's output before its hooks, which the model must not receive: hooks may have masked or withheld
+    /// it. [`output`](Self::output) is for the model.
+    pub original: Result<T, E>,
     /// The arguments that it was called with.
     pub args: Value,
     /// The outcome before the call, of the original call.
@@ -184,14 +185,26 @@ pub struct ToolRun<T, E> {
 }
 
 impl<T: Serialize, E> ToolRun<T, E> {
-    /// The tool's result for the model: as JSON, or its replacement by hooks
-    /// ([`Outcome::updated_output`]). None if the tool has failed; `null` if the result cannot be
-    /// written as JSON, as hooks receive it.
-    #[must_use]
-    pub fn output(&self) -> Option<Value> {
-        let result = self.result.as_ref().ok()?;
+    /// Returns the tool's output for the model, as hooks have left it ([`Outcome::updated_output`]): text as it is,
+    /// any other value as JSON.
+    ///
+    /// # Errors
+    /// With the error of the tool, if it has failed.
+    pub fn output(&self) -> Result<String, &E> {
+        Ok(match self.output_json()? {
+            Value::String(text) => text,
+            other => other.to_string(),
+        })
+    }
+
+    /// Returns the same as JSON. `null` if the tool's own output cannot be written as JSON, as hooks receive it.
+    ///
+    /// # Errors
+    /// As with [`output`](Self::output).
+    pub fn output_json(&self) -> Result<Value, &E> {
+        let original = self.original.as_ref()?;
         let updated = self.after.as_ref().and_then(Outcome::updated_output);
-        Some(updated.unwrap_or_else(|| serde_json::to_value(result).unwrap_or_default()))
+        Ok(updated.unwrap_or_else(|| serde_json::to_value(original).unwrap_or_default()))
     }
 }
 
@@ -243,7 +256,7 @@ fn joined(texts: &[&str]) -> Option<String> {
 impl<T, E> fmt::Debug for ToolRun<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolRun")
-            .field("succeeded", &self.result.is_ok())
+            .field("succeeded", &self.original.is_ok())
             .field("before", &self.before)
             .field("again", &self.again)
             .field("after", &self.after)

@@ -224,8 +224,8 @@ impl Outcome {
     /// counts. None if the output is unchanged, and on any other event.
     ///
     /// If a hook whose failure [withholds](crate::FailurePolicy::Withhold) the output has failed,
-    /// blocked or been cancelled, this is a note that names the hook. The host gives
-    /// this value to its model; [`ToolRun::output`](crate::ToolRun::output) does so.
+    /// blocked or been cancelled, this is a note that names the hook. The host gives this value to its model;
+    /// [`ToolRun::output`](crate::ToolRun::output) is the same as text.
     #[must_use]
     pub fn updated_output(&self) -> Option<Value> {
         if self.kind.event_type != EventType::ToolPostExecute {

@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+#[cfg(unix)]
+use serde_json::{Value, json};
+
 use crate::support::World;
 #[cfg(unix)]
 use crate::support::is_missing;
@@ -167,6 +170,27 @@ fn the_agent_shows_problems_and_is_blocked() {
     let output = output_of("tool_executor", &[], &world);
     has_lines(&output, &["  blocked by hook `keeper`: exited with code 3"]);
     assert!(output.contains("did you mean `read`?"), "{output}");
+}
+
+/// Not the tool's own output, which may be a secret.
+#[cfg(unix)]
+#[test]
+fn the_agent_shows_what_hooks_made_of_it() {
+    let shown = |command: &str| {
+        let world = World::new();
+        let hooks = include_str!("../../examples/config/myagent/hooks.json");
+        let mut hooks: Value = serde_json::from_str(hooks).unwrap();
+        hooks["hooks"].as_array_mut().unwrap().push(json!(
+            {"event": "tool:post_execute:read", "command": command, "on_failure": "withhold"}
+        ));
+        world.write("config/myagent/hooks.json", &hooks.to_string());
+        output_of("tool_executor", &[], &world)
+    };
+    let withheld = shown("exit 3");
+    assert!(!withheld.contains("\n  buy milk"), "{withheld}");
+    assert!(withheld.contains("exited with code 3"), "{withheld}");
+    let changed = shown("echo '{\"updatedOutput\": \"buy nothing\"}'");
+    has_lines(&changed, &["  buy nothing"]);
 }
 
 #[test]

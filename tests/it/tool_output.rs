@@ -334,18 +334,24 @@ fn a_tool_run_has_the_output_for_the_model() {
             .tool("bash", json!({}))
             .run(|_| Ok::<_, String>("pw=abc"))
             .unwrap();
-        assert_eq!(run.output(), Some(json!("masked")), "{waits}");
+        assert_eq!(run.output_json(), Ok(json!("masked")), "{waits}");
+        assert_eq!(run.output().unwrap(), "masked");
         world.registry().clear();
         let run = hooks
             .tool("bash", json!({}))
             .run(|_| Ok::<_, String>("pw=abc"))
             .unwrap();
-        assert_eq!(run.output(), Some(json!("pw=abc")));
+        assert_eq!(run.output_json(), Ok(json!("pw=abc")));
         let run = hooks
             .tool("bash", json!({}))
             .run(|_| Err::<String, _>("no"))
             .unwrap();
-        assert_eq!(run.output(), None);
+        assert_eq!(run.output(), Err(&"no"));
+        let run = hooks
+            .tool("bash", json!({}))
+            .run(|_| Ok::<_, String>([1, 2]))
+            .unwrap();
+        assert_eq!(run.output().unwrap(), "[1,2]");
     }
 }
 

@@ -15,7 +15,7 @@ fn a_tool_has_its_events_around_it() {
     let host = Host::with([]);
     let hooks = host.lifecycle().session_id("s1");
     let run = hooks.tool("read", json!({"path": "a"})).run(works).unwrap();
-    assert_eq!(run.result.unwrap(), json!({"lines": 3}));
+    assert_eq!(run.original.unwrap(), json!({"lines": 3}));
     assert_eq!(run.args, json!({"path": "a"}));
     assert_eq!(
         (
@@ -42,7 +42,7 @@ fn a_failed_tool_fires_its_error() {
         .tool("read", json!({"path": "a"}))
         .run(|_| std::fs::read_to_string("/no/such/file"))
         .unwrap();
-    let error = run.result.unwrap_err();
+    let error = run.original.unwrap_err();
     assert_eq!(host.names(), ["tool:pre_execute", "tool:error"]);
     assert_eq!(host.seen.data(1)["error"], json!(error.to_string()));
 }
@@ -108,7 +108,7 @@ fn answers_after_the_tool_change_nothing() {
         ),
     ]);
     let run = host.lifecycle().tool("bash", "ls").run(works).unwrap();
-    assert!(run.result.is_ok() && run.after.as_ref().unwrap().allowed());
+    assert!(run.original.is_ok() && run.after.as_ref().unwrap().allowed());
     assert_eq!(
         run.additional_context().as_deref(),
         Some("it was slow\nand large")
@@ -131,7 +131,7 @@ fn changes_are_applied_if_the_host_applies() {
     let run = hooks.tool("bash", args).apply_updates();
     let run = run.run(|args| Ok::<_, String>(args.clone())).unwrap();
     let changed = json!({"command": "ls -l", "cwd": "/"});
-    assert_eq!(run.result.as_ref().unwrap(), &changed);
+    assert_eq!(run.original.as_ref().unwrap(), &changed);
     assert_eq!(run.args, changed);
     assert!(run.again.is_some());
     assert_eq!(
@@ -249,7 +249,7 @@ fn debug_hides_arguments_and_results() {
     let run = call.run(|_| Ok::<_, String>(Opaque("hunter22"))).unwrap();
     let shown = format!("{before} {run:?}");
     assert!(!shown.contains("hunter22"), "{shown}");
-    assert_eq!(run.result.unwrap().0, "hunter22");
+    assert_eq!(run.original.unwrap().0, "hunter22");
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn an_endless_change_is_applied_once() {
     let hooks = host.lifecycle();
     let run = hooks.tool("count", json!({"n": 1})).apply_updates();
     let run = run.run(|args| Ok::<_, String>(args["n"].clone())).unwrap();
-    assert_eq!(run.result.unwrap(), 2);
+    assert_eq!(run.original.unwrap(), 2);
     assert!(
         world
             .executor
@@ -314,7 +314,7 @@ fn the_changed_call_is_asked_about_once() {
         asked.push(question.event.data["tool_args"]["command"].clone());
         true
     });
-    assert!(run.run(works).unwrap().result.is_ok());
+    assert!(run.run(works).unwrap().original.is_ok());
     assert_eq!(asked, ["rm -i a"]);
 }
 
