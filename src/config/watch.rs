@@ -188,8 +188,10 @@ impl Watching {
         // Keeps the channel open. Without a watcher, its end would be received at once.
         let _kept = sender.clone();
         let forward = move |event| {
-            // If the channel is full, the reports in it suffice to check the files.
-            let _ = sender.try_send(event);
+            if !is_reading(&event) {
+                // If the channel is full, the reports in it suffice to check the files.
+                let _ = sender.try_send(event);
+            }
         };
         let watcher = notify::recommended_watcher(forward);
         let watcher = watcher.inspect_err(|error| {
@@ -209,11 +211,11 @@ impl Watching {
                     self.load_anew();
                 }
             }
-            is_notified = crossbeam_channel::select! {
-                recv(stopped) -> _ => return,
-                recv(events) -> event => event.is_ok_and(|event| self.concerns(&event)),
-                default(LOOK_INTERVAL) => false,
+            let next_look = Instant::now() + LOOK_INTERVAL;
+            let Some(is_change) = self.await_change(&events, stopped, next_look) else {
+                return;
             };
+            is_notified = is_change;
         }
     }
 
@@ -227,8 +229,9 @@ impl Watching {
         let end = Instant::now() + LONGEST_UNREST;
         let mut before = None;
         loop {
-            if !self.await_quiet(events, stopped, end) {
-                return None;
+            let mut until = Instant::now() + QUIET;
+            while self.await_change(events, stopped, until.min(end))? {
+                until = Instant::now() + QUIET;
             }
             let reading = self.reading();
             let is_same = before == Some(reading.digest);
@@ -239,21 +242,21 @@ impl Watching {
         }
     }
 
-    /// Returns false when the watcher is dropped.
-    fn await_quiet(
+    /// Returns whether a change is reported before `until`. None when the watcher is dropped. Other reports must
+    /// not end the wait: the reading after it causes some.
+    fn await_change(
         &self,
         events: &Receiver<FileEvent>,
         stopped: &Receiver<()>,
-        end: Instant,
-    ) -> bool {
-        let mut until = Instant::now() + QUIET;
+        until: Instant,
+    ) -> Option<bool> {
+        let time_is_up = crossbeam_channel::at(until);
         loop {
-            let is_quiet = crossbeam_channel::at(until.min(end));
             crossbeam_channel::select! {
-                recv(stopped) -> _ => return false,
-                recv(is_quiet) -> _ => return true,
+                recv(stopped) -> _ => return None,
+                recv(time_is_up) -> _ => return Some(false),
                 recv(events) -> event => if event.is_ok_and(|event| self.concerns(&event)) {
-                    until = Instant::now() + QUIET;
+                    return Some(true);
                 },
             }
         }
@@ -347,13 +350,11 @@ impl Watching {
         }
     }
 
-    /// Returns whether the event may be a change. Reading is not one; this thread itself reads the files.
+    /// Returns whether the event may be a change of the files.
     fn concerns(&self, event: &FileEvent) -> bool {
         let Ok(event) = event else { return true };
-        let is_access = matches!(event.kind, EventKind::Access(kind)
-            if kind != AccessKind::Close(AccessMode::Write));
         let concerns = |path: &PathBuf| self.files.iter().any(|file| file.starts_with(path));
-        !is_access && (event.need_rescan() || event.paths.iter().any(concerns))
+        event.need_rescan() || event.paths.iter().any(concerns)
     }
 
     /// Finds the files again, and makes the system report changes in the directory of each, or in the nearest
@@ -385,6 +386,12 @@ impl Watching {
             })
             .collect();
     }
+}
+
+/// Returns whether the event is not a change. The watcher itself reads the files.
+fn is_reading(event: &FileEvent) -> bool {
+    let Ok(event) = event else { return false };
+    matches!(event.kind, EventKind::Access(kind) if kind != AccessKind::Close(AccessMode::Write))
 }
 
 /// Returns whether the text is one complete object, of this crate or of another tool.

@@ -12,6 +12,8 @@ use forge_hooks::{Approval, Dialect, HookConfig, HookRegistry, HookWatcher, Trus
 use serde_json::json;
 
 use crate::config::{FORGE, config, file_of};
+#[cfg(target_os = "linux")]
+use crate::support::alone;
 use crate::support::{World, custom, eventually, hook};
 
 const PROJECT: &str = "project/.src/forge/hooks.json";
@@ -317,4 +319,71 @@ fn a_broken_file_keeps_no_revoked_hook() {
     eventually("it is skipped", || {
         world.fire(&custom("a:b"))[0].skipped.is_some()
     });
+}
+
+/// The processor time of the watcher's threads.
+#[cfg(target_os = "linux")]
+fn watchers_time() -> Duration {
+    let mut time = Duration::ZERO;
+    for task in std::fs::read_dir("/proc/self/task").unwrap().flatten() {
+        let read = |file: &str| std::fs::read_to_string(task.path().join(file)).unwrap_or_default();
+        let name = read("comm");
+        if name.starts_with("forge-hooks-wat") || name.starts_with("notify") {
+            let schedstat = read("schedstat");
+            let nanoseconds = schedstat.split(' ').next().unwrap_or_default();
+            time += Duration::from_nanos(nanoseconds.parse().unwrap_or_default());
+        }
+    }
+    time
+}
+
+/// Idle work is endless, so only time shows it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_watcher_is_idle_when_nothing_changes() {
+    if !alone("watching::a_watcher_is_idle_when_nothing_changes") {
+        return;
+    }
+    let world = World::new();
+    world.write(
+        "plugin/.claude-plugin/plugin.json",
+        r#"{"hooks": "more.json"}"#,
+    );
+    world.write("plugin/more.json", "{}");
+    world.write("home/.gemini/extensions/a/hooks/hooks.json", "{}");
+    world.write("home/.gemini/settings.json", "{}");
+    world.write(FORGE, &file_of(&["one"]));
+    let config = config(&world)
+        .with_other_tools([Dialect::Gemini])
+        .with_plugin(world.path("plugin"))
+        .with_home(world.path("home"));
+    let registry = Arc::clone(world.registry());
+    let root = world.path("project");
+    let watcher = config
+        .watch(registry, root, TrustPolicy::Everything)
+        .unwrap();
+    world.write(FORGE, &file_of(&["two"]));
+    let report = watcher.reports().recv_timeout(LONG_ENOUGH).unwrap();
+    assert!(report.is_ok(), "{report:?}");
+    let log = std::path::Path::new(FORGE).with_file_name("log");
+    for writes_log in [false, true] {
+        let before = watchers_time();
+        let end = Instant::now() + Duration::from_secs(3);
+        while Instant::now() < end {
+            if writes_log {
+                world.write(
+                    log.to_str().unwrap(),
+                    "a hook's own file, beside its hooks.json",
+                );
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        let took = watchers_time().saturating_sub(before);
+        assert!(
+            took < Duration::from_millis(150),
+            "{took:?}, log: {writes_log}"
+        );
+        assert!(watcher.reports().is_empty());
+    }
+    assert!(watchers_time() > Duration::ZERO, "the threads are found");
 }
