@@ -1,9 +1,44 @@
-//! Writing to the log of the host, whose logger may panic.
+//! Writing to the log of the host, whose logger may panic: one that uses `println!` does when its output is closed.
+//!
+//! Only these macros write to the log. They catch the panic of a logger, so that it does not affect hooks.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Writes to the log, and catches the panic of a logger: one that uses `println!` panics when its
-/// output is closed.
-pub(crate) fn log_safely(write: impl FnOnce()) {
-    let _ = catch_unwind(AssertUnwindSafe(write));
+pub(crate) use log::Level;
+
+/// Calls code that writes to the log, and catches the panic of a logger. None if it panicked.
+pub(crate) fn log_safely<T>(write: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(write)).ok()
 }
+
+macro_rules! log_at {
+    ($level:expr, $($words:tt)+) => {{
+        let _ = $crate::logging::log_safely(|| ::log::log!($level, $($words)+));
+    }};
+}
+
+macro_rules! error_safely {
+    ($($words:tt)+) => { $crate::logging::log!($crate::logging::Level::Error, $($words)+) };
+}
+
+macro_rules! warn_safely {
+    ($($words:tt)+) => { $crate::logging::log!($crate::logging::Level::Warn, $($words)+) };
+}
+
+macro_rules! info_safely {
+    ($($words:tt)+) => { $crate::logging::log!($crate::logging::Level::Info, $($words)+) };
+}
+
+macro_rules! debug_safely {
+    ($($words:tt)+) => { $crate::logging::log!($crate::logging::Level::Debug, $($words)+) };
+}
+
+macro_rules! trace_safely {
+    ($($words:tt)+) => { $crate::logging::log!($crate::logging::Level::Trace, $($words)+) };
+}
+
+// `warn` is also an attribute, so a macro cannot be exported under this name where it is defined.
+pub(crate) use {
+    debug_safely as debug, error_safely as error, info_safely as info, log_at as log,
+    trace_safely as trace, warn_safely as warn,
+};

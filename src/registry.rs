@@ -12,10 +12,9 @@ use std::sync::{
     Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
 };
 
-use log::{debug, warn};
-
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
+use crate::logging::{debug, warn};
 use crate::pattern::{Alternative, Segment};
 use crate::printable::printable;
 

@@ -29,11 +29,11 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use log::{debug, info, warn};
 use serde_json::Value;
 
 use crate::events::Vocabulary;
 use crate::hook::Hook;
+use crate::logging::{debug, info, warn};
 use crate::printable::printable;
 use crate::profile::AppProfile;
 use crate::redact::Redactor;

@@ -6,7 +6,6 @@ use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use log::warn;
 use serde_json::Value;
 
 use super::edit::{Editor, Pairs};
@@ -16,6 +15,7 @@ use super::outline::{self, Failure, Outline};
 use super::report::ConfigError;
 use crate::files::{self, NewFile};
 use crate::hook::{Dialect, Hook, KEYS, in_order};
+use crate::logging::warn;
 
 /// The most copies of a broken file. When they exist, saving fails, so that a person looks at them.
 const MOST_COPIES: usize = 100;

@@ -12,7 +12,6 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use log::{info, warn};
 use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
@@ -20,6 +19,7 @@ use super::outline::Tokens;
 use super::places::absolute;
 use super::report::{LoadReport, TrustPolicy, in_use};
 use super::{HookConfig, Installed, LoadedHooks, admission, file};
+use crate::logging::{info, log_safely, warn};
 use crate::registry::HookRegistry;
 
 /// An editor that saves a file makes several changes: a load waits until there was no change for this time.
@@ -368,23 +368,38 @@ impl Watching {
                 .map(Path::to_owned)
         };
         let wanted: HashSet<PathBuf> = self.files.iter().filter_map(existing).collect();
-        let Some(watcher) = &mut self.watcher else {
-            return;
-        };
-        for directory in self.watched.difference(&wanted) {
+        let left: Vec<_> = self.watched.difference(&wanted).cloned().collect();
+        for directory in left {
             // An error means that the directory is gone.
-            let _ = watcher.unwatch(directory);
+            self.with_watcher(|watcher| watcher.unwatch(&directory));
         }
         // Directories that are watched already are included, since one may have been removed and created
         // again.
         self.watched = wanted
             .into_iter()
             .filter(|directory| {
-                watcher
-                    .watch(directory, RecursiveMode::NonRecursive)
-                    .is_ok()
+                self.with_watcher(|watcher| watcher.watch(directory, RecursiveMode::NonRecursive))
             })
             .collect();
+    }
+
+    /// Returns whether the call succeeds. The watcher has a thread that writes to the log too. If a logger that
+    /// panics has ended it, each call of the watcher panics, also dropping it.
+    fn with_watcher(
+        &mut self,
+        call: impl FnOnce(&mut RecommendedWatcher) -> notify::Result<()>,
+    ) -> bool {
+        let Some(watcher) = &mut self.watcher else {
+            return false;
+        };
+        let called = log_safely(|| call(watcher));
+        if called.is_none() {
+            std::mem::forget(self.watcher.take());
+            warn!(
+                "changes of hooks files are not reported any more: they are found within two seconds"
+            );
+        }
+        called.is_some_and(|result| result.is_ok())
     }
 }
 

@@ -9,10 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use log::error;
 
 use crate::events::EventKind;
-use crate::logging::log_safely;
+use crate::logging::error;
 use crate::outcome::{HookResult, Outcome};
 use crate::process::Cancel;
 
@@ -123,7 +122,7 @@ impl ResultSink {
 fn call(callback: &mut Callback, update: HookUpdate<'_>) -> bool {
     let called = catch_unwind(AssertUnwindSafe(|| callback(update)));
     if called.is_err() {
-        log_safely(|| error!("the callback of a submitted event panicked; it is not called again"));
+        error!("the callback of a submitted event panicked; it is not called again");
     }
     called.is_ok()
 }
@@ -131,7 +130,7 @@ fn call(callback: &mut Callback, update: HookUpdate<'_>) -> bool {
 /// Wakes a task. A waker is code of the host and may panic.
 fn wake(waker: Waker) {
     if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
-        log_safely(|| error!("the waker of a submitted event panicked"));
+        error!("the waker of a submitted event panicked");
     }
 }
 

@@ -5,8 +5,6 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use log::warn;
-
 use super::core::Core;
 use super::options::FireOptions;
 use super::others::{count_own, note_discarded};
@@ -15,7 +13,7 @@ use super::tool_output::{count_redacting, output_after, with_output};
 use super::{background, parallel};
 use crate::events::EventType;
 use crate::hook::Hook;
-use crate::logging::log_safely;
+use crate::logging::warn;
 use crate::outcome::HookResult;
 use crate::runner::{DropReason, Firing};
 
@@ -79,11 +77,9 @@ fn run_own_at_once(
         answer(result);
     });
     if shared.firing.event.event_type == EventType::ToolPostExecute && replacing > 1 {
-        log_safely(|| {
-            warn!(
-                "{replacing} hooks that ran in parallel replace the output of a tool: only the last one counts"
-            );
-        });
+        warn!(
+            "{replacing} hooks that ran in parallel replace the output of a tool: only the last one counts"
+        );
     }
 }
 

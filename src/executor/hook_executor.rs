@@ -4,8 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use log::{Level, log};
-
 use super::core::Core;
 use super::delivery::{CallbackState, HookUpdate};
 use super::dispatch;
@@ -18,7 +16,7 @@ use super::shutdown::ShutdownReport;
 use super::tool_output::{move_redacting_first, redacts};
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
-use crate::logging::log_safely;
+use crate::logging::{Level, log};
 use crate::outcome::{HookResult, Outcome};
 use crate::registry::HookRegistry;
 use crate::runner::{Fired, SharedEvent};
@@ -141,12 +139,10 @@ impl HookExecutor {
         } else {
             Level::Debug
         };
-        log_safely(|| {
-            log!(
-                level,
-                "{count} hooks on {name} were not run, because `{variable}` is set"
-            );
-        });
+        log!(
+            level,
+            "{count} hooks on {name} were not run, because `{variable}` is set"
+        );
         Vec::new()
     }
 

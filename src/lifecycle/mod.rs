@@ -13,11 +13,11 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use log::warn;
 use serde_json::Value;
 
 use crate::events::{HookEvent, HostContext};
 use crate::executor::{FireOptions, HookExecutor};
+use crate::logging::warn;
 use crate::outcome::{HookBlockedError, HookResult, Outcome};
 
 pub use agent::Subagent;

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use log::warn;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -10,6 +9,7 @@ use super::{
     Ask, Lifecycle, Question, ask_user_if_needed, options, with_panic_reported, without_duplicates,
 };
 use crate::events::{HookEvent, bounded_copy, drop_values};
+use crate::logging::warn;
 use crate::outcome::{HookBlockedError, HookOutput, HookResult, Outcome};
 use crate::printable::printable;
 

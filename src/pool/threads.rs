@@ -13,10 +13,9 @@ use std::time::Instant;
 use std::{fmt, io, thread};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
-use log::warn;
 
 use super::queue::{Priority, Queue, Removed, Ticket};
-use crate::logging::log_safely;
+use crate::logging::warn;
 use crate::process::Cancel;
 
 /// A unit of work for a thread.
@@ -261,9 +260,7 @@ impl Pool {
         let goes_on = key.is_some_and(|key| state.queue.release(key));
         state.close_when_done();
         if goes_on && let Err(error) = self.wake_thread(state) {
-            log_safely(|| {
-                warn!("no thread can be started, so queued hooks wait for a running one: {error}")
-            });
+            warn!("no thread can be started, so queued hooks wait for a running one: {error}");
         }
     }
 
@@ -292,9 +289,7 @@ impl Pool {
         if left == 0 {
             return Err(error);
         }
-        log_safely(|| {
-            warn!("cannot start another thread; hooks run on the {left} that there are: {error}")
-        });
+        warn!("cannot start another thread; hooks run on the {left} that there are: {error}");
         Ok(())
     }
 

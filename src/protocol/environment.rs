@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use log::warn;
 use serde_json::Value;
 
 use super::circular::HookChain;
@@ -13,6 +12,7 @@ use super::names::{Names, VariableName, prefixed};
 use super::spill::Spill;
 use crate::events::{DEEPEST_DATA, HookEvent};
 use crate::hook::{FailurePolicy, Hook, Inherit, Reads, Stdin};
+use crate::logging::warn;
 use crate::process::{Environment, Inherited, LARGEST_VARIABLE};
 use crate::profile::AppProfile;
 

@@ -2,12 +2,10 @@
 //!
 //! Knows when output is an answer, not the format of an answer.
 
-use log::warn;
-
 use super::firing::Firing;
 use super::report::Reporter;
 use crate::hook::FailurePolicy;
-use crate::logging::log_safely;
+use crate::logging::warn;
 use crate::outcome::{FailureKind, HookResult};
 use crate::printable::printable;
 use crate::protocol::{
@@ -92,14 +90,12 @@ fn with_unusable_answer(
         result.error = Some(error);
     } else {
         let hook = &result.hook;
-        log_safely(|| {
-            warn!(
-                "the output of hook `{}` on {} is treated as plain text: {}",
-                reporter.label(hook),
-                firing.event.event_type,
-                reporter.shown(hook, &error)
-            );
-        });
+        warn!(
+            "the output of hook `{}` on {} is treated as plain text: {}",
+            reporter.label(hook),
+            firing.event.event_type,
+            reporter.shown(hook, &error)
+        );
         let words = format!("standard output is treated as plain text: {error}");
         result.diagnostics.push(words);
     }

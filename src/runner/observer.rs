@@ -8,11 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use log::error;
-
 use crate::events::HookEvent;
 use crate::hook::{Hook, named};
-use crate::logging::log_safely;
+use crate::logging::error;
 use crate::outcome::HookResult;
 
 /// Observes an executor's hooks; see [`HookExecutorBuilder::observer`].
@@ -172,7 +170,7 @@ impl Observers {
     fn each(&self, what: impl Fn(&dyn Observer)) {
         for observer in &self.0 {
             if catch_unwind(AssertUnwindSafe(|| what(&**observer))).is_err() {
-                log_safely(|| error!("an observer of hooks panicked; the hook is not affected"));
+                error!("an observer of hooks panicked; the hook is not affected");
             }
         }
     }

@@ -7,12 +7,10 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use log::{Level, debug, error, log, trace, warn};
-
 use super::observer::DropReason;
 use crate::events::EventType;
 use crate::hook::Hook;
-use crate::logging::log_safely;
+use crate::logging::{Level, debug, error, log, trace, warn};
 use crate::outcome::{Decision, FailureKind, HookResult};
 use crate::printable::{printable, printable_lines};
 use crate::redact::Redactor;
@@ -45,9 +43,7 @@ impl Reporter {
             Err(_) => false,
         };
         if is_new {
-            log_safely(|| {
-                warn!("hook `{}`: {}", self.label(hook), self.shown(hook, words));
-            });
+            warn!("hook `{}`: {}", self.label(hook), self.shown(hook, words));
         }
     }
 
@@ -67,14 +63,10 @@ impl Reporter {
     }
 
     pub(crate) fn start(&self, hook: &Hook, event_type: &EventType) {
-        log_safely(|| debug!("hook `{}` starts on {event_type}", self.label(hook)));
+        debug!("hook `{}` starts on {event_type}", self.label(hook));
     }
 
     pub(crate) fn end(&self, result: &HookResult, event_type: &EventType, can_block: bool) {
-        log_safely(|| self.output_and_end(result, event_type, can_block));
-    }
-
-    fn output_and_end(&self, result: &HookResult, event_type: &EventType, can_block: bool) {
         let hook = &result.hook;
         let (stdout, stderr) = (result.stdout.trim_end(), result.stderr.trim_end());
         if !stdout.is_empty() {
@@ -155,23 +147,19 @@ impl Reporter {
             _ if hook.background() => Level::Warn,
             _ => Level::Debug,
         };
-        log_safely(|| {
-            log!(
-                level,
-                "hook `{}` does not run on {event_type}: {}",
-                self.label(hook),
-                reason.words()
-            );
-        });
+        log!(
+            level,
+            "hook `{}` does not run on {event_type}: {}",
+            self.label(hook),
+            reason.words()
+        );
     }
 
     /// Logs a panic in this crate's own code.
     pub(crate) fn panicked(&self, hook: &Hook) {
-        log_safely(|| {
-            error!(
-                "the engine panicked at hook `{}`; please report this",
-                self.label(hook)
-            );
-        });
+        error!(
+            "the engine panicked at hook `{}`; please report this",
+            self.label(hook)
+        );
     }
 }

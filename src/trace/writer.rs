@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_channel::{Receiver, Sender};
-use log::warn;
 
 use super::file::TraceFile;
 use super::line::{Note, gap};
 use crate::hook::Hook;
+use crate::logging::warn;
 use crate::redact::Redactor;
 
 pub(super) enum Message {

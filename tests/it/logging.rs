@@ -377,3 +377,73 @@ fn a_key_without_a_variable_is_not_logged() {
     }
     assert_eq!(reported("log-key"), []);
 }
+
+/// The path of the file makes the logger panic, also in the thread of `notify`.
+#[cfg(all(feature = "watch", unix))]
+#[test]
+fn a_logger_that_panics_ends_no_watcher() {
+    listen();
+    let world = World::new();
+    let file = "log-panics/src/forge/hooks.json";
+    world.write(file, "{");
+    let config = HookConfig::default().with_config_home(world.path("log-panics"));
+    let registry = std::sync::Arc::clone(world.registry());
+    let root = world.path("project");
+    let watcher = config
+        .watch(registry, root, forge_hooks::TrustPolicy::Everything)
+        .unwrap();
+    assert_eq!(watcher.report().problems.len(), 1);
+    for (text, count) in [
+        ("[", 0),
+        (r#"{"hooks": [{"event": "*", "command": "exit 2"}]}"#, 1),
+    ] {
+        world.write(file, text);
+        let report = watcher.reports().recv_timeout(Duration::from_secs(10));
+        assert_eq!(report.unwrap().in_use, count);
+    }
+    assert!(!world.outcome(&blocking_event()).allowed());
+}
+
+#[test]
+fn a_logger_that_panics_stops_no_load_or_save() {
+    listen();
+    let world = World::new();
+    let file = world.write("log-panics/forge/hooks.json", "{");
+    let profile = || AppProfile::new("forge");
+    let hooks = Hooks::builder(profile())
+        .config_home(world.path("log-panics"))
+        .load();
+    assert_eq!(hooks.reload().problems.len(), 1);
+    hooks.registry().register(hook("zoo:log-panics", "exit 0"));
+    let config = HookConfig::new(profile()).with_config_home(world.path("log-panics"));
+    config.save_global([hook("*", "exit 2")]).unwrap();
+    assert!(file.with_file_name("hooks.json.broken").exists());
+    assert!(hooks.reload().is_ok());
+    assert!(!hooks.execute(&blocking_event()).allowed());
+    let disabled = r#"{"disable": ["log-panics"], "hooks": [
+        {"event": "*", "command": "exit 2", "name": "log-panics"}]}"#;
+    std::fs::write(file, disabled).unwrap();
+    assert_eq!(hooks.reload().disabled, ["log-panics"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_logger_that_panics_stops_no_trace() {
+    listen();
+    let traced = World::new();
+    let path = traced.path("log-panics/trace.jsonl");
+    std::fs::create_dir(traced.path("log-panics")).unwrap();
+    let trace = forge_hooks::Trace::builder(&path).build().unwrap();
+    let world = crate::tracing::traced_by(&trace);
+    world.hook("*", "exit 0");
+    // A directory in its place cannot be written.
+    let _ = std::fs::remove_file(&path);
+    std::fs::create_dir(&path).unwrap();
+    world.fire(&blocking_event());
+    crate::tracing::flush(&trace);
+    assert_eq!(trace.lost(), 1);
+    std::fs::remove_dir(&path).unwrap();
+    world.fire(&blocking_event());
+    crate::tracing::flush(&trace);
+    assert_eq!(crate::tracing::lines(&path).len(), 2, "a gap and a run");
+}

@@ -16,7 +16,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("events", &[]),
     ("pattern", &["events"]),
     ("hook", &["events", "pattern", "redact"]),
-    ("registry", &["events", "hook", "pattern", "printable"]),
+    (
+        "registry",
+        &["events", "hook", "logging", "pattern", "printable"],
+    ),
     ("outcome", &["events", "hook", "printable", "redact"]),
     (
         "protocol",
@@ -24,6 +27,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "events",
             "profile",
             "hook",
+            "logging",
             "outcome",
             "printable",
             "process",
@@ -57,6 +61,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "pattern",
             "profile",
             "hook",
+            "logging",
             "printable",
             "registry",
             "trust",
@@ -66,10 +71,21 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     ("trust", &["hook", "files"]),
     ("templates", &["hook", "profile"]),
-    ("lifecycle", &["events", "executor", "outcome", "printable"]),
+    (
+        "lifecycle",
+        &["events", "executor", "logging", "outcome", "printable"],
+    ),
     (
         "trace",
-        &["events", "hook", "outcome", "printable", "redact", "runner"],
+        &[
+            "events",
+            "hook",
+            "logging",
+            "outcome",
+            "printable",
+            "redact",
+            "runner",
+        ],
     ),
     (
         "hooks",
@@ -306,5 +322,21 @@ fn the_library_prints_nothing() {
         assert!(!writing || may_write, "{} writes", source.path.display());
         let marked = markers.iter().find(|marker| source.text.contains(*marker));
         assert_eq!(marked, None, "{}", source.path.display());
+    }
+}
+
+/// A logger of the host may panic. The program has a logger of its own.
+#[test]
+fn only_logging_calls_the_logger() {
+    let names_log = |code: &str| {
+        let in_word = |c: char| c.is_alphanumeric() || c == '_';
+        let mut found = code.match_indices("log::");
+        found.any(|(at, _)| !code[..at].ends_with(in_word))
+    };
+    for source in sources() {
+        let may_log = ["logging", "bin"].contains(&source.module.as_str());
+        let logs = names_log(&code(&source.text));
+        assert!(!logs || may_log, "{} may panic", source.path.display());
+        assert!(logs || source.module != "logging", "it is found");
     }
 }
