@@ -125,6 +125,11 @@ impl Naming {
         self.names.profile()
     }
 
+    /// Returns the first variable after this mark of `cmd` (`%` or `!`) that can have a value of an event.
+    pub(crate) fn variable_after(&self, mark: char, text: &str) -> Option<String> {
+        self.names.variable_after(mark, text)
+    }
+
     /// The hooks that are running above this host.
     pub(crate) fn chain(&self) -> &HookChain {
         &self.chain

@@ -39,6 +39,12 @@ const SHORT_NAMES: [(&str, &str); 4] = [
     ("TOOL_RESULT", "TOOL_RESULT"),
 ];
 
+/// The variables that other tools set for their hooks, as far as their values come from the event.
+pub(super) const CLAUDE_EFFORT: &str = "CLAUDE_EFFORT";
+pub(super) const GEMINI_CWD: &str = "GEMINI_CWD";
+pub(super) const GEMINI_SESSION_ID: &str = "GEMINI_SESSION_ID";
+const OF_OTHER_TOOLS: [&str; 3] = [CLAUDE_EFFORT, GEMINI_CWD, GEMINI_SESSION_ID];
+
 /// The names of one variable.
 #[derive(Debug)]
 pub(super) struct VariableName {
@@ -122,6 +128,23 @@ impl Names {
             }
         }
         names
+    }
+
+    /// Returns the first variable after this mark of `cmd` (`%` or `!`) that can have a value of an event, in
+    /// capitals. `cmd` ignores case, and removes `^` before it reads a command again.
+    pub(super) fn variable_after(&self, mark: char, text: &str) -> Option<String> {
+        let text = text.replace('^', "").to_ascii_uppercase();
+        let in_name = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+        let after_marks = text.split(mark).skip(1);
+        let mut names = after_marks.map(|rest| rest.chars().take_while(in_name).collect());
+        names.find(|name: &String| self.can_be_of_event(name))
+    }
+
+    /// Every name with a prefix can be that of a key of the data.
+    fn can_be_of_event(&self, name: &str) -> bool {
+        let mut prefixes = prefixed(&self.profile, "");
+        let is_short = self.profile.short_names() && SHORT_NAMES.iter().any(|it| it.0 == name);
+        is_short || OF_OTHER_TOOLS.contains(&name) || prefixes.any(|it| name.starts_with(&it))
     }
 
     /// Returns the variables of an event in the host's own environment, which has them if a hook has

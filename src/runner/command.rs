@@ -7,19 +7,17 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use crate::hook::{Dialect, Foreign, HookCommand, Shell};
+use crate::hook::{Dialect, Foreign, Hook, HookCommand, Shell};
 use crate::process::Args;
+use crate::protocol::Naming;
 
 /// Returns the program to start, as a name or a path, and its arguments. An error is a message for the user.
-pub(crate) fn command_line(
-    command: &HookCommand,
-    prefixes: &[String],
-) -> Result<(OsString, Args), String> {
-    match command {
+pub(crate) fn command_line(hook: &Hook, naming: &Naming) -> Result<(OsString, Args), String> {
+    match hook.command() {
         HookCommand::Program(words) => Ok(program(words.iter().map(OsString::from))),
         HookCommand::Shell { text, shell } => match shell {
-            None if cfg!(windows) => cmd(text, prefixes),
-            Some(Shell::Cmd) => cmd(text, prefixes),
+            None if cfg!(windows) => cmd(hook, text, naming),
+            Some(Shell::Cmd) => cmd(hook, text, naming),
             None => Ok(posix("/bin/sh", "-c", text)),
             Some(Shell::Sh) if cfg!(unix) => Ok(posix("/bin/sh", "-c", text)),
             Some(shell @ (Shell::Pwsh | Shell::PowerShell)) => {
@@ -38,11 +36,11 @@ pub(crate) fn command_line(
 /// arguments of a program, `${CLAUDE_PROJECT_DIR}` and similar names are replaced.
 pub(crate) fn foreign_command_line(
     foreign: &Foreign,
-    command: &HookCommand,
-    prefixes: &[String],
+    hook: &Hook,
+    naming: &Naming,
     project: &Path,
 ) -> Result<(OsString, Args), String> {
-    match command {
+    match hook.command() {
         HookCommand::Program(words) => {
             let expanded = |word: &String| foreign.expanded(word, project).into_owned().into();
             Ok(program(words.iter().map(expanded)))
@@ -54,9 +52,9 @@ pub(crate) fn foreign_command_line(
                 Ok(posix(shell, "-lc", text))
             }
             _ if *HAS_BASH => Ok(posix("bash", "-c", text)),
-            _ => command_line(command, prefixes),
+            _ => command_line(hook, naming),
         },
-        HookCommand::Shell { .. } => command_line(command, prefixes),
+        HookCommand::Shell { .. } => command_line(hook, naming),
     }
 }
 
@@ -81,29 +79,20 @@ fn posix(shell: impl Into<OsString>, option: &str, text: &str) -> (OsString, Arg
     (shell.into(), Args::List(vec![option.into(), text.into()]))
 }
 
+fn cmd(hook: &Hook, text: &str, naming: &Naming) -> Result<(OsString, Args), String> {
+    check_for_cmd(hook, text, naming)?;
+    shell_cmd(text)
+}
+
 #[cfg(unix)]
-fn cmd(_text: &str, _prefixes: &[String]) -> Result<(OsString, Args), String> {
+fn shell_cmd(_text: &str) -> Result<(OsString, Args), String> {
     Err("shell `cmd` is only available on Windows".to_owned())
 }
 
 /// `/D`: no commands from the registry. `/V:ON`: `!NAME!` is a variable. `/S /C "..."`: only the outermost
 /// quotes of the command line are removed.
 #[cfg(windows)]
-fn cmd(text: &str, prefixes: &[String]) -> Result<(OsString, Args), String> {
-    if text.contains(['\n', '\r']) {
-        return Err(
-            "a command for `cmd` must be one line: `cmd` stops at the first line break".to_owned(),
-        );
-    }
-    let upper = text.to_ascii_uppercase();
-    if let Some(prefix) = prefixes
-        .iter()
-        .find(|prefix| upper.contains(&format!("%{prefix}_")))
-    {
-        return Err(format!(
-            "`cmd` would execute the value of `%{prefix}_...%` as code: write `!{prefix}_...!` instead"
-        ));
-    }
+fn shell_cmd(text: &str) -> Result<(OsString, Args), String> {
     let program = crate::process::command_interpreter();
     Ok((
         program.into(),
@@ -111,13 +100,46 @@ fn cmd(text: &str, prefixes: &[String]) -> Result<(OsString, Args), String> {
     ))
 }
 
+/// Refuses a command that `cmd` would cut, and one in which it would execute the value of a variable as code.
+/// The command can contain the hook's own variables, so their values are checked too.
+fn check_for_cmd(hook: &Hook, text: &str, naming: &Naming) -> Result<(), String> {
+    if text.contains(['\n', '\r']) {
+        return Err(
+            "a command for `cmd` must be one line: `cmd` stops at the first line break".to_owned(),
+        );
+    }
+    let is_read_twice = is_read_twice(text);
+    for text in std::iter::once(text).chain(hook.env().values().map(String::as_str)) {
+        if let Some(name) = naming.variable_after('%', text) {
+            return Err(format!(
+                "`cmd` would execute the value of `%{name}%` as code: write `!{name}!` instead"
+            ));
+        }
+        if is_read_twice && let Some(name) = naming.variable_after('!', text) {
+            return Err(format!(
+                "`cmd` would read the value of `!{name}!` a second time, as code, in a pipe, in `for /f`, after `call`, `start` or `cmd`, or in a batch file: read the event from standard input instead"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether `cmd` reads a part of this command again after it has replaced `!NAME!`.
+fn is_read_twice(command: &str) -> bool {
+    let command = command.replace('^', "").to_ascii_uppercase();
+    let closed: String = command.split_whitespace().collect();
+    let mut words = command.split(|c: char| !c.is_ascii_alphanumeric());
+    let runs_cmd = words.any(|word| ["BAT", "CALL", "CMD", "START"].contains(&word));
+    runs_cmd || closed.contains("FOR/F") || command.replace("||", "").contains('|')
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::hook::Hook;
 
     #[test]
     fn commands_become_command_lines() {
+        let naming = Naming::new(Default::default(), None);
         let hook = Hook::new("*", "-x y").unwrap();
         for (hook, expected) in [
             (hook.clone(), r#"("/bin/sh", List(["-c", " -x y"]))"#),
@@ -134,10 +156,10 @@ mod tests {
                 r#"("a b", List(["-c"]))"#,
             ),
         ] {
-            let line = command_line(hook.command(), &[]).unwrap();
+            let line = command_line(&hook, &naming).unwrap();
             assert_eq!(format!("{line:?}"), expected);
         }
         let cmd = Hook::new("*", "dir").unwrap().with_shell(Shell::Cmd);
-        assert!(command_line(cmd.command(), &[]).is_err());
+        assert!(command_line(&cmd, &naming).is_err());
     }
 }

@@ -48,8 +48,8 @@ pub(super) fn prepare<'a>(
         .variables
         .for_hook(hook, firing.can_block, &directory, naming)
         .map_err(|error| (kind_of(&error), error.to_string()))?;
-    let (program, args) = command_line(hook.command(), naming.profile().env_prefixes())
-        .map_err(|error| (FailureKind::NotStarted, error))?;
+    let (program, args) =
+        command_line(hook, naming).map_err(|error| (FailureKind::NotStarted, error))?;
     let id = hook.resident().then(new_id);
     let stdin = stdin(firing, hook, id.as_deref())?;
     Ok(Prepared {
@@ -73,8 +73,7 @@ pub(super) fn prepare_foreign<'a>(
     naming: &'a Naming,
 ) -> Result<Prepared<'a>, Unable> {
     let event = &firing.event;
-    let prefixes = naming.profile().env_prefixes();
-    let (program, args) = foreign_command_line(foreign, hook.command(), prefixes, &project)
+    let (program, args) = foreign_command_line(foreign, hook, naming, &project)
         .map_err(|error| (FailureKind::NotStarted, error))?;
     let working_dir = match session_dir(event) {
         // A project's hook was approved for the files of the project's root.

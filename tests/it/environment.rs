@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use forge_hooks::{AppProfile, EventType, HookEvent};
+use forge_hooks::{AppProfile, EventType, Hook, HookEvent, Shell};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::custom;
+use crate::support::{World, custom, hook};
 
 const SHORT_NAMES: [&str; 4] = ["EVENT_TYPE", "TOOL_NAME", "TOOL_ARGS", "TOOL_RESULT"];
 
@@ -773,5 +773,81 @@ mod in_a_process {
             (200_000..=256 * 1024).contains(&total),
             "{total} bytes are in variables"
         );
+    }
+}
+
+/// `cmd` inserts `%NAME%` before it reads the command, so the value would be code. Checked before it is known
+/// that only Windows has `cmd`.
+#[test]
+fn cmd_inserts_no_value_of_an_event() {
+    let ours = AppProfile::new("my-game");
+    let error_of = |profile: &AppProfile, hook: Hook| {
+        let world = World::with(|builder| builder.profile(profile.clone()));
+        let result = world.one(hook.with_shell(Shell::Cmd));
+        result.error.unwrap_or_default()
+    };
+    let plain = |command: &str| hook("*", command);
+    let default = AppProfile::default();
+    for (profile, hook, variable) in [
+        (&default, plain("echo %FORGE_TOOL_NAME%"), "FORGE_TOOL_NAME"),
+        (
+            &default,
+            plain("echo %opencode_content:a=b%"),
+            "OPENCODE_CONTENT",
+        ),
+        (&default, plain("echo %Tool_Args:~0,5%"), "TOOL_ARGS"),
+        (&default, plain("%TOOL_RESULT%"), "TOOL_RESULT"),
+        (&default, plain("echo a%PATH%EVENT_TYPE%"), "EVENT_TYPE"),
+        (&default, plain("call echo %%TOOL_NAME%%"), "TOOL_NAME"),
+        (&default, plain("call echo ^%TOOL_NAME^%"), "TOOL_NAME"),
+        (&default, plain("cmd /c echo %^TOOL_NAME%"), "TOOL_NAME"),
+        (
+            &default,
+            plain("type %FORGE_TOOL_ARGS_FILE%"),
+            "FORGE_TOOL_ARGS_FILE",
+        ),
+        (&default, plain("echo %FORGE_ANY_KEY%"), "FORGE_ANY_KEY"),
+        (&default, plain("echo %CLAUDE_EFFORT%"), "CLAUDE_EFFORT"),
+        (&default, plain("cd %GEMINI_CWD%"), "GEMINI_CWD"),
+        (
+            &default,
+            plain("call echo %A%").with_env("A", "%TOOL_NAME%"),
+            "TOOL_NAME",
+        ),
+        (&ours, plain("echo %my_game_content%"), "MY_GAME_CONTENT"),
+    ] {
+        let error = error_of(profile, hook);
+        let expected = format!(
+            "`cmd` would execute the value of `%{variable}%` as code: write `!{variable}!` instead"
+        );
+        assert_eq!(error, expected);
+    }
+    for hook in [
+        plain("echo !FORGE_TOOL_ARGS! | findstr rm"),
+        plain("CALL echo !TOOL_ARGS!"),
+        plain("cmd /c echo !TOOL_ARGS!"),
+        plain("guard.bat !TOOL_ARGS!"),
+        plain("for  /f %i in ('echo !TOOL_ARGS!') do echo %i"),
+        plain("call echo %A%").with_env("A", "!TOOL_ARGS!"),
+    ] {
+        let command = hook.command().to_string();
+        let error = error_of(&default, hook);
+        assert!(error.contains("a second time"), "{command}: {error}");
+    }
+    for (profile, command) in [
+        (
+            &default,
+            "echo !FORGE_TOOL_NAME!!TOOL_ARGS:~0,5! || echo no",
+        ),
+        (
+            &default,
+            "echo %PATH% %TOOL_NAMES% %MY_TOOL_NAME% | findstr x",
+        ),
+        (&default, "echo TOOL_NAME 100% FORGE_TOOL_NAME"),
+        (&default, "call \"%CLAUDE_PROJECT_DIR%\\a.exe\""),
+        (&ours, "echo %TOOL_NAME% %FORGE_TOOL_NAME%"),
+    ] {
+        let error = error_of(profile, plain(command));
+        assert!(!error.contains("`cmd` would"), "{command}: {error}");
     }
 }

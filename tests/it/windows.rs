@@ -39,12 +39,12 @@ fn a_variable_is_never_code() {
 #[test]
 fn a_value_as_code_is_refused() {
     let world = World::new();
-    for command in ["echo %FORGE_TOOL_NAME%", "echo %opencode_tool_name:a=b%"] {
+    for command in ["echo %FORGE_TOOL_NAME%", "echo %tool_name:a=b%"] {
         let result = fired(&world, hook("*", command), "bash");
         assert_eq!(result.failure, Some(FailureKind::NotStarted));
         let error = result.error.as_ref().unwrap();
         assert!(
-            error.contains("!FORGE_...!") || error.contains("!OPENCODE_...!"),
+            error.contains("!FORGE_TOOL_NAME!") || error.contains("!TOOL_NAME!"),
             "{error}"
         );
         assert!(!result.should_continue());

@@ -1,4 +1,4 @@
-//! The environment variables that another tool sets for its hooks. They contain nothing of the event.
+//! The environment variables that another tool sets for its hooks. Few of their values come from the event.
 
 use std::path::Path;
 
@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::events::HookEvent;
 use crate::hook::{Dialect, Foreign};
+use crate::protocol::names::{CLAUDE_EFFORT, GEMINI_CWD, GEMINI_SESSION_ID};
 
 /// Returns the variables of a hook of this project that runs in `cwd`.
 pub(crate) fn foreign_variables(
@@ -25,13 +26,13 @@ pub(crate) fn foreign_variables(
             let effort = event.context().and_then(|context| context.field("effort"));
             let level = effort.and_then(|effort| effort.get("level"));
             if let Some(level) = level.and_then(Value::as_str) {
-                variables.push(("CLAUDE_EFFORT", level.to_owned()));
+                variables.push((CLAUDE_EFFORT, level.to_owned()));
             }
         }
         Dialect::Gemini => {
             let session = event.session_id.clone().unwrap_or_default();
-            variables.push(("GEMINI_CWD", text(cwd)));
-            variables.push(("GEMINI_SESSION_ID", session));
+            variables.push((GEMINI_CWD, text(cwd)));
+            variables.push((GEMINI_SESSION_ID, session));
         }
         Dialect::Codex | Dialect::Native => {}
     }
