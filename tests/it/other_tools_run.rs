@@ -98,6 +98,27 @@ fn a_hook_runs_where_the_session_is() {
     assert!(world.path("where").exists());
 }
 
+/// An approval covers the files of the root, not those that a path means below it.
+#[test]
+fn an_approved_hook_runs_in_its_root() {
+    let world = World::new();
+    world.write("scripts/guard.sh", "echo root >&2; exit 2");
+    world.write("sub/scripts/guard.sh", "exit 0");
+    let guard = claude(BEFORE, "sh scripts/guard.sh").with_gate(Arc::new(Says(GateVerdict::Run)));
+    world.registry().register(guard);
+    let context = HostContext::new().with_cwd(world.path("sub"));
+    let outcome = world.outcome(&blocking_event().with_context(Arc::new(context)));
+    assert_eq!(outcome.reason(), Some("root"));
+}
+
+#[test]
+fn a_block_outweighs_an_inner_allow() {
+    let specific = json!({"permissionDecision": "allow", "permissionDecisionReason": "fine"});
+    let answer = json!({"decision": "block", "reason": "no", "hookSpecificOutput": specific});
+    let outcome = fired(&blocking_event(), [answers(BEFORE, &answer)]);
+    assert_eq!((outcome.allowed(), outcome.reason()), (false, Some("no")));
+}
+
 #[test]
 fn exit_codes_mean_what_the_tool_says() {
     use FailureKind::{Exit, NotFound};

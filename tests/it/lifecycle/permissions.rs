@@ -139,6 +139,38 @@ fn a_hook_grants_if_it_may() {
 }
 
 #[test]
+fn a_question_outranks_a_tools_grant() {
+    let host = Host::with([]);
+    let answer = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest",
+        "decision": {"behavior": "allow"}}});
+    let entry = json!({"event": "permission:prompt", "command": host.world.says(&answer.to_string()),
+        "dialect": {"name": "claude", "event": "PermissionRequest"}});
+    let grants = forge_hooks::Hook::from_json(&entry).unwrap();
+    host.world.registry().register(grants);
+    let hooks = host.lifecycle();
+    let request = || hooks.permission("bash", "execute").hooks_may_grant();
+    assert!(
+        request()
+            .decide(|_| panic!("the user is not asked"))
+            .granted
+    );
+    let asks = host.world.says(r#"{"decision": "ask", "reason": "sure?"}"#);
+    host.world.hook("permission:prompt", &asks);
+    let mut reason = None;
+    let permission = request().decide(|question| {
+        reason = question
+            .result
+            .and_then(|it| it.reason())
+            .map(str::to_owned);
+        false
+    });
+    assert_eq!(
+        (permission.granted, reason.as_deref()),
+        (false, Some("sure?"))
+    );
+}
+
+#[test]
 fn a_panic_while_asking_denies() {
     let host = Host::with([]);
     let asking = AssertUnwindSafe(|| {
