@@ -180,6 +180,17 @@ pub(crate) fn tool_name(dialect: Dialect, name: &str) -> &str {
     }
 }
 
+/// Returns whether a tool reads a matcher of tools as a list of exact names, not as a regular expression.
+pub(crate) fn is_list(dialect: Dialect, matcher: &str) -> bool {
+    let plain = match dialect {
+        Dialect::Codex => "_|",
+        Dialect::Claude => "_- ,|",
+        Dialect::Gemini | Dialect::Native => return false,
+    };
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || plain.contains(c);
+    matcher.chars().all(is_plain)
+}
+
 /// Returns other names that a matcher may have for a tool, besides the name in the tool's payload.
 pub(crate) fn also_called(dialect: Dialect, name: &str) -> &'static [&'static str] {
     match (dialect, name) {
@@ -206,6 +217,24 @@ mod tests {
                 let others = &events(*dialect)[index + 1..];
                 assert!(others.iter().all(|other| other.name != event.name));
             }
+        }
+    }
+
+    #[test]
+    fn lists_of_names_have_their_characters() {
+        use Dialect::{Claude, Codex, Gemini};
+        for (matcher, dialects) in [
+            ("Bash", &[Claude, Codex][..]),
+            ("Edit|mcp__a__b2", &[Claude, Codex]),
+            ("mcp__my-server", &[Claude]),
+            ("Edit, Write", &[Claude]),
+            ("Edit |Write", &[Claude]),
+            ("Edit.*", &[]),
+            ("Änderung", &[]),
+        ] {
+            let found = [Claude, Codex, Gemini].into_iter();
+            let found: Vec<_> = found.filter(|it| is_list(*it, matcher)).collect();
+            assert_eq!(found, dialects, "{matcher}");
         }
     }
 

@@ -69,15 +69,14 @@ enum Matcher {
 impl Matcher {
     fn new(dialect: Dialect, event: &ForeignEvent, text: &str) -> Self {
         let is_all = matches!(text.trim(), "" | "*");
-        let is_tool = event.subject == Subject::Tool;
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_- ,|".contains(c);
         if is_all || event.subject == Subject::Nothing {
             return Self::All;
         }
         let names: Vec<&str> = match dialect {
-            Dialect::Gemini if is_tool => Vec::new(),
-            Dialect::Gemini => vec![text.trim()],
-            _ if text.chars().all(is_plain) => text.split(['|', ',']).map(str::trim).collect(),
+            Dialect::Gemini if event.subject != Subject::Tool => vec![text.trim()],
+            _ if dialects::is_list(dialect, text) => {
+                text.split(['|', ',']).map(str::trim).collect()
+            }
             _ => Vec::new(),
         };
         let text: Box<str> = text.into();
@@ -409,6 +408,10 @@ mod tests {
         case(Claude, "Stop", "anything", "x", true);
         case(Codex, "PreToolUse", "Edit|Write", "edit", true);
         case(Codex, "PreToolUse", "^apply_patch$", "write", true);
+        let of_server = "mcp__my-server__read";
+        case(Codex, "PreToolUse", "mcp__my-server", of_server, true);
+        case(Claude, "PreToolUse", "mcp__my-server", of_server, false);
+        case(Codex, "SessionStart", "start-?up", "startup", true);
         case(
             Gemini,
             "BeforeTool",

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::node::Node;
 use super::origin::Origin;
+use super::tools::Tool;
 use crate::config::lint::Finding;
 use crate::events::{EventType, LIKE_AN_EVENT, nearest};
 use crate::hook::dialects::{self, Subject};
@@ -37,33 +38,45 @@ pub(super) fn timeout(node: &Node<'_, '_>, number: f64, origin: &Origin, found: 
 }
 
 /// Checks a group's matcher.
-pub(super) fn matcher(node: &Node<'_, '_>, subject: Subject, found: &mut Vec<Finding>) {
+pub(super) fn matcher(
+    node: &Node<'_, '_>,
+    subject: Subject,
+    tool: &Tool,
+    found: &mut Vec<Finding>,
+) {
+    let Tool { dialect, name, .. } = *tool;
     let Some(text) = node.text().map(str::trim) else {
         return;
     };
     if subject != Subject::Tool {
         return;
     }
-    if let Some((tool, rule)) = text.split_once('(')
-        && tool.chars().all(char::is_alphanumeric)
-        && !tool.is_empty()
+    let shown = shortened(text);
+    if let Some((named, rule)) = text.split_once('(')
+        && named.chars().all(char::is_alphanumeric)
+        && !named.is_empty()
         && rule.ends_with(')')
     {
-        let words = format!(
-            "`{}` is a permission rule, which matches no tool",
-            shortened(text)
-        );
-        let help = format!(
-            "write \"matcher\": \"{}\", and \"if\": \"{}\" in the handler",
-            shortened(tool),
-            shortened(text)
-        );
+        let words = format!("`{shown}` is a permission rule, which matches no tool");
+        let mut help = format!("write \"matcher\": \"{}\", and ", shortened(named));
+        help += &match dialect {
+            Dialect::Claude => format!("\"if\": \"{shown}\" in the handler"),
+            _ => "test the arguments in the hook".to_owned(),
+        };
         found.push(Finding::warning(node, words).with_help(help));
     }
+    if text.contains(',')
+        && !dialects::is_list(dialect, text)
+        && dialects::is_list(Dialect::Claude, text)
+    {
+        let words = format!("`{shown}` is a regular expression in {name}, not a list of names");
+        let names: Vec<_> = text.split([',', '|']).map(str::trim).collect();
+        found.push(Finding::warning(node, words).with_suggestion(shortened(&names.join("|"))));
+    }
     let server = text.strip_prefix("mcp__");
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if let Some(server) = server.filter(|it| it.chars().all(is_name) && !it.contains("__")) {
-        let words = format!("`{}` matches no tool: it names a server", shortened(text));
+    let is_name = |text: &&str| dialects::is_list(dialect, text) && !text.contains(['|', ',', ' ']);
+    if let Some(server) = server.filter(|it| is_name(it) && !it.contains("__")) {
+        let words = format!("`{shown}` matches no tool: it names a server");
         let meant = format!("mcp__{}__.*", shortened(server));
         found.push(Finding::warning(node, words).with_suggestion(meant));
     }

@@ -367,7 +367,7 @@ fn group_of<'t, 'a>(
         if matcher.text().is_none() {
             return Err(Finding::error(matcher, matcher.unexpected("a string")));
         }
-        lint::matcher(matcher, event.subject, found);
+        lint::matcher(matcher, event.subject, origin.tool, found);
     }
     Ok((handlers, matcher))
 }

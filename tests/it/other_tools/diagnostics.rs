@@ -246,6 +246,28 @@ fn groups_that_cannot_be_used_are_named() {
             "warning: project/.claude/settings.json:2:13: hooks.PreToolUse[1].matcher: `mcp__memory` matches no tool: it names a server, did you mean `mcp__memory__.*`?",
         ],
     );
+    let path = "2:13: hooks.PreToolUse[1].matcher:";
+    for (matcher, words) in [
+        (
+            "mcp__memory",
+            "`mcp__memory` matches no tool: it names a server, did you mean `mcp__memory__.*`?",
+        ),
+        (
+            "Edit, Write",
+            "`Edit, Write` is a regular expression in Codex, not a list of names, did you mean `Edit|Write`?",
+        ),
+        (
+            "Bash(git *)",
+            "`Bash(git *)` is a permission rule, which matches no tool (write \"matcher\": \"Bash\", and test the arguments in the hook)",
+        ),
+    ] {
+        let expected = format!("warning: {CODEX}:{path} {words}");
+        case(CODEX, "PreToolUse", &matched(matcher), &[&expected]);
+    }
+    // It matches each tool of the server.
+    case(CODEX, "PreToolUse", &matched("mcp__my-server"), &[]);
+    case(GEMINI, "BeforeTool", &matched("mcp__memory"), &[]);
+    case(CLAUDE, "PreToolUse", &matched("Edit, Write"), &[]);
     case(
         CLAUDE,
         "PreToolUse",
