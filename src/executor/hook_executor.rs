@@ -120,7 +120,8 @@ impl HookExecutor {
         if hooks.is_empty() {
             return hooks;
         }
-        hooks.retain(|hook| hook.is_when_met(event));
+        let can_block = self.core().vocabulary.can_block(&event.event_type);
+        hooks.retain(|hook| hook.is_when_met(event, can_block));
         sort_and_dedupe(&mut hooks);
         let own = count_own(&hooks);
         move_redacting_first(event, &mut hooks[..own]);

@@ -30,7 +30,7 @@ const SMALLEST: usize = 1024;
 const LARGEST_CACHE: usize = 256 * 1024;
 
 /// The longest value, in bytes, that is searched. A search takes time, during which the host waits.
-pub(super) const LONGEST_VALUE: usize = 64 * 1024;
+const LONGEST_VALUE: usize = 64 * 1024;
 
 /// A condition on a string of an event's data; see [`Hook::with_when`](crate::Hook::with_when).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -197,14 +197,14 @@ impl Lazy {
         }
     }
 
-    /// Tests the condition. One that cannot be used counts as matched, so that a guard runs; the hook then
-    /// fails.
-    pub(super) fn is_match(&self, text: &str) -> bool {
+    /// Tests the condition; None if the text is too long. A condition that cannot be used counts as matched, so
+    /// that a guard runs; the hook then fails.
+    pub(super) fn test(&self, text: &str) -> Option<bool> {
         // Conditions that were not compiled at load are compiled when they are first needed.
         let _ = self.compile(&mut Allowance::default());
         match self.compiled.get() {
-            Some(Ok(regex)) => regex.is_match(text),
-            _ => true,
+            Some(Ok(regex)) => (text.len() <= LONGEST_VALUE).then(|| regex.is_match(text)),
+            _ => Some(true),
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::condition::{Allowance, Condition, LONGEST_VALUE, Lazy, Refused};
+use super::condition::{Allowance, Condition, Lazy, Refused};
 use super::dialect::Dialect;
 use super::dialects::{self, ForeignEvent, Subject};
 use super::error::HookError;
@@ -100,7 +100,7 @@ impl Matcher {
             Self::All => true,
             Self::Names { names, .. } => names.iter().any(|name| **name == *subject),
             // A text that is too long to be searched counts as matched: the hook runs.
-            Self::Regex { regex, .. } => subject.len() > LONGEST_VALUE || regex.is_match(subject),
+            Self::Regex { regex, .. } => regex.test(subject).unwrap_or(true),
         }
     }
 }

@@ -9,7 +9,8 @@ use super::definition::{Gate, Hook};
 use super::dialect::Dialect;
 use super::error::HookError;
 use super::foreign::Foreign;
-use super::when::NotCompiled;
+use super::parts::FailurePolicy;
+use super::when::{NotCompiled, When};
 use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
 
@@ -18,10 +19,11 @@ impl Hook {
     /// Replaces a condition with the same pointer. The pointer is a JSON Pointer (RFC 6901) into
     /// [`HookEvent::data`], of at most 1,000 bytes; a hook has at most 64 conditions.
     ///
-    /// A value that is missing, not a string, or longer than 64 KiB matches if the event can block, so that a
-    /// guard runs, and does not match otherwise. A test takes well below a microsecond for usual commands and
-    /// paths. In the worst case, the time grows with the length of the value times the size of the
-    /// expression: some seconds if both are at their limits.
+    /// A value that cannot be tested (missing, not a string, or too long) matches if the event can be blocked or
+    /// the hook [withholds](FailurePolicy::Withhold), so that a guard runs, and does not match otherwise. A value
+    /// is too long above 64 KiB. A test takes well below a microsecond for usual commands and paths. In the worst
+    /// case, the time grows with the length of the value times the size of the expression: some seconds if both
+    /// are at their limits.
     ///
     /// ```
     /// use forge_hooks::{Condition, Hook, HookEvent};
@@ -30,8 +32,8 @@ impl Hook {
     /// let hook = Hook::new("tool:pre_execute:bash", "./guard.sh")?
     ///     .with_when("/tool_args/command", Condition::Regex(r"\bsudo\b".to_owned()))?;
     /// let event = |command| HookEvent::tool_pre_execute("bash", json!({"command": command}));
-    /// assert!(hook.matches(&event("sudo ls")));
-    /// assert!(!hook.matches(&event("ls")));
+    /// assert!(hook.matches(&event("sudo ls"), true));
+    /// assert!(!hook.matches(&event("ls"), true));
     /// # Ok::<(), forge_hooks::HookError>(())
     /// ```
     ///
@@ -56,23 +58,25 @@ impl Hook {
 
     /// Returns whether an executor would run the hook on this event, if it is [enabled](Self::enabled):
     /// whether its pattern and its conditions match. [`pattern`](Self::pattern) alone does not need the
-    /// event's data.
+    /// event's data. Whether the event can be blocked is known to the host:
+    /// [`Vocabulary::can_block`](crate::Vocabulary::can_block).
     #[must_use]
-    pub fn matches(&self, event: &HookEvent) -> bool {
-        self.pattern().matches(event) && self.is_when_met(event)
+    pub fn matches(&self, event: &HookEvent, can_block: bool) -> bool {
+        self.pattern().matches(event) && self.is_when_met(event, can_block)
     }
 
     /// Returns why the hook does not match this event: the parts of its pattern that do not match, or, if the
     /// pattern matches, the conditions that do not. Values of the event are shortened, and secrets masked by
     /// the default rules. Empty if the hook [matches](Self::matches).
     #[must_use]
-    pub fn mismatches(&self, event: &HookEvent) -> Vec<Mismatch> {
+    pub fn mismatches(&self, event: &HookEvent, can_block: bool) -> Vec<Mismatch> {
         let mut found = self.pattern().mismatches(event);
         if !found.is_empty() || self.is_closed {
             return found;
         }
         if let Some(when) = &self.extras.when {
-            found = when.mismatches(event, self.env().values().map(String::as_str));
+            let secrets = self.env().values().map(String::as_str);
+            found = when.mismatches(event, self.guards(can_block), secrets);
         }
         if let Some(foreign) = self.foreign()
             && !foreign.is_met(event)
@@ -89,7 +93,7 @@ impl Hook {
     }
 
     /// Returns the JSON Pointers of conditions whose values in this event are missing, not strings or too
-    /// long. They match only if the event can block.
+    /// long; see [`with_when`](Self::with_when).
     #[must_use]
     pub fn untested_conditions(&self, event: &HookEvent) -> Vec<&str> {
         match &self.extras.when {
@@ -100,13 +104,19 @@ impl Hook {
 
     /// Returns whether the conditions, and the matcher of a hook of another tool, match an event that the
     /// pattern matches.
-    pub(crate) fn is_when_met(&self, event: &HookEvent) -> bool {
+    pub(crate) fn is_when_met(&self, event: &HookEvent, can_block: bool) -> bool {
         if self.is_closed {
             return self.foreign().is_none_or(|it| it.may_be_met(event));
         }
         let extras = &*self.extras;
-        let is_met = extras.when.as_ref().is_none_or(|when| when.is_met(event));
-        is_met && self.foreign().is_none_or(|foreign| foreign.is_met(event))
+        let is_met = |when: &Arc<When>| when.is_met(event, self.guards(can_block));
+        extras.when.as_ref().is_none_or(is_met)
+            && self.foreign().is_none_or(|foreign| foreign.is_met(event))
+    }
+
+    /// Returns whether something may pass unchecked if the hook does not run on an event.
+    pub(crate) fn guards(&self, can_block: bool) -> bool {
+        can_block || self.on_failure() == FailurePolicy::Withhold
     }
 
     /// The program that the hook was written for.

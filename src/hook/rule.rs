@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::condition::{Allowance, Condition, LONGEST_VALUE, Lazy, Refused};
+use super::condition::{Allowance, Condition, Lazy, Refused};
 use crate::events::HookEvent;
 
 /// Groups of tools: a rule for one of them applies to all.
@@ -115,11 +115,11 @@ impl Argument {
             },
             _ => None,
         };
-        let Some(text) = text.filter(|text| text.len() <= LONGEST_VALUE) else {
+        let is_match = |text: &str| self.pattern.test(text).unwrap_or(true);
+        let Some(text) = text else {
             return true;
         };
-        let bare = || text.replace(['\'', '"', '\\'], "");
-        self.pattern.is_match(&text) || self.pattern.is_match(&bare())
+        is_match(&text) || is_match(&text.replace(['\'', '"', '\\'], ""))
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::condition::{Allowance, Condition, LONGEST_VALUE, Lazy, Refused};
+use super::condition::{Allowance, Condition, Lazy, Refused};
 use super::error::HookError;
 use super::keys::{Entry, get, key_error, unexpected, wrong_type};
 use crate::events::HookEvent;
@@ -150,24 +150,37 @@ impl When {
         Ok(())
     }
 
-    pub(super) fn is_met(&self, event: &HookEvent) -> bool {
-        self.0.values().all(|test| test.is_met(event))
+    /// Returns whether all conditions match. A value that cannot be tested must not skip a hook that guards.
+    pub(super) fn is_met(&self, event: &HookEvent, guards: bool) -> bool {
+        let mut tests = self.0.values();
+        tests.all(|test| test.result(event).unwrap_or(guards))
     }
 
     /// Returns each condition that does not match. These secrets are masked in the values.
     pub(super) fn mismatches<'s>(
         &self,
         event: &HookEvent,
+        guards: bool,
         secrets: impl Iterator<Item = &'s str> + Clone,
     ) -> Vec<Mismatch> {
         let mut found = Vec::new();
-        for (pointer, test) in self.0.iter().filter(|(_, test)| !test.is_met(event)) {
+        for (pointer, test) in &self.0 {
+            let result = test.result(event);
+            if result.unwrap_or(guards) {
+                continue;
+            }
             let value = find(&test.path, &event.data);
+            let shown = |value: &Value| match value {
+                Value::String(text) if result.is_none() => {
+                    format!("a string of {} bytes", text.len())
+                }
+                value => shown(&test.path, value, secrets.clone()),
+            };
             found.push(Mismatch {
                 alternative: pointer.clone(),
                 part: PatternPart::Condition,
                 expected: test.value.condition.to_string(),
-                found: value.map(|value| shown(&test.path, value, secrets.clone())),
+                found: value.map(shown),
             });
         }
         found
@@ -175,7 +188,10 @@ impl When {
 
     /// Returns the pointers of conditions whose values cannot be tested.
     pub(super) fn untested(&self, event: &HookEvent) -> Vec<&str> {
-        let tests = self.0.iter().filter(|(_, test)| test.text(event).is_none());
+        let tests = self
+            .0
+            .iter()
+            .filter(|(_, test)| test.result(event).is_none());
         tests.map(|(pointer, _)| pointer.as_str()).collect()
     }
 
@@ -193,18 +209,10 @@ impl Test {
         }
     }
 
-    /// Returns the value, if it is a string and short enough to be searched.
-    fn text<'a>(&self, event: &'a HookEvent) -> Option<&'a str> {
+    /// Tests the condition; None if the value is missing, not a string, or too long.
+    fn result(&self, event: &HookEvent) -> Option<bool> {
         let text = find(&self.path, &event.data)?.as_str()?;
-        (text.len() <= LONGEST_VALUE).then_some(text)
-    }
-
-    /// Tests the condition. A value that cannot be tested must not keep a guard from running.
-    fn is_met(&self, event: &HookEvent) -> bool {
-        match self.text(event) {
-            Some(text) => self.value.is_match(text),
-            None => event.event_type.can_block(),
-        }
+        self.value.test(text)
     }
 }
 
@@ -232,9 +240,6 @@ fn index(part: &str) -> Option<usize> {
 /// Formats a value in short, with secrets masked. A key above the value may show that it is a secret.
 fn shown<'s>(path: &[String], value: &Value, secrets: impl Iterator<Item = &'s str>) -> String {
     match value {
-        Value::String(text) if text.len() > LONGEST_VALUE => {
-            return format!("a string of {} bytes", text.len());
-        }
         Value::Array(_) => return "a list".to_owned(),
         Value::Object(_) => return "an object".to_owned(),
         _ => {}

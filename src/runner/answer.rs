@@ -84,8 +84,7 @@ fn with_unusable_answer(
     reporter: &Reporter,
 ) -> HookResult {
     let error = format!("its answer is invalid: {why}");
-    let counts = firing.can_block || result.hook.on_failure() == FailurePolicy::Withhold;
-    if counts {
+    if result.hook.guards(firing.can_block) {
         result.failure = Some(FailureKind::InvalidAnswer);
         result.error = Some(error);
     } else {

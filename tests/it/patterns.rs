@@ -137,7 +137,7 @@ fn patterns_of_the_specification_match() {
 fn disabled_hooks_match_too() {
     let hook = Hook::new("tool:*:bash", "true").unwrap();
     let event = event("tool:error bash");
-    assert!(hook.matches(&event) && hook.with_enabled(false).matches(&event));
+    assert!(hook.matches(&event, true) && hook.with_enabled(false).matches(&event, true));
 }
 
 #[test]

@@ -88,7 +88,7 @@ impl Chain<'_> {
     }
 
     fn predict(&mut self, listed: Listed) -> Predicted {
-        let mismatches = listed.hook.mismatches(self.event);
+        let mismatches = listed.hook.mismatches(self.event, self.can_block);
         let mut verdict = verdict_on(&listed, &mismatches);
         let mut order = None;
         if !matches!(verdict, Verdict::DoesNotRun(_)) {

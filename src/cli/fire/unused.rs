@@ -24,10 +24,11 @@ pub(super) fn why(event: &HookEvent, hooks: &Hooks, context: &Context<'_>) -> Op
              fix: fix the errors above; hooks of a project also need `{trust}`"
         ));
     }
+    let can_block = context.hooks.vocabulary().can_block(&event.event_type);
     let mut lines = Vec::new();
     for it in listed(hooks, context) {
         if it.hook.pattern().matches(event)
-            && let Verdict::DoesNotRun(why) = verdict_on(&it, &it.hook.mismatches(event))
+            && let Verdict::DoesNotRun(why) = verdict_on(&it, &it.hook.mismatches(event, can_block))
         {
             lines.push(printable(&format!("  `{}`: {why}", title(&it.hook))));
         }

@@ -198,10 +198,10 @@ fn the_keys_of_a_handler_are_read() {
 fn a_rule_and_a_matcher_are_conditions() {
     let hook = one(r#"{"type": "command", "command": "x", "if": "Bash(git *)"}"#);
     let bash = |text| HookEvent::tool_pre_execute("bash", json!({"command": text}));
-    assert!(hook.matches(&bash("cd x && git push")));
-    assert!(!hook.matches(&bash("ls")));
+    assert!(hook.matches(&bash("cd x && git push"), true));
+    assert!(!hook.matches(&bash("ls"), true));
     let edit = HookEvent::tool_pre_execute("edit", json!({}));
-    let mismatches = hook.mismatches(&edit);
+    let mismatches = hook.mismatches(&edit, true);
     assert_eq!(mismatches.len(), 1);
     assert_eq!(mismatches[0].alternative, "matcher");
     assert_eq!(mismatches[0].found.as_deref(), Some("Edit"));
@@ -271,8 +271,8 @@ fn a_host_can_name_its_tools() {
         .with_tool_alias(Dialect::Claude, "run", "Bash");
     let _ = place.load_with(&config, TrustPolicy::Everything);
     let hook = &place.world.registry().hooks()[0];
-    assert!(hook.matches(&HookEvent::tool_pre_execute("run", json!({}))));
-    assert!(!hook.matches(&HookEvent::tool_pre_execute("other", json!({}))));
+    assert!(hook.matches(&HookEvent::tool_pre_execute("run", json!({})), true));
+    assert!(!hook.matches(&HookEvent::tool_pre_execute("other", json!({})), true));
 }
 
 #[test]

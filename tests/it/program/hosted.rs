@@ -107,6 +107,29 @@ fn a_host_fires_its_own_event() {
 }
 
 #[test]
+fn a_missing_value_matches_only_what_can_block() {
+    let home = home_with(
+        r#"{"hooks": [{"event": "*:loaded", "when": {"/level": "two"}, "command": "exit 1"}]}"#,
+    );
+    for (event, runs) in [("level:loaded", false), ("map:loaded", true)] {
+        for (args, words) in [(&["--dry-run"][..], "1. runs"), (&[], "exited with code 1")] {
+            let printed = run(home.path(), &[&["fire", event], args].concat());
+            let text = printed.out + &printed.err;
+            assert_eq!(text.contains(words), runs, "{event} {args:?}: {text}");
+            assert_eq!(
+                text.contains("it has no value"),
+                !runs,
+                "{event} {args:?}: {text}"
+            );
+        }
+    }
+    let cases = home.path().join("cases.json");
+    std::fs::write(&cases, r#"[{"event": "level:loaded", "expect": "allow"}, {"event": "map:loaded", "expect": "block"}]"#).unwrap();
+    let printed = run(home.path(), &["test", cases.to_str().unwrap()]);
+    assert_eq!(printed.status, status(0), "{}", printed.out);
+}
+
+#[test]
 fn a_host_without_projects_has_none() {
     let home = home_with(GUARDED);
     let printed = run(home.path(), &["status"]);

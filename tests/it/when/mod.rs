@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forge_hooks::{
-    Condition, EventType, FireOptions, Hook, HookConfig, HookEvent, HookExecutor, Lifecycle,
-    PatternPart, Trace,
+    AppProfile, Condition, EventSpec, EventType, FailurePolicy, FireOptions, Hook, HookConfig,
+    HookEvent, HookExecutor, Hooks, Lifecycle, PatternPart, Trace,
 };
 use serde_json::{Value, json};
 
-use crate::support::{Notes, World, hook};
+use crate::support::{Notes, World, custom, hook};
 
 const POINTER: &str = "/tool_args/command";
 
@@ -104,7 +104,8 @@ fn a_guard_runs_where_a_value_is_unclear() {
             let shown = data.to_string();
             let shown = &shown[..shown.len().min(80)];
             let hook = guard("*", "/tool_args/x", "a*");
-            assert_eq!(hook.matches(&event), expected, "{kind} {shown}");
+            let can_block = kind.can_block();
+            assert_eq!(hook.matches(&event, can_block), expected, "{kind} {shown}");
             let is_tested = matches!(&data["x"], Value::String(text) if text.len() <= longest);
             assert_eq!(
                 hook.untested_conditions(&event).is_empty(),
@@ -112,7 +113,7 @@ fn a_guard_runs_where_a_value_is_unclear() {
                 "{shown}"
             );
             assert_eq!(
-                hook.mismatches(&event).is_empty(),
+                hook.mismatches(&event, can_block).is_empty(),
                 expected,
                 "{kind} {shown}"
             );
@@ -121,9 +122,56 @@ fn a_guard_runs_where_a_value_is_unclear() {
 }
 
 #[test]
+fn a_redactor_runs_where_an_output_is_unclear() {
+    let world = World::new();
+    let answer = world.says(r#"{"updatedOutput": "hidden"}"#);
+    let redactor = hook("tool:post_execute", &answer)
+        .with_on_failure(FailurePolicy::Withhold)
+        .with_when("/tool_result", "*secret*")
+        .unwrap();
+    world.registry().register(redactor);
+    for (output, runs) in [
+        (json!("a secret"), true),
+        (json!("public"), false),
+        (json!({"text": "a secret"}), true),
+        (json!(["a secret"]), true),
+        (json!("x".repeat(70_000)), true),
+        (Value::Null, true),
+    ] {
+        let event = HookEvent::tool_post_execute("bash", json!({}), output.clone());
+        let found = world.outcome(&event).updated_output();
+        assert_eq!(found, runs.then(|| json!("hidden")), "{output:.80}");
+    }
+    let without = HookEvent::new(EventType::ToolPostExecute).with_tool_name("bash");
+    assert!(world.outcome(&without).updated_output().is_some());
+}
+
+#[test]
+fn a_notify_only_event_needs_a_value() {
+    let home = tempfile::tempdir().unwrap();
+    let event = custom("game:saved");
+    for (is_declared, runs) in [(true, 0), (false, 1)] {
+        let mut builder = Hooks::builder(AppProfile::new("mygame")).config_home(home.path());
+        if is_declared {
+            builder = builder.event(EventSpec::new(event.event_type.clone()).notify_only());
+        }
+        let hooks = builder.load();
+        hooks.registry().register(guard("game:saved", "/slot", "1"));
+        let executor = hooks.executor();
+        assert_eq!(executor.hooks_for(&event).len(), runs);
+        let outcome = executor.execute(&event, FireOptions::default());
+        assert_eq!(outcome.results().len(), runs);
+        let handle = executor.submit(event.clone(), FireOptions::default());
+        assert_eq!(handle.unwrap().wait().results().len(), runs);
+    }
+}
+
+#[test]
 fn the_whole_of_the_data_is_not_a_string() {
     let hook = guard("*", "", "*");
-    assert!(hook.matches(&bash("ls")) && !hook.matches(&HookEvent::session_start("s")));
+    assert!(
+        hook.matches(&bash("ls"), true) && !hook.matches(&HookEvent::session_start("s"), false)
+    );
 }
 
 /// Of what a hook has changed, conditions are tested again.
@@ -158,7 +206,7 @@ fn what_does_not_match_is_explained() {
         .with_env("K", "s3cretive");
     let args = json!({"command": "echo s3cretive", "n": 5, "env": {"API_TOKEN": "abcdef"}});
     let event = HookEvent::tool_post_execute("bash", args, "");
-    let mismatches = guarding.mismatches(&event);
+    let mismatches = guarding.mismatches(&event, false);
     let words: Vec<_> = mismatches.iter().map(ToString::to_string).collect();
     assert_eq!(
         words,
@@ -172,20 +220,20 @@ fn what_does_not_match_is_explained() {
         .with_when("/tool_args/password", "x")
         .unwrap();
     let event = HookEvent::tool_error("bash", json!({"password": 123_456}), "");
-    let found = secret.mismatches(&event)[0].found.clone();
+    let found = secret.mismatches(&event, false)[0].found.clone();
     assert_eq!(found.as_deref(), Some("[redacted]"));
     assert_eq!(mismatches[0].alternative, POINTER);
     assert_eq!(mismatches[0].part, PatternPart::Condition);
-    let of_pattern = guarding.mismatches(&HookEvent::session_start("s"));
+    let of_pattern = guarding.mismatches(&HookEvent::session_start("s"), false);
     assert_eq!(of_pattern[0].part, PatternPart::Category);
     let missing = HookEvent::tool_error("bash", json!({}), "");
     assert_eq!(
-        guarding.mismatches(&missing)[0].to_string(),
+        guarding.mismatches(&missing, false)[0].to_string(),
         "it has no value"
     );
     let long = HookEvent::tool_error("bash", json!({"command": "x".repeat(70_000)}), "");
     assert_eq!(
-        guarding.mismatches(&long)[0].found.as_deref(),
+        guarding.mismatches(&long, false)[0].found.as_deref(),
         Some("a string of 70000 bytes")
     );
 }
@@ -228,8 +276,13 @@ fn the_page_shows_what_conditions_do() {
     world.write("config/src/forge/hooks.json", example);
     let config = HookConfig::default().with_config_home(world.path("config"));
     let hooks = config.load_global();
-    let runs =
-        |event: &HookEvent| -> Vec<bool> { hooks.iter().map(|hook| hook.matches(event)).collect() };
+    let runs = |event: &HookEvent| -> Vec<bool> {
+        let can_block = event.event_type.can_block();
+        hooks
+            .iter()
+            .map(|hook| hook.matches(event, can_block))
+            .collect()
+    };
     assert_eq!(runs(&bash("cd x && sudo ls")), [true, false]);
     assert_eq!(runs(&bash("ls")), [false, false]);
     // A guard that cannot see the command runs.
