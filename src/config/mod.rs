@@ -91,7 +91,7 @@ use reader::Compiled;
 /// | an entry | 1 MiB, 1,000 keys with those of its `env`, and 64 KiB for its pattern |
 /// | parts (category, action, tool) of all patterns; a glob counts as four | 1,200,000 |
 /// | conditions in `when` | 64 in an entry, 10,000 in all |
-/// | an expression of a condition | 64 KiB, 1 MiB when compiled; all together 16 MiB when compiled |
+/// | an expression of a condition | 64 KiB; 1 MiB when compiled, 256 KiB for ASCII only; all together 16 MiB |
 /// | values within unknown keys, in all entries | 50,000 |
 /// | everything besides `hooks` | 1 MiB, and 1,000 keys |
 /// | levels of nested lists and objects | 256; in an entry 100, else only this entry is unusable |

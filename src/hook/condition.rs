@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 
-use regex::{Regex, RegexBuilder};
+use regex::{Regex, RegexBuilder, bytes};
 use serde_json::{Value, json};
 
 use super::error::HookError;
@@ -31,6 +31,14 @@ const LARGEST_CACHE: usize = 256 * 1024;
 
 /// The longest value, in bytes, that is searched. A search takes time, during which the host waits.
 const LONGEST_VALUE: usize = 64 * 1024;
+
+/// The most bytes that an expression may take when it is compiled for ASCII only.
+const LARGEST_ASCII: usize = 256 * 1024;
+
+/// The largest product of a value's length and the size of the expression compiled for ASCII only. The worst
+/// expressions visit all their states at each byte: `a(?:[ab]|\b|\B){25}c` takes 92 ms here. Of a Unicode class,
+/// however large, few states are visited.
+const LARGEST_PRODUCT: usize = 256 * 1024 * 1024;
 
 /// A condition on a string of an event's data; see [`Hook::with_when`](crate::Hook::with_when).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +119,7 @@ impl Condition {
 
     /// Compiles the condition. `regex` does not report the size of a compiled expression; it only refuses one that
     /// exceeds a limit. So the limit is raised step by step, and the last limit is charged to the allowance.
-    pub(super) fn compile(&self, allowance: &mut Allowance) -> Result<Regex, Refused> {
+    fn compile(&self, allowance: &mut Allowance) -> Result<Compiled, Refused> {
         let text = self.expression();
         let invalid = |why: &str| {
             let shown = match self {
@@ -142,7 +150,13 @@ impl Condition {
                 None => return Err(Refused::NothingLeft),
             }
             return match built {
-                Ok(regex) => Ok(regex),
+                Ok(regex) => match self.ascii_size(&text, limit) {
+                    size if size > LARGEST_ASCII => invalid(TOO_SLOW),
+                    size => Ok(Compiled {
+                        regex,
+                        longest_value: LONGEST_VALUE.min(LARGEST_PRODUCT / size),
+                    }),
+                },
                 Err(_) if is_too_large => invalid(TOO_LARGE),
                 Err(error) => {
                     // The last of several lines contains the reason; the others show the position.
@@ -153,6 +167,24 @@ impl Condition {
                 }
             };
         }
+    }
+
+    /// Returns the size of the expression compiled for ASCII only, rounded up to a power of two. An expression
+    /// that is invalid then, as one with `[ä-ü]`, counts with its whole size.
+    fn ascii_size(&self, text: &str, whole: usize) -> usize {
+        let mut builder = bytes::RegexBuilder::new(text);
+        builder
+            .unicode(false)
+            .dot_matches_new_line(!matches!(self, Self::Regex(_)));
+        let mut limit = LARGEST_PRODUCT / LONGEST_VALUE;
+        while limit < whole {
+            match builder.size_limit(limit).build() {
+                Ok(_) => return limit,
+                Err(regex::Error::CompiledTooBig(_)) => limit *= 2,
+                Err(_) => return whole,
+            }
+        }
+        whole
     }
 
     fn expression(&self) -> Cow<'_, str> {
@@ -167,11 +199,17 @@ impl Condition {
     }
 }
 
+#[derive(Debug, Clone)]
+struct Compiled {
+    regex: Regex,
+    longest_value: usize,
+}
+
 /// A condition that is compiled at load or when it is first needed.
 #[derive(Debug, Clone)]
 pub(super) struct Lazy {
     pub(super) condition: Condition,
-    compiled: OnceLock<Result<Regex, Box<str>>>,
+    compiled: OnceLock<Result<Compiled, Box<str>>>,
 }
 
 impl Lazy {
@@ -187,7 +225,7 @@ impl Lazy {
             let compiled = match self.condition.compile(allowance) {
                 Err(Refused::NothingLeft) => return Err(Refused::NothingLeft),
                 Err(Refused::Invalid(words)) => Err(words),
-                Ok(regex) => Ok(regex),
+                Ok(compiled) => Ok(compiled),
             };
             let _ = self.compiled.set(compiled);
         }
@@ -203,7 +241,7 @@ impl Lazy {
         // Conditions that were not compiled at load are compiled when they are first needed.
         let _ = self.compile(&mut Allowance::default());
         match self.compiled.get() {
-            Some(Ok(regex)) => (text.len() <= LONGEST_VALUE).then(|| regex.is_match(text)),
+            Some(Ok(it)) => (text.len() <= it.longest_value).then(|| it.regex.is_match(text)),
             _ => Some(true),
         }
     }
@@ -216,6 +254,9 @@ impl Lazy {
 
 const TOO_LARGE: &str = "takes more than 1 MiB when compiled: repeat less, or match only ASCII letters, \
                          as in `(?-u:\\w)`";
+
+const TOO_SLOW: &str = "takes more than 256 KiB when compiled, even without Unicode, and could take seconds to \
+                        test: repeat less, or test the value in the hook";
 
 const EXPECTED: &str = "a glob, a list of globs, or an object {\"regex\": \"...\"}";
 
@@ -262,7 +303,7 @@ mod tests {
 
     fn is_match(condition: &Condition, text: &str) -> bool {
         let compiled = condition.compile(&mut Allowance::default());
-        compiled.unwrap().is_match(text)
+        compiled.unwrap().regex.is_match(text)
     }
 
     fn refusal(condition: &Condition) -> String {
@@ -331,6 +372,10 @@ mod tests {
             long.ends_with("…` is longer than 64 KiB") && long.len() < 150,
             "{long}"
         );
+        let repeated = regex("[ab]*a[ab]{9000}c");
+        let expected =
+            "`[ab]*a[ab]{9000}c` takes more than 256 KiB when compiled, even without Unicode";
+        assert!(repeated.starts_with(expected), "{repeated}");
         // The crate `glob` would take practically forever.
         let stars = "*[a-z]".repeat(300);
         assert!(is_match(&Condition::Glob(stars), &"a".repeat(1000)));
@@ -338,6 +383,30 @@ mod tests {
             &Condition::Glob("*[ab]".repeat(25) + "c"),
             &"a".repeat(10_000)
         ));
+    }
+
+    #[test]
+    fn large_expressions_test_shorter_values() {
+        let regex = |text: &str| Condition::Regex(text.to_owned());
+        for (condition, longest) in [
+            (Condition::from("git *"), 64),
+            (Condition::from("src/**/*.[ch]"), 64),
+            (Condition::Glob("*[ab]".repeat(25)), 32),
+            (regex(r"\b(sudo|doas)\b"), 64),
+            (regex("(?i)password"), 64),
+            (regex(r"[\w.-]+@[\w.-]+"), 64),
+            (regex(r"\w{20}"), 64),
+            (regex("[ab]*a[ab]{200}c"), 16),
+            (regex(&["word"; 500].join("s?|")), 2),
+            (regex("(?s)[ä-ü].{100}"), 2),
+        ] {
+            let compiled = condition.compile(&mut Allowance::default()).unwrap();
+            let shown = format!("{:.30}", condition.to_string());
+            assert_eq!(compiled.longest_value, longest * 1024, "{shown}");
+        }
+        let git = Lazy::new("git *".into());
+        assert_eq!(git.test(&"-".repeat(LONGEST_VALUE)), Some(false));
+        assert_eq!(git.test(&"-".repeat(LONGEST_VALUE + 1)), None);
     }
 
     #[test]

@@ -21,9 +21,9 @@ impl Hook {
     ///
     /// A value that cannot be tested (missing, not a string, or too long) matches if the event can be blocked or
     /// the hook [withholds](FailurePolicy::Withhold), so that a guard runs, and does not match otherwise. A value
-    /// is too long above 64 KiB. A test takes well below a microsecond for usual commands and paths. In the worst
-    /// case, the time grows with the length of the value times the size of the expression: some seconds if both
-    /// are at their limits.
+    /// is too long above 64 KiB, and where its length times the size of the expression, compiled for ASCII only
+    /// and rounded up to a power of two, exceeds 256 MiB. A test takes well below a microsecond for usual commands
+    /// and paths, and about 100 ms in the worst case.
     ///
     /// ```
     /// use forge_hooks::{Condition, Hook, HookEvent};
@@ -39,7 +39,7 @@ impl Hook {
     ///
     /// # Errors
     /// When the pointer or an expression is malformed, when there are too many conditions, and when an
-    /// expression is longer than 64 KiB or takes more than 1 MiB when compiled.
+    /// expression is longer than 64 KiB or takes more than 1 MiB when compiled, or 256 KiB for ASCII only.
     pub fn with_when(
         self,
         pointer: impl Into<String>,

@@ -223,6 +223,27 @@ fn a_file_has_limits() {
     );
 }
 
+#[test]
+fn a_hard_expression_costs_little() {
+    let world = World::new();
+    let text = file_of(&[entry(json!({POINTER: {"regex": "[ab]*a[ab]{3000}c"}}))]);
+    assert!(load(&world, &text).is_ok());
+    let hook = Hook::clone(&world.registry().hooks()[0]);
+    // Tested, it would take some seconds in a release build.
+    let long = bash("ab".repeat(32 * 1024));
+    let matches =
+        assert_computes_within(Duration::from_secs(10), &text, || hook.matches(&long, true));
+    assert!(matches && !hook.matches(&long, false));
+    assert_eq!(hook.untested_conditions(&long), [POINTER]);
+    let found = hook.mismatches(&long, false)[0].found.clone();
+    assert_eq!(found.as_deref(), Some("a string of 65536 bytes"));
+    let tested = bash("ab".repeat(512));
+    let matches = assert_computes_within(Duration::from_secs(10), &text, || {
+        hook.matches(&tested, true)
+    });
+    assert!(!matches && hook.untested_conditions(&tested).is_empty());
+}
+
 /// A clone that is not approved does not delay its host.
 #[test]
 fn hostile_expressions_cost_a_clone_nothing() {
