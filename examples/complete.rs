@@ -26,7 +26,7 @@ mod commands {
 mod commands {
     pub(super) const ANNOUNCE: &str = "echo ^>^>^> Executing: !OPENCODE_TOOL_NAME!";
     // The event is on standard input too. Not `echo !NAME! | find`: both sides of a pipe run in a
-    // `cmd` of their own, so such a command is refused.
+    // `cmd` of their own, in which `!NAME!` is no variable.
     pub(super) const BLOCK_SUDO: &str = "find \"sudo\" >NUL & \
         if errorlevel 1 (exit 0) else (echo BLOCKED: sudo not allowed& exit 1)";
     pub(super) const COMPLETE: &str = "echo ^<^<^< Completed: !OPENCODE_TOOL_NAME!";

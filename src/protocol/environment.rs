@@ -125,9 +125,9 @@ impl Naming {
         self.names.profile()
     }
 
-    /// Returns the first variable after this mark of `cmd` (`%` or `!`) that can have a value of an event.
-    pub(crate) fn variable_after(&self, mark: char, text: &str) -> Option<String> {
-        self.names.variable_after(mark, text)
+    /// Returns the first variable that can have a value of an event and that `cmd` would paste into this text.
+    pub(crate) fn variable_in(&self, text: &str) -> Option<String> {
+        self.names.variable_in(text)
     }
 
     /// The hooks that are running above this host.

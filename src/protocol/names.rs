@@ -130,12 +130,12 @@ impl Names {
         names
     }
 
-    /// Returns the first variable after this mark of `cmd` (`%` or `!`) that can have a value of an event, in
-    /// capitals. `cmd` ignores case, and removes `^` before it reads a command again.
-    pub(super) fn variable_after(&self, mark: char, text: &str) -> Option<String> {
+    /// Returns the first variable (`%NAME%`) that can have a value of an event, in capitals. `cmd` ignores case,
+    /// and removes `^` before it reads a command again.
+    pub(super) fn variable_in(&self, text: &str) -> Option<String> {
         let text = text.replace('^', "").to_ascii_uppercase();
         let in_name = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
-        let after_marks = text.split(mark).skip(1);
+        let after_marks = text.split('%').skip(1);
         let mut names = after_marks.map(|rest| rest.chars().take_while(in_name).collect());
         names.find(|name: &String| self.can_be_of_event(name))
     }

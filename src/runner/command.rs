@@ -108,29 +108,14 @@ fn check_for_cmd(hook: &Hook, text: &str, naming: &Naming) -> Result<(), String>
             "a command for `cmd` must be one line: `cmd` stops at the first line break".to_owned(),
         );
     }
-    let is_read_twice = is_read_twice(text);
     for text in std::iter::once(text).chain(hook.env().values().map(String::as_str)) {
-        if let Some(name) = naming.variable_after('%', text) {
+        if let Some(name) = naming.variable_in(text) {
             return Err(format!(
                 "`cmd` would execute the value of `%{name}%` as code: write `!{name}!` instead"
             ));
         }
-        if is_read_twice && let Some(name) = naming.variable_after('!', text) {
-            return Err(format!(
-                "`cmd` would read the value of `!{name}!` a second time, as code, in a pipe, in `for /f`, after `call`, `start` or `cmd`, or in a batch file: read the event from standard input instead"
-            ));
-        }
     }
     Ok(())
-}
-
-/// Whether `cmd` reads a part of this command again after it has replaced `!NAME!`.
-fn is_read_twice(command: &str) -> bool {
-    let command = command.replace('^', "").to_ascii_uppercase();
-    let closed: String = command.split_whitespace().collect();
-    let mut words = command.split(|c: char| !c.is_ascii_alphanumeric());
-    let runs_cmd = words.any(|word| ["BAT", "CALL", "CMD", "START"].contains(&word));
-    runs_cmd || closed.contains("FOR/F") || command.replace("||", "").contains('|')
 }
 
 #[cfg(all(test, unix))]
