@@ -200,15 +200,23 @@ pub use serde_json;
 pub mod fuzzing {
     use crate::HookOutput;
     use crate::hook::{Dialect, dialects};
-    use crate::protocol::{
-        HookEnd, Strictness, from_first_visible, read_answer, read_foreign_answer,
-    };
+    use crate::protocol::{HookEnd, Strictness, read_answer, read_foreign_answer};
 
     /// Returns the answer in a hook's standard output, if it is valid.
     #[must_use]
     pub fn answer(stdout: &[u8]) -> Option<HookOutput> {
-        let answer = read_answer(from_first_visible(stdout));
-        answer.ok().map(|answer| answer.output)
+        read_answer(stdout, None, false).ok()?.output
+    }
+
+    /// Whether this standard output blocks, by its answer or because that is invalid.
+    #[must_use]
+    pub fn blocks(stdout: &[u8]) -> bool {
+        match read_answer(stdout, None, false) {
+            Ok(answer) => answer
+                .output
+                .is_some_and(|output| output.decision == Some(crate::Decision::Block)),
+            Err(_) => true,
+        }
     }
 
     /// Reads this as the answer of a hook of each other tool, on each of its events.

@@ -1,5 +1,6 @@
-//! Any bytes as what a hook wrote to its standard output: an answer that can be read says the same when
-//! it is written and read again, and other tools' answers can always be read.
+//! Any bytes as what a hook wrote to its standard output: an answer that can be read says the same when it is written
+//! and read again; a block behind any log without an open brace is not overlooked; other tools' answers can always
+//! be read.
 #![no_main]
 
 use forge_hooks::{fuzzing, serde_json};
@@ -7,6 +8,10 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|stdout: &[u8]| {
     fuzzing::foreign_answers(stdout);
+    let block = [stdout, b"\n{\"decision\":\"block\"}\n"].concat();
+    if !stdout.contains(&b'{') {
+        assert!(fuzzing::blocks(&block), "a block is overlooked");
+    }
     let Some(mut output) = fuzzing::answer(stdout) else {
         return;
     };

@@ -29,8 +29,8 @@ pub enum FailureKind {
     /// Its entry in hooks.json, or the file, cannot be used; see
     /// [`HookConfig::load_into`](crate::HookConfig::load_into).
     Misconfigured,
-    /// Its answer is invalid. On an event that can be blocked: its standard output begins with `{`, but is not
-    /// a complete [`HookOutput`](crate::HookOutput). A hook that [withholds](crate::FailurePolicy::Withhold):
+    /// Its answer is invalid. On an event that can be blocked: its standard output holds an answer that is not
+    /// whole, or is followed by text, or cannot be read as a [`HookOutput`](crate::HookOutput). A hook that [withholds](crate::FailurePolicy::Withhold):
     /// its output is not an answer. A [resident](crate::Hook::with_resident) hook: it has not answered this
     /// event.
     InvalidAnswer,

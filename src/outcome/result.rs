@@ -296,7 +296,8 @@ impl HookResult {
         let answered = self.output().and_then(HookOutput::objection);
         // JSON on standard error is not an answer.
         let (said, complained) = (self.stdout.trim(), self.stderr.trim());
-        let said = Some(said).filter(|text| !text.is_empty() && !text.starts_with('{'));
+        let is_answer = self.output.is_some() || said.starts_with('{');
+        let said = Some(said).filter(|text| !text.is_empty() && !is_answer);
         let complained = Some(complained).filter(|text| !text.is_empty());
         answered.or(said).or(complained)
     }

@@ -36,6 +36,11 @@ impl Captured {
         self.total - (self.head.len() + self.tail.len()) as u64
     }
 
+    /// The place within the kept bytes where others were left out; none if all were kept.
+    pub(crate) fn gap(&self) -> Option<usize> {
+        (self.omitted() > 0).then_some(self.head.len())
+    }
+
     /// Returns a copy of the bytes that were kept.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let (head, tail) = self.tail.as_slices();

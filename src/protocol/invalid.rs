@@ -18,23 +18,39 @@ const WORDS: [(&str, &str); 7] = [
     ("trailing comma", "expected a key after `,`"),
 ];
 
-/// Describes the error of reading this text, with its line and column.
-pub(super) fn explain(error: &Error, text: &[u8]) -> String {
+/// Describes a place in a text.
+pub(super) fn position(text: &[u8], at: usize) -> String {
+    let (lines, columns) = before(text, at);
+    format!("(line {}, column {})", lines + 1, columns + 1)
+}
+
+/// Returns the number of whole lines before a place, and the number of bytes before it in its line.
+fn before(text: &[u8], at: usize) -> (usize, usize) {
+    let mut lines = text[..at].rsplit(|byte| *byte == b'\n');
+    let columns = lines.next().map_or(0, <[u8]>::len);
+    (lines.count(), columns)
+}
+
+/// Describes the error of reading the object that begins at `start`, with its line and column in the text.
+pub(super) fn explain(error: &Error, text: &[u8], start: usize) -> String {
     let (line, column) = (error.line(), error.column());
     let message = error.to_string();
     let message = message
         .strip_suffix(&format!(" at line {line} column {column}"))
         .unwrap_or(&message);
     let words = words(message).or_else(|| match error.classify() {
-        Category::Data => wrong_type(&serde_json::from_slice(text).ok()?),
+        Category::Data => wrong_type(&serde_json::from_slice(&text[start..]).ok()?),
         _ => None,
     });
     let words = words.unwrap_or_else(|| message.to_owned());
+    let (lines, columns) = before(text, start);
+    let place = lines + line;
     match (line, column) {
         (0, _) => words,
         // The end of the text, after a line feed.
-        (_, 0) => format!("{words} (line {line})"),
-        _ => format!("{words} (line {line}, column {column})"),
+        (_, 0) => format!("{words} (line {place})"),
+        (1, _) => format!("{words} (line {place}, column {})", columns + column),
+        _ => format!("{words} (line {place}, column {column})"),
     }
 }
 

@@ -6,6 +6,9 @@
 
 mod circular;
 mod dialect;
+mod ending;
+#[cfg(test)]
+mod ending_tests;
 mod environment;
 mod invalid;
 mod names;
@@ -17,10 +20,9 @@ mod spill;
 
 pub(crate) use circular::NESTING_LIMIT;
 pub(crate) use dialect::{
-    Conclusion, HookEnd, PLAIN_TEXT, Strictness, foreign_variables, payload, read_foreign_answer,
-    session_dir,
+    Conclusion, HookEnd, Strictness, foreign_variables, payload, read_foreign_answer, session_dir,
 };
 pub use dialect::{ForeignEventError, foreign_event};
 pub(crate) use environment::{EventVariables, Naming, VariablesError};
-pub(crate) use native::{Answer, from_first_visible, hides_answer, is_answer, read as read_answer};
+pub(crate) use native::{Answer, read as read_answer};
 pub(crate) use resident::{LONGEST_EVENT, check_answer, event_line, new_id};

@@ -3,97 +3,83 @@
 //! Knows the keys of docs/protocol.md, at the top level and as other tools nest them; not the
 //! meaning of an answer.
 
+use std::ops::Range;
+
 use serde::de::Error;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use super::ending::{Ending, Object, find, is_blank, meant_decision};
 use super::invalid::explain;
 use crate::events::nearest;
 use crate::outcome::{Decision, HookOutput};
-use crate::printable::is_printable;
+use crate::printable::printable;
 
-/// Whether output [from its first visible character](from_first_visible) is meant as an answer;
-/// other output is plain text.
-pub(crate) fn is_answer(visible: &[u8]) -> bool {
-    visible.first() == Some(&b'{')
-}
-
-/// Returns the output from its first visible character on. A `block` after characters that a terminal
-/// or an editor does not show must not be overlooked, so white space and unprintable characters are
-/// skipped. UTF-16's byte order marks are skipped too, so that UTF-16 is an invalid answer and not
-/// plain text.
-pub(crate) fn from_first_visible(stdout: &[u8]) -> &[u8] {
-    let mut skipped = 0;
-    for chunk in stdout.utf8_chunks() {
-        let visible = chunk.valid().trim_start_matches(is_invisible);
-        skipped += chunk.valid().len() - visible.len();
-        let is_mark = matches!(chunk.invalid(), [0xFE | 0xFF]);
-        if !visible.is_empty() || !is_mark {
-            break;
-        }
-        skipped += 1;
-    }
-    &stdout[skipped..]
-}
-
-fn is_invisible(c: char) -> bool {
-    c.is_whitespace() || !is_printable(c)
-}
-
-/// An answer, with its unknown keys that look like typos, each with the key that was probably
-/// meant.
+/// What the output of a hook says.
+#[derive(Debug, Default)]
 pub(crate) struct Answer {
-    pub(crate) output: HookOutput,
-    pub(crate) misspelt: Vec<(String, &'static str)>,
+    /// None if the output is plain text.
+    pub(crate) output: Option<HookOutput>,
+    /// Notes for the author of the hook.
+    pub(crate) notes: Vec<String>,
 }
 
-/// Reads output that [is an answer](is_answer). The error is a message.
-pub(crate) fn read(stdout: &[u8]) -> Result<Answer, String> {
-    match serde_json::from_slice::<Wire>(stdout) {
-        Ok(wire) => Ok(wire.into_answer()),
-        Err(error) if error.is_data() => Err(explain(&error, stdout)),
-        // Also for an author who did not mean to answer: why the output was read as an answer.
-        Err(error) => Err(format!(
-            "{}: output that begins with `{{` must be one JSON object and nothing else",
-            explain(&error, stdout)
-        )),
-    }
-}
-
-/// The keys by which an object in plain text is recognized as an answer.
-const TELLING_KEYS: [&str; 5] = [
-    "decision",
-    "permissionDecision",
-    "continue",
-    "updatedInput",
-    "hookSpecificOutput",
-];
-
-/// How much at the end of plain text is searched for an answer, and for how many objects.
-const LONGEST_SEARCHED: usize = 64 * 1024;
-const MOST_OBJECTS: usize = 64;
-
-/// Whether plain text contains an answer after other text, such as a line of a log.
-pub(crate) fn hides_answer(text: &[u8]) -> bool {
-    let mut rest = &text[text.len().saturating_sub(LONGEST_SEARCHED)..];
-    for _ in 0..MOST_OBJECTS {
-        let Some(at) = rest.iter().position(|byte| *byte == b'{') else {
-            return false;
-        };
-        rest = &rest[at..];
-        let mut objects = serde_json::Deserializer::from_slice(rest).into_iter();
-        let object: Option<Result<Map<String, Value>, _>> = objects.next();
-        let Some(Ok(object)) = object else {
-            rest = &rest[1..];
-            continue;
-        };
-        if TELLING_KEYS.iter().any(|key| object.contains_key(*key)) {
-            return true;
+/// Reads the answer in a hook's output. `gap` is the place where bytes were left out, if any were. If the hook is
+/// strict, anything but an answer is an error. The error is a message.
+pub(crate) fn read(output: &[u8], gap: Option<usize>, is_strict: bool) -> Result<Answer, String> {
+    let object = match find(output, gap)? {
+        Ending::Object(object) => object,
+        Ending::Text if is_strict && !is_blank(output) => {
+            return Err("it is not a JSON object".to_owned());
         }
-        rest = &rest[objects.byte_offset()..];
+        Ending::Text => return Ok(Answer::default()),
+    };
+    if is_strict && !is_blank(&output[..object.range.start]) {
+        return Err("found text before the object".to_owned());
     }
-    false
+    let mut answer = read_object(output, &object)?;
+    if !object.is_answer() {
+        answer.output = None;
+        if answer.notes.is_empty() {
+            answer.notes.push(NO_KEY.to_owned());
+        }
+    }
+    match answer.notes.pop() {
+        Some(note) if is_strict => Err(note),
+        note => {
+            answer.notes.extend(note);
+            Ok(answer)
+        }
+    }
+}
+
+const NO_KEY: &str = "the object has no key of an answer, and is treated as plain text";
+
+fn read_object(output: &[u8], object: &Object) -> Result<Answer, String> {
+    let Range { start, end } = object.range;
+    let wire: Wire = match serde_json::from_slice(&output[start..end]) {
+        Ok(wire) => wire,
+        // It is nested too deep, and no answer anyway.
+        Err(_) if !object.is_answer() => return Ok(Answer::default()),
+        Err(error) => return Err(explain(&error, &output[..end], start)),
+    };
+    let nested = wire.hook_specific_output.as_ref();
+    let nested = nested.into_iter().flat_map(|nested| &nested.others);
+    let mut others = wire.others.iter().chain(nested);
+    let slip =
+        others.find_map(|(key, value)| Some((key, meant_decision(key, &value.to_string())?)));
+    match slip {
+        Some((key, meant)) => Err(unknown_key(key, meant)),
+        None => Ok(wire.into_answer()),
+    }
+}
+
+fn unknown_key(key: &str, meant: &str) -> String {
+    format!(
+        "`{}` is not a known key; did you mean `{meant}`?",
+        printable(key)
+    )
 }
 
 /// The keys of an answer. Reading a `Value` would be as short, but this reports the column of an
@@ -214,9 +200,9 @@ fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decisio
 impl Wire {
     fn into_answer(self) -> Answer {
         let nested = self.hook_specific_output.unwrap_or_default();
-        let mut misspelt = typos(&self.others, KEYS);
-        misspelt.extend(typos(&nested.others, SPECIFIC_KEYS));
-        misspelt.extend(misplaced(&nested.others));
+        let mut notes = typos(&self.others, KEYS);
+        notes.extend(typos(&nested.others, SPECIFIC_KEYS));
+        notes.extend(misplaced(&nested.others));
         // If both places have a decision, the stricter one counts, with the reason next to it.
         let decision = match (self.decision, nested.permission_decision) {
             (Some(outer), Some(inner)) => Some(outer.stricter(inner)),
@@ -242,7 +228,10 @@ impl Wire {
             updated_output: self.updated_output.or(nested.updated_output),
             ..HookOutput::default()
         };
-        Answer { output, misspelt }
+        Answer {
+            output: Some(output),
+            notes,
+        }
     }
 }
 
@@ -271,28 +260,26 @@ fn merged(
     }
 }
 
-/// Returns the keys that look like typos (`descision`). Other tools' keys are ignored without a
-/// warning.
-fn typos(others: &Map<String, Value>, known: &[&'static str]) -> Vec<(String, &'static str)> {
-    let mut found = Vec::new();
+/// Returns notes on keys that look like typos (`additionalContex`). Other tools' keys are ignored.
+fn typos(others: &Map<String, Value>, known: &[&'static str]) -> Vec<String> {
+    let mut notes = Vec::new();
     for key in others.keys() {
-        if let Some(name) = nearest(key, known.iter().copied(), LIKE_A_TYPO) {
-            found.push((key.clone(), name));
+        if let Some(meant) = nearest(key, known.iter().copied(), LIKE_A_TYPO) {
+            notes.push(unknown_key(key, meant));
         }
     }
-    found
+    notes
 }
 
-/// Returns known keys in a place where they have no effect.
-fn misplaced(others: &Map<String, Value>) -> Vec<(String, &'static str)> {
-    let found = KEYS.iter().copied().filter(|key| others.contains_key(*key));
-    let pairs = found.map(|key| {
-        let meant = match key {
+/// Returns notes on known keys in a place where they have no effect.
+fn misplaced(others: &Map<String, Value>) -> impl Iterator<Item = String> {
+    let found = KEYS.iter().filter(|key| others.contains_key(**key));
+    found.map(|key| {
+        let meant = match *key {
             "decision" => "permissionDecision",
             "reason" => "permissionDecisionReason",
             key => key,
         };
-        (format!("hookSpecificOutput.{key}"), meant)
-    });
-    pairs.collect()
+        unknown_key(&format!("hookSpecificOutput.{key}"), meant)
+    })
 }

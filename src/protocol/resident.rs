@@ -67,7 +67,7 @@ pub(crate) fn check_answer(output: &[u8], id: &str) -> Result<(), String> {
         return Err("its answer is not a JSON object".to_owned());
     }
     let answer: Answer = serde_json::from_slice(line).map_err(|error| {
-        let why = explain(&error, line);
+        let why = explain(&error, line, 0);
         format!("its answer is not one JSON object with the `id` of the event: {why}")
     })?;
     if answer.id == id {

@@ -7,71 +7,36 @@ use super::report::Reporter;
 use crate::hook::FailurePolicy;
 use crate::logging::warn;
 use crate::outcome::{FailureKind, HookResult};
-use crate::printable::printable;
-use crate::protocol::{
-    Answer, PLAIN_TEXT, from_first_visible, hides_answer, is_answer, read_answer,
-};
+use crate::protocol::{Answer, read_answer};
 
-/// Returns the result with its answer, if the hook ended by itself and wrote one. `cut` says that
-/// standard output was longer than the part that is kept.
+/// Returns the result with its answer, if the hook ended by itself and wrote one. `gap` is where bytes of standard
+/// output were left out, if any were.
 pub(super) fn add_answer(
-    mut result: HookResult,
-    cut: bool,
+    result: HookResult,
+    gap: Option<usize>,
     firing: &Firing<'_>,
     reporter: &Reporter,
 ) -> HookResult {
-    let output = result.stdout_bytes();
-    let written = from_first_visible(output);
-    // Truncated output that starts with only white space may contain an answer. Control characters,
-    // such as zeros from a device, are not white space.
-    let is_blank = without_bom(output).trim_ascii().is_empty();
-    let wants_to_be_one = is_answer(written) || (cut && is_blank);
     if !result.came_to_its_end() {
         return result;
     }
+    // Whatever a hook writes that redacts the output of a tool is meant to replace it.
     let redacts = result.hook.on_failure() == FailurePolicy::Withhold;
-    if !wants_to_be_one {
-        // Whatever such a hook writes is meant to replace the output.
-        if redacts && result.success() && !is_blank {
-            let why = "it is not a JSON object";
-            return with_unusable_answer(result, why, firing, reporter);
-        }
-        if result.success() && hides_answer(written) {
-            reporter.diagnose_once(&result.hook, PLAIN_TEXT);
-            result.diagnostics.push(PLAIN_TEXT.to_owned());
-        }
-        return result;
-    }
-    let answer = if cut {
-        Err("it is longer than the part of the output that is kept".to_owned())
-    } else {
-        read_answer(written)
-    };
-    match answer {
-        Ok(answer) => match answer.misspelt.first() {
-            Some((key, meant)) if redacts => {
-                let why = format!(
-                    "`{}` is not a known key; did you mean `{meant}`?",
-                    printable(key)
-                );
-                with_unusable_answer(result, &why, firing, reporter)
-            }
-            _ => with_answer(result, answer, reporter),
-        },
+    let is_strict = redacts && result.success();
+    match read_answer(result.stdout_bytes(), gap, is_strict) {
+        Ok(answer) => with_answer(result, answer, reporter),
         Err(why) => with_unusable_answer(result, &why, firing, reporter),
     }
 }
 
-fn with_answer(result: HookResult, answer: Answer, reporter: &Reporter) -> HookResult {
-    let mut diagnostics = Vec::new();
-    for (key, meant) in &answer.misspelt {
-        let key = printable(key);
-        let words = format!("`{key}` is not a known key; did you mean `{meant}`?");
+fn with_answer(mut result: HookResult, answer: Answer, reporter: &Reporter) -> HookResult {
+    for words in &answer.notes {
         reporter.diagnose_once(&result.hook, &format!("in its answer, {words}"));
-        diagnostics.push(words);
     }
-    let mut result = result.with_output(answer.output);
-    result.diagnostics = diagnostics;
+    if let Some(output) = answer.output {
+        result = result.with_output(output);
+    }
+    result.diagnostics = answer.notes;
     result
 }
 
@@ -99,12 +64,4 @@ fn with_unusable_answer(
         result.diagnostics.push(words);
     }
     result
-}
-
-/// Removes byte order marks at the beginning.
-pub(super) fn without_bom(mut bytes: &[u8]) -> &[u8] {
-    while let Some(rest) = bytes.strip_prefix("\u{FEFF}".as_bytes()) {
-        bytes = rest;
-    }
-    bytes
 }

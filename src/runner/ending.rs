@@ -5,7 +5,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::answer::without_bom;
 use crate::outcome::{EnvFile, FailureKind, Residency};
 use crate::process::{self, Captured, End, Finished, Spec, StartErrorKind};
 
@@ -154,6 +153,14 @@ pub(super) fn text(captured: Captured) -> (String, Option<Vec<u8>>) {
             )
         }
     }
+}
+
+/// Removes byte order marks at the beginning.
+fn without_bom(mut bytes: &[u8]) -> &[u8] {
+    while let Some(rest) = bytes.strip_prefix("\u{FEFF}".as_bytes()) {
+        bytes = rest;
+    }
+    bytes
 }
 
 #[cfg(test)]

@@ -183,8 +183,8 @@ impl Runner {
         let finished = ran.finished;
         let (exit_code, failed) = exit_code_and_failure(&finished.end, self.timeout(hook));
         let (failure, error) = ran.failure.or(failed).unzip();
-        let stdout_cut = finished.stdout.omitted() > 0;
-        let truncated = stdout_cut || finished.stderr.omitted() > 0;
+        let gap = finished.stdout.gap();
+        let truncated = gap.is_some() || finished.stderr.omitted() > 0;
         let (stdout, raw_stdout) = text(finished.stdout);
         let (stderr, raw_stderr) = text(finished.stderr);
         let result = HookResult {
@@ -210,9 +210,9 @@ impl Runner {
             ..HookResult::new(Arc::clone(hook), exit_code)
         };
         match hook.foreign() {
-            None => add_answer(result, stdout_cut, firing, &self.reporter),
+            None => add_answer(result, gap, firing, &self.reporter),
             Some(foreign) => {
-                add_foreign_answer(foreign, result, stdout_cut, firing, &self.reporter)
+                add_foreign_answer(foreign, result, gap.is_some(), firing, &self.reporter)
             }
         }
     }

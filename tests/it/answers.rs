@@ -45,14 +45,17 @@ fn an_answer_in_utf_16_is_invalid() {
 #[test]
 fn an_invalid_answer_blocks() {
     let world = World::new();
-    let whole = "output that begins with `{` must be one JSON object and nothing else";
     for (text, why) in [
         (r#"{"decision": "blok"}"#, "unknown decision `blok`"),
         (
             r#"{"updatedInput": "ls"}"#,
             "`updatedInput`: expected an object, found a string",
         ),
-        ("{ echo hello; }", whole),
+        ("{decision: \"block\"}", "expected a key in double quotes"),
+        (
+            "{\"decision\": \"block\"} done",
+            "found text after the object",
+        ),
     ] {
         let result = world.one(hook("*", &world.says(text)));
         assert_eq!(result.failure, Some(FailureKind::InvalidAnswer), "{text}");
@@ -65,12 +68,32 @@ fn an_invalid_answer_blocks() {
 }
 
 #[test]
-fn output_without_a_brace_is_text() {
+fn a_guard_that_prints_before_its_answer_blocks() {
+    let world = World::new();
+    let and = if cfg!(windows) { "&" } else { ";" };
+    let says = world.says(r#"{"decision":"block","reason":"no"}"#);
+    let result = world.one(hook("*", &format!("echo checking{and} {says}")));
+    assert_eq!(
+        (result.decision(), result.reason()),
+        (Decision::Block, Some("no"))
+    );
+    // Without a reason of its own, its log is not one.
+    let says = world.says(r#"{"decision":"block"}"#);
+    let result = world.one(hook("*", &format!("echo checking{and} {says}")));
+    assert_eq!(
+        (result.decision(), result.reason()),
+        (Decision::Block, None)
+    );
+}
+
+#[test]
+fn output_without_an_answer_is_text() {
     let world = World::new();
     for text in [
         "[1]",
         "\"{}\"",
-        "checked {\"decision\": \"block\"}",
+        "{ echo hello; }",
+        "{\"note\": 1}",
         "null",
         "",
     ] {
@@ -82,8 +105,8 @@ fn output_without_a_brace_is_text() {
         let is_noted = result
             .diagnostics()
             .iter()
-            .any(|words| words.contains("an answer is one JSON object and nothing else"));
-        assert_eq!(is_noted, text.contains("decision"), "{text}");
+            .any(|words| words.contains("has no key of an answer"));
+        assert_eq!(is_noted, text.contains("note"), "{text}");
     }
 }
 

@@ -26,8 +26,8 @@ fn cause(failure: FailureKind) -> &'static str {
         }
         FailureKind::Misconfigured => "its entry in hooks.json, or the file, cannot be used",
         FailureKind::InvalidAnswer => {
-            "its standard output begins with `{` and is not a complete valid answer, see \
-             [JSON](#json); on an event that cannot be blocked it is plain text"
+            "its standard output holds an answer that is invalid, see [JSON](#json); on an event that cannot \
+             be blocked it is plain text"
         }
         FailureKind::StatusLost => "exit status lost (the host reaps its children itself)",
         FailureKind::Panicked => "an internal error (panic) of the library",

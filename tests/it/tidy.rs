@@ -14,8 +14,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("printable", &[]),
     ("logging", &[]),
     ("events", &[]),
-    ("pattern", &["events"]),
-    ("hook", &["events", "pattern", "redact"]),
+    ("pattern", &["events", "printable"]),
+    ("hook", &["events", "pattern", "printable", "redact"]),
     (
         "registry",
         &["events", "hook", "logging", "pattern", "printable"],
@@ -106,7 +106,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("bin", &["the public API"]),
 ];
 
-const LONGEST_FILE: usize = 500;
+const LONGEST_FILE: usize = 800;
 
 pub(crate) struct Source {
     pub(crate) path: PathBuf,

@@ -6,7 +6,7 @@ use crate::hook::Dialect;
 use crate::outcome::Decision;
 
 /// A note on an answer among other text.
-pub(crate) const PLAIN_TEXT: &str =
+const PLAIN_TEXT: &str =
     "standard output is treated as plain text: an answer is one JSON object and nothing else";
 
 /// What an answer that its tool does not understand does.

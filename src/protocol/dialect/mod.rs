@@ -16,7 +16,7 @@ mod input;
 mod input_tests;
 mod variables;
 
-pub(crate) use answer::{PLAIN_TEXT, Strictness, read_foreign_answer};
+pub(crate) use answer::{Strictness, read_foreign_answer};
 pub(crate) use conclusion::{Conclusion, HookEnd};
 pub use input::{ForeignEventError, foreign_event};
 pub(crate) use input::{payload, session_dir};

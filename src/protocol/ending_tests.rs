@@ -1,0 +1,440 @@
+//! Tests of finding answers: outputs as hooks write them.
+
+use proptest::prelude::*;
+
+use super::ending::{find, is_blank};
+use super::native::{Answer, read};
+
+/// What is found in an output, in short: the answer, the first note, `text`, or `invalid: why`.
+fn found(output: &[u8], gap: Option<usize>) -> String {
+    match read(output, gap, false) {
+        Ok(Answer {
+            output: Some(output),
+            ..
+        }) => serde_json::to_string(&output).unwrap(),
+        Ok(answer) => answer.notes.into_iter().next().unwrap_or("text".to_owned()),
+        Err(why) => format!("invalid: {why}"),
+    }
+}
+
+const NO_KEY: &str = "the object has no key of an answer, and is treated as plain text";
+
+/// Answers, and what is read of them.
+const ANSWERS: [(&str, &str); 9] = [
+    (
+        r#"{"decision":"block","reason":"no"}"#,
+        r#"{"decision":"block","reason":"no"}"#,
+    ),
+    (
+        "{\n  \"decision\": \"ask\",\n  \"reason\": \"a {brace} and \\\"quotes\\\"\"\n}\n",
+        r#"{"decision":"ask","reason":"a {brace} and \"quotes\""}"#,
+    ),
+    (
+        r#"{"continue":false,"stopReason":"enough"}"#,
+        r#"{"stopReason":"enough","continue":false}"#,
+    ),
+    (
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}"#,
+        r#"{"decision":"block"}"#,
+    ),
+    (
+        r#"{"updatedInput":{"command":"ls","nested":{"decision":"block"}}}"#,
+        r#"{"updatedInput":{"command":"ls","nested":{"decision":"block"}}}"#,
+    ),
+    (
+        r#"{"updatedOutput":[{"a":1}]}"#,
+        r#"{"updatedOutput":[{"a":1}]}"#,
+    ),
+    (r#"{"systemMessage":"m"}"#, r#"{"systemMessage":"m"}"#),
+    (
+        r#"{"additionalContext":"c","other":{"x":[1,2]}}"#,
+        r#"{"additionalContext":"c"}"#,
+    ),
+    ("{}", "{}"),
+];
+
+/// What hooks write before their answers, and is no answer alone.
+const LOGS: [&str; 41] = [
+    "checking\n",
+    "checking... ",
+    "\n\n\n",
+    "[INFO] 2026-11-22 10:00:00 guard started\n",
+    "\u{1b}[32m✓\u{1b}[0m lint passed\n",
+    "\u{1b}[1m{bold}\u{1b}[0m\n",
+    "  0% [          ]\r 50% [=====     ]\r100% [==========]\r\n",
+    "{\"level\":\"info\",\"msg\":\"checking\",\"time\":1}\n{\"level\":\"warn\",\"msg\":\"{x}\"}\n",
+    "{\"level\":\"info\",\"reason\":\"cache\"} {\"a\":{\"decision\":\"block\"}}\n",
+    "npm warn deprecated inflight@1.0.6: This module is not supported\n",
+    "> project@1.0.0 lint\n> eslint .\n\n",
+    "fn main() { call!(\"{}\", 1); }\n",
+    "fn main() {\n    let x = 1;\n}\n",
+    "function f() { return {a: 1}; }\n",
+    "if (x) { y(); } else { z(); }\n",
+    "a { color: red; }\n",
+    "awk '{print $1}' file\n",
+    "${HOME}/bin and ${x:-{y}}\n",
+    "for i in {1..10}; do echo $i; done\n",
+    "{{ template }} and {% tag %}\n",
+    "set: {1, 2, 3}\n",
+    "dict: {'tool': 'bash', 'n': 1}\n",
+    "{ echo hello; }\n",
+    "} catch {\n",
+    "}}}\n",
+    "{{{\nx\n",
+    "+ grep -q sudo\n+ echo no\n",
+    "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\nKeyError: 'decision'\n",
+    "diff --git a/x b/x\n-{\"a\": 1}\n+{\"a\": 2}\n",
+    "decision: block\nreason: yaml\n",
+    "the decision is \"block\", and we continue: no\n",
+    "usage: guard [--decision block] [--continue]\n",
+    "key=\"decision\" value=\"block\"\n",
+    "[1, 2, 3]\n[{\"a\": 1}]\n",
+    "\"a string\"\n",
+    "null\n",
+    "größe {道具} 🎉\n",
+    "ok 1 - test {\"x\n",
+    "not json: {\"x\": }\n",
+    "not json: {\"x\": 1,}\n",
+    "warning: unused `{`\n",
+];
+
+/// What stands after an answer by mistake.
+const AFTERTHOUGHTS: [&str; 14] = [
+    "done",
+    "\ndone\n",
+    "\n0",
+    " }",
+    "]",
+    "\u{1b}[0m",
+    ",",
+    "\n{}",
+    "\n{\"a\": 1}",
+    "\n{\"decision\":\"allow\"}",
+    " {\"decision\":\"block\"}",
+    "\n+ exit 0",
+    "\n```",
+    ";",
+];
+
+/// Characters after an answer that do not count.
+const UNSEEN: [&str; 5] = ["", "\n", " \r\n\t\n", "\u{FEFF}\u{200B}", "\0\u{1b}"];
+
+#[test]
+fn text_before_an_answer_is_a_log() {
+    for (answer, expected) in ANSWERS {
+        for log in LOGS.iter().chain(&UNSEEN) {
+            for after in UNSEEN {
+                let output = format!("{log}{answer}{after}");
+                assert_eq!(found(output.as_bytes(), None), expected, "{output:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn text_after_an_answer_is_invalid() {
+    for (answer, _) in &ANSWERS[..6] {
+        for after in AFTERTHOUGHTS {
+            for log in ["", "checking\n", "{\"level\":\"info\"}\n"] {
+                let output = format!("{log}{answer}{after}");
+                let found = found(output.as_bytes(), None);
+                assert!(
+                    found.starts_with("invalid: found text after the object (line "),
+                    "{output:?}: {found}"
+                );
+            }
+        }
+    }
+    let found = found(b"one\n {\"decision\": \"block\"}\n  two", None);
+    assert_eq!(
+        found,
+        "invalid: found text after the object (line 3, column 3): an answer is the end of the output"
+    );
+}
+
+#[test]
+fn logs_alone_are_text() {
+    for log in LOGS {
+        let found = found(log.as_bytes(), None);
+        let is_text = found == "text" || found == NO_KEY;
+        assert!(is_text, "{log:?}: {found}");
+    }
+    for (output, expected) in [
+        ("", "text"),
+        ("\u{FEFF} \n", "text"),
+        ("all good", "text"),
+        ("{\"note\": 1}", NO_KEY),
+        ("log\n{\"level\": \"info\", \"msg\": \"x\"}\n", NO_KEY),
+        ("{\"suppressOutput\": true}", NO_KEY),
+        (
+            "{\"additionalContex\": \"c\"}",
+            "`additionalContex` is not a known key; did you mean `additionalContext`?",
+        ),
+        ("[{\"note\": 1}]", "text"),
+        ("{\"systemMessage\": \"m\"} and more", "text"),
+        ("}", "text"),
+        ("fn main() {", "text"),
+    ] {
+        assert_eq!(found(output.as_bytes(), None), expected, "{output:?}");
+    }
+}
+
+#[test]
+fn malformed_answers_are_invalid() {
+    for (output, why) in [
+        ("{", "`}` is missing (line 1, column 1)"),
+        ("log\n  {  ", "`}` is missing (line 2, column 5)"),
+        ("{\"", "`\"` is missing"),
+        ("{\"decision\"", "`}` is missing"),
+        ("{\"decision\": \"bl", "`\"` is missing (line 1, column 16)"),
+        (
+            "log\n{\"decision\": \"block\"",
+            "`}` is missing (line 2, column 20)",
+        ),
+        (
+            "{\"decision\": \"block\", \"reason\": \"he said \"no\"\"}",
+            "expected `,` or `}` (line 1",
+        ),
+        (
+            "{\"reason\": \"he said \"no\"\", \"decision\": \"block\"}",
+            "expected `,` or `}` (line 1",
+        ),
+        (
+            "{\"note\": \"he said \"no\"\", \"decision\": \"block\"}",
+            "expected `,` or `}` (line 1",
+        ),
+        (
+            "{\"decision\": \"block\",}",
+            "expected a key in double quotes (line 1",
+        ),
+        ("{\"decision\": 'block'}", "expected value (line 1"),
+        ("{\"decision\": block}", "expected value (line 1"),
+        ("{\"decision\" \"block\"}", ""),
+        ("{\"decision\": \"a\nb\"}", "control character"),
+        (
+            "{'decision': 'block'}",
+            "expected a key in double quotes (line 1, column 2)",
+        ),
+        (
+            "log\n{'tool': 'bash', 'decision': 'block'}\n",
+            "expected a key in double quotes (line 2, column 2)",
+        ),
+        (
+            "{ decision: 'block', reason: 'no' }",
+            "expected a key in double quotes",
+        ),
+        (
+            "{ reason: 'no', decision: 'block' }",
+            "expected a key in double quotes",
+        ),
+        (
+            "{\n  reason: 'no',\n  decision: 'block'\n}\n",
+            "expected a key in double quotes (line 2",
+        ),
+        (
+            "{\"a\": bad, \"b\": {\"decision\": \"allow\"}}",
+            "found text after the object",
+        ),
+        (
+            "{\"hookSpecificOutput\": {\"permissionDecision\": \"deny\"}",
+            "`}` is missing",
+        ),
+        (
+            "{\"hookSpecificOutput\": {\"permissionDecision\": \"deny\",}}",
+            "expected a key in double quotes",
+        ),
+        (
+            "[{\"decision\": \"block\"}]",
+            "found text after the object (line 1, column 23)",
+        ),
+        (
+            "{\"decision\": \"block\"}{\"decision\": \"block\"}",
+            "found text after the object",
+        ),
+        (
+            "{\"decision\": 1}",
+            "`decision`: expected a string, found a number",
+        ),
+        (
+            "log\n\n{\"decision\": \"blok\"}",
+            "unknown decision `blok`, expected `allow`, `block` or `ask` (line 3",
+        ),
+        (
+            "{\"decision\": \"allow\", \"decision\": \"block\"}",
+            "`decision` occurs twice",
+        ),
+        (
+            "{\"descision\": \"block\"}",
+            "`descision` is not a known key; did you mean `decision`?",
+        ),
+        ("{\"Decision\": \"deny\"}", "did you mean `decision`?"),
+        (
+            "{\"decisoin\": \"ask\", \"reason\": \"x\"}",
+            "did you mean `decision`?",
+        ),
+        ("{\"continu\": false}", "did you mean `continue`?"),
+        ("{\"Continue\": false}\n", "did you mean `continue`?"),
+        (
+            "{\"hookSpecificOutput\": {\"permissionDecison\": \"deny\"}}",
+            "did you mean `permissionDecision`?",
+        ),
+        (
+            "{\"descision\": \"block\"}\ndone",
+            "found text after the object (line 2, column 1)",
+        ),
+    ] {
+        let found = found(output.as_bytes(), None);
+        assert!(
+            found.starts_with("invalid: ") && found.contains(why),
+            "{output:?}: {found}"
+        );
+    }
+    // Not the value of a decision.
+    for output in [
+        "{\"decisions\": 3}",
+        "{\"descision\": \"maybe\"}",
+        "{\"continued\": \"yes\"}",
+    ] {
+        assert!(
+            !found(output.as_bytes(), None).starts_with("invalid"),
+            "{output}"
+        );
+    }
+}
+
+#[test]
+fn utf_16_is_invalid() {
+    let utf_16 = |text: &str, little: bool| -> Vec<u8> {
+        let units = text.encode_utf16();
+        units
+            .flat_map(|unit| {
+                if little {
+                    unit.to_le_bytes()
+                } else {
+                    unit.to_be_bytes()
+                }
+            })
+            .collect()
+    };
+    for text in [
+        "{}",
+        "{\"decision\":\"block\"}",
+        "\u{FEFF}log\r\n{\"decision\":\"block\"}\r\n",
+        "{\"decision\":\"bl",
+    ] {
+        for little in [true, false] {
+            let found = found(&utf_16(text, little), None);
+            assert_eq!(found, "invalid: it is UTF-16, expected UTF-8", "{text}");
+        }
+    }
+    assert_eq!(found(&utf_16("checked", true), None), "text");
+    assert_eq!(
+        found(b"\0\0{\"decision\":\"block\"}\0", None),
+        r#"{"decision":"block"}"#
+    );
+    assert_eq!(
+        found(b"\x7fELF\0\0{\0}", None).split(':').next(),
+        Some("invalid")
+    );
+}
+
+#[test]
+fn of_cut_output_the_end_is_read() {
+    const CUT: &str = "invalid: it is longer than the part of the output that is kept";
+    for (head, tail, expected) in [
+        (
+            "log\n",
+            "log\n{\"decision\": \"block\"}\n",
+            "{\"decision\":\"block\"}",
+        ),
+        (
+            "{\"level\": 1}\n{\"level\": ",
+            "2}\n{\"decision\": \"block\"}\n",
+            "{\"decision\":\"block\"}",
+        ),
+        ("log\n", "log\n", "text"),
+        ("log\n{", "log\n", "text"),
+        ("{\"decision\": \"block\"}\n", "log\n", CUT),
+        ("{\"decision\": \"block\"}\n", "\n\n", CUT),
+        ("{\"decision\": \"block\", \"reason\": \"", "xxx\"}", CUT),
+        ("{\"reason\": \"", "xxx\", \"decision\": \"block\"}", CUT),
+        ("{\"updatedInput\": [", "{\"decision\": \"allow\"}", CUT),
+        ("log", "{\"a\": {\"b\": 1}}}", CUT),
+        ("  ", "  \n", CUT),
+        ("", "", CUT),
+        ("log", "\n", CUT),
+    ] {
+        let output = format!("{head}{tail}");
+        let found = found(output.as_bytes(), Some(head.len()));
+        let is_expected = found == expected || expected == CUT && found.starts_with("invalid: ");
+        assert!(is_expected, "{head:?} {tail:?}: {found}");
+    }
+}
+
+#[test]
+fn the_search_takes_linear_time() {
+    let start = std::time::Instant::now();
+    for piece in [
+        "{\"a\":",
+        "{\"",
+        "{",
+        "{\"a\":[0,0,0],\"y\":",
+        "{}",
+        "{\"a\":1}",
+        "{\"a\":\"{",
+        "{ ",
+        "\"{\\\"",
+        "{'decision' ",
+    ] {
+        let output = piece.repeat(1024 * 1024 / piece.len());
+        let _ = find(output.as_bytes(), None);
+        let _ = find(output.as_bytes(), Some(output.len() / 2));
+    }
+    let pretty = format!(
+        "{}\n",
+        "{\n \"level\": \"info\",\n \"tags\": [1, {\"a\": {}}]\n}".repeat(10_000)
+    );
+    assert_eq!(
+        found(
+            format!("{pretty}{{\"decision\":\"block\"}}").as_bytes(),
+            None
+        ),
+        "{\"decision\":\"block\"}"
+    );
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
+
+#[test]
+fn unseen_characters_are_blank() {
+    for (text, expected) in [
+        (&b""[..], true),
+        (b" \t\r\n\x0B\x0C\0\x1B\x7F", true),
+        (
+            "\u{FEFF}\u{A0}\u{85}\u{2028}\u{3000}\u{200B}\u{AD}\u{FE0F}\u{202E}\u{E0041}"
+                .as_bytes(),
+            true,
+        ),
+        (b"\xFF\xFE \xFE\xFF", true),
+        (b" a", false),
+        (b" \x80", false),
+        (b"\xEF\xBB", false),
+    ] {
+        assert_eq!(is_blank(text), expected, "{text:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn an_answer_after_any_line_is_read(log in "[^{}]*") {
+        let output = format!("{log}\n{{\"decision\":\"block\"}}\n");
+        prop_assert_eq!(found(output.as_bytes(), None), "{\"decision\":\"block\"}");
+    }
+
+    /// Whatever stands around a block, it is never overlooked.
+    #[test]
+    fn a_block_never_passes(before in "([^{}]|\\{ |\\} ?|\\{\\}|\\{\"a\" ?)*", after in ".*") {
+        let output = format!("{before}\n{{\"decision\":\"block\"}}{after}");
+        let found = found(output.as_bytes(), None);
+        prop_assert!(found == "{\"decision\":\"block\"}" || found.starts_with("invalid"), "{}", found);
+    }
+}
