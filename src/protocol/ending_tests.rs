@@ -164,7 +164,7 @@ fn logs_alone_are_text() {
         ("\u{FEFF} \n", "text"),
         ("all good", "text"),
         ("{\"note\": 1}", NO_KEY),
-        ("log\n{\"level\": \"info\", \"msg\": \"x\"}\n", NO_KEY),
+        ("log\n{\"level\": \"info\", \"msg\": \"x\"}\n", "text"),
         ("{\"suppressOutput\": true}", NO_KEY),
         (
             "{\"additionalContex\": \"c\"}",

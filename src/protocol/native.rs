@@ -35,8 +35,12 @@ pub(crate) fn read(output: &[u8], gap: Option<usize>, is_strict: bool) -> Result
         }
         Ending::Text => return Ok(Answer::default()),
     };
-    if is_strict && !is_blank(&output[..object.range.start]) {
+    let is_alone = is_blank(&output[..object.range.start]);
+    if is_strict && !is_alone {
         return Err("found text before the object".to_owned());
+    }
+    if !is_alone && !object.is_answer() {
+        return Ok(Answer::default());
     }
     let mut answer = read_object(output, &object)?;
     if !object.is_answer() {

@@ -153,7 +153,7 @@ fn answering(world: &World) -> Vec<Row> {
     for (broken, code, otherwise) in [
         (r#"{"decision": "blok"}"#, 0, None),
         (r#"{"decision": "blo"#, 0, None),
-        ("{ hello }", 2, Some(FailureKind::Exit)),
+        ("{\"decision\": 1}", 2, Some(FailureKind::Exit)),
     ] {
         rows.push(Row {
             failure: [Some(FailureKind::InvalidAnswer), otherwise],

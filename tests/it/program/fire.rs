@@ -34,7 +34,7 @@ fn says(name: &str, event: &str, answer: &serde_json::Value) -> serde_json::Valu
 fn an_answer_is_shown_as_the_host_reads_it() {
     let user = User::new();
     let changes = json!({"updatedInput": {"command": "ls -l"}, "systemMessage": "long\u{1b}er"});
-    let tells = json!({"decision": "allow", "reason": "it reads", "additionalContext": "it is\nold", "descision": "block"});
+    let tells = json!({"decision": "allow", "reason": "it reads", "additionalContext": "it is\nold", "additionalContexts": "x"});
     let asks = json!({"decision": "ask", "reason": "is it late?"});
     let stops = json!({"continue": false, "stopReason": "enough"});
     let hooks = json!({"hooks": [
