@@ -208,17 +208,6 @@ pub mod fuzzing {
         read_answer(stdout, None, false).ok()?.output
     }
 
-    /// Whether this standard output blocks, by its answer or because that is invalid.
-    #[must_use]
-    pub fn blocks(stdout: &[u8]) -> bool {
-        match read_answer(stdout, None, false) {
-            Ok(answer) => answer
-                .output
-                .is_some_and(|output| output.decision == Some(crate::Decision::Block)),
-            Err(_) => true,
-        }
-    }
-
     /// Reads this as the answer of a hook of each other tool, on each of its events.
     pub fn foreign_answers(stdout: &[u8]) {
         let text = String::from_utf8_lossy(stdout);

@@ -18,9 +18,8 @@ use crate::trust::{ProjectApprovals, TrustError, TrustStore};
 const MOST_NOT_APPROVED: usize = 1000;
 
 /// The result of checking a project's hooks.
-pub(super) struct Admission<'a> {
-    /// The names of hooks that the user's files switch off.
-    disable: &'a HashSet<String>,
+#[derive(Default)]
+pub(super) struct Admission {
     /// The project's file, or its path if it does not exist.
     pub(super) path: PathBuf,
     /// The other tools whose hooks are loaded. Hooks of no other tools can have vanished.
@@ -34,19 +33,7 @@ pub(super) struct Admission<'a> {
     pub(super) problems: Vec<Problem>,
 }
 
-impl<'a> Admission<'a> {
-    pub(super) fn new(disable: &'a HashSet<String>) -> Self {
-        Self {
-            disable,
-            path: PathBuf::new(),
-            dialects: Vec::new(),
-            vanished: Vec::new(),
-            unapproved: Vec::new(),
-            unapproved_in: None,
-            problems: Vec::new(),
-        }
-    }
-
+impl Admission {
     /// Removes all of the project's hooks, if no store of approvals can be found.
     pub(super) fn refuse_all(&mut self) {
         if self.path.exists() {
@@ -60,16 +47,23 @@ impl<'a> Admission<'a> {
     }
 
     /// Sets the gates of the hooks in a project's files.
-    pub(super) fn admit(&mut self, files: &mut [Loaded], root: &Path, store: &TrustStore) {
+    /// The user's files switch off the hooks with the names in `disable`.
+    pub(super) fn admit(
+        &mut self,
+        files: &mut [Loaded],
+        root: &Path,
+        store: &TrustStore,
+        disable: &HashSet<String>,
+    ) {
         let approvals = match approvals(store, root) {
             Ok(approvals) => approvals,
             Err(error) => return refuse_without_store(files, &error.to_string()),
         };
-        // Errors in a clone without approvals must not block its host.
         for file in to_approve(files) {
             if approvals.knows_project() {
-                file.hide_entries(self.disable);
+                file.hide_entries(disable);
             } else {
+                // Errors in a clone without approvals must not block its host.
                 file.drop_placeholders();
                 file.keep_first(MOST_NOT_APPROVED);
             }

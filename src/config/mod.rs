@@ -267,9 +267,9 @@ impl HookConfig {
         let mut files = self.read_global();
         let named = files.iter().flat_map(|file| &file.disable);
         let disable: HashSet<String> = named.cloned().collect();
-        let mut admission = Admission::new(&disable);
+        let mut admission = Admission::default();
         if let Some(root) = root {
-            files.extend(self.admit_project(root, policy, &mut others, &mut admission));
+            files.extend(self.admit_project(root, policy, &disable, &mut others, &mut admission));
         }
         files.extend(others.into_files());
 
@@ -308,8 +308,9 @@ impl HookConfig {
         &self,
         root: &Path,
         policy: Option<&TrustPolicy>,
+        disable: &HashSet<String>,
         others: &mut foreign::LoadedFiles,
-        admission: &mut Admission<'_>,
+        admission: &mut Admission,
     ) -> Vec<Loaded> {
         let own_path = self.project_path(root);
         let existing = own_path.clone().filter(|path| path.exists());
@@ -328,7 +329,7 @@ impl HookConfig {
         let mut files = self.read_project(root, Compiled::None);
         let own = files.len();
         files.append(&mut others.project);
-        admission.admit(&mut files, root, store);
+        admission.admit(&mut files, root, store, disable);
         others.project = files.split_off(own);
         let by_default = || admission::approve_command(&self.profile, root);
         admission.report(&self.approve_command.clone().unwrap_or_else(by_default));

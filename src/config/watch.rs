@@ -368,8 +368,8 @@ impl Watching {
                 .map(Path::to_owned)
         };
         let wanted: HashSet<PathBuf> = self.files.iter().filter_map(existing).collect();
-        let left: Vec<_> = self.watched.difference(&wanted).cloned().collect();
-        for directory in left {
+        let unwanted: Vec<_> = self.watched.difference(&wanted).cloned().collect();
+        for directory in unwanted {
             // An error means that the directory is gone.
             self.with_watcher(|watcher| watcher.unwatch(&directory));
         }
@@ -383,8 +383,8 @@ impl Watching {
             .collect();
     }
 
-    /// Returns whether the call succeeds. The watcher has a thread that writes to the log too. If a logger that
-    /// panics has ended it, each call of the watcher panics, also dropping it.
+    /// Returns whether the call succeeds. The watcher has a thread that writes to the log too. If a logger's panic has
+    /// ended that thread, each call panics, also the drop, so the watcher is leaked.
     fn with_watcher(
         &mut self,
         call: impl FnOnce(&mut RecommendedWatcher) -> notify::Result<()>,
@@ -396,7 +396,8 @@ impl Watching {
         if called.is_none() {
             std::mem::forget(self.watcher.take());
             warn!(
-                "changes of hooks files are not reported any more: they are found within two seconds"
+                "a logger has panicked in the watcher of files, which has stopped: changes of hooks files are now found by \
+                 a check every two seconds"
             );
         }
         called.is_some_and(|result| result.is_ok())

@@ -124,7 +124,7 @@ fn one_by_one<'a>(
         let stops = stop_on_failure && !result.should_continue();
         let output = output_after(&result, &firing.event);
         answer(result);
-        // Also what runs after a hook that stops the others gets its output: hooks of other tools do.
+        // Hooks of other tools run even after a stop, so they need this output too.
         if let Some(output) = output {
             firing = with_output(firing, output, &core.runner.naming);
         }

@@ -32,13 +32,14 @@ const LARGEST_CACHE: usize = 256 * 1024;
 /// The longest value, in bytes, that is searched. A search takes time, during which the host waits.
 const LONGEST_VALUE: usize = 64 * 1024;
 
-/// The most bytes that an expression may take when it is compiled for ASCII only.
-const LARGEST_ASCII: usize = 256 * 1024;
+/// The same for a large expression: the worst ones visit all their states at each byte, which takes 92 ms here
+/// (`a(?:[ab]|\b|\B){25}c`).
+const LONGEST_FOR_LARGE: usize = 1024;
 
-/// The largest product of a value's length and the size of the expression compiled for ASCII only. The worst
-/// expressions visit all their states at each byte: `a(?:[ab]|\b|\B){25}c` takes 92 ms here. Of a Unicode class,
-/// however large, few states are visited.
-const LARGEST_PRODUCT: usize = 256 * 1024 * 1024;
+/// The most bytes of an expression that is not large, and of any expression, compiled for ASCII only: of a Unicode
+/// class, however large, few states are visited.
+const SMALL_ASCII: usize = 4 * 1024;
+const LARGEST_ASCII: usize = 256 * 1024;
 
 /// A condition on a string of an event's data; see [`Hook::with_when`](crate::Hook::with_when).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,13 +151,15 @@ impl Condition {
                 None => return Err(Refused::NothingLeft),
             }
             return match built {
-                Ok(regex) => match self.ascii_size(&text, limit) {
-                    size if size > LARGEST_ASCII => invalid(TOO_SLOW),
-                    size => Ok(Compiled {
-                        regex,
-                        longest_value: LONGEST_VALUE.min(LARGEST_PRODUCT / size),
-                    }),
-                },
+                Ok(regex) if self.fits(SMALL_ASCII, &text, limit) => Ok(Compiled {
+                    regex,
+                    longest_value: LONGEST_VALUE,
+                }),
+                Ok(regex) if self.fits(LARGEST_ASCII, &text, limit) => Ok(Compiled {
+                    regex,
+                    longest_value: LONGEST_FOR_LARGE,
+                }),
+                Ok(_) => invalid(TOO_SLOW),
                 Err(_) if is_too_large => invalid(TOO_LARGE),
                 Err(error) => {
                     // The last of several lines contains the reason; the others show the position.
@@ -169,22 +172,15 @@ impl Condition {
         }
     }
 
-    /// Returns the size of the expression compiled for ASCII only, rounded up to a power of two. An expression
-    /// that is invalid then, as one with `[ä-ü]`, counts with its whole size.
-    fn ascii_size(&self, text: &str, whole: usize) -> usize {
-        let mut builder = bytes::RegexBuilder::new(text);
-        builder
+    /// Returns whether the expression, compiled for ASCII only, takes at most this size. `whole` is its size with
+    /// Unicode, which counts if it is invalid without, as with `[ä-ü]`.
+    fn fits(&self, size: usize, text: &str, whole: usize) -> bool {
+        let mut ascii = bytes::RegexBuilder::new(text);
+        ascii
             .unicode(false)
-            .dot_matches_new_line(!matches!(self, Self::Regex(_)));
-        let mut limit = LARGEST_PRODUCT / LONGEST_VALUE;
-        while limit < whole {
-            match builder.size_limit(limit).build() {
-                Ok(_) => return limit,
-                Err(regex::Error::CompiledTooBig(_)) => limit *= 2,
-                Err(_) => return whole,
-            }
-        }
-        whole
+            .dot_matches_new_line(!matches!(self, Self::Regex(_)))
+            .size_limit(size);
+        whole <= size || ascii.build().is_ok()
     }
 
     fn expression(&self) -> Cow<'_, str> {
@@ -391,14 +387,14 @@ mod tests {
         for (condition, longest) in [
             (Condition::from("git *"), 64),
             (Condition::from("src/**/*.[ch]"), 64),
-            (Condition::Glob("*[ab]".repeat(25)), 32),
+            (Condition::Glob("*[ab]".repeat(25)), 1),
             (regex(r"\b(sudo|doas)\b"), 64),
             (regex("(?i)password"), 64),
             (regex(r"[\w.-]+@[\w.-]+"), 64),
             (regex(r"\w{20}"), 64),
-            (regex("[ab]*a[ab]{200}c"), 16),
-            (regex(&["word"; 500].join("s?|")), 2),
-            (regex("(?s)[ä-ü].{100}"), 2),
+            (regex("[ab]*a[ab]{200}c"), 1),
+            (regex(&["word"; 500].join("s?|")), 1),
+            (regex("(?s)[ä-ü].{100}"), 1),
         ] {
             let compiled = condition.compile(&mut Allowance::default()).unwrap();
             let shown = format!("{:.30}", condition.to_string());

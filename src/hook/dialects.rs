@@ -181,7 +181,7 @@ pub(crate) fn tool_name(dialect: Dialect, name: &str) -> &str {
 }
 
 /// Returns whether a tool reads a matcher of tools as a list of exact names, not as a regular expression.
-pub(crate) fn is_list(dialect: Dialect, matcher: &str) -> bool {
+pub(crate) fn is_list_of_names(dialect: Dialect, matcher: &str) -> bool {
     let plain = match dialect {
         Dialect::Codex => "_|",
         Dialect::Claude => "_- ,|",
@@ -233,7 +233,7 @@ mod tests {
             ("Änderung", &[]),
         ] {
             let found = [Claude, Codex, Gemini].into_iter();
-            let found: Vec<_> = found.filter(|it| is_list(*it, matcher)).collect();
+            let found: Vec<_> = found.filter(|it| is_list_of_names(*it, matcher)).collect();
             assert_eq!(found, dialects, "{matcher}");
         }
     }

@@ -74,7 +74,7 @@ impl Matcher {
         }
         let names: Vec<&str> = match dialect {
             Dialect::Gemini if event.subject != Subject::Tool => vec![text.trim()],
-            _ if dialects::is_list(dialect, text) => {
+            _ if dialects::is_list_of_names(dialect, text) => {
                 text.split(['|', ',']).map(str::trim).collect()
             }
             _ => Vec::new(),

@@ -21,8 +21,8 @@ impl Hook {
     ///
     /// A value that cannot be tested (missing, not a string, or too long) matches if the event can be blocked or
     /// the hook [withholds](FailurePolicy::Withhold), so that a guard runs, and does not match otherwise. A value
-    /// is too long above 64 KiB, and where its length times the size of the expression, compiled for ASCII only
-    /// and rounded up to a power of two, exceeds 256 MiB. A test takes well below a microsecond for usual commands
+    /// is too long above 64 KiB, or above 1 KiB if the expression is large: more than 4 KiB when compiled for ASCII.
+    /// A test takes well below a microsecond for usual commands
     /// and paths, and about 100 ms in the worst case.
     ///
     /// ```

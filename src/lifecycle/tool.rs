@@ -171,7 +171,7 @@ impl fmt::Debug for ToolCall<'_> {
 #[non_exhaustive]
 #[must_use = "the tool may have failed: look at `output`"]
 pub struct ToolRun<T, E> {
-    /// The tool's output before its hooks, which the model must not receive: hooks may have masked or withheld
+    /// What the tool returned, before its hooks. The model must not receive it: hooks may have masked or withheld
     /// it. [`output`](Self::output) is for the model.
     pub original: Result<T, E>,
     /// The arguments that it was called with.
@@ -186,7 +186,7 @@ pub struct ToolRun<T, E> {
 
 impl<T: Serialize, E> ToolRun<T, E> {
     /// Returns the tool's output for the model, as hooks have left it ([`Outcome::updated_output`]): text as it is,
-    /// any other value as JSON.
+    /// any other value as JSON, and one that cannot be written as JSON as `null`.
     ///
     /// # Errors
     /// With the error of the tool, if it has failed.

@@ -29,10 +29,9 @@ pub enum FailureKind {
     /// Its entry in hooks.json, or the file, cannot be used; see
     /// [`HookConfig::load_into`](crate::HookConfig::load_into).
     Misconfigured,
-    /// Its answer is invalid. On an event that can be blocked: its standard output holds an answer that is not
-    /// whole, or is followed by text, or cannot be read as a [`HookOutput`](crate::HookOutput). A hook that [withholds](crate::FailurePolicy::Withhold):
-    /// its output is not an answer. A [resident](crate::Hook::with_resident) hook: it has not answered this
-    /// event.
+    /// Its answer is [invalid](crate::docs::protocol#json), on an event that can be blocked. A hook that
+    /// [withholds](crate::FailurePolicy::Withhold): its output is not an answer. A
+    /// [resident](crate::Hook::with_resident) hook: it has not answered this event.
     InvalidAnswer,
     /// It ended, but another part of the host took its exit status (a handler that reaps all
     /// children, or an ignored `SIGCHLD`).

@@ -250,7 +250,7 @@ impl HookResult {
 
     /// The note that the model receives instead of a tool's output that this hook should have redacted,
     /// and has not. It contains only the reason of the hook's answer, and nothing else that the hook
-    /// wrote: a pipeline that fails may have written the output itself. A hook that was skipped changes nothing.
+    /// wrote: a pipeline that fails may have written the output itself. None for a skipped hook, also one that is not approved.
     pub(crate) fn withheld_output(&self) -> Option<Value> {
         const LONGEST_REASON: usize = 300;
         let allows = self.decision() == Decision::Allow;

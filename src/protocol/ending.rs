@@ -25,7 +25,8 @@ const TELLING_KEYS: [&str; 6] = [
 ];
 
 /// The other keys of an answer, which logs may have too.
-const OTHER_KEYS: [&str; 5] = [
+const OTHER_KEYS: [&str; 6] = [
+    "id",
     "reason",
     "permissionDecisionReason",
     "stopReason",
@@ -38,83 +39,73 @@ const MOST_TRIED: usize = 1024 * 1024;
 
 const NOT_KEPT: &str = "it is longer than the part of the output that is kept";
 
-/// What an output ends with.
-#[derive(Debug, PartialEq)]
-pub(crate) enum Ending {
-    Text,
-    Object(Object),
-}
-
 /// A JSON object in an output.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Object {
     pub(crate) range: Range<usize>,
-    keys: Keys,
+    kind: Kind,
 }
 
 impl Object {
-    /// Whether it has a key of an answer, the `id` of a resident hook's among them, or no key.
+    /// Whether a key of it belongs to an answer; also `{}`.
     pub(crate) fn is_answer(&self) -> bool {
-        self.keys != Keys::Unknown
+        self.kind != Kind::Other
     }
 
     fn is_telling(&self) -> bool {
-        self.keys == Keys::Telling
+        self.kind == Kind::Telling
     }
 }
 
-/// What the keys of an object say, from the least to the most.
+/// What the keys of an object make it, from the least to the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Keys {
-    Unknown,
+enum Kind {
+    Other,
     Answer,
     /// It is an answer wherever it is.
     Telling,
 }
 
-/// Finds the answer of a hook. `gap` is the place in the output where bytes were left out, if any were. The error
-/// says why the output is an invalid answer.
-pub(crate) fn find(output: &[u8], gap: Option<usize>) -> Result<Ending, String> {
+/// Finds the object with which the output of a hook ends; None if it ends with text. `gap` is the place in the output
+/// where bytes were left out, if any were. The error says why the output is an invalid answer.
+pub(crate) fn find(output: &[u8], gap: Option<usize>) -> Result<Option<Object>, String> {
     let found = match gap {
-        None => objects(output, false).map(|last| ending_of(output, last)),
-        Some(gap) => find_in_parts(output, gap),
+        None => last_object(output)?,
+        Some(gap) => find_in_parts(output, gap)?,
     };
-    if !matches!(found, Ok(Ending::Text)) || !output.contains(&0) {
-        return found;
+    if found.is_none() && output.contains(&0) {
+        let without_nul: Vec<u8> = output.iter().copied().filter(|byte| *byte != 0).collect();
+        if !matches!(last_object(&without_nul), Ok(None)) {
+            return Err("it is UTF-16, expected UTF-8".to_owned());
+        }
     }
-    let without_nul: Vec<u8> = output.iter().copied().filter(|byte| *byte != 0).collect();
-    match objects(&without_nul, false).map(|last| ending_of(&without_nul, last)) {
-        Ok(Ending::Text) => found,
-        Ok(Ending::Object(_)) | Err(_) => Err("it is UTF-16, expected UTF-8".to_owned()),
-    }
+    Ok(found)
 }
 
 /// Finds the answer in the end that was kept, if nothing before it can have been a part of it.
-fn find_in_parts(output: &[u8], gap: usize) -> Result<Ending, String> {
+fn find_in_parts(output: &[u8], gap: usize) -> Result<Option<Object>, String> {
     let (head, tail) = output.split_at(gap);
-    let not_kept = || Err(NOT_KEPT.to_owned());
-    if !objects(head, true).is_ok_and(|last| !last.is_some_and(|last| last.is_telling())) {
-        return not_kept();
-    }
+    let Ok(before) = objects(head, true) else {
+        return Err(NOT_KEPT.to_owned());
+    };
+    let found = last_object(tail)?;
     let is_lost = match tail.trim_ascii_end().last() {
         Some(byte) => *byte == b'}',
         None => !tail.is_empty() || is_blank(head) || head.contains(&b'{'),
     };
-    match ending_of(tail, objects(tail, false)?) {
-        Ending::Text if is_lost => not_kept(),
-        Ending::Text => Ok(Ending::Text),
-        Ending::Object(Object { range, keys }) => Ok(Ending::Object(Object {
-            range: range.start + gap..range.end + gap,
-            keys,
-        })),
+    if before.is_some_and(|object| object.is_telling()) || found.is_none() && is_lost {
+        return Err(NOT_KEPT.to_owned());
     }
+    Ok(found.map(|Object { range, kind }| Object {
+        range: range.start + gap..range.end + gap,
+        kind,
+    }))
 }
 
-fn ending_of(text: &[u8], last: Option<Object>) -> Ending {
-    match last {
-        Some(object) if is_blank(&text[object.range.end..]) => Ending::Object(object),
-        _ => Ending::Text,
-    }
+/// Returns the object with which a text ends.
+fn last_object(text: &[u8]) -> Result<Option<Object>, String> {
+    let last = objects(text, false)?;
+    Ok(last.filter(|object| is_blank(&text[object.range.end..])))
 }
 
 /// Whether a text has only white space and characters that a terminal or an editor does not show. UTF-16's byte
@@ -130,21 +121,21 @@ pub(crate) fn is_blank(text: &[u8]) -> bool {
 /// known.
 fn objects(text: &[u8], goes_on: bool) -> Result<Option<Object>, String> {
     let mut last: Option<Object> = None;
-    let mut between = Between::default();
+    let mut gaps = Gaps::default();
     let mut from = 0;
     let mut tried = 0;
     while let Some(start) = next_object(text, from) {
         let mut read = serde_json::Deserializer::from_slice(&text[start..]).into_iter();
         match read.next() {
-            Some(Ok(keys)) => {
+            Some(Ok(kind)) => {
                 let end = start + read.byte_offset();
                 let range = start..end;
-                let answer = last.replace(Object { range, keys });
+                let answer = last.replace(Object { range, kind });
                 if let Some(answer) = answer.filter(Object::is_telling) {
                     return Err(followed(text, &answer));
                 }
-                between.search(text, start)?;
-                between.at = end;
+                gaps.search(text, start)?;
+                gaps.at = end;
                 from = end;
             }
             Some(Err(error)) if error.is_eof() && !goes_on => {
@@ -165,20 +156,20 @@ fn objects(text: &[u8], goes_on: bool) -> Result<Option<Object>, String> {
     {
         return Err(followed(text, answer));
     }
-    between.search(text, text.len())?;
+    gaps.search(text, text.len())?;
     Ok(last)
 }
 
 /// The text between objects, in which a malformed answer is found: a telling key after `{` or `,`.
 #[derive(Default)]
-struct Between {
+struct Gaps {
     /// Where the text begins that was not searched.
     at: usize,
     /// The brace that is open.
     open: Option<usize>,
 }
 
-impl Between {
+impl Gaps {
     fn search(&mut self, text: &[u8], end: usize) -> Result<(), String> {
         let mut expects_key = false;
         for at in self.at..end {
@@ -189,8 +180,8 @@ impl Between {
                 }
                 b'}' => self.open = None,
                 b',' => expects_key = self.open.is_some(),
-                b'"' | b'\'' => {}
-                byte if byte.is_ascii_whitespace() => {}
+                // A quote of any kind, a backslash, white space.
+                byte if !byte.is_ascii_alphanumeric() => {}
                 _ => {
                     if let Some(open) = self
                         .open
@@ -206,18 +197,21 @@ impl Between {
     }
 }
 
-/// Whether a text begins with a key that only an answer has. Before it may be a quote, of whatever kind.
+/// Whether a text begins with a key that only an answer has.
 fn is_telling_key(text: &[u8]) -> bool {
     TELLING_KEYS.iter().any(|key| {
         let after = text.strip_prefix(key.as_bytes()).unwrap_or_default();
-        matches!(after.trim_ascii_start().first(), Some(b':' | b'"' | b'\''))
+        matches!(
+            after.trim_ascii_start().first(),
+            Some(b':' | b'"' | b'\'' | b'\\' | b'=' | b'`' | 0x80..)
+        )
     })
 }
 
 fn malformed(text: &[u8], start: usize) -> String {
     match serde_json::from_slice::<IgnoredAny>(&text[start..]) {
         Err(error) => explain(&error, text, start),
-        // Not reached: the object is none that was read.
+        // Not reached: `objects` skips valid objects.
         Ok(_) => format!("it is malformed {}", position(text, start)),
     }
 }
@@ -280,41 +274,45 @@ fn is_decision(value: &str) -> bool {
     words.contains(&value)
 }
 
-/// Reads the keys of an object, and no values.
-impl<'de> Deserialize<'de> for Keys {
+/// Reads the keys of an object, and of values only what may be a decision.
+impl<'de> Deserialize<'de> for Kind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Members;
 
         impl<'de> Visitor<'de> for Members {
-            type Value = Keys;
+            type Value = Kind;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Keys, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Kind, A::Error> {
                 let mut most = None;
                 while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-                    let is_slip = match near_decision(&key) {
-                        Some(_) => is_decision(map.next_value::<&RawValue>()?.get()),
-                        None => {
-                            map.next_value::<IgnoredAny>()?;
-                            false
-                        }
+                    let kind = if near_decision(&key).is_none() {
+                        map.next_value::<IgnoredAny>()?;
+                        Kind::of(&key)
+                    } else if is_decision(map.next_value::<&RawValue>()?.get()) {
+                        Kind::Telling
+                    } else {
+                        Kind::Other
                     };
-                    let keys = match &*key {
-                        _ if is_slip => Keys::Telling,
-                        key if TELLING_KEYS.contains(&key) => Keys::Telling,
-                        key if OTHER_KEYS.contains(&key) => Keys::Answer,
-                        "id" => Keys::Answer,
-                        _ => Keys::Unknown,
-                    };
-                    most = Some(most.unwrap_or(keys).max(keys));
+                    most = most.max(Some(kind));
                 }
-                Ok(most.unwrap_or(Keys::Answer))
+                Ok(most.unwrap_or(Kind::Answer))
             }
         }
 
         deserializer.deserialize_map(Members)
+    }
+}
+
+impl Kind {
+    fn of(key: &str) -> Self {
+        match key {
+            _ if TELLING_KEYS.contains(&key) => Self::Telling,
+            _ if OTHER_KEYS.contains(&key) => Self::Answer,
+            _ => Self::Other,
+        }
     }
 }

@@ -232,6 +232,13 @@ fn malformed_answers_are_invalid() {
             "expected a key in double quotes (line 2",
         ),
         (
+            r#"{\"decision\": \"block\"}"#,
+            "expected a key in double quotes",
+        ),
+        ("{“decision”: “block”}", "expected a key in double quotes"),
+        ("{`decision`: block}", "expected a key in double quotes"),
+        ("{decision=block}", "expected a key in double quotes"),
+        (
             "{\"a\": bad, \"b\": {\"decision\": \"allow\"}}",
             "found text after the object",
         ),
@@ -341,21 +348,19 @@ fn utf_16_is_invalid() {
 #[test]
 fn of_cut_output_the_end_is_read() {
     const CUT: &str = "invalid: it is longer than the part of the output that is kept";
+    const BLOCK: &str = r#"{"decision":"block"}"#;
     for (head, tail, expected) in [
-        (
-            "log\n",
-            "log\n{\"decision\": \"block\"}\n",
-            "{\"decision\":\"block\"}",
-        ),
+        ("log\n", "log\n{\"decision\": \"block\"}\n", BLOCK),
         (
             "{\"level\": 1}\n{\"level\": ",
             "2}\n{\"decision\": \"block\"}\n",
-            "{\"decision\":\"block\"}",
+            BLOCK,
         ),
         ("log\n", "log\n", "text"),
         ("log\n{", "log\n", "text"),
         ("{\"decision\": \"block\"}\n", "log\n", CUT),
         ("{\"decision\": \"block\"}\n", "\n\n", CUT),
+        ("{\"decision\": \"block\"} log\n", "log\n", CUT),
         ("{\"decision\": \"block\", \"reason\": \"", "xxx\"}", CUT),
         ("{\"reason\": \"", "xxx\", \"decision\": \"block\"}", CUT),
         ("{\"updatedInput\": [", "{\"decision\": \"allow\"}", CUT),
@@ -366,8 +371,7 @@ fn of_cut_output_the_end_is_read() {
     ] {
         let output = format!("{head}{tail}");
         let found = found(output.as_bytes(), Some(head.len()));
-        let is_expected = found == expected || expected == CUT && found.starts_with("invalid: ");
-        assert!(is_expected, "{head:?} {tail:?}: {found}");
+        assert_eq!(found, expected, "{head:?} {tail:?}");
     }
 }
 

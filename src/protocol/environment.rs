@@ -126,8 +126,8 @@ impl Naming {
     }
 
     /// Returns the first variable that can have a value of an event and that `cmd` would paste into this text.
-    pub(crate) fn variable_in(&self, text: &str) -> Option<String> {
-        self.names.variable_in(text)
+    pub(crate) fn event_variable_in(&self, text: &str) -> Option<String> {
+        self.names.event_variable_in(text)
     }
 
     /// The hooks that are running above this host.

@@ -130,10 +130,9 @@ impl Names {
         names
     }
 
-    /// Returns the first variable (`%NAME%`) that can have a value of an event, in capitals. `cmd` ignores case,
-    /// and removes `^` before it reads a command again.
-    pub(super) fn variable_in(&self, text: &str) -> Option<String> {
-        let text = text.replace('^', "").to_ascii_uppercase();
+    /// Returns the first variable (`%NAME%`) that can have a value of an event, in capitals: `cmd` ignores case.
+    pub(super) fn event_variable_in(&self, text: &str) -> Option<String> {
+        let text = text.to_ascii_uppercase();
         let in_name = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
         let after_marks = text.split('%').skip(1);
         let mut names = after_marks.map(|rest| rest.chars().take_while(in_name).collect());

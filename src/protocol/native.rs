@@ -10,7 +10,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::ending::{Ending, Object, find, is_blank, meant_decision};
+use super::ending::{Object, find, is_blank, meant_decision};
 use super::invalid::explain;
 use crate::events::nearest;
 use crate::outcome::{Decision, HookOutput};
@@ -28,16 +28,15 @@ pub(crate) struct Answer {
 /// Reads the answer in a hook's output. `gap` is the place where bytes were left out, if any were. If the hook is
 /// strict, anything but an answer is an error. The error is a message.
 pub(crate) fn read(output: &[u8], gap: Option<usize>, is_strict: bool) -> Result<Answer, String> {
-    let object = match find(output, gap)? {
-        Ending::Object(object) => object,
-        Ending::Text if is_strict && !is_blank(output) => {
+    let Some(object) = find(output, gap)? else {
+        if is_strict && !is_blank(output) {
             return Err("it is not a JSON object".to_owned());
         }
-        Ending::Text => return Ok(Answer::default()),
+        return Ok(Answer::default());
     };
     let is_alone = is_blank(&output[..object.range.start]);
     if is_strict && !is_alone {
-        return Err("found text before the object".to_owned());
+        return Err(BEFORE.to_owned());
     }
     if !is_alone && !object.is_answer() {
         return Ok(Answer::default());
@@ -49,14 +48,14 @@ pub(crate) fn read(output: &[u8], gap: Option<usize>, is_strict: bool) -> Result
             answer.notes.push(NO_KEY.to_owned());
         }
     }
-    match answer.notes.pop() {
-        Some(note) if is_strict => Err(note),
-        note => {
-            answer.notes.extend(note);
-            Ok(answer)
-        }
+    match answer.notes.first() {
+        Some(note) if is_strict => Err(note.clone()),
+        _ => Ok(answer),
     }
 }
+
+const BEFORE: &str = "found text before the object: a hook that withholds writes only its answer to standard output, \
+                      and its log to standard error";
 
 const NO_KEY: &str = "the object has no key of an answer, and is treated as plain text";
 

@@ -16,8 +16,8 @@ pub(crate) fn command_line(hook: &Hook, naming: &Naming) -> Result<(OsString, Ar
     match hook.command() {
         HookCommand::Program(words) => Ok(program(words.iter().map(OsString::from))),
         HookCommand::Shell { text, shell } => match shell {
-            None if cfg!(windows) => cmd(hook, text, naming),
-            Some(Shell::Cmd) => cmd(hook, text, naming),
+            None if cfg!(windows) => cmd(text, naming),
+            Some(Shell::Cmd) => cmd(text, naming),
             None => Ok(posix("/bin/sh", "-c", text)),
             Some(Shell::Sh) if cfg!(unix) => Ok(posix("/bin/sh", "-c", text)),
             Some(shell @ (Shell::Pwsh | Shell::PowerShell)) => {
@@ -79,8 +79,8 @@ fn posix(shell: impl Into<OsString>, option: &str, text: &str) -> (OsString, Arg
     (shell.into(), Args::List(vec![option.into(), text.into()]))
 }
 
-fn cmd(hook: &Hook, text: &str, naming: &Naming) -> Result<(OsString, Args), String> {
-    check_for_cmd(hook, text, naming)?;
+fn cmd(text: &str, naming: &Naming) -> Result<(OsString, Args), String> {
+    check_for_cmd(text, naming)?;
     shell_cmd(text)
 }
 
@@ -101,19 +101,16 @@ fn shell_cmd(text: &str) -> Result<(OsString, Args), String> {
 }
 
 /// Refuses a command that `cmd` would cut, and one in which it would execute the value of a variable as code.
-/// The command can contain the hook's own variables, so their values are checked too.
-fn check_for_cmd(hook: &Hook, text: &str, naming: &Naming) -> Result<(), String> {
+fn check_for_cmd(text: &str, naming: &Naming) -> Result<(), String> {
     if text.contains(['\n', '\r']) {
         return Err(
             "a command for `cmd` must be one line: `cmd` stops at the first line break".to_owned(),
         );
     }
-    for text in std::iter::once(text).chain(hook.env().values().map(String::as_str)) {
-        if let Some(name) = naming.variable_in(text) {
-            return Err(format!(
-                "`cmd` would execute the value of `%{name}%` as code: write `!{name}!` instead"
-            ));
-        }
+    if let Some(name) = naming.event_variable_in(text) {
+        return Err(format!(
+            "`cmd` would execute the value of `%{name}%` as code: write `!{name}!` instead"
+        ));
     }
     Ok(())
 }

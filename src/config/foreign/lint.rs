@@ -66,15 +66,16 @@ pub(super) fn matcher(
         found.push(Finding::warning(node, words).with_help(help));
     }
     if text.contains(',')
-        && !dialects::is_list(dialect, text)
-        && dialects::is_list(Dialect::Claude, text)
+        && !dialects::is_list_of_names(dialect, text)
+        && dialects::is_list_of_names(Dialect::Claude, text)
     {
         let words = format!("`{shown}` is a regular expression in {name}, not a list of names");
         let names: Vec<_> = text.split([',', '|']).map(str::trim).collect();
         found.push(Finding::warning(node, words).with_suggestion(shortened(&names.join("|"))));
     }
     let server = text.strip_prefix("mcp__");
-    let is_name = |text: &&str| dialects::is_list(dialect, text) && !text.contains(['|', ',', ' ']);
+    let is_name =
+        |text: &&str| dialects::is_list_of_names(dialect, text) && !text.contains(['|', ',', ' ']);
     if let Some(server) = server.filter(|it| is_name(it) && !it.contains("__")) {
         let words = format!("`{shown}` matches no tool: it names a server");
         let meant = format!("mcp__{}__.*", shortened(server));

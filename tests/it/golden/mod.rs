@@ -20,7 +20,10 @@ fn same_as_corpus(name: &str, text: &str) {
     if corpus != text {
         let before = only(&corpus, text, '-');
         let now = only(text, &corpus, '+');
-        panic!("{name} differs; FORGE_HOOKS_BLESS=1 writes it again\n{before}{now}");
+        let first = corpus.lines().zip(text.lines()).position(|(a, b)| a != b);
+        panic!(
+            "{name} differs from line {first:?} on; FORGE_HOOKS_BLESS=1 writes it again\n{before}{now}"
+        );
     }
 }
 
