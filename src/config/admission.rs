@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::content::Loaded;
+use super::content::{Loaded, MOST_NOT_APPROVED};
 use super::places::absolute;
 #[cfg(feature = "watch")]
 use super::report::TrustPolicy;
@@ -12,10 +12,6 @@ use super::report::{Problem, Severity};
 use crate::hook::{Dialect, GateVerdict, Hook};
 use crate::profile::AppProfile;
 use crate::trust::{ProjectApprovals, TrustError, TrustStore};
-
-/// The most hooks that are registered from a file without any approval. They are skipped, and more of them
-/// would slow each event down.
-const MOST_NOT_APPROVED: usize = 1000;
 
 /// The result of checking a project's hooks.
 #[derive(Default)]
@@ -57,15 +53,16 @@ impl Admission {
     ) {
         let approvals = match approvals(store, root) {
             Ok(approvals) => approvals,
-            Err(error) => return refuse_without_store(files, &error.to_string()),
+            Err(error) => return refuse_without_store(files, &error.to_string(), disable),
         };
+        let mut left = MOST_NOT_APPROVED;
         for file in to_approve(files) {
             if approvals.knows_project() {
-                file.hide_entries(disable);
+                file.hide_entries(disable, |item| item.is_placeholder);
             } else {
                 // Errors in a clone without approvals must not block its host.
                 file.drop_placeholders();
-                file.keep_first(MOST_NOT_APPROVED);
+                left -= file.keep_first(left);
             }
         }
         for file in to_approve(files) {
@@ -181,7 +178,7 @@ pub(super) fn renew_gates(
         let hook = Hook::clone(hook);
         Arc::new(match &approvals {
             Ok(approvals) => approvals.set_gate(hook).0,
-            Err(why) => ProjectApprovals::without_store(hook, why),
+            Err(why) => ProjectApprovals::without_store(hook.without_entry_text(), why),
         })
     };
     hooks.iter().map(renew).collect()
@@ -192,10 +189,11 @@ fn to_approve(files: &mut [Loaded]) -> impl Iterator<Item = &mut Loaded> {
     files.iter_mut().filter(|file| !file.is_named)
 }
 
-/// Refuses all hooks: a store that cannot be read may have approved any of them.
-fn refuse_without_store(files: &mut [Loaded], why: &str) {
+/// Refuses all hooks: a store that cannot be read may have approved any of them, or none.
+fn refuse_without_store(files: &mut [Loaded], why: &str, disable: &HashSet<String>) {
     for file in to_approve(files) {
         file.change_hooks(|hook| (ProjectApprovals::without_store(hook, why), None));
+        file.hide_entries(disable, |_| true);
         file.report(Problem::new(Severity::Error, &file.path, why));
     }
 }

@@ -15,6 +15,10 @@ use crate::events::EventType;
 use crate::hook::{Allowance, Dialect, FailurePolicy, Hook, HookSource, NotCompiled};
 use crate::pattern::EventPattern;
 
+/// The most hooks that are registered of a project without any approval. They are skipped, and more of them would slow
+/// each event down.
+pub(super) const MOST_NOT_APPROVED: usize = 1000;
+
 /// The most problems of a file that are shown.
 const MOST_PROBLEMS: usize = 1000;
 
@@ -127,10 +131,14 @@ impl Loaded {
         self.items.retain(|item| !item.is_placeholder);
     }
 
-    /// Makes placeholder hooks name only their places: no person has approved what they replace, so a model must
-    /// not read it. A hook with one of these names stays, since it will be left out.
-    pub(super) fn hide_entries(&mut self, disable: &HashSet<String>) {
-        for item in self.items.iter_mut().filter(|item| item.is_placeholder) {
+    /// Makes these hooks name only their places: no person has approved what stands there, so a model must not
+    /// read it. A hook with one of the names in `disable` stays, since it will be left out.
+    pub(super) fn hide_entries(
+        &mut self,
+        disable: &HashSet<String>,
+        is_hidden: impl Fn(&Item) -> bool,
+    ) {
+        for item in self.items.iter_mut().filter(|item| is_hidden(item)) {
             if !item.hook.name().is_some_and(|name| disable.contains(name)) {
                 let hook = Hook::clone(&item.hook).without_entry_text();
                 item.hook = Arc::new(hook);
@@ -138,15 +146,16 @@ impl Loaded {
         }
     }
 
-    /// Keeps this many hooks, and reports a problem if there are more.
-    pub(super) fn keep_first(&mut self, most: usize) {
+    /// Keeps at most this many hooks, and returns how many are kept. Reports a problem if there are more.
+    pub(super) fn keep_first(&mut self, most: usize) -> usize {
         if self.items.len() > most {
             let words = format!(
-                "the file has more than {most} hooks that are not approved: the others are left out"
+                "the project has more than {MOST_NOT_APPROVED} hooks that are not approved: the others are left out"
             );
             self.items.truncate(most);
             self.report(Problem::new(Severity::Warning, &self.path, words));
         }
+        self.items.len()
     }
 
     /// Returns whether some part of the file cannot be used as it is written.

@@ -19,7 +19,7 @@ use super::outline::Tokens;
 use super::places::absolute;
 use super::report::{LoadReport, TrustPolicy, in_use};
 use super::{HookConfig, Installed, LoadedHooks, admission, file};
-use crate::logging::{info, log_safely, warn};
+use crate::logging::{error, info, log_safely, warn};
 use crate::registry::HookRegistry;
 
 /// An editor that saves a file makes several changes: a load waits until there was no change for this time.
@@ -125,7 +125,11 @@ impl HookConfig {
         let (begin, begins) = bounded::<Watching>(1);
         let work = move || {
             if let Ok(watching) = begins.recv() {
-                watching.run(&stopped);
+                if log_safely(|| watching.run(&stopped)).is_none() {
+                    error!(
+                        "the watcher of hooks files has panicked: changes are not loaded any more"
+                    );
+                }
             }
         };
         name.spawn(work).map_err(|source| WatchError { source })?;
@@ -193,11 +197,14 @@ impl Watching {
                 let _ = sender.try_send(event);
             }
         };
-        let watcher = notify::recommended_watcher(forward);
-        let watcher = watcher.inspect_err(|error| {
-            warn!("the system does not report changes of hooks files: {error}")
-        });
-        self.watcher = watcher.ok();
+        self.watcher = match log_safely(|| notify::recommended_watcher(forward)) {
+            Some(Ok(watcher)) => Some(watcher),
+            Some(Err(error)) => {
+                warn!("the system does not report changes of hooks files: {error}");
+                None
+            }
+            None => None,
+        };
         let mut is_notified = false;
         loop {
             self.follow();

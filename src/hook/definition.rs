@@ -17,7 +17,7 @@ use super::parts::{
     SHORTEST_TIMEOUT, Shell, Stdin,
 };
 use crate::pattern::EventPattern;
-use crate::printable::beginning;
+use crate::printable::{beginning, shortened};
 use crate::redact::Redactor;
 
 /// Decides, right before each run, whether a hook may run.
@@ -164,15 +164,21 @@ impl Hook {
         self
     }
 
-    /// Makes a placeholder hook name only the place of the entry that it replaces.
+    /// Makes messages name nothing but the file, without its directories, and the line of the hook's entry.
     pub(crate) fn without_entry_text(self) -> Self {
-        let place = self.source.as_ref().map(ToString::to_string);
-        let place = place.unwrap_or_default();
+        let mut place = "a hooks file of the project".to_owned();
+        if let Some(HookSource { path, line, .. }) = &self.source {
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            let line = line.map_or(String::new(), |line| format!(":{line}"));
+            place = format!("{}{line} of the project", shortened(&file));
+        }
         self.with(|hook| {
             let extras = hook.extras.make_mut();
             extras.name = None;
-            extras.description = format!("placeholder for {place}");
-            extras.refusal = Some(format!("{place} is invalid: fix or remove it").into());
+            extras.description = format!("the hook in {place}");
+            if extras.refusal.is_some() {
+                extras.refusal = Some(format!("{place} is invalid: fix or remove it").into());
+            }
         })
     }
 

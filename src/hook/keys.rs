@@ -61,15 +61,16 @@ pub(crate) fn nearest_key(unknown: &str) -> Option<&'static str> {
 /// How similar a key or a value must be to a known one to count as a typo of it.
 pub(crate) const LIKE_A_KEY: f64 = 0.8;
 
-/// Returns the failure policy of an entry that cannot be used. For a hook in the background, it is to
-/// continue, since it cannot block. None if the policy cannot be read.
+/// Returns the failure policy of an entry that cannot be used. For a hook in the background that does not withhold,
+/// it is to continue, since it cannot block. None if the policy cannot be read.
 pub(crate) fn failure_policy_of(entry: &Value) -> Option<FailurePolicy> {
     let entry = entry.as_object()?;
-    if let Ok(Some(true)) = switch(entry, "background") {
-        return Some(FailurePolicy::Continue);
-    }
     let policy = choice(entry, "on_failure", FailurePolicy::ALL);
-    policy.ok().map(Option::unwrap_or_default)
+    let policy = policy.ok().map(Option::unwrap_or_default);
+    match switch(entry, "background") {
+        Ok(Some(true)) if policy != Some(FailurePolicy::Withhold) => Some(FailurePolicy::Continue),
+        _ => policy,
+    }
 }
 
 pub(super) fn key_error(key: impl Into<String>, message: impl Into<String>) -> HookError {

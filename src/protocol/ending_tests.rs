@@ -154,7 +154,11 @@ fn text_after_an_answer_is_invalid() {
 
 #[test]
 fn logs_alone_are_text() {
-    for log in LOGS {
+    // What begins with a brace and is no object may be meant as one.
+    for log in LOGS
+        .iter()
+        .filter(|log| !log.starts_with("{ ") && !log.starts_with("{{"))
+    {
         let found = found(log.as_bytes(), None);
         let is_text = found == "text" || found == NO_KEY;
         assert!(is_text, "{log:?}: {found}");
@@ -174,6 +178,17 @@ fn logs_alone_are_text() {
         ("{\"systemMessage\": \"m\"} and more", "text"),
         ("}", "text"),
         ("fn main() {", "text"),
+        ("int main()\n{\n", "text"),
+        ("pattern was {\"", "text"),
+        (
+            "unmatched `{` in x\nAfter review, decision: allowed",
+            "text",
+        ),
+        ("+  return { continue: true };", "text"),
+        ("for x in y { if x { continue; } }\n", "text"),
+        ("log\n{\"level\":\"error\",\"reason\":{\"code\":1}}", "text"),
+        ("log\n{\"status\":\"ok\",\"continued\":true}", "text"),
+        ("a\0{x}\0b{\"y\"\0 and more text", "text"),
     ] {
         assert_eq!(found(output.as_bytes(), None), expected, "{output:?}");
     }
@@ -182,8 +197,78 @@ fn logs_alone_are_text() {
 #[test]
 fn malformed_answers_are_invalid() {
     for (output, why) in [
+        (
+            "{\n\"reason\": \"no\"\n\"decision\": \"block\"\n}",
+            "expected `,` or `}` (line 3",
+        ),
+        (
+            "log\n{\n\"reason\": \"no\"\n\"decision\": \"block\"\n}",
+            "`decision` is not within a whole JSON object (line 4, column 2)",
+        ),
+        (
+            "log\n{'reason': 'x', 'meta': {'cmd': 'ls'}, 'decision': 'block'}",
+            "`decision` is not within a whole JSON object",
+        ),
+        (
+            "{\"scores\": {\"a\": NaN}, \"decision\": \"block\"}",
+            "expected value (line 1",
+        ),
+        (
+            "log\n{\"meta\":{\"a\":1,},\"decision\":\"block\"}",
+            "`decision` is not within a whole JSON object",
+        ),
+        (
+            "{\"reason\":\"blocked: sed s/\\}/x/\",\"decision\":\"block\"}",
+            "invalid escape (line 1",
+        ),
+        (
+            "{\"reason\":\"blocked: awk \"{print}\"\",\"decision\":\"block\"}",
+            "expected `,` or `}`",
+        ),
+        (
+            "{ // guard\n \"decision\": \"block\" }",
+            "expected a key in double quotes",
+        ),
+        (
+            "log\n{ // guard\n \"decision\": \"block\" }",
+            "`decision` is not within a whole JSON object",
+        ),
+        (
+            "\u{1b}[1;39m{\u{1b}[0m\u{1b}[34;1m\"decision\"\u{1b}[0m\u{1b}[1;39m:\u{1b}[0m\u{1b}[0;32m\"block\"\u{1b}[0m\u{1b}[1;39m}\u{1b}[0m\n",
+            "it contains colour codes",
+        ),
+        (
+            "log {:decision=>\"block\"}",
+            "`decision` is not within a whole JSON object",
+        ),
+        (
+            "@{decision=block; reason=no}",
+            "`decision` is not within a whole JSON object",
+        ),
+        (
+            "\"{\\\"decision\\\":\\\"block\\\"}\"",
+            "`decision` is not within a whole JSON object",
+        ),
+        ("{ echo hello; }", "expected a key in double quotes"),
+        ("{\"level\": ", "a value is missing"),
+        ("{\"Decision\":\"Block\"}", "did you mean `decision`?"),
+        (
+            "{\"permission_decision\":\"deny\"}",
+            "did you mean `permissionDecision`?",
+        ),
+        (
+            "{\"HookSpecificOutput\":{\"PermissionDecision\":\"deny\"}}",
+            "did you mean `hookSpecificOutput`?",
+        ),
+        (
+            "{\"hookSpecificOutputs\":{\"permissionDecision\":\"deny\"}}",
+            "did you mean `hookSpecificOutput`?",
+        ),
+        (
+            "{\"hookSpecificOutput\":{\"decision\":\"block\"}}",
+            "`hookSpecificOutput.decision` is not a known key",
+        ),
         ("{", "`}` is missing (line 1, column 1)"),
-        ("log\n  {  ", "`}` is missing (line 2, column 5)"),
         ("{\"", "`\"` is missing"),
         ("{\"decision\"", "`}` is missing"),
         ("{\"decision\": \"bl", "`\"` is missing (line 1, column 16)"),
@@ -217,7 +302,7 @@ fn malformed_answers_are_invalid() {
         ),
         (
             "log\n{'tool': 'bash', 'decision': 'block'}\n",
-            "expected a key in double quotes (line 2, column 2)",
+            "`decision` is not within a whole JSON object (line 2, column 19)",
         ),
         (
             "{ decision: 'block', reason: 'no' }",
@@ -339,10 +424,7 @@ fn utf_16_is_invalid() {
         found(b"\0\0{\"decision\":\"block\"}\0", None),
         r#"{"decision":"block"}"#
     );
-    assert_eq!(
-        found(b"\x7fELF\0\0{\0}", None).split(':').next(),
-        Some("invalid")
-    );
+    assert_eq!(found(b"\x7fELF\0\0{\0}", None), "text");
 }
 
 #[test]
@@ -365,6 +447,12 @@ fn of_cut_output_the_end_is_read() {
         ("{\"reason\": \"", "xxx\", \"decision\": \"block\"}", CUT),
         ("{\"updatedInput\": [", "{\"decision\": \"allow\"}", CUT),
         ("log", "{\"a\": {\"b\": 1}}}", CUT),
+        ("{\"log\":[\"x", "x\"],\"decision\":\"block\"}\ndone", CUT),
+        (
+            "{\"log\":[\"x",
+            "x\"],\"decision\":\"block\"}\n{\"level\": 1}",
+            CUT,
+        ),
         ("  ", "  \n", CUT),
         ("", "", CUT),
         ("log", "\n", CUT),
@@ -372,6 +460,32 @@ fn of_cut_output_the_end_is_read() {
         let output = format!("{head}{tail}");
         let found = found(output.as_bytes(), Some(head.len()));
         assert_eq!(found, expected, "{head:?} {tail:?}");
+    }
+}
+
+/// A hook that redacts must not let an output pass that it meant to replace.
+#[test]
+fn a_redactor_answers_with_known_keys_alone() {
+    let strict = |output: &str| read(output.as_bytes(), None, true).is_ok();
+    for output in [
+        "",
+        "{}",
+        r#"{"decision": "allow"}"#,
+        r#"{"updatedOutput": 1, "note": 2}"#,
+        r#"{"hookSpecificOutput": {"hookEventName": "x", "updatedOutput": 1}}"#,
+    ] {
+        assert!(strict(output), "{output}");
+    }
+    for output in [
+        "text",
+        "log\n{\"updatedOutput\": 1}",
+        r#"{"note": 1}"#,
+        r#"{"reason": "masked", "output": 1}"#,
+        r#"{"decision": "allow", "tool_result": 1}"#,
+        r#"{"hookSpecificOutput": {"updatedMCPToolOutput": 1}}"#,
+        r#"{"updatedoutput": 1}"#,
+    ] {
+        assert!(!strict(output), "{output}");
     }
 }
 

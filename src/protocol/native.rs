@@ -23,6 +23,8 @@ pub(crate) struct Answer {
     pub(crate) output: Option<HookOutput>,
     /// Notes for the author of the hook.
     pub(crate) notes: Vec<String>,
+    /// Notes on keys without effect, if the output of a tool is not replaced.
+    unread: Vec<String>,
 }
 
 /// Reads the answer in a hook's output. `gap` is the place where bytes were left out, if any were. If the hook is
@@ -38,17 +40,21 @@ pub(crate) fn read(output: &[u8], gap: Option<usize>, is_strict: bool) -> Result
     if is_strict && !is_alone {
         return Err(BEFORE.to_owned());
     }
+    // A log may end with any object.
     if !is_alone && !object.is_answer() {
         return Ok(Answer::default());
     }
-    let mut answer = read_object(output, &object)?;
+    let mut answer = match read_object(output, &object) {
+        Err(_) if !is_alone && !object.is_telling() => return Ok(Answer::default()),
+        read => read?,
+    };
     if !object.is_answer() {
         answer.output = None;
         if answer.notes.is_empty() {
             answer.notes.push(NO_KEY.to_owned());
         }
     }
-    match answer.notes.first() {
+    match answer.notes.first().or(answer.unread.first()) {
         Some(note) if is_strict => Err(note.clone()),
         _ => Ok(answer),
     }
@@ -69,6 +75,17 @@ fn read_object(output: &[u8], object: &Object) -> Result<Answer, String> {
     };
     let nested = wire.hook_specific_output.as_ref();
     let nested = nested.into_iter().flat_map(|nested| &nested.others);
+    let misplaced = nested
+        .clone()
+        .filter(|(key, _)| KEYS.contains(&key.as_str()));
+    for (key, value) in misplaced {
+        if matches!(
+            value.to_string().as_str(),
+            "\"block\"" | "\"deny\"" | "\"ask\"" | "false"
+        ) {
+            return Err(misplaced_key(key));
+        }
+    }
     let mut others = wire.others.iter().chain(nested);
     let slip =
         others.find_map(|(key, value)| Some((key, meant_decision(key, &value.to_string())?)));
@@ -76,6 +93,15 @@ fn read_object(output: &[u8], object: &Object) -> Result<Answer, String> {
         Some((key, meant)) => Err(unknown_key(key, meant)),
         None => Ok(wire.into_answer()),
     }
+}
+
+fn misplaced_key(key: &str) -> String {
+    let meant = match key {
+        "decision" => "permissionDecision",
+        "reason" => "permissionDecisionReason",
+        key => key,
+    };
+    unknown_key(&format!("hookSpecificOutput.{key}"), meant)
 }
 
 fn unknown_key(key: &str, meant: &str) -> String {
@@ -206,6 +232,7 @@ impl Wire {
         let mut notes = typos(&self.others, KEYS);
         notes.extend(typos(&nested.others, SPECIFIC_KEYS));
         notes.extend(misplaced(&nested.others));
+        let mut unread = unread(self.others.keys().chain(nested.others.keys()));
         // If both places have a decision, the stricter one counts, with the reason next to it.
         let decision = match (self.decision, nested.permission_decision) {
             (Some(outer), Some(inner)) => Some(outer.stricter(inner)),
@@ -231,9 +258,13 @@ impl Wire {
             updated_output: self.updated_output.or(nested.updated_output),
             ..HookOutput::default()
         };
+        if output.updated_output.is_some() {
+            unread.clear();
+        }
         Answer {
             output: Some(output),
             notes,
+            unread,
         }
     }
 }
@@ -277,12 +308,13 @@ fn typos(others: &Map<String, Value>, known: &[&'static str]) -> Vec<String> {
 /// Returns notes on known keys in a place where they have no effect.
 fn misplaced(others: &Map<String, Value>) -> impl Iterator<Item = String> {
     let found = KEYS.iter().filter(|key| others.contains_key(**key));
-    found.map(|key| {
-        let meant = match *key {
-            "decision" => "permissionDecision",
-            "reason" => "permissionDecisionReason",
-            key => key,
-        };
-        unknown_key(&format!("hookSpecificOutput.{key}"), meant)
-    })
+    found.map(|key| misplaced_key(key))
+}
+
+/// Returns notes on keys that a hook which redacts may have meant to hold the output.
+fn unread<'a>(others: impl Iterator<Item = &'a String>) -> Vec<String> {
+    const HARMLESS: [&str; 3] = ["id", "hookEventName", "suppressOutput"];
+    let others = others.filter(|key| !HARMLESS.contains(&key.as_str()));
+    let notes = others.map(|key| format!("found `{}` but no `updatedOutput`", printable(key)));
+    notes.collect()
 }

@@ -52,6 +52,7 @@ fn an_invalid_answer_blocks() {
             "`updatedInput`: expected an object, found a string",
         ),
         ("{decision: \"block\"}", "expected a key in double quotes"),
+        ("{ echo hello; }", "expected a key in double quotes"),
         (
             "{\"decision\": \"block\"} done",
             "found text after the object",
@@ -92,7 +93,7 @@ fn output_without_an_answer_is_text() {
     for text in [
         "[1]",
         "\"{}\"",
-        "{ echo hello; }",
+        "code { echo hello; }",
         "{\"note\": 1}",
         "null",
         "",

@@ -211,7 +211,7 @@ fn a_typo_in_an_answer_is_a_warning() {
         assert_eq!(reported(&line), [(Level::Warn, line.clone())], "{slip}");
     }
     let world = World::new();
-    let says = world.says(r#"{"hookSpecificOutput": {"decision": "block", "continue": false}}"#);
+    let says = world.says(r#"{"hookSpecificOutput": {"decision": "x", "continue": true}}"#);
     world.one(hook("*", &says).with_description("log-misplaced"));
     let all = reported("hook `log-misplaced`: in its answer, `hookSpecificOutput.");
     let meant = ["permissionDecision", "continue"].map(|key| format!("did you mean `{key}`?"));

@@ -283,6 +283,11 @@ fn a_broken_file_withholds() {
             true,
             false,
         ),
+        (
+            entry(r#""background": true, "on_failure": "withhold""#),
+            true,
+            false,
+        ),
         (entry(r#""on_failure": "withold""#), true, false),
         (entry(r#""on_failure": 1"#), true, false),
         (entry(r#""timeout": "x""#), false, false),

@@ -148,6 +148,84 @@ fn a_clone_switches_off_no_guard_of_the_user() {
     assert!(!host(&world).execute(&events()[0]).allowed());
 }
 
+/// Without a store, no one knows what was approved: all hooks of the project fail, and name only their places.
+#[test]
+fn without_a_store_no_text_is_read() {
+    let world = World::new();
+    let guard = json!({"event": "tool:*", "command": "true", "name": LURE});
+    let redactor = json!({"event": "tool:post_execute", "command": "true", "name": LURE, "on_failure": "withhold"});
+    let broken = json!({"event": "tool:*", "name": LURE, "on_failure": LURE});
+    world.write(
+        FILE,
+        &json!({"hooks": [guard, redactor, broken]}).to_string(),
+    );
+    let store = world.write("config/myagent/trust.json", "{{");
+    std::fs::set_permissions(&store, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let hooks = host(&world);
+    let outcome = hooks.execute_with(&events()[0], FireOptions::default().stop_on_failure(false));
+    assert_eq!(outcome.results().len(), 2, "{outcome:?}");
+    for result in &outcome {
+        let words = format!("{} {:?}", result.hook.label(), result.reason());
+        assert!(
+            !words.contains("IGNORE") && words.contains("hooks.json:1"),
+            "{words}"
+        );
+    }
+    let output = hooks
+        .execute(&events()[1])
+        .updated_output()
+        .unwrap()
+        .to_string();
+    assert!(
+        output.contains("withheld") && !output.contains("IGNORE"),
+        "{output}"
+    );
+}
+
+/// The names of directories are text of the project too.
+#[test]
+fn a_place_has_no_directories() {
+    let world = World::new();
+    world.write(
+        FILE,
+        r#"{"hooks": [{"event": "user:prompt_submit", "command": "true"}]}"#,
+    );
+    let hooks = host(&world);
+    hooks.trust().unwrap().approve(&look(&hooks)).unwrap();
+    world.write(
+        &format!("project/.gemini/extensions/{LURE}/hooks/hooks.json"),
+        "{{",
+    );
+    let outcome = host(&world).execute(&events()[0]);
+    let error = outcome.into_result().unwrap_err().to_string();
+    assert!(
+        !error.contains("IGNORE") && error.contains("hooks.json"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_thousand_unapproved_hooks_are_kept_in_all() {
+    let world = World::new();
+    let handler = json!({"type": "command", "command": "true"});
+    let groups = json!({"hooks": {"BeforeTool": [{"hooks": vec![handler; 400]}]}});
+    for extension in 0..4 {
+        let file = format!("project/.gemini/extensions/e{extension}/hooks/hooks.json");
+        world.write(&file, &groups.to_string());
+    }
+    let hooks = host(&world);
+    assert_eq!(hooks.registry().len(), 1000);
+    let report = hooks.report();
+    let words = "the project has more than 1000 hooks that are not approved";
+    assert!(
+        report
+            .problems
+            .iter()
+            .any(|problem| problem.message.contains(words)),
+        "{report:?}"
+    );
+}
+
 /// The user can still switch it off by its name.
 #[test]
 fn a_placeholder_of_a_project_is_switched_off_by_name() {

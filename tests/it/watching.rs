@@ -12,9 +12,7 @@ use forge_hooks::{Approval, Dialect, HookConfig, HookRegistry, HookWatcher, Trus
 use serde_json::json;
 
 use crate::config::{FORGE, config, file_of};
-#[cfg(target_os = "linux")]
-use crate::support::alone;
-use crate::support::{World, custom, eventually, hook};
+use crate::support::{World, alone, custom, eventually, hook};
 
 const PROJECT: &str = "project/.src/forge/hooks.json";
 
@@ -386,4 +384,36 @@ fn a_watcher_is_idle_when_nothing_changes() {
         assert!(watcher.reports().is_empty());
     }
     assert!(watchers_time() > Duration::ZERO, "the threads are found");
+}
+
+struct Panics;
+
+impl log::Log for Panics {
+    fn enabled(&self, _metadata: &log::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        panic!("the logger panics, and is to: {}", record.args())
+    }
+
+    fn flush(&self) {}
+}
+
+/// Also where the library that watches writes to the log itself.
+#[test]
+fn a_logger_that_always_panics_is_survived() {
+    if !alone("watching::a_logger_that_always_panics_is_survived") {
+        return;
+    }
+    log::set_logger(&Panics).unwrap();
+    log::set_max_level(log::LevelFilter::Trace);
+    let world = World::new();
+    let watcher = watch(&world);
+    world.write(
+        PROJECT,
+        r#"{"hooks": [{"event": "*", "command": "exit 2"}]}"#,
+    );
+    let report = watcher.reports().recv_timeout(Duration::from_secs(20));
+    assert_eq!(report.unwrap().in_use, 1);
 }
