@@ -137,11 +137,10 @@ fn last_object_kept(output: &[u8], gap: usize) -> Result<Option<Object>, String>
     let found = found.filter(|last| is_blank(&tail[last.range.end..]));
     let is_lost = match &found {
         Some(found) => is_open && !found.is_answer(),
-        // If the end is blank, the answer may be before it.
+        // If the end is white space, the answer may be before it. Zeros, as of a device, are none.
         None => {
-            is_open
-                || is_blank(tail) && (!tail.is_empty() || is_blank(head))
-                || ends_with_brace(tail)
+            let is_white = tail.trim_ascii().is_empty() && (!tail.is_empty() || is_blank(head));
+            is_open || is_white || ends_with_brace(tail)
         }
     };
     if is_lost || before.last.is_some_and(|object| object.is_telling()) {

@@ -440,6 +440,7 @@ fn of_cut_output_the_end_is_read() {
         ),
         ("log\n", "log\n", "text"),
         ("log\n{", "log\n", "text"),
+        ("\0\0", "\0\0\0", "text"),
         ("{\"decision\": \"block\"}\n", "log\n", CUT),
         ("{\"decision\": \"block\"}\n", "\n\n", CUT),
         ("{\"decision\": \"block\"} log\n", "log\n", CUT),
