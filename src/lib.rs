@@ -183,7 +183,7 @@ mod pool;
 mod printable;
 mod process;
 mod profile;
-mod protocol;
+pub mod protocol;
 mod redact;
 mod registry;
 mod runner;
@@ -241,7 +241,7 @@ pub use executor::{
 };
 pub use hook::{
     Condition, Dialect, FailurePolicy, Gate, GateVerdict, Hook, HookCommand, HookError, HookSource,
-    KeyError, Reads, Shell, Stdin,
+    KeyError, Protocol, Reads, Shell, Stdin,
 };
 pub use hooks::{Hooks, HooksBuilder};
 pub use lifecycle::{

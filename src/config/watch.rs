@@ -124,12 +124,10 @@ impl HookConfig {
         // which does not wait for the system to begin watching.
         let (begin, begins) = bounded::<Watching>(1);
         let work = move || {
-            if let Ok(watching) = begins.recv() {
-                if log_safely(|| watching.run(&stopped)).is_none() {
-                    error!(
-                        "the watcher of hooks files has panicked: changes are not loaded any more"
-                    );
-                }
+            if let Ok(watching) = begins.recv()
+                && log_safely(|| watching.run(&stopped)).is_none()
+            {
+                error!("the watcher of hooks files has panicked: changes are not loaded any more");
             }
         };
         name.spawn(work).map_err(|source| WatchError { source })?;

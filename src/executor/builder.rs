@@ -12,7 +12,7 @@ use crate::events::Vocabulary;
 use crate::hook::{DEFAULT_TIMEOUT, Inherit, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 use crate::pool::{Limits, Pool};
 use crate::profile::AppProfile;
-use crate::protocol::Naming;
+use crate::protocol::{Naming, Native};
 use crate::redact::Redactor;
 use crate::registry::HookRegistry;
 use crate::runner::{Observer, Observers, Reporter, Residents, Runner};
@@ -179,7 +179,7 @@ impl HookExecutorBuilder {
     pub fn build(self) -> HookExecutor {
         let capacity = self.queue_capacity;
         let runner = Runner {
-            naming: Naming::new(self.profile, self.inherit),
+            native: Native::new(Naming::new(self.profile, self.inherit)),
             default_timeout: self.default_timeout,
             // An error means an empty path, or that the current directory cannot be read.
             working_dir: self

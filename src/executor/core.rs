@@ -27,7 +27,7 @@ impl Core {
     /// Prepares an event that is fired at once and that cannot be cancelled.
     pub(super) fn firing<'a>(&self, event: Fired<'a>) -> Firing<'a> {
         let can_block = self.vocabulary.can_block(&event.event_type);
-        Firing::new(event, can_block, &self.runner.naming)
+        Firing::new(event, can_block)
     }
 
     /// Refuses further events, waits until the deadline for accepted events to finish, and cancels

@@ -6,8 +6,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::core::Core;
+use super::groups::{count_in_order, group_of, note_discarded};
 use super::options::FireOptions;
-use super::others::{count_own, note_discarded};
 use super::parallel::SharedFiring;
 use super::tool_output::{count_redacting, output_after, with_output};
 use super::{background, parallel};
@@ -31,7 +31,7 @@ pub(super) fn run(
     if options.skips_background {
         hooks.retain(|hook| !hook.background());
     }
-    let others = hooks.split_off(count_own(&hooks));
+    let others = hooks.split_off(count_in_order(&hooks));
     let can_block = firing.can_block;
     let blocked = Cell::new(false);
     let mut noted = |result: HookResult| {
@@ -54,12 +54,12 @@ pub(super) fn run(
         }
         SharedFiring::new(firing)
     };
-    for of_tool in others.chunk_by(|one, other| one.dialect() == other.dialect()) {
+    for group in others.chunk_by(|one, other| group_of(one) == group_of(other)) {
         // Cancelled hooks get results that say so.
         if blocked.get() && !shared.firing.is_cancelled() {
             return;
         }
-        for result in results_of(core, &shared, of_tool) {
+        for result in results_of(core, &shared, group) {
             noted(result);
         }
     }
@@ -97,7 +97,7 @@ fn run_at_once(
     parallel::run(core, shared.clone(), others, answer);
 }
 
-/// Runs the hooks of one other tool, all at once as that tool does.
+/// Runs the hooks of one group, all at once.
 fn results_of(core: &Arc<Core>, shared: &SharedFiring, hooks: &[Arc<Hook>]) -> Vec<HookResult> {
     let mut results = Vec::with_capacity(hooks.len());
     run_at_once(core, shared, hooks.to_vec(), &mut |result| {
@@ -124,9 +124,9 @@ fn one_by_one<'a>(
         let stops = stop_on_failure && !result.should_continue();
         let output = output_after(&result, &firing.event);
         answer(result);
-        // Hooks of other tools run even after a stop, so they need this output too.
+        // Groups run even after a stop, so they need this output too.
         if let Some(output) = output {
-            firing = with_output(firing, output, &core.runner.naming);
+            firing = with_output(firing, output);
         }
         if stops && !firing.is_cancelled() {
             break;

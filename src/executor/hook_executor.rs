@@ -8,10 +8,10 @@ use super::core::Core;
 use super::delivery::{CallbackState, HookUpdate};
 use super::dispatch;
 use super::error::SubmitError;
+use super::groups::{count_in_order, sort_and_dedupe};
 use super::handle::{CancelToken, HookHandle, Submitted};
 use super::job::FireJob;
 use super::options::FireOptions;
-use super::others::{count_own, sort_and_dedupe};
 use super::shutdown::ShutdownReport;
 use super::tool_output::{move_redacting_first, redacts};
 use crate::events::{EventType, HookEvent};
@@ -93,7 +93,7 @@ impl HookExecutor {
     #[must_use]
     pub fn disabled_by(&self) -> Option<&str> {
         let core = self.core();
-        let variable = core.runner.naming.disabled_by();
+        let variable = core.runner.native.naming().disabled_by();
         variable.filter(|_| core.allow_disable)
     }
 
@@ -123,7 +123,7 @@ impl HookExecutor {
         let can_block = self.core().vocabulary.can_block(&event.event_type);
         hooks.retain(|hook| hook.is_when_met(event, can_block));
         sort_and_dedupe(&mut hooks);
-        let own = count_own(&hooks);
+        let own = count_in_order(&hooks);
         move_redacting_first(event, &mut hooks[..own]);
         hooks
     }

@@ -10,7 +10,6 @@ use serde_json::Value;
 use crate::events::{EventType, HookEvent};
 use crate::hook::{FailurePolicy, Hook};
 use crate::outcome::HookResult;
-use crate::protocol::Naming;
 use crate::runner::Firing;
 
 /// Whether the model must not see an output before this hook has processed it.
@@ -43,8 +42,8 @@ pub(super) fn output_after(result: &HookResult, event: &HookEvent) -> Option<Val
 }
 
 /// Returns the event with this output, for the hooks that follow.
-pub(super) fn with_output<'a>(firing: Firing<'a>, output: Value, naming: &Naming) -> Firing<'a> {
+pub(super) fn with_output(firing: Firing<'_>, output: Value) -> Firing<'_> {
     let mut event = firing.event.bounded_copy();
     event.data.insert("tool_result".to_owned(), output);
-    firing.with_event(Arc::new(event).into(), naming)
+    firing.with_event(Arc::new(event).into())
 }

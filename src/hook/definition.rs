@@ -2,13 +2,17 @@
 //!
 //! Does no I/O and does not know how a hook is run; its form in hooks.json is in `json`.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::error::HookError;
+use super::exchange::{Answer, End, Failure, Order, ProtocolMismatch, Shared, Start};
 use super::extras::{Extras, SharedExtras};
 use super::fingerprint::Fingerprint;
 use super::inherit::Inherit;
@@ -16,9 +20,140 @@ use super::parts::{
     DEFAULT_TIMEOUT, FailurePolicy, HookCommand, HookSource, LONGEST_TIMEOUT, Reads,
     SHORTEST_TIMEOUT, Shell, Stdin,
 };
+use crate::events::HookEvent;
 use crate::pattern::EventPattern;
 use crate::printable::{beginning, shortened};
 use crate::redact::Redactor;
+
+/// How a hook is addressed and how its end is read. A hook without one of its own has the protocol of hooks.json
+/// (docs/protocol.md). A host sets another one with [`Hook::with_protocol`], for example for the hooks that its users
+/// wrote for its predecessor.
+///
+/// A panic in a method is a failure of that hook; in [`mismatch`](Protocol::mismatch) and
+/// [`order`](Protocol::order), the hook runs all the same, in order.
+///
+/// ```
+/// # #[cfg(unix)] {
+/// use std::sync::Arc;
+/// use forge_hooks::protocol::{Answer, Call, End, Failure, Start};
+/// use forge_hooks::{Decision, FireOptions, Hook, HookEvent, HookExecutor, HookOutput, Protocol};
+/// use serde_json::{Value, json};
+///
+/// /// Hooks of a predecessor: they get the tool's name as `$1`, and block with exit code 3.
+/// #[derive(Debug)]
+/// struct Old;
+///
+/// impl Protocol for Old {
+///     fn name(&self) -> &str {
+///         "old"
+///     }
+///     fn definition(&self) -> Value {
+///         json!({})
+///     }
+///     fn prepare<'a>(&'a self, call: &Call<'a>) -> Result<Start<'a>, Failure> {
+///         let tool = call.event.tool_name.clone().unwrap_or_default();
+///         let command = call.hook.command().to_string();
+///         Ok(Start::program("/bin/sh").args(["-c", &command, "sh", &tool]))
+///     }
+///     fn read(&self, _call: &Call<'_>, _start: &Start<'_>, end: &End<'_>) -> Answer {
+///         let mut output = HookOutput::default();
+///         if end.code == Some(3) {
+///             output.decision = Some(Decision::Block);
+///             output.reason = Some(end.stderr.trim().to_owned());
+///         }
+///         Answer::of(output).replacing_exit_code()
+///     }
+/// }
+///
+/// let executor = HookExecutor::builder().build();
+/// let hook = Hook::new("tool:pre_execute", r#"[ "$1" != rm ] || { echo "no $1" >&2; exit 3; }"#)?;
+/// executor.registry().register(hook.with_protocol(Arc::new(Old)));
+/// let fire = |tool: &str| executor.execute(&HookEvent::tool_pre_execute(tool, json!({})), FireOptions::default());
+/// assert!(fire("ls").allowed());
+/// assert_eq!(fire("rm").reason(), Some("no rm"));
+/// # }
+/// # Ok::<(), forge_hooks::HookError>(())
+/// ```
+pub trait Protocol: fmt::Debug + Send + Sync {
+    /// The name in results and in [`Hook::to_json`], such as `native`. Hooks whose protocols have the same name run
+    /// together, in the order of these names.
+    fn name(&self) -> &str;
+
+    /// All that decides what the protocol does. Part of a hook's equality, digest, fingerprint and JSON.
+    fn definition(&self) -> Value;
+
+    /// Returns why the hook is not for this event, beyond its pattern and its conditions; None if it is, or if that
+    /// cannot be told. Called for each event that the pattern matches, so it should not allocate. Default: None.
+    fn mismatch<'a>(&'a self, event: &'a HookEvent) -> Option<ProtocolMismatch<'a>> {
+        let _ = event;
+        None
+    }
+
+    /// Returns what to start.
+    ///
+    /// # Errors
+    /// If the hook cannot be started for this event. The hook then fails with this kind and message.
+    fn prepare<'a>(&'a self, call: &Call<'a>) -> Result<Start<'a>, Failure>;
+
+    /// Returns what the end of the hook means. Called if its process has ended by itself.
+    fn read(&self, call: &Call<'_>, start: &Start<'_>, end: &End<'_>) -> Answer;
+
+    /// Returns how hooks of this protocol run together. Default: one after the other.
+    fn order(&self) -> Order<'_> {
+        Order::default()
+    }
+}
+
+/// One run of a hook on an event.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Call<'a> {
+    /// The event.
+    pub event: &'a HookEvent,
+    /// The hook.
+    pub hook: &'a Hook,
+    /// Whether hooks can block the event.
+    pub can_block: bool,
+    /// The working directory of the hook: its own, resolved against its project's root or the host's directory.
+    pub working_dir: &'a Path,
+    shared: &'a Shared,
+}
+
+impl<'a> Call<'a> {
+    pub(crate) fn new(
+        event: &'a HookEvent,
+        hook: &'a Hook,
+        can_block: bool,
+        working_dir: &'a Path,
+        shared: &'a Shared,
+    ) -> Self {
+        Self {
+            event,
+            hook,
+            can_block,
+            working_dir,
+            shared,
+        }
+    }
+
+    /// The event as one line of JSON, as hooks of hooks.json receive it. It is made once for all hooks of the event.
+    #[must_use]
+    pub fn json(&self) -> &'a [u8] {
+        self.shared.json(self.event)
+    }
+
+    /// Returns a value that is made once for all hooks of the event. There is one, for this crate's own protocol.
+    pub(crate) fn once<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Option<&'a T> {
+        self.shared.once(make)
+    }
+}
+
+/// A protocol of the host's own, with what it said of itself when it was set.
+#[derive(Debug)]
+pub(super) struct OwnProtocol {
+    pub(super) protocol: Arc<dyn Protocol>,
+    pub(super) definition: Value,
+}
 
 /// Decides, right before each run, whether a hook may run.
 ///
@@ -72,6 +207,7 @@ pub struct Hook {
     pub(super) source: Option<HookSource>,
     /// Shared by the hooks of a file.
     pub(super) base_dir: Option<Arc<Path>>,
+    pub(super) protocol: Option<Arc<OwnProtocol>>,
     pub(super) gate: Option<Arc<dyn Gate>>,
     /// The gate never lets the hook run.
     pub(super) is_closed: bool,
@@ -131,6 +267,7 @@ impl Hook {
             extras: SharedExtras::new(Extras::default()),
             source: None,
             base_dir: None,
+            protocol: None,
             gate: None,
             is_closed: false,
             is_approved: false,
@@ -484,6 +621,7 @@ impl PartialEq for Hook {
             && self.background == other.background
             && self.resident == other.resident
             && self.extras == other.extras
+            && self.protocol_definition() == other.protocol_definition()
     }
 }
 

@@ -173,7 +173,7 @@ impl Foreign {
     }
 
     /// Returns whether the tool would run the hook on this event, whose kind the pattern matches.
-    pub(super) fn is_met(&self, event: &HookEvent) -> bool {
+    pub(crate) fn is_met(&self, event: &HookEvent) -> bool {
         let Some(subject) = self.subject(event) else {
             return true;
         };
@@ -194,7 +194,7 @@ impl Foreign {
     }
 
     /// Returns the key that does not match this event, and its value.
-    pub(super) fn expected(&self, event: &HookEvent) -> (&'static str, &str) {
+    pub(crate) fn expected(&self, event: &HookEvent) -> (&'static str, &str) {
         let is_named = self.subject(event).is_none_or(|it| self.is_named(it));
         match (&self.condition, is_named) {
             (Some(rule), true) => ("if", rule.as_str()),
@@ -286,7 +286,7 @@ impl Foreign {
         expanded
     }
 
-    pub(super) fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let root = self.plugin_root.as_ref();
         let members = [
             ("name", Some(json!(self.dialect.as_str()))),

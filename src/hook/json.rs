@@ -51,7 +51,7 @@ impl Hook {
     }
 
     /// Returns the optional keys of an entry, each with its value if it is not the default.
-    fn optional_keys(&self) -> [(&'static str, Option<Value>); 15] {
+    fn optional_keys(&self) -> [(&'static str, Option<Value>); 16] {
         fn unless_default<T: Default + PartialEq>(value: T, name: &str) -> Option<Value> {
             (value != T::default()).then(|| json!(name))
         }
@@ -85,6 +85,7 @@ impl Hook {
             ("background", self.background.then_some(Value::Bool(true))),
             ("resident", self.resident.then_some(Value::Bool(true))),
             ("dialect", extras.foreign.as_ref().map(|it| it.to_json())),
+            ("protocol", self.protocol_definition().cloned()),
         ]
     }
 

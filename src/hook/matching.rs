@@ -1,13 +1,17 @@
 //! Decides which events a hook matches, by its pattern and its conditions.
 //!
-//! `when` tests the conditions, `foreign` the matcher of another tool.
+//! `when` tests the conditions, and the hook's protocol what else it has.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use super::condition::{Allowance, Condition};
-use super::definition::{Gate, Hook};
+use super::definition::{Gate, Hook, OwnProtocol, Protocol};
 use super::dialect::Dialect;
 use super::error::HookError;
+use super::exchange::{Order, ProtocolMismatch};
 use super::foreign::Foreign;
 use super::parts::FailurePolicy;
 use super::when::{NotCompiled, When};
@@ -27,7 +31,7 @@ impl Hook {
     ///
     /// ```
     /// use forge_hooks::{Condition, Hook, HookEvent};
-    /// use serde_json::json;
+    /// use serde_json::{Value, json};
     ///
     /// let hook = Hook::new("tool:pre_execute:bash", "./guard.sh")?
     ///     .with_when("/tool_args/command", Condition::Regex(r"\bsudo\b".to_owned()))?;
@@ -78,15 +82,17 @@ impl Hook {
             let secrets = self.env().values().map(String::as_str);
             found = when.mismatches(event, self.guards(can_block), secrets);
         }
-        if let Some(foreign) = self.foreign()
-            && !foreign.is_met(event)
+        if let Some(ProtocolMismatch {
+            key,
+            expected,
+            found: value,
+        }) = self.protocol_mismatch(event)
         {
-            let (key, expected) = foreign.expected(event);
             found.push(Mismatch {
                 alternative: key.to_owned(),
                 part: PatternPart::Condition,
                 expected: expected.to_owned(),
-                found: foreign.subject(event).map(str::to_owned),
+                found: value.map(str::to_owned),
             });
         }
         found
@@ -102,16 +108,63 @@ impl Hook {
         }
     }
 
-    /// Returns whether the conditions, and the matcher of a hook of another tool, match an event that the
-    /// pattern matches.
+    /// Returns whether the conditions and the protocol match an event that the pattern matches.
     pub(crate) fn is_when_met(&self, event: &HookEvent, can_block: bool) -> bool {
         if self.is_closed {
             return self.foreign().is_none_or(|it| it.may_be_met(event));
         }
-        let extras = &*self.extras;
         let is_met = |when: &Arc<When>| when.is_met(event, self.guards(can_block));
-        extras.when.as_ref().is_none_or(is_met)
-            && self.foreign().is_none_or(|foreign| foreign.is_met(event))
+        self.extras.when.as_ref().is_none_or(is_met) && self.protocol_mismatch(event).is_none()
+    }
+
+    /// Sets the protocol: how the hook is addressed, and how its end is read. Default: that of hooks.json.
+    #[must_use]
+    pub fn with_protocol(self, protocol: Arc<dyn Protocol>) -> Self {
+        let definition = json!({"name": protocol.name(), "definition": protocol.definition()});
+        self.with(|hook| {
+            let own = OwnProtocol {
+                protocol,
+                definition,
+            };
+            hook.protocol = Some(Arc::new(own));
+        })
+    }
+
+    /// The protocol of the hook; none for that of hooks.json.
+    pub(crate) fn protocol(&self) -> Option<&dyn Protocol> {
+        match &self.protocol {
+            Some(own) => Some(&*own.protocol),
+            None => Some(self.foreign()?),
+        }
+    }
+
+    /// What a protocol of the host's own says of itself.
+    pub(super) fn protocol_definition(&self) -> Option<&Value> {
+        self.protocol.as_ref().map(|own| &own.definition)
+    }
+
+    /// The name of the protocol; none for that of hooks.json. Comes before it, in the order of hooks.
+    pub(crate) fn protocol_name(&self) -> Option<&str> {
+        match &self.protocol {
+            Some(own) => own.definition["name"].as_str(),
+            None => Some(self.foreign()?.dialect().as_str()),
+        }
+    }
+
+    /// Returns how the hook runs together with others of its protocol. One that panics has no order of its own.
+    pub(crate) fn order(&self) -> Order<'_> {
+        match self.protocol() {
+            Some(protocol) => {
+                catch_unwind(AssertUnwindSafe(|| protocol.order())).unwrap_or_default()
+            }
+            None => Order::default(),
+        }
+    }
+
+    /// Returns why the protocol does not match the event. One that panics matches: a guard must not be skipped.
+    fn protocol_mismatch<'a>(&'a self, event: &'a HookEvent) -> Option<ProtocolMismatch<'a>> {
+        let protocol = self.protocol()?;
+        catch_unwind(AssertUnwindSafe(|| protocol.mismatch(event))).unwrap_or(None)
     }
 
     /// Returns whether something may pass unchecked if the hook does not run on an event.

@@ -117,7 +117,7 @@ impl<'a> PermissionRequest<'a> {
     }
 
     fn hook_grants(&self, prompt: &Outcome) -> bool {
-        let grants = |result: &HookResult| result.hook.foreign().is_some() && allows(result);
+        let grants = |result: &HookResult| result.hook.protocol().is_some() && allows(result);
         self.hooks_may_grant && prompt.asks().is_none() && prompt.results().iter().any(grants)
     }
 

@@ -2,10 +2,7 @@
 //!
 //! Knows what blocks an event, not how a hook is run.
 
-mod env_file;
-mod failure;
 mod json;
-mod output;
 mod result;
 
 use serde_json::{Map, Value};
@@ -13,9 +10,7 @@ use serde_json::{Map, Value};
 use crate::events::{EventKind, EventType};
 use crate::printable::{printable, printable_lines};
 
-pub use env_file::EnvFile;
-pub use failure::{FailureKind, Residency, SkipReason};
-pub use output::{Decision, HookOutput};
+pub use crate::hook::{Decision, EnvFile, FailureKind, HookOutput, Residency, SkipReason};
 pub use result::HookResult;
 
 /// The results of all hooks of an event, in the order of their registration.
@@ -190,7 +185,7 @@ impl Outcome {
     }
 
     /// Whether [`updated_input`](Outcome::updated_input) is the whole input, so that keys not in it are
-    /// removed. This is so if a hook written for Claude Code or Codex has set it.
+    /// removed. This is so if a hook of a tool that does so has set it.
     #[must_use]
     pub fn replaces_input(&self) -> bool {
         let mut changes = self.counted_outputs();

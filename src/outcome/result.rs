@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::env_file::EnvFile;
-use super::failure::{FailureKind, Residency, SkipReason};
-use super::output::{Decision, HookOutput};
-use crate::hook::{Dialect, FailurePolicy, Hook};
+use crate::hook::{
+    Decision, EnvFile, FailureKind, FailurePolicy, Hook, HookOutput, Residency, SkipReason,
+};
 use crate::printable::printable;
 use crate::redact::Redactor;
 
@@ -196,9 +195,9 @@ impl HookResult {
     #[must_use]
     pub fn decision(&self) -> Decision {
         let forgiven = |failure: FailureKind| {
-            // For a hook of another tool, a failure of this crate blocks under every policy: the tool
-            // itself would have run the hook.
-            let is_ours = failure.is_of_the_engine() && self.hook.dialect() != Dialect::Native;
+            // For a hook of another protocol, a failure of this crate blocks under every policy: what it was
+            // written for would have run the hook.
+            let is_ours = failure.is_of_the_engine() && self.hook.protocol().is_some();
             if !is_ours && failure.continues_under(self.hook.on_failure()) {
                 Decision::Allow
             } else {
@@ -228,14 +227,13 @@ impl HookResult {
         }
     }
 
-    /// Whether its answer counts: it has succeeded, or the tool that it was written for reads
-    /// answers on other exit codes too.
+    /// Whether its answer counts: it has succeeded, or its protocol reads answers on other exit codes too.
     pub(crate) fn answer_counts(&self) -> bool {
         let has_ended = self.failure.is_none() && self.skipped.is_none() && self.output.is_some();
-        self.success() || has_ended && self.hook.dialect() != Dialect::Native
+        self.success() || has_ended && self.hook.protocol().is_some()
     }
 
-    /// The `CLAUDE_ENV_FILE` of a `SessionStart` hook of Claude Code, if the hook wrote to it. The
+    /// The file with variables for the session, if the hook's protocol has one and the hook wrote to it. The
     /// host decides how to use it.
     #[must_use]
     pub fn env_file(&self) -> Option<&EnvFile> {

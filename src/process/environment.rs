@@ -24,14 +24,8 @@ pub(crate) enum Inherited<'a> {
 }
 
 impl<'a> Environment<'a> {
-    pub(crate) fn new(inherited: Inherited<'a>) -> Self {
-        /// Most hooks have no more variables. So many take less than a kibibyte: for a larger allocation glibc
-        /// goes through all free memory, which costs as much as the rest of this.
-        const USUAL: usize = 20;
-        Self {
-            inherited,
-            set: Vec::with_capacity(USUAL),
-        }
+    pub(crate) fn new(inherited: Inherited<'a>, set: Vec<(Cow<'a, str>, Cow<'a, str>)>) -> Self {
+        Self { inherited, set }
     }
 
     pub(crate) fn set(&mut self, name: impl Into<Cow<'a, str>>, value: impl Into<Cow<'a, str>>) {

@@ -2,13 +2,13 @@
 
 use proptest::prelude::*;
 
+use super::answer::{Written, read};
 use super::ending::{find, is_blank};
-use super::native::{Answer, read};
 
 /// What is found in an output, in short: the answer, the first note, `text`, or `invalid: why`.
 fn found(output: &[u8], gap: Option<usize>) -> String {
     match read(output, gap, false) {
-        Ok(Answer {
+        Ok(Written {
             output: Some(output),
             ..
         }) => serde_json::to_string(&output).unwrap(),

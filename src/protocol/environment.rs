@@ -2,6 +2,7 @@
 //!
 //! Knows the content of a variable and whether it fits; not how a process is started.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +12,7 @@ use super::circular::HookChain;
 use super::names::{Names, VariableName, prefixed};
 use super::spill::Spill;
 use crate::events::{DEEPEST_DATA, HookEvent};
-use crate::hook::{FailurePolicy, Hook, Inherit, Reads, Stdin};
+use crate::hook::{Failure, FailureKind, FailurePolicy, Hook, Inherit, Reads, Stdin};
 use crate::logging::warn;
 use crate::process::{Environment, Inherited, LARGEST_VARIABLE};
 use crate::profile::AppProfile;
@@ -148,31 +149,44 @@ impl Naming {
         )
     }
 
-    fn extend_by_directory<'a>(&'a self, working_dir: &str, environment: &mut Environment<'a>) {
-        let working_dir = without_nul(working_dir.to_owned());
-        for name in &self.working_dir {
-            environment.set(name, working_dir.clone());
-        }
-    }
-
-    /// Adds the variables of a resident hook. It gets no variables of an event, since its process
-    /// handles many events.
-    fn extend_for_resident<'a>(
+    /// Returns the environment of a hook: what it inherits, what its protocol sets, and its own variables, which
+    /// have priority, except over the chain.
+    ///
+    /// # Errors
+    /// If the hook's own `env` is invalid.
+    pub(crate) fn environment<'a>(
         &'a self,
         hook: &'a Hook,
-        working_dir: &str,
-        environment: &mut Environment<'a>,
-    ) {
-        // Otherwise Python would keep its answers in a buffer.
-        environment.set("PYTHONUNBUFFERED", "1");
-        self.extend_by_directory(working_dir, environment);
-        for name in prefixed(self.profile(), "RESIDENT") {
-            environment.set(name, "1");
+        variables: Variables<'a>,
+    ) -> Result<Environment<'a>, VariablesError> {
+        let is_bad = |name: &&String| name.is_empty() || name.contains(['=', '\0']);
+        if let Some(name) = hook.env().keys().find(is_bad) {
+            return Err(VariablesError::BadName { name: name.clone() });
         }
+        let mut environment = Environment::new(self.inherited(hook), variables);
         for (name, value) in hook.env() {
             environment.set(name, value);
         }
-        self.chain.extend(hook, environment);
+        self.chain.extend(hook, &mut environment);
+        Ok(environment)
+    }
+
+    /// Adds the working directory.
+    pub(super) fn add_directory<'a>(&'a self, working_dir: &str, variables: &mut Variables<'a>) {
+        let working_dir = without_nul(working_dir.to_owned());
+        for name in &self.working_dir {
+            variables.push((name.into(), working_dir.clone().into()));
+        }
+    }
+
+    /// Adds the variables of a resident hook, instead of those of an event: its process handles many events.
+    pub(super) fn add_for_resident<'a>(&'a self, working_dir: &str, variables: &mut Variables<'a>) {
+        // Otherwise Python would keep its answers in a buffer.
+        variables.push(("PYTHONUNBUFFERED".into(), "1".into()));
+        self.add_directory(working_dir, variables);
+        for name in prefixed(self.profile(), "RESIDENT") {
+            variables.push((name.into(), "1".into()));
+        }
     }
 
     /// The variable with which the user has disabled all hooks.
@@ -196,13 +210,14 @@ fn disabling_variable(profile: &AppProfile) -> Option<String> {
     prefixed(profile, "HOOKS_DISABLE").find(is_on)
 }
 
+/// Names and values of variables.
+pub(crate) type Variables<'a> = Vec<(Cow<'a, str>, Cow<'a, str>)>;
+
 /// The variables of one event, shared by all its hooks.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct EventVariables {
     fitting: Vec<Variable>,
     too_large: Vec<Variable>,
-    /// The key of a value that is nested too deep; then there are no variables.
-    too_deep: Option<String>,
     spill: OnceLock<Result<Spill, String>>,
 }
 
@@ -223,15 +238,29 @@ pub(crate) enum VariablesError {
     BadName { name: String },
 }
 
+/// Returns the failure of all hooks of an event whose data is nested too deep.
+pub(crate) fn too_deep(event: &HookEvent) -> Option<Failure> {
+    let key = event.too_deep_key()?.to_owned();
+    Some(VariablesError::TooDeep { key }.into())
+}
+
+impl From<VariablesError> for Failure {
+    fn from(error: VariablesError) -> Self {
+        let kind = match error {
+            VariablesError::TooLarge { .. } | VariablesError::TooDeep { .. } => {
+                FailureKind::EventTooLarge
+            }
+            VariablesError::NoSpill { .. } | VariablesError::BadName { .. } => {
+                FailureKind::NotStarted
+            }
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
 impl EventVariables {
-    /// Prepares the variables. The depth of the event is checked once for all its hooks.
+    /// Prepares the variables of an event that is not nested too deep.
     pub(crate) fn new(event: &HookEvent, naming: &Naming) -> Self {
-        if let Some(key) = event.too_deep_key() {
-            return Self {
-                too_deep: Some(key.to_owned()),
-                ..Self::default()
-            };
-        }
         let mut fitting = variables(event, &naming.names);
         let is_too_large = |variable: &mut Variable| {
             let Variable { name, value } = variable;
@@ -252,86 +281,39 @@ impl EventVariables {
         Self {
             fitting,
             too_large,
-            ..Self::default()
+            spill: OnceLock::new(),
         }
     }
 
-    /// Returns the environment of a hook.
+    /// Adds the variables of the event for a hook.
     ///
     /// # Errors
-    /// If a value is nested too deep; if a value is too large and the hook is a guard that would not
-    /// receive it; if the value cannot be written to a file; if the hook's own `env` is invalid.
-    pub(crate) fn for_hook<'a>(
+    /// If a value is too large and the hook is a guard that would not receive it; if the value cannot be written to a
+    /// file.
+    pub(crate) fn add<'a>(
         &'a self,
-        hook: &'a Hook,
+        hook: &Hook,
         can_block: bool,
         working_dir: &str,
         naming: &'a Naming,
-    ) -> Result<Environment<'a>, VariablesError> {
-        let mut environment = self.inherited(hook, naming)?;
-        if hook.resident() {
-            naming.extend_for_resident(hook, working_dir, &mut environment);
-            return Ok(environment);
-        }
+        variables: &mut Variables<'a>,
+    ) -> Result<(), VariablesError> {
         for Variable { name, value } in &self.fitting {
             for full in &name.full {
-                environment.set(full, value);
+                variables.push((full.into(), value.into()));
             }
         }
-        naming.extend_by_directory(working_dir, &mut environment);
-        self.name_files(hook, can_block, naming, &mut environment)?;
-        for (name, value) in hook.env() {
-            environment.set(name, value);
-        }
-        // The hook's own variables have priority, except over these.
-        naming.chain.extend(hook, &mut environment);
-        Ok(environment)
-    }
-
-    /// Returns the environment of a hook of another tool: nothing of the event, but the variables
-    /// that the tool sets.
-    ///
-    /// # Errors
-    /// If a value is nested too deep, or the hook's own `env` is invalid.
-    pub(crate) fn for_foreign<'a>(
-        &self,
-        hook: &'a Hook,
-        variables: Vec<(&'static str, String)>,
-        naming: &'a Naming,
-    ) -> Result<Environment<'a>, VariablesError> {
-        let mut environment = self.inherited(hook, naming)?;
-        for (name, value) in variables {
-            environment.set(name, value);
-        }
-        for (name, value) in hook.env() {
-            environment.set(name, value);
-        }
-        naming.chain.extend(hook, &mut environment);
-        Ok(environment)
-    }
-
-    fn inherited<'a>(
-        &self,
-        hook: &'a Hook,
-        naming: &'a Naming,
-    ) -> Result<Environment<'a>, VariablesError> {
-        if let Some(key) = &self.too_deep {
-            return Err(VariablesError::TooDeep { key: key.clone() });
-        }
-        let is_bad = |name: &&String| name.is_empty() || name.contains(['=', '\0']);
-        if let Some(name) = hook.env().keys().find(is_bad) {
-            return Err(VariablesError::BadName { name: name.clone() });
-        }
-        Ok(Environment::new(naming.inherited(hook)))
+        naming.add_directory(working_dir, variables);
+        self.add_files(hook, can_block, naming, variables)
     }
 
     /// Adds variables with the names of files, for the values that do not fit.
-    fn name_files(
+    fn add_files(
         &self,
         hook: &Hook,
         can_block: bool,
         naming: &Naming,
-        environment: &mut Environment<'_>,
+        variables: &mut Variables<'_>,
     ) -> Result<(), VariablesError> {
         let Some(first) = self.too_large.first() else {
             return Ok(());
@@ -339,9 +321,8 @@ impl EventVariables {
         let profile = naming.profile();
         let name = format!("{}_{}", profile.first_prefix(), first.name.plain);
         let guards = match hook.on_failure() {
-            FailurePolicy::Block => can_block,
-            FailurePolicy::Withhold => true,
             FailurePolicy::Continue => false,
+            _ => hook.guards(can_block),
         };
         let sees_input = hook.reads() == Reads::Stdin && hook.stdin() == Stdin::Json;
         if guards && !sees_input {
@@ -361,7 +342,7 @@ impl EventVariables {
         for Variable { name, .. } in &self.too_large {
             let path = spill.path(&name.plain);
             for file in prefixed(profile, &format!("{}_FILE", name.plain)) {
-                environment.set(file, path.clone());
+                variables.push((file.into(), path.clone().into()));
             }
         }
         Ok(())

@@ -1,10 +1,14 @@
-//! The protocol between this crate and hooks: what a hook receives, and how its answer is read.
+//! What a hook receives, and how its answer is read.
 //!
-//! A hook receives the event in its environment and, as JSON, on standard input. It answers with its exit code, and
-//! JSON on standard output. docs/protocol.md describes this for authors of hooks. `dialect` has the protocols of
-//! other tools.
+//! A hook of hooks.json receives the event in its environment and, as JSON, on standard input. It answers with its exit
+//! code, and JSON on standard output: [for authors of hooks](crate::docs::protocol). A host can give its hooks
+//! another [`Protocol`](crate::Protocol), whose methods use the types of this module.
 
+mod answer;
+#[cfg(test)]
+mod answer_tests;
 mod circular;
+mod command;
 mod dialect;
 mod ending;
 #[cfg(test)]
@@ -13,16 +17,16 @@ mod environment;
 mod invalid;
 mod names;
 mod native;
-#[cfg(test)]
-mod native_tests;
 mod resident;
 mod spill;
 
+pub use crate::hook::{Answer, Call, End, Failure, Order, ProtocolMismatch, Start};
+#[cfg(fuzzing)]
+pub(crate) use answer::read as read_answer;
 pub(crate) use circular::NESTING_LIMIT;
-pub(crate) use dialect::{
-    Conclusion, HookEnd, Strictness, foreign_variables, payload, read_foreign_answer, session_dir,
-};
 pub use dialect::{ForeignEventError, foreign_event};
-pub(crate) use environment::{EventVariables, Naming, VariablesError};
-pub(crate) use native::{Answer, read as read_answer};
-pub(crate) use resident::{LONGEST_EVENT, check_answer, event_line, new_id};
+#[cfg(fuzzing)]
+pub(crate) use dialect::{HookEnd, Strictness, read_foreign_answer};
+pub(crate) use environment::{Naming, too_deep};
+pub(crate) use native::Native;
+pub(crate) use resident::check_answer;

@@ -5,20 +5,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::outcome::{EnvFile, FailureKind, Residency};
+use crate::hook::{Failure, FailureKind, Residency};
 use crate::process::{self, Captured, End, Finished, Spec, StartErrorKind};
-
-/// A failure with its description.
-pub(super) type Unable = (FailureKind, String);
 
 /// How a run ended.
 pub(super) struct Ran {
     pub(super) finished: Finished,
     /// A failure that the end of the process does not show.
-    pub(super) failure: Option<Unable>,
+    pub(super) failure: Option<Failure>,
     /// How the event reached the process of a resident hook.
     pub(super) residency: Option<Residency>,
-    pub(super) env_file: Option<EnvFile>,
 }
 
 impl Ran {
@@ -27,7 +23,6 @@ impl Ran {
             finished,
             failure: None,
             residency: None,
-            env_file: None,
         }
     }
 
@@ -39,14 +34,15 @@ impl Ran {
             && let script = spec.working_dir.join(script).components().collect::<PathBuf>()
             && let Some(why) = process::interpreter_problem(&script, &spec.working_dir)
         {
-            self.failure = Some((FailureKind::NotFound, format!("{why} (exit code 127)")));
+            let message = format!("{why} (exit code 127)");
+            self.failure = Some(Failure::new(FailureKind::NotFound, message));
         }
         self
     }
 }
 
 /// Returns the exit code, and the failure if there is one.
-pub(super) fn exit_code_and_failure(end: &End, timeout: Duration) -> (i32, Option<Unable>) {
+pub(super) fn exit_code_and_failure(end: &End, timeout: Duration) -> (i32, Option<Failure>) {
     use FailureKind as Kind;
     let (code, kind, error) = match end {
         End::Exited(0) => return (0, None),
@@ -83,7 +79,7 @@ pub(super) fn exit_code_and_failure(end: &End, timeout: Duration) -> (i32, Optio
             (-1, kind, start.message.clone())
         }
     };
-    (code, Some((kind, error)))
+    (code, Some(Failure::new(kind, error)))
 }
 
 /// The most characters of standard error that a reason quotes.

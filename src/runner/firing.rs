@@ -3,15 +3,15 @@
 //! Knows nothing of threads.
 
 use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::event::SharedEvent;
 use super::observer::HookRun;
 use crate::events::HookEvent;
-use crate::hook::Hook;
+use crate::hook::{Failure, Hook, Shared};
 use crate::process::Cancel;
-use crate::protocol::{EventVariables, Naming};
+use crate::protocol::too_deep;
 
 /// An event, either borrowed from a caller that waits or shared.
 pub(crate) enum Fired<'a> {
@@ -44,8 +44,9 @@ pub(crate) struct Firing<'a> {
     pub(crate) event: Fired<'a>,
     /// Whether hooks may block the event.
     pub(crate) can_block: bool,
-    pub(crate) variables: EventVariables,
-    json: OnceLock<String>,
+    /// The failure of all hooks, if the event's data is nested too deep.
+    pub(super) too_deep: Option<Failure>,
+    pub(super) shared: Shared,
     pub(crate) cancel: Option<Arc<Cancel>>,
     /// How long the event has waited for a thread.
     pub(crate) queued: Duration,
@@ -55,12 +56,12 @@ pub(crate) struct Firing<'a> {
 
 impl<'a> Firing<'a> {
     /// Prepares an event that is fired at once and that cannot be cancelled.
-    pub(crate) fn new(event: Fired<'a>, can_block: bool, naming: &Naming) -> Self {
+    pub(crate) fn new(event: Fired<'a>, can_block: bool) -> Self {
         Self {
-            variables: EventVariables::new(&event, naming),
+            too_deep: too_deep(&event),
             event,
             can_block,
-            json: OnceLock::new(),
+            shared: Shared::default(),
             cancel: None,
             queued: Duration::ZERO,
             handles_ask: false,
@@ -68,11 +69,11 @@ impl<'a> Firing<'a> {
     }
 
     /// Replaces the event for the remaining hooks.
-    pub(crate) fn with_event(self, event: SharedEvent, naming: &Naming) -> Self {
+    pub(crate) fn with_event(self, event: SharedEvent) -> Self {
         Self {
-            variables: EventVariables::new(&event, naming),
+            too_deep: too_deep(&event),
             event: Fired::Shared(event),
-            json: OnceLock::new(),
+            shared: Shared::default(),
             ..self
         }
     }
@@ -82,8 +83,8 @@ impl<'a> Firing<'a> {
         Firing {
             event: Fired::Shared(self.event.to_shared()),
             can_block: self.can_block,
-            variables: self.variables,
-            json: self.json,
+            too_deep: self.too_deep,
+            shared: self.shared,
             cancel: Some(cancel),
             queued: self.queued,
             handles_ask: self.handles_ask,
@@ -92,12 +93,6 @@ impl<'a> Firing<'a> {
 
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.as_deref().is_some_and(Cancel::is_requested)
-    }
-
-    /// The standard input of a hook.
-    pub(crate) fn json(&self) -> &[u8] {
-        let make = || self.event.to_json() + "\n";
-        self.json.get_or_init(make).as_bytes()
     }
 
     pub(crate) fn run_of<'b>(&'b self, hook: &'b Arc<Hook>) -> HookRun<'b> {

@@ -4,14 +4,10 @@
 //! Runs on the calling thread, and owns no thread. The executor decides which hooks run, and in which
 //! order.
 
-mod answer;
-mod command;
 mod direct;
 mod ending;
 mod event;
 mod firing;
-mod foreign_answer;
-mod given;
 mod nesting;
 mod observer;
 mod report;

@@ -1,29 +1,32 @@
 //! Runs one hook on one event: its input, its process, and its result.
 
-use std::io;
+use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::answer::add_answer;
-use super::ending::{Ran, Unable, exit_code_and_failure, text, without_answer};
+use tempfile::NamedTempFile;
+
+use super::direct::direct_words;
+use super::ending::{Ran, exit_code_and_failure, text, without_answer};
 use super::firing::Firing;
-use super::foreign_answer::add_foreign_answer;
-use super::given::{prepare, prepare_foreign, read_env_file};
 use super::nesting::Nesting;
 use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
-use crate::hook::{GateVerdict, Hook};
+use crate::hook::{Answer, Call, End, EnvFile, Failure, GateVerdict, Hook, Start};
 use crate::outcome::{FailureKind, HookResult, Residency, SkipReason};
-use crate::process::{self, End, Spec};
-use crate::protocol::{NESTING_LIMIT, Naming, check_answer};
+use crate::process::{self, Args, Spec};
+use crate::protocol::{NESTING_LIMIT, Native, check_answer};
+
+/// The most bytes that are read from the file of a session's variables.
+const LARGEST_ENV_FILE: usize = 1024 * 1024;
 
 /// What every run depends on: the settings, the observers, and the log.
 #[derive(Debug)]
 pub(crate) struct Runner {
-    pub(crate) naming: Naming,
+    pub(crate) native: Native,
     pub(crate) default_timeout: Duration,
     pub(crate) working_dir: Option<PathBuf>,
     pub(crate) kill_grace: Duration,
@@ -88,49 +91,86 @@ impl Runner {
             GateVerdict::NotApproved(why) => {
                 HookResult::skipped(Arc::clone(hook), SkipReason::NotApproved, why)
             }
-            GateVerdict::Run => match self.try_run(firing, hook, above) {
-                Ok(ran) => self.result(firing, hook, ran),
-                Err((failure, error)) => not_run(failure, error),
+            GateVerdict::Run => match self.run_process(firing, hook, above) {
+                Ok(result) => result,
+                Err(failure) => not_run(failure.kind, failure.message),
             },
         };
         self.reporter.end(&result, event_type, firing.can_block);
         result
     }
 
-    fn try_run(&self, firing: &Firing<'_>, hook: &Hook, above: usize) -> Result<Ran, Unable> {
-        if let Some(reason) = hook.refusal() {
-            return Err((FailureKind::Misconfigured, reason.to_owned()));
+    /// From a call to its result: what the protocol starts, the process, and what the protocol reads of its end.
+    fn run_process(
+        &self,
+        firing: &Firing<'_>,
+        hook: &Arc<Hook>,
+        above: usize,
+    ) -> Result<HookResult, Failure> {
+        self.check(firing, hook, above)?;
+        let working_dir = self.working_dir(hook)?;
+        let protocol = hook.protocol().unwrap_or(&self.native);
+        let event = &firing.event;
+        let call = Call::new(event, hook, firing.can_block, &working_dir, &firing.shared);
+        let mut start = protocol.prepare(&call)?;
+        let timeout = self.timeout(hook, &start);
+        let ran = self.execute(firing, &call, &mut start, timeout)?;
+        let gap = ran.finished.stdout.gap();
+        let mut result = result_of(hook, ran, timeout);
+        result.ask_handled = firing.handles_ask;
+        result.env_file = start.env_file.take().and_then(read_env_file).map(Box::new);
+        if !result.started() || !result.came_to_its_end() {
+            return Ok(result);
         }
-        let circular = self.naming.chain().check(hook, above);
-        circular.map_err(|error| (FailureKind::Circular, error.to_string()))?;
-        let working_dir = self.working_dir(hook).map_err(|error| {
-            (
-                FailureKind::NotFound,
-                format!("cannot read the current directory: {error}"),
-            )
-        })?;
-        let prepared = match hook.foreign() {
-            None => prepare(firing, hook, working_dir, &self.naming)?,
-            Some(foreign) => prepare_foreign(foreign, firing, hook, working_dir, &self.naming)?,
+        let code = result.signal.is_none().then_some(result.exit_code);
+        let stdout = (result.stdout.as_str(), result.stdout_bytes());
+        let end = End::new(code, stdout, &result.stderr, gap);
+        let answer = protocol.read(&call, &start, &end);
+        Ok(self.with_answer(result, answer))
+    }
+
+    /// Checks what keeps any hook from being run.
+    fn check(&self, firing: &Firing<'_>, hook: &Hook, above: usize) -> Result<(), Failure> {
+        if let Some(reason) = hook.refusal() {
+            return Err(Failure::new(FailureKind::Misconfigured, reason));
+        }
+        let circular = self.native.naming().chain().check(hook, above);
+        circular.map_err(|error| Failure::new(FailureKind::Circular, error.to_string()))?;
+        firing.too_deep.clone().map_or(Ok(()), Err)
+    }
+
+    /// Runs the process, or sends the event to the one that is kept.
+    fn execute(
+        &self,
+        firing: &Firing<'_>,
+        call: &Call<'_>,
+        start: &mut Start<'_>,
+        timeout: Duration,
+    ) -> Result<Ran, Failure> {
+        let variables = std::mem::take(&mut start.variables);
+        let environment = self.native.naming().environment(call.hook, variables)?;
+        let working_dir = start.working_dir.take();
+        let working_dir = working_dir.unwrap_or_else(|| call.working_dir.to_owned());
+        let direct = match start.may_be_direct {
+            true => direct_words(call.hook.command(), &working_dir, environment.sets("PWD")),
+            false => Vec::new(),
         };
         let spec = Spec {
-            program: prepared.program,
-            args: prepared.args,
-            direct: prepared.direct,
-            environment: prepared.environment,
-            working_dir: prepared.working_dir,
-            stdin: prepared.stdin.as_deref(),
-            timeout: self.timeout(hook),
+            program: std::mem::take(&mut start.program),
+            args: start.args.take().unwrap_or(Args::List(Vec::new())),
+            direct,
+            environment,
+            working_dir,
+            stdin: start.stdin.as_deref(),
+            timeout,
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
             cancel: firing.cancel.as_deref(),
         };
-        let mut ran = match prepared.id {
+        Ok(match &start.id {
             None => Ran::new(process::run(&spec)).explained(&spec),
-            Some(id) => self.run_resident(hook, spec, &id),
-        };
-        ran.env_file = prepared.env_file.and_then(read_env_file);
-        Ok(ran)
+            Some(id) => self.run_resident(call.hook, spec, id),
+        })
     }
 
     /// Sends the event to the hook's kept process, or to a new process if none can be kept.
@@ -146,74 +186,111 @@ impl Runner {
         finished.duration += waited;
         let answer = finished.stdout.bytes();
         let answered = match &finished.end {
-            end @ (End::Exited(0..126) | End::Signaled(_)) if answer.trim_ascii().is_empty() => {
+            end @ (process::End::Exited(0..126) | process::End::Signaled(_))
+                if answer.trim_ascii().is_empty() =>
+            {
                 Err(without_answer(end, &finished.stderr))
             }
-            End::Exited(0..126) | End::Signaled(_) => check_answer(&answer, id),
+            process::End::Exited(0..126) | process::End::Signaled(_) => check_answer(&answer, id),
             _ => Ok(()),
         };
         Ran {
-            failure: answered.err().map(|why| (FailureKind::InvalidAnswer, why)),
+            failure: answered
+                .err()
+                .map(|why| Failure::new(FailureKind::InvalidAnswer, why)),
             residency: Some(Residency::OneShot),
             ..Ran::new(finished)
         }
     }
 
-    fn timeout(&self, hook: &Hook) -> Duration {
-        let of_tool = || hook.foreign().map(|foreign| foreign.event().timeout);
-        let own = hook.own_timeout().or_else(of_tool);
+    fn timeout(&self, hook: &Hook, start: &Start<'_>) -> Duration {
+        let own = hook.own_timeout().or(start.timeout);
         own.unwrap_or(self.default_timeout)
     }
 
     /// Returns the hook's working directory, relative to its base: its project's root, else the
     /// executor's working directory, else the host's current directory.
-    fn working_dir(&self, hook: &Hook) -> io::Result<PathBuf> {
+    fn working_dir(&self, hook: &Hook) -> Result<PathBuf, Failure> {
         let own = hook.working_dir();
         if let Some(own) = own.filter(|path| path.is_absolute()) {
             return Ok(own.to_owned());
         }
         let base = match hook.base_dir().or(self.working_dir.as_deref()) {
             Some(base) => base.to_owned(),
-            None => std::env::current_dir()?,
+            None => std::env::current_dir().map_err(|error| {
+                let message = format!("cannot read the current directory: {error}");
+                Failure::new(FailureKind::NotFound, message)
+            })?,
         };
-        Ok(own.map_or_else(|| base.clone(), |own| base.join(own)))
+        Ok(match own {
+            Some(own) => base.join(own),
+            None => base,
+        })
     }
 
-    fn result(&self, firing: &Firing<'_>, hook: &Arc<Hook>, ran: Ran) -> HookResult {
-        let finished = ran.finished;
-        let (exit_code, failed) = exit_code_and_failure(&finished.end, self.timeout(hook));
-        let (failure, error) = ran.failure.or(failed).unzip();
-        let gap = finished.stdout.gap();
-        let truncated = gap.is_some() || finished.stderr.omitted() > 0;
-        let (stdout, raw_stdout) = text(finished.stdout);
-        let (stderr, raw_stderr) = text(finished.stderr);
-        let result = HookResult {
-            exit_code,
-            stdout,
-            stderr,
-            duration: finished.duration,
-            timed_out: failure == Some(FailureKind::TimedOut),
-            error,
-            failure,
-            signal: match finished.end {
-                End::Signaled(signal) => Some(signal),
-                _ => None,
-            },
-            pid: finished.pid,
-            residency: ran.residency,
-            env_file: ran.env_file.map(Box::new),
-            truncated,
-            output_held_open: finished.output_held_open,
-            raw_stdout,
-            raw_stderr,
-            ask_handled: firing.handles_ask,
-            ..HookResult::new(Arc::clone(hook), exit_code)
-        };
-        match hook.foreign() {
-            None => add_answer(result, gap, firing, &self.reporter),
-            Some(foreign) => {
-                add_foreign_answer(foreign, result, gap.is_some(), firing, &self.reporter)
-            }
+    fn with_answer(&self, mut result: HookResult, answer: Answer) -> HookResult {
+        if answer.replaces_exit_code {
+            result.failure = None;
+            result.error = None;
         }
+        if let Some(output) = answer.output {
+            result = result.with_output(output);
+        }
+        if let Some(why) = answer.invalid {
+            result.failure = Some(FailureKind::InvalidAnswer);
+            result.error = Some(format!("its answer is invalid: {why}"));
+        }
+        for words in &answer.notes {
+            self.reporter.diagnose_once(&result.hook, words);
+        }
+        result.diagnostics = answer.notes;
+        result
     }
+}
+
+/// Returns the result of a process, without an answer.
+fn result_of(hook: &Arc<Hook>, ran: Ran, timeout: Duration) -> HookResult {
+    let finished = ran.finished;
+    let (exit_code, failed) = exit_code_and_failure(&finished.end, timeout);
+    let failure = ran.failure.or(failed);
+    let truncated = finished.stdout.omitted() > 0 || finished.stderr.omitted() > 0;
+    let (stdout, raw_stdout) = text(finished.stdout);
+    let (stderr, raw_stderr) = text(finished.stderr);
+    let (failure, error) = failure.map(|it| (it.kind, it.message)).unzip();
+    HookResult {
+        exit_code,
+        stdout,
+        stderr,
+        duration: finished.duration,
+        timed_out: failure == Some(FailureKind::TimedOut),
+        error,
+        failure,
+        signal: match finished.end {
+            process::End::Signaled(signal) => Some(signal),
+            _ => None,
+        },
+        pid: finished.pid,
+        residency: ran.residency,
+        truncated,
+        output_held_open: finished.output_held_open,
+        raw_stdout,
+        raw_stderr,
+        ..HookResult::new(Arc::clone(hook), exit_code)
+    }
+}
+
+/// Returns what the hook has written to its file. A file that it has put in its place is ignored: opening
+/// it could block forever.
+fn read_env_file(file: NamedTempFile) -> Option<EnvFile> {
+    let mut bytes = Vec::new();
+    let mut limited = file.as_file().take(LARGEST_ENV_FILE as u64 + 1);
+    limited.read_to_end(&mut bytes).ok()?;
+    if bytes.len() > LARGEST_ENV_FILE {
+        // Half a line would set a variable to half of its value.
+        let last = bytes[..LARGEST_ENV_FILE]
+            .iter()
+            .rposition(|byte| *byte == b'\n');
+        bytes.truncate(last.map_or(0, |at| at + 1));
+    }
+    (!bytes.is_empty()).then(|| EnvFile::new(file.into_temp_path(), bytes))
 }

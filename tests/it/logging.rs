@@ -205,15 +205,13 @@ fn a_typo_in_an_answer_is_a_warning() {
                 .one(hook("*", &says).with_description(&label))
                 .success()
         );
-        let line = format!(
-            "hook `{label}`: in its answer, `{slip}` is not a known key; did you mean `{meant}`?"
-        );
+        let line = format!("hook `{label}`: `{slip}` is not a known key; did you mean `{meant}`?");
         assert_eq!(reported(&line), [(Level::Warn, line.clone())], "{slip}");
     }
     let world = World::new();
     let says = world.says(r#"{"hookSpecificOutput": {"decision": "x", "continue": true}}"#);
     world.one(hook("*", &says).with_description("log-misplaced"));
-    let all = reported("hook `log-misplaced`: in its answer, `hookSpecificOutput.");
+    let all = reported("hook `log-misplaced`: `hookSpecificOutput.");
     let meant = ["permissionDecision", "continue"].map(|key| format!("did you mean `{key}`?"));
     assert!(
         all.len() == 2
@@ -244,8 +242,9 @@ fn an_invalid_late_answer_is_a_warning() {
         .registry()
         .register(hook("*", &says).with_description("log-text"));
     assert!(world.fire(&HookEvent::user_interrupt())[0].success());
-    let reported =
-        reported("the output of hook `log-text` on user:interrupt is treated as plain text: ");
+    let reported = reported(
+        "hook `log-text`: standard output is treated as plain text: its answer is invalid: ",
+    );
     assert_eq!(reported.len(), 1);
     assert_eq!(reported[0].0, Level::Warn);
 }

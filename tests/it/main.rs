@@ -51,6 +51,8 @@ mod program;
 mod protocol_examples;
 mod protocol_page;
 mod protocol_resident;
+#[cfg(unix)]
+mod protocols;
 mod redaction;
 mod redaction_contexts;
 mod redaction_corpus;

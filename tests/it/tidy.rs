@@ -15,7 +15,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("logging", &[]),
     ("events", &[]),
     ("pattern", &["events", "printable"]),
-    ("hook", &["events", "pattern", "printable", "redact"]),
+    (
+        "hook",
+        &["events", "pattern", "printable", "process", "redact"],
+    ),
     (
         "registry",
         &["events", "hook", "logging", "pattern", "printable"],
@@ -28,7 +31,6 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "profile",
             "hook",
             "logging",
-            "outcome",
             "printable",
             "process",
         ],

@@ -8,7 +8,7 @@ fn spec<'a>(command: &str, timeout: Duration) -> Spec<'a> {
         program: "/bin/sh".into(),
         args: Args::List(vec!["-c".into(), command.into()]),
         direct: Vec::new(),
-        environment: Environment::new(Inherited::AllBut(&[])),
+        environment: Environment::new(Inherited::AllBut(&[]), Vec::new()),
         working_dir: "/".into(),
         stdin: None,
         timeout,

@@ -2,8 +2,8 @@
 
 use super::conclusion::{Conclusion, HookEnd};
 use super::{claude, codex, gemini};
+use crate::hook::Decision;
 use crate::hook::Dialect;
-use crate::outcome::Decision;
 
 /// A note on an answer among other text.
 const PLAIN_TEXT: &str =

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::*;
+use super::answer::{Strictness, read_foreign_answer};
+use super::conclusion::HookEnd;
 use crate::hook::Dialect::{self, Claude, Codex, Gemini};
 
 proptest! {

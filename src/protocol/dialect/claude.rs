@@ -1,7 +1,7 @@
 //! How Claude Code reads the end of a hook: <https://code.claude.com/docs/en/hooks>.
 
 use super::conclusion::{Conclusion, HookEnd, Members, nonblank};
-use crate::outcome::{Decision, HookOutput};
+use crate::hook::{Decision, HookOutput};
 
 /// The meaning of exit code 2, and of a `decision` of `block`.
 #[derive(Clone, Copy, PartialEq)]

@@ -2,7 +2,7 @@
 //! unknown key or value makes an answer unusable.
 
 use super::conclusion::{Conclusion, HookEnd, Members, nonblank};
-use crate::outcome::{Decision, HookOutput};
+use crate::hook::{Decision, HookOutput};
 
 pub(super) fn read(event: &str, ended: &HookEnd<'_>) -> Conclusion {
     match ended.code {

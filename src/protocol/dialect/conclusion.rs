@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::hook::kind;
-use crate::outcome::{Decision, HookOutput};
+use crate::hook::{Decision, HookOutput};
 
 /// How a hook ended, and what it wrote.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::conclusion::{Conclusion, HookEnd, Members, from_json, nonblank};
-use crate::outcome::{Decision, HookOutput};
+use crate::hook::{Decision, HookOutput};
 
 pub(super) fn read(event: &str, ended: &HookEnd<'_>) -> Conclusion {
     let Some(text) = nonblank(ended.stdout).or_else(|| ended.stderr_text()) else {

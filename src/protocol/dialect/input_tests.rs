@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::*;
+use super::input::{foreign_event, payload};
 use crate::events::{HookEvent, HostContext};
 use crate::hook::Dialect::{self, Claude, Codex, Gemini};
 use crate::hook::{Foreign, dialects};

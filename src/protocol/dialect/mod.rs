@@ -14,10 +14,12 @@ mod gemini;
 mod input;
 #[cfg(test)]
 mod input_tests;
+mod tool;
 mod variables;
 
-pub(crate) use answer::{Strictness, read_foreign_answer};
-pub(crate) use conclusion::{Conclusion, HookEnd};
 pub use input::{ForeignEventError, foreign_event};
-pub(crate) use input::{payload, session_dir};
-pub(crate) use variables::foreign_variables;
+#[cfg(fuzzing)]
+pub(crate) use {
+    answer::{Strictness, read_foreign_answer},
+    conclusion::HookEnd,
+};

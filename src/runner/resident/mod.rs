@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use self::files::Files;
 use self::slot::{Slot, Turn};
-use super::ending::{Ran, Unable, without_answer};
-use crate::hook::{GateVerdict, Hook};
+use super::ending::{Ran, without_answer};
+use crate::hook::{Failure, GateVerdict, Hook};
 use crate::outcome::{FailureKind, Residency};
 use crate::process::{
     Broken, Captured, End, Exchange, Finished, Keeper, Resident, Spec, StartError, start_resident,
@@ -96,7 +96,7 @@ impl Residents {
         if let Some(why) = lost_approval(hook) {
             self.end_of(&[hook.fingerprint()]);
             return Some(Ran {
-                failure: Some((FailureKind::ApprovalLost, why)),
+                failure: Some(Failure::new(FailureKind::ApprovalLost, why)),
                 ..never_sent(NO_EXIT, started)
             });
         }
@@ -269,12 +269,12 @@ fn lost_approval(hook: &Hook) -> Option<String> {
     }
 }
 
-fn invalid(why: impl Into<String>) -> Unable {
-    (FailureKind::InvalidAnswer, why.into())
+fn invalid(why: impl Into<String>) -> Failure {
+    Failure::new(FailureKind::InvalidAnswer, why)
 }
 
 /// Returns how the exchange ended, and the failure if the end alone does not show it.
-fn describe_broken(broken: Broken, stderr: &Captured) -> (End, Option<Unable>) {
+fn describe_broken(broken: Broken, stderr: &Captured) -> (End, Option<Failure>) {
     let runs_on = |why: &str| (NO_EXIT, Some(invalid(why)));
     match broken {
         Broken::TimedOut { stopped } => (End::TimedOut { stopped }, None),

@@ -4,7 +4,8 @@
 
 use std::fmt;
 
-use crate::hook::{FailurePolicy, named};
+use super::named::named;
+use super::parts::FailurePolicy;
 
 /// Why a hook failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,7 +68,7 @@ named!(FailureKind {
 
 impl FailureKind {
     /// Whether this crate or one of its limits has caused the failure, and not the hook.
-    pub(super) fn is_of_the_engine(self) -> bool {
+    pub(crate) fn is_of_the_engine(self) -> bool {
         matches!(
             self,
             Self::EventTooLarge | Self::StatusLost | Self::Panicked

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Map, json};
 
-use super::native::read;
-use crate::outcome::{Decision, HookOutput};
+use super::answer::read;
+use crate::hook::{Decision, HookOutput};
 
 #[track_caller]
 fn output(answer: impl ToString) -> HookOutput {

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::hook::named;
+use super::named::named;
 
 /// The decision of a hook about the operation. `Block` has priority over `Ask`, and `Ask` over `Allow`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,7 +59,7 @@ pub struct HookOutput {
     /// Values that replace values of the tool's input, key by key.
     pub updated_input: Option<Map<String, Value>>,
     /// Whether `updated_input` is the whole input, so that keys not in it are removed. Default:
-    /// false; hooks written for Claude Code and Codex replace the whole input.
+    /// false; hooks of some other tools replace the whole input.
     pub replaces_input: bool,
     /// The replacement of a tool's output for the model; only on `tool:post_execute`.
     pub updated_output: Option<Value>,
@@ -69,7 +69,7 @@ pub struct HookOutput {
 
 impl HookOutput {
     /// Returns the decision. A hook that stops the turn blocks the operation too.
-    pub(super) fn verdict(&self) -> Decision {
+    pub(crate) fn verdict(&self) -> Decision {
         let decision = self.decision.unwrap_or(Decision::Allow);
         if self.stops_turn {
             Decision::Block
@@ -80,7 +80,7 @@ impl HookOutput {
 
     /// Returns the reason of an objection. The reason of an answer that allows is not an objection,
     /// whatever the exit code is.
-    pub(super) fn objection(&self) -> Option<&str> {
+    pub(crate) fn objection(&self) -> Option<&str> {
         let (reason, stop) = (self.reason.as_deref(), self.stop_reason.as_deref());
         match self.decision {
             Some(Decision::Block) => reason.or(stop),
