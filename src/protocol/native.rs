@@ -41,33 +41,26 @@ impl Protocol for Native {
         /// Most hooks have no more variables. So many take less than a kibibyte: for a larger allocation glibc
         /// goes through all free memory, which costs as much as the rest of this.
         const USUAL: usize = 20;
-        let (program, args) = command_line(call.hook.command(), |text| {
-            self.naming.event_variable_in(text)
-        })?;
+        let event_variable = |text: &str| self.naming.event_variable_in(text);
+        let (program, args) = command_line(call.hook.command(), event_variable)?;
         let mut start = Start::with_args(program, args);
-        start.variables.reserve(USUAL);
         start.may_be_direct = true;
+        start.variables.reserve(USUAL);
+        let variables = &mut start.variables;
         let directory = call.working_dir.to_string_lossy();
         if call.hook.resident() {
+            self.naming.add_for_resident(&directory, variables);
             let id = new_id();
-            self.naming
-                .add_for_resident(&directory, &mut start.variables);
             start.stdin = Some(Cow::Owned(line(call, &id)?));
             start.id = Some(id);
             return Ok(start);
         }
+        if let Some(event) = call.once(|| EventVariables::new(call.event, &self.naming)) {
+            let (hook, can_block) = (call.hook, call.can_block);
+            event.add(hook, can_block, &directory, &self.naming, variables)?;
+        }
         if call.hook.stdin() == Stdin::Json {
             start.stdin = Some(Cow::Borrowed(call.json()));
-        }
-        if let Some(variables) = call.once(|| EventVariables::new(call.event, &self.naming)) {
-            let (hook, can_block) = (call.hook, call.can_block);
-            variables.add(
-                hook,
-                can_block,
-                &directory,
-                &self.naming,
-                &mut start.variables,
-            )?;
         }
         Ok(start)
     }
