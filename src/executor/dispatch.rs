@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::core::Core;
-use super::groups::{count_in_order, group_of, note_discarded};
+use super::groups::{count_in_order, note_discarded};
 use super::options::FireOptions;
 use super::parallel::SharedFiring;
 use super::tool_output::{count_redacting, output_after, with_output};
@@ -54,7 +54,7 @@ pub(super) fn run(
         }
         SharedFiring::new(firing)
     };
-    for group in others.chunk_by(|one, other| group_of(one) == group_of(other)) {
+    for group in others.chunk_by(|one, other| one.group() == other.group()) {
         // Cancelled hooks get results that say so.
         if blocked.get() && !shared.firing.is_cancelled() {
             return;

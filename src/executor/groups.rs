@@ -14,15 +14,14 @@ use crate::runner::Reporter;
 /// the first is kept. A hook that is not approved never replaces another one, nor does one with a gate of the
 /// host, which is not checked before the hook runs.
 pub(super) fn sort_and_dedupe(hooks: &mut Vec<Arc<Hook>>) {
-    if hooks.iter().all(|hook| hook.protocol_name().is_none()) {
+    if hooks.iter().all(|hook| hook.protocol().is_none()) {
         return;
     }
-    hooks.sort_by(|one, other| group_of(one).cmp(&group_of(other)));
+    hooks.sort_by(|one, other| one.group().cmp(&other.group()));
     let all = std::mem::take(hooks);
     let mut seen: HashMap<_, &Hook> = HashMap::new();
     for hook in &all {
-        if let Some(directory) = hook.order().once_within {
-            let identity = (hook.protocol_name(), directory, hook.command());
+        if let Some(identity) = hook.identity() {
             if seen.get(&identity).is_some_and(|first| first.is_approved()) {
                 continue;
             }
@@ -32,14 +31,9 @@ pub(super) fn sort_and_dedupe(hooks: &mut Vec<Arc<Hook>>) {
     }
 }
 
-/// Returns the name of the group with which a hook runs at once; none for a hook that runs in order.
-pub(super) fn group_of(hook: &Hook) -> Option<&str> {
-    hook.protocol_name().filter(|_| hook.order().is_group)
-}
-
 /// Returns the number of hooks that run in order, which come first.
 pub(super) fn count_in_order(hooks: &[Arc<Hook>]) -> usize {
-    hooks.partition_point(|hook| group_of(hook).is_none())
+    hooks.partition_point(|hook| hook.group().is_none())
 }
 
 /// Reports each change that is lost because a later hook of the same group replaces it.

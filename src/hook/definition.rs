@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::error::HookError;
 use super::exchange::{Answer, End, Failure, Order, ProtocolMismatch, Shared, Start};
 use super::extras::{Extras, SharedExtras};
+use super::failure::FailureKind;
 use super::fingerprint::Fingerprint;
 use super::inherit::Inherit;
 use super::parts::{
@@ -29,8 +30,11 @@ use crate::redact::Redactor;
 /// (docs/protocol.md). A host sets another one with [`Hook::with_protocol`], for example for the hooks that its users
 /// wrote for its predecessor.
 ///
-/// A panic in a method is a failure of that hook; in [`mismatch`](Protocol::mismatch) and
-/// [`order`](Protocol::order), the hook runs all the same, in order.
+/// A panic in [`prepare`](Protocol::prepare) and [`read`](Protocol::read) is a failure of that hook. A hook whose
+/// [`mismatch`](Protocol::mismatch) panics runs. The other methods are called once, by [`Hook::with_protocol`].
+///
+/// A hook with its own protocol is not [resident](Hook::with_resident), is not saved in hooks.json, and is blocked by
+/// failures of the engine under every [`FailurePolicy`].
 ///
 /// ```
 /// # #[cfg(unix)] {
@@ -56,11 +60,12 @@ use crate::redact::Redactor;
 ///         Ok(Start::program("/bin/sh").args(["-c", &command, "sh", &tool]))
 ///     }
 ///     fn read(&self, _call: &Call<'_>, _start: &Start<'_>, end: &End<'_>) -> Answer {
-///         let mut output = HookOutput::default();
-///         if end.code == Some(3) {
-///             output.decision = Some(Decision::Block);
-///             output.reason = Some(end.stderr.trim().to_owned());
+///         if end.code != Some(3) {
+///             return Answer::none();
 ///         }
+///         let mut output = HookOutput::default();
+///         output.decision = Some(Decision::Block);
+///         output.reason = Some(end.stderr.trim().to_owned());
 ///         Answer::of(output).replacing_exit_code()
 ///     }
 /// }
@@ -75,15 +80,16 @@ use crate::redact::Redactor;
 /// # Ok::<(), forge_hooks::HookError>(())
 /// ```
 pub trait Protocol: fmt::Debug + Send + Sync {
-    /// The name in results and in [`Hook::to_json`], such as `native`. Hooks whose protocols have the same name run
-    /// together, in the order of these names.
+    /// The name, which [`Hook::to_json`] has too, such as `old`. Hooks that run [at once](Order::in_parallel) are
+    /// grouped by it.
     fn name(&self) -> &str;
 
     /// All that decides what the protocol does. Part of a hook's equality, digest, fingerprint and JSON.
     fn definition(&self) -> Value;
 
     /// Returns why the hook is not for this event, beyond its pattern and its conditions; None if it is, or if that
-    /// cannot be told. Called for each event that the pattern matches, so it should not allocate. Default: None.
+    /// cannot be told. Called for each event that the pattern matches, on the thread that fires it: it must not fire
+    /// events, and should not allocate. Default: None.
     fn mismatch<'a>(&'a self, event: &'a HookEvent) -> Option<ProtocolMismatch<'a>> {
         let _ = event;
         None
@@ -99,7 +105,7 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     fn read(&self, call: &Call<'_>, start: &Start<'_>, end: &End<'_>) -> Answer;
 
     /// Returns how hooks of this protocol run together. Default: one after the other.
-    fn order(&self) -> Order<'_> {
+    fn order(&self) -> Order {
         Order::default()
     }
 }
@@ -142,9 +148,17 @@ impl<'a> Call<'a> {
         self.shared.json(self.event)
     }
 
-    /// Returns a value that is made once for all hooks of the event. There is one, for this crate's own protocol.
-    pub(crate) fn once<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Option<&'a T> {
-        self.shared.once(make)
+    /// Returns the variables of the event, which are made once for all its hooks.
+    ///
+    /// # Errors
+    /// If they have another type than at the first call, which no protocol does.
+    pub(crate) fn variables<T: Any + Send + Sync>(
+        &self,
+        make: impl FnOnce() -> T,
+    ) -> Result<&'a T, Failure> {
+        let message = "the event's variables have another type";
+        let failure = || Failure::new(FailureKind::NotStarted, message);
+        self.shared.once(make).ok_or_else(failure)
     }
 }
 
@@ -152,7 +166,9 @@ impl<'a> Call<'a> {
 #[derive(Debug)]
 pub(super) struct OwnProtocol {
     pub(super) protocol: Arc<dyn Protocol>,
+    pub(super) name: String,
     pub(super) definition: Value,
+    pub(super) order: Order,
 }
 
 /// Decides, right before each run, whether a hook may run.

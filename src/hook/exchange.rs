@@ -6,7 +6,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use tempfile::NamedTempFile;
 
 use super::failure::FailureKind;
 use super::output::HookOutput;
+use super::parts::{LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 use crate::events::HookEvent;
 use crate::process::Args;
 
@@ -89,8 +90,7 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// What to start for a hook.
-#[derive(Debug)]
+/// What to start for a hook. `Debug` shows no values: they may be secrets.
 #[must_use]
 pub struct Start<'a> {
     pub(crate) program: OsString,
@@ -106,6 +106,17 @@ pub struct Start<'a> {
     pub(crate) id: Option<String>,
     /// A file that the hook may write, for the variables of the session.
     pub(crate) env_file: Option<NamedTempFile>,
+    kept: Option<Box<dyn Any + Send + Sync>>,
+}
+
+impl fmt::Debug for Start<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.variables.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Start")
+            .field("program", &self.program)
+            .field("variables", &names)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'a> Start<'a> {
@@ -126,6 +137,7 @@ impl<'a> Start<'a> {
             may_be_direct: false,
             id: None,
             env_file: None,
+            kept: None,
         }
     }
 
@@ -145,7 +157,7 @@ impl<'a> Start<'a> {
         self
     }
 
-    /// Sets another working directory than the [call's](Call::working_dir).
+    /// Sets another working directory. A relative path begins at the [call's](crate::protocol::Call::working_dir).
     pub fn working_dir(mut self, directory: impl Into<PathBuf>) -> Self {
         self.working_dir = Some(directory.into());
         self
@@ -157,15 +169,27 @@ impl<'a> Start<'a> {
         self
     }
 
-    /// Sets the time limit of a hook without its own. Default: the executor's.
+    /// Sets the time limit of a hook without its own, of at most a day. Default: the executor's.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
+        self.timeout = Some(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT));
         self
+    }
+
+    /// Keeps a value until the hook's end is read, such as a temporary file.
+    pub fn keep(mut self, value: impl Any + Send + Sync) -> Self {
+        self.kept = Some(Box::new(value));
+        self
+    }
+
+    /// The value that was kept, if it has this type.
+    #[must_use]
+    pub fn kept<T: Any>(&self) -> Option<&T> {
+        self.kept.as_ref()?.downcast_ref()
     }
 }
 
-/// How a hook's process has ended, and what it wrote.
-#[derive(Debug, Clone, Copy)]
+/// How a hook's process has ended, and what it wrote. `Debug` shows no text: it may contain secrets.
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct End<'a> {
     /// The exit code; None if a signal ended it.
@@ -178,6 +202,16 @@ pub struct End<'a> {
     pub stderr: &'a str,
     /// The place in `stdout_bytes` where bytes were left out, if the output was longer than the executor's limit.
     pub gap: Option<usize>,
+}
+
+impl fmt::Debug for End<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("End")
+            .field("code", &self.code)
+            .field("stdout", &format_args!("{} bytes", self.stdout.len()))
+            .field("stderr", &format_args!("{} bytes", self.stderr.len()))
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'a> End<'a> {
@@ -229,7 +263,8 @@ impl Answer {
         }
     }
 
-    /// Makes the answer count whatever the exit code: an exit code other than 0 is no failure then.
+    /// Makes the answer count whatever the exit code: an exit code other than 0, and a signal, are no failure then. Not
+    /// for every end: a guard that was not found (127) or was killed has checked nothing.
     pub fn replacing_exit_code(mut self) -> Self {
         self.replaces_exit_code = true;
         self
@@ -242,26 +277,29 @@ impl Answer {
     }
 }
 
-/// How hooks of one protocol run together on an event. Default: one after the other, as registered.
+/// How hooks of one protocol run together on an event. Default: one after the other, as registered, with those of
+/// hooks.json.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[must_use]
-pub struct Order<'a> {
+pub struct Order {
     pub(crate) is_group: bool,
-    pub(crate) once_within: Option<Option<&'a Path>>,
+    pub(crate) runs_once: bool,
 }
 
-impl<'a> Order<'a> {
-    /// All at once, after the hooks of hooks.json. Of several changes of the same value, that of the last hook counts.
+impl Order {
+    /// All at once, with the other hooks whose protocols have the same name, after the hooks that run in order. Of
+    /// several changes of one value, that of the last hook counts. A hook that
+    /// [withholds](crate::FailurePolicy::Withhold) runs in order all the same.
     pub fn in_parallel() -> Self {
         Self {
             is_group: true,
-            once_within: None,
+            runs_once: false,
         }
     }
 
-    /// Runs hooks with the same command once. With a directory, hooks with other directories are not the same.
-    pub fn once_within(mut self, directory: Option<&'a Path>) -> Self {
-        self.once_within = Some(directory);
+    /// Runs equal hooks once.
+    pub fn once(mut self) -> Self {
+        self.runs_once = true;
         self
     }
 }

@@ -4,7 +4,7 @@
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::canonical::canonical;
 use super::condition::Allowance;
@@ -27,7 +27,8 @@ impl Hook {
     /// this version does not know are kept.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let mut entry = Map::new();
+        // First, so that no key of these can hide a setting.
+        let mut entry = self.extras.unknown.clone();
         let mut put = |key: &str, value: Value| entry.insert(key.to_owned(), value);
         put("event", json!(self.event_pattern()));
         match &self.command {
@@ -46,7 +47,6 @@ impl Hook {
                 put(key, value);
             }
         }
-        entry.extend(self.extras.unknown.clone());
         Value::Object(entry)
     }
 
@@ -124,6 +124,12 @@ impl Hook {
             return Err(vec![HookError::NotAnObject { found: kind(value) }]);
         };
         let mut errors = Vec::new();
+        if entry.contains_key("protocol") {
+            errors.push(key_error(
+                "protocol",
+                "a host sets it in its program, and it cannot be read: remove the key",
+            ));
+        }
         let pattern = noted(&mut errors, pattern(entry));
         let command = noted(&mut errors, command(entry));
         let working_dir = noted(&mut errors, text(entry, "working_dir")).flatten();

@@ -2,17 +2,12 @@
 //!
 //! `when` tests the conditions, and the hook's protocol what else it has.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-
 use super::condition::{Allowance, Condition};
-use super::definition::{Gate, Hook, OwnProtocol, Protocol};
-use super::dialect::Dialect;
+use super::definition::{Gate, Hook};
 use super::error::HookError;
-use super::exchange::{Order, ProtocolMismatch};
-use super::foreign::Foreign;
+use super::exchange::ProtocolMismatch;
 use super::parts::FailurePolicy;
 use super::when::{NotCompiled, When};
 use crate::events::HookEvent;
@@ -117,73 +112,9 @@ impl Hook {
         self.extras.when.as_ref().is_none_or(is_met) && self.protocol_mismatch(event).is_none()
     }
 
-    /// Sets the protocol: how the hook is addressed, and how its end is read. Default: that of hooks.json.
-    #[must_use]
-    pub fn with_protocol(self, protocol: Arc<dyn Protocol>) -> Self {
-        let definition = json!({"name": protocol.name(), "definition": protocol.definition()});
-        self.with(|hook| {
-            let own = OwnProtocol {
-                protocol,
-                definition,
-            };
-            hook.protocol = Some(Arc::new(own));
-        })
-    }
-
-    /// The protocol of the hook; none for that of hooks.json.
-    pub(crate) fn protocol(&self) -> Option<&dyn Protocol> {
-        match &self.protocol {
-            Some(own) => Some(&*own.protocol),
-            None => Some(self.foreign()?),
-        }
-    }
-
-    /// What a protocol of the host's own says of itself.
-    pub(super) fn protocol_definition(&self) -> Option<&Value> {
-        self.protocol.as_ref().map(|own| &own.definition)
-    }
-
-    /// The name of the protocol; none for that of hooks.json. Comes before it, in the order of hooks.
-    pub(crate) fn protocol_name(&self) -> Option<&str> {
-        match &self.protocol {
-            Some(own) => own.definition["name"].as_str(),
-            None => Some(self.foreign()?.dialect().as_str()),
-        }
-    }
-
-    /// Returns how the hook runs together with others of its protocol. One that panics has no order of its own.
-    pub(crate) fn order(&self) -> Order<'_> {
-        match self.protocol() {
-            Some(protocol) => {
-                catch_unwind(AssertUnwindSafe(|| protocol.order())).unwrap_or_default()
-            }
-            None => Order::default(),
-        }
-    }
-
-    /// Returns why the protocol does not match the event. One that panics matches: a guard must not be skipped.
-    fn protocol_mismatch<'a>(&'a self, event: &'a HookEvent) -> Option<ProtocolMismatch<'a>> {
-        let protocol = self.protocol()?;
-        catch_unwind(AssertUnwindSafe(|| protocol.mismatch(event))).unwrap_or(None)
-    }
-
     /// Returns whether something may pass unchecked if the hook does not run on an event.
     pub(crate) fn guards(&self, can_block: bool) -> bool {
         can_block || self.on_failure() == FailurePolicy::Withhold
-    }
-
-    /// The program that the hook was written for.
-    #[must_use]
-    pub fn dialect(&self) -> Dialect {
-        self.foreign().map_or(Dialect::Native, Foreign::dialect)
-    }
-
-    pub(crate) fn foreign(&self) -> Option<&Foreign> {
-        self.extras.foreign.as_deref()
-    }
-
-    pub(crate) fn with_foreign(self, foreign: Arc<Foreign>) -> Self {
-        self.with(|hook| hook.extras.make_mut().foreign = Some(foreign))
     }
 
     /// Compiles the conditions, so that errors are known before they are needed.

@@ -23,6 +23,7 @@ mod matching;
 mod named;
 mod output;
 mod parts;
+mod protocol;
 mod rule;
 #[cfg(test)]
 mod tests;

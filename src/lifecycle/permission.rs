@@ -70,7 +70,8 @@ impl<'a> PermissionRequest<'a> {
 
     /// Lets a hook on `permission:check` that answers `"decision": "allow"` grant a permission for
     /// which the host's rules would ask the user, if no other hook asks or blocks. What the rules
-    /// deny stays denied. The same holds for a hook of another tool on `permission:prompt`.
+    /// deny stays denied. The same holds on `permission:prompt` for a hook of another
+    /// tool or [protocol](crate::Protocol).
     pub fn hooks_may_grant(mut self) -> Self {
         self.hooks_may_grant = true;
         self

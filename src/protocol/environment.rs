@@ -153,15 +153,21 @@ impl Naming {
     /// have priority, except over the chain.
     ///
     /// # Errors
-    /// If the hook's own `env` is invalid.
+    /// If the name of a variable is invalid.
     pub(crate) fn environment<'a>(
         &'a self,
         hook: &'a Hook,
         variables: Variables<'a>,
     ) -> Result<Environment<'a>, VariablesError> {
-        let is_bad = |name: &&String| name.is_empty() || name.contains(['=', '\0']);
-        if let Some(name) = hook.env().keys().find(is_bad) {
-            return Err(VariablesError::BadName { name: name.clone() });
+        let is_bad = |name: &&str| name.is_empty() || name.contains(['=', '\0']);
+        let own = hook.env().keys().map(String::as_str);
+        if let Some(name) = own
+            .chain(variables.iter().map(|(name, _)| &**name))
+            .find(is_bad)
+        {
+            return Err(VariablesError::BadName {
+                name: name.to_owned(),
+            });
         }
         let mut environment = Environment::new(self.inherited(hook), variables);
         for (name, value) in hook.env() {
@@ -234,7 +240,7 @@ pub(crate) enum VariablesError {
     TooDeep { key: String },
     #[error("cannot write the large value of `{name}` to a file: {cause}")]
     NoSpill { name: String, cause: String },
-    #[error("`{name}` in the hook's `env` is not a valid name of a variable")]
+    #[error("`{name}` is not a valid name of a variable")]
     BadName { name: String },
 }
 

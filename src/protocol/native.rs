@@ -55,10 +55,9 @@ impl Protocol for Native {
             start.id = Some(id);
             return Ok(start);
         }
-        if let Some(event) = call.once(|| EventVariables::new(call.event, &self.naming)) {
-            let (hook, can_block) = (call.hook, call.can_block);
-            event.add(hook, can_block, &directory, &self.naming, variables)?;
-        }
+        let event = call.variables(|| EventVariables::new(call.event, &self.naming))?;
+        let (hook, can_block) = (call.hook, call.can_block);
+        event.add(hook, can_block, &directory, &self.naming, variables)?;
         if call.hook.stdin() == Stdin::Json {
             start.stdin = Some(Cow::Borrowed(call.json()));
         }

@@ -38,7 +38,9 @@ impl Reporter {
     pub(crate) fn diagnose_once(&self, hook: &Hook, words: &str) {
         let is_new = match self.logged.lock() {
             Ok(mut logged) => {
-                logged.len() < MOST_LOGGED && logged.insert((hook.fingerprint(), words.to_owned()))
+                // What follows a colon differs from run to run.
+                let kind = words.split(": ").next().unwrap_or_default().to_owned();
+                logged.len() < MOST_LOGGED && logged.insert((hook.fingerprint(), kind))
             }
             Err(_) => false,
         };

@@ -15,7 +15,7 @@ use super::nesting::Nesting;
 use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
-use crate::hook::{Answer, Call, End, EnvFile, Failure, GateVerdict, Hook, Start};
+use crate::hook::{Answer, Call, End, EnvFile, Failure, GateVerdict, Hook, Protocol, Start};
 use crate::outcome::{FailureKind, HookResult, Residency, SkipReason};
 use crate::process::{self, Args, Spec};
 use crate::protocol::{NESTING_LIMIT, Native, check_answer};
@@ -112,7 +112,7 @@ impl Runner {
         let protocol = hook.protocol().unwrap_or(&self.native);
         let event = &firing.event;
         let call = Call::new(event, hook, firing.can_block, &working_dir, &firing.shared);
-        let mut start = protocol.prepare(&call)?;
+        let mut start = guarded(protocol, |protocol| protocol.prepare(&call))??;
         let timeout = self.timeout(hook, &start);
         let ran = self.execute(firing, &call, &mut start, timeout)?;
         let gap = ran.finished.stdout.gap();
@@ -125,8 +125,14 @@ impl Runner {
         let code = result.signal.is_none().then_some(result.exit_code);
         let stdout = (result.stdout.as_str(), result.stdout_bytes());
         let end = End::new(code, stdout, &result.stderr, gap);
-        let answer = protocol.read(&call, &start, &end);
-        Ok(self.with_answer(result, answer))
+        match guarded(protocol, |protocol| protocol.read(&call, &start, &end)) {
+            Ok(answer) => result = self.with_answer(result, answer),
+            Err(failure) => {
+                result.failure = Some(failure.kind);
+                result.error = Some(failure.message);
+            }
+        }
+        Ok(result)
     }
 
     /// Checks what keeps any hook from being run.
@@ -149,8 +155,10 @@ impl Runner {
     ) -> Result<Ran, Failure> {
         let variables = std::mem::take(&mut start.variables);
         let environment = self.native.naming().environment(call.hook, variables)?;
-        let working_dir = start.working_dir.take();
-        let working_dir = working_dir.unwrap_or_else(|| call.working_dir.to_owned());
+        let working_dir = match start.working_dir.take() {
+            Some(directory) => call.working_dir.join(directory),
+            None => call.working_dir.to_owned(),
+        };
         let direct = match start.may_be_direct {
             true => direct_words(call.hook.command(), &working_dir, environment.sets("PWD")),
             false => Vec::new(),
@@ -246,6 +254,17 @@ impl Runner {
         result.diagnostics = answer.notes;
         result
     }
+}
+
+/// Calls a method of a protocol, which may be code of the host.
+fn guarded<'a, T>(
+    protocol: &'a dyn Protocol,
+    method: impl FnOnce(&'a dyn Protocol) -> T,
+) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(|| method(protocol))).map_err(|_| {
+        let message = "the hook's protocol panicked";
+        Failure::new(FailureKind::Panicked, message)
+    })
 }
 
 /// Returns the result of a process, without an answer.

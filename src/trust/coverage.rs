@@ -30,6 +30,10 @@ pub(super) fn coverage(project: &Project, hook: &Hook) -> Coverage {
         HookCommand::Program(args) => args.iter().map(|arg| arg.len() + 1).sum(),
         HookCommand::Shell { text, .. } => text.len(),
     };
+    if let Some(name) = hook.own_protocol() {
+        let reason = format!("protocol `{name}` may run other files");
+        reader.found.partial(reason);
+    }
     match hook.command() {
         _ if length > LONGEST_COMMAND => {
             let reason = "the command is longer than 64 KiB and is not analyzed".to_owned();

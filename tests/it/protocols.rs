@@ -18,7 +18,7 @@ enum Fault {
     Mismatch,
     Prepare,
     Read,
-    Order,
+    Parallel,
     NoProgram,
     BadVariable,
     Refuses,
@@ -94,9 +94,11 @@ impl Protocol for Old {
         Answer::of(output).replacing_exit_code()
     }
 
-    fn order(&self) -> Order<'_> {
-        self.fails(Fault::Order);
-        Order::default()
+    fn order(&self) -> Order {
+        match self.fault {
+            Fault::Parallel => Order::in_parallel().once(),
+            _ => Order::default(),
+        }
     }
 }
 
@@ -134,9 +136,8 @@ fn a_faulty_protocol_fails_its_hook_alone() {
         (Fault::BadVariable, Some(FailureKind::NotStarted)),
         (Fault::Refuses, Some(FailureKind::NotStarted)),
         (Fault::Invalid, Some(FailureKind::InvalidAnswer)),
-        // A guard is not skipped, and runs in order.
+        // A guard is not skipped.
         (Fault::Mismatch, None),
-        (Fault::Order, None),
     ] {
         for options in [FireOptions::default(), FireOptions::default().parallel()] {
             let world = World::new();
@@ -224,4 +225,59 @@ fn definitions_are_part_of_a_hooks_identity() {
     };
     assert_eq!(chain("bash"), chain("bash"));
     assert_ne!(chain("bash"), chain(""));
+}
+
+#[test]
+fn hooks_of_a_group_run_once_and_lose_no_guard() {
+    let world = World::new();
+    let parallel = |text: &str| hook("*", text).with_protocol(Old::with(Fault::Parallel));
+    for hook in [
+        parallel("echo same"),
+        parallel("echo same"),
+        parallel("echo no >&2; exit 3").with_background(),
+        parallel("echo no >&2; exit 3"),
+        hook("*", "echo first"),
+    ] {
+        world.registry().register(hook);
+    }
+    let outcome = world.outcome(&blocking_event());
+    let said: Vec<_> = outcome
+        .results()
+        .iter()
+        .map(|result| result.stdout.trim())
+        .collect();
+    assert_eq!(said, ["first", "same", ""], "{outcome:?}");
+    assert_eq!(outcome.reason(), Some("no"));
+}
+
+/// What is withheld must not reach a hook that runs at the same time.
+#[test]
+fn a_hook_that_withholds_is_in_no_group() {
+    let world = World::new();
+    let post = "tool:post_execute";
+    let parallel = |text: &str| hook(post, text).with_protocol(Old::with(Fault::Parallel));
+    let redactor = parallel("exit 1").with_on_failure(forge_hooks::FailurePolicy::Withhold);
+    world.registry().register(parallel("cat"));
+    world.registry().register(redactor);
+    let event = HookEvent::tool_post_execute("bash", json!({}), "secret");
+    let outcome = world.outcome(&event);
+    assert!(
+        outcome
+            .results()
+            .iter()
+            .all(|result| !result.stdout.contains("secret")),
+        "{outcome:?}"
+    );
+    assert_ne!(outcome.updated_output(), None);
+}
+
+/// A saved hook would have the protocol of hooks.json, and guard nothing.
+#[test]
+fn a_hook_with_a_protocol_is_not_read_back() {
+    let hook = hook("*", "true").with_protocol(Old::with(Fault::None));
+    let error = Hook::from_json(&hook.to_json()).unwrap_err().to_string();
+    assert!(
+        error.contains("`protocol`: a host sets it in its program"),
+        "{error}"
+    );
 }

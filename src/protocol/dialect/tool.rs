@@ -103,10 +103,10 @@ impl Protocol for Foreign {
         }
     }
 
-    fn order(&self) -> Order<'_> {
+    fn order(&self) -> Order {
         match self.dialect() {
             Dialect::Codex => Order::in_parallel(),
-            _ => Order::in_parallel().once_within(self.plugin_root.as_deref()),
+            _ => Order::in_parallel().once(),
         }
     }
 }
