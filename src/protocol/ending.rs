@@ -72,22 +72,27 @@ enum Kind {
 /// Finds the object with which the output of a hook ends; None if it ends with text. `gap` is the place in the output
 /// where bytes were left out, if any were. The error says why the output is an invalid answer.
 pub(crate) fn find(output: &[u8], gap: Option<usize>) -> Result<Option<Object>, String> {
+    let found = match gap {
+        None => last_object(output),
+        Some(gap) => last_object_kept(output, gap),
+    };
+    if let Ok(Some(object)) = &found
+        && object.is_answer()
+    {
+        return found;
+    }
     let nul = output.iter().filter(|byte| **byte == 0).count();
     if nul > output.len() / 3 && !matches!(last_object(&without_nul(output)), Ok(None)) {
         return Err("it is UTF-16, expected UTF-8".to_owned());
     }
-    let found = match gap {
-        None => last_object(output)?,
-        Some(gap) => last_object_kept(output, gap)?,
-    };
-    if found.is_none()
+    if matches!(found, Ok(None))
         && output.contains(&0x1B)
         && let Ok(Some(hidden)) = last_object(&without_colors(output))
         && hidden.is_answer()
     {
         return Err("it contains colour codes: write JSON without them".to_owned());
     }
-    Ok(found)
+    found
 }
 
 fn without_nul(text: &[u8]) -> Vec<u8> {

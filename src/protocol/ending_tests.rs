@@ -425,6 +425,8 @@ fn utf_16_is_invalid() {
         r#"{"decision":"block"}"#
     );
     assert_eq!(found(b"\x7fELF\0\0{\0}", None), "text");
+    let zeros = [&[0; 100][..], b"\n{\"decision\":\"block\"}"].concat();
+    assert_eq!(found(&zeros, None), r#"{"decision":"block"}"#);
 }
 
 #[test]
