@@ -33,8 +33,8 @@ use crate::redact::Redactor;
 /// A panic in [`prepare`](Protocol::prepare) and [`read`](Protocol::read) is a failure of that hook. A hook whose
 /// [`mismatch`](Protocol::mismatch) panics runs. The other methods are called once, by [`Hook::with_protocol`].
 ///
-/// A hook with its own protocol is not [resident](Hook::with_resident), is not saved in hooks.json, and is blocked by
-/// failures of the engine under every [`FailurePolicy`].
+/// A hook with its own protocol is never [resident](Hook::with_resident), and cannot be read from hooks.json. If an event
+/// is too large for it, or the protocol panics, this blocks under every [`FailurePolicy`].
 ///
 /// ```
 /// # #[cfg(unix)] {

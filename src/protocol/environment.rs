@@ -159,15 +159,16 @@ impl Naming {
         hook: &'a Hook,
         variables: Variables<'a>,
     ) -> Result<Environment<'a>, VariablesError> {
-        let is_bad = |name: &&str| name.is_empty() || name.contains(['=', '\0']);
-        let own = hook.env().keys().map(String::as_str);
-        if let Some(name) = own
-            .chain(variables.iter().map(|(name, _)| &**name))
-            .find(is_bad)
-        {
-            return Err(VariablesError::BadName {
-                name: name.to_owned(),
-            });
+        // The names of this crate's own protocols are valid.
+        let of_host: &[_] = match hook.own_protocol() {
+            Some(_) => &variables,
+            None => &[],
+        };
+        let of_host = of_host.iter().map(|(name, _)| &**name);
+        let mut names = hook.env().keys().map(String::as_str).chain(of_host);
+        if let Some(name) = names.find(|name| name.is_empty() || name.contains(['=', '\0'])) {
+            let name = name.to_owned();
+            return Err(VariablesError::BadName { name });
         }
         let mut environment = Environment::new(self.inherited(hook), variables);
         for (name, value) in hook.env() {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use forge_hooks::protocol::{Answer, Call, End, Failure, Order, ProtocolMismatch, Start};
 use forge_hooks::{
-    Approval, Decision, FailureKind, FireOptions, Hook, HookEvent, HookOutput, HookResult, Protocol,
+    AppProfile, Approval, Decision, Dialect, FailureKind, FireOptions, Hook, HookEvent, HookOutput,
+    HookResult, Hooks, Protocol, TrustPolicy,
 };
 use serde_json::{Value, json};
 
@@ -280,4 +281,38 @@ fn a_hook_with_a_protocol_is_not_read_back() {
         error.contains("`protocol`: a host sets it in its program"),
         "{error}"
     );
+}
+
+/// So are the matcher and the rule of a hook of another tool.
+#[test]
+fn matchers_are_part_of_a_hooks_identity() {
+    let world = World::new();
+    let handler = |rule: Option<&str>| {
+        let mut handler = json!({"type": "command", "command": "true"});
+        if let Some(rule) = rule {
+            handler["if"] = rule.into();
+        }
+        handler
+    };
+    let groups = json!([
+        {"matcher": "Bash", "hooks": [handler(None), handler(Some("Bash(git *)"))]},
+        {"matcher": "Write", "hooks": [handler(None)]},
+    ]);
+    let settings = json!({"hooks": {"PreToolUse": groups}}).to_string();
+    world.write("project/.claude/settings.json", &settings);
+    let hooks = Hooks::builder(AppProfile::new("myagent"))
+        .config_home(world.path("config"))
+        .project(world.path("project"))
+        .other_tools([Dialect::Claude])
+        .trust(TrustPolicy::Everything)
+        .load();
+    let loaded = hooks.registry().hooks();
+    let approval = Approval::of(world.path("project"), loaded.iter().map(|hook| &**hook)).unwrap();
+    assert_eq!(loaded.len(), 3);
+    for (at, hook) in loaded.iter().enumerate() {
+        for (other, other_hook) in loaded.iter().enumerate().skip(at + 1) {
+            assert_ne!(hook, other_hook);
+            assert_ne!(approval.hooks[at].digest, approval.hooks[other].digest);
+        }
+    }
 }
