@@ -162,15 +162,6 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A protocol of the host's own, with what it said of itself when it was set.
-#[derive(Debug)]
-pub(super) struct OwnProtocol {
-    pub(super) protocol: Arc<dyn Protocol>,
-    pub(super) name: String,
-    pub(super) definition: Value,
-    pub(super) order: Order,
-}
-
 /// Decides, right before each run, whether a hook may run.
 ///
 /// A hook carries its gate, so that a host cannot forget to check it. An extension point:
@@ -223,7 +214,6 @@ pub struct Hook {
     pub(super) source: Option<HookSource>,
     /// Shared by the hooks of a file.
     pub(super) base_dir: Option<Arc<Path>>,
-    pub(super) protocol: Option<Arc<OwnProtocol>>,
     pub(super) gate: Option<Arc<dyn Gate>>,
     /// The gate never lets the hook run.
     pub(super) is_closed: bool,
@@ -283,7 +273,6 @@ impl Hook {
             extras: SharedExtras::new(Extras::default()),
             source: None,
             base_dir: None,
-            protocol: None,
             gate: None,
             is_closed: false,
             is_approved: false,
@@ -606,7 +595,7 @@ impl Hook {
     #[must_use]
     pub fn refusal(&self) -> Option<&str> {
         let of_when = || self.extras.when.as_ref()?.refusal();
-        let of_foreign = || self.extras.foreign.as_ref()?.refusal();
+        let of_foreign = || self.foreign()?.refusal();
         let own = self.extras.refusal.as_deref();
         own.or_else(of_when).or_else(of_foreign)
     }
@@ -637,7 +626,6 @@ impl PartialEq for Hook {
             && self.background == other.background
             && self.resident == other.resident
             && self.extras == other.extras
-            && self.protocol_definition() == other.protocol_definition()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The settings that most hooks leave at their defaults. They are shared, so that a hook of a large file
 //! takes little memory.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::exchange::Order;
 use super::foreign::Foreign;
 use super::inherit::Inherit;
 use super::when::When;
@@ -23,11 +25,34 @@ pub(super) struct Extras {
     pub(super) name: Option<String>,
     pub(super) description: String,
     pub(super) inputs: Vec<String>,
-    pub(super) foreign: Option<Arc<Foreign>>,
+    pub(super) protocol: Option<Arc<OfProtocol>>,
     /// Keys of hooks.json that this version does not know: kept for saving.
     pub(super) unknown: Map<String, Value>,
     /// For a placeholder hook: why the hook that it replaces cannot run.
     pub(super) refusal: Option<Box<str>>,
+}
+
+/// What a hook has that is not of hooks.json, in one place: each byte here counts for each hook of a large file.
+#[derive(Debug, PartialEq)]
+pub(super) enum OfProtocol {
+    Foreign(Foreign),
+    Own(OwnProtocol),
+}
+
+/// A protocol of the host's own, with what it said of itself when it was set.
+#[derive(Debug)]
+pub(super) struct OwnProtocol {
+    pub(super) name: String,
+    pub(super) definition: Value,
+    pub(super) order: Order,
+    /// An `Arc<dyn Protocol>`. The trait names `Hook`, which has these settings.
+    pub(super) protocol: Arc<dyn Any + Send + Sync>,
+}
+
+impl PartialEq for OwnProtocol {
+    fn eq(&self, other: &Self) -> bool {
+        self.definition == other.definition
+    }
 }
 
 /// Takes no memory while all settings have their defaults. Clones share it.

@@ -325,7 +325,7 @@ fn value_ends(before: &mut String, after: &str) -> Option<usize> {
 }
 
 /// Reads the key `dialect` of an entry.
-pub(super) fn foreign(entry: &Entry) -> Result<Option<Arc<Foreign>>, HookError> {
+pub(super) fn foreign(entry: &Entry) -> Result<Option<Foreign>, HookError> {
     let entry = match get(entry, "dialect") {
         None => return Ok(None),
         Some(Value::Object(entry)) => entry,
@@ -334,7 +334,7 @@ pub(super) fn foreign(entry: &Entry) -> Result<Option<Arc<Foreign>>, HookError> 
     read(entry).map(Some).map_err(below_dialect)
 }
 
-fn read(entry: &Entry) -> Result<Arc<Foreign>, HookError> {
+fn read(entry: &Entry) -> Result<Foreign, HookError> {
     let dialects = &[Dialect::Claude, Dialect::Codex, Dialect::Gemini];
     let dialect = require(choice(entry, "name", dialects)?, "name")?;
     let name = require(text(entry, "event")?, "event")?;
@@ -348,7 +348,7 @@ fn read(entry: &Entry) -> Result<Arc<Foreign>, HookError> {
     foreign.plugin_root = text(entry, "plugin_root")?.map(PathBuf::from);
     foreign.status_message = text(entry, "status_message")?.map(str::to_owned);
     foreign.async_rewake = switch(entry, "async_rewake")?.unwrap_or(false);
-    Ok(Arc::new(foreign))
+    Ok(foreign)
 }
 
 fn below_dialect(error: HookError) -> HookError {

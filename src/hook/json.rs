@@ -2,6 +2,8 @@
 //!
 //! Knows one entry, not the file around it.
 
+use std::sync::Arc;
+
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -10,7 +12,7 @@ use super::canonical::canonical;
 use super::condition::Allowance;
 use super::definition::Hook;
 use super::error::HookError;
-use super::extras::{Extras, SharedExtras};
+use super::extras::{Extras, OfProtocol, SharedExtras};
 use super::fingerprint::fnv1a;
 use super::foreign::foreign;
 use super::keys::{
@@ -84,7 +86,7 @@ impl Hook {
             ),
             ("background", self.background.then_some(Value::Bool(true))),
             ("resident", self.resident.then_some(Value::Bool(true))),
-            ("dialect", extras.foreign.as_ref().map(|it| it.to_json())),
+            ("dialect", self.foreign().map(|it| it.to_json())),
             ("protocol", self.protocol_definition().cloned()),
         ]
     }
@@ -154,7 +156,9 @@ impl Hook {
             description: description.unwrap_or_default().to_owned(),
             inherit: noted(&mut errors, inherit(entry)).flatten(),
             inputs: noted(&mut errors, list(entry, "inputs")).unwrap_or_default(),
-            foreign: noted(&mut errors, foreign(entry)).flatten(),
+            protocol: noted(&mut errors, foreign(entry))
+                .flatten()
+                .map(|foreign| Arc::new(OfProtocol::Foreign(foreign))),
             unknown: unknown(entry),
             refusal: None,
         };

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::definition::{Hook, OwnProtocol, Protocol};
+use super::definition::{Hook, Protocol};
 use super::dialect::Dialect;
 use super::exchange::{Order, ProtocolMismatch};
+use super::extras::{OfProtocol, OwnProtocol};
 use super::foreign::Foreign;
 use super::parts::{FailurePolicy, HookCommand};
 use crate::events::HookEvent;
@@ -35,34 +36,56 @@ impl Hook {
             name: protocol.name().to_owned(),
             definition: json!({"name": protocol.name(), "definition": protocol.definition()}),
             order: protocol.order(),
-            protocol,
+            protocol: Arc::new(protocol),
         };
-        self.with(|hook| {
-            hook.protocol = Some(Arc::new(own));
-            hook.extras.make_mut().foreign = None;
-        })
+        self.with_protocol_of(OfProtocol::Own(own))
+    }
+
+    pub(crate) fn with_foreign(self, foreign: Foreign) -> Self {
+        self.with_protocol_of(OfProtocol::Foreign(foreign))
+    }
+
+    fn with_protocol_of(self, protocol: OfProtocol) -> Self {
+        self.with(|hook| hook.extras.make_mut().protocol = Some(Arc::new(protocol)))
     }
 
     /// The protocol of the hook; none for that of hooks.json.
     pub(crate) fn protocol(&self) -> Option<&dyn Protocol> {
-        match &self.protocol {
-            Some(own) => Some(&*own.protocol),
-            None => Some(self.foreign()?),
+        match &**self.extras.protocol.as_ref()? {
+            OfProtocol::Foreign(foreign) => Some(foreign),
+            OfProtocol::Own(own) => {
+                let protocol = own.protocol.downcast_ref::<Arc<dyn Protocol>>();
+                protocol.map(|protocol| &**protocol)
+            }
+        }
+    }
+
+    pub(crate) fn foreign(&self) -> Option<&Foreign> {
+        match &**self.extras.protocol.as_ref()? {
+            OfProtocol::Foreign(foreign) => Some(foreign),
+            OfProtocol::Own(_) => None,
+        }
+    }
+
+    fn own(&self) -> Option<&OwnProtocol> {
+        match &**self.extras.protocol.as_ref()? {
+            OfProtocol::Foreign(_) => None,
+            OfProtocol::Own(own) => Some(own),
         }
     }
 
     /// The name of the protocol of the host's own, if the hook has one.
     pub(crate) fn own_protocol(&self) -> Option<&str> {
-        self.protocol.as_ref().map(|own| own.name.as_str())
+        self.own().map(|own| own.name.as_str())
     }
 
     /// What a protocol of the host's own says of itself.
     pub(super) fn protocol_definition(&self) -> Option<&Value> {
-        self.protocol.as_ref().map(|own| &own.definition)
+        self.own().map(|own| &own.definition)
     }
 
     fn order(&self) -> Order {
-        match &self.protocol {
+        match self.own() {
             Some(own) => own.order,
             None => self.foreign().map(Protocol::order).unwrap_or_default(),
         }
@@ -109,13 +132,5 @@ impl Hook {
     #[must_use]
     pub fn dialect(&self) -> Dialect {
         self.foreign().map_or(Dialect::Native, Foreign::dialect)
-    }
-
-    pub(crate) fn foreign(&self) -> Option<&Foreign> {
-        self.extras.foreign.as_deref()
-    }
-
-    pub(crate) fn with_foreign(self, foreign: Arc<Foreign>) -> Self {
-        self.with(|hook| hook.extras.make_mut().foreign = Some(foreign))
     }
 }

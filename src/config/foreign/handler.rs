@@ -40,7 +40,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
         let foreign = self.foreign()?;
         let mut hook = hook
             .with_source(source)
-            .with_foreign(Arc::new(foreign))
+            .with_foreign(foreign)
             .with_on_failure(self.policy())
             .with_timeout(self.timeout());
         if let Some(base) = &self.origin.base_dir {

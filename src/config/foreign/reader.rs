@@ -2,7 +2,6 @@
 //! does not affect the others. Each problem has its position.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use jsonc_parser::ast;
 use serde_json::Value;
@@ -330,7 +329,7 @@ impl Reader<'_> {
         }
         let mut hook = Hook::placeholder(reason)
             .with_source(self.file.source(None, at))
-            .with_foreign(Arc::new(group.foreign.clone()))
+            .with_foreign(group.foreign.clone())
             .with_on_failure(self.origin.policy());
         if let Ok(pattern) = EventPattern::new(group.pattern) {
             hook = hook.with_pattern(pattern);
