@@ -261,8 +261,11 @@ fn telling_key(text: &[u8], part: Range<usize>) -> Option<(usize, &'static str)>
 fn malformed(text: &[u8], start: usize) -> String {
     match serde_json::from_slice::<IgnoredAny>(&text[start..]) {
         Err(error) => explain(&error, text, start),
-        // Not reached: `objects` skips valid objects.
-        Ok(_) => format!("it is malformed {}", position(text, start)),
+        // `scan` reads keys, which must be UTF-8; this reads none.
+        Ok(_) => format!(
+            "found text that is not UTF-8 in the object {}",
+            position(text, start)
+        ),
     }
 }
 

@@ -425,6 +425,10 @@ fn utf_16_is_invalid() {
         r#"{"decision":"block"}"#
     );
     assert_eq!(found(b"\x7fELF\0\0{\0}", None), "text");
+    assert_eq!(
+        found(b"{\"\xff\": 1}", None),
+        "invalid: found text that is not UTF-8 in the object (line 1, column 1)"
+    );
     let zeros = [&[0; 100][..], b"\n{\"decision\":\"block\"}"].concat();
     assert_eq!(found(&zeros, None), r#"{"decision":"block"}"#);
 }
