@@ -7,6 +7,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
+use forge_hooks::compat::OtherTools;
 use forge_hooks::{AppProfile, HookExecutor, Hooks, Question, ToolRun};
 use serde_json::{Value, json};
 
@@ -29,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let hooks = Hooks::builder(AppProfile::new("myagent"))
         .tools(["read", "write", "remove"])
         .project(directory.path())
-        .plugin(PLUGIN)
+        .other_tools(OtherTools::new([]).with_plugin(PLUGIN))
         .executor(HookExecutor::builder().working_dir(directory.path()))
         .load();
     print!("{}", hooks.report().render(false));

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::compat::OtherTools;
 use crate::config::{HookConfig, Installed, LoadReport, TrustPolicy};
 #[cfg(feature = "watch")]
 use crate::config::{HookWatcher, WatchError};
@@ -16,7 +17,6 @@ use crate::events::{EventSpec, HookEvent, Vocabulary};
 use crate::executor::{
     FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, ShutdownReport, SubmitError,
 };
-use crate::hook::Dialect;
 use crate::lifecycle::Lifecycle;
 use crate::outcome::Outcome;
 use crate::profile::AppProfile;
@@ -114,40 +114,9 @@ impl HooksBuilder {
         self
     }
 
-    /// Also loads the hooks of these tools, as in `[Dialect::Claude]`. Default: none. See
-    /// [`HookConfig::with_other_tools`].
-    pub fn other_tools(mut self, dialects: impl IntoIterator<Item = Dialect>) -> Self {
-        self.config = self.config.with_other_tools(dialects);
-        self
-    }
-
-    /// Also loads the hooks of a plugin for another tool; see [`HookConfig::with_plugin`].
-    pub fn plugin(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.config = self.config.with_plugin(directory);
-        self
-    }
-
-    /// Also loads this file, or this plugin, as the user's own; see [`HookConfig::with_settings`].
-    pub fn settings(mut self, dialect: Dialect, path: impl Into<PathBuf>) -> Self {
-        self.config = self.config.with_settings(dialect, path);
-        self
-    }
-
-    /// Loads the files of other tools as `config` does; see [`HookConfig::with_other_tools_of`].
-    pub fn other_tools_of(mut self, config: &HookConfig) -> Self {
-        self.config = self.config.with_other_tools_of(config);
-        self
-    }
-
-    /// Makes a hook of another tool block if it fails; see [`HookConfig::with_strict_guards`].
-    pub fn strict_guards(mut self) -> Self {
-        self.config = self.config.with_strict_guards();
-        self
-    }
-
-    /// Sets the directory of the user's files for other tools; see [`HookConfig::with_home`].
-    pub fn home(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.config = self.config.with_home(directory);
+    /// Also loads hooks that were written for other tools, as in `[compat::CLAUDE]`; see [`OtherTools`]. Default: none.
+    pub fn other_tools(mut self, tools: impl Into<OtherTools>) -> Self {
+        self.config = self.config.with_other_tools(tools);
         self
     }
 
@@ -198,7 +167,8 @@ impl Hooks {
     /// Creates a builder for a host with these names.
     pub fn builder(profile: AppProfile) -> HooksBuilder {
         HooksBuilder {
-            config: HookConfig::new(profile),
+            // So that files of other tools are recognized when they are checked.
+            config: HookConfig::new(profile).with_other_tools([]),
             vocabulary: Vocabulary::default(),
             executor: HookExecutor::builder(),
             project: None,

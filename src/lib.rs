@@ -67,10 +67,10 @@
 //!
 //! # Hooks written for other tools
 //! With [`HooksBuilder::other_tools`], the hooks in the settings of Claude Code, Codex and Gemini CLI run as
-//! they are, and with [`HooksBuilder::plugin`] those of a plugin. Each finds the input of its own tool and
-//! answers as its tool expects; your program fires its own events. [`HookEvent::with_context`] sets fields that
-//! only these hooks read, such as the path of the transcript, and [`foreign_event`] reads an event that another
-//! tool has written. [What runs and what differs](docs::other_tools).
+//! they are, and those of a plugin: [`compat`]. Each finds the input of its own tool and answers as its tool expects;
+//! your program fires its own events. [`HookEvent::with_context`] sets fields that only these hooks read, such as the
+//! path of the transcript, and [`compat::Tool::event`] reads an event that another tool has written. [What runs and
+//! what differs](docs::other_tools).
 //!
 //! # Around a tool, a model call, a session
 //! [`Lifecycle`] fires the events before and after an action of your program, in the right order, also if the
@@ -167,6 +167,7 @@ use std::time::Duration;
 
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod compat;
 mod config;
 #[cfg(any(doc, doctest))]
 pub mod docs;
@@ -199,30 +200,14 @@ pub use serde_json;
 #[doc(hidden)]
 pub mod fuzzing {
     use crate::HookOutput;
-    use crate::hook::{Dialect, dialects};
-    use crate::protocol::{HookEnd, Strictness, read_answer, read_foreign_answer};
+    use crate::protocol::read_answer;
+
+    pub use crate::compat::answers as answers_of_other_tools;
 
     /// Returns the answer in a hook's standard output, if it is valid.
     #[must_use]
     pub fn answer(stdout: &[u8]) -> Option<HookOutput> {
         read_answer(stdout, None, false).ok()?.output
-    }
-
-    /// Reads this as the answer of a hook of each other tool, on each of its events.
-    pub fn foreign_answers(stdout: &[u8]) {
-        let text = String::from_utf8_lossy(stdout);
-        for dialect in Dialect::ALL {
-            for event in dialects::events(*dialect) {
-                for code in [0, 1, 2] {
-                    let ended = HookEnd {
-                        code,
-                        stdout: &text,
-                        stderr: &text,
-                    };
-                    let _ = read_foreign_answer(*dialect, event.name, Strictness::Strict, &ended);
-                }
-            }
-        }
     }
 }
 
@@ -240,7 +225,7 @@ pub use executor::{
     ShutdownReport, SubmitError,
 };
 pub use hook::{
-    Condition, Dialect, FailurePolicy, Gate, GateVerdict, Hook, HookCommand, HookError, HookSource,
+    Condition, FailurePolicy, Gate, GateVerdict, Hook, HookCommand, HookError, HookSource,
     KeyError, Protocol, Reads, Shell, Stdin,
 };
 pub use hooks::{Hooks, HooksBuilder};
@@ -255,7 +240,6 @@ pub use outcome::{
 pub use pattern::{EventPattern, Mismatch, PatternError, PatternPart};
 pub use printable::{is_printable, printable, printable_json, printable_lines};
 pub use profile::AppProfile;
-pub use protocol::{ForeignEventError, foreign_event};
 pub use redact::{RedactError, Redactor};
 pub use registry::{HookId, HookRegistry};
 pub use runner::{DropReason, HookRun, Observer};

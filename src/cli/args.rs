@@ -8,8 +8,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
-use crate::Dialect;
 use crate::cli::terminal::ColorChoice;
+use crate::compat::{self, Tool};
 
 /// The program name in the texts of this file.
 const NAME: &str = "forge-hooks";
@@ -73,12 +73,12 @@ pub(crate) fn hide_unused(mut program: clap::Command) -> clap::Command {
 }
 
 /// One of the tools, by its name.
-fn other_tool() -> impl TypedValueParser<Value = Dialect> {
-    let tools = || Dialect::ALL.iter().filter(|it| **it != Dialect::Native);
-    let names = tools().map(|dialect| dialect.as_str());
-    PossibleValuesParser::new(names).map(move |name| {
-        let named = tools().find(|dialect| dialect.as_str() == name);
-        named.copied().unwrap_or_default()
+fn other_tool() -> impl TypedValueParser<Value = &'static Tool> {
+    let names = compat::TOOLS.map(Tool::name);
+    PossibleValuesParser::new(names).map(|name| {
+        let named = compat::TOOLS.into_iter().find(|tool| tool.name() == name);
+        // The parser lets no other name through.
+        named.unwrap_or(compat::CLAUDE)
     })
 }
 
@@ -249,12 +249,12 @@ pub(crate) struct Fire {
             "dry_run", "resident", "record",
         ]
     )]
-    pub(crate) dialect: Option<Dialect>,
+    pub(crate) tool_of: Option<&'static Tool>,
     /// With --as: also this settings file of the tool; can be repeated. It needs no approval.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "dialect")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tool_of")]
     pub(crate) settings: Vec<PathBuf>,
     /// With --as: also the plugin in this directory; can be repeated. It needs no approval.
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "dialect")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "tool_of")]
     pub(crate) plugin: Vec<PathBuf>,
     /// Print one object for programs.
     #[arg(long)]

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::args::Common;
 use crate::cli::error::Failure;
+use crate::compat::Tool;
 use crate::{
-    AppProfile, Dialect, Hook, HookConfig, HookExecutor, HookExecutorBuilder, Hooks, HooksBuilder,
+    AppProfile, Hook, HookConfig, HookExecutor, HookExecutorBuilder, Hooks, HooksBuilder,
     TrustPolicy, TrustStore, templates,
 };
 
@@ -48,7 +49,7 @@ impl Context<'_> {
             self.builder(profile.with_project_files([""; 0]))
         } else if self.common.no_global {
             let builder = self.builder(profile.with_global_files([""; 0]));
-            builder.other_tools_of(self.hooks.config())
+            builder.other_tools(self.hooks.config().other_tools())
         } else {
             self.hooks.to_builder()
         };
@@ -61,18 +62,18 @@ impl Context<'_> {
     }
 
     /// Loads the hooks that another tool would run: those of its own files, and of these files and plugins.
-    pub(crate) fn load_as(&self, dialect: Dialect, named: &[PathBuf]) -> Result<Hooks, Failure> {
+    pub(crate) fn load_as(&self, tool: &'static Tool, named: &[PathBuf]) -> Result<Hooks, Failure> {
         let mut profile = self.profile().clone();
         if self.common.no_global {
             profile = profile.with_global_files([""; 0]);
         }
         let builder = self.builder(profile);
-        let mut builder = builder.other_tools_of(self.hooks.config());
-        builder = builder.other_tools([dialect]);
-        builder = builder.approve_command(self.command("trust"));
+        let mut tools = self.hooks.config().other_tools().with_tools([tool]);
         for path in named {
-            builder = builder.settings(dialect, path);
+            tools = tools.with_settings(tool, path);
         }
+        let mut builder = builder.other_tools(tools);
+        builder = builder.approve_command(self.command("trust"));
         // Without a place for approvals, what is named runs all the same.
         if let Ok(store) = self.trust_store() {
             builder = builder.trust(TrustPolicy::Approved(store));
@@ -83,7 +84,9 @@ impl Context<'_> {
         };
         let hooks = builder.project(root).load();
         let registered = hooks.registry().hooks().into_iter();
-        let own: Vec<_> = registered.filter(|it| it.dialect() == dialect).collect();
+        let own: Vec<_> = registered
+            .filter(|it| it.protocol_name() == tool.name())
+            .collect();
         hooks.registry().clear();
         hooks.registry().load_hooks(own);
         Ok(hooks)
@@ -124,7 +127,7 @@ impl Context<'_> {
     /// Returns the configuration of the project's hooks only.
     pub(crate) fn project_config(&self) -> HookConfig {
         let config = HookConfig::new(self.profile().clone().with_global_files([""; 0]));
-        config.with_other_tools_of(self.hooks.config())
+        config.with_other_tools(self.hooks.config().other_tools())
     }
 
     /// Returns the user's store of approvals, whatever hooks files are read.

@@ -35,7 +35,8 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, FromArgMatches};
 
-use crate::{AppProfile, Dialect, Hooks, printable};
+use crate::compat::{OtherTools, Tool};
+use crate::{AppProfile, Hooks, printable};
 use args::{Cli, Command};
 use context::Context;
 use ended::{CLOSED_PIPE, Ended, NOTHING_DONE};
@@ -88,8 +89,8 @@ pub fn run_standalone<A: Into<OsString>>(
         let profile = name.map_or_else(AppProfile::default, AppProfile::new);
         let approve = format!("{program}{} trust", names_of(matches));
         let mut builder = Hooks::builder(profile).approve_command(approve);
-        if let Some(tools) = matches.get_many::<Dialect>(args::OTHER_TOOLS) {
-            builder = builder.other_tools(tools.copied());
+        if let Some(tools) = matches.get_many::<&'static Tool>(args::OTHER_TOOLS) {
+            builder = builder.other_tools(OtherTools::new(tools.copied()));
         }
         Ok(builder.project(context::directory(Path::new("."))?).load())
     };
@@ -103,18 +104,18 @@ fn names_of(matches: &ArgMatches) -> String {
     if let Ok(Some(name)) = matches.try_get_one::<String>(args::PROFILE) {
         names += &format!(" --{} {name}", args::PROFILE);
     }
-    let Ok(given) = matches.try_get_many::<Dialect>(args::OTHER_TOOLS) else {
+    let Ok(given) = matches.try_get_many::<&'static Tool>(args::OTHER_TOOLS) else {
         return names;
     };
-    let mut tools: Vec<&Dialect> = given.into_iter().flatten().collect();
+    let mut tools: Vec<&'static Tool> = given.into_iter().flatten().copied().collect();
     let fire = matches.subcommand_matches("fire");
-    if let Some(tool) = fire.and_then(|fire| fire.get_one("dialect"))
-        && !tools.contains(&tool)
+    if let Some(tool) = fire.and_then(|fire| fire.get_one::<&'static Tool>("tool_of"))
+        && !tools.contains(tool)
     {
         tools.push(tool);
     }
     if !tools.is_empty() {
-        let tools: Vec<_> = tools.into_iter().map(|tool| tool.as_str()).collect();
+        let tools: Vec<_> = tools.into_iter().map(|tool| tool.name()).collect();
         names += &format!(" --{} {}", args::OTHER_TOOLS, tools.join(","));
     }
     names

@@ -4,7 +4,8 @@ use serde_json::json;
 
 use crate::cli::context::Context;
 use crate::cli::error::Failure;
-use crate::{Dialect, EventSpec, EventType, foreign_event};
+use crate::compat::{self, Tool};
+use crate::{EventSpec, EventType};
 
 /// What needs the event.
 #[derive(Clone, Copy)]
@@ -45,12 +46,12 @@ pub(crate) fn event_type(
     }
     let is_custom = matches!(asker, Asker::Fire { custom: true });
     let nearest = vocabulary.nearest_event(name).map(name_of);
-    let foreign = of_other_tool(name).map(|(_, event)| event);
-    let meant = foreign.as_ref().map(EventType::as_str).or(nearest);
+    let of_other = of_other_tool(name).map(|(_, event)| event);
+    let meant = of_other.as_ref().map(EventType::as_str).or(nearest);
     if let Some(meant) = meant.filter(|_| !is_custom) {
         let words = format!("unknown event `{name}`; did you mean `{meant}`?");
         return Err(Failure::new(words).with_fix(match asker {
-            Asker::Fire { .. } if foreign.is_none() => {
+            Asker::Fire { .. } if of_other.is_none() => {
                 "for a custom event, add `--custom`".to_owned()
             }
             _ => list_of_events(context),
@@ -69,11 +70,11 @@ pub(crate) fn list_of_events(context: &Context<'_>) -> String {
 }
 
 /// Returns the event that another tool calls so, and that tool.
-pub(crate) fn of_other_tool(name: &str) -> Option<(Dialect, EventType)> {
-    let payload = json!({"hook_event_name": name});
-    Dialect::ALL.iter().find_map(|tool| {
-        let event = foreign_event(*tool, payload.clone()).ok()?;
-        Some((*tool, event.event_type))
+pub(crate) fn of_other_tool(name: &str) -> Option<(&'static Tool, EventType)> {
+    let input = json!({"hook_event_name": name});
+    compat::TOOLS.into_iter().find_map(|tool| {
+        let event = tool.event(input.clone()).ok()?;
+        Some((tool, event.event_type))
     })
 }
 

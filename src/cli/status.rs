@@ -42,10 +42,7 @@ impl Project {
         let is_own = |problem: &Problem| problem.path.starts_with(&root);
         report.problems.retain(is_own);
         let hooks: Vec<Hook> = config.load_project(&root);
-        let is_read = |approved: &Approved| match Hook::from_json(&approved.definition) {
-            Ok(hook) => config.loads(hook.dialect()),
-            Err(_) => true,
-        };
+        let is_read = |approved: &Approved| config.reads(approved);
         let (before, unread) = store.approved(&root)?.into_iter().partition(is_read);
         Ok(Self {
             before,

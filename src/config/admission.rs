@@ -4,12 +4,15 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::content::{Loaded, MOST_NOT_APPROVED};
+use serde_json::Value;
+
+use super::content::{Loaded, MOST_NOT_APPROVED, Owner};
 use super::places::absolute;
 #[cfg(feature = "watch")]
 use super::report::TrustPolicy;
 use super::report::{Problem, Severity};
-use crate::hook::{Dialect, GateVerdict, Hook};
+use super::sources::{Source, lost};
+use crate::hook::{GateVerdict, Hook};
 use crate::profile::AppProfile;
 use crate::trust::{ProjectApprovals, TrustError, TrustStore};
 
@@ -18,8 +21,6 @@ use crate::trust::{ProjectApprovals, TrustError, TrustStore};
 pub(super) struct Admission {
     /// The project's file, or its path if it does not exist.
     pub(super) path: PathBuf,
-    /// The other tools whose hooks are loaded. Hooks of no other tools can have vanished.
-    pub(super) dialects: Vec<Dialect>,
     /// Approved hooks that are no longer in the file, or whose file has vanished. Each fails with a message.
     pub(super) vanished: Vec<Hook>,
     /// The labels of the hooks that are not approved.
@@ -49,7 +50,7 @@ impl Admission {
         files: &mut [Loaded],
         root: &Path,
         store: &TrustStore,
-        disable: &HashSet<String>,
+        (disable, sources): (&HashSet<String>, &[Arc<dyn Source>]),
     ) {
         let approvals = match approvals(store, root) {
             Ok(approvals) => approvals,
@@ -84,11 +85,10 @@ impl Admission {
         if !approvals.knows_project() {
             return;
         }
-        self.vanished = approvals.vanished(files.iter().flat_map(Loaded::hooks));
-        self.vanished.retain(|hook| {
-            hook.dialect() == Dialect::Native || self.dialects.contains(&hook.dialect())
-        });
-        files.iter_mut().for_each(Loaded::compile_conditions);
+        let in_project = files.iter().filter(|file| file.is_in_project());
+        let protocol = |definition: &Value| lost(sources, definition);
+        self.vanished = approvals.vanished(in_project.flat_map(Loaded::hooks), protocol);
+        to_approve(files).for_each(Loaded::compile_conditions);
     }
 
     /// Reports each hook that is gone, and all hooks that are not approved as one problem, with the command
@@ -184,9 +184,9 @@ pub(super) fn renew_gates(
     hooks.iter().map(renew).collect()
 }
 
-/// Returns the files that the user has not named.
+/// Returns the files whose hooks need an approval.
 fn to_approve(files: &mut [Loaded]) -> impl Iterator<Item = &mut Loaded> {
-    files.iter_mut().filter(|file| !file.is_named)
+    files.iter_mut().filter(|file| file.owner == Owner::Project)
 }
 
 /// Refuses all hooks: a store that cannot be read may have approved any of them, or none.

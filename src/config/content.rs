@@ -12,7 +12,7 @@ use super::file::FileError;
 use super::position::{Position, TextRange};
 use super::report::{LoadReport, Problem, Severity};
 use crate::events::EventType;
-use crate::hook::{Allowance, Dialect, FailurePolicy, Hook, HookSource, NotCompiled};
+use crate::hook::{Allowance, FailurePolicy, Hook, HookSource, NotCompiled};
 use crate::pattern::EventPattern;
 
 /// The most hooks that are registered of a project without any approval. They are skipped, and more of them would slow
@@ -22,10 +22,23 @@ pub(super) const MOST_NOT_APPROVED: usize = 1000;
 /// The most problems of a file that are shown.
 const MOST_PROBLEMS: usize = 1000;
 
+/// Whose file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// It needs no approval.
+    User,
+    /// Its hooks need an approval.
+    Project,
+    /// It is a project's, and the user has named it: it needs no approval.
+    NamedInProject,
+    /// A plugin or a file outside of the project, which the host or the user has named: it needs no approval.
+    Named,
+}
+
 /// A file that exists, with its usable content.
-pub(super) struct Loaded {
+pub(crate) struct Loaded {
     pub(super) path: Arc<Path>,
-    /// In bytes, of a file of another tool.
+    /// In bytes, of a source's file.
     pub(super) size: usize,
     pub(super) items: Vec<Item>,
     problems: Vec<Problem>,
@@ -39,10 +52,9 @@ pub(super) struct Loaded {
     not_shown: Option<Hook>,
     /// A placeholder hook blocks every event.
     blocks_all: bool,
-    /// The user has named it: its hooks need no approval.
-    pub(super) is_named: bool,
-    /// The tool whose settings the checked file was read as.
-    pub(super) tool: Option<&'static str>,
+    pub(super) owner: Owner,
+    /// The program in whose form the checked file was read.
+    pub(super) read_as: Option<&'static str>,
 }
 
 pub(super) struct Item {
@@ -64,9 +76,13 @@ impl Loaded {
             disable: Vec::new(),
             not_shown: None,
             blocks_all: false,
-            is_named: false,
-            tool: None,
+            owner: Owner::User,
+            read_as: None,
         }
+    }
+
+    pub(super) fn is_in_project(&self) -> bool {
+        matches!(self.owner, Owner::Project | Owner::NamedInProject)
     }
 
     /// Returns the usable hooks.
@@ -102,9 +118,12 @@ impl Loaded {
             if item.is_placeholder || !item.hook.may_run() {
                 continue;
             }
-            let error = match item.hook.compile_when(&mut allowance) {
-                Ok(()) => continue,
-                Err(NotCompiled::Invalid(error)) => error,
+            let words = match item.hook.compile_when(&mut allowance) {
+                Ok(()) => match item.hook.refusal() {
+                    Some(words) => words.to_owned(),
+                    None => continue,
+                },
+                Err(NotCompiled::Invalid(error)) => error.to_string(),
                 Err(NotCompiled::TooLarge) => {
                     let words = FileError::ConditionsTooLarge.to_string();
                     return self.give_up(Problem::new(Severity::Error, &self.path, words));
@@ -112,13 +131,12 @@ impl Loaded {
             };
             // The hook itself fails and gives the reason, as a placeholder hook does.
             item.is_placeholder = true;
-            let words = error.to_string();
             problems.push(problem_of(&self.path, &item.hook, item.start, words));
         }
-        // A hook of another tool whose matcher cannot be used is left out, as in that tool.
+        // Where a file's own rules forgive failures, a hook that cannot be used is left out.
         self.items.retain(|item| {
             let is_forgiven = item.hook.on_failure() == FailurePolicy::Continue;
-            !(item.is_placeholder && is_forgiven && item.hook.dialect() != Dialect::Native)
+            !(item.is_placeholder && is_forgiven && item.hook.protocol().is_some())
         });
         for problem in problems {
             self.report(problem);
@@ -171,7 +189,7 @@ impl Loaded {
     }
 
     /// Makes the whole file unusable.
-    pub(super) fn give_up(&mut self, problem: Problem) {
+    pub(crate) fn give_up(&mut self, problem: Problem) {
         self.unreadable = true;
         self.items.clear();
         // If the whole file cannot be used, only this problem matters, and it must be shown.
@@ -187,14 +205,14 @@ impl Loaded {
         self.problems.push(problem);
     }
 
-    /// Makes the whole file unusable, without blocking: used for a file of another tool.
-    pub(super) fn ignore(&mut self, problem: Problem) {
+    /// Makes the whole file unusable, without blocking.
+    pub(crate) fn ignore(&mut self, problem: Problem) {
         self.give_up(problem);
         self.items.clear();
     }
 
     /// Returns whether one more problem would be shown. If not, records that there are more.
-    pub(super) fn shows_more(&mut self) -> bool {
+    pub(crate) fn shows_more(&mut self) -> bool {
         self.has_more |= self.problems.len() == MOST_PROBLEMS;
         !self.has_more
     }
@@ -246,8 +264,8 @@ impl Loaded {
 
     pub(super) fn add_to(&self, report: &mut LoadReport) {
         report.files.push(self.path.to_path_buf());
-        let tool = self.tool.map(|tool| (self.path.to_path_buf(), tool));
-        report.read_as.extend(tool);
+        let read_as = self.read_as.map(|form| (self.path.to_path_buf(), form));
+        report.read_as.extend(read_as);
         report.loaded += self.usable().count();
         report.problems.extend(self.problems());
     }

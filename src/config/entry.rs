@@ -11,7 +11,7 @@ use serde_json::{Map, Number, Value};
 
 use super::file::FileError;
 use super::outline::{self, Failure, MOST_KEYS};
-use crate::hook::dialects::our_event;
+use crate::events::meant_by;
 use crate::hook::{Hook, HookError, KeyError, MOST_CONDITIONS, is_key};
 
 /// The deepest nesting of an entry. Its unknown keys are also written into other files, whose readers have
@@ -228,14 +228,14 @@ fn event_of_another_tool(error: &HookError) -> Option<String> {
     let HookError::Pattern(error) = error else {
         return None;
     };
-    our_event(error.pattern()).map(str::to_owned)
+    meant_by(error.pattern()).map(str::to_owned)
 }
 
-pub(super) fn properties<'t, 'a>(node: &'t ast::Value<'a>) -> &'t [ObjectProp<'a>] {
+pub(crate) fn properties<'t, 'a>(node: &'t ast::Value<'a>) -> &'t [ObjectProp<'a>] {
     node.as_object().map_or(&[], |object| &object.properties)
 }
 
-pub(super) fn last<'t, 'a>(
+pub(crate) fn last<'t, 'a>(
     properties: &'t [ObjectProp<'a>],
     key: &str,
 ) -> Option<&'t ast::Value<'a>> {
@@ -278,7 +278,7 @@ fn repeated<'t, 'a>(properties: &'t [ObjectProp<'a>]) -> Vec<&'t ObjectProp<'a>>
 }
 
 /// Converts a tree to a value. The error has the part that exceeds a limit.
-pub(super) fn to_value(
+pub(crate) fn to_value(
     node: &ast::Value<'_>,
     depth: usize,
 ) -> Result<Value, (String, jsonc_parser::common::Range)> {

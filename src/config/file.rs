@@ -10,11 +10,11 @@ use super::position::{Position, Positions};
 use crate::files;
 
 /// The most bytes of a hooks file.
-pub(super) const LARGEST_FILE: u64 = 16 * 1024 * 1024;
+pub(crate) const LARGEST_FILE: u64 = 16 * 1024 * 1024;
 
 /// A problem of a file as a whole.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum FileError {
+pub(crate) enum FileError {
     #[error("the file cannot be read: {0}")]
     Io(#[from] io::Error),
     #[error("the file is a link to a file that does not exist")]

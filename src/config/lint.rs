@@ -24,20 +24,20 @@ pub(super) struct Host<'a> {
 }
 
 /// A problem with one key of a hook.
-pub(super) struct Finding {
-    pub(super) severity: Severity,
-    pub(super) key: String,
+pub(crate) struct Finding {
+    pub(crate) severity: Severity,
+    pub(crate) key: String,
     /// The range of the value, from the beginning of the text that was parsed. The reader finds that of a key
     /// in hooks.json.
-    pub(super) range: Range<usize>,
-    pub(super) message: String,
-    pub(super) suggestion: Option<String>,
-    pub(super) help: Option<String>,
+    pub(crate) range: Range<usize>,
+    pub(crate) message: String,
+    pub(crate) suggestion: Option<String>,
+    pub(crate) help: Option<String>,
 }
 
 impl Finding {
     /// Creates a warning.
-    pub(super) fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
+    pub(crate) fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Warning,
             key: key.into(),
@@ -48,18 +48,18 @@ impl Finding {
         }
     }
 
-    pub(super) fn at(mut self, severity: Severity, range: &Range<usize>) -> Self {
+    pub(crate) fn at(mut self, severity: Severity, range: &Range<usize>) -> Self {
         self.severity = severity;
         self.range = range.clone();
         self
     }
 
-    pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    pub(super) fn with_suggestion(mut self, suggestion: impl Into<String>) -> Self {
+    pub(crate) fn with_suggestion(mut self, suggestion: impl Into<String>) -> Self {
         self.suggestion = Some(suggestion.into());
         self
     }

@@ -7,11 +7,9 @@ mod content;
 mod edit;
 mod entry;
 mod file;
-mod foreign;
 mod hooks_file;
 mod installed;
 mod lint;
-mod other_tools;
 mod outline;
 mod places;
 mod position;
@@ -20,10 +18,12 @@ mod render;
 mod report;
 mod save;
 mod schema;
+mod sources;
 mod syntax;
 #[cfg(feature = "watch")]
 mod watch;
 
+use std::any::Any;
 use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ use crate::printable::printable;
 use crate::profile::AppProfile;
 use crate::redact::Redactor;
 use crate::registry::HookRegistry;
-use crate::trust::TrustStore;
+use crate::trust::{Approved, TrustStore};
 
 pub use hooks_file::{HooksFile, HooksFileEntry};
 pub use position::{Position, TextRange};
@@ -46,14 +46,36 @@ pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
 #[cfg(feature = "watch")]
 pub use watch::{HookWatcher, WatchError};
 
+pub(crate) use content::Owner;
 pub(crate) use installed::Installed;
+pub(crate) use sources::{Content, Form, Source, SourceFile, Switches};
 
 use admission::Admission;
 use content::Loaded;
-use foreign::OtherTools;
 use lint::Host;
 use places::{absolute, below, config_home, first_existing};
 use reader::Compiled;
+use sources::{SourceFiles, lost};
+
+/// What sources need to read their files as hooks.json is read.
+pub(crate) mod reading {
+    use std::path::Path;
+
+    pub(crate) use super::content::Loaded;
+    pub(crate) use super::entry::{last, properties, to_value};
+    pub(crate) use super::file::FileError;
+    pub(crate) use super::lint::Finding;
+    pub(crate) use super::outline::{
+        Failure, MOST_ENTRIES, MOST_KEYS, Member, Tokens, other_members, parse,
+    };
+    pub(crate) use super::reader::FileReader;
+
+    /// Returns the text of a file that can be read, without a byte order mark.
+    pub(crate) fn text_of(path: &Path) -> Option<String> {
+        let text = super::file::read(path).ok()??.text;
+        Some(super::file::without_mark(&text).0.to_owned())
+    }
+}
 
 /// Finds, loads and saves hooks.json.
 ///
@@ -103,7 +125,7 @@ pub struct HookConfig {
     profile: AppProfile,
     config_home: Option<PathBuf>,
     placeholders: bool,
-    other_tools: OtherTools,
+    sources: Vec<Arc<dyn Source>>,
     vocabulary: Arc<Vocabulary>,
     approve_command: Option<String>,
 }
@@ -123,7 +145,7 @@ impl HookConfig {
             profile,
             config_home: None,
             placeholders: true,
-            other_tools: OtherTools::default(),
+            sources: Vec::new(),
             vocabulary: Arc::default(),
             approve_command: None,
         }
@@ -150,6 +172,19 @@ impl HookConfig {
     pub fn with_placeholders(mut self, placeholders: bool) -> Self {
         self.placeholders = placeholders;
         self
+    }
+
+    /// Also loads the files of this source, after those of hooks.json. Replaces another source of this type.
+    pub(crate) fn with_source<S: Source>(mut self, source: S) -> Self {
+        self.sources.retain(|it| !(&**it as &dyn Any).is::<S>());
+        self.sources.push(Arc::new(source));
+        self
+    }
+
+    /// Returns the source of this type.
+    pub(crate) fn source<S: Source>(&self) -> Option<&S> {
+        let mut sources = self.sources.iter();
+        sources.find_map(|it| (&**it as &dyn Any).downcast_ref())
     }
 
     /// Sets the host's events and tools, with which patterns are compared.
@@ -190,24 +225,24 @@ impl HookConfig {
         Vec::new()
     }
 
-    /// Loads the user's hooks, and after them those of [other tools](HookConfig::with_other_tools). A missing
-    /// file has no hooks. Of a file with errors, the usable hooks are loaded; the rest is logged as warnings.
+    /// Loads the user's hooks, and after them those of other tools, if the host loads them. A missing file has no
+    /// hooks. Of a file with errors, the usable hooks are loaded; the rest is logged as warnings.
     #[must_use]
     pub fn load_global(&self) -> Vec<Hook> {
         let mut files = self.read_global();
-        files.extend(self.other_tools.user(self.has_global_files()));
+        let others = self.read_sources(None, Compiled::None).switched();
+        files.extend(others.into_iter().filter(|it| it.owner == Owner::User));
         self.hooks_of(files)
     }
 
-    /// Loads the hooks of a project, and after them those of [other tools](HookConfig::with_other_tools).
-    /// Their working directories are resolved against the project's root. Runs nothing; but registering these
+    /// Loads the hooks of a project, and after them those of other tools, if the host loads them. Their working directories are resolved against the project's root. Runs nothing; but registering these
     /// hooks means to trust the project.
     #[must_use]
     pub fn load_project(&self, root: impl AsRef<Path>) -> Vec<Hook> {
         let root = root.as_ref();
         let mut files = self.read_project(root, Compiled::Enabled);
-        let policy = Some(&TrustPolicy::Everything);
-        files.extend(self.other_tools.find(Some(root), policy, false).project);
+        let others = self.read_sources(Some(root), Compiled::Enabled).files;
+        files.extend(others.into_iter().filter(Loaded::is_in_project));
         self.hooks_of(files)
     }
 
@@ -263,15 +298,20 @@ impl HookConfig {
 
     /// Returns the hooks that `load_into` registers, and the report.
     fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> LoadedHooks {
-        let mut others = self.other_tools.find(root, policy, self.has_global_files());
+        let of_project = match policy {
+            Some(TrustPolicy::Everything) => Compiled::Enabled,
+            _ => Compiled::None,
+        };
+        let mut others = self.read_sources(root, of_project);
         let mut files = self.read_global();
         let named = files.iter().flat_map(|file| &file.disable);
         let disable: HashSet<String> = named.cloned().collect();
         let mut admission = Admission::default();
         if let Some(root) = root {
-            files.extend(self.admit_project(root, policy, &disable, &mut others, &mut admission));
+            let others = &mut others.files;
+            files.extend(self.admit_project(root, policy, &disable, others, &mut admission));
         }
-        files.extend(others.into_files());
+        files.extend(others.switched());
 
         let mut report = LoadReport::default();
         let is_broken = files.iter().any(Loaded::is_broken);
@@ -302,24 +342,23 @@ impl HookConfig {
         }
     }
 
-    /// Sets the gates of the hooks in a project's files, its own and those of other tools. Returns its own
-    /// hooks.
+    /// Sets the gates of the hooks in a project's files, its hooks.json and those of sources. Returns the former.
     fn admit_project(
         &self,
         root: &Path,
         policy: Option<&TrustPolicy>,
         disable: &HashSet<String>,
-        others: &mut foreign::LoadedFiles,
+        others: &mut Vec<Loaded>,
         admission: &mut Admission,
     ) -> Vec<Loaded> {
         let own_path = self.project_path(root);
         let existing = own_path.clone().filter(|path| path.exists());
-        let other_path = others.project.first().map(|file| file.path.to_path_buf());
-        admission.dialects = self.other_tools.loaded();
+        let other = others.iter().find(|file| file.is_in_project());
+        let other_path = other.map(|file| file.path.to_path_buf());
         admission.path = existing.or(other_path).or(own_path).unwrap_or_default();
         let store = match policy {
             None => {
-                others.project.retain(|file| file.is_named);
+                others.retain(|file| file.owner != Owner::Project);
                 admission.refuse_all();
                 return Vec::new();
             }
@@ -328,9 +367,9 @@ impl HookConfig {
         };
         let mut files = self.read_project(root, Compiled::None);
         let own = files.len();
-        files.append(&mut others.project);
-        admission.admit(&mut files, root, store, disable);
-        others.project = files.split_off(own);
+        files.append(others);
+        admission.admit(&mut files, root, store, (disable, &self.sources));
+        *others = files.split_off(own);
         let by_default = || admission::approve_command(&self.profile, root);
         admission.report(&self.approve_command.clone().unwrap_or_else(by_default));
         files
@@ -346,14 +385,14 @@ impl HookConfig {
 
     /// Checks a file without registering anything. Reports the same problems as
     /// [`load_into`](HookConfig::load_into), for a program that shows them. Relative working directories are
-    /// not checked, since their base is unknown. A hooks file of another tool, recognized by its directory or
-    /// by its object `hooks`, is read as that tool reads it, unless this profile has its own file there.
+    /// not checked, since their base is unknown. With `with_other_tools`, a hooks file of another tool, recognized by
+    /// its directory or by its object `hooks`, is read as that tool reads it, unless this profile has its own file
+    /// there.
     pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
         let path = path.as_ref();
         let mut report = LoadReport::default();
-        let other = self.other_tools.check_file(path);
-        let other = other.filter(|_| !self.is_own_place(path));
-        match other.or_else(|| reader::load(path, None, self.host(), Compiled::All)) {
+        let other = || self.check_source(path, &file::read(path).ok()??.text);
+        match other().or_else(|| reader::load(path, None, self.host(), Compiled::All)) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
                 let missing = Problem::new(Severity::Error, path, "the file does not exist");
@@ -376,11 +415,30 @@ impl HookConfig {
     pub fn check_text(&self, name: impl AsRef<Path>, text: &str) -> LoadReport {
         let name = name.as_ref();
         let mut report = LoadReport::default();
-        let other = self.other_tools.check(name, text);
-        let other = other.filter(|_| !self.is_own_place(name));
+        let other = self.check_source(name, text);
         let loaded = other.unwrap_or_else(|| reader::load_text(name, text, self.host()));
         loaded.add_to(&mut report);
         report
+    }
+
+    /// Checks a text if it is one of a source.
+    fn check_source(&self, path: &Path, text: &str) -> Option<Loaded> {
+        if self.is_own_place(path) {
+            return None;
+        }
+        let form = self.sources.iter().find_map(|it| it.form_of(path, text))?;
+        let mut loaded = Loaded::nothing(path);
+        loaded.read_as = Some(form.title());
+        form.read(text, true, &mut loaded);
+        Some(loaded)
+    }
+
+    /// Returns whether this configuration loads hooks such as this one, which was approved: those of other tools only if
+    /// it loads that tool's.
+    #[must_use]
+    pub fn reads(&self, approved: &Approved) -> bool {
+        let protocol = &approved.definition["protocol"];
+        protocol.is_null() || lost(&self.sources, protocol).is_some()
     }
 
     /// Whether a host with this profile reads the path as a hooks file of its own.
@@ -461,8 +519,18 @@ impl HookConfig {
     fn read_project(&self, root: &Path, compiled: Compiled) -> Vec<Loaded> {
         let root = absolute(root);
         let paths = self.project_candidates(&root).into_iter();
-        let load = |path: PathBuf| reader::load(&path, Some(&root), self.host(), compiled);
+        let load = |path: PathBuf| {
+            let mut loaded = reader::load(&path, Some(&root), self.host(), compiled)?;
+            loaded.owner = Owner::Project;
+            Some(loaded)
+        };
         paths.filter_map(load).collect()
+    }
+
+    fn read_sources(&self, root: Option<&Path>, of_project: Compiled) -> SourceFiles {
+        let root = root.map(absolute);
+        let with_user = self.has_global_files();
+        SourceFiles::load(&self.sources, root.as_deref(), with_user, of_project)
     }
 
     fn has_global_files(&self) -> bool {

@@ -14,22 +14,22 @@ use super::file::{FileError, LARGEST_FILE};
 use super::syntax::words;
 
 /// The most entries of a file.
-pub(super) const MOST_ENTRIES: usize = 500_000;
+pub(crate) const MOST_ENTRIES: usize = 500_000;
 
 /// The most keys of an entry, including those of its `env`, and of a file besides `hooks`.
-pub(super) const MOST_KEYS: usize = 1000;
+pub(crate) const MOST_KEYS: usize = 1000;
 
 /// The most bytes of an entry, and of everything besides `hooks`.
 const LONGEST_ENTRY: usize = 1024 * 1024;
 
 /// A problem of a file, and its place.
-pub(super) type Failure = (FileError, Range<usize>);
+pub(crate) type Failure = (FileError, Range<usize>);
 
 /// A key of the file and the range of its value, which is not read yet.
-pub(super) struct Member<'a> {
-    pub(super) key: Cow<'a, str>,
-    pub(super) key_range: Range<usize>,
-    pub(super) value: Range<usize>,
+pub(crate) struct Member<'a> {
+    pub(crate) key: Cow<'a, str>,
+    pub(crate) key_range: Range<usize>,
+    pub(crate) value: Range<usize>,
 }
 
 pub(super) struct Outline<'a> {
@@ -76,7 +76,7 @@ impl<'a> Outline<'a> {
 }
 
 /// Returns the keys of a file except `hooks`; `read_hooks` reads the value of that key.
-pub(super) fn other_members<'a>(
+pub(crate) fn other_members<'a>(
     text: &'a str,
     mut read_hooks: impl FnMut(&mut Tokens<'a>, Range<usize>) -> Result<(), Failure>,
 ) -> Result<Vec<Member<'a>>, Failure> {
@@ -116,7 +116,7 @@ pub(super) fn is_note(key: &str) -> bool {
 }
 
 /// Parses the value in a range of the outline.
-pub(super) fn parse<'a>(text: &'a str, range: &Range<usize>) -> Result<ast::Value<'a>, Failure> {
+pub(crate) fn parse<'a>(text: &'a str, range: &Range<usize>) -> Result<ast::Value<'a>, Failure> {
     let failure = |words, start, end| {
         let error = FileError::NotJson(words);
         Err((error, range.start + start..range.start + end))
@@ -151,13 +151,13 @@ pub(super) fn parse_options() -> ParseOptions {
 }
 
 /// The tokens of a text without comments. Rejects what the scanner accepts and JSON does not.
-pub(super) struct Tokens<'a> {
+pub(crate) struct Tokens<'a> {
     text: &'a str,
     scanner: Scanner<'a>,
 }
 
 impl<'a> Tokens<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         let options = ScannerOptions {
             allow_single_quoted_strings: false,
             allow_hexadecimal_numbers: false,
@@ -172,7 +172,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<Token<'a>>, Failure> {
+    pub(crate) fn next(&mut self) -> Result<Option<Token<'a>>, Failure> {
         loop {
             let before = self.scanner.token_end();
             let scanned = self.scanner.scan();
@@ -235,7 +235,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// Reads the beginning of the file's object.
-    pub(super) fn open(&mut self) -> Result<(), Failure> {
+    pub(crate) fn open(&mut self) -> Result<(), Failure> {
         match self.next()? {
             Some(Token::OpenBrace) => Ok(()),
             Some(_) => Err((FileError::NoObject, self.range())),
@@ -251,7 +251,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// Reads the members of an object whose `{` has been read; `member` reads the value of each.
-    pub(super) fn members(
+    pub(crate) fn members(
         &mut self,
         mut member: impl FnMut(&mut Self, Cow<'a, str>, Range<usize>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
@@ -275,13 +275,13 @@ impl<'a> Tokens<'a> {
     }
 
     /// Reads the next value and returns its range.
-    pub(super) fn value(&mut self) -> Result<Range<usize>, Failure> {
+    pub(crate) fn value(&mut self) -> Result<Range<usize>, Failure> {
         let first = self.next()?;
         self.value_from(first)
     }
 
     /// Reads a value without checking which bracket closes which: [`parse`] checks it.
-    pub(super) fn value_from(&mut self, first: Option<Token<'a>>) -> Result<Range<usize>, Failure> {
+    pub(crate) fn value_from(&mut self, first: Option<Token<'a>>) -> Result<Range<usize>, Failure> {
         let start = self.range().start;
         match first {
             Some(Token::String(_) | Token::Number(_) | Token::Boolean(_) | Token::Null) => {
@@ -303,7 +303,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// Returns the range of each item of the list that begins with this token.
-    pub(super) fn entries(
+    pub(crate) fn entries(
         &mut self,
         first: Option<Token<'a>>,
     ) -> Result<Vec<Range<usize>>, Failure> {

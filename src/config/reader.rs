@@ -109,16 +109,16 @@ fn read(
 }
 
 /// Converts the parts of a text, of any tool, to hooks and problems with places.
-pub(super) struct FileReader<'a> {
-    pub(super) text: &'a str,
+pub(crate) struct FileReader<'a> {
+    pub(crate) text: &'a str,
     positions: Positions<'a>,
-    pub(super) allowance: Allowance,
-    pub(super) loaded: &'a mut Loaded,
+    pub(crate) allowance: Allowance,
+    pub(crate) loaded: &'a mut Loaded,
 }
 
 impl<'a> FileReader<'a> {
     /// Begins behind the text's byte order mark if it has one.
-    pub(super) fn new(text: &'a str, loaded: &'a mut Loaded) -> Self {
+    pub(crate) fn new(text: &'a str, loaded: &'a mut Loaded) -> Self {
         let (text, mark) = file::without_mark(text);
         Self {
             text,
@@ -128,12 +128,12 @@ impl<'a> FileReader<'a> {
         }
     }
 
-    pub(super) fn source(&self, index: Option<usize>, at: usize) -> HookSource {
+    pub(crate) fn source(&self, index: Option<usize>, at: usize) -> HookSource {
         let line = self.positions.position(at).line;
         HookSource::new(Arc::clone(&self.loaded.path), index, Some(line))
     }
 
-    pub(super) fn add(&mut self, hook: Hook, is_placeholder: bool, at: usize) {
+    pub(crate) fn add(&mut self, hook: Hook, is_placeholder: bool, at: usize) {
         self.loaded.items.push(Item {
             hook: Arc::new(hook),
             is_placeholder,
@@ -142,7 +142,7 @@ impl<'a> FileReader<'a> {
     }
 
     /// Reports a problem, and returns it as the reason of a placeholder hook.
-    pub(super) fn report(&mut self, index: Option<usize>, finding: Finding) -> String {
+    pub(crate) fn report(&mut self, index: Option<usize>, finding: Finding) -> String {
         let mut problem = self.problem(finding.severity, &finding.range, finding.message);
         problem.place_in(index, &finding.key);
         problem.suggestion = finding.suggestion;
@@ -153,7 +153,7 @@ impl<'a> FileReader<'a> {
         reason
     }
 
-    pub(super) fn problem(
+    pub(crate) fn problem(
         &self,
         severity: Severity,
         range: &Range<usize>,

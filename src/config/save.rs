@@ -14,7 +14,7 @@ use super::file::{self, FileError};
 use super::outline::{self, Failure, Outline};
 use super::report::ConfigError;
 use crate::files::{self, NewFile};
-use crate::hook::{Dialect, Hook, KEYS, in_order};
+use crate::hook::{Hook, KEYS, in_order};
 use crate::logging::warn;
 
 /// The most copies of a broken file. When they exist, saving fails, so that a person looks at them.
@@ -62,8 +62,8 @@ where
     let present = present.as_deref();
     let hooks: Vec<_> = hooks.into_iter().collect();
     let mut hooks: Vec<&Hook> = hooks.iter().map(Borrow::borrow).collect();
-    // Hooks of other tools are in their own files.
-    hooks.retain(|hook| hook.dialect() == Dialect::Native);
+    // Only hooks with its own protocol can be read from hooks.json.
+    hooks.retain(|hook| hook.protocol().is_none());
     let entries = entries_of(present).map_err(|source| write_error(&path, source))?;
     let slots = slots(&entries, &path, &hooks);
     write(&path, present, &entries, &slots).map(drop)

@@ -178,15 +178,6 @@ fn property(key: &str) -> Value {
             "Whether the hook's process is kept for many events. It reads one line for each event, and answers with one line.",
             false,
         ),
-        "dialect" => json!({
-            "description": "Not for people: a program writes it for hooks of other tools.",
-            "type": "object",
-            "properties": {
-                "name": {"enum": ["claude", "codex", "gemini"]},
-                "event": {"type": "string"},
-            },
-            "required": ["name", "event"],
-        }),
         "background" => switch("Whether the hook is started without waiting for it.", false),
         // A test checks that each key has a schema.
         _ => json!({}),

@@ -310,7 +310,11 @@ impl Watching {
         if let Some(root) = &self.root {
             files.extend(self.config.project_candidates(root));
         }
-        files.extend(self.config.other_tools.paths(self.root.as_deref()));
+        let with_user = self.config.has_global_files();
+        for source in &self.config.sources {
+            let others = source.files(self.root.as_deref(), with_user);
+            files.extend(others.into_iter().map(|file| file.path));
+        }
         if let Some(TrustPolicy::Approved(store)) = &self.policy {
             files.push(store.path().to_owned());
         }

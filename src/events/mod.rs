@@ -6,6 +6,7 @@ mod agent;
 mod context;
 mod depth;
 mod event_type;
+mod meant;
 mod spec;
 mod vocabulary;
 
@@ -20,6 +21,7 @@ pub use context::HostContext;
 pub(crate) use depth::{DEEPEST_DATA, bounded_copy, drop_values};
 pub use event_type::{CustomEventType, EventType, EventTypeError};
 pub(crate) use event_type::{LIKE_AN_EVENT, nearest};
+pub(crate) use meant::meant_by;
 pub use spec::EventSpec;
 pub use vocabulary::Vocabulary;
 

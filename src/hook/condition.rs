@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::DerefMut;
 use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder, bytes};
@@ -55,6 +56,7 @@ pub enum Condition {
 }
 
 /// The number of bytes that further compiled expressions may take.
+#[derive(Debug)]
 pub(crate) struct Allowance(usize);
 
 impl Default for Allowance {
@@ -203,13 +205,13 @@ struct Compiled {
 
 /// A condition that is compiled at load or when it is first needed.
 #[derive(Debug, Clone)]
-pub(super) struct Lazy {
+pub(crate) struct Lazy {
     pub(super) condition: Condition,
     compiled: OnceLock<Result<Compiled, Box<str>>>,
 }
 
 impl Lazy {
-    pub(super) fn new(condition: Condition) -> Self {
+    pub(crate) fn new(condition: Condition) -> Self {
         Self {
             condition,
             compiled: OnceLock::new(),
@@ -233,7 +235,7 @@ impl Lazy {
 
     /// Tests the condition; None if the text is too long. A condition that cannot be used counts as matched, so
     /// that a guard runs; the hook then fails.
-    pub(super) fn test(&self, text: &str) -> Option<bool> {
+    pub(crate) fn test(&self, text: &str) -> Option<bool> {
         // Conditions that were not compiled at load are compiled when they are first needed.
         let _ = self.compile(&mut Allowance::default());
         match self.compiled.get() {
@@ -242,11 +244,29 @@ impl Lazy {
         }
     }
 
+    /// Compiles the condition if it is not compiled yet, and returns why it cannot be used. `allowance` is called before
+    /// it is compiled.
+    pub(crate) fn fault<A: DerefMut<Target = Allowance>>(
+        &self,
+        allowance: impl FnOnce() -> A,
+    ) -> Option<&str> {
+        let compiled = self.compiled.get_or_init(|| {
+            let refused = |refused| match refused {
+                Refused::Invalid(words) => words,
+                Refused::NothingLeft => NOTHING_LEFT.into(),
+            };
+            self.condition.compile(&mut allowance()).map_err(refused)
+        });
+        compiled.as_ref().err().map(|words| &**words)
+    }
+
     /// The reason why the condition cannot be used, if compiling it has failed.
     pub(super) fn refusal(&self) -> Option<&str> {
         self.compiled.get()?.as_ref().err().map(|words| &**words)
     }
 }
+
+const NOTHING_LEFT: &str = "the expressions of the file take more than 16 MiB when compiled";
 
 const TOO_LARGE: &str = "takes more than 1 MiB when compiled: repeat less, or match only ASCII letters, \
                          as in `(?-u:\\w)`";

@@ -31,9 +31,9 @@ use crate::redact::Redactor;
 /// wrote for its predecessor.
 ///
 /// A panic in [`prepare`](Protocol::prepare) and [`read`](Protocol::read) is a failure of that hook. A hook whose
-/// [`mismatch`](Protocol::mismatch) panics runs. The other methods are called once, by [`Hook::with_protocol`].
+/// [`mismatch`](Protocol::mismatch) panics runs. [`Hook::with_protocol`] calls `name`, `definition` and `order`, once.
 ///
-/// A hook with its own protocol is never [resident](Hook::with_resident), and cannot be read from hooks.json. If an event
+/// A hook with such a protocol is never [resident](Hook::with_resident), and cannot be read from hooks.json. If an event
 /// is too large for it, or the protocol panics, this blocks under every [`FailurePolicy`].
 ///
 /// ```
@@ -86,6 +86,25 @@ pub trait Protocol: fmt::Debug + Send + Sync {
 
     /// All that decides what the protocol does. Part of a hook's equality, digest, fingerprint and JSON.
     fn definition(&self) -> Value;
+
+    /// The label that people see, for a hook without a name and a description. Default: none, which is the pattern.
+    fn label(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns why the hook cannot be used on any event, such as a matcher that is no valid expression. The hook then
+    /// fails with this message. Called when a hook that may run is loaded, and before each run; the first call may take
+    /// milliseconds. Default: none.
+    fn fault(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the variables in the hook's command that name directories, with the directories, for a project with this
+    /// root: an approval of the hook covers the scripts that its command names in them. Default: none.
+    fn directories(&self, project: &Path) -> Vec<(String, PathBuf)> {
+        let _ = project;
+        Vec::new()
+    }
 
     /// Returns why the hook is not for this event, beyond its pattern and its conditions; None if it is, or if that
     /// cannot be told. Called for each event that the pattern matches, on the thread that fires it: it must not fire
@@ -594,10 +613,14 @@ impl Hook {
     /// condition.
     #[must_use]
     pub fn refusal(&self) -> Option<&str> {
-        let of_when = || self.extras.when.as_ref()?.refusal();
-        let of_foreign = || self.foreign()?.refusal();
         let own = self.extras.refusal.as_deref();
-        own.or_else(of_when).or_else(of_foreign)
+        let of_when = || self.extras.when.as_ref()?.refusal();
+        let refusal = own.or_else(of_when);
+        // Finding out may take time, which a hook that never runs is not worth.
+        if self.is_closed {
+            return refusal;
+        }
+        refusal.or_else(|| self.protocol_fault())
     }
 
     /// The label that people see: the name, else the description, else the pattern; at most the first 80
@@ -605,7 +628,7 @@ impl Hook {
     #[must_use]
     pub fn label(&self) -> &str {
         let label = match (self.name(), self.description()) {
-            (None | Some(""), "") => self.foreign().map_or(self.event_pattern(), |it| it.label()),
+            (None | Some(""), "") => self.protocol_label().unwrap_or(self.event_pattern()),
             (None | Some(""), description) => description,
             (Some(name), _) => name,
         };

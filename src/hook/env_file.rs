@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tempfile::TempPath;
 
-/// The file that a Claude Code hook received as `CLAUDE_ENV_FILE`, with its content: lines such as
+/// The file in which a hook could set variables for the session, with its content: lines such as
 /// `export KEY=value` for the commands of the session. The file is removed when its last result is
 /// dropped.
 #[derive(Debug, Clone)]

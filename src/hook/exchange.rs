@@ -279,11 +279,11 @@ impl Answer {
 
 /// How hooks of one protocol run together on an event. Default: one after the other, as registered, with those of
 /// hooks.json.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Order {
     pub(crate) is_group: bool,
-    pub(crate) runs_once: bool,
+    pub(crate) once_for: Option<Box<str>>,
 }
 
 impl Order {
@@ -293,13 +293,13 @@ impl Order {
     pub fn in_parallel() -> Self {
         Self {
             is_group: true,
-            runs_once: false,
+            once_for: None,
         }
     }
 
-    /// Runs equal hooks once.
-    pub fn once(mut self) -> Self {
-        self.runs_once = true;
+    /// Of the hooks of this protocol that have the same key and differ in their events alone, runs only the first.
+    pub fn once_for(mut self, key: impl Into<String>) -> Self {
+        self.once_for = Some(key.into().into());
         self
     }
 }

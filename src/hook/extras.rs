@@ -11,7 +11,6 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::exchange::Order;
-use super::foreign::Foreign;
 use super::inherit::Inherit;
 use super::when::When;
 
@@ -32,16 +31,9 @@ pub(super) struct Extras {
     pub(super) refusal: Option<Box<str>>,
 }
 
-/// What a hook has that is not of hooks.json, in one place: each byte here counts for each hook of a large file.
-#[derive(Debug, PartialEq)]
-pub(super) enum OfProtocol {
-    Foreign(Foreign),
-    Own(OwnProtocol),
-}
-
-/// A protocol of the host's own, with what it said of itself when it was set.
+/// A protocol that is not that of hooks.json, with what it said of itself when it was set.
 #[derive(Debug)]
-pub(super) struct OwnProtocol {
+pub(super) struct OfProtocol {
     pub(super) name: String,
     pub(super) definition: Value,
     pub(super) order: Order,
@@ -49,7 +41,7 @@ pub(super) struct OwnProtocol {
     pub(super) protocol: Arc<dyn Any + Send + Sync>,
 }
 
-impl PartialEq for OwnProtocol {
+impl PartialEq for OfProtocol {
     fn eq(&self, other: &Self) -> bool {
         self.definition == other.definition
     }

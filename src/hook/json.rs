@@ -2,8 +2,6 @@
 //!
 //! Knows one entry, not the file around it.
 
-use std::sync::Arc;
-
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -12,9 +10,8 @@ use super::canonical::canonical;
 use super::condition::Allowance;
 use super::definition::Hook;
 use super::error::HookError;
-use super::extras::{Extras, OfProtocol, SharedExtras};
+use super::extras::{Extras, SharedExtras};
 use super::fingerprint::fnv1a;
-use super::foreign::foreign;
 use super::keys::{
     Entry, KEYS, choice, command, environment, in_order, inherit, key_error, kind, list, require,
     resident, switch, text, timeout,
@@ -53,7 +50,7 @@ impl Hook {
     }
 
     /// Returns the optional keys of an entry, each with its value if it is not the default.
-    fn optional_keys(&self) -> [(&'static str, Option<Value>); 16] {
+    fn optional_keys(&self) -> [(&'static str, Option<Value>); 15] {
         fn unless_default<T: Default + PartialEq>(value: T, name: &str) -> Option<Value> {
             (value != T::default()).then(|| json!(name))
         }
@@ -86,7 +83,6 @@ impl Hook {
             ),
             ("background", self.background.then_some(Value::Bool(true))),
             ("resident", self.resident.then_some(Value::Bool(true))),
-            ("dialect", self.foreign().map(|it| it.to_json())),
             ("protocol", self.protocol_definition().cloned()),
         ]
     }
@@ -156,9 +152,7 @@ impl Hook {
             description: description.unwrap_or_default().to_owned(),
             inherit: noted(&mut errors, inherit(entry)).flatten(),
             inputs: noted(&mut errors, list(entry, "inputs")).unwrap_or_default(),
-            protocol: noted(&mut errors, foreign(entry))
-                .flatten()
-                .map(|foreign| Arc::new(OfProtocol::Foreign(foreign))),
+            protocol: None,
             unknown: unknown(entry),
             refusal: None,
         };

@@ -16,7 +16,7 @@ use crate::printable::shortened;
 pub(super) type Entry = Map<String, Value>;
 
 /// The keys of an entry, in the order in which they are written.
-pub(crate) const KEYS: [&str; 19] = [
+pub(crate) const KEYS: [&str; 18] = [
     "event",
     "when",
     "command",
@@ -35,7 +35,6 @@ pub(crate) const KEYS: [&str; 19] = [
     "inputs",
     "background",
     "resident",
-    "dialect",
 ];
 
 /// Returns whether an entry may have this key.
@@ -53,9 +52,7 @@ pub(crate) fn in_order(entry: &Entry) -> impl Iterator<Item = (&str, &Value)> {
 
 /// Returns the key that an unknown one is probably a typo of.
 pub(crate) fn nearest_key(unknown: &str) -> Option<&'static str> {
-    // People do not write `dialect`.
-    let keys = KEYS.into_iter().filter(|key| *key != "dialect");
-    nearest(unknown, keys, LIKE_A_KEY)
+    nearest(unknown, KEYS.into_iter(), LIKE_A_KEY)
 }
 
 /// How similar a key or a value must be to a known one to count as a typo of it.

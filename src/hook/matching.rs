@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::condition::{Allowance, Condition};
 use super::definition::{Gate, Hook};
 use super::error::HookError;
-use super::exchange::ProtocolMismatch;
 use super::parts::FailurePolicy;
 use super::when::{NotCompiled, When};
 use crate::events::HookEvent;
@@ -77,17 +76,12 @@ impl Hook {
             let secrets = self.env().values().map(String::as_str);
             found = when.mismatches(event, self.guards(can_block), secrets);
         }
-        if let Some(ProtocolMismatch {
-            key,
-            expected,
-            found: value,
-        }) = self.protocol_mismatch(event)
-        {
+        if let Some(mismatch) = self.protocol_mismatch(event) {
             found.push(Mismatch {
-                alternative: key.to_owned(),
+                alternative: mismatch.key.to_owned(),
                 part: PatternPart::Condition,
-                expected: expected.to_owned(),
-                found: value.map(str::to_owned),
+                expected: mismatch.expected.to_owned(),
+                found: mismatch.found.map(str::to_owned),
             });
         }
         found
@@ -106,7 +100,7 @@ impl Hook {
     /// Returns whether the conditions and the protocol match an event that the pattern matches.
     pub(crate) fn is_when_met(&self, event: &HookEvent, can_block: bool) -> bool {
         if self.is_closed {
-            return self.foreign().is_none_or(|it| it.may_be_met(event));
+            return true;
         }
         let is_met = |when: &Arc<When>| when.is_met(event, self.guards(can_block));
         self.extras.when.as_ref().is_none_or(is_met) && self.protocol_mismatch(event).is_none()
@@ -119,9 +113,6 @@ impl Hook {
 
     /// Compiles the conditions, so that errors are known before they are needed.
     pub(crate) fn compile_when(&self, allowance: &mut Allowance) -> Result<(), NotCompiled> {
-        if let Some(foreign) = self.foreign() {
-            foreign.compile(allowance)?;
-        }
         match &self.extras.when {
             Some(when) => when.compile(allowance),
             None => Ok(()),

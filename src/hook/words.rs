@@ -5,6 +5,9 @@
 //! or that hide code from a reader, are not followed: then the text is `incomplete`. Knows nothing of programs
 //! and files.
 
+use std::borrow::Cow;
+use std::path::PathBuf;
+
 /// The tokens of a command's text.
 #[derive(Debug, Default)]
 pub(crate) struct CommandText {
@@ -462,6 +465,52 @@ fn expands(bare: &str) -> bool {
     }
     let has_braces = bare.contains('{') && (bare.contains(',') || bare.contains(".."));
     has_braces || bare.contains(['*', '?', '[', '~']) || bare.starts_with('=')
+}
+
+/// Returns a shell command with its variables for these directories replaced. If the shell may read the result
+/// differently, returns it unchanged.
+pub(crate) fn with_directories<'a>(
+    text: &'a str,
+    directories: &[(String, PathBuf)],
+) -> Cow<'a, str> {
+    let mut expanded = Cow::Borrowed(text);
+    if text.contains(['\'', '\\']) || text.contains("<<") {
+        return expanded;
+    }
+    for (name, path) in directories {
+        let path = path.to_string_lossy();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_.-".contains(c);
+        if path.is_empty() || !path.chars().all(is_plain) {
+            continue;
+        }
+        let mut parts = expanded.split(name.as_str());
+        let mut replaced = parts.next().unwrap_or_default().to_owned();
+        for after in parts {
+            let Some(at) = value_ends(&mut replaced, after) else {
+                // The command may set the variable to another value.
+                return Cow::Borrowed(text);
+            };
+            replaced.push_str(&path);
+            replaced.push_str(&after[at..]);
+        }
+        expanded = Cow::Owned(replaced);
+    }
+    expanded
+}
+
+/// Removes the `$` or `${` before a variable's name. Returns the index in `after` where the text after the
+/// variable begins.
+fn value_ends(before: &mut String, after: &str) -> Option<usize> {
+    if before.ends_with("${") && after.starts_with('}') {
+        before.truncate(before.len() - 2);
+        return Some(1);
+    }
+    let goes_on = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if before.ends_with('$') && !after.starts_with(goes_on) {
+        before.pop();
+        return Some(0);
+    }
+    None
 }
 
 #[cfg(test)]

@@ -5,20 +5,21 @@
 
 use std::ffi::OsString;
 
+use super::names::variables_in;
 use crate::hook::{Failure, FailureKind, HookCommand, Shell};
 use crate::process::Args;
 
-/// Returns the program to start, as a name or a path, and its arguments. `event_variable` returns the first variable
-/// in a command for `cmd` whose value is of the event.
-pub(super) fn command_line(
+/// Returns the program to start, as a name or a path, and its arguments. `is_of_event` tells whether
+/// the value of a variable, named in capitals, is of the event.
+pub(crate) fn command_line(
     command: &HookCommand,
-    event_variable: impl Fn(&str) -> Option<String>,
+    is_of_event: impl Fn(&str) -> bool,
 ) -> Result<(OsString, Args), Failure> {
     let line = match command {
         HookCommand::Program(words) => Ok(program(words.iter().map(OsString::from))),
         HookCommand::Shell { text, shell } => match shell {
-            None if cfg!(windows) => cmd(text, event_variable),
-            Some(Shell::Cmd) => cmd(text, event_variable),
+            None if cfg!(windows) => cmd(text, is_of_event),
+            Some(Shell::Cmd) => cmd(text, is_of_event),
             None => Ok(posix("/bin/sh", "-c", text)),
             Some(Shell::Sh) if cfg!(unix) => Ok(posix("/bin/sh", "-c", text)),
             Some(shell @ (Shell::Pwsh | Shell::PowerShell)) => {
@@ -34,12 +35,12 @@ pub(super) fn command_line(
     line.map_err(|message| Failure::new(FailureKind::NotStarted, message))
 }
 
-pub(super) fn program(mut words: impl Iterator<Item = OsString>) -> (OsString, Args) {
+pub(crate) fn program(mut words: impl Iterator<Item = OsString>) -> (OsString, Args) {
     let program = words.next().unwrap_or_default();
     (program, Args::List(words.collect()))
 }
 
-pub(super) fn posix(shell: impl Into<OsString>, option: &str, text: &str) -> (OsString, Args) {
+pub(crate) fn posix(shell: impl Into<OsString>, option: &str, text: &str) -> (OsString, Args) {
     // A text that begins like an option would be parsed as one.
     let text = if text.starts_with(['-', '+']) {
         format!(" {text}")
@@ -49,11 +50,8 @@ pub(super) fn posix(shell: impl Into<OsString>, option: &str, text: &str) -> (Os
     (shell.into(), Args::List(vec![option.into(), text.into()]))
 }
 
-fn cmd(
-    text: &str,
-    event_variable: impl Fn(&str) -> Option<String>,
-) -> Result<(OsString, Args), String> {
-    check_for_cmd(text, event_variable)?;
+fn cmd(text: &str, is_of_event: impl Fn(&str) -> bool) -> Result<(OsString, Args), String> {
+    check_for_cmd(text, is_of_event)?;
     shell_cmd(text)
 }
 
@@ -74,16 +72,13 @@ fn shell_cmd(text: &str) -> Result<(OsString, Args), String> {
 }
 
 /// Refuses a command that `cmd` would cut, and one in which it would execute the value of a variable as code.
-fn check_for_cmd(
-    text: &str,
-    event_variable: impl Fn(&str) -> Option<String>,
-) -> Result<(), String> {
+fn check_for_cmd(text: &str, is_of_event: impl Fn(&str) -> bool) -> Result<(), String> {
     if text.contains(['\n', '\r']) {
         return Err(
             "a command for `cmd` must be one line: `cmd` stops at the first line break".to_owned(),
         );
     }
-    if let Some(name) = event_variable(text) {
+    if let Some(name) = variables_in(text).find(|name| is_of_event(name)) {
         return Err(format!(
             "`cmd` would execute the value of `%{name}%` as code: write `!{name}!` instead"
         ));
@@ -114,10 +109,10 @@ mod tests {
                 r#"("a b", List(["-c"]))"#,
             ),
         ] {
-            let line = command_line(hook.command(), |_| None).unwrap();
+            let line = command_line(hook.command(), |_| false).unwrap();
             assert_eq!(format!("{line:?}"), expected);
         }
         let cmd = Hook::new("*", "dir").unwrap().with_shell(Shell::Cmd);
-        assert!(command_line(cmd.command(), |_| None).is_err());
+        assert!(command_line(cmd.command(), |_| false).is_err());
     }
 }

@@ -126,9 +126,9 @@ impl Naming {
         self.names.profile()
     }
 
-    /// Returns the first variable that can have a value of an event and that `cmd` would paste into this text.
-    pub(crate) fn event_variable_in(&self, text: &str) -> Option<String> {
-        self.names.event_variable_in(text)
+    /// Whether this variable, in capitals, can have a value of an event.
+    pub(crate) fn can_be_of_event(&self, name: &str) -> bool {
+        self.names.can_be_of_event(name)
     }
 
     /// The hooks that are running above this host.
@@ -159,13 +159,13 @@ impl Naming {
         hook: &'a Hook,
         variables: Variables<'a>,
     ) -> Result<Environment<'a>, VariablesError> {
-        // The names of this crate's own protocols are valid.
-        let of_host: &[_] = match hook.own_protocol() {
+        // The names of `Native` are valid.
+        let of_protocol: &[_] = match hook.protocol() {
             Some(_) => &variables,
             None => &[],
         };
-        let of_host = of_host.iter().map(|(name, _)| &**name);
-        let mut names = hook.env().keys().map(String::as_str).chain(of_host);
+        let of_protocol = of_protocol.iter().map(|(name, _)| &**name);
+        let mut names = hook.env().keys().map(String::as_str).chain(of_protocol);
         if let Some(name) = names.find(|name| name.is_empty() || name.contains(['=', '\0'])) {
             let name = name.to_owned();
             return Err(VariablesError::BadName { name });

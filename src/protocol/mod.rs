@@ -9,7 +9,6 @@ mod answer;
 mod answer_tests;
 mod circular;
 mod command;
-mod dialect;
 mod ending;
 #[cfg(test)]
 mod ending_tests;
@@ -24,9 +23,7 @@ pub use crate::hook::{Answer, Call, End, Failure, Order, ProtocolMismatch, Start
 #[cfg(fuzzing)]
 pub(crate) use answer::read as read_answer;
 pub(crate) use circular::NESTING_LIMIT;
-pub use dialect::{ForeignEventError, foreign_event};
-#[cfg(fuzzing)]
-pub(crate) use dialect::{HookEnd, Strictness, read_foreign_answer};
+pub(crate) use command::{command_line, posix, program};
 pub(crate) use environment::{Naming, too_deep};
 pub(crate) use native::Native;
 pub(crate) use resident::check_answer;

@@ -39,17 +39,6 @@ const SHORT_NAMES: [(&str, &str); 4] = [
     ("TOOL_RESULT", "TOOL_RESULT"),
 ];
 
-/// The variables that other tools set for their hooks, as far as their values come from the event.
-pub(super) const CLAUDE_EFFORT: &str = "CLAUDE_EFFORT";
-pub(super) const GEMINI_CWD: &str = "GEMINI_CWD";
-pub(super) const GEMINI_SESSION_ID: &str = "GEMINI_SESSION_ID";
-const OF_OTHER_TOOLS: [&str; 3] = [CLAUDE_EFFORT, GEMINI_CWD, GEMINI_SESSION_ID];
-
-/// Whether another tool sets this variable to a value of an event.
-pub(super) fn is_of_other_tool(name: &str) -> bool {
-    OF_OTHER_TOOLS.contains(&name)
-}
-
 /// Returns the names after a `%` in a command for `cmd`, in capitals: it ignores case.
 pub(super) fn variables_in(text: &str) -> impl Iterator<Item = String> {
     let in_name = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
@@ -147,16 +136,12 @@ impl Names {
         names
     }
 
-    /// Returns the first variable (`%NAME%`) that can have a value of an event, in capitals.
-    pub(super) fn event_variable_in(&self, text: &str) -> Option<String> {
-        variables_in(text).find(|name| self.can_be_of_event(name))
-    }
-
-    /// Every name with a prefix can be that of a key of the data.
-    fn can_be_of_event(&self, name: &str) -> bool {
+    /// Whether this variable, in capitals, can have a value of an event. Every name with a prefix can be that of a key of
+    /// the data.
+    pub(super) fn can_be_of_event(&self, name: &str) -> bool {
         let mut prefixes = prefixed(&self.profile, "");
         let is_short = self.profile.short_names() && SHORT_NAMES.iter().any(|it| it.0 == name);
-        is_short || is_of_other_tool(name) || prefixes.any(|it| name.starts_with(&it))
+        is_short || prefixes.any(|it| name.starts_with(&it))
     }
 
     /// Returns the variables of an event in the host's own environment, which has them if a hook has

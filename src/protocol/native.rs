@@ -41,8 +41,8 @@ impl Protocol for Native {
         /// Most hooks have no more variables. So many take less than a kibibyte: for a larger allocation glibc
         /// goes through all free memory, which costs as much as the rest of this.
         const USUAL: usize = 20;
-        let event_variable = |text: &str| self.naming.event_variable_in(text);
-        let (program, args) = command_line(call.hook.command(), event_variable)?;
+        let is_of_event = |name: &str| self.naming.can_be_of_event(name);
+        let (program, args) = command_line(call.hook.command(), is_of_event)?;
         let mut start = Start::with_args(program, args);
         start.may_be_direct = true;
         start.variables.reserve(USUAL);

@@ -4,7 +4,7 @@
 //! Knows the command lines of a few programs (`programs`); runs and expands nothing.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::commands::{Command, Input, commands};
 use super::findings::{Coverage, Findings};
@@ -12,7 +12,7 @@ use super::interpreted::{Given, Interpreted};
 use super::interpreters::{Interpreter, Language, Operand, interpreter};
 use super::place::{Project, shebang};
 use super::programs::{Effect, effect, may_write};
-use crate::hook::{CommandText, Dialect, Foreign, Hook, HookCommand, Shell, Word, words};
+use crate::hook::{CommandText, Hook, HookCommand, Shell, Word, with_directories, words};
 
 /// The most levels of code within code, and of programs that run programs.
 const DEEPEST: usize = 16;
@@ -30,8 +30,9 @@ pub(super) fn coverage(project: &Project, hook: &Hook) -> Coverage {
         HookCommand::Program(args) => args.iter().map(|arg| arg.len() + 1).sum(),
         HookCommand::Shell { text, .. } => text.len(),
     };
-    if let Some(name) = hook.own_protocol() {
-        let reason = format!("protocol `{name}` may run other files");
+    let directories = hook.directories(&project.root);
+    if hook.protocol().is_some() && directories.is_empty() {
+        let reason = format!("protocol `{}` may run other files", hook.protocol_name());
         reader.found.partial(reason);
     }
     match hook.command() {
@@ -41,15 +42,16 @@ pub(super) fn coverage(project: &Project, hook: &Hook) -> Coverage {
         }
         HookCommand::Program(args) => {
             let mut words: Vec<Word> = args.iter().map(Word::literal).collect();
-            if let Some(foreign) = hook.foreign() {
-                for word in &mut words {
-                    word.text = foreign.expanded(&word.text, &project.root).into_owned();
+            for word in &mut words {
+                for (name, path) in &directories {
+                    let path = path.to_string_lossy();
+                    word.text = word.text.replace(&format!("${{{name}}}"), &path);
                 }
             }
             reader.run(&words, &Input::Inherited);
         }
-        HookCommand::Shell { text, shell } => match hook.foreign() {
-            Some(foreign) => reader.foreign_text(foreign, hook, text, *shell),
+        HookCommand::Shell { text, shell } => match hook.protocol() {
+            Some(_) => reader.text_with(&directories, hook, text, *shell),
             None => reader.shell_text(text, *shell),
         },
     }
@@ -82,17 +84,21 @@ impl Reader<'_> {
         }
     }
 
-    /// The directories that other tools name in variables are known.
-    fn foreign_text(&mut self, foreign: &Foreign, hook: &Hook, text: &str, shell: Option<Shell>) {
-        let root = &self.found.project.root;
-        let mut names = foreign.variables(root).into_iter().map(|(name, _)| name);
+    /// The directories that the protocol names in variables are known; its shell is not.
+    fn text_with(
+        &mut self,
+        directories: &[(String, PathBuf)],
+        hook: &Hook,
+        text: &str,
+        shell: Option<Shell>,
+    ) {
+        let mut names = directories.iter().map(|(name, _)| name);
         let text = match names.any(|name| hook.env().contains_key(name)) {
             true => Cow::Borrowed(text),
-            false => foreign.expanded_command(text, root),
+            false => with_directories(text, directories),
         };
-        match (foreign.dialect(), shell) {
-            (Dialect::Codex, None) => self.code_of("$SHELL", &text),
-            (_, None) if cfg!(not(windows)) => self.code_of("bash", &text),
+        match shell {
+            None if cfg!(not(windows)) => self.code_of("bash", &text),
             _ => self.shell_text(&text, shell),
         }
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::place::{Project, is_script};
 use super::programs::decides;
-use crate::hook::{Dialect, Hook, Word};
+use crate::hook::{Hook, Word};
 
 /// What an approval of a hook covers, and what it does not cover.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl<'a> Findings<'a> {
         let mut findings = Self {
             project,
             working_dir: hook.working_dir().unwrap_or(Path::new("")).to_owned(),
-            follows_session: hook.dialect() != Dialect::Native,
+            follows_session: hook.protocol().is_some(),
             inputs: Vec::new(),
             written: HashSet::new(),
             writes_anything: false,

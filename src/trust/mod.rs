@@ -25,7 +25,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::hook::{Gate, GateVerdict, Hook, canonical};
+use crate::hook::{Gate, GateVerdict, Hook, Protocol, canonical};
 
 pub(crate) use carry::Edit;
 use gate::{Refused, Unchanged};
@@ -234,7 +234,12 @@ impl ProjectApprovals {
 
     /// Returns the approved hooks that are not among these, each with a gate that refuses to run it: one of them
     /// may have been a guard.
-    pub(crate) fn vanished<'a>(&self, hooks: impl Iterator<Item = &'a Hook>) -> Vec<Hook> {
+    /// `protocol` returns the protocol of a hook that has one; None if such hooks are not loaded, so that none is missed.
+    pub(crate) fn vanished<'a>(
+        &self,
+        hooks: impl Iterator<Item = &'a Hook>,
+        protocol: impl Fn(&Value) -> Option<Arc<dyn Protocol>>,
+    ) -> Vec<Hook> {
         if !self.knows_project() {
             return Vec::new();
         }
@@ -244,12 +249,23 @@ impl ProjectApprovals {
         gone.sort_by_key(|approved| &approved.digest);
         let mut hooks = Vec::new();
         for Approved { definition, .. } in gone {
-            if definition.get("enabled") != Some(&Value::Bool(false)) {
-                // An approval that cannot be read may have been of any guard.
-                let hook = Hook::read(definition);
-                let hook = hook.unwrap_or_else(|_| Hook::placeholder(VANISHED));
-                hooks.push(hook.with_gate(Refused::lost(VANISHED)));
+            if definition.get("enabled") == Some(&Value::Bool(false)) {
+                continue;
             }
+            let mut definition = definition.clone();
+            let own = definition
+                .as_object_mut()
+                .and_then(|it| it.remove("protocol"));
+            // An approval that cannot be read may have been of any guard.
+            let hook = Hook::read(&definition);
+            let mut hook = hook.unwrap_or_else(|_| Hook::placeholder(VANISHED));
+            if let Some(own) = own {
+                let Some(protocol) = protocol(&own) else {
+                    continue;
+                };
+                hook = hook.with_protocol(protocol);
+            }
+            hooks.push(hook.with_gate(Refused::lost(VANISHED)));
         }
         hooks
     }

@@ -805,8 +805,6 @@ fn cmd_inserts_no_value_of_an_event() {
             "FORGE_TOOL_ARGS_FILE",
         ),
         (&default, plain("echo %FORGE_ANY_KEY%"), "FORGE_ANY_KEY"),
-        (&default, plain("echo %CLAUDE_EFFORT%"), "CLAUDE_EFFORT"),
-        (&default, plain("cd %GEMINI_CWD%"), "GEMINI_CWD"),
         (&ours, plain("echo %my_game_content%"), "MY_GAME_CONTENT"),
     ] {
         let error = error_of(profile, hook);

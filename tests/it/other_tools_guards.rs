@@ -3,24 +3,21 @@
 use std::sync::Arc;
 
 use forge_hooks::{
-    Dialect, EventType, FailureKind, FailurePolicy, FireOptions, Hook, HookEvent, HookResult,
-    HostContext, Outcome,
+    EventType, FailureKind, FailurePolicy, FireOptions, Hook, HookEvent, HookResult, HostContext,
+    Outcome, compat,
 };
 use serde_json::json;
 
 #[cfg(unix)]
 use crate::support::is_missing;
-use crate::support::{World, blocking_event};
+use crate::support::{World, blocking_event, hook_of};
 
-fn claude(ours: &str, theirs: &str, matcher: &str, command: &str) -> Hook {
-    let dialect = json!({"name": Dialect::Claude.as_str(), "event": theirs, "matcher": matcher});
-    let entry = json!({"event": ours, "command": command, "on_failure": "continue",
-        "dialect": dialect});
-    Hook::from_json(&entry).unwrap()
+fn claude(event: &str, matcher: &str, command: &str) -> Hook {
+    hook_of(compat::CLAUDE, event, matcher, command)
 }
 
 fn guard(command: &str) -> Hook {
-    claude("tool:pre_execute", "PreToolUse", "", command)
+    claude("PreToolUse", "", command)
 }
 
 fn fired(event: &HookEvent, options: FireOptions, hooks: &[Hook]) -> Outcome {
@@ -37,7 +34,7 @@ fn before(hooks: &[Hook]) -> Outcome {
 
 #[test]
 fn a_matcher_sees_what_the_host_says() {
-    let hook = claude("session:start", "SessionStart", "resume", "true");
+    let hook = claude("SessionStart", "resume", "true");
     for (source, runs) in [("resume", 1), ("startup", 0)] {
         let context = HostContext::new().with_field("source", source);
         let event = HookEvent::session_start("s").with_context(Arc::new(context));
@@ -110,7 +107,7 @@ fn a_denial_has_priority_over_a_question() {
 #[test]
 fn half_a_line_of_variables_is_left_out() {
     let command = "yes export A=/a/b | head -n 90000 >\"$CLAUDE_ENV_FILE\"";
-    let hook = claude("session:start", "SessionStart", "", command);
+    let hook = claude("SessionStart", "", command);
     let event = HookEvent::session_start("s");
     let outcome = fired(&event, FireOptions::default(), &[hook]);
     let bytes = outcome.results()[0].env_file().unwrap().bytes();

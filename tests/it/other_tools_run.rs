@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
+use forge_hooks::compat::{CLAUDE, CODEX, GEMINI, OtherTools, Tool};
 use forge_hooks::{
-    Decision, Dialect, FailureKind, FireOptions, Gate, GateVerdict, Hook, HookConfig, HookEvent,
-    HookExecutor, HostContext, Lifecycle, Outcome, TrustPolicy, foreign_event,
+    Decision, FailureKind, FireOptions, Gate, GateVerdict, Hook, HookConfig, HookEvent,
+    HookExecutor, HostContext, Lifecycle, Outcome, TrustPolicy,
 };
 use serde_json::{Value, json};
 
-use crate::support::{World, blocking_event, is_missing, meets};
+use crate::support::{World, blocking_event, hook_of, is_missing, meets};
 
 const BEFORE: (&str, &str) = ("tool:pre_execute", "PreToolUse");
 const AFTER: (&str, &str) = ("tool:post_execute", "PostToolUse");
@@ -19,15 +20,12 @@ const START: (&str, &str) = ("session:start", "SessionStart");
 const STOP: (&str, &str) = ("agent:stop", "Stop");
 
 /// As a settings file has it, loaded with what its tool forgives.
-fn of(dialect: Dialect, (ours, theirs): (&str, &str), command: &str) -> Hook {
-    let dialect = json!({"name": dialect.as_str(), "event": theirs});
-    let entry = json!({"event": ours, "command": command, "on_failure": "continue",
-        "dialect": dialect});
-    Hook::from_json(&entry).unwrap()
+fn of(tool: &'static Tool, (_, theirs): (&str, &str), command: &str) -> Hook {
+    hook_of(tool, theirs, "", command)
 }
 
 fn claude(event: (&str, &str), command: &str) -> Hook {
-    of(Dialect::Claude, event, command)
+    of(CLAUDE, event, command)
 }
 
 /// Writes this JSON, with the event's name where it belongs.
@@ -198,12 +196,12 @@ fn a_command_is_read_by_bash() {
         return;
     }
     let command = "[[ abc == a* ]] && { echo bash >&2; exit 2; }";
-    for dialect in [Dialect::Claude, Dialect::Gemini] {
+    for tool in [CLAUDE, GEMINI] {
         let outcome = fired(
             &blocking_event(),
             [of(
-                dialect,
-                if dialect == Dialect::Claude {
+                tool,
+                if tool == CLAUDE {
                     BEFORE
                 } else {
                     ("tool:pre_execute", "BeforeTool")
@@ -211,7 +209,7 @@ fn a_command_is_read_by_bash() {
                 command,
             )],
         );
-        assert_eq!(outcome.reason(), Some("bash"), "{dialect}");
+        assert_eq!(outcome.reason(), Some("bash"), "{tool}");
     }
 }
 
@@ -223,7 +221,7 @@ fn hooks_of_a_tool_run_in_parallel_after_ours() {
     world.hook("tool:pre_execute", "test ! -e a");
     let results = world.fire(&blocking_event());
     assert!(results.iter().all(|result| result.success()));
-    assert_eq!(results[0].hook.dialect(), Dialect::Native);
+    assert_eq!(results[0].hook.protocol_name(), "native");
     assert_eq!(results.len(), 3);
 }
 
@@ -256,14 +254,14 @@ fn cancelling_gives_every_hook_a_result() {
 
 #[test]
 fn the_same_handler_runs_once() {
-    for (dialect, name, times) in [
-        (Dialect::Claude, "PreToolUse", 1),
-        (Dialect::Gemini, "BeforeTool", 1),
-        (Dialect::Codex, "PreToolUse", 2),
+    for (tool, name, times) in [
+        (CLAUDE, "PreToolUse", 1),
+        (GEMINI, "BeforeTool", 1),
+        (CODEX, "PreToolUse", 2),
     ] {
-        let hook = of(dialect, (BEFORE.0, name), "true");
+        let hook = of(tool, (BEFORE.0, name), "true");
         let outcome = fired(&blocking_event(), [hook.clone(), hook]);
-        assert_eq!(outcome.results().len(), times, "{dialect}");
+        assert_eq!(outcome.results().len(), times, "{tool}");
     }
 }
 
@@ -432,14 +430,14 @@ fn codex_takes_the_users_login_shell() {
         println!("skipped: the user's shell is not bash");
         return;
     }
-    let outcome = fired(&blocking_event(), [of(Dialect::Codex, BEFORE, command)]);
+    let outcome = fired(&blocking_event(), [of(CODEX, BEFORE, command)]);
     assert_eq!(outcome.reason(), Some("login"));
 }
 
 #[test]
 fn gemini_finds_its_own_variables() {
     let command = r#"test -n "$GEMINI_PROJECT_DIR" -a "$GEMINI_SESSION_ID" = s1 && exit 3"#;
-    let hook = of(Dialect::Gemini, ("tool:pre_execute", "BeforeTool"), command);
+    let hook = of(GEMINI, ("tool:pre_execute", "BeforeTool"), command);
     let outcome = fired(&blocking_event().with_session_id("s1"), [hook]);
     assert_eq!(outcome.results()[0].exit_code, 3);
 }
@@ -462,11 +460,9 @@ fn a_project_and_a_plugin_run_as_they_are() {
         {"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/scripts/hello.sh world"}]}]}});
     world.write("plugin/hooks/hooks.json", &plugin.to_string());
     world.script("plugin/scripts/hello.sh", "#!/bin/sh\necho hello $1\n");
-    let config = HookConfig::default()
-        .with_config_home(root.join("config"))
-        .with_home(root.join("home"))
-        .with_other_tools([Dialect::Claude])
-        .with_plugin(root.join("plugin"));
+    let config = HookConfig::default().with_config_home(root.join("config"));
+    let tools = OtherTools::new([CLAUDE]).with_home(root.join("home"));
+    let config = config.with_other_tools(tools.with_plugin(root.join("plugin")));
     let report = config.load_into(world.registry(), root, TrustPolicy::Everything);
     assert!(report.problems.is_empty(), "{:?}", report.problems);
     let event = |tool, command| HookEvent::tool_pre_execute(tool, json!({"command": command}));
@@ -487,7 +483,7 @@ fn a_tools_own_event_is_fired() {
         "tool_input": {"command": "ls"}, "unheard_of": 1});
     let world = World::new();
     world.registry().register(claude(BEFORE, "cat >seen.json"));
-    let _ = world.outcome(&foreign_event(Dialect::Claude, written.clone()).unwrap());
+    let _ = world.outcome(&CLAUDE.event(written.clone()).unwrap());
     let seen: Value = serde_json::from_str(&world.read("seen.json")).unwrap();
     for (key, value) in written.as_object().unwrap() {
         assert_eq!(&seen[key], value, "{key}");

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use forge_hooks::protocol::{Answer, Call, End, Failure, Order, ProtocolMismatch, Start};
 use forge_hooks::{
-    AppProfile, Approval, Decision, Dialect, FailureKind, FireOptions, Hook, HookEvent, HookOutput,
-    HookResult, Hooks, Protocol, TrustPolicy,
+    AppProfile, Approval, Decision, FailureKind, FireOptions, Hook, HookEvent, HookOutput,
+    HookResult, Hooks, Protocol, TrustPolicy, compat,
 };
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ impl Protocol for Old {
 
     fn order(&self) -> Order {
         match self.fault {
-            Fault::Parallel => Order::in_parallel().once(),
+            Fault::Parallel => Order::in_parallel().once_for(""),
             _ => Order::default(),
         }
     }
@@ -303,7 +303,7 @@ fn matchers_are_part_of_a_hooks_identity() {
     let hooks = Hooks::builder(AppProfile::new("myagent"))
         .config_home(world.path("config"))
         .project(world.path("project"))
-        .other_tools([Dialect::Claude])
+        .other_tools([compat::CLAUDE])
         .trust(TrustPolicy::Everything)
         .load();
     let loaded = hooks.registry().hooks();

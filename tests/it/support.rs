@@ -8,11 +8,25 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use forge_hooks::compat::{OtherTools, Tool};
 use forge_hooks::{
-    DropReason, EventType, FireOptions, Hook, HookEvent, HookExecutor, HookExecutorBuilder,
-    HookHandle, HookRegistry, HookResult, HookRun, Observer, Outcome,
+    DropReason, EventType, FireOptions, Hook, HookConfig, HookEvent, HookExecutor,
+    HookExecutorBuilder, HookHandle, HookRegistry, HookResult, HookRun, Observer, Outcome,
 };
+use serde_json::json;
 use tempfile::TempDir;
+
+/// A hook of another tool, as its settings file has it.
+pub(crate) fn hook_of(tool: &'static Tool, event: &str, matcher: &str, command: &str) -> Hook {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("settings.json");
+    let handlers = json!([{"type": "command", "command": command}]);
+    let settings = json!({"hooks": {event: [{"matcher": matcher, "hooks": handlers}]}});
+    std::fs::write(&file, settings.to_string()).unwrap();
+    let config = HookConfig::default().with_config_home(directory.path());
+    let tools = OtherTools::new([]).with_settings(tool, file);
+    config.with_other_tools(tools).load_global().remove(0)
+}
 
 /// A directory and a registry for one test, and an executor that uses them.
 pub(crate) struct World {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use forge_hooks::{
-    AppProfile, Dialect, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, Hooks, Lifecycle,
-    Outcome, Reads, TrustPolicy,
+    AppProfile, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, Hooks, Lifecycle, Outcome,
+    Reads, TrustPolicy, compat,
 };
 use serde_json::{Value, json};
 
@@ -201,7 +201,7 @@ fn hooks_of_other_tools_get_the_note() {
             let hooks = Hooks::builder(AppProfile::new("myagent"))
                 .config_home(world.path("config"))
                 .project(world.path("project"))
-                .other_tools([Dialect::Claude])
+                .other_tools([compat::CLAUDE])
                 .trust(TrustPolicy::Everything)
                 .load();
             hooks

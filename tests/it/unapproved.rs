@@ -1,8 +1,7 @@
 //! Entries of a project that no person has approved: they change no outcome, and no model reads their text.
 
-use forge_hooks::{
-    AppProfile, Approval, Dialect, FireOptions, HookEvent, HookResult, Hooks, Outcome,
-};
+use forge_hooks::compat::{OtherTools, TOOLS};
+use forge_hooks::{AppProfile, Approval, FireOptions, HookEvent, HookResult, Hooks, Outcome};
 use serde_json::{Value, json};
 
 use crate::support::World;
@@ -17,8 +16,7 @@ fn host(world: &World) -> Hooks {
     Hooks::builder(AppProfile::new("myagent"))
         .config_home(world.path("config"))
         .project(world.path("project"))
-        .other_tools([Dialect::Claude, Dialect::Codex, Dialect::Gemini])
-        .strict_guards()
+        .other_tools(OtherTools::new(TOOLS).with_strict_guards())
         .load()
 }
 

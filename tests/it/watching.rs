@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::{Approval, Dialect, HookConfig, HookRegistry, HookWatcher, TrustPolicy};
+use forge_hooks::compat::{self, OtherTools};
+use forge_hooks::{Approval, HookConfig, HookRegistry, HookWatcher, TrustPolicy};
 use serde_json::json;
 
 use crate::config::{FORGE, config, file_of};
@@ -73,11 +74,11 @@ fn files_of_other_tools_are_watched() {
     for file in files {
         world.write(file, "{}");
     }
-    let config = config(&world)
-        .with_other_tools([Dialect::Gemini])
+    let tools = OtherTools::new([compat::GEMINI])
         .with_plugin(world.path("plugin"))
-        .with_settings(Dialect::Claude, world.path("named.json"))
+        .with_settings(compat::CLAUDE, world.path("named.json"))
         .with_home(world.path("home"));
+    let config = config(&world).with_other_tools(tools);
     let registry = Arc::clone(world.registry());
     let root = world.path("project");
     let _watcher = config
@@ -351,10 +352,10 @@ fn a_watcher_is_idle_when_nothing_changes() {
     world.write("home/.gemini/extensions/a/hooks/hooks.json", "{}");
     world.write("home/.gemini/settings.json", "{}");
     world.write(FORGE, &file_of(&["one"]));
-    let config = config(&world)
-        .with_other_tools([Dialect::Gemini])
+    let tools = OtherTools::new([compat::GEMINI])
         .with_plugin(world.path("plugin"))
         .with_home(world.path("home"));
+    let config = config(&world).with_other_tools(tools);
     let registry = Arc::clone(world.registry());
     let root = world.path("project");
     let watcher = config

@@ -13,7 +13,7 @@ use crate::cli::error::Failure;
 use crate::cli::list::inherited;
 use crate::cli::sources::{Listed, State, listed, place, title};
 use crate::cli::terminal::{Style, Terminal};
-use crate::{Dialect, FailurePolicy, Hook, HookEvent, Hooks, Mismatch, printable};
+use crate::{FailurePolicy, Hook, HookEvent, Hooks, Mismatch, printable};
 
 /// What would happen to a hook.
 pub(super) enum Verdict {
@@ -120,9 +120,9 @@ impl Chain<'_> {
         }
         let failed = self.failed.as_ref()?;
         // The hooks of each other tool run at once.
-        let is_stopped = match hook.dialect() {
-            Dialect::Native => self.stops,
-            dialect => self.can_block && failed.dialect() != dialect,
+        let is_stopped = match hook.protocol_name() {
+            "native" => self.stops,
+            name => self.can_block && failed.protocol_name() != name,
         };
         let failed = title(failed);
         is_stopped

@@ -2,8 +2,8 @@
 
 mod dry_run;
 mod event;
-mod foreign;
 mod message;
+mod other_tool;
 mod resident;
 mod show;
 mod spinner;
@@ -39,8 +39,8 @@ pub(crate) fn run(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    if let Some(dialect) = args.dialect {
-        return foreign::run(dialect, args, context, terminal);
+    if let Some(tool) = args.tool_of {
+        return other_tool::run(tool, args, context, terminal);
     }
     let event = event::from_args(args, context, terminal)?;
     let hooks = context.load()?;

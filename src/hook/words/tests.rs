@@ -120,3 +120,22 @@ fn deep_or_long_commands_take_linear_time() {
         );
     }
 }
+
+#[test]
+fn directories_are_put_into_plain_commands() {
+    let directories = [("ROOT", "/p"), ("PLUGIN", "/pl")];
+    let directories = directories.map(|(name, path)| (name.to_owned(), path.into()));
+    for (command, expected) in [
+        ("\"$ROOT\"/a.sh x", "\"/p\"/a.sh x"),
+        ("bash ${PLUGIN}/a.sh", "bash /pl/a.sh"),
+        ("$ROOTS/a", "$ROOTS/a"),
+        ("${ROOT:-.}/a", "${ROOT:-.}/a"),
+        ("'$ROOT'/a", "'$ROOT'/a"),
+        ("\\$ROOT/a", "\\$ROOT/a"),
+        ("ROOT=x; $ROOT/a", "ROOT=x; $ROOT/a"),
+    ] {
+        assert_eq!(with_directories(command, &directories), expected);
+    }
+    let spaced = [("ROOT".to_owned(), "/a b".into())];
+    assert_eq!(with_directories("$ROOT/a", &spaced), "$ROOT/a");
+}

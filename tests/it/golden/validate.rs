@@ -9,9 +9,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forge_hooks::cli::{self, Io};
+use forge_hooks::compat::{CLAUDE, OtherTools, TOOLS, Tool};
 use forge_hooks::{
-    AppProfile, Approval, Dialect, EventSpec, EventType, HookConfig, HookRegistry, Hooks,
-    HooksBuilder, TrustPolicy,
+    AppProfile, Approval, EventSpec, EventType, HookConfig, HookRegistry, Hooks, HooksBuilder,
+    TrustPolicy,
 };
 use serde_json::Value;
 
@@ -46,14 +47,23 @@ impl Place {
     fn host(&self) -> HooksBuilder {
         Hooks::builder(AppProfile::default())
             .config_home(self.path("config"))
-            .home(self.path("home"))
+            .other_tools(self.tools([]))
             .project(self.path("project"))
             .approve_command("forge-hooks trust")
     }
 
+    fn tools<const N: usize>(&self, tools: [&'static Tool; N]) -> OtherTools {
+        OtherTools::new(tools).with_home(self.path("home"))
+    }
+
     /// The hooks files of a project and its plugins, loaded by a host that knows the other tools.
     fn load(&self) -> String {
-        self.run(self.host().other_tools(Dialect::ALL.iter().copied()), &[])
+        self.run(self.host().other_tools(self.tools(TOOLS)), &[])
+    }
+
+    fn load_plugin(&self, name: &str) -> String {
+        let tools = self.tools([]).with_plugin(self.path(name));
+        self.run(self.host().other_tools(tools), &[])
     }
 
     fn check(&self, name: &str) -> String {
@@ -88,9 +98,7 @@ impl Place {
     }
 
     fn config(&self) -> HookConfig {
-        HookConfig::default()
-            .with_config_home(self.path("config"))
-            .with_home(self.path("home"))
+        HookConfig::default().with_config_home(self.path("config"))
     }
 
     /// The store of approvals, as an earlier version would have written it.
@@ -363,49 +371,48 @@ const SCENARIOS: &[Scenario] = &[
     }),
     ("plugin", |place| {
         place.write("p/hooks/hooks.json", handlers("Stop", "5"));
-        place.run(place.host().plugin(place.path("p")), &[])
+        place.load_plugin("p")
     }),
     ("plugin-checked", |place| {
         place.write("p/.claude-plugin/plugin.json", "{}");
         place.write("p/hooks/hooks.json", handlers("Stop", "5"));
         place.check("p/hooks/hooks.json")
     }),
-    ("plugin-missing", |place| {
-        place.run(place.host().plugin(place.path("p")), &[])
-    }),
+    ("plugin-missing", |place| place.load_plugin("p")),
     ("plugin-manifest", |place| {
         place.write("p/.claude-plugin/plugin.json", handlers("Stop", "5"));
-        place.run(place.host().plugin(place.path("p")), &[])
+        place.load_plugin("p")
     }),
     ("plugin-manifest-names", |place| {
         let names = r#"{"hooks": ["./a.json", "../b.json", "c.json"]}"#;
         place.write("p/.codex-plugin/plugin.json", names);
         place.write("p/a.json", handlers("Stop", "5"));
-        place.run(place.host().plugin(place.path("p")), &[])
+        place.load_plugin("p")
     }),
     ("plugin-manifest-number", |place| {
         place.write("p/.claude-plugin/plugin.json", r#"{"hooks": 5}"#);
-        place.run(place.host().plugin(place.path("p")), &[])
+        place.load_plugin("p")
     }),
     ("plugin-manifest-broken", |place| {
         place.write("p/.claude-plugin/plugin.json", "{");
-        place.run(place.host().plugin(place.path("p")), &[])
+        place.load_plugin("p")
     }),
     ("plugin-many-files", |place| {
         let names = vec!["\"hooks/hooks.json\""; 101].join(", ");
         let manifest = format!(r#"{{"hooks": [{names}]}}"#);
         place.write("p/.claude-plugin/plugin.json", manifest);
-        place.run(place.host().plugin(place.path("p")), &[])
+        place.load_plugin("p")
     }),
     ("plugins-too-large", |place| {
         for name in ["a", "b", "c"] {
             let text = "5".to_owned() + &" ".repeat(9 << 20);
             place.write(&format!("project/{name}/hooks/hooks.json"), text);
         }
-        let host = ["a", "b", "c"].iter().fold(place.host(), |host, name| {
-            host.plugin(place.path("project").join(name))
-        });
-        place.run(host, &[])
+        let mut tools = place.tools([]);
+        for name in ["a", "b", "c"] {
+            tools = tools.with_plugin(place.path("project").join(name));
+        }
+        place.run(place.host().other_tools(tools), &[])
     }),
     ("extension", |place| {
         let directory = "home/.gemini/extensions/e";
@@ -419,16 +426,18 @@ const SCENARIOS: &[Scenario] = &[
     }),
     ("settings-named", |place| {
         let path = place.write("mine.json", handlers("Stop", "5"));
-        place.run(place.host().settings(Dialect::Claude, path), &[])
+        let tools = place.tools([]).with_settings(CLAUDE, path);
+        place.run(place.host().other_tools(tools), &[])
     }),
     ("settings-missing", |place| {
         let path = place.path("mine.json");
-        place.run(place.host().settings(Dialect::Claude, path), &[])
+        let tools = place.tools([]).with_settings(CLAUDE, path);
+        place.run(place.host().other_tools(tools), &[])
     }),
     ("strict-guards", |place| {
         place.write("project/.claude/settings.json", handlers("Stop", "5"));
-        let host = place.host().other_tools([Dialect::Claude]).strict_guards();
-        place.run(host, &[])
+        let tools = place.tools([CLAUDE]).with_strict_guards();
+        place.run(place.host().other_tools(tools), &[])
     }),
     ("unapproved", |place| {
         place.project_file(&with_hooks(HOOK));
@@ -467,7 +476,7 @@ const SCENARIOS: &[Scenario] = &[
     ("unapproved-of-claude", |place| {
         let handler = r#"{"type": "command", "command": "x", "statusMessage": "checks"}"#;
         place.write("project/.claude/settings.json", handlers("Stop", handler));
-        place.load_approved(|host| host.other_tools([Dialect::Claude]))
+        place.load_approved(|host| host.other_tools(place.tools([CLAUDE])))
     }),
     ("approved", |place| {
         place.project_file(&with_hooks(HOOK));

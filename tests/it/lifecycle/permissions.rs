@@ -2,10 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use forge_hooks::{Decision, FailureKind, Permission};
+use forge_hooks::{Decision, FailureKind, Permission, compat};
 use serde_json::{Value, json};
 
 use super::Host;
+use crate::support::hook_of;
 
 #[test]
 fn a_permission_has_its_events_in_order() {
@@ -143,9 +144,8 @@ fn a_question_outranks_a_tools_grant() {
     let host = Host::with([]);
     let answer = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest",
         "decision": {"behavior": "allow"}}});
-    let entry = json!({"event": "permission:prompt", "command": host.world.says(&answer.to_string()),
-        "dialect": {"name": "claude", "event": "PermissionRequest"}});
-    let grants = forge_hooks::Hook::from_json(&entry).unwrap();
+    let says = host.world.says(&answer.to_string());
+    let grants = hook_of(compat::CLAUDE, "PermissionRequest", "", &says);
     host.world.registry().register(grants);
     let hooks = host.lifecycle();
     let request = || hooks.permission("bash", "execute").hooks_may_grant();

@@ -56,7 +56,8 @@ fn a_projects_hooks_wait_for_an_approval() {
 fn a_plugin_within_the_project_waits_too() {
     let hook = settings("PreToolUse", "Bash", &command("true"));
     let place = Place::new([("project/p/hooks/hooks.json", hook.as_str())]);
-    let config = place.config().with_plugin(place.world.path("project/p"));
+    let tools = place.tools().with_plugin(place.world.path("project/p"));
+    let config = place.config_with(tools);
     let policy = TrustPolicy::Approved(store(&place));
     let report = place.load_with(&config, policy);
     assert_eq!(report.problems.len(), 1);
@@ -118,7 +119,7 @@ fn an_approved_hook_that_is_gone_blocks() {
     assert!(load(&place)[0].contains("was approved"));
     assert!(!place.world.outcome(&bash()).allowed());
     // A host that does not load them at all misses none.
-    let config = place.config().with_other_tools([]);
+    let config = place.config_with(place.tools().with_tools([]));
     let _ = place.load_with(&config, TrustPolicy::Approved(store(&place)));
     assert!(place.world.outcome(&bash()).allowed());
 }

@@ -13,7 +13,8 @@ fn a_manifest_names_so_many_files() {
         "project/p/.claude-plugin/plugin.json",
         json!({"hooks": names}).to_string().as_str(),
     )]);
-    let config = place.config().with_plugin(place.world.path("project/p"));
+    let tools = place.tools().with_plugin(place.world.path("project/p"));
+    let config = place.config_with(tools);
     let report = place.load_with(&config, forge_hooks::TrustPolicy::Everything);
     assert_eq!(report.problems.len(), 101);
     let last = report.problems[100].to_string();

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use forge_hooks::{
-    AppProfile, Dialect, FailurePolicy, HookCommand, HookConfig, HookEvent, Hooks, Severity, Shell,
-    TrustPolicy,
+    AppProfile, FailurePolicy, HookCommand, HookConfig, HookEvent, Hooks, Severity, Shell,
+    TrustPolicy, compat,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -40,7 +40,8 @@ fn files_are_read_in_order_native_first() {
             r#"{"hooks": [{"event": "tool:pre_execute", "command": "native"}]}"#,
         ),
     ]);
-    let config = place.config().with_plugin(place.world.path("plugin"));
+    let tools = place.tools().with_plugin(place.world.path("plugin"));
+    let config = place.config_with(tools);
     let report = place.load_with(&config, TrustPolicy::Everything);
     assert!(report.problems.is_empty(), "{report:?}");
     let expected = [
@@ -59,8 +60,8 @@ fn files_are_read_in_order_native_first() {
     assert_eq!(place.commands(), expected);
     assert_eq!((report.loaded, report.files.len()), (11, 11));
     let hooks = place.world.registry().hooks();
-    let dialects = [0, 1, 2, 3, 10].map(|index| hooks[index].dialect().as_str());
-    assert_eq!(dialects, ["native", "claude", "codex", "gemini", "claude"]);
+    let protocols = [0, 1, 2, 3, 10].map(|index| hooks[index].protocol_name());
+    assert_eq!(protocols, ["native", "claude", "codex", "gemini", "claude"]);
     assert_eq!(hooks[6].base_dir(), Some(&*place.root()));
     assert_eq!(hooks[1].base_dir(), None);
 }
@@ -72,18 +73,18 @@ fn only_the_named_tools_are_loaded() {
         ("project/.claude/settings.json", text.as_str()),
         ("project/.codex/hooks.json", &text),
     ]);
-    let config = place.config().with_other_tools([Dialect::Codex]);
+    let config = place.config_with(place.tools().with_tools([compat::CODEX]));
     let _ = place.load_with(&config, TrustPolicy::Everything);
     let hooks = place.world.registry().hooks();
     assert_eq!(hooks.len(), 1);
-    assert_eq!(hooks[0].dialect(), Dialect::Codex);
+    assert_eq!(hooks[0].protocol_name(), "codex");
 }
 
 #[test]
 fn a_home_that_is_the_project_is_read_once() {
     let text = settings("PreToolUse", "Bash", &command("x"));
     let place = Place::new([("project/.claude/settings.json", text.as_str())]);
-    let config = place.config().with_home(place.root());
+    let config = place.config_with(place.tools().with_home(place.root()));
     let _ = place.load_with(&config, TrustPolicy::Everything);
     assert_eq!(place.commands(), ["x"]);
     assert_eq!(place.world.registry().hooks()[0].base_dir(), None);
@@ -106,17 +107,16 @@ fn plugins_are_known_by_their_manifests() {
             &settings("Stop", "", &command("claude")),
         ),
     ]);
-    let config = place.config().with_other_tools([]);
-    let config = config.with_plugin(place.world.path("a"));
-    let config = config.with_plugin(place.world.path("b"));
-    let report = place.load_with(
-        &config.with_plugin(place.world.path("c")),
-        TrustPolicy::Everything,
-    );
+    let mut tools = place.tools().with_tools([]);
+    for plugin in ["a", "b", "c"] {
+        tools = tools.with_plugin(place.world.path(plugin));
+    }
+    let report = place.load_with(&place.config_with(tools), TrustPolicy::Everything);
     assert_eq!(place.commands(), ["gemini", "manifest", "claude"]);
     let expected = ["error: c: the path is not a directory, expected the directory of a plugin"];
     assert_eq!(place.problems(&report), expected);
-    let plugin_root = &place.world.registry().hooks()[0].to_json()["dialect"]["plugin_root"];
+    let entry = place.world.registry().hooks()[0].to_json();
+    let plugin_root = &entry["protocol"]["definition"]["plugin_root"];
     assert_eq!(*plugin_root, json!(place.world.path("a")));
 }
 
@@ -131,12 +131,11 @@ fn a_host_names_the_tools_when_it_loads() {
         ),
         ("project/.claude/settings.json", &user),
     ]);
+    let tools = place.tools().with_tools([compat::CLAUDE]);
     let hooks = Hooks::builder(AppProfile::default())
         .config_home(place.world.path("config"))
-        .home(place.world.path("home"))
         .project(place.root())
-        .other_tools([Dialect::Claude])
-        .plugin(place.world.path("plugin"))
+        .other_tools(tools.with_plugin(place.world.path("plugin")))
         .load();
     let registered = hooks.registry().hooks();
     let names: Vec<_> = registered.iter().map(|hook| hook.label()).collect();
@@ -161,7 +160,8 @@ fn a_manifest_can_name_its_hooks_files() {
         ("p/more.json", &settings("Stop", "", &command("more"))),
         ("x.json", &settings("Stop", "", &command("outside"))),
     ]);
-    let config = place.config().with_plugin(place.world.path("p"));
+    let tools = place.tools().with_plugin(place.world.path("p"));
+    let config = place.config_with(tools);
     let report = place.load_with(&config, TrustPolicy::Everything);
     assert_eq!(place.commands(), ["usual", "more"]);
     let expected = "error: p/.claude-plugin/plugin.json: the manifest names `../x.json`, which is not a file of the plugin";
@@ -191,7 +191,7 @@ fn the_keys_of_a_handler_are_read() {
     assert_eq!(hook.timeout(), Duration::from_secs(5));
     assert_eq!(hook.on_failure(), FailurePolicy::Block);
     assert!(hook.background());
-    assert_eq!(hook.to_json()["dialect"]["status_message"], "Looking");
+    assert_eq!(hook.label(), "Looking");
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn timeouts_have_the_tools_unit_and_default() {
             Duration::from_secs_f64(seconds),
             "{file}"
         );
-        let is_gemini = hooks[0].dialect() == Dialect::Gemini && handler.contains("env");
+        let is_gemini = hooks[0].protocol_name() == "gemini" && handler.contains("env");
         assert_eq!(hooks[0].name(), is_gemini.then_some("n"));
         assert_eq!(hooks[0].env().contains_key("A"), is_gemini);
     }
@@ -266,9 +266,8 @@ fn events_are_those_of_this_crate() {
 fn a_host_can_name_its_tools() {
     let text = settings("PreToolUse", "Bash", &command("x"));
     let place = Place::new([("project/.claude/settings.json", text.as_str())]);
-    let config = place
-        .config()
-        .with_tool_alias(Dialect::Claude, "run", "Bash");
+    let tools = place.tools();
+    let config = place.config_with(tools.with_tool_alias(compat::CLAUDE, "run", "Bash"));
     let _ = place.load_with(&config, TrustPolicy::Everything);
     let hook = &place.world.registry().hooks()[0];
     assert!(hook.matches(&HookEvent::tool_pre_execute("run", json!({})), true));
@@ -317,8 +316,8 @@ fn unusable_entries_block_with_strict_guards() {
     let place = Place::new([("project/.claude/settings.json", text)]);
     let _ = place.load();
     assert_eq!(place.world.registry().len(), 1);
-    let strict = place.config().with_strict_guards();
-    let report = place.load_with(&strict, TrustPolicy::Everything);
+    let strict = |place: &Place| place.config_with(place.tools().with_strict_guards());
+    let report = place.load_with(&strict(&place), TrustPolicy::Everything);
     assert_eq!(report.problems[0].severity, Severity::Warning);
     let hooks = place.world.registry().hooks();
     assert!(
@@ -334,10 +333,7 @@ fn unusable_entries_block_with_strict_guards() {
     let broken = Place::new([("project/.claude/settings.json", "{")]);
     let _ = broken.load();
     assert!(broken.world.outcome(&bash).allowed());
-    let _ = broken.load_with(
-        &strict.with_home(broken.world.path("home")),
-        TrustPolicy::Everything,
-    );
+    let _ = broken.load_with(&strict(&broken), TrustPolicy::Everything);
     assert!(!broken.world.outcome(&bash).allowed());
 }
 
@@ -418,7 +414,8 @@ proptest! {
     ) {
         let text = pieces.concat();
         let nested = format!(r#"{{"hooks": {{"PreToolUse": [{{"hooks": [{{{text}}}]}}]}}}}"#);
-        let config = forge_hooks::HookConfig::default().with_strict_guards();
+        let tools = compat::OtherTools::new([]).with_strict_guards();
+        let config = forge_hooks::HookConfig::default().with_other_tools(tools);
         for name in [".claude/a.json", ".codex/a.json", ".gemini/a.json"] {
             let _ = config.check_text(name, &text).render(false);
             let _ = config.check_text(name, &nested).render(false);

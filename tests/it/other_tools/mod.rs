@@ -7,11 +7,10 @@ mod loading;
 
 use std::path::PathBuf;
 
-use forge_hooks::{Dialect, Hook, HookConfig, LoadReport, TrustPolicy};
+use forge_hooks::compat::{self, OtherTools};
+use forge_hooks::{Hook, HookConfig, LoadReport, TrustPolicy};
 
 use crate::support::World;
-
-const TOOLS: [Dialect; 3] = [Dialect::Claude, Dialect::Codex, Dialect::Gemini];
 
 /// A home and a project with files of other tools.
 pub(crate) struct Place {
@@ -32,11 +31,17 @@ impl Place {
         self.world.path("project")
     }
 
+    pub(crate) fn tools(&self) -> OtherTools {
+        OtherTools::new(compat::TOOLS).with_home(self.world.path("home"))
+    }
+
     pub(crate) fn config(&self) -> HookConfig {
-        HookConfig::default()
-            .with_config_home(self.world.path("config"))
-            .with_home(self.world.path("home"))
-            .with_other_tools(TOOLS)
+        self.config_with(self.tools())
+    }
+
+    pub(crate) fn config_with(&self, tools: OtherTools) -> HookConfig {
+        let config = HookConfig::default().with_config_home(self.world.path("config"));
+        config.with_other_tools(tools)
     }
 
     pub(crate) fn load_with(&self, config: &HookConfig, policy: TrustPolicy) -> LoadReport {

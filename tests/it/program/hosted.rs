@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use forge_hooks::cli::{self, Io};
-use forge_hooks::{AppProfile, Dialect, EventSpec, EventType, Hooks};
+use forge_hooks::compat::{self, OtherTools};
+use forge_hooks::{AppProfile, EventSpec, EventType, Hooks};
 use tempfile::TempDir;
 
 use super::{GUARDED, User, with};
@@ -155,8 +156,7 @@ fn hooks_of_other_tools_are_approved() {
         r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "exit 2"}]}]}}"#;
     std::fs::write(project.join(".claude/settings.json"), settings).unwrap();
     let builder = Hooks::builder(AppProfile::new("mygame"))
-        .other_tools([Dialect::Claude])
-        .home(home.path());
+        .other_tools(OtherTools::new([compat::CLAUDE]).with_home(home.path()));
     let host = || builder.clone().config_home(home.path()).load();
     let root = project.to_str().unwrap();
     let run = |args: &[&str]| {

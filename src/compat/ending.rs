@@ -1,9 +1,10 @@
-//! Reads the answer of another tool's hook by that tool's rules, with notes for its author.
+//! Reads the end of another tool's hook by that tool's rules, with notes for its author.
+//!
+//! What all tools have in common; each tool's own rules are in its file.
 
 use super::conclusion::{Conclusion, HookEnd};
-use super::{claude, codex, gemini};
+use super::tool::{Event, Tool};
 use crate::hook::Decision;
-use crate::hook::Dialect;
 
 /// A note on an answer among other text.
 const PLAIN_TEXT: &str =
@@ -11,7 +12,7 @@ const PLAIN_TEXT: &str =
 
 /// What an answer that its tool does not understand does.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Strictness {
+pub(super) enum Strictness {
     /// Nothing: the event cannot be blocked.
     CannotBlock,
     /// The answer is ignored, as the tool ignores it.
@@ -20,19 +21,14 @@ pub(crate) enum Strictness {
     Strict,
 }
 
-/// Reads how a hook ended on what its tool calls `event`.
-pub(crate) fn read_foreign_answer(
-    dialect: Dialect,
-    event: &str,
+/// Reads how a hook ended.
+pub(super) fn read(
+    tool: &Tool,
+    event: &Event,
     strictness: Strictness,
     ended: &HookEnd<'_>,
 ) -> Conclusion {
-    let mut conclusion = match dialect {
-        Dialect::Claude => claude::read(event, ended),
-        Dialect::Codex => codex::read(event, ended),
-        Dialect::Gemini => gemini::read(event, ended),
-        Dialect::Native => Conclusion::default(),
-    };
+    let mut conclusion = (tool.read)(event, ended);
     if strictness == Strictness::CannotBlock {
         return conclusion;
     }
@@ -41,7 +37,7 @@ pub(crate) fn read_foreign_answer(
     conclusion.diagnostics.extend(about_code);
     let about_output = match blocks || conclusion.unusable.is_some() {
         true => None,
-        false => about_output(dialect, ended),
+        false => conclusion.ignored.take().or_else(|| about_text(ended)),
     };
     if strictness == Strictness::Lenient {
         conclusion.diagnostics.extend(about_output);
@@ -79,19 +75,13 @@ fn is_missing_file(stderr: &str) -> bool {
     stderr.contains("can't open file") || stderr.contains("Failed to spawn")
 }
 
-/// A note on a decision that the tool does not read: among other text, or outside of its object.
-fn about_output(dialect: Dialect, ended: &HookEnd<'_>) -> Option<String> {
-    match ended.object() {
-        Some(object) if dialect == Dialect::Claude && object.contains_key("permissionDecision") => {
-            Some("`permissionDecision` is ignored outside of `hookSpecificOutput`".to_owned())
-        }
-        Some(_) => None,
-        None => {
-            let mut lines = ended.stdout.lines();
-            let decides =
-                |line: &str| line.trim_start().starts_with('{') && line.contains("ecision\"");
-            let is_broken = ended.stdout.trim_start().starts_with('{');
-            (is_broken || lines.any(decides)).then(|| PLAIN_TEXT.to_owned())
-        }
+/// A note on a decision among other text.
+fn about_text(ended: &HookEnd<'_>) -> Option<String> {
+    if ended.object().is_some() {
+        return None;
     }
+    let mut lines = ended.stdout.lines();
+    let decides = |line: &str| line.trim_start().starts_with('{') && line.contains("ecision\"");
+    let is_broken = ended.stdout.trim_start().starts_with('{');
+    (is_broken || lines.any(decides)).then(|| PLAIN_TEXT.to_owned())
 }

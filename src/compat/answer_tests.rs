@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::answer::{Strictness, read_foreign_answer};
 use super::conclusion::HookEnd;
-use crate::hook::Dialect::{self, Claude, Codex, Gemini};
+use super::ending::{self, Strictness};
+use super::tool::{Event, Tool};
+use super::{CLAUDE, CODEX, GEMINI, TOOLS};
 
 proptest! {
     /// For every event of every tool, and any exit code.
@@ -19,13 +20,13 @@ proptest! {
     ) {
         let specific = format!("{{\"hookEventName\": \"PreToolUse\", \"{nested}\": {value}}}");
         let whole = format!("{{\"{key}\": {value}, \"hookSpecificOutput\": {specific}}}");
-        for dialect in [Claude, Codex, Gemini] {
-            for event in crate::hook::dialects::events(dialect) {
+        for tool in TOOLS {
+            for event in tool.events {
                 for stdout in [&whole, &specific, &value] {
-                    let said = read(dialect, event.name, (code, stdout, &stderr));
+                    let said = read(tool, event, (code, stdout, &stderr));
                     let blocks = said.starts_with("block");
                     let may_block = !matches!(event.name, "PostToolUse" | "SessionStart" | "AfterTool");
-                    prop_assert!(may_block || !blocks, "{dialect} {} {stdout}: {said}", event.name);
+                    prop_assert!(may_block || !blocks, "{tool} {} {stdout}: {said}", event.name);
                 }
             }
         }
@@ -33,14 +34,14 @@ proptest! {
 }
 
 /// A summary: `block: why`, then the other parts.
-fn read(dialect: Dialect, event: &str, ended: (i32, &str, &str)) -> String {
+fn read(tool: &Tool, event: &Event, ended: (i32, &str, &str)) -> String {
     let (code, stdout, stderr) = ended;
     let ended = HookEnd {
         code,
         stdout,
         stderr,
     };
-    let conclusion = read_foreign_answer(dialect, event, Strictness::Lenient, &ended);
+    let conclusion = ending::read(tool, event, Strictness::Lenient, &ended);
     let output = conclusion.output;
     let mut parts = Vec::new();
     if let Some(decision) = output.decision {
@@ -78,16 +79,17 @@ fn read(dialect: Dialect, event: &str, ended: (i32, &str, &str)) -> String {
 }
 
 #[track_caller]
-fn rows(dialect: Dialect, rows: &[(&str, (i32, &str, &str), &str)]) {
+fn rows(tool: &Tool, rows: &[(&str, (i32, &str, &str), &str)]) {
     for (event, ended, expected) in rows {
-        assert_eq!(read(dialect, event, *ended), *expected, "{event} {ended:?}");
+        let kind = tool.event_named(event).unwrap();
+        assert_eq!(read(tool, kind, *ended), *expected, "{event} {ended:?}");
     }
 }
 
 #[test]
 fn claude_reads_exit_codes() {
     rows(
-        Claude,
+        CLAUDE,
         &[
             ("PreToolUse", (0, "", ""), ""),
             ("PreToolUse", (0, "fine", ""), ""),
@@ -143,7 +145,7 @@ fn claude_reads_json_on_every_exit_code() {
     let request = r#"{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision":
         {"behavior": "deny", "message": "why"}}}"#;
     rows(
-        Claude,
+        CLAUDE,
         &[
             ("PreToolUse", (0, deny, ""), "block: why"),
             ("PreToolUse", (1, deny, ""), "block: why"),
@@ -231,7 +233,7 @@ fn claude_refuses_what_does_not_fit() {
     let nameless = r#"{"hookSpecificOutput": {"permissionDecision": "deny"}}"#;
     let other = r#"{"hookSpecificOutput": {"hookEventName": "PostToolUse"}}"#;
     rows(
-        Claude,
+        CLAUDE,
         &[
             (
                 "PreToolUse",
@@ -281,7 +283,7 @@ fn claude_replaces_inputs_and_outputs() {
     let output = r#"{"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedMCPToolOutput": "x",
         "additionalContext": "c"}}"#;
     rows(
-        Claude,
+        CLAUDE,
         &[
             (
                 "PreToolUse",
@@ -306,7 +308,7 @@ fn codex_reads_json_on_exit_code_0_only() {
     let request = r#"{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision":
         {"behavior": "deny", "message": "why"}}}"#;
     rows(
-        Codex,
+        CODEX,
         &[
             ("PreToolUse", (0, &decision("deny"), ""), "block: why"),
             (
@@ -398,7 +400,7 @@ fn codex_reads_json_on_exit_code_0_only() {
 fn gemini_reads_json_and_text() {
     let deny = r#"{"decision": "deny", "reason": "why"}"#;
     rows(
-        Gemini,
+        GEMINI,
         &[
             ("BeforeTool", (0, deny, ""), "block: why"),
             ("BeforeTool", (1, deny, ""), "block: why"),

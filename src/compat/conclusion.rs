@@ -5,16 +5,15 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::hook::kind;
-use crate::hook::{Decision, HookOutput};
+use crate::hook::{Decision, HookOutput, kind};
 
 /// How a hook ended, and what it wrote.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct HookEnd<'a> {
+pub(super) struct HookEnd<'a> {
     /// Its exit code; negative if a signal ended it.
-    pub(crate) code: i32,
-    pub(crate) stdout: &'a str,
-    pub(crate) stderr: &'a str,
+    pub(super) code: i32,
+    pub(super) stdout: &'a str,
+    pub(super) stderr: &'a str,
 }
 
 impl HookEnd<'_> {
@@ -31,14 +30,16 @@ impl HookEnd<'_> {
 
 /// What a tool concludes from it.
 #[derive(Debug, Default)]
-pub(crate) struct Conclusion {
-    pub(crate) output: HookOutput,
+pub(super) struct Conclusion {
+    pub(super) output: HookOutput,
     /// Whether the tool uses the output, so that the exit code is not a failure.
-    pub(crate) replaces_exit_code: bool,
+    pub(super) replaces_exit_code: bool,
     /// The reason why the tool cannot use the answer, if so. It then continues as if the hook had
     /// failed.
-    pub(crate) unusable: Option<String>,
-    pub(crate) diagnostics: Vec<String>,
+    pub(super) unusable: Option<String>,
+    /// A decision in the answer that the tool does not read.
+    pub(super) ignored: Option<String>,
+    pub(super) diagnostics: Vec<String>,
 }
 
 impl Conclusion {

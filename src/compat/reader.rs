@@ -2,56 +2,71 @@
 //! does not affect the others. Each problem has its position.
 
 use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jsonc_parser::ast;
 use serde_json::Value;
 
 use super::handler::{Group, Handler};
 use super::lint;
+use super::matcher::SharedAllowance;
 use super::node::Node;
-use super::origin::Origin;
 use super::outline::{Groups, Outline};
-use crate::config::content::Loaded;
-use crate::config::entry::to_value;
-use crate::config::file::FileError;
-use crate::config::lint::Finding;
-use crate::config::outline::{Failure, Member, parse};
-use crate::config::reader::FileReader;
-use crate::config::report::Severity;
-use crate::hook::dialects::{self, ForeignEvent};
-use crate::hook::{Dialect, Foreign, Hook, HookError, NotCompiled};
+use super::protocol::{ToolAliases, ToolProtocol};
+use super::tool::{Event, Tool};
+use crate::config::reading::{
+    Failure, FileError, FileReader, Finding, Loaded, Member, parse, to_value,
+};
+use crate::config::{Form, Severity, Switches};
+use crate::hook::{FailurePolicy, Hook, Protocol};
 use crate::pattern::EventPattern;
 use crate::printable::shortened;
 
-/// The hooks that a file switches off.
-#[derive(Default)]
-pub(super) struct Switches {
-    pub(super) all_off: bool,
-    /// The names or commands of hooks.
-    pub(super) disabled: Vec<String>,
+/// The origin of a file's hooks, and its effect on each hook.
+pub(super) struct Origin {
+    pub(super) tool: &'static Tool,
+    /// The project's root; none for the user's files.
+    pub(super) base_dir: Option<Arc<Path>>,
+    pub(super) plugin: Option<PathBuf>,
+    pub(super) aliases: Arc<ToolAliases>,
+    /// Whether failures and unreadable files block.
+    pub(super) is_strict: bool,
 }
 
-/// Reads a text into `loaded`; returns the hooks that it switches off.
-pub(super) fn read(text: &str, origin: &Origin, loaded: &mut Loaded) -> Switches {
-    let mut reader = Reader {
-        file: FileReader::new(text, loaded),
-        origin,
-        switches: Switches::default(),
-    };
-    if let Err((error, range)) = reader.try_read() {
-        let words = match error {
-            FileError::NoObject => "expected an object with an object `hooks`".to_owned(),
-            other => other.to_string(),
-        };
-        let problem = reader.file.problem(Severity::Error, &range, words);
-        origin.give_up(problem, reader.file.loaded);
+impl Form for Origin {
+    fn title(&self) -> &'static str {
+        self.tool.title
     }
-    reader.switches
+
+    fn is_strict(&self) -> bool {
+        self.is_strict
+    }
+
+    fn read(&self, text: &str, is_compiled: bool, loaded: &mut Loaded) -> Switches {
+        let mut reader = Reader {
+            file: FileReader::new(text, loaded),
+            origin: self,
+            is_compiled,
+            allowance: SharedAllowance::default(),
+            switches: Switches {
+                protocol: self.tool.name,
+                ..Switches::default()
+            },
+        };
+        if let Err((error, range)) = reader.try_read() {
+            reader.give_up(&error, &range);
+        }
+        reader.switches
+    }
 }
 
 struct Reader<'a> {
     file: FileReader<'a>,
     origin: &'a Origin,
+    /// Whether expressions are compiled now.
+    is_compiled: bool,
+    allowance: SharedAllowance,
     switches: Switches,
 }
 
@@ -82,11 +97,23 @@ impl Place<'_> {
 }
 
 impl Reader<'_> {
+    fn give_up(&mut self, error: &FileError, range: &Range<usize>) {
+        let words = match error {
+            FileError::NoObject => "expected an object with an object `hooks`".to_owned(),
+            other => other.to_string(),
+        };
+        let problem = self.file.problem(Severity::Error, range, words);
+        match self.origin.is_strict {
+            true => self.file.loaded.give_up(problem),
+            false => self.file.loaded.ignore(problem),
+        }
+    }
+
     fn try_read(&mut self) -> Result<(), Failure> {
         let outline = Outline::of(self.file.text)?;
         for member in &outline.others {
             self.setting(member)?;
-            if let Some(event) = dialects::event(self.origin.tool.dialect, &member.key) {
+            if let Some(event) = self.origin.tool.event_named(&member.key) {
                 self.event_outside(event, member);
             }
         }
@@ -102,7 +129,7 @@ impl Reader<'_> {
     }
 
     /// Reports an event next to `hooks`: its tool ignores the hooks.
-    fn event_outside(&mut self, event: &'static ForeignEvent, member: &Member<'_>) {
+    fn event_outside(&mut self, event: &'static Event, member: &Member<'_>) {
         let words = "an event outside of `hooks`: its hooks do not run";
         let finding = Finding::new(event.name, words)
             .at(Severity::Error, &member.key_range)
@@ -113,18 +140,15 @@ impl Reader<'_> {
 
     /// Reads the keys that switch hooks off.
     fn setting(&mut self, member: &Member<'_>) -> Result<(), Failure> {
-        let dialect = self.origin.tool.dialect;
-        let is_switch = match dialect {
-            Dialect::Claude => member.key == "disableAllHooks",
-            Dialect::Gemini => member.key == "hooksConfig",
-            _ => false,
-        };
-        if !is_switch {
+        let keys = self.origin.tool.files.switches;
+        let is_all_off = keys.all_off == Some(&*member.key);
+        let is_settings = keys.settings == Some(&*member.key);
+        if !is_all_off && !is_settings {
             return Ok(());
         }
         let tree = parse(self.file.text, &member.value)?;
         let value = to_value(&tree, 0).unwrap_or_default();
-        if dialect == Dialect::Claude {
+        if is_all_off {
             self.switches.all_off = value == Value::Bool(true);
             return Ok(());
         }
@@ -161,15 +185,15 @@ impl Reader<'_> {
     }
 
     /// Returns the event of a key, if hosts fire it.
-    fn event(&mut self, groups: &Groups<'_>) -> Option<(&'static ForeignEvent, &'static str)> {
+    fn event(&mut self, groups: &Groups<'_>) -> Option<(&'static Event, &'static str)> {
         let tool = self.origin.tool;
         let name = &*groups.event;
-        if tool.settings_in_hooks.contains(&name) {
+        if tool.files.switches.not_events.contains(&name) {
             return None;
         }
-        let known = dialects::event(tool.dialect, name);
+        let known = tool.event_named(name);
         if let Some(event) = known
-            && let Some(pattern) = event.event
+            && let Some(pattern) = event.ours
         {
             return Some((event, pattern));
         }
@@ -186,25 +210,25 @@ impl Reader<'_> {
         finding.range = groups.key_range.clone();
         if known.is_none() {
             finding.severity = Severity::Error;
-            finding.message = format!("`{}` is not an event of {}", shortened(name), tool.name);
-            finding.suggestion = lint::nearest_event(tool.dialect, name).map(str::to_owned);
+            finding.message = format!("`{}` is not an event of {}", shortened(name), tool.title);
+            finding.suggestion = lint::nearest_event(tool, name).map(str::to_owned);
         }
         let meant = finding.suggestion.clone();
         let reason = self.file.report(None, finding);
-        let meant = meant.and_then(|name| dialects::event(tool.dialect, &name));
+        let meant = meant.and_then(|name| tool.event_named(&name));
         if let Some(event) = meant {
             self.event_placeholder(event, &reason, groups.key_range.start);
         }
         None
     }
 
-    fn event_placeholder(&mut self, event: &'static ForeignEvent, reason: &str, at: usize) {
-        if let Some(pattern) = event.event {
-            let foreign = self.origin.foreign(event, "");
+    fn event_placeholder(&mut self, event: &'static Event, reason: &str, at: usize) {
+        if let Some(pattern) = event.ours {
+            let protocol = self.protocol(event, "");
             let group = Group {
                 event,
                 pattern,
-                foreign,
+                protocol,
             };
             self.placeholder(&group, reason, at);
         }
@@ -214,13 +238,13 @@ impl Reader<'_> {
         &mut self,
         tree: &ast::Value<'_>,
         place: Place<'_>,
-        event: &'static ForeignEvent,
+        event: &'static Event,
         pattern: &'static str,
     ) -> Result<(), Failure> {
         let mut group = Group {
             event,
             pattern,
-            foreign: self.origin.foreign(event, ""),
+            protocol: self.protocol(event, ""),
         };
         let mut found = Vec::new();
         let (handlers, matcher) = match group_of(&Node::new(tree), event, self.origin, &mut found) {
@@ -232,10 +256,9 @@ impl Reader<'_> {
         };
         self.findings(&place, found);
         if let Some(matcher) = matcher {
-            group.foreign = self
-                .origin
-                .foreign(event, matcher.text().unwrap_or_default());
-            if let Some(finding) = self.compile(&group.foreign, &matcher, &place)? {
+            group.protocol = self.protocol(event, matcher.text().unwrap_or_default());
+            if let Some(words) = self.fault(&group.protocol) {
+                let finding = Finding::error(&matcher, words);
                 self.unusable(&place, &group, finding);
                 return Ok(());
             }
@@ -245,61 +268,52 @@ impl Reader<'_> {
                 handler: Some(index),
                 ..place
             };
-            self.handler(&Node::new(handler), &place, &group)?;
+            self.handler(&Node::new(handler), &place, &group);
         }
         Ok(())
     }
 
-    /// Returns the problem with an expression at this position, if expressions are compiled now.
-    fn compile(
-        &mut self,
-        foreign: &Foreign,
-        at: &Node<'_, '_>,
-        place: &Place<'_>,
-    ) -> Result<Option<Finding>, Failure> {
-        if !self.origin.is_compiled {
-            return Ok(None);
-        }
-        match foreign.compile(&mut self.file.allowance) {
-            Ok(()) => Ok(None),
-            Err(NotCompiled::Invalid(HookError::Key(error))) => {
-                Ok(Some(Finding::error(at, error.message)))
-            }
-            Err(NotCompiled::Invalid(error)) => Ok(Some(Finding::error(at, error.to_string()))),
-            Err(NotCompiled::TooLarge) => {
-                Err((FileError::ConditionsTooLarge, place.range(&at.range())))
-            }
+    fn protocol(&self, event: &'static Event, matcher: &str) -> ToolProtocol {
+        ToolProtocol {
+            plugin: self.origin.plugin.clone(),
+            aliases: Arc::clone(&self.origin.aliases),
+            ..ToolProtocol::new(self.origin.tool, event, matcher, &self.allowance)
         }
     }
 
-    fn handler(
-        &mut self,
-        node: &Node<'_, '_>,
-        place: &Place<'_>,
-        group: &Group,
-    ) -> Result<(), Failure> {
+    /// Returns why the expressions cannot be used, if they are compiled now.
+    fn fault(&self, protocol: &ToolProtocol) -> Option<String> {
+        let fault = protocol.fault().filter(|_| self.is_compiled);
+        fault.map(str::to_owned)
+    }
+
+    fn handler(&mut self, node: &Node<'_, '_>, place: &Place<'_>, group: &Group) {
         let start = place.range(&node.range()).start;
         let source = self.file.source(None, start);
         let mut found = Vec::new();
         let handler = Handler {
             node,
             group,
-            origin: self.origin,
+            tool: self.origin.tool,
+            base_dir: self.origin.base_dir.as_ref(),
+            is_strict: self.origin.is_strict,
+            allowance: &self.allowance,
             found: &mut found,
         };
         let mut read = handler.hook(source);
         self.findings(place, found);
-        if let Ok(hook) = &read
-            && let Some(foreign) = hook.foreign()
-            && let Some(finding) = self.compile(foreign, node, place)?
+        if let Ok((_, protocol)) = &read
+            && let Some(words) = self.fault(protocol)
         {
-            read = Err(finding);
+            read = Err(Finding::error(node, words));
         }
         match read {
-            Ok(hook) => self.file.add(hook, false, start),
+            Ok((hook, protocol)) => {
+                let hook = hook.with_protocol(Arc::new(protocol));
+                self.file.add(hook, false, start);
+            }
             Err(finding) => self.unusable(place, group, finding),
         }
-        Ok(())
     }
 
     fn findings(&mut self, place: &Place<'_>, found: Vec<Finding>) {
@@ -329,8 +343,8 @@ impl Reader<'_> {
         }
         let mut hook = Hook::placeholder(reason)
             .with_source(self.file.source(None, at))
-            .with_foreign(group.foreign.clone())
-            .with_on_failure(self.origin.policy());
+            .with_protocol(Arc::new(group.protocol.clone()))
+            .with_on_failure(FailurePolicy::Block);
         if let Ok(pattern) = EventPattern::new(group.pattern) {
             hook = hook.with_pattern(pattern);
         }
@@ -341,7 +355,7 @@ impl Reader<'_> {
 /// Returns the handlers of a group, and its matcher.
 fn group_of<'t, 'a>(
     node: &Node<'t, 'a>,
-    event: &ForeignEvent,
+    event: &Event,
     origin: &Origin,
     found: &mut Vec<Finding>,
 ) -> Result<(&'t [ast::Value<'a>], Option<Node<'t, 'a>>), Finding> {
@@ -353,7 +367,10 @@ fn group_of<'t, 'a>(
         if node.get("command").is_none() {
             return Err(Finding::error(node, "`hooks` is missing"));
         }
-        let words = format!("found a handler where {} expects a group", origin.tool.name);
+        let words = format!(
+            "found a handler where {} expects a group",
+            origin.tool.title
+        );
         let help = "put it into {\"hooks\": [ ... ]}";
         return Err(Finding::error(node, words).with_help(help));
     };

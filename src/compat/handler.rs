@@ -2,48 +2,55 @@
 //!
 //! Knows the keys of handlers, not the rest of the file.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jsonc_parser::ast;
 
 use super::lint;
+use super::matcher::SharedAllowance;
 use super::node::Node;
-use super::origin::Origin;
-use crate::config::lint::Finding;
-use crate::hook::dialects::{ForeignEvent, Subject};
-use crate::hook::{FailurePolicy, Foreign, Hook, HookError, HookSource, Shell};
+use super::protocol::ToolProtocol;
+use super::rule::Rule;
+use super::tool::{Event, Handlers, Subject, Tool};
+use crate::config::reading::Finding;
+use crate::hook::{FailurePolicy, Hook, HookError, HookSource, Shell};
 use crate::printable::shortened;
 
 /// The settings of a handler's group.
 pub(super) struct Group {
-    pub(super) event: &'static ForeignEvent,
+    pub(super) event: &'static Event,
     /// The event of this crate.
     pub(super) pattern: &'static str,
-    /// The dialect's settings, with the matcher.
-    pub(super) foreign: Foreign,
+    /// With the matcher.
+    pub(super) protocol: ToolProtocol,
 }
 
 /// A handler, and the problems found so far.
 pub(super) struct Handler<'h, 't, 'a> {
     pub(super) node: &'h Node<'t, 'a>,
     pub(super) group: &'h Group,
-    pub(super) origin: &'h Origin,
+    pub(super) tool: &'static Tool,
+    /// The project's root; none for the user's files.
+    pub(super) base_dir: Option<&'h Arc<Path>>,
+    /// Whether failures block.
+    pub(super) is_strict: bool,
+    pub(super) allowance: &'h SharedAllowance,
     pub(super) found: &'h mut Vec<Finding>,
 }
 
 impl<'t, 'a> Handler<'_, 't, 'a> {
-    /// Returns the hook, or the problem that makes the handler unusable.
-    pub(super) fn hook(mut self, source: HookSource) -> Result<Hook, Finding> {
+    /// Returns the hook and its protocol, or the problem that makes the handler unusable.
+    pub(super) fn hook(mut self, source: HookSource) -> Result<(Hook, ToolProtocol), Finding> {
         self.check_type()?;
         let hook = self.command()?;
-        let foreign = self.foreign()?;
+        let protocol = self.protocol()?;
         let mut hook = hook
             .with_source(source)
-            .with_foreign(foreign)
             .with_on_failure(self.policy())
             .with_timeout(self.timeout());
-        if let Some(base) = &self.origin.base_dir {
+        if let Some(base) = self.base_dir {
             hook = hook.with_base_dir(Arc::clone(base));
         }
         if self.runs_in_background()? {
@@ -56,13 +63,13 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
             hook = hook.with_description(description);
         }
         let hook = self.with_environment(hook);
-        lint::lint(self.node, &hook, self.origin, self.found);
-        Ok(hook)
+        lint::lint(self.node, &hook, &protocol, self.found);
+        Ok((hook, protocol))
     }
 
     /// Returns the value of a key, if the tool reads this key.
     fn get(&self, key: &'static str) -> Option<Node<'t, 'a>> {
-        if self.origin.tool.keys.contains(&key) {
+        if self.tool.handlers.keys.contains(&key) {
             self.node.get(key)
         } else {
             None
@@ -111,19 +118,19 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
     }
 
     fn check_type(&self) -> Result<(), Finding> {
-        let tool = self.origin.tool;
+        let tool = self.tool;
         if !self.node.is_object() {
             let words = self.node.unexpected("an object with `type` and `command`");
             return Err(Finding::error(self.node, words));
         }
         let Some(given) = self.node.get("type") else {
-            let words = format!("has no `type`, so {} ignores it", tool.name);
+            let words = format!("has no `type`, so {} ignores it", tool.title);
             let finding = Finding::error(self.node, words);
             return Err(finding.with_help("add \"type\": \"command\""));
         };
         match given.text() {
             Some("command") => Ok(()),
-            Some(other) if tool.other_types.contains(&other) => {
+            Some(other) if tool.handlers.other_types.contains(&other) => {
                 let words = format!(
                     "handlers of type `{other}` do not run: only type `command` is supported"
                 );
@@ -162,12 +169,12 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
         }
     }
 
-    fn foreign(&mut self) -> Result<Foreign, Finding> {
-        let mut foreign = self.group.foreign.clone();
+    fn protocol(&mut self) -> Result<ToolProtocol, Finding> {
+        let mut protocol = self.group.protocol.clone();
         let message = self.text("statusMessage");
-        foreign.status_message = message.map(|(_, text)| text.to_owned());
+        protocol.status_message = message.map(|(_, text)| text.to_owned());
         let Some((given, rule)) = self.text("if") else {
-            return Ok(foreign);
+            return Ok(protocol);
         };
         if self.group.event.subject != Subject::Tool {
             let event = self.group.event.name;
@@ -175,12 +182,13 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
                 format!("the hook never runs: `{event}` has no tool that a rule could match");
             return Err(Finding::warning(&given, words).with_help("remove `if`"));
         }
-        foreign = foreign.with_condition(rule);
-        if foreign.condition().is_some_and(|rule| !rule.is_rule()) {
+        let rule = Rule::new(rule, self.allowance);
+        if !rule.is_rule() {
             let words = "not a rule such as `Bash(git *)`: it is ignored, and the hook always runs";
             self.warn(&given, words);
         }
-        Ok(foreign)
+        protocol.rule = Some(rule);
+        Ok(protocol)
     }
 
     /// Returns the failure policy. Default: failures are ignored, as the tools do, unless the handler
@@ -188,18 +196,23 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
     fn policy(&mut self) -> FailurePolicy {
         match self.choice("onFailure", ["continue", "block"]) {
             Some("block") => FailurePolicy::Block,
-            _ => self.origin.policy(),
+            _ if self.is_strict => FailurePolicy::Block,
+            _ => FailurePolicy::Continue,
         }
     }
 
     fn timeout(&mut self) -> Duration {
-        let tool = self.origin.tool;
+        let Handlers {
+            timeout_keys,
+            milliseconds,
+            ..
+        } = self.tool.handlers;
         let default = self.group.event.timeout;
-        let mut keys = tool.timeout_keys.iter();
+        let mut keys = timeout_keys.iter();
         let Some(given) = keys.find_map(|key| self.node.get(key)) else {
             return default;
         };
-        let (unit, seconds) = match tool.milliseconds {
+        let (unit, seconds) = match milliseconds {
             true => ("milliseconds", 0.001),
             false => ("seconds", 1.0),
         };
@@ -208,17 +221,17 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
             self.warn(&given, words);
             return default;
         };
-        lint::timeout(&given, number, self.origin, self.found);
+        lint::timeout(&given, number, self.tool, self.found);
         Duration::try_from_secs_f64(number * seconds).unwrap_or(Duration::MAX)
     }
 
     fn runs_in_background(&mut self) -> Result<bool, Finding> {
-        let tool = self.origin.tool;
+        let tool = self.tool;
         let is_async = self.switch("async");
         if let Some(given) = &is_async
-            && tool.skips_async
+            && tool.handlers.skips_async
         {
-            let words = format!("{} does not run handlers with `async`", tool.name);
+            let words = format!("{} does not run handlers with `async`", tool.title);
             return Err(Finding::warning(given, words));
         }
         let rewakes = self.switch("asyncRewake");

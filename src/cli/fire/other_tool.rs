@@ -13,13 +13,11 @@ use crate::cli::ended::Ended;
 use crate::cli::error::{Failure, placed_json_words};
 use crate::cli::sources::{place, title};
 use crate::cli::terminal::Terminal;
-use crate::{
-    Decision, Dialect, EventType, FireOptions, ForeignEventError, HookEvent, HookResult, Outcome,
-    foreign_event,
-};
+use crate::compat::{EventError, Tool};
+use crate::{Decision, EventType, FireOptions, HookEvent, HookResult, Outcome};
 
 pub(super) fn run(
-    dialect: Dialect,
+    tool: &'static Tool,
     args: &Fire,
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
@@ -29,13 +27,13 @@ pub(super) fn run(
         return Err(Failure::new(words).with_fix("name the tool's file with `--settings FILE`"));
     }
     let Some(file) = args.event_json.as_deref() else {
-        let words = format!("`--as {dialect}` needs `--event-json FILE`, and no EVENT");
-        let example = format!("fire --as {dialect} --event-json event.json");
+        let words = format!("`--as {tool}` needs `--event-json FILE`, and no EVENT");
+        let example = format!("fire --as {tool} --event-json event.json");
         let fix = format!("write it as in `{}`", context.command(&example));
         return Err(Failure::new(words).with_fix(fix));
     };
-    let input = read(dialect, file, terminal)?;
-    let hooks = context.load_as(dialect, &named(args)?)?;
+    let input = read(tool, file, terminal)?;
+    let hooks = context.load_as(tool, &named(args)?)?;
     let problems = hooks.report();
     if !args.json {
         terminal.problems(&problems)?;
@@ -81,14 +79,14 @@ enum Input {
     NotFired(String),
 }
 
-fn read(dialect: Dialect, file: &Path, terminal: &mut Terminal<'_>) -> Result<Input, Failure> {
+fn read(tool: &'static Tool, file: &Path, terminal: &mut Terminal<'_>) -> Result<Input, Failure> {
     let text = event::text_of(file, terminal)?;
     let fix = "write it as the tool does: {\"hook_event_name\": \"SessionStart\", ...}";
     let payload: Value = serde_json::from_str(&text)
         .map_err(|error| event::cannot_read(file, placed_json_words(&error)).with_fix(fix))?;
-    match foreign_event(dialect, payload) {
+    match tool.event(payload) {
         Ok(event) => Ok(Input::Event(event)),
-        Err(error @ ForeignEventError::NotFired { .. }) => Ok(Input::NotFired(error.to_string())),
+        Err(error @ EventError::NotFired { .. }) => Ok(Input::NotFired(error.to_string())),
         Err(error) => Err(event::cannot_read(file, error).with_fix(fix)),
     }
 }

@@ -7,9 +7,8 @@ use std::ops::Range;
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
 
-use crate::config::entry::{last, properties};
-use crate::config::lint::Finding;
-use crate::config::report::Severity;
+use crate::config::Severity;
+use crate::config::reading::{Finding, last, properties};
 
 impl Finding {
     pub(super) fn error(at: &Node<'_, '_>, message: impl Into<String>) -> Self {

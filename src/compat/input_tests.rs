@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::input::{foreign_event, payload};
+use super::input::payload;
+use super::tool::Tool;
+use super::{CLAUDE, CODEX, GEMINI};
 use crate::events::{HookEvent, HostContext};
-use crate::hook::Dialect::{self, Claude, Codex, Gemini};
-use crate::hook::{Foreign, dialects};
 
-fn input(dialect: Dialect, name: &str, event: &HookEvent) -> Value {
-    let foreign = Foreign::new(dialect, dialects::event(dialect, name).unwrap(), "");
-    serde_json::from_slice(&payload(&foreign, event, Path::new("/w"))).unwrap()
+fn input(tool: &Tool, name: &str, event: &HookEvent) -> Value {
+    let kind = tool.event_named(name).unwrap();
+    let called = tool.tool_name(event.tool_name.as_deref().unwrap_or_default());
+    serde_json::from_slice(&payload((tool, kind), called, event, Path::new("/w"))).unwrap()
 }
 
 /// Each event of each tool, with only the event itself.
@@ -25,217 +26,217 @@ fn an_event_has_every_field_of_its_tool() {
         "cwd": "/w", "model": ""});
     let gemini = json!({"session_id": "", "transcript_path": "", "cwd": "/w",
         "timestamp": "1970-01-01T00:00:00.000Z"});
-    let tool = || HookEvent::tool_pre_execute("bash", args());
+    let before = || HookEvent::tool_pre_execute("bash", args());
     let after = || HookEvent::tool_post_execute("bash", args(), "out");
-    for (dialect, name, event, own) in [
+    for (tool, name, event, own) in [
         (
-            Claude,
+            CLAUDE,
             "PreToolUse",
-            tool(),
+            before(),
             json!({"tool_name": "Bash", "tool_input": args(), "tool_use_id": ""}),
         ),
         (
-            Claude,
+            CLAUDE,
             "PostToolUse",
             after(),
             json!({"tool_name": "Bash", "tool_input": args(), "tool_use_id": "", "tool_response":
                 {"stdout": "out", "stderr": "", "interrupted": false, "isImage": false}}),
         ),
         (
-            Claude,
+            CLAUDE,
             "PostToolUseFailure",
             HookEvent::tool_error("bash", args(), "e"),
             json!({"tool_name": "Bash", "tool_input": args(), "tool_use_id": "", "error": "e",
                 "is_interrupt": false}),
         ),
         (
-            Claude,
+            CLAUDE,
             "PermissionRequest",
             HookEvent::permission_prompt("write", "execute", None),
             json!({"tool_name": "Write", "tool_input": {}, "perm_level": "execute"}),
         ),
         (
-            Claude,
+            CLAUDE,
             "UserPromptSubmit",
             HookEvent::user_prompt_submit("hi"),
             json!({"prompt": "hi"}),
         ),
         (
-            Claude,
+            CLAUDE,
             "SessionStart",
             HookEvent::session_start("s"),
             json!({"session_id": "s", "source": "startup", "model": ""}),
         ),
         (
-            Claude,
+            CLAUDE,
             "SessionEnd",
             HookEvent::session_end("s"),
             json!({"session_id": "s", "reason": "other"}),
         ),
         (
-            Claude,
+            CLAUDE,
             "Notification",
             HookEvent::notification_show("m"),
             json!({"message": "m", "notification_type": ""}),
         ),
         (
-            Claude,
+            CLAUDE,
             "Stop",
             HookEvent::agent_stop(true),
             json!({"stop_hook_active": true, "last_assistant_message": ""}),
         ),
         (
-            Claude,
+            CLAUDE,
             "SubagentStart",
             HookEvent::agent_subagent_start("Explore"),
             json!({"agent_type": "Explore", "agent_id": ""}),
         ),
         (
-            Claude,
+            CLAUDE,
             "SubagentStop",
             HookEvent::agent_subagent_stop("Explore", false),
             json!({"agent_type": "Explore", "agent_id": "", "agent_transcript_path": "",
                 "stop_hook_active": false, "last_assistant_message": ""}),
         ),
         (
-            Claude,
+            CLAUDE,
             "PreCompact",
             HookEvent::context_pre_compact("manual"),
             json!({"trigger": "manual", "custom_instructions": ""}),
         ),
         (
-            Claude,
+            CLAUDE,
             "PostCompact",
             HookEvent::context_post_compact("auto"),
             json!({"trigger": "auto", "compact_summary": ""}),
         ),
         (
-            Codex,
+            CODEX,
             "PreToolUse",
-            tool(),
+            before(),
             json!({"tool_name": "Bash", "tool_input": args(), "tool_use_id": "", "turn_id": ""}),
         ),
         (
-            Codex,
+            CODEX,
             "PostToolUse",
             after(),
             json!({"tool_name": "Bash", "tool_input": args(), "tool_use_id": "", "turn_id": "",
                 "tool_response": "out"}),
         ),
         (
-            Codex,
+            CODEX,
             "PermissionRequest",
             HookEvent::permission_prompt("bash", "execute", None),
             json!({"tool_name": "Bash", "tool_input": {}, "turn_id": "", "perm_level": "execute"}),
         ),
         (
-            Codex,
+            CODEX,
             "UserPromptSubmit",
             HookEvent::user_prompt_submit("hi"),
             json!({"prompt": "hi", "turn_id": ""}),
         ),
         (
-            Codex,
+            CODEX,
             "SessionStart",
             HookEvent::session_start("s"),
             json!({"session_id": "s", "source": "startup"}),
         ),
         (
-            Codex,
+            CODEX,
             "Stop",
             HookEvent::agent_stop(false),
             json!({"stop_hook_active": false, "last_assistant_message": null, "turn_id": ""}),
         ),
         (
-            Codex,
+            CODEX,
             "SubagentStart",
             HookEvent::agent_subagent_start("x"),
             json!({"agent_type": "x", "agent_id": "", "turn_id": ""}),
         ),
         (
-            Codex,
+            CODEX,
             "SubagentStop",
             HookEvent::agent_subagent_stop("x", true),
             json!({"agent_type": "x", "agent_id": "", "turn_id": "", "stop_hook_active": true,
                 "agent_transcript_path": null, "last_assistant_message": null}),
         ),
         (
-            Codex,
+            CODEX,
             "PreCompact",
             HookEvent::context_pre_compact("auto"),
             json!({"trigger": "auto", "turn_id": ""}),
         ),
         (
-            Codex,
+            CODEX,
             "PostCompact",
             HookEvent::context_post_compact("auto"),
             json!({"trigger": "auto", "turn_id": ""}),
         ),
         (
-            Gemini,
+            GEMINI,
             "BeforeTool",
-            tool(),
+            before(),
             json!({"tool_name": "run_shell_command", "tool_input": args()}),
         ),
         (
-            Gemini,
+            GEMINI,
             "AfterTool",
             after(),
             json!({"tool_name": "run_shell_command", "tool_input": args(),
                 "tool_response": {"llmContent": "out", "returnDisplay": "out"}}),
         ),
         (
-            Gemini,
+            GEMINI,
             "BeforeAgent",
             HookEvent::user_prompt_submit("hi"),
             json!({"prompt": "hi"}),
         ),
         (
-            Gemini,
+            GEMINI,
             "AfterAgent",
             HookEvent::agent_stop(false),
             json!({"prompt": "", "prompt_response": "", "stop_hook_active": false}),
         ),
         (
-            Gemini,
+            GEMINI,
             "BeforeModel",
             HookEvent::llm_pre_request("m", 2),
             json!({"llm_request": {}, "llm_model": "m", "message_count": 2}),
         ),
         (
-            Gemini,
+            GEMINI,
             "AfterModel",
             HookEvent::llm_post_response("m", 3),
             json!({"llm_request": {}, "llm_response": {}, "llm_model": "m", "llm_tokens": 3}),
         ),
         (
-            Gemini,
+            GEMINI,
             "SessionStart",
             HookEvent::session_start("s"),
             json!({"session_id": "s", "source": "startup"}),
         ),
         (
-            Gemini,
+            GEMINI,
             "SessionEnd",
             HookEvent::session_end("s"),
             json!({"session_id": "s", "reason": "other"}),
         ),
         (
-            Gemini,
+            GEMINI,
             "PreCompress",
             HookEvent::context_pre_compact("auto"),
             json!({"trigger": "auto"}),
         ),
         (
-            Gemini,
+            GEMINI,
             "Notification",
             HookEvent::notification_show("m"),
             json!({"message": "m", "notification_type": "ToolPermission", "details": {}}),
         ),
     ] {
-        let mut expected = match dialect {
-            Claude => claude.clone(),
-            Codex => codex.clone(),
+        let mut expected = match tool.name() {
+            "claude" => claude.clone(),
+            "codex" => codex.clone(),
             _ => gemini.clone(),
         };
         expected["hook_event_name"] = name.into();
@@ -244,7 +245,7 @@ fn an_event_has_every_field_of_its_tool() {
         }
         let mut event = event;
         event.timestamp = 0.0;
-        assert_eq!(input(dialect, name, &event), expected, "{dialect} {name}");
+        assert_eq!(input(tool, name, &event), expected, "{tool} {name}");
     }
 }
 
@@ -256,7 +257,7 @@ fn the_hosts_context_reaches_the_input() {
         .with_permission_mode("plan")
         .with_field("x", json!([1]));
     let event = HookEvent::user_prompt_submit("hi").with_context(Arc::new(context));
-    let input = input(Claude, "UserPromptSubmit", &event);
+    let input = input(CLAUDE, "UserPromptSubmit", &event);
     for (key, expected) in [
         ("cwd", json!("/elsewhere")),
         ("transcript_path", json!("/t.jsonl")),
@@ -274,35 +275,34 @@ fn a_tools_own_input_comes_back_as_it_was() {
         "transcript_path": "/t", "permission_mode": "plan", "tool_name": "Bash",
         "tool_input": {"command": "ls"}, "tool_response": "out", "tool_use_id": "t1",
         "duration_ms": 3, "unheard_of": {"a": [null]}});
-    let event = foreign_event(Claude, written.clone()).unwrap();
+    let event = CLAUDE.event(written.clone()).unwrap();
     assert_eq!(event.event_type.as_str(), "tool:post_execute");
     assert_eq!(event.tool_name.as_deref(), Some("Bash"));
     assert_eq!(event.data["tool_args"]["command"], "ls");
-    assert_eq!(input(Claude, "PostToolUse", &event), written);
+    assert_eq!(input(CLAUDE, "PostToolUse", &event), written);
 }
 
 #[test]
 fn an_input_that_is_no_event_is_refused() {
-    for (dialect, written, expected) in [
+    for (tool, written, expected) in [
         (
-            Claude,
+            CLAUDE,
             json!([]),
             "expected an object with `hook_event_name`",
         ),
-        (Claude, json!({}), "expected a string `hook_event_name`"),
+        (CLAUDE, json!({}), "expected a string `hook_event_name`"),
         (
-            Claude,
+            CLAUDE,
             json!({"hook_event_name": "BeforeTool"}),
             "`hook_event_name`: `BeforeTool` is not an event of `claude`",
         ),
         (
-            Gemini,
+            GEMINI,
             json!({"hook_event_name": "BeforeToolSelection"}),
             "`hook_event_name`: hosts do not fire `BeforeToolSelection`, so its hooks do not run",
         ),
-        (Dialect::Native, json!({}), "missing field `type`"),
     ] {
-        let error = foreign_event(dialect, written).unwrap_err();
+        let error = tool.event(written).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
 }
@@ -317,6 +317,6 @@ fn times_are_written_in_utc() {
     ] {
         let mut event = HookEvent::session_start("s");
         event.timestamp = seconds;
-        assert_eq!(input(Gemini, "SessionStart", &event)["timestamp"], expected);
+        assert_eq!(input(GEMINI, "SessionStart", &event)["timestamp"], expected);
     }
 }

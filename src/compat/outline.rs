@@ -8,8 +8,9 @@ use std::ops::Range;
 
 use jsonc_parser::tokens::Token;
 
-use crate::config::file::FileError;
-use crate::config::outline::{Failure, MOST_ENTRIES, MOST_KEYS, Member, Tokens, other_members};
+use crate::config::reading::{
+    Failure, FileError, MOST_ENTRIES, MOST_KEYS, Member, Tokens, other_members,
+};
 
 /// The value of one event in `hooks`.
 pub(super) struct Groups<'a> {

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::condition::{Allowance, Condition, Lazy, Refused};
+use super::matcher::{Expression, SharedAllowance};
 use crate::events::HookEvent;
 
 /// Groups of tools: a rule for one of them applies to all.
@@ -16,28 +16,22 @@ const FAMILIES: [&[&str]; 3] = [
 ];
 
 #[derive(Debug, Clone)]
-pub(crate) struct Rule {
+pub(super) struct Rule {
     text: Box<str>,
     /// None if the text is not a rule: then it applies to every tool.
     tool: Option<Box<str>>,
     argument: Option<Argument>,
 }
 
-impl PartialEq for Rule {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
 #[derive(Debug, Clone)]
 struct Argument {
     /// The arguments that may contain the text that the rule is tested against.
     keys: &'static [&'static str],
-    pattern: Lazy,
+    pattern: Expression,
 }
 
 impl Rule {
-    pub(super) fn new(text: &str) -> Self {
+    pub(super) fn new(text: &str, allowance: &SharedAllowance) -> Self {
         let (tool, argument) = match text.trim().split_once('(') {
             None => (text.trim(), None),
             Some((tool, rest)) => (tool, rest.strip_suffix(')')),
@@ -48,24 +42,22 @@ impl Rule {
         Self {
             text: text.into(),
             tool: is_rule.then(|| tool.into()),
-            argument: argument.and_then(|it| Argument::new(tool, it.trim())),
+            argument: argument.and_then(|it| Argument::new(tool, it.trim(), allowance)),
         }
     }
 
-    pub(crate) fn as_str(&self) -> &str {
+    pub(super) fn as_str(&self) -> &str {
         &self.text
     }
 
     /// Returns whether the tool would accept the text as a rule.
-    pub(crate) fn is_rule(&self) -> bool {
+    pub(super) fn is_rule(&self) -> bool {
         self.tool.is_some()
     }
 
-    pub(super) fn compile(&self, allowance: &mut Allowance) -> Result<(), Refused> {
-        match &self.argument {
-            Some(argument) => argument.pattern.compile(allowance),
-            None => Ok(()),
-        }
+    /// Returns why the rule cannot be used.
+    pub(super) fn fault(&self) -> Option<&str> {
+        self.argument.as_ref()?.pattern.fault()
     }
 
     /// Returns whether the hook must run for this tool, named as in the rule.
@@ -83,7 +75,7 @@ impl Rule {
 }
 
 impl Argument {
-    fn new(tool: &str, pattern: &str) -> Option<Self> {
+    fn new(tool: &str, pattern: &str, allowance: &SharedAllowance) -> Option<Self> {
         let (keys, expression): (&[&str], String) = match tool {
             "Bash" | "PowerShell" => (&["command"], command(pattern)),
             "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "Read" => {
@@ -97,7 +89,7 @@ impl Argument {
         };
         Some(Self {
             keys,
-            pattern: Lazy::new(Condition::Regex(expression)),
+            pattern: Expression::new(expression, allowance),
         })
     }
 
@@ -115,11 +107,11 @@ impl Argument {
             },
             _ => None,
         };
-        let is_match = |text: &str| self.pattern.test(text).unwrap_or(true);
         let Some(text) = text else {
             return true;
         };
-        is_match(&text) || is_match(&text.replace(['\'', '"', '\\'], ""))
+        let unquoted = || text.replace(['\'', '"', '\\'], "");
+        self.pattern.matches(&text) || self.pattern.matches(&unquoted())
     }
 }
 
@@ -171,7 +163,7 @@ mod tests {
     fn case(rule: &str, tool: &str, args: Value, expected: bool) {
         let event = HookEvent::tool_pre_execute(tool, args.clone());
         assert_eq!(
-            Rule::new(rule).is_met(tool, &event),
+            Rule::new(rule, &SharedAllowance::default()).is_met(tool, &event),
             expected,
             "{rule} {args}"
         );

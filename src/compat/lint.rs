@@ -5,12 +5,11 @@
 use std::path::{Path, PathBuf};
 
 use super::node::Node;
-use super::origin::Origin;
-use super::tools::Tool;
-use crate::config::lint::Finding;
+use super::protocol::ToolProtocol;
+use super::tool::{Effect, Subject, Tool};
+use crate::config::reading::Finding;
 use crate::events::{EventType, LIKE_AN_EVENT, nearest};
-use crate::hook::dialects::{self, Subject};
-use crate::hook::{Dialect, Hook, HookCommand, Token, is_interpreter, words};
+use crate::hook::{Hook, HookCommand, Protocol, Token, is_interpreter, with_directories, words};
 use crate::printable::shortened;
 
 /// The most bytes of a command that is checked.
@@ -22,9 +21,9 @@ const MILLISECONDS_MEANT: f64 = 1000.0;
 /// A timeout of less than this many milliseconds was probably meant in seconds.
 const SECONDS_MEANT: f64 = 100.0;
 
-pub(super) fn timeout(node: &Node<'_, '_>, number: f64, origin: &Origin, found: &mut Vec<Finding>) {
-    let name = origin.tool.name;
-    if origin.tool.milliseconds {
+pub(super) fn timeout(node: &Node<'_, '_>, number: f64, tool: &Tool, found: &mut Vec<Finding>) {
+    let name = tool.title;
+    if tool.handlers.milliseconds {
         if number < SECONDS_MEANT {
             let words = format!("{number} is in milliseconds in {name}");
             let help = format!("{number} seconds are {}", number * 1000.0);
@@ -44,7 +43,6 @@ pub(super) fn matcher(
     tool: &Tool,
     found: &mut Vec<Finding>,
 ) {
-    let Tool { dialect, name, .. } = *tool;
     let Some(text) = node.text().map(str::trim) else {
         return;
     };
@@ -59,23 +57,25 @@ pub(super) fn matcher(
     {
         let words = format!("`{shown}` is a permission rule, which matches no tool");
         let mut help = format!("write \"matcher\": \"{}\", and ", shortened(named));
-        help += &match dialect {
-            Dialect::Claude => format!("\"if\": \"{shown}\" in the handler"),
-            _ => "test the arguments in the hook".to_owned(),
+        help += &match tool.handlers.keys.contains(&"if") {
+            true => format!("\"if\": \"{shown}\" in the handler"),
+            false => "test the arguments in the hook".to_owned(),
         };
         found.push(Finding::warning(node, words).with_help(help));
     }
     if text.contains(',')
-        && !dialects::is_list_of_names(dialect, text)
-        && dialects::is_list_of_names(Dialect::Claude, text)
+        && !tool.is_list_of_names(text)
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_- ,|".contains(c))
     {
-        let words = format!("`{shown}` is a regular expression in {name}, not a list of names");
+        let title = tool.title;
+        let words = format!("`{shown}` is a regular expression in {title}, not a list of names");
         let names: Vec<_> = text.split([',', '|']).map(str::trim).collect();
         found.push(Finding::warning(node, words).with_suggestion(shortened(&names.join("|"))));
     }
     let server = text.strip_prefix("mcp__");
-    let is_name =
-        |text: &&str| dialects::is_list_of_names(dialect, text) && !text.contains(['|', ',', ' ']);
+    let is_name = |text: &&str| tool.is_list_of_names(text) && !text.contains(['|', ',', ' ']);
     if let Some(server) = server.filter(|it| is_name(it) && !it.contains("__")) {
         let words = format!("`{shown}` matches no tool: it names a server");
         let meant = format!("mcp__{}__.*", shortened(server));
@@ -83,7 +83,12 @@ pub(super) fn matcher(
     }
 }
 
-pub(super) fn lint(node: &Node<'_, '_>, hook: &Hook, origin: &Origin, found: &mut Vec<Finding>) {
+pub(super) fn lint(
+    node: &Node<'_, '_>,
+    hook: &Hook,
+    protocol: &ToolProtocol,
+    found: &mut Vec<Finding>,
+) {
     let HookCommand::Shell { text, .. } = hook.command() else {
         return;
     };
@@ -94,8 +99,8 @@ pub(super) fn lint(node: &Node<'_, '_>, hook: &Hook, origin: &Origin, found: &mu
         return;
     };
     found.extend(unset_variable(&command, text));
-    found.extend(exits_with_1(&command, text, hook, origin));
-    found.extend(script(&command, text, hook));
+    found.extend(exits_with_1(&command, text, protocol));
+    found.extend(script(&command, text, hook, protocol));
 }
 
 /// Variables that the tools do not set: the values are on standard input.
@@ -122,13 +127,10 @@ fn unset_variable(node: &Node<'_, '_>, text: &str) -> Option<Finding> {
     None
 }
 
-fn exits_with_1(node: &Node<'_, '_>, text: &str, hook: &Hook, origin: &Origin) -> Option<Finding> {
-    let event = hook.foreign()?.event().event?;
-    let can_block = match event {
-        // The other tools do not let a hook stop it.
-        "context:pre_compact" => origin.tool.dialect == Dialect::Claude,
-        _ => EventType::of_name(event).is_ok_and(|event| event.can_block()),
-    };
+fn exits_with_1(node: &Node<'_, '_>, text: &str, protocol: &ToolProtocol) -> Option<Finding> {
+    let event = protocol.event;
+    let ours = event.ours.and_then(|name| EventType::of_name(name).ok());
+    let can_block = event.effect == Effect::Blocks && ours.is_some_and(|event| event.can_block());
     let says_block = ["BLOCK", "Block", "block", "DENIED", "denied"];
     let is_meant = says_block.iter().any(|word| text.contains(word));
     let exits = text.split("exit 1").skip(1);
@@ -136,16 +138,20 @@ fn exits_with_1(node: &Node<'_, '_>, text: &str, hook: &Hook, origin: &Origin) -
     if !can_block || !is_meant || exits.count() == 0 {
         return None;
     }
-    let words = format!("`exit 1` does not block in {}", origin.tool.name);
+    let words = format!("`exit 1` does not block in {}", protocol.tool.title);
     Some(Finding::warning(node, words).with_help("`exit 2` does, with the reason on stderr"))
 }
 
 /// Checks the script that the command begins with, if its path is known.
-fn script(node: &Node<'_, '_>, text: &str, hook: &Hook) -> Option<Finding> {
+fn script(
+    node: &Node<'_, '_>,
+    text: &str,
+    hook: &Hook,
+    protocol: &ToolProtocol,
+) -> Option<Finding> {
     let project = hook.base_dir();
-    let foreign = hook.foreign()?;
-    let expanded = foreign.expanded_command(text, project.unwrap_or(Path::new("")));
-    let tokens = words(&expanded).tokens;
+    let directories = protocol.directories(project.unwrap_or(Path::new("")));
+    let tokens = words(&with_directories(text, &directories)).tokens;
     let mut tokens = tokens.iter().map(|token| match token {
         Token::Word(word) if !word.expands => Some(word.text.as_str()),
         _ => None,
@@ -192,7 +198,7 @@ fn is_executable(_metadata: &std::fs::Metadata) -> bool {
 }
 
 /// Returns the event that was probably meant by an unknown key.
-pub(super) fn nearest_event(dialect: Dialect, name: &str) -> Option<&'static str> {
-    let names = dialects::events(dialect).iter().map(|event| event.name);
+pub(super) fn nearest_event(tool: &Tool, name: &str) -> Option<&'static str> {
+    let names = tool.events.iter().map(|event| event.name);
     nearest(name, names, LIKE_AN_EVENT)
 }

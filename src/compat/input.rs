@@ -1,0 +1,199 @@
+//! Converts an event to another tool's standard input of a hook, and back.
+//!
+//! A field that the event does not have comes from the host's context, or else from the tool's table.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::tool::{Event, Tool};
+use crate::events::{EventType, HookEvent, HostContext};
+
+/// Returns the hook's standard input: one line of JSON. `called` is the name of the event's tool in this tool.
+pub(super) fn payload(
+    (tool, kind): (&Tool, &Event),
+    called: &str,
+    event: &HookEvent,
+    cwd: &Path,
+) -> Vec<u8> {
+    let mut members: BTreeMap<&str, Cow<'_, Value>> = BTreeMap::new();
+    let mut set = |key, value| members.insert(key, value);
+    for (key, value) in tool.fields.iter().chain(kind.fields) {
+        set(key, Cow::Owned(value.to_json()));
+    }
+    set("cwd", Cow::Owned(cwd.to_string_lossy().into()));
+    if tool.has_timestamp {
+        set("timestamp", Cow::Owned(iso_8601(event.timestamp).into()));
+    }
+    let context = event.context();
+    for (key, value) in context.iter().flat_map(|context| context.fields()) {
+        set(key, Cow::Borrowed(value));
+    }
+    // The data of an event that came from the tool is passed on unchanged.
+    let came_from_tool = context.is_some_and(|it| it.field("hook_event_name").is_some());
+    for (key, value) in &event.data {
+        let key = theirs(tool, key);
+        let wrapped = match key {
+            _ if came_from_tool => None,
+            "tool_input" => arguments(called, value),
+            "tool_response" => (tool.response)(called, value),
+            _ => None,
+        };
+        set(key, wrapped.map_or(Cow::Borrowed(value), Cow::Owned));
+    }
+    if event.tool_name.is_some() {
+        set("tool_name", Cow::Owned(called.into()));
+    }
+    if let Some(id) = &event.session_id {
+        set("session_id", Cow::Owned(id.as_str().into()));
+    }
+    set("hook_event_name", Cow::Owned(kind.name.into()));
+    // This can fail only if a key is not a string.
+    let mut line = serde_json::to_vec(&members).unwrap_or_default();
+    line.push(b'\n');
+    line
+}
+
+/// The directory of the session, if the host sets it.
+pub(super) fn session_dir(event: &HookEvent) -> Option<&Path> {
+    let cwd = event.context()?.field("cwd")?;
+    cwd.as_str().map(Path::new)
+}
+
+fn theirs<'a>(tool: &Tool, key: &'a str) -> &'a str {
+    let found = tool.renamed.iter().find(|(ours, _)| *ours == key);
+    found.map_or(key, |(_, theirs)| theirs)
+}
+
+fn ours<'a>(tool: &Tool, key: &'a str) -> &'a str {
+    let found = tool.renamed.iter().find(|(_, theirs)| *theirs == key);
+    found.map_or(key, |(ours, _)| ours)
+}
+
+/// What a tool is called with as the object that these hooks expect, where it is a text.
+fn arguments(tool: &str, value: &Value) -> Option<Value> {
+    let text = value.as_str()?;
+    match serde_json::from_str(text) {
+        Ok(object) => Some(Value::Object(object)),
+        Err(_) if matches!(tool, "Bash" | "run_shell_command") => Some(json!({"command": text})),
+        Err(_) => None,
+    }
+}
+
+/// Error converting the input of another tool's hook to an event.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EventError {
+    /// It is not an object with a string `hook_event_name`.
+    #[error("{0}")]
+    Malformed(String),
+    /// The tool has no event of this name.
+    #[error("`hook_event_name`: `{name}` is not an event of `{tool}`")]
+    Unknown {
+        /// The tool.
+        tool: &'static str,
+        /// The name in the input.
+        name: String,
+    },
+    /// The tool has this event, but hosts of this crate do not fire it.
+    #[error("`hook_event_name`: hosts do not fire `{name}`, so its hooks do not run")]
+    NotFired {
+        /// The event.
+        name: String,
+    },
+}
+
+impl Tool {
+    /// Converts the standard input of a hook of this tool to an event. The tool's hooks receive every field again;
+    /// fields that have no place in the event become its [context](HookEvent::context).
+    ///
+    /// ```
+    /// use forge_hooks::compat;
+    /// use serde_json::json;
+    ///
+    /// let event = compat::CLAUDE.event(json!({
+    ///     "hook_event_name": "PreToolUse",
+    ///     "session_id": "s1",
+    ///     "tool_name": "Bash",
+    ///     "tool_input": {"command": "ls"},
+    /// }))?;
+    /// assert_eq!(event.event_type.as_str(), "tool:pre_execute");
+    /// assert_eq!(event.data["tool_args"]["command"], "ls");
+    /// # Ok::<(), compat::EventError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it is not an object, or has no `hook_event_name`, or one that the tool does not have or hosts do not fire.
+    pub fn event(&self, input: Value) -> Result<HookEvent, EventError> {
+        let Value::Object(fields) = input else {
+            let words = "expected an object with `hook_event_name`";
+            return Err(EventError::Malformed(words.to_owned()));
+        };
+        let Some(name) = fields.get("hook_event_name").and_then(Value::as_str) else {
+            let words = "expected a string `hook_event_name`";
+            return Err(EventError::Malformed(words.to_owned()));
+        };
+        let name = name.to_owned();
+        let Some(kind) = self.event_named(&name) else {
+            let tool = self.name;
+            return Err(EventError::Unknown { tool, name });
+        };
+        let Some(Ok(event_type)) = kind.ours.map(EventType::of_name) else {
+            return Err(EventError::NotFired { name });
+        };
+        Ok(with_fields(HookEvent::new(event_type), self, kind, fields))
+    }
+}
+
+fn with_fields(
+    mut event: HookEvent,
+    tool: &Tool,
+    kind: &Event,
+    fields: Map<String, Value>,
+) -> HookEvent {
+    let mut rest = Map::new();
+    for (key, value) in fields {
+        match (key.as_str(), value) {
+            ("tool_name", Value::String(tool)) => event.tool_name = Some(tool),
+            ("session_id", Value::String(id)) => event.session_id = Some(id),
+            (known, value) if kind.fields.iter().any(|(field, _)| *field == known) => {
+                event.data.insert(ours(tool, known).to_owned(), value);
+            }
+            (_, value) => {
+                rest.insert(key, value);
+            }
+        }
+    }
+    event.with_context(Arc::new(HostContext::from_fields(rest)))
+}
+
+/// Formats a time in UTC, to the millisecond.
+fn iso_8601(seconds: f64) -> String {
+    // NaN becomes the year 1970.
+    #[allow(clippy::cast_possible_truncation)]
+    let millis = (seconds * 1e3) as i64;
+    let days = millis.div_euclid(86_400_000);
+    let of_day = millis.rem_euclid(86_400_000);
+    let (year, month, day) = date(days);
+    let (hour, minute) = (of_day / 3_600_000, of_day / 60_000 % 60);
+    let (second, milli) = (of_day / 1000 % 60, of_day % 1000);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+}
+
+/// Returns the date of a day, counted from 1970-01-01. A year begins in March here, so that a leap day is
+/// its last day.
+fn date(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}

@@ -1,0 +1,104 @@
+//! Which events a handler is for: its group's matcher, as its tool reads it.
+//!
+//! Knows no handler.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::tool::{Event, Subject, Tool};
+use crate::hook::{Allowance, Condition, Lazy};
+
+/// How much the compiled expressions of a file may take together.
+pub(super) type SharedAllowance = Arc<Mutex<Allowance>>;
+
+/// A regular expression that is compiled when it is first needed: it may never be, and compiling takes time.
+#[derive(Debug, Clone)]
+pub(super) struct Expression {
+    lazy: Lazy,
+    allowance: SharedAllowance,
+}
+
+impl Expression {
+    pub(super) fn new(text: String, allowance: &SharedAllowance) -> Self {
+        Self {
+            lazy: Lazy::new(Condition::Regex(text)),
+            allowance: Arc::clone(allowance),
+        }
+    }
+
+    /// Tests a text. One that is too long counts as matched, and so does every text if the expression cannot be used.
+    pub(super) fn matches(&self, text: &str) -> bool {
+        self.fault().is_some() || self.lazy.test(text).unwrap_or(true)
+    }
+
+    /// Returns why the expression cannot be used.
+    pub(super) fn fault(&self) -> Option<&str> {
+        let allowance = || {
+            self.allowance
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        self.lazy.fault(allowance)
+    }
+}
+
+/// Matches the subjects of one kind of events.
+#[derive(Debug, Clone)]
+pub(super) enum Matcher {
+    All,
+    Names {
+        text: Box<str>,
+        names: Vec<Box<str>>,
+    },
+    Regex {
+        text: Box<str>,
+        expression: Expression,
+    },
+}
+
+impl Matcher {
+    pub(super) fn new(tool: &Tool, event: &Event, text: &str, allowance: &SharedAllowance) -> Self {
+        let is_all = matches!(text.trim(), "" | "*");
+        if is_all || event.subject == Subject::Nothing {
+            return Self::All;
+        }
+        let is_name = tool.other_matchers_are_names && event.subject != Subject::Tool;
+        let names: Vec<&str> = match is_name {
+            true => vec![text],
+            false if tool.is_list_of_names(text) => text.split(['|', ',']).collect(),
+            false => Vec::new(),
+        };
+        let names: Vec<Box<str>> = names.into_iter().map(|name| name.trim().into()).collect();
+        if names.is_empty() {
+            return Self::Regex {
+                text: text.into(),
+                expression: Expression::new(text.to_owned(), allowance),
+            };
+        }
+        let text = text.into();
+        Self::Names { text, names }
+    }
+
+    /// The matcher as it was written; none if everything matches.
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Self::All => None,
+            Self::Names { text, .. } | Self::Regex { text, .. } => Some(text),
+        }
+    }
+
+    pub(super) fn matches(&self, subject: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Names { names, .. } => names.iter().any(|name| **name == *subject),
+            Self::Regex { expression, .. } => expression.matches(subject),
+        }
+    }
+
+    /// Returns why the matcher cannot be used.
+    pub(super) fn fault(&self) -> Option<&str> {
+        match self {
+            Self::Regex { expression, .. } => expression.fault(),
+            _ => None,
+        }
+    }
+}

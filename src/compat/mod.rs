@@ -1,0 +1,56 @@
+//! Hooks that were written for other tools: Claude Code, Codex CLI, Gemini CLI.
+//!
+//! [`OtherTools`] says whose hooks a host runs; [`Tool::event`] reads an event that another tool has written. Each hook
+//! finds the input of its own tool and answers as its tool expects: [what runs and what
+//! differs](crate::docs::other_tools).
+//!
+//! No other module names a tool: it gives each hook a [`Protocol`](crate::Protocol), and its files are a source of
+//! hooks like hooks.json.
+
+#[cfg(test)]
+mod answer_tests;
+mod claude;
+mod codex;
+mod conclusion;
+mod ending;
+mod files;
+mod gemini;
+mod handler;
+mod input;
+#[cfg(test)]
+mod input_tests;
+mod lint;
+mod matcher;
+mod node;
+mod outline;
+mod protocol;
+#[cfg(test)]
+mod protocol_tests;
+mod reader;
+mod rule;
+mod settings;
+mod tool;
+mod tools;
+
+pub use input::EventError;
+pub use settings::OtherTools;
+pub use tool::Tool;
+pub use tools::{CLAUDE, CODEX, GEMINI, TOOLS};
+
+/// Reads this as the answer of a hook of each tool, on each of its events.
+#[cfg(fuzzing)]
+pub fn answers(stdout: &[u8]) {
+    let text = String::from_utf8_lossy(stdout);
+    for tool in TOOLS {
+        for event in tool.events {
+            for code in [0, 1, 2] {
+                let ended = conclusion::HookEnd {
+                    code,
+                    stdout: &text,
+                    stderr: &text,
+                };
+                let _ = ending::read(tool, event, ending::Strictness::Strict, &ended);
+            }
+        }
+    }
+}

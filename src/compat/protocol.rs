@@ -1,0 +1,331 @@
+//! A hook of another tool, as a protocol: what it is for, what it receives, and what its end means.
+//!
+//! Joins the parts beside it; does not know how a process is started.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+use serde_json::{Map, Value};
+use tempfile::NamedTempFile;
+
+use super::conclusion::HookEnd;
+use super::ending::{self, Strictness};
+use super::input::{payload, session_dir};
+use super::matcher::{Matcher, SharedAllowance};
+use super::rule::Rule;
+use super::tool::{Event, Subject, Tool, ToolShell, Variable};
+use crate::events::HookEvent;
+use crate::hook::{
+    Answer, Call, Decision, End, Failure, FailureKind, FailurePolicy, HookCommand, HookOutput,
+    Order, Protocol, ProtocolMismatch, Start,
+};
+use crate::process::Args;
+use crate::protocol::{command_line, posix, program};
+
+/// Real hooks use `[[` and arrays, at which another shell ends with exit code 2, and so blocks.
+static HAS_BASH: LazyLock<bool> = LazyLock::new(|| {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join("bash").is_file())
+});
+
+/// The host's names for tools that the tables do not contain.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ToolAliases(Vec<(&'static Tool, String, String)>);
+
+impl ToolAliases {
+    pub(super) fn add(&mut self, tool: &'static Tool, ours: String, theirs: String) {
+        self.0.push((tool, ours, theirs));
+    }
+}
+
+/// What a handler has besides its pattern, command, timeout and variables.
+#[derive(Debug, Clone)]
+pub(super) struct ToolProtocol {
+    pub(super) tool: &'static Tool,
+    pub(super) event: &'static Event,
+    pub(super) matcher: Matcher,
+    pub(super) rule: Option<Rule>,
+    pub(super) plugin: Option<PathBuf>,
+    pub(super) status_message: Option<String>,
+    /// Not part of the definition: the host's, not the handler's.
+    pub(super) aliases: Arc<ToolAliases>,
+}
+
+impl ToolProtocol {
+    /// Creates the protocol of a handler for this event.
+    pub(super) fn new(
+        tool: &'static Tool,
+        event: &'static Event,
+        matcher: &str,
+        allowance: &SharedAllowance,
+    ) -> Self {
+        Self {
+            tool,
+            event,
+            matcher: Matcher::new(tool, event, matcher, allowance),
+            rule: None,
+            plugin: None,
+            status_message: None,
+            aliases: Arc::default(),
+        }
+    }
+
+    /// Returns the protocol of a handler that was approved and is gone, from its definition. It matches at least what the
+    /// handler did.
+    pub(super) fn lost(tool: &'static Tool, definition: &Value) -> Option<Self> {
+        let text = |key| definition.get(key).and_then(Value::as_str);
+        let event = tool.event_named(text("event")?)?;
+        let matcher = text("matcher").unwrap_or_default();
+        Some(Self::new(tool, event, matcher, &SharedAllowance::default()))
+    }
+
+    /// Returns the name in the tool of a tool of the host.
+    pub(super) fn tool_name<'a>(&'a self, name: &'a str) -> &'a str {
+        let mut added = self.aliases.0.iter();
+        match added.find(|(tool, ours, _)| *tool == self.tool && ours == name) {
+            Some((.., theirs)) => theirs,
+            None => self.tool.tool_name(name),
+        }
+    }
+
+    /// Returns the text that the matcher is tested against; none if it is not tested.
+    fn subject<'a>(&'a self, event: &'a HookEvent) -> Option<&'a str> {
+        match self.event.subject {
+            Subject::Nothing => None,
+            Subject::Tool => Some(self.tool_name(event.tool_name.as_deref().unwrap_or_default())),
+            Subject::Data(key, default) => {
+                let of_host = || event.context()?.field(key);
+                let value = event.data.get(key).or_else(of_host);
+                Some(value.and_then(Value::as_str).unwrap_or(default))
+            }
+        }
+    }
+
+    fn is_named(&self, subject: &str) -> bool {
+        let mut others = self.tool.other_names(subject).iter();
+        self.matcher.matches(subject) || others.any(|other| self.matcher.matches(other))
+    }
+
+    /// Returns the variables that hold directories, in the command and in the environment.
+    fn directory_variables<'a>(
+        &'a self,
+        project: &'a Path,
+    ) -> impl Iterator<Item = (&'static str, &'a Path)> {
+        let directory = move |variable| match variable {
+            Variable::Project => Some(project),
+            Variable::Plugin => self.plugin.as_deref(),
+            _ => None,
+        };
+        let variables = self.tool.variables.iter();
+        variables.filter_map(move |(name, variable)| Some((*name, directory(*variable)?)))
+    }
+
+    /// Returns the variables of the hook.
+    fn variables(
+        &self,
+        event: &HookEvent,
+        project: &Path,
+        cwd: &Path,
+    ) -> Vec<(&'static str, String)> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let directories = self.directory_variables(project);
+        let mut variables: Vec<_> = directories.map(|(name, path)| (name, text(path))).collect();
+        for (name, variable) in self.tool.variables {
+            let value = match variable {
+                Variable::Project | Variable::Plugin => None,
+                Variable::PluginData(below) => self.plugin_data(below),
+                Variable::Cwd => Some(text(cwd)),
+                Variable::Session => Some(event.session_id.clone().unwrap_or_default()),
+                Variable::Effort => effort(event),
+            };
+            variables.extend(value.map(|value| (*name, value)));
+        }
+        // No variable can contain NUL.
+        variables.retain(|(_, value)| !value.contains('\0'));
+        variables
+    }
+
+    /// Returns the directory for a plugin's persistent data, by the name of the plugin's directory. It is not created
+    /// here.
+    fn plugin_data(&self, below: &str) -> Option<String> {
+        let name = self.plugin.as_ref()?.file_name()?;
+        let directory = home::home_dir()?.join(below).join(name);
+        Some(directory.to_string_lossy().into_owned())
+    }
+
+    /// Returns the command line, with the shell that the tool takes where none is named. In the arguments of a program,
+    /// `${CLAUDE_PROJECT_DIR}` and similar names are replaced.
+    fn command_line(&self, call: &Call<'_>) -> Result<(OsString, Args), Failure> {
+        match call.hook.command() {
+            HookCommand::Program(words) => {
+                let expanded = |word: &String| self.expanded(word, call.working_dir).into();
+                Ok(program(words.iter().map(expanded)))
+            }
+            HookCommand::Shell { text, shell: None } if cfg!(unix) => Ok(match self.tool.shell {
+                ToolShell::Login => {
+                    let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());
+                    posix(shell.unwrap_or_else(|| "/bin/sh".into()), "-lc", text)
+                }
+                ToolShell::Bash if *HAS_BASH => posix("bash", "-c", text),
+                ToolShell::Bash => posix("/bin/sh", "-c", text),
+            }),
+            command => command_line(command, |name| self.is_of_event(name)),
+        }
+    }
+
+    /// Whether the tool sets this variable to a value of an event. Windows ignores case.
+    fn is_of_event(&self, name: &str) -> bool {
+        let mut variables = self.tool.variables.iter();
+        variables.any(|(known, value)| value.is_of_event() && known.eq_ignore_ascii_case(name))
+    }
+
+    /// Returns a word of `args` with the variables for directories replaced.
+    fn expanded(&self, word: &str, project: &Path) -> String {
+        let mut word = word.to_owned();
+        for (name, path) in self.directory_variables(project) {
+            word = word.replace(&format!("${{{name}}}"), &path.to_string_lossy());
+        }
+        word
+    }
+
+    fn add_env_file(&self, start: &mut Start<'_>) -> Result<(), Failure> {
+        let Some((name, event)) = self.tool.env_file else {
+            return Ok(());
+        };
+        if self.event.name != event {
+            return Ok(());
+        }
+        let mut named = tempfile::Builder::new();
+        let file = named.prefix("forge-hooks-env-").tempfile();
+        let file: NamedTempFile = file.map_err(|error| {
+            let words = format!("cannot create the file for `{name}`: {error}");
+            Failure::new(FailureKind::NotStarted, words)
+        })?;
+        let path = file.path().to_string_lossy().into_owned();
+        start.variables.push((name.into(), path.into()));
+        start.env_file = Some(file);
+        Ok(())
+    }
+}
+
+fn effort(event: &HookEvent) -> Option<String> {
+    let level = event.context()?.field("effort")?.get("level")?;
+    level.as_str().map(str::to_owned)
+}
+
+impl Protocol for ToolProtocol {
+    fn name(&self) -> &str {
+        self.tool.name
+    }
+
+    fn definition(&self) -> Value {
+        let plugin = self.plugin.as_ref().map(|path| path.to_string_lossy());
+        let members = [
+            ("event", Some(self.event.name)),
+            ("matcher", self.matcher.text()),
+            ("if", self.rule.as_ref().map(Rule::as_str)),
+            ("plugin_root", plugin.as_deref()),
+            ("status_message", self.status_message.as_deref()),
+        ];
+        let mut definition = Map::new();
+        for (key, value) in members {
+            if let Some(value) = value {
+                definition.insert(key.to_owned(), value.into());
+            }
+        }
+        Value::Object(definition)
+    }
+
+    fn label(&self) -> Option<&str> {
+        let message = self.status_message.as_deref();
+        Some(message.unwrap_or(self.event.name))
+    }
+
+    fn fault(&self) -> Option<&str> {
+        let of_rule = || self.rule.as_ref()?.fault();
+        self.matcher.fault().or_else(of_rule)
+    }
+
+    fn directories(&self, project: &Path) -> Vec<(String, PathBuf)> {
+        let directories = self.directory_variables(project);
+        let owned = directories.map(|(name, path)| (name.to_owned(), path.to_owned()));
+        owned.collect()
+    }
+
+    fn mismatch<'a>(&'a self, event: &'a HookEvent) -> Option<ProtocolMismatch<'a>> {
+        let subject = self.subject(event)?;
+        if !self.is_named(subject) {
+            let matcher = self.matcher.text().unwrap_or("*");
+            return Some(ProtocolMismatch::new("matcher", matcher, Some(subject)));
+        }
+        let rule = self.rule.as_ref()?;
+        let is_met = rule.is_met(subject, event);
+        (!is_met).then(|| ProtocolMismatch::new("if", rule.as_str(), Some(subject)))
+    }
+
+    fn prepare<'a>(&'a self, call: &Call<'a>) -> Result<Start<'a>, Failure> {
+        let (event, project) = (call.event, call.working_dir);
+        let (program, args) = self.command_line(call)?;
+        let working_dir = match session_dir(event) {
+            // A project's hook was approved for the files of the project's root.
+            Some(directory) if call.hook.gate().is_none() && directory.is_dir() => directory,
+            _ => project,
+        };
+        let mut start = Start::with_args(program, args).timeout(self.event.timeout);
+        for (name, value) in self.variables(event, project, working_dir) {
+            start = start.variable(name, value);
+        }
+        self.add_env_file(&mut start)?;
+        // A login shell may change what a command means.
+        start.may_be_direct = self.tool.shell != ToolShell::Login;
+        let called = self.tool_name(event.tool_name.as_deref().unwrap_or_default());
+        let input = payload((self.tool, self.event), called, event, working_dir);
+        start.stdin = Some(Cow::Owned(input));
+        Ok(start.working_dir(working_dir))
+    }
+
+    fn read(&self, call: &Call<'_>, _start: &Start<'_>, end: &End<'_>) -> Answer {
+        let is_lost = end.gap.is_some() && end.stdout.trim_start().starts_with('{');
+        let ended = HookEnd {
+            code: end.code.unwrap_or(-1),
+            stdout: if is_lost { "" } else { end.stdout },
+            stderr: end.stderr,
+        };
+        let strictness = match call.hook.on_failure() {
+            _ if !call.can_block => Strictness::CannotBlock,
+            FailurePolicy::Continue => Strictness::Lenient,
+            FailurePolicy::Block | FailurePolicy::Withhold => Strictness::Strict,
+        };
+        let mut conclusion = ending::read(self.tool, self.event, strictness, &ended);
+        if is_lost && !conclusion.replaces_exit_code {
+            let words = "it is longer than what is kept of the output".to_owned();
+            // The tool would have read it, so this failure blocks even if the tool ignores failures.
+            if call.can_block && !call.event.event_type.is_agent_stop() {
+                let reason = format!("the hook's answer cannot be used: {words}");
+                conclusion.output.decision = Some(Decision::Block);
+                conclusion.output.reason = Some(reason);
+            } else {
+                conclusion.unusable = Some(words);
+            }
+        }
+        Answer {
+            output: Some(conclusion.output).filter(|output| *output != HookOutput::default()),
+            replaces_exit_code: conclusion.replaces_exit_code,
+            invalid: conclusion.unusable,
+            notes: conclusion.diagnostics,
+        }
+    }
+
+    fn order(&self) -> Order {
+        if !self.tool.runs_once {
+            return Order::in_parallel();
+        }
+        let mut handler = self.definition();
+        if let Some(handler) = handler.as_object_mut() {
+            handler.remove("matcher");
+        }
+        Order::in_parallel().once_for(handler.to_string())
+    }
+}

@@ -1,0 +1,105 @@
+//! What a host sets for hooks of other tools.
+//!
+//! Knows neither files nor handlers.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::protocol::ToolAliases;
+use super::tool::Tool;
+
+/// Whose hooks a host runs besides its own: tools, plugins and files.
+///
+/// For each tool, the user's files are loaded first (`~/.claude/settings.json`, `~/.codex/hooks.json`,
+/// `~/.gemini/settings.json`; none for a profile without global files), then the project's (for Claude Code also
+/// `.claude/settings.local.json`), and the extensions of Gemini CLI. A project's hooks need an approval, like all hooks
+/// of a project.
+///
+/// A hook is read by the rules of its tool: what the tool ignores is ignored and reported. Its failures do not block, see
+/// [`with_strict_guards`](OtherTools::with_strict_guards).
+///
+/// ```
+/// use forge_hooks::compat::{self, OtherTools};
+/// use forge_hooks::{AppProfile, Hooks};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let home = directory.path();
+/// let tools = OtherTools::new([compat::CLAUDE, compat::CODEX]).with_home(home);
+/// let hooks = Hooks::builder(AppProfile::new("myagent")).other_tools(tools).load();
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+#[must_use = "nothing is loaded until a host has it"]
+pub struct OtherTools {
+    pub(super) tools: Vec<&'static Tool>,
+    pub(super) plugins: Vec<PathBuf>,
+    /// Files and plugins that the user has named.
+    pub(super) named: Vec<(&'static Tool, PathBuf)>,
+    pub(super) home: Option<PathBuf>,
+    pub(super) is_strict: bool,
+    pub(super) aliases: Arc<ToolAliases>,
+}
+
+impl OtherTools {
+    /// Loads the hooks of these tools, in this order.
+    pub fn new<I: IntoIterator<Item = &'static Tool>>(tools: I) -> Self {
+        Self::default().with_tools(tools)
+    }
+
+    /// Sets the tools.
+    pub fn with_tools<I: IntoIterator<Item = &'static Tool>>(mut self, tools: I) -> Self {
+        self.tools.clear();
+        for tool in tools {
+            if !self.tools.contains(&tool) {
+                self.tools.push(tool);
+            }
+        }
+        self
+    }
+
+    /// Also loads the hooks of a plugin: `hooks/hooks.json` in this directory, and the `hooks` of its manifest. A plugin
+    /// within the project needs an approval.
+    pub fn with_plugin(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.plugins.push(directory.into());
+        self
+    }
+
+    /// Also loads this file, or where it is a directory, this plugin, as one of this tool. It counts as the user's own: it
+    /// needs no approval, wherever it is.
+    pub fn with_settings(mut self, tool: &'static Tool, path: impl Into<PathBuf>) -> Self {
+        self.named.push((tool, path.into()));
+        self
+    }
+
+    /// Sets the directory that contains the user's files. Default: the user's home directory.
+    pub fn with_home(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.home = Some(directory.into());
+        self
+    }
+
+    /// Lets hooks block if they fail, time out, cannot be read, or give an answer that their tool does not understand, like
+    /// hooks of this crate. Default: these failures are ignored, as in their tools.
+    pub fn with_strict_guards(mut self) -> Self {
+        self.is_strict = true;
+        self
+    }
+
+    /// Sets the name that another tool uses for a tool of the host: that tool's hooks match and receive this name. The
+    /// usual names (`bash`, `read`, `write`, `edit`) are already known.
+    pub fn with_tool_alias(
+        mut self,
+        tool: &'static Tool,
+        ours: impl Into<String>,
+        theirs: impl Into<String>,
+    ) -> Self {
+        let aliases = Arc::make_mut(&mut self.aliases);
+        aliases.add(tool, ours.into(), theirs.into());
+        self
+    }
+}
+
+impl<const N: usize> From<[&'static Tool; N]> for OtherTools {
+    fn from(tools: [&'static Tool; N]) -> Self {
+        Self::new(tools)
+    }
+}

@@ -1,0 +1,65 @@
+//! The tools whose hooks this crate runs. Another tool is another row, and a file with its value.
+
+use super::tool::Tool;
+use super::{claude, codex, gemini};
+
+/// Claude Code.
+pub const CLAUDE: &Tool = &claude::TOOL;
+
+/// Codex CLI.
+pub const CODEX: &Tool = &codex::TOOL;
+
+/// Gemini CLI.
+pub const GEMINI: &Tool = &gemini::TOOL;
+
+/// All tools.
+pub const TOOLS: [&Tool; 3] = [CLAUDE, CODEX, GEMINI];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::{EventType, meant_by};
+
+    #[test]
+    fn every_event_is_one_of_ours() {
+        for tool in TOOLS {
+            for (index, event) in tool.events.iter().enumerate() {
+                if let Some(ours) = event.ours {
+                    EventType::of_name(ours).unwrap();
+                    assert_eq!(meant_by(event.name), Some(ours));
+                }
+                let others = &tool.events[index + 1..];
+                assert!(others.iter().all(|other| other.name != event.name));
+            }
+        }
+    }
+
+    #[test]
+    fn lists_of_names_have_their_characters() {
+        for (matcher, tools) in [
+            ("Bash", &[CLAUDE, CODEX][..]),
+            ("Edit|mcp__a__b2", &[CLAUDE, CODEX]),
+            ("mcp__my-server", &[CLAUDE]),
+            ("Edit, Write", &[CLAUDE]),
+            ("Edit |Write", &[CLAUDE]),
+            ("Edit.*", &[]),
+            ("Änderung", &[]),
+        ] {
+            let found = TOOLS.into_iter().filter(|it| it.is_list_of_names(matcher));
+            assert_eq!(found.collect::<Vec<_>>(), tools, "{matcher}");
+        }
+    }
+
+    #[test]
+    fn tools_have_the_other_tools_names() {
+        for (tool, ours, expected) in [
+            (CLAUDE, "bash", "Bash"),
+            (CLAUDE, "Bash", "Bash"),
+            (CODEX, "edit", "apply_patch"),
+            (GEMINI, "bash", "run_shell_command"),
+            (GEMINI, "mcp__x__y", "mcp__x__y"),
+        ] {
+            assert_eq!(tool.tool_name(ours), expected);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Hooks in other files than hooks.json: which files there are, and how each is read, is known to a source.
+//!
+//! Loads the files; does not decide which of their hooks may run.
+
+use std::any::Any;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::content::{Loaded, Owner};
+use super::file::LARGEST_FILE;
+use super::reader::{Compiled, open};
+use super::report::{Problem, Severity};
+use crate::hook::{Hook, HookCommand, Protocol};
+
+/// Files that have hooks in another form than hooks.json.
+pub(crate) trait Source: Any + fmt::Debug + Send + Sync {
+    /// Returns the files in the order of their hooks, whether they exist or not. Without a root, returns no project's;
+    /// without `with_user`, the user's only if the user has named them.
+    fn files(&self, root: Option<&Path>, with_user: bool) -> Vec<SourceFile>;
+
+    /// Returns the form of a file with this path and text; None if it is not one of this source.
+    fn form_of(&self, path: &Path, text: &str) -> Option<Arc<dyn Form>>;
+
+    /// Returns the protocol of a hook that was approved and is gone from its file, from the protocol's name and
+    /// definition; None if hooks with this protocol are not of this source.
+    fn lost(&self, protocol: &str, definition: &Value) -> Option<Arc<dyn Protocol>>;
+}
+
+/// How the files of one kind are read.
+pub(crate) trait Form: Send + Sync {
+    /// The program whose form it is, for messages.
+    fn title(&self) -> &'static str;
+
+    /// Whether a file that cannot be read blocks.
+    fn is_strict(&self) -> bool;
+
+    /// Adds the hooks and problems of a text. Returns the hooks that the file switches off. Compiles the expressions of
+    /// hooks only if `is_compiled`.
+    fn read(&self, text: &str, is_compiled: bool, loaded: &mut Loaded) -> Switches;
+}
+
+/// A file of a source.
+pub(crate) struct SourceFile {
+    pub(crate) path: PathBuf,
+    pub(crate) owner: Owner,
+    pub(crate) content: Content,
+}
+
+pub(crate) enum Content {
+    Hooks(Arc<dyn Form>),
+    /// The file has decided which other files there are, and has no hooks.
+    Nothing,
+    /// What is wrong with the place of the file.
+    Problem(String),
+    /// The same, for files that are left out: a strict form blocks.
+    LeftOut(String, Arc<dyn Form>),
+}
+
+/// The hooks that a file switches off: of all files if it is the user's, else of the project's.
+#[derive(Debug, Default)]
+pub(crate) struct Switches {
+    /// The name of the protocol of these hooks.
+    pub(crate) protocol: &'static str,
+    pub(crate) all_off: bool,
+    /// The names or commands of hooks.
+    pub(crate) disabled: Vec<String>,
+}
+
+impl Switches {
+    fn apply(&self, file: &mut Loaded) {
+        if !self.all_off && self.disabled.is_empty() {
+            return;
+        }
+        file.change_hooks(|hook| {
+            let is_off = hook.protocol_name() == self.protocol && self.names(&hook);
+            let enabled = hook.enabled() && !is_off;
+            (hook.with_enabled(enabled), None)
+        });
+    }
+
+    fn names(&self, hook: &Hook) -> bool {
+        let command = match hook.command() {
+            HookCommand::Shell { text, .. } => text,
+            HookCommand::Program(args) => args.first().map_or("", String::as_str),
+        };
+        let is_named = |name: &String| hook.name() == Some(name) || *name == command;
+        self.all_off || self.disabled.iter().any(is_named)
+    }
+}
+
+/// The files of sources, loaded.
+#[derive(Default)]
+pub(super) struct SourceFiles {
+    pub(super) files: Vec<Loaded>,
+    /// Of the files that are not the project's. They apply after approvals were checked.
+    switches: Vec<Switches>,
+}
+
+impl SourceFiles {
+    /// Loads the files that exist. Conditions of a project's hooks are compiled as `of_project` says.
+    pub(super) fn load(
+        sources: &[Arc<dyn Source>],
+        root: Option<&Path>,
+        with_user: bool,
+        of_project: Compiled,
+    ) -> Self {
+        let mut loaded = Self::default();
+        let files = sources.iter().flat_map(|it| it.files(root, with_user));
+        for file in files {
+            loaded.add(file, of_project);
+        }
+        loaded
+    }
+
+    fn add(&mut self, file: SourceFile, of_project: Compiled) {
+        let SourceFile {
+            path,
+            owner,
+            content,
+        } = file;
+        let mut loaded = Loaded::nothing(&path);
+        loaded.owner = owner;
+        let problem = |words| Problem::new(Severity::Error, &path, words);
+        match content {
+            Content::Nothing => return,
+            Content::Problem(words) => loaded.report(problem(words)),
+            Content::LeftOut(words, form) => give_up(&mut loaded, problem(words), &*form),
+            Content::Hooks(form) if owner == Owner::Project && self.is_full() && path.exists() => {
+                let words = "the file is left out: the project has more than 16 MiB of such files";
+                give_up(&mut loaded, problem(words.to_owned()), &*form);
+            }
+            Content::Hooks(form) => {
+                let is_compiled = owner != Owner::Project || of_project != Compiled::None;
+                return self.read(&path, owner, &*form, is_compiled);
+            }
+        }
+        self.files.push(loaded);
+    }
+
+    fn read(&mut self, path: &Path, owner: Owner, form: &dyn Form, is_compiled: bool) {
+        let Some((mut loaded, text)) = open(path) else {
+            return;
+        };
+        loaded.owner = owner;
+        let mut switches = Switches::default();
+        match text {
+            Ok(text) => {
+                loaded.size = text.len();
+                switches = form.read(&text, is_compiled, &mut loaded);
+            }
+            Err(problem) => give_up(&mut loaded, problem, form),
+        }
+        self.files.push(loaded);
+        if owner != Owner::Project {
+            return self.switches.push(switches);
+        }
+        let mut files = self.files.iter_mut();
+        let of_project = files.by_ref().filter(|file| file.owner == Owner::Project);
+        of_project.for_each(|file| switches.apply(file));
+    }
+
+    /// Whether the files of the project are larger together than one file may be.
+    fn is_full(&self) -> bool {
+        let files = self.files.iter();
+        let of_project = files.filter(|file| file.owner == Owner::Project);
+        of_project.map(|file| file.size as u64).sum::<u64>() > LARGEST_FILE
+    }
+
+    /// Returns the files, without the hooks that the user's files switch off.
+    pub(super) fn switched(mut self) -> Vec<Loaded> {
+        for file in &mut self.files {
+            for switches in &self.switches {
+                switches.apply(file);
+            }
+        }
+        self.files
+    }
+}
+
+fn give_up(loaded: &mut Loaded, problem: Problem, form: &dyn Form) {
+    if form.is_strict() {
+        loaded.give_up(problem);
+    } else {
+        loaded.ignore(problem);
+    }
+}
+
+/// Returns the protocol of a hook that was approved and is gone, from the value of its key `protocol`; None if no source
+/// has such hooks.
+pub(super) fn lost(sources: &[Arc<dyn Source>], protocol: &Value) -> Option<Arc<dyn Protocol>> {
+    let name = protocol.get("name")?.as_str()?;
+    let definition = protocol.get("definition")?;
+    sources.iter().find_map(|it| it.lost(name, definition))
+}
