@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
 
-use forge_hooks::{AppProfile, Approval, EventSpec, EventType, HookEvent, Hooks, TrustError};
+use forge_hooks::{AppProfile, EventSpec, EventType, HookEvent, Hooks, TrustError};
 
 struct Editor {
     hooks: Hooks,
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let workspace = args.next().unwrap_or_else(|| ".".to_owned());
     let editor = Editor::open(Path::new(&workspace))?;
     if trusts {
-        editor.approve(Path::new(&workspace))?;
+        editor.approve()?;
     }
     print!("{}", editor.hooks.report().render(false));
     for file in args {
@@ -57,17 +57,12 @@ impl Editor {
         })
     }
 
-    /// A real editor would ask, with each hook and its files in front of the user.
-    fn approve(&self, workspace: &Path) -> Result<(), TrustError> {
-        let approval = Approval::of(workspace, self.hooks.config().load_project(workspace))?;
-        for hook in &approval.hooks {
-            println!("approved: {}", hook.definition["command"]);
-        }
-        if let Some(store) = self.hooks.trust() {
-            store.approve(&approval)?;
-            self.hooks.reload();
-        }
-        Ok(())
+    /// A real editor would show this to the user, and ask.
+    fn approve(&self) -> Result<bool, TrustError> {
+        self.hooks.approve_with(|approval| {
+            print!("{approval}");
+            true
+        })
     }
 
     /// Saves a file, unless a hook blocks. Returns the hooks' messages for the status line.

@@ -21,7 +21,7 @@ use crate::lifecycle::Lifecycle;
 use crate::outcome::Outcome;
 use crate::profile::AppProfile;
 use crate::registry::HookRegistry;
-use crate::trust::TrustStore;
+use crate::trust::{Approval, Approved, TrustError, TrustStore};
 
 /// The hooks of a host: loaded from its users' files, run on its events.
 ///
@@ -298,6 +298,42 @@ impl Hooks {
             Some(TrustPolicy::Approved(store)) => Some(store.clone()),
             _ => None,
         }
+    }
+
+    /// Approves the project's hooks if `ask` returns true, and loads them again. Returns whether they are approved.
+    ///
+    /// `ask` gets all that would be approved, to be shown to a person: its `Display` has everything, and
+    /// [`changes`](Approval::changes) what is new, changed or gone. It is not called if nothing has changed since the
+    /// last approval. If its answer is true, this approval replaces the project's earlier ones.
+    ///
+    /// ```no_run
+    /// # let hooks = forge_hooks::Hooks::builder(forge_hooks::AppProfile::new("mygame")).load();
+    /// # fn confirmed(_: &str) -> bool { false }
+    /// hooks.approve_with(|approval| confirmed(&approval.to_string()))?;
+    /// # Ok::<(), forge_hooks::TrustError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the project cannot be found, if the store cannot be used or written, or if it is called from within a hook.
+    pub fn approve_with(&self, ask: impl FnOnce(&Approval) -> bool) -> Result<bool, TrustError> {
+        let (Some(store), Some(root)) = (self.trust(), self.project()) else {
+            return Ok(false);
+        };
+        let config = self.config();
+        let is_read = |approved: &Approved| config.reads(approved);
+        let (before, others): (Vec<_>, Vec<_>) =
+            store.approved(root)?.into_iter().partition(is_read);
+        let mut approval = Approval::since(&before, root, &config.load_project(root))?;
+        if approval.changes.is_empty() {
+            return Ok(true);
+        }
+        if !ask(&approval) {
+            return Ok(false);
+        }
+        approval.hooks.extend(others);
+        store.approve(&approval)?;
+        self.reload();
+        Ok(true)
     }
 
     /// The JSON Schema of the host's hooks.json, with its events and tools; see

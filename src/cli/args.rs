@@ -342,6 +342,9 @@ pub(crate) struct Trust {
     /// Approve without asking.
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// Approve without asking, if this is the digest of what would be approved, with the contents of all covered files.
+    #[arg(long, value_name = "HEX", conflicts_with = "yes")]
+    pub(crate) digest: Option<String>,
 }
 
 #[derive(Args)]

@@ -134,7 +134,7 @@ impl Compared<'_> {
             "change": self.change.name(),
             "was": was,
             "files": files.collect::<Vec<_>>(),
-            "partial": self.now.partial,
+            "notes": self.now.notes,
         })
     }
 }

@@ -11,7 +11,7 @@ use crate::cli::error::Failure;
 use crate::cli::names::{self, Asker};
 use crate::cli::sources::{Listed, State, listed, place, title};
 use crate::cli::terminal::{Style, Terminal};
-use crate::{EventType, Hook, HookEvent, printable};
+use crate::{Approval, Approved, EventType, Hook, HookEvent, printable};
 
 pub(crate) fn run(
     args: &List,
@@ -115,8 +115,23 @@ fn show(listed: &Listed, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
     if hook.resident() {
         writeln!(terminal, "  resident its process is kept for many events")?;
     }
+    show_cover(hook, terminal)?;
     if hook.name().is_some() && !hook.description().is_empty() {
         writeln!(terminal, "  about    {}", printable(hook.description()))?;
+    }
+    Ok(())
+}
+
+/// Shows what an approval of the hook covers, if it needs one.
+fn show_cover(hook: &Hook, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+    if let (Some(root), Some(_)) = (hook.base_dir(), hook.gate()) {
+        for line in Approval::of(root, [hook])?
+            .hooks
+            .iter()
+            .flat_map(Approved::covers)
+        {
+            writeln!(terminal, "  {line}")?;
+        }
     }
     Ok(())
 }

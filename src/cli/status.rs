@@ -77,7 +77,7 @@ pub(crate) fn run(
         terminal.json(&to_json(&project, &changes))?;
     } else {
         terminal.problems(&project.report)?;
-        show(&changes, terminal)?;
+        show(&project.now, &changes, terminal)?;
         sum_up(&project, &changes, context, terminal)?;
     }
     Ok(if changes.is_none() && project.report.is_ok() {
@@ -123,7 +123,11 @@ fn sum_up(
 }
 
 /// Shows each hook of a project, with its command if that is not approved.
-pub(crate) fn show(changes: &Changes<'_>, terminal: &mut Terminal<'_>) -> io::Result<()> {
+pub(crate) fn show(
+    now: &Approval,
+    changes: &Changes<'_>,
+    terminal: &mut Terminal<'_>,
+) -> io::Result<()> {
     for hook in &changes.hooks {
         show_hook(hook, terminal)?;
     }
@@ -137,10 +141,9 @@ pub(crate) fn show(changes: &Changes<'_>, terminal: &mut Terminal<'_>) -> io::Re
         show_definition(gone, "- ", terminal)?;
         writeln!(terminal)?;
     }
-    let shows_files =
-        |it: &Compared<'_>| !matches!(it.change, Change::None) && !it.now.files.is_empty();
-    if changes.hooks.iter().any(shows_files) {
-        writeln!(terminal, "note: {}", Approval::NEVER_COVERED)?;
+    if !changes.is_none() {
+        writeln!(terminal, "{}", Approval::NEVER_COVERED)?;
+        writeln!(terminal, "Digest: {}", now.digest())?;
     }
     Ok(())
 }
@@ -151,7 +154,7 @@ fn show_hook(hook: &Compared<'_>, terminal: &mut Terminal<'_>) -> io::Result<()>
         Change::New => (Style::Warning, "not approved; does not run"),
         Change::Outdated => (
             Style::Bad,
-            "approved by an earlier version, which covered less; it blocks",
+            "approved by an earlier version, which covered other files; it blocks",
         ),
         Change::Redefined(_) => (Style::Bad, "changed since the approval; it blocks"),
         Change::Files(_) => (
@@ -164,11 +167,15 @@ fn show_hook(hook: &Compared<'_>, terminal: &mut Terminal<'_>) -> io::Result<()>
     match &hook.change {
         Change::None => {}
         Change::New | Change::Outdated => show_definition(hook.now, "+ ", terminal)?,
-        Change::Redefined(old) => show_difference(old, hook.now, terminal)?,
+        Change::Redefined(old) => {
+            show_difference(old, hook.now, terminal)?;
+            show_definition(hook.now, "  ", terminal)?;
+        }
         Change::Files(files) => {
             for (file, how) in files {
                 writeln!(terminal, "  `{}` {how}", printable(file))?;
             }
+            show_definition(hook.now, "  ", terminal)?;
         }
     }
     if matches!(hook.change, Change::None) {
@@ -204,19 +211,8 @@ fn show_difference(old: &Approved, now: &Approved, terminal: &mut Terminal<'_>) 
 }
 
 fn show_cover(hook: &Approved, terminal: &mut Terminal<'_>) -> io::Result<()> {
-    if hook.files.is_empty() {
-        writeln!(terminal, "  covers only the entry")?;
-    }
-    for (file, digest) in &hook.files {
-        let what = match digest {
-            Some(digest) => format!(": SHA-256 {}", digest.get(..16).unwrap_or(digest)),
-            None => ", which does not exist: its creation ends the approval".to_owned(),
-        };
-        writeln!(terminal, "  covers `{}`{what}", printable(file))?;
-    }
-    for reason in &hook.partial {
-        let reason = terminal.styled(Style::Warning, printable(reason));
-        writeln!(terminal, "  partial: {reason}")?;
+    for line in hook.covers() {
+        writeln!(terminal, "  {line}")?;
     }
     Ok(())
 }
@@ -235,6 +231,7 @@ fn to_json(project: &Project, changes: &Changes<'_>) -> Value {
     json!({
         "project": project.now.root.to_string_lossy(),
         "store": project.store.path().to_string_lossy(),
+        "digest": project.now.digest(),
         "approved": changes.is_none() && project.report.is_ok(),
         "hooks": hooks,
         "gone": gone,

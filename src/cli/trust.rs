@@ -33,20 +33,31 @@ pub(crate) fn trust(
         );
     }
     let changes = project.changes()?;
-    status::show(&changes, terminal)?;
+    status::show(&project.now, &changes, terminal)?;
+    check_digest(args.digest.as_deref(), &project.now.digest())?;
     if changes.is_none() {
         writeln!(terminal, "{root}: already approved")?;
         return Ok(Ended::Fine);
     }
     let hooks = counted(project.now.hooks.len(), "hook");
     let question = format!("let {hooks} of {root} run as shown?");
-    if !args.yes && !asked(&question, terminal)? {
+    let needs_answer = !args.yes && args.digest.is_none();
+    if needs_answer && !asked(&question, terminal)? {
         writeln!(terminal, "nothing was approved")?;
         return Ok(Ended::Problems);
     }
     project.approve()?;
     writeln!(terminal, "{root}: {hooks} approved")?;
     Ok(Ended::Fine)
+}
+
+/// Checks the digest that the user expects, if any.
+fn check_digest(expected: Option<&str>, digest: &str) -> Result<(), Failure> {
+    if expected.is_none_or(|expected| expected.eq_ignore_ascii_case(digest)) {
+        return Ok(());
+    }
+    let words = format!("nothing was approved: `--digest` is not `{digest}`");
+    Err(Failure::new(words).with_fix("review the hooks, and use their digest"))
 }
 
 pub(crate) fn untrust(

@@ -15,7 +15,6 @@ use super::position::{Positions, TextRange};
 use super::report::{ConfigError, Problem, Severity};
 use super::save::{self, Present, Slot};
 use crate::hook::{Hook, HookSource};
-use crate::trust::{Edit, TrustStore};
 
 /// A hooks file whose entries are edited one by one. All other bytes stay: comments, formatting, keys that
 /// this version does not know, entries that cannot be used.
@@ -29,7 +28,7 @@ use crate::trust::{Edit, TrustStore};
 /// let mut file = config.global_file()?;
 /// file.insert(0, Hook::new("session:start", "echo hello")?);
 /// file.set_enabled(0, false);
-/// file.save(None)?;
+/// file.save()?;
 /// assert_eq!(config.load_global().len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -259,17 +258,12 @@ impl HooksFile {
 
     /// Writes the changes in one step, and reads the entries again.
     ///
-    /// With the store of approvals, hooks of a project that were approved before the edit stay approved after
-    /// it: a hook that was changed, or switched off and on again. A removed hook no longer counts as approved
-    /// and missing. Other hooks do not become approved: new hooks, hooks without an approval, and hooks that
-    /// had changed since their approval. Pass the store of the person who edits the file. The user's own file
-    /// does not need it.
+    /// In a project, the person approves the hooks again after an edit: an approval is for an entry as it was.
     ///
     /// # Errors
     /// When the file has changed since it was read, when it cannot be read or written, and when it would exceed
-    /// a limit of the file: then nothing is written. When the store cannot be read: nothing is written either.
-    /// When the store cannot be written: the hooks file is already saved, without the approvals.
-    pub fn save(&mut self, store: Option<&TrustStore>) -> Result<(), ConfigError> {
+    /// a limit of the file: then nothing is written.
+    pub fn save(&mut self) -> Result<(), ConfigError> {
         save::check_place(&self.path, self.root.as_deref())?;
         match save::read_present(&self.path)? {
             Present::Missing if self.text.is_none() => {}
@@ -282,48 +276,15 @@ impl HooksFile {
         let present = self.text.as_deref();
         let old = save::entries_of(present).map_err(|error| self.write_error(error))?;
         let slots: Vec<_> = self.entries.iter().map(HooksFileEntry::slot).collect();
-        let approvals = match (store, &self.root) {
-            (Some(store), Some(root)) => {
-                let edits = edits(&old, &slots);
-                Some((store, store.carried_over(root, &edits)?))
-            }
-            _ => None,
-        };
         let text = save::write(&self.path, present, &old, &slots)?;
         self.text = Some(text);
-        self.read_entries()?;
-        if let Some((store, approvals)) = approvals {
-            store.carry_over(approvals)?;
-        }
-        Ok(())
+        self.read_entries()
     }
 
     fn write_error(&self, source: io::Error) -> ConfigError {
         let path = self.path.clone();
         ConfigError::Write { path, source }
     }
-}
-
-/// Returns what happened to each hook of the file, and the new hooks.
-fn edits<'a>(old: &'a [Option<Hook>], slots: &[Slot<'a>]) -> Vec<Edit<'a>> {
-    let mut edits: Vec<_> = old
-        .iter()
-        .map(|old| Edit {
-            old: old.as_ref(),
-            new: None,
-        })
-        .collect();
-    for slot in slots {
-        match slot {
-            Slot::Kept(index) => edits[*index].new = edits[*index].old,
-            Slot::Changed(index, hook) => edits[*index].new = Some(hook),
-            Slot::New(hook) => edits.push(Edit {
-                old: None,
-                new: Some(hook),
-            }),
-        }
-    }
-    edits
 }
 
 /// Returns the problem of an entry whose own problem is not among the reported ones.

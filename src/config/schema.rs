@@ -170,7 +170,7 @@ fn property(key: &str) -> Value {
             Some(Reads::default()),
         ),
         "inputs" => json!({
-            "description": "Files, directories and patterns, relative to the project's root, that an approval covers besides the files that the command itself runs.",
+            "description": "Files, directories and patterns, relative to the project's root, that an approval covers besides the scripts that the entry names. `!path` excludes a file or directory.",
             "type": "array",
             "items": {"type": "string"},
         }),

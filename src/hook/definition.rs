@@ -444,8 +444,8 @@ impl Hook {
         })
     }
 
-    /// Sets files, directories and patterns (`hooks/*.sh`), relative to the project's root, that an approval
-    /// of the hook covers besides the files that its command itself runs; see
+    /// Sets files, directories and patterns (`lib/*.json`), relative to the project's root, that an approval of the
+    /// hook covers besides the scripts that its entry names; `!path` excludes a file or directory. See
     /// [`TrustStore`](crate::TrustStore).
     #[must_use]
     pub fn with_inputs<I: IntoIterator<Item: Into<String>>>(self, inputs: I) -> Self {
@@ -573,7 +573,7 @@ impl Hook {
         self.resident
     }
 
-    /// The files that an approval covers besides those that the command itself runs.
+    /// The files that an approval covers besides the scripts that the entry names.
     #[must_use]
     pub fn inputs(&self) -> &[String] {
         &self.extras.inputs

@@ -130,6 +130,11 @@ impl Hook {
         self.with_gate(gate).with(|hook| hook.is_closed = true)
     }
 
+    /// Whether the hook's gate is that of an approval.
+    pub(crate) fn has_approval(&self) -> bool {
+        self.is_approved
+    }
+
     /// Returns whether the hook has no gate, or has been approved. It may still have changed since.
     pub(crate) fn is_approved(&self) -> bool {
         self.gate().is_none() || self.is_approved

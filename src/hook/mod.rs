@@ -2,6 +2,7 @@
 //!
 //! Does no I/O and does not know how a hook is run.
 
+mod candidates;
 mod canonical;
 mod condition;
 mod definition;
@@ -26,6 +27,7 @@ mod tests;
 mod when;
 mod words;
 
+pub(crate) use candidates::{Candidates, builds_names, expanded};
 pub(crate) use canonical::canonical;
 pub use condition::Condition;
 pub(crate) use condition::{Allowance, Lazy};

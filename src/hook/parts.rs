@@ -110,6 +110,16 @@ pub enum HookCommand {
     Program(Vec<String>),
 }
 
+impl HookCommand {
+    /// The text for the shell, or the program and its arguments.
+    pub(crate) fn texts(&self) -> &[String] {
+        match self {
+            Self::Shell { text, .. } => std::slice::from_ref(text),
+            Self::Program(args) => args,
+        }
+    }
+}
+
 impl fmt::Display for HookCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

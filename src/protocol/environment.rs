@@ -171,6 +171,10 @@ impl Naming {
             return Err(VariablesError::BadName { name });
         }
         let mut environment = Environment::new(self.inherited(hook), variables);
+        if hook.has_approval() {
+            // A `.pyc` beside a script is covered as the script is, and must not appear.
+            environment.set("PYTHONDONTWRITEBYTECODE", "1");
+        }
         for (name, value) in hook.env() {
             environment.set(name, value);
         }

@@ -1,18 +1,15 @@
-//! The gates of a project's hooks, checked right before each run: the program that a hook guards may have
-//! changed the hook's script after the approval.
+//! The gate of an approved hook, checked right before each run: the program that the hook guards may have changed
+//! the hook's script after the approval.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::coverage::coverage;
-use super::digest::{self, Budget};
-use super::findings::Kind;
-use super::place::Project;
+use super::covered::{Project, covered};
 use crate::hook::{Gate, GateVerdict, Hook};
 
-/// The gate of an approved hook: its files must be unchanged. The hook itself cannot have changed, because it
-/// is the one that was loaded.
+/// The gate of an approved hook: its files must be unchanged. The hook itself cannot have changed, because it is
+/// the one that was loaded.
 #[derive(Debug)]
 pub(super) struct Unchanged {
     project: Arc<Project>,
@@ -29,41 +26,35 @@ impl Unchanged {
 
     /// Returns each file that differs from what was approved, and the difference.
     pub(super) fn differences(&self, hook: &Hook) -> Vec<(String, &'static str)> {
-        let now = coverage(&self.project, hook).files;
-        let mut budget = Budget::new();
-        let mut differences = Vec::new();
-        for (file, before) in &self.files {
-            let kind = now.get(file).copied().unwrap_or(Kind::Named);
-            let what = match (
-                digest::of(&self.project.root, file, kind, &mut budget),
-                before,
-            ) {
-                (Ok(now), before) if now == *before => continue,
-                (Ok(None), _) => "is gone",
-                (Ok(Some(_)), None) => "has appeared",
-                (Ok(Some(_)), Some(_)) => "has changed",
-                (Err(_), _) => "cannot be read",
+        // What was approved although it is too large to be covered is not looked at.
+        let was_too_large = |name: &str| self.files.get(name) == Some(&None);
+        let now = covered(&self.project, hook, &was_too_large).files;
+        let mut found = BTreeMap::new();
+        for (name, state) in &now {
+            let what = match (self.files.get(name), state) {
+                (Some(Some(before)), Ok(now)) if **before == **now => continue,
+                (Some(None), Err(_)) => continue,
+                (None, Err(_)) if name.ends_with('/') => "has become too large",
+                (_, Err(_)) => "cannot be read",
+                (None, Ok(_)) => "has appeared",
+                (Some(_), Ok(_)) => "has changed",
             };
-            differences.push((file.clone(), what));
+            found.insert(name.clone(), what);
         }
-        for (file, kind) in &now {
-            // A file that cannot be read was a reason for a partial approval.
-            if !self.files.contains_key(file)
-                && let Ok(Some(_)) = digest::of(&self.project.root, file, *kind, &mut budget)
-            {
-                let what = "has become a script that the command may run";
-                differences.push((file.clone(), what));
+        for name in self.files.keys() {
+            if !now.contains_key(name) && !name.ends_with('/') {
+                found.insert(name.clone(), "is gone");
             }
         }
-        differences
+        found.into_iter().collect()
     }
 }
 
-/// Hashes the content of the files, because times and sizes can be forged.
 impl Gate for Unchanged {
     fn check(&self, hook: &Hook) -> GateVerdict {
-        let base = hook.base_dir().map(Path::canonicalize);
-        if base.is_some_and(|base| base.ok().as_deref() != Some(&*self.project.root)) {
+        let root = &*self.project.root;
+        let is_here = |base: &Path| base == root || base.canonicalize().is_ok_and(|it| it == root);
+        if !hook.base_dir().is_none_or(is_here) {
             let why = "the project has been moved since the hook was loaded";
             return GateVerdict::ApprovalLost(why.to_owned());
         }
@@ -73,22 +64,5 @@ impl Gate for Unchanged {
                 GateVerdict::ApprovalLost(format!("`{file}` {what} since the hook was approved"))
             }
         }
-    }
-}
-
-/// The gate of a hook that must not run.
-#[derive(Debug)]
-pub(super) struct Refused(pub(super) GateVerdict);
-
-impl Refused {
-    /// Creates the gate of a hook whose approval does not apply any more.
-    pub(super) fn lost(why: &str) -> Arc<Self> {
-        Arc::new(Self(GateVerdict::ApprovalLost(why.to_owned())))
-    }
-}
-
-impl Gate for Refused {
-    fn check(&self, _hook: &Hook) -> GateVerdict {
-        self.0.clone()
     }
 }

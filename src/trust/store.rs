@@ -7,16 +7,18 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Approval, Approved, ProjectApprovals, TrustError, canonical_root, digest_of};
+use super::admit::ProjectApprovals;
+use super::approval::{Approval, Approved, canonical_root, digest_of};
+use super::error::TrustError;
+use super::worktree::identity;
 use crate::files::{self, NewFile};
 use crate::hook::{GateVerdict, Hook};
 
 /// The store of the hooks that a person has approved, by project.
 ///
-/// An approval is bound to the project's place, to the definition of each hook, and to the content of the
-/// covered files: those within the project that the hook's command itself runs, and those in its `inputs`.
-/// If the files cannot all be determined from the command, the approval is partial, and says why
-/// ([`Approved::partial`]). The order of the hooks does not matter.
+/// An approval is bound to the project's place, to the definition of each hook, and to what the approval covers: the
+/// scripts that the entry names, the scripts in the project's hooks directory, and the entry's `inputs`. The order
+/// of the hooks does not matter. The worktrees of a git repository are one project.
 ///
 /// A hook that was never approved is skipped, and the host continues. A hook that was approved and was
 /// then changed or removed fails. It blocks, if the event can be blocked, until a person approves it or
@@ -41,12 +43,12 @@ use crate::hook::{GateVerdict, Hook};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The store protects against the content of a repository. It does not protect against what a covered file
-/// itself loads or runs ([`Approval::NEVER_COVERED`]), against a change between the check and the run, nor
-/// against a program that already runs as the user.
+/// The store protects against the content of a repository. It does not protect against what else a script reads
+/// or runs ([`Approval::NEVER_COVERED`]), against a change between the check and the run, nor against a program that
+/// already runs as the user.
 ///
-/// The file is JSON. Approvals of an earlier version (`"version": 1`) covered less, so their hooks fail until
-/// they are approved again.
+/// The file is JSON. Approvals of earlier versions covered other files, so their hooks fail until they are approved
+/// again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustStore {
     path: PathBuf,
@@ -59,8 +61,8 @@ struct Content {
     projects: BTreeMap<String, Vec<Approved>>,
 }
 
-/// In version 2 an approval covers what a command runs, and digests use a canonical form.
-const VERSION: u32 = 2;
+/// In version 3 an approval covers scripts, by one rule for all commands. Those of earlier versions count as lost.
+const VERSION: u32 = 3;
 
 /// The most bytes that are read from a store.
 const LARGEST_STORE: u64 = 64 * 1024 * 1024;
@@ -87,7 +89,7 @@ impl TrustStore {
     /// If it is called from within a hook, or if the store cannot be used or written.
     pub fn approve(&self, approval: &Approval) -> Result<(), TrustError> {
         refuse_within_hook()?;
-        let root = approval.root.to_string_lossy().into_owned();
+        let root = project_key(&approval.root);
         self.change(|projects| drop(projects.insert(root, approval.hooks.clone())))
     }
 
@@ -101,9 +103,7 @@ impl TrustStore {
     /// written.
     pub fn revoke(&self, root: impl AsRef<Path>) -> Result<bool, TrustError> {
         refuse_within_hook()?;
-        let root = canonical_root(root.as_ref())?
-            .to_string_lossy()
-            .into_owned();
+        let root = project_key(&canonical_root(root.as_ref())?);
         let mut was_there = false;
         self.change(|projects| was_there = projects.remove(&root).is_some())?;
         Ok(was_there)
@@ -116,7 +116,7 @@ impl TrustStore {
     pub fn approved(&self, root: impl AsRef<Path>) -> Result<Vec<Approved>, TrustError> {
         let root = canonical_root(root.as_ref())?;
         let mut content = self.read()?;
-        let found = content.projects.remove(&*root.to_string_lossy());
+        let found = content.projects.remove(&project_key(&root));
         Ok(found.unwrap_or_default())
     }
 
@@ -167,7 +167,7 @@ impl TrustStore {
                 .map_err(|error| unusable(format!("cannot be read: {error}")))?;
         match content.version {
             VERSION => Ok(content),
-            1 => {
+            1 | 2 => {
                 for approved in content.projects.values_mut().flatten() {
                     approved.digest = digest_of(&approved.definition);
                     approved.outdated = true;
@@ -180,7 +180,7 @@ impl TrustStore {
         }
     }
 
-    pub(super) fn change(
+    fn change(
         &self,
         change: impl FnOnce(&mut BTreeMap<String, Vec<Approved>>),
     ) -> Result<(), TrustError> {
@@ -201,6 +201,11 @@ impl TrustStore {
     }
 }
 
+/// Returns the name of a project in the store.
+fn project_key(root: &Path) -> String {
+    identity(root).to_string_lossy().into_owned()
+}
+
 /// Refuses a store that would be too large to be read again: all approvals of all projects would be lost.
 fn within_bounds(text: String) -> io::Result<String> {
     if text.len() as u64 > LARGEST_STORE {
@@ -211,7 +216,7 @@ fn within_bounds(text: String) -> io::Result<String> {
 }
 
 /// Refuses to run within a hook. Its process has a chain variable, whatever the program's profile is called.
-pub(super) fn refuse_within_hook() -> Result<(), TrustError> {
+fn refuse_within_hook() -> Result<(), TrustError> {
     let mut names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     match names.find(|name| name.ends_with("_HOOK_CHAIN")) {
         Some(name) => Err(TrustError::WithinHook(name)),

@@ -76,9 +76,9 @@ mod tool_output;
 mod trace_file;
 mod tracing;
 mod trust;
-mod trust_commands;
+mod trust_attacks;
+mod trust_changes;
 mod trust_coverage;
-mod trust_property;
 #[cfg(unix)]
 mod unapproved;
 mod watching;

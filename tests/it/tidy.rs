@@ -83,7 +83,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "protocol",
         ],
     ),
-    ("trust", &["hook", "files"]),
+    ("trust", &["hook", "files", "printable"]),
     ("templates", &["hook", "profile"]),
     (
         "lifecycle",

@@ -104,7 +104,7 @@ impl Place {
     /// The store of approvals, as an earlier version would have written it.
     fn old_store(&self) -> String {
         let text = fs::read_to_string(self.path("config/src/forge/trust.json")).unwrap();
-        text.replace("\"version\": 2", "\"version\": 1")
+        text.replace("\"version\": 3", "\"version\": 1")
     }
 
     fn project_file(&self, text: &str) {

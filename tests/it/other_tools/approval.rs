@@ -81,11 +81,7 @@ fn an_approval_covers_the_script() {
         .map(|(name, _)| name)
         .collect();
     assert_eq!(files, [".claude/guard.sh"]);
-    assert!(
-        approval.hooks[0].partial.is_empty(),
-        "{:?}",
-        approval.hooks[0].partial
-    );
+    assert_eq!(approval.hooks[0].notes, [""; 0]);
     place
         .world
         .write("project/.claude/guard.sh", "#!/bin/sh\nexit 2\n");
@@ -100,12 +96,16 @@ fn an_approval_covers_the_script() {
 }
 
 #[test]
-fn a_relative_script_is_covered_in_part() {
+fn the_hooks_directory_of_the_tool_is_covered() {
     let text = settings("PreToolUse", "Bash", &command(".claude/guard.sh"));
     let place = Place::new([(PROJECT, text.as_str())]);
+    place.world.write("project/.claude/guard.sh", "");
+    place.world.write("project/.claude/hooks/lib.py", "");
+    place.world.write("project/.claude/hooks/data.json", "");
     let approval = approve(&place);
-    let expected = ["`.claude/guard.sh` is looked for in the directory of the session"];
-    assert_eq!(approval.hooks[0].partial, expected);
+    let files = approval.hooks[0].files.iter().map(|(name, _)| &**name);
+    let expected = [".claude/guard.sh", ".claude/hooks/lib.py"];
+    assert_eq!(files.collect::<Vec<_>>(), expected);
 }
 
 #[test]

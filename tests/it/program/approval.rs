@@ -122,6 +122,29 @@ fn status_shows_changes_since_the_approval() {
 }
 
 #[test]
+fn a_digest_approves_what_it_was_made_of() {
+    let user = User::with_project_file(SCRIPTED);
+    user.write("project/guard.sh", "exit 0\n");
+    let digest = |user: &User| {
+        let shown = user.run(&["status"]).out;
+        let line = shown.lines().find_map(|line| line.strip_prefix("Digest: "));
+        line.unwrap().to_owned()
+    };
+    let before = digest(&user);
+    user.write("project/guard.sh", "exit 1\n");
+    let refused = user.run(&["trust", "--digest", &before]);
+    assert_eq!(refused.status, 2, "{refused:?}");
+    let words = "error: nothing was approved: `--digest` is not";
+    assert!(refused.err.contains(words), "{refused:?}");
+    assert_eq!(user.run(&["status"]).status, 1);
+    let trusted = user.run(&["trust", "--digest", &digest(&user)]);
+    assert_eq!(trusted.status, 0, "{trusted:?}");
+    assert_eq!(user.run(&["status"]).status, 0);
+    // It still is the digest of what is approved.
+    assert_eq!(user.run(&["trust", "--digest", &before]).status, 2);
+}
+
+#[test]
 fn a_removed_disabled_hook_blocks_nothing() {
     let user = User::with_project_file(
         r#"{"hooks": [{"event": "*", "command": "false", "enabled": false}]}"#,
@@ -171,7 +194,7 @@ fn no_repository_controls_the_terminal() {
 
 #[cfg(unix)]
 #[test]
-fn status_names_files_that_cannot_be_read() {
+fn status_names_files_that_are_gone() {
     let user = User::with_project_file(SCRIPTED);
     let guard = user.write("project/guard.sh", "#!/bin/sh\n");
     assert_eq!(user.run(&["trust", "--yes"]).status, 0);
@@ -179,9 +202,9 @@ fn status_names_files_that_cannot_be_read() {
     let made = std::process::Command::new("mkfifo").arg(&guard).status();
     assert!(made.unwrap().success());
     let printed = user.run(&["status"]);
-    let words = "\n  `guard.sh` cannot be read\n";
+    let words = "\n  `guard.sh` is gone\n";
     assert!(printed.out.contains(words), "{printed:?}");
     let listed = user.run(&["list"]);
-    let words = "fails: `guard.sh` cannot be read since";
+    let words = "fails: `guard.sh` is gone since";
     assert!(listed.out.contains(words), "{listed:?}");
 }

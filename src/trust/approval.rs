@@ -1,0 +1,254 @@
+//! What a person approves, and how it is shown.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::covered::{Project, covered};
+use super::error::TrustError;
+use super::gate::Unchanged;
+use super::stamp;
+use crate::hook::{Hook, canonical};
+use crate::printable::printable;
+
+/// What an approval of a project's hooks covers: each entry, the scripts that it names, the scripts in the project's
+/// hooks directory, and its `inputs`.
+///
+/// To be shown to a person (`Display` has all of it), and then passed to
+/// [`TrustStore::approve`](crate::TrustStore::approve).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+#[must_use = "nothing is approved until it is passed to `TrustStore::approve`"]
+pub struct Approval {
+    /// The project's root, with all symbolic links resolved.
+    pub root: PathBuf,
+    /// The project's hooks, in their order.
+    pub hooks: Vec<Approved>,
+    /// What has changed since the last approval, one line each. Empty if nothing has, and for an approval that
+    /// was not [compared](Approval::since).
+    pub changes: Vec<String>,
+}
+
+/// One hook of an [`Approval`]. `Display` shows the whole entry and what is covered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Approved {
+    /// The hook as an entry of hooks.json, without values that are defaults.
+    pub definition: Value,
+    /// The SHA-256 of that entry, which identifies the hook.
+    /// The order of keys and the form of numbers make no difference.
+    pub digest: String,
+    /// The hook's [label](Hook::label).
+    #[serde(default)]
+    pub label: String,
+    /// The hook's file, relative to the project's root. Empty for a hook without a file.
+    #[serde(default)]
+    pub source: String,
+    /// The covered files and links below the root, each with the SHA-256 of its content or of the link's text. None
+    /// for what is not covered, for example a directory that is too large; `notes` has the reasons.
+    pub files: Vec<(String, Option<String>)>,
+    /// What a person should know besides, one line each. Not saved in the store.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+    /// Whether the approval is from an earlier version, whose approvals covered other files.
+    /// The hook fails until it is approved again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outdated: bool,
+}
+
+/// Returns the SHA-256 of an entry's normal form.
+pub(super) fn digest_of(definition: &Value) -> String {
+    stamp::of_text(canonical(definition))
+}
+
+/// Returns the hook's file, relative to its project.
+pub(super) fn source_of(hook: &Hook) -> String {
+    let file = hook.source().map(|source| &*source.path);
+    let below = file.map(|file| file.strip_prefix(hook.base_dir()?).ok());
+    let path = below.flatten().or(file).unwrap_or(Path::new(""));
+    path.to_string_lossy().into_owned()
+}
+
+impl Approval {
+    /// What no approval covers, as a sentence to show beside each approval.
+    pub const NEVER_COVERED: &str = "Not covered: data files, and everything else that these scripts and programs \
+        read or run, in the project too (imports, Makefile, package.json).";
+
+    /// Looks at the hooks of a project and at the files that an approval covers. Approves nothing yet.
+    ///
+    /// # Errors
+    /// If the project cannot be found.
+    pub fn of<I>(root: impl AsRef<Path>, hooks: I) -> Result<Self, TrustError>
+    where
+        I: IntoIterator<Item: Borrow<Hook>>,
+    {
+        let root = canonical_root(root.as_ref())?;
+        let project = Project::at(&root);
+        let hooks = hooks.into_iter();
+        Ok(Self {
+            hooks: hooks
+                .map(|it| Approved::of(&project, it.borrow()))
+                .collect(),
+            root,
+            changes: Vec::new(),
+        })
+    }
+
+    /// The same, compared with an earlier approval: `changes` has what is new, changed or gone.
+    ///
+    /// # Errors
+    /// If the project cannot be found.
+    pub fn since(
+        before: &[Approved],
+        root: impl AsRef<Path>,
+        hooks: &[Hook],
+    ) -> Result<Self, TrustError> {
+        let mut approval = Self::of(root, hooks)?;
+        let is_now = |old: &Approved| approval.hooks.iter().any(|now| now.digest == old.digest);
+        let mut gone: Vec<&Approved> = before.iter().filter(|old| !is_now(old)).collect();
+        let mut changes = Vec::new();
+        for (now, hook) in approval.hooks.iter().zip(hooks) {
+            let label = &now.label;
+            match before.iter().find(|old| old.digest == now.digest) {
+                Some(old) if old.outdated => {
+                    changes.push(format!("`{label}` was approved by an earlier version"));
+                }
+                Some(old) => {
+                    let files = old.changed_files(&approval.root, hook)?;
+                    changes.extend(files.iter().map(|(file, what)| format!("`{file}` {what}")));
+                }
+                None => match gone.iter().position(|old| old.label == *label) {
+                    Some(at) => {
+                        gone.remove(at);
+                        changes.push(format!("the entry of `{label}` has changed"));
+                    }
+                    None => changes.push(format!("`{label}` is new")),
+                },
+            }
+        }
+        changes.extend(gone.iter().map(|old| format!("`{}` is gone", old.label)));
+        for line in changes {
+            if !approval.changes.contains(&line) {
+                approval.changes.push(line);
+            }
+        }
+        Ok(approval)
+    }
+
+    /// Returns the SHA-256 of all that is approved: the entries, and the contents of the covered files.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let of_hook = |it: &Approved| json!([it.digest, it.source, it.files]);
+        let hooks: Vec<Value> = self.hooks.iter().map(of_hook).collect();
+        digest_of(&Value::Array(hooks))
+    }
+}
+
+impl fmt::Display for Approval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", printable(&self.root.to_string_lossy()))?;
+        for change in &self.changes {
+            writeln!(f, "  {}", printable(change))?;
+        }
+        for hook in &self.hooks {
+            write!(f, "\n{hook}")?;
+        }
+        writeln!(f, "\n{}\nDigest: {}", Self::NEVER_COVERED, self.digest())
+    }
+}
+
+impl Approved {
+    fn of(project: &Project, hook: &Hook) -> Self {
+        let covered = covered(project, hook, &|_| false);
+        let mut notes = covered.notes;
+        let mut files = Vec::new();
+        for (name, state) in covered.files {
+            if let Err(why) = &state {
+                notes.push(format!("`{name}` is not covered: {why}"));
+            }
+            files.push((name, state.ok().map(|digest| digest.to_string())));
+        }
+        let definition = hook.to_json();
+        Self {
+            digest: digest_of(&definition),
+            definition,
+            label: hook.label().to_owned(),
+            source: source_of(hook),
+            files,
+            notes,
+            outdated: false,
+        }
+    }
+
+    /// Compares the files of an approved hook with their current content, as its gate does before each run.
+    /// Returns each difference as text, such as `has changed`.
+    ///
+    /// # Errors
+    /// If the project cannot be found.
+    pub fn changed_files(
+        &self,
+        root: impl AsRef<Path>,
+        hook: &Hook,
+    ) -> Result<Vec<(String, &'static str)>, TrustError> {
+        let project = Project::at(&canonical_root(root.as_ref())?);
+        Ok(Unchanged::new(&Arc::new(project), &self.files).differences(hook))
+    }
+
+    /// Returns what is covered besides the entry, in lines, safe to show.
+    #[must_use]
+    pub fn covers(&self) -> Vec<String> {
+        let covered = self.files.iter().filter(|(_, digest)| digest.is_some());
+        let names: Vec<String> = covered.map(|(name, _)| printable(name)).collect();
+        let mut lines = vec![match &names[..] {
+            [] => "Scripts covered: none".to_owned(),
+            names => format!("Scripts covered: {}", names.join(", ")),
+        }];
+        lines.extend(
+            self.notes
+                .iter()
+                .map(|note| printable(&format!("Note: {note}"))),
+        );
+        lines
+    }
+}
+
+impl fmt::Display for Approved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", printable(&self.label))?;
+        match &*self.source {
+            "" => writeln!(f, ":")?,
+            source => writeln!(f, " ({}):", printable(source))?,
+        }
+        // The keys of a hook that can be read are in their usual order.
+        let entry = Hook::from_json(&self.definition);
+        let text = match entry.map(|hook| serde_json::to_string_pretty(&hook)) {
+            Ok(Ok(text)) => text,
+            _ => format!("{:#}", self.definition),
+        };
+        for line in text.lines() {
+            writeln!(f, "  {}", printable(line))?;
+        }
+        for line in self.covers() {
+            writeln!(f, "  {line}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Resolves all links of the root. An approval is bound to the real place of the project.
+pub(super) fn canonical_root(root: &Path) -> Result<PathBuf, TrustError> {
+    let error = |source| TrustError::Root {
+        root: root.to_owned(),
+        source,
+    };
+    let found = root.canonicalize().map_err(error)?;
+    match found.to_str() {
+        Some(_) => Ok(found),
+        None => Err(error(io::Error::other("its path is not Unicode"))),
+    }
+}

@@ -1,0 +1,378 @@
+//! Which files an approval covers: the scripts that an entry names, those in the hooks directory, and the
+//! entry's `inputs`. Covering too much is harmless.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use glob::{MatchOptions, Pattern};
+
+use super::stamp::{self, Contents};
+use super::within::{End, Found, find, name_of};
+use crate::hook::{Candidates, Hook, builds_names, expanded};
+
+/// The most files and bytes of the scripts of one directory. They are looked at before each run; more are no
+/// directory of hooks, but for example a `node_modules`.
+const MOST_FILES: usize = 1000;
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+/// The most directories in which the words of a command are looked up.
+const MOST_DIRECTORIES: usize = 8;
+
+/// The extensions of files that are scripts whatever their content.
+const ENDINGS: &[&str] = &[
+    "awk", "bash", "bat", "cjs", "cmd", "com", "csh", "cts", "dash", "exe", "fish", "jq", "js",
+    "jsx", "ksh", "lua", "mjs", "mk", "mts", "php", "pl", "pm", "ps1", "psm1", "py", "pyc", "pyw",
+    "r", "rb", "sed", "sh", "tcl", "ts", "tsx", "vbs", "zsh",
+];
+
+/// A project, and what is known of its files.
+#[derive(Debug)]
+pub(super) struct Project {
+    /// Without links in its path.
+    pub(super) root: PathBuf,
+    contents: Contents,
+}
+
+impl Project {
+    pub(super) fn at(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            contents: Contents::new(),
+        }
+    }
+}
+
+/// The files that an approval covers.
+pub(super) struct Covered {
+    /// By their names below the root: the digest of a file's content, or of a link's text; or why it is not
+    /// covered. The name of a directory that is not covered ends with `/`.
+    pub(super) files: BTreeMap<String, Result<Arc<str>, String>>,
+    /// What else a person should know.
+    pub(super) notes: Vec<String>,
+}
+
+/// Returns the files that an approval of the hook covers now. Directories for which `is_skipped` is true are not
+/// looked at.
+pub(super) fn covered(
+    project: &Project,
+    hook: &Hook,
+    is_skipped: &dyn Fn(&str) -> bool,
+) -> Covered {
+    project.contents.check_clock();
+    let mut look = Look {
+        project,
+        is_skipped,
+        excluded: Vec::new(),
+        covered: Covered {
+            files: BTreeMap::new(),
+            notes: Vec::new(),
+        },
+    };
+    let (excluded, inputs) = hook.inputs().iter().partition(|it| it.starts_with('!'));
+    let excluded: Vec<&String> = excluded;
+    let inputs: Vec<&String> = inputs;
+    look.exclude(&excluded);
+    look.named(hook);
+    for directory in hooks_directories(hook, &project.root) {
+        let found = find(&project.root, Path::new(""), &directory);
+        look.directory(found, &Wanted::Scripts, usize::MAX);
+    }
+    for input in inputs {
+        look.input(input);
+    }
+    look.covered
+}
+
+/// Returns the directories of the hook's project, or its plugin, that hold hooks. They need not exist.
+fn hooks_directories(hook: &Hook, root: &Path) -> Vec<PathBuf> {
+    let base = hook.base_dir().unwrap_or(root);
+    let file = hook.source().and_then(|it| it.path.strip_prefix(base).ok());
+    let beside = file.and_then(Path::parent).map(|it| it.join("hooks"));
+    // The path of the project may have links, which its root has not.
+    let below = |path: PathBuf| path.strip_prefix(base).map(Path::to_owned).unwrap_or(path);
+    let named = hook
+        .directories(root)
+        .into_iter()
+        .map(|(_, path)| below(path));
+    let of_plugin = named.filter(|path| path != root && !path.as_os_str().is_empty());
+    beside.into_iter().chain(of_plugin).collect()
+}
+
+/// Returns the directory in a variable that the hook's protocol sets.
+fn directory_in(name: &str, hook: &Hook, root: &Path, working_dir: &Path) -> Option<String> {
+    let is_working_dir = name.ends_with("_WORKING_DIR") && hook.protocol().is_none();
+    if name == "PWD" || is_working_dir {
+        return working_dir.to_str().map(str::to_owned);
+    }
+    let mut named = hook.directories(root).into_iter();
+    let (_, path) = named.find(|(known, _)| known == name)?;
+    path.into_os_string().into_string().ok()
+}
+
+/// Which files of a directory count.
+enum Wanted {
+    Scripts,
+    All,
+    /// Those whose names below the root match.
+    Like(Pattern),
+}
+
+struct Look<'a> {
+    project: &'a Project,
+    is_skipped: &'a dyn Fn(&str) -> bool,
+    excluded: Vec<Pattern>,
+    covered: Covered,
+}
+
+impl Look<'_> {
+    fn note(&mut self, words: String) {
+        if !self.covered.notes.contains(&words) {
+            self.covered.notes.push(words);
+        }
+    }
+
+    fn exclude(&mut self, excluded: &[&String]) {
+        for input in excluded {
+            let name = plain(&input[1..]);
+            self.note(format!("`{name}` is excluded by `inputs`"));
+            let literal = || Pattern::new(&Pattern::escape(name));
+            self.excluded
+                .extend(Pattern::new(name).or_else(|_| literal()));
+        }
+    }
+
+    fn is_excluded(&self, path: &Path) -> bool {
+        let is_one = |name: &str| self.excluded.iter().any(|it| it.matches_with(name, STRICT));
+        !self.excluded.is_empty() && path.ancestors().any(|path| is_one(&name_of(path)))
+    }
+
+    /// Adds the scripts that the entry names.
+    fn named(&mut self, hook: &Hook) {
+        let root = &self.project.root;
+        let working_dir = root.join(hook.working_dir().unwrap_or(Path::new("")));
+        let directory = |name: &str| directory_in(name, hook, root, &working_dir);
+        let words = Candidates::of(hook);
+        if words.is_cut {
+            self.note("the entry is too long: only its first words are looked up".to_owned());
+        }
+        let texts = hook.command().texts();
+        if texts.iter().any(|text| builds_names(text, directory)) {
+            self.note("this command builds names at run time".to_owned());
+        }
+        let paths: Vec<PathBuf> = words
+            .list
+            .iter()
+            .map(|word| below(&expanded(word, directory), root, hook.base_dir()))
+            .collect();
+        let mut starts = vec![PathBuf::new()];
+        let start = find(root, Path::new(""), &working_dir);
+        self.add_start(&start, &mut starts);
+        let mut next = 0;
+        while let Some(start) = starts.get(next).cloned() {
+            for path in paths.iter().filter(|path| next == 0 || !path.has_root()) {
+                let found = find(root, &start, path);
+                self.add_start(&found, &mut starts);
+                self.add(found, &Wanted::Scripts);
+            }
+            next += 1;
+        }
+    }
+
+    /// Adds a directory in which words are looked up.
+    fn add_start(&mut self, found: &Found, starts: &mut Vec<PathBuf>) {
+        if let End::At(real, metadata) = &found.end
+            && metadata.is_dir()
+            && !starts.contains(real)
+        {
+            if starts.len() < MOST_DIRECTORIES {
+                starts.push(real.clone());
+            } else {
+                let words = "names are looked up in the first directories of the command alone";
+                self.note(words.to_owned());
+            }
+        }
+    }
+
+    fn input(&mut self, input: &str) {
+        let name = plain(input);
+        let is_fixed = |part: &&str| !part.contains(['*', '?', '[']);
+        let parts = name.split('/').count();
+        let fixed: PathBuf = name.split('/').take_while(is_fixed).collect();
+        let levels = parts - fixed.components().count();
+        let fixed = if name.starts_with('/') {
+            Path::new("/").join(fixed)
+        } else {
+            fixed
+        };
+        let found = find(&self.project.root, Path::new(""), &fixed);
+        match (Pattern::new(name), &found.end) {
+            (_, End::Outside) if found.links.is_empty() => {
+                self.note(format!("`{name}` of `inputs` is not within the project"));
+            }
+            (Ok(pattern), _) if levels > 0 => {
+                let levels = if name.contains("**") {
+                    usize::MAX
+                } else {
+                    levels
+                };
+                self.directory(found, &Wanted::Like(pattern), levels);
+            }
+            (_, End::At(_, metadata)) if metadata.is_dir() => {
+                self.directory(found, &Wanted::All, usize::MAX);
+            }
+            _ => self.add(found, &Wanted::All),
+        }
+    }
+
+    /// Adds a file, and the links that lead to it.
+    fn add(&mut self, found: Found, wanted: &Wanted) {
+        if !self.takes(&found, wanted) {
+            return;
+        }
+        for (link, text) in &found.links {
+            let digest = stamp::of_text([b"link ", text.as_os_str().as_encoded_bytes()].concat());
+            self.covered.files.insert(name_of(link), Ok(digest.into()));
+        }
+        match (&found.end, found.links.last()) {
+            (End::At(real, metadata), _) if metadata.is_file() => {
+                let path = self.project.root.join(real);
+                let digest = self.project.contents.digest(&path, metadata);
+                let digest = digest.map_err(|error| format!("cannot be read: {error}"));
+                self.covered.files.insert(name_of(real), digest);
+            }
+            (End::Outside, Some((link, _))) => {
+                self.note(format!(
+                    "the link `{}` leads out of the project",
+                    name_of(link)
+                ));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether this counts: a regular file of the wanted kind, or a link. A link to a script that is missing
+    /// counts when the script appears.
+    fn takes(&self, found: &Found, wanted: &Wanted) -> bool {
+        let mut links = found.links.iter().map(|(link, _)| link);
+        if links.any(|link| self.is_excluded(link)) {
+            return false;
+        }
+        match &found.end {
+            End::Missing => matches!(wanted, Wanted::All),
+            End::Outside => true,
+            End::At(real, _) if self.is_excluded(real) => false,
+            End::At(real, metadata) if metadata.is_file() => match wanted {
+                Wanted::All => true,
+                Wanted::Like(pattern) => pattern.matches_with(&name_of(real), STRICT),
+                Wanted::Scripts => self.is_script(real, metadata),
+            },
+            // No other kind of file is opened.
+            End::At(_, metadata) => metadata.is_dir() && !found.links.is_empty(),
+        }
+    }
+
+    fn is_script(&self, real: &Path, metadata: &Metadata) -> bool {
+        let path = self.project.root.join(real);
+        // A file that cannot be read may be a script.
+        let has_mark = || self.project.contents.has_mark(&path, metadata);
+        is_executable(metadata) || has_ending(real) || has_mark().unwrap_or(true)
+    }
+
+    /// Adds the files below a directory, or says why it is not covered.
+    fn directory(&mut self, found: Found, wanted: &Wanted, levels: usize) {
+        let End::At(real, metadata) = &found.end else {
+            return self.add(found, wanted);
+        };
+        let name = name_of(real) + "/";
+        if !metadata.is_dir() || self.is_excluded(real) || (self.is_skipped)(&name) {
+            return;
+        }
+        match self.below(&found, wanted, levels) {
+            Ok(all) => all.into_iter().for_each(|found| self.add(found, wanted)),
+            Err(why) => {
+                self.covered.files.insert(name, Err(why));
+            }
+        }
+    }
+
+    /// Returns the files below a directory, each directory once.
+    fn below(&self, start: &Found, wanted: &Wanted, levels: usize) -> Result<Vec<Found>, String> {
+        let too_large = || "holds more than 1,000 files or 16 MiB of scripts".to_owned();
+        let root = &self.project.root;
+        let mut left = MOST_FILES;
+        let mut bytes = MOST_BYTES;
+        let mut all = Vec::new();
+        let mut seen = HashSet::new();
+        let mut waiting = vec![(start.end.clone(), levels)];
+        while let Some((end, levels)) = waiting.pop() {
+            let End::At(directory, metadata) = end else {
+                continue;
+            };
+            if levels == 0 || self.is_excluded(&directory) || !seen.insert(directory.clone()) {
+                continue;
+            }
+            let path = root.join(&directory);
+            let names = self
+                .project
+                .contents
+                .names(&path, &metadata, MOST_FILES + 1);
+            let names = names.map_err(|error| format!("cannot be read: {error}"))?;
+            left = left.checked_sub(names.len()).ok_or_else(too_large)?;
+            for name in &*names {
+                let mut found = find(root, &directory, Path::new(name));
+                found.links.splice(0..0, start.links.iter().cloned());
+                match &found.end {
+                    End::At(_, metadata) if metadata.is_dir() => {
+                        waiting.push((found.end.clone(), levels - 1));
+                    }
+                    End::At(_, metadata) if self.takes(&found, wanted) => {
+                        bytes = bytes.checked_sub(metadata.len()).ok_or_else(too_large)?;
+                    }
+                    _ => {}
+                }
+                all.push(found);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// `*` does not match `/`.
+const STRICT: MatchOptions = MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: true,
+    require_literal_leading_dot: false,
+};
+
+/// Returns a path of `inputs` in its plain form.
+fn plain(input: &str) -> &str {
+    input.trim_start_matches("./").trim_end_matches('/')
+}
+
+/// Returns a word as a path to look up. What begins with `/` is also within the project, so that
+/// `"$CLAUDE_PROJECT_DIR"/x` is found.
+fn below(word: &str, root: &Path, base: Option<&Path>) -> PathBuf {
+    let path = Path::new(word);
+    if !path.has_root() || path.starts_with(root) {
+        return path.to_owned();
+    }
+    let below = base.and_then(|base| path.strip_prefix(base).ok());
+    root.join(below.unwrap_or(Path::new(word.trim_start_matches('/'))))
+}
+
+fn has_ending(path: &Path) -> bool {
+    let ending = path.extension().and_then(|it| it.to_str());
+    ending.is_some_and(|it| ENDINGS.contains(&&*it.to_ascii_lowercase()))
+}
+
+#[cfg(unix)]
+fn is_executable(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_metadata: &Metadata) -> bool {
+    false
+}

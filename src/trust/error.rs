@@ -1,0 +1,38 @@
+//! Errors of approvals.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Error approving hooks, or using the store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrustError {
+    /// The project cannot be found, or its path is not Unicode.
+    #[error("cannot find the project `{}`", root.display())]
+    Root {
+        /// The path that was given.
+        root: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A hook tried to approve hooks.
+    #[error("hooks cannot be approved from within a hook (`{0}` is set)")]
+    WithinHook(String),
+    /// The store cannot be used: it cannot be read, or another user could have written it. All approvals count
+    /// as lost: the project's hooks fail, and block what they could have blocked.
+    #[error("the trust store `{}` {why}", path.display())]
+    Unusable {
+        /// The path of the store.
+        path: PathBuf,
+        /// What is wrong with it, and how to fix that.
+        why: String,
+    },
+    /// The store cannot be written. The old one is unchanged.
+    #[error("cannot write the trust store `{}`", path.display())]
+    Write {
+        /// The path of the store.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+}

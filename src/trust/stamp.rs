@@ -1,0 +1,300 @@
+//! The content of files, which is read again only when a file's stamp has changed.
+//!
+//! Knows no hook. Opens regular files only, and reads a limited part of each.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use sha2::{Digest, Sha256};
+
+use crate::files;
+
+/// The most bytes of one file: reading them takes a few seconds. No script is larger.
+const LARGEST_FILE: u64 = 1024 * 1024 * 1024;
+/// The most files with a known content. With more, all are read again.
+const MOST_KNOWN: usize = 20_000;
+/// A file that has changed within this time may change again without another stamp: some file systems keep
+/// times in steps of two seconds. (Git has the same rule for its index.)
+const RACY: i64 = 2;
+/// The clock counts as set if it differs by this from a timer. Small corrections are usual.
+const MOST_DRIFT: Duration = Duration::from_secs(1);
+
+/// What tells that a file has not changed. None where the system has no time of the last change (`ctime`), which
+/// no program can set.
+#[derive(Debug, Clone, PartialEq)]
+struct Stamp {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    #[cfg(unix)]
+    fn of(metadata: &Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        Some(Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        })
+    }
+
+    #[cfg(not(unix))]
+    fn of(_metadata: &Metadata) -> Option<Self> {
+        None
+    }
+
+    /// Whether a later change would give the file another stamp.
+    fn is_settled(&self, now: SystemTime) -> bool {
+        let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = (since.as_secs() as i64, i64::from(since.subsec_nanos()));
+        let is_past = |(seconds, nanos): (i64, i64)| (seconds.saturating_add(RACY), nanos) <= now;
+        is_past(self.modified) && is_past(self.changed)
+    }
+}
+
+/// What was read of files, by their paths.
+#[derive(Debug)]
+struct Memo<T>(Mutex<HashMap<PathBuf, (Stamp, T)>>);
+
+impl<T: Clone> Memo<T> {
+    fn known(&self, path: &Path, metadata: &Metadata) -> Option<T> {
+        let stamp = Stamp::of(metadata).filter(|stamp| stamp.is_settled(SystemTime::now()))?;
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (then, value) = known.get(path)?;
+        (*then == stamp).then(|| value.clone())
+    }
+
+    /// Keeps a value if the file was the same before and after reading it.
+    fn keep(&self, path: &Path, begun: SystemTime, [before, after]: [Metadata; 2], value: &T) {
+        let stamp = Stamp::of(&before).filter(|stamp| stamp.is_settled(begun));
+        if stamp.is_some() && stamp == Stamp::of(&after) {
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= MOST_KNOWN {
+                known.clear();
+            }
+            known.extend(stamp.map(|stamp| (path.to_owned(), (stamp, value.clone()))));
+        }
+    }
+
+    fn of_file(
+        &self,
+        path: &Path,
+        metadata: &Metadata,
+        read: impl FnOnce(&File) -> io::Result<T>,
+    ) -> io::Result<T> {
+        if let Some(value) = self.known(path, metadata) {
+            return Ok(value);
+        }
+        let begun = SystemTime::now();
+        let file = files::open(path)?;
+        let before = file.metadata()?;
+        let value = read(&file)?;
+        self.keep(path, begun, [before, file.metadata()?], &value);
+        Ok(value)
+    }
+
+    fn clear(&self) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.clear();
+    }
+}
+
+impl<T> Default for Memo<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+/// The contents of files. Each method gets the metadata of the path itself, which is no link.
+#[derive(Debug)]
+pub(super) struct Contents {
+    digests: Memo<Arc<str>>,
+    marks: Memo<bool>,
+    names: Memo<Arc<[OsString]>>,
+    /// When the clock and the timer were compared.
+    clock: Mutex<(Instant, SystemTime)>,
+}
+
+impl Contents {
+    pub(super) fn new() -> Self {
+        Self {
+            digests: Memo::default(),
+            marks: Memo::default(),
+            names: Memo::default(),
+            clock: Mutex::new((Instant::now(), SystemTime::now())),
+        }
+    }
+
+    /// Forgets all if the clock was set: times before and after cannot be compared. To be called before each use.
+    pub(super) fn check_clock(&self) {
+        let mut seen = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        let by_timer = seen.0.elapsed();
+        let drift = seen.1.elapsed().map(|by_clock| by_clock.abs_diff(by_timer));
+        if drift.map_or(true, |drift| drift > MOST_DRIFT) {
+            *seen = (Instant::now(), SystemTime::now());
+            self.digests.clear();
+            self.marks.clear();
+            self.names.clear();
+        }
+    }
+
+    /// Returns the SHA-256 of a file.
+    pub(super) fn digest(&self, path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
+        self.digests.of_file(path, metadata, |file| {
+            let mut sha = Sha256::new();
+            let mut buffer = vec![0; 64 * 1024];
+            let mut left = file.take(LARGEST_FILE + 1);
+            loop {
+                match left.read(&mut buffer)? {
+                    0 if left.limit() == 0 => return Err(io::Error::other("larger than 1 GiB")),
+                    0 => return Ok(in_hex(sha).into()),
+                    length => sha.update(&buffer[..length]),
+                }
+            }
+        })
+    }
+
+    /// Whether a file starts with `#!`.
+    pub(super) fn has_mark(&self, path: &Path, metadata: &Metadata) -> io::Result<bool> {
+        self.marks.of_file(path, metadata, |mut file| {
+            let mut start = [0; 2];
+            match file.read_exact(&mut start) {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+                read => read.map(|()| start == *b"#!"),
+            }
+        })
+    }
+
+    /// Returns the names in a directory, at most so many.
+    pub(super) fn names(
+        &self,
+        path: &Path,
+        metadata: &Metadata,
+        most: usize,
+    ) -> io::Result<Arc<[OsString]>> {
+        if let Some(names) = self.names.known(path, metadata) {
+            return Ok(names);
+        }
+        let begun = SystemTime::now();
+        let entries = path.read_dir()?.take(most);
+        let names = entries.map(|entry| Ok(entry?.file_name()));
+        let names: Arc<[OsString]> = names.collect::<io::Result<Vec<_>>>()?.into();
+        let after = path.symlink_metadata()?;
+        self.names
+            .keep(path, begun, [metadata.clone(), after], &names);
+        Ok(names)
+    }
+}
+
+/// Returns the SHA-256 of a text.
+pub(super) fn of_text(text: impl AsRef<[u8]>) -> String {
+    in_hex(Sha256::new_with_prefix(text))
+}
+
+fn in_hex(sha: Sha256) -> String {
+    sha.finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::fs::{self, FileTimes};
+
+    use super::*;
+
+    #[test]
+    fn only_old_stamps_are_settled() {
+        let at = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
+        let stamp = |modified, changed| Stamp {
+            device: 1,
+            inode: 1,
+            size: 1,
+            modified: (modified, 5),
+            changed: (changed, 5),
+        };
+        for (modified, changed, now, expected) in [
+            (100, 100, 103, true),
+            (100, 100, 102, false),
+            (100, 102, 103, false),
+            (102, 100, 103, false),
+            // In the future: the clock was set back.
+            (200, 100, 150, false),
+            (100, 200, 150, false),
+            (i64::MAX, 1, 150, false),
+        ] {
+            let stamp = stamp(modified, changed);
+            assert_eq!(stamp.is_settled(at(now)), expected, "{stamp:?} at {now}");
+        }
+    }
+
+    /// A file whose content was kept as if its stamp were settled.
+    fn kept(contents: &Contents, path: &Path) {
+        let later = SystemTime::now() + Duration::from_secs(10);
+        let metadata = path.metadata().unwrap();
+        let value: Arc<str> = "kept".into();
+        contents
+            .digests
+            .keep(path, later, [metadata.clone(), metadata], &value);
+        assert_eq!(contents.digests.0.lock().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_fresh_file_is_always_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x");
+        let contents = Contents::new();
+        fs::write(&path, "one").unwrap();
+        let digest = || contents.digest(&path, &path.metadata().unwrap()).unwrap();
+        let before = digest();
+        fs::write(&path, "two").unwrap();
+        assert_ne!(digest(), before);
+        // Also if something was kept for its stamp, and if its time is in the past.
+        kept(&contents, &path);
+        assert_ne!(&*digest(), "kept");
+        let past = SystemTime::now() - Duration::from_secs(1000);
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_times(FileTimes::new().set_modified(past)).unwrap();
+        assert_ne!(&*digest(), "kept", "its ctime is not in the past");
+    }
+
+    #[test]
+    fn what_changes_while_it_is_read_is_not_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x");
+        fs::write(&path, "one").unwrap();
+        let before = path.metadata().unwrap();
+        fs::write(&path, "longer").unwrap();
+        let after = path.metadata().unwrap();
+        let contents = Contents::new();
+        let later = SystemTime::now() + Duration::from_secs(10);
+        contents.marks.keep(&path, later, [before, after], &true);
+        assert!(contents.marks.0.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_clock_that_was_set_forgets_all() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x");
+        fs::write(&path, "one").unwrap();
+        let contents = Contents::new();
+        kept(&contents, &path);
+        contents.check_clock();
+        assert!(!contents.digests.0.lock().unwrap().is_empty());
+        contents.clock.lock().unwrap().1 += Duration::from_secs(3600);
+        contents.check_clock();
+        assert!(contents.digests.0.lock().unwrap().is_empty());
+    }
+}

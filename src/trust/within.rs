@@ -1,0 +1,109 @@
+//! Paths within a project, resolved link by link, so that nothing outside of it is looked at.
+
+use std::ffi::OsString;
+use std::fs::Metadata;
+use std::path::{Component, Path, PathBuf};
+
+/// Linux follows no more (ELOOP).
+const MOST_LINKS: usize = 40;
+
+/// Where a path leads.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The links on the way, by their paths below the root, with their texts.
+    pub(super) links: Vec<(PathBuf, PathBuf)>,
+    pub(super) end: End,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum End {
+    Missing,
+    /// Outside of the project.
+    Outside,
+    /// The path below the root, without links.
+    At(PathBuf, Metadata),
+}
+
+/// Follows a path from a directory below the root; the path of the directory has no links.
+pub(super) fn find(root: &Path, start: &Path, path: &Path) -> Found {
+    let mut links = Vec::new();
+    let end = follow(root, start, path, &mut links);
+    Found { links, end }
+}
+
+fn follow(root: &Path, start: &Path, path: &Path, links: &mut Vec<(PathBuf, PathBuf)>) -> End {
+    let mut real = start.to_owned();
+    let mut todo = Vec::new();
+    let mut found = None;
+    if !enter(root, path, &mut real, &mut todo) {
+        return End::Outside;
+    }
+    while let Some(part) = todo.pop() {
+        found = None;
+        if part == ".." {
+            if !real.pop() {
+                return End::Outside;
+            }
+            continue;
+        }
+        real.push(part);
+        let Ok(metadata) = root.join(&real).symlink_metadata() else {
+            return End::Missing;
+        };
+        if !metadata.is_symlink() {
+            found = Some(metadata);
+            continue;
+        }
+        let Ok(text) = root.join(&real).read_link() else {
+            return End::Missing;
+        };
+        links.push((real.clone(), text.clone()));
+        real.pop();
+        if links.len() > MOST_LINKS {
+            return End::Missing;
+        }
+        if !enter(root, &text, &mut real, &mut todo) {
+            return End::Outside;
+        }
+    }
+    match found.map_or_else(|| root.join(&real).symlink_metadata(), Ok) {
+        Ok(metadata) => End::At(real, metadata),
+        Err(_) => End::Missing,
+    }
+}
+
+/// Adds the parts of a path, the first one last. Returns false if it leads out of the project.
+fn enter(root: &Path, path: &Path, real: &mut PathBuf, todo: &mut Vec<OsString>) -> bool {
+    let mut path = path;
+    if path.has_root() {
+        match path.strip_prefix(root) {
+            Ok(below) => path = below,
+            Err(_) => return false,
+        }
+        *real = PathBuf::new();
+    }
+    for part in path.components().rev() {
+        if matches!(part, Component::Normal(_) | Component::ParentDir) {
+            todo.push(part.as_os_str().to_owned());
+        }
+    }
+    true
+}
+
+/// Returns a path below the root as text, with `/` between its parts. Different paths have different texts: a
+/// byte that is not UTF-8 becomes a NUL, which no name contains, and its two digits.
+pub(super) fn name_of(path: &Path) -> String {
+    let mut name = String::new();
+    for part in path {
+        if !name.is_empty() {
+            name.push('/');
+        }
+        for chunk in part.as_encoded_bytes().utf8_chunks() {
+            name.push_str(chunk.valid());
+            for byte in chunk.invalid() {
+                name += &format!("\0{byte:02x}");
+            }
+        }
+    }
+    name
+}

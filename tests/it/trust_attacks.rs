@@ -1,0 +1,302 @@
+//! What an attacker may try to have a hook run what nobody approved, or to make its host wait.
+#![cfg(unix)]
+
+use std::ffi::OsStr;
+use std::fs::{self, File, FileTimes, Permissions};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use forge_hooks::Hooks;
+use serde_json::{Value, json};
+
+use crate::support::World;
+use crate::trust_changes::{host, lost};
+
+const HOOKS: &str = "project/.myagent/hooks";
+
+/// A project with this one hook.
+fn with_hook(entry: &Value) -> World {
+    let world = World::new();
+    let mut entry = entry.clone();
+    entry["event"] = json!("tool:*");
+    let text = json!({"hooks": [entry]}).to_string();
+    world.write("project/.myagent/hooks.json", &text);
+    world
+}
+
+/// An approved project whose hook runs `guard.sh`.
+fn guarded() -> (World, Hooks) {
+    let world = with_hook(&json!({"command": "sh ./guard.sh"}));
+    world.write("project/guard.sh", "true\n");
+    let hooks = approved(&world);
+    (world, hooks)
+}
+
+fn approved(world: &World) -> Hooks {
+    let hooks = host(world);
+    assert!(hooks.approve_with(|_| true).unwrap());
+    assert_eq!(lost(&hooks), None);
+    hooks
+}
+
+#[track_caller]
+fn blocks(hooks: &Hooks, words: &str) {
+    let why = lost(hooks).expect("a lost approval");
+    assert!(why.contains(words), "{why}");
+}
+
+/// Sets a file's times to the past, so that its stamp counts.
+fn age(path: &Path) {
+    let past = SystemTime::now() - Duration::from_secs(1000);
+    let times = FileTimes::new().set_modified(past).set_accessed(past);
+    File::open(path).unwrap().set_times(times).unwrap();
+}
+
+fn executable(path: &Path, yes: bool) {
+    let mode = if yes { 0o755 } else { 0o644 };
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+fn put_pipe(path: &Path) {
+    let _ = fs::remove_file(path);
+    let made = std::process::Command::new("mkfifo").arg(path).status();
+    assert!(made.unwrap().success());
+}
+
+#[test]
+fn data_that_becomes_a_script_blocks() {
+    let world = with_hook(&json!({"command": "cat notes late >/dev/null; true"}));
+    let notes = world.write("project/notes", "a");
+    let hooks = approved(&world);
+    world.write("project/notes", "b");
+    world.write("project/late", "b");
+    assert_eq!(lost(&hooks), None);
+    executable(&notes, true);
+    blocks(&hooks, "`notes` has appeared");
+    executable(&notes, false);
+    assert_eq!(lost(&hooks), None);
+    world.write("project/notes", "#!/bin/sh\n");
+    blocks(&hooks, "`notes` has appeared");
+    world.write("project/notes", "b");
+    world.write("project/late", "#!/bin/sh\n");
+    blocks(&hooks, "`late` has appeared");
+}
+
+#[test]
+fn a_script_beside_the_guard_blocks() {
+    let world = with_hook(&json!({"command": "true"}));
+    let hooks = approved(&world);
+    world.write(&format!("{HOOKS}/deep/state.txt"), "data");
+    assert_eq!(lost(&hooks), None);
+    world.write(&format!("{HOOKS}/deep/json.py"), "");
+    blocks(&hooks, "`.myagent/hooks/deep/json.py` has appeared");
+}
+
+#[test]
+fn a_replaced_file_of_the_same_size_blocks() {
+    let (world, hooks) = guarded();
+    let guard = world.path("project/guard.sh");
+    age(&guard);
+    assert_eq!(lost(&hooks), None);
+    world.write("project/guard.sh", "fals\n");
+    age(&guard);
+    blocks(&hooks, "`guard.sh` has changed");
+    world.write("project/other", "fail\n");
+    fs::rename(world.path("project/other"), &guard).unwrap();
+    age(&guard);
+    blocks(&hooks, "`guard.sh` has changed");
+    world.write("project/guard.sh", "true\n");
+    assert_eq!(lost(&hooks), None);
+}
+
+#[test]
+fn another_kind_of_file_blocks_and_is_not_opened() {
+    let (world, hooks) = guarded();
+    let guard = world.path("project/guard.sh");
+    put_pipe(&guard);
+    blocks(&hooks, "`guard.sh` is gone");
+    fs::remove_file(&guard).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(&guard).unwrap();
+    blocks(&hooks, "`guard.sh` is gone");
+    fs::remove_file(&guard).unwrap();
+    symlink("/dev/zero", &guard).unwrap();
+    blocks(&hooks, "`guard.sh` has");
+    fs::remove_file(&guard).unwrap();
+    fs::create_dir(&guard).unwrap();
+    blocks(&hooks, "`guard.sh` is gone");
+
+    // From the start: named, in the hooks directory, in `inputs`.
+    let world = with_hook(&json!({"command": "true pipe.sh", "inputs": ["data", "one"]}));
+    fs::create_dir_all(world.path(HOOKS)).unwrap();
+    fs::create_dir_all(world.path("project/data")).unwrap();
+    for pipe in ["pipe.sh", ".myagent/hooks/pipe.sh", "data/pipe", "one"] {
+        put_pipe(&world.path(&format!("project/{pipe}")));
+    }
+    let _hooks = approved(&world);
+    let (world, _) = guarded();
+    let store = host(&world).trust().unwrap();
+    put_pipe(store.path());
+    let reported = store.approved(world.path("project")).unwrap_err();
+    assert!(reported.to_string().contains("regular file"), "{reported}");
+}
+
+#[test]
+fn a_link_counts_with_its_text_and_its_target() {
+    let world = with_hook(&json!({"command": "./guard.sh"}));
+    for name in ["a.sh", "b.sh"] {
+        world.script(&format!("project/lib/{name}"), "#!/bin/sh\ntrue\n");
+    }
+    let link = world.path("project/guard.sh");
+    symlink("lib/a.sh", &link).unwrap();
+    let hooks = approved(&world);
+    fs::remove_file(&link).unwrap();
+    symlink("lib/b.sh", &link).unwrap();
+    blocks(&hooks, "`guard.sh` has changed");
+    fs::remove_file(&link).unwrap();
+    symlink("lib/a.sh", &link).unwrap();
+    assert_eq!(lost(&hooks), None);
+    world.write("project/lib/a.sh", "#!/bin/sh\nfalse\n");
+    blocks(&hooks, "`lib/a.sh` has changed");
+    fs::remove_file(&link).unwrap();
+    symlink("guard.sh", &link).unwrap();
+    blocks(&hooks, "`guard.sh` is gone");
+}
+
+#[test]
+fn a_link_out_of_the_project_counts_with_its_text() {
+    let world = with_hook(&json!({"command": "./guard.sh"}));
+    world.script("outside/a.sh", "#!/bin/sh\ntrue\n");
+    let link = world.path("project/guard.sh");
+    symlink("../outside/a.sh", &link).unwrap();
+    let hooks = host(&world);
+    let mut shown = String::new();
+    let asked = |approval: &forge_hooks::Approval| {
+        shown = approval.to_string();
+        true
+    };
+    assert!(hooks.approve_with(asked).unwrap());
+    let words = "Note: the link `guard.sh` leads out of the project";
+    assert!(shown.contains(words), "{shown}");
+    world.write("outside/a.sh", "#!/bin/sh\necho x\n");
+    assert_eq!(lost(&hooks), None);
+    fs::remove_file(&link).unwrap();
+    symlink(world.path("outside/a.sh"), &link).unwrap();
+    blocks(&hooks, "`guard.sh` has changed");
+}
+
+#[test]
+fn the_parent_of_a_link_is_that_of_its_target() {
+    let world = with_hook(&json!({"command": "sh ./link/../guard.sh"}));
+    world.write("project/far/away/x", "");
+    world.write("project/far/guard.sh", "true\n");
+    symlink("far/away", world.path("project/link")).unwrap();
+    let hooks = approved(&world);
+    world.write("project/far/guard.sh", "false\n");
+    blocks(&hooks, "`far/guard.sh` has changed");
+}
+
+#[test]
+fn a_directory_that_becomes_too_large_blocks() {
+    let world = with_hook(&json!({"command": "true"}));
+    world.write(&format!("{HOOKS}/a.sh"), "");
+    let hooks = approved(&world);
+    for number in 0..1001 {
+        world.write(&format!("{HOOKS}/{number}"), "");
+    }
+    blocks(&hooks, "`.myagent/hooks/` has become too large");
+    // With an approval, it is not covered any more, also if it becomes smaller.
+    let hooks = approved(&world);
+    for number in 0..1001 {
+        fs::remove_file(world.path(&format!("{HOOKS}/{number}"))).unwrap();
+    }
+    world.write(&format!("{HOOKS}/b.sh"), "");
+    assert_eq!(lost(&hooks), None);
+}
+
+#[test]
+fn what_is_too_large_is_not_read() {
+    let world = with_hook(&json!({"command": "true", "inputs": ["data", "deep"]}));
+    let big = world.write(&format!("{HOOKS}/big.py"), "");
+    File::options()
+        .write(true)
+        .open(big)
+        .unwrap()
+        .set_len(10 << 30)
+        .unwrap();
+    for number in 0..5000 {
+        world.write(&format!("project/data/{number}"), "");
+    }
+    world.write("project/deep/x", "");
+    let made = std::process::Command::new("mkdir")
+        .args(["-p", &"d/".repeat(1500)])
+        .current_dir(world.path("project/deep"))
+        .status();
+    assert!(made.unwrap().success());
+    let mut shown = String::new();
+    let hooks = host(&world);
+    let asked = |approval: &forge_hooks::Approval| {
+        shown = approval.to_string();
+        true
+    };
+    // Reading 10 GiB would take longer than the test may.
+    assert!(hooks.approve_with(asked).unwrap());
+    for name in [".myagent/hooks/", "data/", "deep/"] {
+        let words = format!("Note: `{name}` is not covered: holds more than 1,000 files");
+        assert!(shown.contains(&words), "{shown}");
+    }
+    assert_eq!(lost(&hooks), None);
+}
+
+#[test]
+fn any_name_is_covered() {
+    let world =
+        with_hook(&json!({"command": "./a\\ b.sh; './c\nd.sh'; ./it\\'s.sh; ./gua''rd.sh"}));
+    let names = ["a b.sh", "c\nd.sh", "it's.sh", "guard.sh"];
+    for name in names {
+        world.script(&format!("project/{name}"), "#!/bin/sh\n");
+    }
+    fs::create_dir_all(world.path(HOOKS)).unwrap();
+    let odd = world.path(HOOKS).join(OsStr::from_bytes(b"\xFF.sh"));
+    fs::write(&odd, "one").unwrap();
+    let hooks = approved(&world);
+    for name in names {
+        let path = world.write(&format!("project/{name}"), "#!/bin/sh\nfalse\n");
+        blocks(&hooks, &format!("`{name}` has changed"));
+        fs::write(path, "#!/bin/sh\n").unwrap();
+        assert_eq!(lost(&hooks), None);
+    }
+    fs::write(&odd, "two").unwrap();
+    blocks(&hooks, "has changed");
+    fs::rename(&odd, world.path(HOOKS).join(OsStr::from_bytes(b"\xFE.sh"))).unwrap();
+    blocks(&hooks, "fe.sh` has appeared");
+}
+
+#[test]
+fn inputs_are_named_in_each_form() {
+    let inputs = json!(["one.txt", "lib/*.txt", "late", "../out", "!lib/b.txt"]);
+    let world = with_hook(&json!({"command": "true", "inputs": inputs}));
+    for name in ["one.txt", "lib/a.txt", "lib/b.txt", "lib/deep/c.txt"] {
+        world.write(&format!("project/{name}"), "1");
+    }
+    let hooks = approved(&world);
+    let shown = host(&world).config().load_project(world.path("project"));
+    let approval = forge_hooks::Approval::of(world.path("project"), shown).unwrap();
+    let names: Vec<&str> = approval.hooks[0]
+        .files
+        .iter()
+        .map(|(name, _)| &**name)
+        .collect();
+    assert_eq!(names, ["lib/a.txt", "one.txt"]);
+    let notes = &approval.hooks[0].notes;
+    assert!(notes.contains(&"`../out` of `inputs` is not within the project".to_owned()));
+    assert!(
+        notes.contains(&"`lib/b.txt` is excluded by `inputs`".to_owned()),
+        "{notes:?}"
+    );
+    world.write("project/lib/b.txt", "2");
+    assert_eq!(lost(&hooks), None);
+    world.write("project/late", "2");
+    blocks(&hooks, "`late` has appeared");
+}
