@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::definition::Hook;
 
-/// The longest text that is split, and the most words. All are looked up before each run: 4,000 words take a few
+/// The longest texts that are split, and the most words. All are looked up before each run: 4,000 words take a few
 /// milliseconds.
 const LONGEST_TEXT: usize = 64 * 1024;
 const MOST_WORDS: usize = 4000;
@@ -19,6 +19,7 @@ pub(crate) struct Candidates {
     /// There are more words than a limit allows.
     pub(crate) is_cut: bool,
     seen: HashSet<String>,
+    length: usize,
 }
 
 /// What a quote means in one way to read a text.
@@ -43,7 +44,8 @@ impl Candidates {
 
     /// Adds the words of one text.
     fn add(&mut self, text: &str) {
-        if text.len() > LONGEST_TEXT {
+        self.length += text.len();
+        if self.length > LONGEST_TEXT {
             self.is_cut = true;
             return;
         }

@@ -16,6 +16,8 @@ use crate::hook::{Candidates, Hook, builds_names, expanded};
 /// directory of hooks, but for example a `node_modules`.
 const MOST_FILES: usize = 1000;
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
+/// The most `inputs`, each of which can be such a directory.
+const MOST_INPUTS: usize = 100;
 /// The most directories in which the words of a command are looked up.
 const MOST_DIRECTORIES: usize = 8;
 
@@ -78,7 +80,10 @@ pub(super) fn covered(
         let found = find(&project.root, Path::new(""), &directory);
         look.directory(found, &Wanted::Scripts, usize::MAX);
     }
-    for input in inputs {
+    if inputs.len() > MOST_INPUTS {
+        look.note("only the first 100 `inputs` are covered".to_owned());
+    }
+    for input in inputs.into_iter().take(MOST_INPUTS) {
         look.input(input);
     }
     look.covered
@@ -197,25 +202,18 @@ impl Look<'_> {
     fn input(&mut self, input: &str) {
         let name = plain(input);
         let is_fixed = |part: &&str| !part.contains(['*', '?', '[']);
-        let parts = name.split('/').count();
-        let fixed: PathBuf = name.split('/').take_while(is_fixed).collect();
-        let levels = parts - fixed.components().count();
-        let fixed = if name.starts_with('/') {
-            Path::new("/").join(fixed)
-        } else {
-            fixed
+        let fixed: Vec<&str> = name.split('/').take_while(is_fixed).collect();
+        let levels = match name.split('/').count() - fixed.len() {
+            1.. if name.contains("**") => usize::MAX,
+            levels => levels,
         };
+        let fixed = PathBuf::from(fixed.join("/"));
         let found = find(&self.project.root, Path::new(""), &fixed);
         match (Pattern::new(name), &found.end) {
             (_, End::Outside) if found.links.is_empty() => {
                 self.note(format!("`{name}` of `inputs` is not within the project"));
             }
             (Ok(pattern), _) if levels > 0 => {
-                let levels = if name.contains("**") {
-                    usize::MAX
-                } else {
-                    levels
-                };
                 self.directory(found, &Wanted::Like(pattern), levels);
             }
             (_, End::At(_, metadata)) if metadata.is_dir() => {
@@ -227,9 +225,12 @@ impl Look<'_> {
 
     /// Adds a file, and the links that lead to it.
     fn add(&mut self, found: Found, wanted: &Wanted) {
-        if !self.takes(&found, wanted) {
-            return;
+        if self.takes(&found, wanted) {
+            self.insert(&found);
         }
+    }
+
+    fn insert(&mut self, found: &Found) {
         for (link, text) in &found.links {
             let digest = stamp::of_text([b"link ", text.as_os_str().as_encoded_bytes()].concat());
             self.covered.files.insert(name_of(link), Ok(digest.into()));
@@ -289,7 +290,7 @@ impl Look<'_> {
             return;
         }
         match self.below(&found, wanted, levels) {
-            Ok(all) => all.into_iter().for_each(|found| self.add(found, wanted)),
+            Ok(all) => all.iter().for_each(|found| self.insert(found)),
             Err(why) => {
                 self.covered.files.insert(name, Err(why));
             }
@@ -322,14 +323,18 @@ impl Look<'_> {
             for name in &*names {
                 let mut found = find(root, &directory, Path::new(name));
                 found.links.splice(0..0, start.links.iter().cloned());
-                match &found.end {
-                    End::At(_, metadata) if metadata.is_dir() => {
-                        waiting.push((found.end.clone(), levels - 1));
-                    }
-                    End::At(_, metadata) if self.takes(&found, wanted) => {
-                        bytes = bytes.checked_sub(metadata.len()).ok_or_else(too_large)?;
-                    }
-                    _ => {}
+                if let End::At(_, metadata) = &found.end
+                    && metadata.is_dir()
+                {
+                    waiting.push((found.end.clone(), levels - 1));
+                }
+                if !self.takes(&found, wanted) {
+                    continue;
+                }
+                if let End::At(_, metadata) = &found.end
+                    && metadata.is_file()
+                {
+                    bytes = bytes.checked_sub(metadata.len()).ok_or_else(too_large)?;
                 }
                 all.push(found);
             }
@@ -347,7 +352,10 @@ const STRICT: MatchOptions = MatchOptions {
 
 /// Returns a path of `inputs` in its plain form.
 fn plain(input: &str) -> &str {
-    input.trim_start_matches("./").trim_end_matches('/')
+    match input.trim_start_matches("./").trim_end_matches('/') {
+        "" => ".",
+        name => name,
+    }
 }
 
 /// Returns a word as a path to look up. What begins with `/` is also within the project, so that

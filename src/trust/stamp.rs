@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -62,15 +62,15 @@ impl Stamp {
     }
 }
 
-/// What was read of files, by their paths.
+/// What was read of files, by their paths. (A `Path` is hashed part by part, which takes longer.)
 #[derive(Debug)]
-struct Memo<T>(Mutex<HashMap<PathBuf, (Stamp, T)>>);
+struct Memo<T>(Mutex<HashMap<OsString, (Stamp, T)>>);
 
 impl<T: Clone> Memo<T> {
     fn known(&self, path: &Path, metadata: &Metadata) -> Option<T> {
         let stamp = Stamp::of(metadata).filter(|stamp| stamp.is_settled(SystemTime::now()))?;
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (then, value) = known.get(path)?;
+        let (then, value) = known.get(path.as_os_str())?;
         (*then == stamp).then(|| value.clone())
     }
 
@@ -82,7 +82,7 @@ impl<T: Clone> Memo<T> {
             if known.len() >= MOST_KNOWN {
                 known.clear();
             }
-            known.extend(stamp.map(|stamp| (path.to_owned(), (stamp, value.clone()))));
+            known.extend(stamp.map(|stamp| (path.into(), (stamp, value.clone()))));
         }
     }
 

@@ -275,7 +275,14 @@ fn any_name_is_covered() {
 
 #[test]
 fn inputs_are_named_in_each_form() {
-    let inputs = json!(["one.txt", "lib/*.txt", "late", "../out", "!lib/b.txt"]);
+    let inputs = json!([
+        "one.txt",
+        "./lib/*.txt",
+        "late",
+        "../out",
+        "/etc",
+        "!lib/b.txt"
+    ]);
     let world = with_hook(&json!({"command": "true", "inputs": inputs}));
     for name in ["one.txt", "lib/a.txt", "lib/b.txt", "lib/deep/c.txt"] {
         world.write(&format!("project/{name}"), "1");
@@ -290,7 +297,10 @@ fn inputs_are_named_in_each_form() {
         .collect();
     assert_eq!(names, ["lib/a.txt", "one.txt"]);
     let notes = &approval.hooks[0].notes;
-    assert!(notes.contains(&"`../out` of `inputs` is not within the project".to_owned()));
+    for outside in ["../out", "/etc"] {
+        let words = format!("`{outside}` of `inputs` is not within the project");
+        assert!(notes.contains(&words), "{notes:?}");
+    }
     assert!(
         notes.contains(&"`lib/b.txt` is excluded by `inputs`".to_owned()),
         "{notes:?}"
@@ -299,4 +309,40 @@ fn inputs_are_named_in_each_form() {
     assert_eq!(lost(&hooks), None);
     world.write("project/late", "2");
     blocks(&hooks, "`late` has appeared");
+}
+
+#[test]
+fn a_store_behind_a_link_is_checked_where_it_is() {
+    let (world, hooks) = guarded();
+    let store = hooks.trust().unwrap();
+    let elsewhere = world.path("elsewhere/trust.json");
+    fs::create_dir_all(elsewhere.parent().unwrap()).unwrap();
+    fs::rename(store.path(), &elsewhere).unwrap();
+    symlink(&elsewhere, store.path()).unwrap();
+    world.write("project/guard.sh", "echo x\n");
+    assert!(hooks.approve_with(|_| true).unwrap());
+    assert!(store.path().is_symlink() && elsewhere.is_file());
+    assert_eq!(lost(&hooks), None);
+    let mode = Permissions::from_mode(0o777);
+    fs::set_permissions(elsewhere.parent().unwrap(), mode).unwrap();
+    let error = store
+        .approved(world.path("project"))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("is in a world-writable directory"),
+        "{error}"
+    );
+    hooks.reload();
+    blocks(&hooks, "world-writable");
+}
+
+#[test]
+fn a_truncated_store_loses_approvals() {
+    let (_world, hooks) = guarded();
+    let store = hooks.trust().unwrap();
+    let text = fs::read_to_string(store.path()).unwrap();
+    fs::write(store.path(), &text[..text.len() / 2]).unwrap();
+    hooks.reload();
+    blocks(&hooks, "cannot be read");
 }
