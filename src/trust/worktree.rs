@@ -12,7 +12,9 @@ const LONGEST: u64 = 8 * 1024;
 /// Returns the main worktree of this worktree, if the two name each other; else the root itself. The `.git` file
 /// of a directory alone could claim to belong to any project.
 pub(super) fn identity(root: &Path) -> PathBuf {
-    main_worktree(root).unwrap_or_else(|| root.to_owned())
+    // A path that is not Unicode cannot be written into the store.
+    let main = main_worktree(root).filter(|main| main.to_str().is_some());
+    main.unwrap_or_else(|| root.to_owned())
 }
 
 /// See gitrepository-layout(5): `.git` names `MAIN/.git/worktrees/ID`, whose `gitdir` names this `.git`.
