@@ -75,12 +75,19 @@ impl Source for OtherTools {
         Some(self.origin(tool, root, plugin))
     }
 
+    fn reads(&self, protocol: &str) -> bool {
+        let is_named = self.tools.iter().any(|tool| tool.name() == protocol);
+        let is_known = TOOLS.into_iter().any(|tool| tool.name() == protocol);
+        // A plugin may be one of any tool.
+        is_named || is_known && !self.plugins.is_empty()
+    }
+
     fn lost(&self, protocol: &str, definition: &Value) -> Option<Arc<dyn Protocol>> {
-        let tool = TOOLS.into_iter().find(|tool| tool.name() == protocol)?;
-        if !self.tools.contains(&tool) && self.plugins.is_empty() {
-            return None;
-        }
-        Some(Arc::new(ToolProtocol::lost(tool, definition)?))
+        let mut tools = self.tools.iter().copied().chain(TOOLS);
+        let tool = tools.find(|tool| tool.name() == protocol)?;
+        let mut lost = ToolProtocol::lost(tool, definition)?;
+        lost.aliases = Arc::clone(&self.aliases);
+        Some(Arc::new(lost))
     }
 }
 
@@ -123,7 +130,7 @@ impl Search<'_> {
         for tool in &self.tools.tools {
             for path in below(home, tool.files.user) {
                 let origin = self.tools.origin(tool, None, None);
-                self.add(path, Owner::User, Content::Hooks(origin));
+                self.add(path, Owner::User, Content::Settings(origin));
             }
             for directory in extensions(home, tool) {
                 self.plugin(&directory, tool, None, Owner::User);
@@ -142,7 +149,7 @@ impl Search<'_> {
                     false => Owner::Project,
                 };
                 let origin = self.tools.origin(tool, Some(root), None);
-                self.add(path, owner, Content::Hooks(origin));
+                self.add(path, owner, Content::Settings(origin));
             }
             if !self.is_home {
                 for directory in extensions(root, tool) {
@@ -170,20 +177,25 @@ impl Search<'_> {
 
     /// Adds the files and plugins that the user names, except files that were found before.
     fn named(&mut self) {
+        let before = self.found.len();
         for (tool, path) in &self.tools.named {
             let path = absolute(path);
             if path.is_dir() {
                 self.plugin(&path, tool, None, Owner::User);
                 continue;
             }
-            let mut found = self.found.iter().filter(|file| file.owner != Owner::Named);
+            let has_hooks = |it: &&SourceFile| {
+                let is_read = matches!(it.content, Content::Settings(_) | Content::Plugin(_));
+                is_read && it.owner != Owner::Named
+            };
+            let mut found = self.found[..before].iter().filter(has_hooks);
             if found.any(|file| is_same_file(&file.path, &path)) {
                 continue;
             }
-            let origin = self.tools.origin(tool, None, None);
-            let content = match path.exists() || path.is_symlink() {
-                true => Content::Hooks(origin),
-                false => Content::Problem("the file does not exist".to_owned()),
+            let is_missing = matches!(path.try_exists(), Ok(false)) && !path.is_symlink();
+            let content = match is_missing {
+                true => Content::Problem("the file does not exist".to_owned()),
+                false => Content::Settings(self.tools.origin(tool, None, None)),
             };
             self.add(path, Owner::User, content);
         }
@@ -199,7 +211,7 @@ impl Search<'_> {
     /// the manifest itself. The manifest of an extension names none.
     fn plugin(&mut self, directory: &Path, tool: &'static Tool, root: Option<&Path>, owner: Owner) {
         let origin = self.tools.origin(tool, root, Some(directory));
-        let hooks = |origin: &Arc<Origin>| Content::Hooks(Arc::clone(origin) as Arc<dyn Form>);
+        let hooks = |origin: &Arc<Origin>| Content::Plugin(Arc::clone(origin) as Arc<dyn Form>);
         let usual: PathBuf = directory.join("hooks").join("hooks.json");
         if tool.files.extensions.is_some() {
             return self.add(usual, owner, hooks(&origin));

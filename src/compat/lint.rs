@@ -9,7 +9,7 @@ use super::protocol::ToolProtocol;
 use super::tool::{Effect, Subject, Tool};
 use crate::config::reading::Finding;
 use crate::events::{EventType, LIKE_AN_EVENT, nearest};
-use crate::hook::{Hook, HookCommand, Protocol, Token, is_interpreter, with_directories, words};
+use crate::hook::{Hook, HookCommand, Protocol, expanded};
 use crate::printable::shortened;
 
 /// The most bytes of a command that is checked.
@@ -142,45 +142,55 @@ fn exits_with_1(node: &Node<'_, '_>, text: &str, protocol: &ToolProtocol) -> Opt
     Some(Finding::warning(node, words).with_help("`exit 2` does, with the reason on stderr"))
 }
 
-/// Checks the script that the command begins with, if its path is known.
+/// Checks the first word that is a path: the command itself, or a word that begins with `./`, `../` or a directory of the
+/// tool's, or that has an extension.
 fn script(
     node: &Node<'_, '_>,
     text: &str,
     hook: &Hook,
     protocol: &ToolProtocol,
 ) -> Option<Finding> {
-    let project = hook.base_dir();
-    let directories = protocol.directories(project.unwrap_or(Path::new("")));
-    let tokens = words(&with_directories(text, &directories)).tokens;
-    let mut tokens = tokens.iter().map(|token| match token {
-        Token::Word(word) if !word.expands => Some(word.text.as_str()),
-        _ => None,
-    });
-    let first = tokens.next()??;
-    let is_run = !is_interpreter(first);
-    let name = if is_run { first } else { tokens.next()?? };
-    if !name.contains('/') || name.starts_with(['-', '~']) {
-        return None;
-    }
-    let path = match project {
-        _ if name.starts_with('/') => PathBuf::from(name),
-        Some(root) => root.join(name),
-        None => return None,
+    let root = hook.base_dir();
+    let directories = protocol.directories(root.unwrap_or(Path::new("")));
+    let directory = |name: &str| {
+        let mut known = directories.iter().filter(|(it, _)| it == name);
+        known
+            .next()
+            .map(|(_, path)| path.to_string_lossy().into_owned())
     };
+    for (index, word) in text.split_whitespace().enumerate() {
+        let word = word.replace(['"', '\''], "");
+        let name = expanded(&word, directory);
+        let is_named = name != word || word.starts_with("./") || word.starts_with("../");
+        let is_path = name.contains('/') && !name.contains(NOT_PLAIN) && !name.starts_with('-');
+        let is_file = is_named || Path::new(&name).extension().is_some();
+        if !is_path || !(is_file || index == 0) {
+            continue;
+        }
+        let path = match root {
+            Some(root) => root.join(&name),
+            None if Path::new(&name).is_absolute() => PathBuf::from(&name),
+            None => return None,
+        };
+        return unusable(node, &name, &path, index == 0);
+    }
+    None
+}
+
+/// The characters that a shell may replace, or that end a command.
+const NOT_PLAIN: [char; 12] = ['$', '*', '?', '[', '{', '~', '`', '\\', ';', '&', '|', '('];
+
+/// Returns why a script cannot be run.
+fn unusable(node: &Node<'_, '_>, name: &str, path: &Path, is_run: bool) -> Option<Finding> {
+    let name = shortened(name);
     match path.metadata() {
         Err(_) => {
-            let words = format!(
-                "`{}` does not exist: the hook fails, and does not block",
-                shortened(name)
-            );
+            let words = format!("`{name}` does not exist: the hook fails, and does not block");
             Some(Finding::warning(node, words))
         }
         Ok(metadata) if is_run && metadata.is_file() && !is_executable(&metadata) => {
-            let words = format!(
-                "`{}` is not executable: the hook fails, and does not block",
-                shortened(name)
-            );
-            Some(Finding::warning(node, words).with_help(format!("chmod +x {}", shortened(name))))
+            let words = format!("`{name}` is not executable: the hook fails, and does not block");
+            Some(Finding::warning(node, words).with_help(format!("chmod +x {name}")))
         }
         Ok(_) => None,
     }

@@ -25,12 +25,13 @@ impl Expression {
         }
     }
 
-    /// Tests a text. One that is too long counts as matched, and so does every text if the expression cannot be used.
+    /// Tests a text. One that is too long counts as matched, and so does every text before the expression is compiled, or
+    /// if it cannot be used.
     pub(super) fn matches(&self, text: &str) -> bool {
-        self.fault().is_some() || self.lazy.test(text).unwrap_or(true)
+        !self.lazy.is_compiled() || self.lazy.test(text).unwrap_or(true)
     }
 
-    /// Returns why the expression cannot be used.
+    /// Compiles the expression if it is not compiled yet, and returns why it cannot be used.
     pub(super) fn fault(&self) -> Option<&str> {
         let allowance = || {
             self.allowance

@@ -20,7 +20,8 @@ mod input;
 #[cfg(test)]
 mod input_tests;
 mod lint;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod made_up_tests;
 mod matcher;
 mod node;

@@ -45,7 +45,8 @@ impl ToolAliases {
 pub(super) struct ToolProtocol {
     pub(super) tool: &'static Tool,
     pub(super) event: &'static Event,
-    pub(super) matcher: Matcher,
+    /// Shared by the handlers of a group, so that it is compiled once.
+    pub(super) matcher: Arc<Matcher>,
     pub(super) rule: Option<Rule>,
     pub(super) plugin: Option<PathBuf>,
     pub(super) status_message: Option<String>,
@@ -64,7 +65,7 @@ impl ToolProtocol {
         Self {
             tool,
             event,
-            matcher: Matcher::new(tool, event, matcher, allowance),
+            matcher: Arc::new(Matcher::new(tool, event, matcher, allowance)),
             rule: None,
             plugin: None,
             status_message: None,
@@ -78,7 +79,10 @@ impl ToolProtocol {
         let text = |key| definition.get(key).and_then(Value::as_str);
         let event = tool.event_named(text("event")?)?;
         let matcher = text("matcher").unwrap_or_default();
-        Some(Self::new(tool, event, matcher, &SharedAllowance::default()))
+        Some(Self {
+            status_message: text("status_message").map(str::to_owned),
+            ..Self::new(tool, event, matcher, &SharedAllowance::default())
+        })
     }
 
     /// Returns the name in the tool of a tool of the host.
@@ -325,6 +329,7 @@ impl Protocol for ToolProtocol {
         let mut handler = self.definition();
         if let Some(handler) = handler.as_object_mut() {
             handler.remove("matcher");
+            handler.remove("status_message");
         }
         Order::in_parallel().once_for(handler.to_string())
     }

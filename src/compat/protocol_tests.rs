@@ -23,6 +23,7 @@ fn case(tool: &'static Tool, event: &str, matcher: &str, subject: &str, expected
         Subject::Data(key, _) => HookEvent::session_start("s").with_data(key, subject),
         _ => HookEvent::tool_pre_execute(subject, json!({})),
     };
+    assert_eq!(protocol.fault(), None);
     let is_met = protocol.mismatch(&fired).is_none();
     assert_eq!(is_met, expected, "{tool} {matcher} {subject}");
 }

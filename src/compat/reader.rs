@@ -283,8 +283,10 @@ impl Reader<'_> {
 
     /// Returns why the expressions cannot be used, if they are compiled now.
     fn fault(&self, protocol: &ToolProtocol) -> Option<String> {
-        let fault = protocol.fault().filter(|_| self.is_compiled);
-        fault.map(str::to_owned)
+        if !self.is_compiled {
+            return None;
+        }
+        protocol.fault().map(str::to_owned)
     }
 
     fn handler(&mut self, node: &Node<'_, '_>, place: &Place<'_>, group: &Group) {

@@ -162,11 +162,9 @@ mod tests {
     #[track_caller]
     fn case(rule: &str, tool: &str, args: Value, expected: bool) {
         let event = HookEvent::tool_pre_execute(tool, args.clone());
-        assert_eq!(
-            Rule::new(rule, &SharedAllowance::default()).is_met(tool, &event),
-            expected,
-            "{rule} {args}"
-        );
+        let read = Rule::new(rule, &SharedAllowance::default());
+        assert_eq!(read.fault(), None);
+        assert_eq!(read.is_met(tool, &event), expected, "{rule} {args}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::places::absolute;
 #[cfg(feature = "watch")]
 use super::report::TrustPolicy;
 use super::report::{Problem, Severity};
-use super::sources::{Source, lost};
+use super::sources::{Source, with_lost_protocol};
 use crate::hook::{GateVerdict, Hook};
 use crate::profile::AppProfile;
 use crate::trust::{ProjectApprovals, TrustError, TrustStore};
@@ -86,8 +86,8 @@ impl Admission {
             return;
         }
         let in_project = files.iter().filter(|file| file.is_in_project());
-        let protocol = |definition: &Value| lost(sources, definition);
-        self.vanished = approvals.vanished(in_project.flat_map(Loaded::hooks), protocol);
+        let whole = |hook, protocol: Option<&Value>| with_lost_protocol(sources, hook, protocol);
+        self.vanished = approvals.vanished(in_project.flat_map(Loaded::hooks), whole);
         to_approve(files).for_each(Loaded::compile_conditions);
     }
 

@@ -2,24 +2,17 @@
 //!
 //! All findings are warnings: only the shell knows for certain.
 
-mod resident;
-mod secrets;
-
-pub(super) use secrets::SecretNames;
-
 use std::ops::Range;
 use std::path::Path;
 
 use super::report::Severity;
 use crate::events::Vocabulary;
-use crate::hook::{Hook, HookCommand, Reads, Shell, Stdin, Token, is_interpreter, words};
+use crate::hook::{Hook, HookCommand, Reads, Stdin};
 use crate::printable::shortened;
-use crate::profile::AppProfile;
 
-/// The host's names, events and tools.
+/// The host's events and tools.
 #[derive(Clone, Copy)]
 pub(super) struct Host<'a> {
-    pub(super) profile: &'a AppProfile,
     pub(super) vocabulary: &'a Vocabulary,
 }
 
@@ -65,41 +58,20 @@ impl Finding {
     }
 }
 
-/// Returns the findings of a hook. `is_written` returns whether the entry has a key.
-pub(super) fn lint(hook: &Hook, is_written: impl Fn(&str) -> bool, host: Host<'_>) -> Vec<Finding> {
-    let profile = host.profile;
+/// Returns the findings of a hook.
+pub(super) fn lint(hook: &Hook, host: Host<'_>) -> Vec<Finding> {
     let mut found = unfired(hook, host.vocabulary);
     if !host.vocabulary.declares_events() && found.is_empty() {
         found.extend(unknown_event(hook).or_else(|| no_event(hook)));
     }
     found.extend(missing_working_dir(hook));
-    found.extend(bare_interpreter(hook));
     found.extend(missing_in_inherit(hook));
     found.extend(unread_stdin(hook));
-    if hook.resident() {
-        found.extend(resident::lint(hook, is_written, profile));
-    }
     found.extend(outside_of_data(hook));
     if let HookCommand::Program(args) = hook.command() {
         found.extend(shell_words(args, hook.base_dir()));
     }
-    if let HookCommand::Shell { text, shell } = hook.command() {
-        let is_plain = matches!(shell, None | Some(Shell::Sh | Shell::Dash));
-        if is_posix(*shell) {
-            // A resident hook has no variables of the event, in whatever quotes.
-            found.extend(quoted_variable(text, profile).filter(|_| !hook.resident()));
-            found.extend(bash_only(text).filter(|_| is_plain));
-        }
-    }
     found
-}
-
-/// Returns whether the shell reads the words of a command as POSIX defines them.
-fn is_posix(shell: Option<Shell>) -> bool {
-    match shell {
-        None => cfg!(not(windows)),
-        Some(shell) => !matches!(shell, Shell::Pwsh | Shell::PowerShell | Shell::Cmd),
-    }
 }
 
 /// Finds patterns for events and tools that the host does not declare.
@@ -240,48 +212,6 @@ fn outside_of_data(hook: &Hook) -> Option<Finding> {
     })
 }
 
-/// Finds an interpreter without a script. It executes its standard input, which is the event's JSON, as code.
-fn bare_interpreter(hook: &Hook) -> Option<Finding> {
-    let (key, word) = match hook.command() {
-        HookCommand::Shell { text, .. } => ("command", text.trim()),
-        HookCommand::Program(args) => match &args[..] {
-            [program] => ("args", program.as_str()),
-            _ => return None,
-        },
-    };
-    let reads = hook.stdin() == Stdin::Json && is_interpreter(word);
-    reads.then(|| {
-        let message = format!(
-            "`{word}` without a script executes its standard input, the event's JSON, as code"
-        );
-        Finding::new(key, message).with_help("add a script, or set \"stdin\": \"none\"")
-    })
-}
-
-/// Finds a variable in single quotes. The shell does not replace it, unless another shell reads the text
-/// again.
-fn quoted_variable(command: &str, profile: &AppProfile) -> Option<Finding> {
-    let tokens = words(command).tokens;
-    let mut quoted = Vec::new();
-    let mut is_read_again = false;
-    for token in &tokens {
-        let Token::Word(word) = token else {
-            is_read_again = false;
-            continue;
-        };
-        if !is_read_again {
-            quoted.extend(&word.single_quoted);
-        }
-        is_read_again = reads_its_argument_again(&word.text);
-    }
-    let name = quoted
-        .into_iter()
-        .flat_map(|text| variables(text))
-        .find(|name| is_ours(name, profile))?;
-    let message = format!("`${name}` in single quotes is not replaced by its value");
-    Some(Finding::new("command", message).with_help(format!("write \"${name}\", in double quotes")))
-}
-
 /// Returns whether a program takes shell code or a list of names as an argument, as `sh -c` and `bash -lc`
 /// do.
 fn reads_its_argument_again(word: &str) -> bool {
@@ -289,109 +219,9 @@ fn reads_its_argument_again(word: &str) -> bool {
     is_option || ["eval", "trap", "envsubst"].contains(&word)
 }
 
-fn variables(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split('$').skip(1).map(|rest| {
-        let name = rest.trim_start_matches('{').chars();
-        name.take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
-            .collect()
-    })
-}
-
-fn is_ours(name: &str, profile: &AppProfile) -> bool {
-    let of_prefix = |prefix: &String| {
-        let rest = name.strip_prefix(prefix.as_str());
-        rest.is_some_and(|rest| rest.starts_with('_') && rest.len() > 1)
-    };
-    let short = ["EVENT_TYPE", "TOOL_NAME", "TOOL_ARGS", "TOOL_RESULT"];
-    profile.env_prefixes().iter().any(of_prefix) || profile.short_names() && short.contains(&name)
-}
-
-/// Finds constructs of bash in a command for `/bin/sh`, which is another shell on Debian, Ubuntu, Alpine and
-/// the BSDs.
-fn bash_only(command: &str) -> Option<Finding> {
-    let tokens = words(command).tokens;
-    let mut begins = true;
-    let mut construct = None;
-    for token in &tokens {
-        construct = construct.or_else(|| bash_construct(token, begins));
-        begins = match token {
-            Token::Operator(operator) => !operator.starts_with(['<', '>']),
-            Token::Word(word) => [
-                "if", "then", "else", "elif", "while", "until", "do", "!", "{",
-            ]
-            .contains(&&*word.text),
-        };
-    }
-    let construct = construct?;
-    let message = format!("`{construct}` only works in bash, and this command runs in /bin/sh");
-    Some(Finding::new("command", message).with_help("set \"shell\": \"bash\""))
-}
-
-fn bash_construct(token: &Token, begins_a_command: bool) -> Option<&'static str> {
-    let word = match token {
-        Token::Operator("<<<") => return Some("<<<"),
-        Token::Operator(_) => return None,
-        Token::Word(word) => word,
-    };
-    match &*word.text {
-        "[[" if begins_a_command && !word.quoted => Some("[["),
-        "source" if begins_a_command && !word.quoted => Some("source"),
-        _ if word.bare.contains("<(") => Some("<(...)"),
-        text => variables(text)
-            .any(|name| name == "PIPESTATUS")
-            .then_some("PIPESTATUS"),
-    }
-}
-
 #[cfg(test)]
-#[cfg(unix)]
 mod tests {
     use super::*;
-
-    fn linted(hook: &Hook) -> Vec<Finding> {
-        let host = Host {
-            profile: &AppProfile::default(),
-            vocabulary: &Vocabulary::default(),
-        };
-        lint(hook, |_| false, host)
-    }
-
-    fn findings(command: &str) -> Vec<String> {
-        let hook = Hook::new("session:start", command).unwrap();
-        let found = linted(&hook);
-        found.into_iter().map(|finding| finding.message).collect()
-    }
-
-    #[test]
-    fn a_variable_in_single_quotes_is_found() {
-        for command in [
-            "echo '$FORGE_TOOL_NAME'",
-            "grep -q 'x' f; echo it\\'s '${OPENCODE_EVENT}'",
-            "echo \"it's\" '$TOOL_ARGS'",
-            "notify 'ran $FORGE_TOOL_NAME' now",
-        ] {
-            let found = findings(command);
-            assert!(
-                found.len() == 1 && found[0].contains("in single quotes"),
-                "{command}: {found:?}"
-            );
-        }
-        for command in [
-            "echo \"'$FORGE_TOOL_NAME'\"",
-            "sh -c 'echo \"$FORGE_TOOL_NAME\"'",
-            "bash -ec 'echo $FORGE_TOOL_NAME'",
-            "trap 'echo $FORGE_EVENT' EXIT",
-            "awk '{print $1}' | grep '$FORGERY' '$FORGE_' '$HOME'",
-            "echo '\"' \"$FORGE_EVENT\" '\"'",
-            "echo \\' \"$FORGE_EVENT\"",
-        ] {
-            assert!(
-                findings(command).is_empty(),
-                "{command}: {:?}",
-                findings(command)
-            );
-        }
-    }
 
     #[test]
     fn a_list_without_path_or_home_is_found() {
@@ -407,41 +237,6 @@ mod tests {
             let expected = missing
                 .map(|it| format!("the list does not pass on `{it}`, which most programs need"));
             assert_eq!(found, expected, "{names:?}");
-        }
-    }
-
-    #[test]
-    fn what_only_bash_knows_is_found() {
-        for (command, construct) in [
-            ("[[ -f x ]] && echo y", "[["),
-            ("if [[ $FORGE_EVENT == a* ]]; then exit 1; fi", "[["),
-            ("cd a\nsource env.sh", "source"),
-            ("true; source env.sh", "source"),
-            ("cat <<<\"$FORGE_EVENT\"", "<<<"),
-            ("diff <(ls a) b", "<(...)"),
-            ("a | b; exit \"${PIPESTATUS[0]}\"", "PIPESTATUS"),
-        ] {
-            let found = findings(command);
-            let expected =
-                format!("`{construct}` only works in bash, and this command runs in /bin/sh");
-            assert_eq!(found, [expected], "{command}");
-            let bash = Hook::new("*", command).unwrap().with_shell(Shell::Bash);
-            let found = linted(&bash);
-            assert!(found.is_empty(), "{command}");
-        }
-        for command in [
-            "grep '[[' f",
-            "echo source of evil",
-            "cat <<EOF\n$FORGE_EVENT\nEOF",
-            "grep -e \"[[\" \"<(\"",
-            "[ -f x ] && . ./env.sh",
-            "echo [[:alpha:]]",
-        ] {
-            assert!(
-                findings(command).is_empty(),
-                "{command}: {:?}",
-                findings(command)
-            );
         }
     }
 }

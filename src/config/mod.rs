@@ -18,6 +18,7 @@ mod render;
 mod report;
 mod save;
 mod schema;
+mod secrets;
 mod sources;
 mod syntax;
 #[cfg(feature = "watch")]
@@ -55,7 +56,7 @@ use content::Loaded;
 use lint::Host;
 use places::{absolute, below, config_home, first_existing};
 use reader::Compiled;
-use sources::{SourceFiles, lost};
+use sources::{SourceFiles, reads};
 
 /// What sources need to read their files as hooks.json is read.
 pub(crate) mod reading {
@@ -438,7 +439,7 @@ impl HookConfig {
     #[must_use]
     pub fn reads(&self, approved: &Approved) -> bool {
         let protocol = &approved.definition["protocol"];
-        protocol.is_null() || lost(&self.sources, protocol).is_some()
+        protocol.is_null() || reads(&self.sources, protocol)
     }
 
     /// Whether a host with this profile reads the path as a hooks file of its own.
@@ -496,7 +497,6 @@ impl HookConfig {
 
     fn host(&self) -> Host<'_> {
         Host {
-            profile: &self.profile,
             vocabulary: &self.vocabulary,
         }
     }

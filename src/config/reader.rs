@@ -10,10 +10,11 @@ use serde_json::Value;
 use super::content::{Item, Loaded, described, placeholder};
 use super::entry::{Entry, EntryError, Unusable, to_value};
 use super::file::{self, FileError};
-use super::lint::{self, Finding, Host, SecretNames};
+use super::lint::{self, Finding, Host};
 use super::outline::{self, Failure, Member, Outline};
 use super::position::{Positions, TextRange};
 use super::report::{Excerpt, Problem, Severity};
+use super::secrets::SecretNames;
 use crate::events::nearest;
 use crate::hook::{Allowance, Hook, HookSource, LIKE_A_KEY, NotCompiled, nearest_key};
 use crate::printable::shortened;
@@ -280,7 +281,7 @@ impl Reader<'_> {
             hook = hook.with_base_dir(Arc::clone(base));
         }
         if self.file.loaded.shows_all() {
-            for finding in lint::lint(&hook, |key| entry.has(key), self.host) {
+            for finding in lint::lint(&hook, self.host) {
                 self.finding(index, entry, finding);
             }
             if let Some(finding) = self.secret_names.lint(&hook) {

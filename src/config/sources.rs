@@ -24,8 +24,11 @@ pub(crate) trait Source: Any + fmt::Debug + Send + Sync {
     /// Returns the form of a file with this path and text; None if it is not one of this source.
     fn form_of(&self, path: &Path, text: &str) -> Option<Arc<dyn Form>>;
 
+    /// Whether hooks with a protocol of this name are loaded.
+    fn reads(&self, protocol: &str) -> bool;
+
     /// Returns the protocol of a hook that was approved and is gone from its file, from the protocol's name and
-    /// definition; None if hooks with this protocol are not of this source.
+    /// definition; None if it cannot be read.
     fn lost(&self, protocol: &str, definition: &Value) -> Option<Arc<dyn Protocol>>;
 }
 
@@ -50,7 +53,10 @@ pub(crate) struct SourceFile {
 }
 
 pub(crate) enum Content {
-    Hooks(Arc<dyn Form>),
+    /// Settings of a user or a project, which may switch hooks off.
+    Settings(Arc<dyn Form>),
+    /// Hooks of a plugin. A project's are read up to a limit, and switch nothing off.
+    Plugin(Arc<dyn Form>),
     /// The file has decided which other files there are, and has no hooks.
     Nothing,
     /// What is wrong with the place of the file.
@@ -128,21 +134,32 @@ impl SourceFiles {
             Content::Nothing => return,
             Content::Problem(words) => loaded.report(problem(words)),
             Content::LeftOut(words, form) => give_up(&mut loaded, problem(words), &*form),
-            Content::Hooks(form) if owner == Owner::Project && self.is_full() && path.exists() => {
+            Content::Plugin(form) if owner == Owner::Project && self.is_full() && path.exists() => {
                 let words = "the file is left out: the project has more than 16 MiB of such files";
                 give_up(&mut loaded, problem(words.to_owned()), &*form);
             }
-            Content::Hooks(form) => {
-                let is_compiled = owner != Owner::Project || of_project != Compiled::None;
-                return self.read(&path, owner, &*form, is_compiled);
+            Content::Plugin(form) => {
+                self.read(&path, owner, &*form, of_project);
+                return;
+            }
+            Content::Settings(form) => {
+                let switches = self.read(&path, owner, &*form, of_project);
+                return self.switch(owner, switches);
             }
         }
         self.files.push(loaded);
     }
 
-    fn read(&mut self, path: &Path, owner: Owner, form: &dyn Form, is_compiled: bool) {
+    fn read(
+        &mut self,
+        path: &Path,
+        owner: Owner,
+        form: &dyn Form,
+        of_project: Compiled,
+    ) -> Switches {
+        let is_compiled = owner != Owner::Project || of_project != Compiled::None;
         let Some((mut loaded, text)) = open(path) else {
-            return;
+            return Switches::default();
         };
         loaded.owner = owner;
         let mut switches = Switches::default();
@@ -154,6 +171,11 @@ impl SourceFiles {
             Err(problem) => give_up(&mut loaded, problem, form),
         }
         self.files.push(loaded);
+        switches
+    }
+
+    /// Applies the switches of a project's file to it and the project's files before it; keeps the others.
+    fn switch(&mut self, owner: Owner, switches: Switches) {
         if owner != Owner::Project {
             return self.switches.push(switches);
         }
@@ -188,10 +210,35 @@ fn give_up(loaded: &mut Loaded, problem: Problem, form: &dyn Form) {
     }
 }
 
-/// Returns the protocol of a hook that was approved and is gone, from the value of its key `protocol`; None if no source
-/// has such hooks.
-pub(super) fn lost(sources: &[Arc<dyn Source>], protocol: &Value) -> Option<Arc<dyn Protocol>> {
-    let name = protocol.get("name")?.as_str()?;
-    let definition = protocol.get("definition")?;
-    sources.iter().find_map(|it| it.lost(name, definition))
+/// Whether a source has hooks with this value of their key `protocol`.
+pub(super) fn reads(sources: &[Arc<dyn Source>], protocol: &Value) -> bool {
+    let name = protocol["name"].as_str().unwrap_or_default();
+    sources.iter().any(|it| it.reads(name))
+}
+
+/// Returns the protocol of a hook that was approved and is gone, from the value of its key `protocol`.
+fn lost(sources: &[Arc<dyn Source>], protocol: &Value) -> Option<Arc<dyn Protocol>> {
+    let name = protocol["name"].as_str()?;
+    let found = sources.iter().find(|it| it.reads(name))?;
+    found.lost(name, &protocol["definition"])
+}
+
+/// Returns a hook that was approved and is gone, with the protocol that its definition has: `hook` is the rest. None if
+/// such hooks are not loaded, so that none is missed. A hook whose protocol cannot be read blocks all that its pattern
+/// matches.
+pub(super) fn with_lost_protocol(
+    sources: &[Arc<dyn Source>],
+    hook: Hook,
+    protocol: Option<&Value>,
+) -> Option<Hook> {
+    let Some(protocol) = protocol else {
+        return Some(hook);
+    };
+    if !reads(sources, protocol) {
+        return None;
+    }
+    Some(match lost(sources, protocol) {
+        Some(protocol) => hook.with_protocol(protocol),
+        None => hook,
+    })
 }

@@ -123,6 +123,9 @@ impl Condition {
     /// Compiles the condition. `regex` does not report the size of a compiled expression; it only refuses one that
     /// exceeds a limit. So the limit is raised step by step, and the last limit is charged to the allowance.
     fn compile(&self, allowance: &mut Allowance) -> Result<Compiled, Refused> {
+        if allowance.0 == 0 {
+            return Err(Refused::NothingLeft);
+        }
         let text = self.expression();
         let invalid = |why: &str| {
             let shown = match self {
@@ -150,7 +153,11 @@ impl Condition {
             // Finding out that an expression is too large takes as long as compiling it, so it is charged too.
             match allowance.0.checked_sub(limit) {
                 Some(left) => allowance.0 = left,
-                None => return Err(Refused::NothingLeft),
+                None => {
+                    // So that no further expression is compiled in vain.
+                    allowance.0 = 0;
+                    return Err(Refused::NothingLeft);
+                }
             }
             return match built {
                 Ok(regex) if self.fits(SMALL_ASCII, &text, limit) => Ok(Compiled {
@@ -242,6 +249,10 @@ impl Lazy {
             Some(Ok(it)) => (text.len() <= it.longest_value).then(|| it.regex.is_match(text)),
             _ => Some(true),
         }
+    }
+
+    pub(crate) fn is_compiled(&self) -> bool {
+        self.compiled.get().is_some()
     }
 
     /// Compiles the condition if it is not compiled yet, and returns why it cannot be used. `allowance` is called before
@@ -438,7 +449,8 @@ mod tests {
             assert!(matches!(refused(r"\w{2000}"), Some(Refused::Invalid(_))));
         }
         assert_eq!(refused(r"\w{2000}"), Some(Refused::NothingLeft));
-        assert_eq!(refused("a"), None);
+        // Nor is anything compiled after that.
+        assert_eq!(refused("a"), Some(Refused::NothingLeft));
     }
 
     #[test]

@@ -108,7 +108,8 @@ pub trait Protocol: fmt::Debug + Send + Sync {
 
     /// Returns why the hook is not for this event, beyond its pattern and its conditions; None if it is, or if that
     /// cannot be told. Called for each event that the pattern matches, on the thread that fires it: it must not fire
-    /// events, and should not allocate. Default: None.
+    /// events, and should not allocate. [`fault`](Protocol::fault) was called before, except for a hook that never runs.
+    /// Default: None.
     fn mismatch<'a>(&'a self, event: &'a HookEvent) -> Option<ProtocolMismatch<'a>> {
         let _ = event;
         None

@@ -99,10 +99,8 @@ impl Hook {
 
     /// Returns whether the conditions and the protocol match an event that the pattern matches.
     pub(crate) fn is_when_met(&self, event: &HookEvent, can_block: bool) -> bool {
-        if self.is_closed {
-            return true;
-        }
-        let is_met = |when: &Arc<When>| when.is_met(event, self.guards(can_block));
+        let is_met =
+            |when: &Arc<When>| self.is_closed || when.is_met(event, self.guards(can_block));
         self.extras.when.as_ref().is_none_or(is_met) && self.protocol_mismatch(event).is_none()
     }
 

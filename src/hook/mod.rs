@@ -16,7 +16,6 @@ mod globs;
 mod inherit;
 mod json;
 mod keys;
-mod literal;
 mod matching;
 mod named;
 mod output;
@@ -25,7 +24,6 @@ mod protocol;
 #[cfg(test)]
 mod tests;
 mod when;
-mod words;
 
 pub(crate) use candidates::{Candidates, builds_names, expanded};
 pub(crate) use canonical::canonical;
@@ -39,10 +37,8 @@ pub use exchange::{Answer, End, Failure, Order, ProtocolMismatch, Start};
 pub use failure::{FailureKind, Residency, SkipReason};
 pub(crate) use inherit::Inherit;
 pub(crate) use keys::{KEYS, LIKE_A_KEY, failure_policy_of, in_order, is_key, kind, nearest_key};
-pub(crate) use literal::literal_words;
 pub(crate) use named::named;
 pub use output::{Decision, HookOutput};
 pub(crate) use parts::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};
 pub(crate) use when::{LONGEST_POINTER, MOST_CONDITIONS, NotCompiled};
-pub(crate) use words::{CommandText, Token, Word, is_interpreter, with_directories, words};

@@ -99,6 +99,10 @@ impl Hook {
         event: &'a HookEvent,
     ) -> Option<ProtocolMismatch<'a>> {
         let protocol = self.protocol()?;
+        // A hook that never runs is not worth what it takes to compile its expressions.
+        if !self.is_closed {
+            let _ = self.protocol_fault();
+        }
         catch_unwind(AssertUnwindSafe(|| protocol.mismatch(event))).unwrap_or(None)
     }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::approval::{Approved, digest_of, source_of};
 use super::covered::Project;
 use super::gate::Unchanged;
-use crate::hook::{Gate, GateVerdict, Hook, Protocol};
+use crate::hook::{Gate, GateVerdict, Hook};
 
 const NOT_APPROVED: &str = "it comes from a project and has not been approved";
 const OUTDATED: &str =
@@ -91,11 +91,11 @@ impl ProjectApprovals {
 
     /// Returns the approved hooks that are not among these, each with a gate that refuses to run it: one of them
     /// may have been a guard.
-    /// `protocol` returns the protocol of a hook that has one; None if such hooks are not loaded, so that none is missed.
+    /// `whole` gives a hook the protocol that it had; None if such hooks are not loaded, so that none is missed.
     pub(crate) fn vanished<'a>(
         &self,
         hooks: impl Iterator<Item = &'a Hook>,
-        protocol: impl Fn(&Value) -> Option<Arc<dyn Protocol>>,
+        whole: impl Fn(Hook, Option<&Value>) -> Option<Hook>,
     ) -> Vec<Hook> {
         if !self.knows_project() {
             return Vec::new();
@@ -115,14 +115,10 @@ impl ProjectApprovals {
                 .and_then(|it| it.remove("protocol"));
             // An approval that cannot be read may have been of any guard.
             let hook = Hook::read(&definition);
-            let mut hook = hook.unwrap_or_else(|_| Hook::placeholder(VANISHED));
-            if let Some(own) = own {
-                let Some(protocol) = protocol(&own) else {
-                    continue;
-                };
-                hook = hook.with_protocol(protocol);
+            let hook = hook.unwrap_or_else(|_| Hook::placeholder(VANISHED));
+            if let Some(hook) = whole(hook, own.as_ref()) {
+                hooks.push(hook.with_gate(Refused::lost(VANISHED)));
             }
-            hooks.push(hook.with_gate(Refused::lost(VANISHED)));
         }
         hooks
     }

@@ -183,25 +183,6 @@ fn every_mistake_has_its_place() {
     }
 }
 
-#[cfg(not(windows))]
-#[test]
-fn misleading_commands_are_warnings() {
-    assert_eq!(
-        of_entry(r#"{"event": "*", "command": "echo '$FORGE_TOOL_NAME'"}"#),
-        [
-            "warning: FILE:3:31: hooks[0].command: `$FORGE_TOOL_NAME` in single quotes is not replaced by its \
-          value (write \"$FORGE_TOOL_NAME\", in double quotes)"
-        ]
-    );
-    assert_eq!(
-        of_entry(r#"{"event": "*", "command": "[[ -f x ]]"}"#),
-        [
-            "warning: FILE:3:31: hooks[0].command: `[[` only works in bash, and this command runs in /bin/sh \
-          (set \"shell\": \"bash\")"
-        ]
-    );
-}
-
 #[test]
 fn an_inherited_secret_is_reported() {
     let entry =
@@ -209,53 +190,6 @@ fn an_inherited_secret_is_reported() {
     let expected = "warning: FILE:3:48: hooks[0].inherit: the list passes on `AWS_SECRET_ACCESS_KEY`, whose name looks like \
                     that of a secret (remove it unless the hook needs it)";
     assert_eq!(of_entry(entry), [expected]);
-}
-
-#[test]
-fn an_unanswering_resident_hook_is_reported() {
-    for (entry, expected) in [
-        (
-            r#"{"event": "*", "command": "cat", "resident": true}"#,
-            "warning: FILE:3:31: hooks[0].command: `cat` reads to the end of its input, which comes only when the \
-             process must end (answer each line as it is read)",
-        ),
-        (
-            r#"{"event": "*", "args": ["./x"], "resident": true, "reads": "environment"}"#,
-            "warning: FILE:3:64: hooks[0].reads: a resident hook has no event in its environment (remove `reads`: \
-             the hook reads its events from standard input)",
-        ),
-    ] {
-        assert_eq!(of_entry(entry), [expected], "{entry}");
-    }
-    let good = r#"{"event": "*", "args": ["./x"], "resident": true}"#;
-    assert!(of_entry(good).is_empty(), "{:?}", of_entry(good));
-}
-
-#[test]
-fn interpreters_of_the_event_are_reported() {
-    for (entry, key, place) in [
-        (r#"{"event": "*", "command": "/bin/bash"}"#, "command", 31),
-        (r#"{"event": "*", "args": ["python3"]}"#, "args", 28),
-    ] {
-        let name = if key == "args" {
-            "python3"
-        } else {
-            "/bin/bash"
-        };
-        let expected = format!(
-            "warning: FILE:3:{place}: hooks[0].{key}: `{name}` without a script executes its standard \
-             input, the event's JSON, as code (add a script, or set \"stdin\": \"none\")"
-        );
-        assert_eq!(of_entry(entry), [expected], "{entry}");
-    }
-    let meant = [
-        r#"{"event": "*", "command": "bash", "stdin": "none"}"#,
-        r#"{"event": "*", "args": ["sh", "guard.sh"]}"#,
-        r#"{"event": "*", "command": "sh guard.sh"}"#,
-    ];
-    for entry in meant {
-        assert!(of_entry(entry).is_empty(), "{entry}");
-    }
 }
 
 #[test]

@@ -7,11 +7,13 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::hook::{Hook, literal_words};
+use crate::hook::{Candidates, Hook, HookCommand, expanded};
 use crate::process::{Spec, program_of};
 
 /// The most files. They are checked before each event, so with more of them no process is kept.
 const MOST: usize = 1000;
+/// The most directories in which the words of a command are looked up.
+const MOST_DIRECTORIES: usize = 8;
 /// The most directories within each other.
 const DEEPEST: usize = 16;
 
@@ -34,7 +36,8 @@ struct Stamp {
 
 impl Files {
     /// Returns the stamps of the program, of each word of the command that could be a file, and of the hook's
-    /// `inputs`. None if these files cannot be determined, or if there are too many.
+    /// `inputs`; a word is looked up in the working directory and in each directory that the command names. None if the
+    /// files cannot be determined, or if there are too many.
     pub(super) fn of(hook: &Hook, spec: &Spec<'_>) -> Option<Self> {
         let dir = &spec.working_dir;
         let found = dir.metadata().ok();
@@ -45,14 +48,21 @@ impl Files {
                 .into_iter()
                 .collect(),
         };
-        let words = literal_words(hook.command());
-        if words.is_none() && hook.inputs().is_empty() {
+        let words = Candidates::of(hook);
+        if words.is_cut || (builds_names(hook) && hook.inputs().is_empty()) {
             return None;
         }
-        for word in words.unwrap_or_default() {
-            if !word.contains('/') && !word.starts_with('-') {
+        let words: Vec<String> = words.list.iter().map(|it| in_full(it, hook)).collect();
+        let named = words.iter().map(|word| dir.join(word));
+        let mut directories: Vec<PathBuf> = named.filter(|path| path.is_dir()).collect();
+        directories.truncate(MOST_DIRECTORIES);
+        for word in words {
+            if !word.contains(['/', ' ']) && !word.starts_with('-') {
                 let program = program_of(word.as_ref(), spec);
                 files.files.extend(program.map(stamped));
+            }
+            for directory in &directories {
+                files.add(directory.join(&word));
             }
             files.add(dir.join(word));
         }
@@ -93,6 +103,30 @@ impl Files {
             }
         }
         self.add(path);
+    }
+}
+
+/// Returns a word with `~` and its variables replaced by their values.
+fn in_full(word: &str, hook: &Hook) -> String {
+    let value = |name: &str| value(name, hook);
+    match word.strip_prefix("~/") {
+        Some(below) => expanded(&format!("$HOME/{below}"), value),
+        None => expanded(word, value),
+    }
+}
+
+fn value(name: &str, hook: &Hook) -> Option<String> {
+    let own = hook.env().get(name).cloned();
+    own.or_else(|| std::env::var(name).ok())
+}
+
+/// Whether a shell makes words of the command from what only it knows.
+fn builds_names(hook: &Hook) -> bool {
+    match hook.command() {
+        HookCommand::Shell { text, .. } => {
+            expanded(text, |name| value(name, hook)).contains(['$', '`'])
+        }
+        HookCommand::Program(_) => false,
     }
 }
 

@@ -246,7 +246,7 @@ fn cases() -> Vec<Case> {
         ("quoted variable", json!([context()]), POST, &[]),
         (
             "resident, no answer",
-            json!([with("cat >/dev/null", json!({"resident": true}))]),
+            json!([with("cat >/dev/null", json!({"resident": true, "timeout": 1}))]),
             PRE,
             &[],
         ),

@@ -53,6 +53,16 @@ fn a_projects_hooks_wait_for_an_approval() {
 }
 
 #[test]
+fn what_is_not_approved_is_skipped_where_it_would_run() {
+    let hook = settings("PreToolUse", "Write", &command("true"));
+    let place = Place::new([(PROJECT, hook.as_str())]);
+    let _ = load(&place);
+    assert!(place.world.fire(&bash()).is_empty());
+    let write = HookEvent::tool_pre_execute("write", json!({}));
+    assert_eq!(place.world.fire(&write).len(), 1);
+}
+
+#[test]
 fn a_plugin_within_the_project_waits_too() {
     let hook = settings("PreToolUse", "Bash", &command("true"));
     let place = Place::new([("project/p/hooks/hooks.json", hook.as_str())]);

@@ -1,8 +1,44 @@
 //! A clone with very many files of plugins: they are read up to a limit, and what is left out is printed.
 
+use std::time::{Duration, Instant};
+
+use forge_hooks::{Approval, HookEvent, TrustPolicy};
 use serde_json::json;
 
 use super::{Place, command, settings};
+
+/// A group whose matcher takes about a mebibyte when compiled.
+fn large(index: usize) -> String {
+    let handler = command("true");
+    format!(r#"{{"matcher": "\\\\w{{20}}|x{index}", "hooks": [{handler}]}}"#)
+}
+
+/// What is not approved must not use up what approved hooks need, nor the time of the host.
+#[test]
+fn unapproved_matchers_are_not_compiled() {
+    let guard = format!(
+        r#"{{"matcher": "Bash.*", "hooks": [{}]}}"#,
+        command("echo no >&2; exit 2")
+    );
+    let file =
+        |groups: &[String]| format!(r#"{{"hooks": {{"PreToolUse": [{}]}}}}"#, groups.join(", "));
+    let path = "project/.claude/settings.json";
+    let place = Place::new([(path, file(std::slice::from_ref(&guard)).as_str())]);
+    let config = place.config();
+    let store = config.trust_store().unwrap();
+    let hooks = config.load_project(place.root());
+    store
+        .approve(&Approval::of(place.root(), hooks).unwrap())
+        .unwrap();
+    let mut groups: Vec<String> = (0..3000).map(large).collect();
+    groups.push(guard);
+    place.world.write(path, &file(&groups));
+    let began = Instant::now();
+    let _ = place.load_with(&config, TrustPolicy::Approved(store));
+    assert!(began.elapsed() < Duration::from_secs(20));
+    let event = HookEvent::tool_pre_execute("bash", json!({"command": "ls"}));
+    assert_eq!(place.world.outcome(&event).reason(), Some("no"));
+}
 
 const EXTENSION: &str = "project/.gemini/extensions/x/gemini-extension.json";
 

@@ -310,6 +310,64 @@ fn hooks_that_are_switched_off_do_not_run() {
 }
 
 #[test]
+fn a_plugin_switches_nothing_off() {
+    let off = r#"{"disableAllHooks": true, "hooksConfig": {"enabled": false}, "hooks": {}}"#;
+    let place = Place::new([
+        (
+            "home/.claude/settings.json",
+            &settings("Stop", "", &command("claude")) as &str,
+        ),
+        (
+            "home/.gemini/settings.json",
+            &settings("BeforeTool", "", &command("gemini")),
+        ),
+        ("plugin/.claude-plugin/plugin.json", off),
+        ("plugin/hooks/hooks.json", off),
+        ("home/.gemini/extensions/a/hooks/hooks.json", off),
+        ("project/.gemini/extensions/a/hooks/hooks.json", off),
+    ]);
+    let plugin = place.world.path("plugin");
+    for tools in [
+        place.tools().with_plugin(&plugin),
+        place.tools().with_settings(compat::CLAUDE, &plugin),
+    ] {
+        let _ = place.load_with(&place.config_with(tools), TrustPolicy::Everything);
+        let hooks = place.world.registry().hooks();
+        assert_eq!(hooks.len(), 2);
+        assert!(hooks.iter().all(|hook| hook.enabled()));
+    }
+}
+
+#[test]
+fn a_file_may_be_named_for_two_tools() {
+    let place = Place::new([(
+        "named.json",
+        settings("PreToolUse", "", &command("x")).as_str(),
+    )]);
+    let named = place.world.path("named.json");
+    let tools = place.tools().with_settings(compat::GEMINI, &named);
+    let tools = tools.with_settings(compat::CLAUDE, &named);
+    let _ = place.load_with(&place.config_with(tools), TrustPolicy::Everything);
+    assert_eq!(place.commands(), ["x"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_file_that_cannot_be_read_blocks_if_strict() {
+    let place = Place::new([]);
+    let named = place.world.path(&"x".repeat(300));
+    let tools = place.tools().with_settings(compat::CLAUDE, named);
+    let config = place.config_with(tools.with_strict_guards());
+    let report = place.load_with(&config, TrustPolicy::Everything);
+    assert!(
+        report.problems[0].message.contains("cannot be read"),
+        "{report:?}"
+    );
+    let event = HookEvent::tool_pre_execute("bash", json!({}));
+    assert!(!place.world.outcome(&event).allowed());
+}
+
+#[test]
 fn unusable_entries_block_with_strict_guards() {
     let text = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "prompt", "prompt": "?"}]}],
         "Stop": [{"hooks": [{"type": "command", "command": "exit 1"}]}]}}"#;

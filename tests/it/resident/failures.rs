@@ -86,7 +86,7 @@ fn output_between_events_fails_the_next() {
         .unwrap_or_default();
     assert!(
         [
-            "before there was an event",
+            "before it got an event",
             "more than one line",
             "not a JSON object"
         ]

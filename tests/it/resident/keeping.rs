@@ -293,33 +293,49 @@ fn approval_is_checked_when_its_turn_comes() {
     });
 }
 
-/// No process is kept whose files are unknown.
 #[test]
-fn unknown_files_of_a_command_run_one_shot() {
+fn an_edited_script_is_noticed_however_it_is_named() {
     let world = World::new();
     for command in [
         "exec python3 -I ~/hook.py",
         "exec python3 -I \"$HOME/hook.py\"",
-        "cd . && exec python3 -I hook.py",
+        "cd sub && exec python3 -I hook.py",
         "sh -c 'exec python3 -I hook.py'",
     ] {
         world.registry().clear();
-        world.write("hook.py", PYTHON);
+        for file in ["hook.py", "sub/hook.py"] {
+            world.write(file, PYTHON);
+        }
         let hook = Hook::new("*", command).unwrap().with_resident();
         let hook = hook.with_env("HOME", world.directory().to_string_lossy());
-        world.registry().register(hook.clone());
-        assert_kept(&fire(&world), Residency::OneShot);
-        // `inputs` names them.
-        world.registry().clear();
-        let input = world.path("hook.py");
-        world
-            .registry()
-            .register(hook.with_inputs([input.to_string_lossy()]));
+        world.registry().register(hook);
         assert_kept(&fire(&world), Residency::Started);
         assert_kept(&fire(&world), Residency::Kept);
-        world.write("hook.py", &format!("# edited\n{PYTHON}"));
+        for file in ["hook.py", "sub/hook.py"] {
+            world.write(file, &format!("# edited\n{PYTHON}"));
+        }
         assert_kept(&fire(&world), Residency::Replaced);
     }
+}
+
+/// No process is kept whose files are unknown.
+#[test]
+fn a_name_that_a_shell_makes_runs_one_shot() {
+    let world = World::new();
+    world.write("hook.py", PYTHON);
+    let hook = Hook::new("*", "exec python3 -I \"$(pwd)/hook.py\"").unwrap();
+    let hook = hook.with_resident();
+    world.registry().register(hook.clone());
+    assert_kept(&fire(&world), Residency::OneShot);
+    // `inputs` names them.
+    world.registry().clear();
+    let input = world.path("hook.py");
+    let hook = hook.with_inputs([input.to_string_lossy()]);
+    world.registry().register(hook);
+    assert_kept(&fire(&world), Residency::Started);
+    assert_kept(&fire(&world), Residency::Kept);
+    world.write("hook.py", &format!("# edited\n{PYTHON}"));
+    assert_kept(&fire(&world), Residency::Replaced);
 }
 
 #[test]

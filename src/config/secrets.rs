@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Finding;
+use super::lint::Finding;
 use crate::hook::Hook;
 use crate::printable::shortened;
 use crate::redact::Redactor;
