@@ -21,7 +21,7 @@ use crate::lifecycle::Lifecycle;
 use crate::outcome::Outcome;
 use crate::profile::AppProfile;
 use crate::registry::HookRegistry;
-use crate::trust::{Approval, Approved, TrustError, TrustStore};
+use crate::trust::{Approval, TrustError, TrustStore};
 
 /// The hooks of a host: loaded from its users' files, run on its events.
 ///
@@ -314,24 +314,26 @@ impl Hooks {
     /// ```
     ///
     /// # Errors
-    /// If the project cannot be found, if the store cannot be used or written, or if it is called from within a hook.
+    /// If the project cannot be found, if a hooks file of it has errors, if the store cannot be used or written, or if it is
+    /// called from within a hook.
     pub fn approve_with(&self, ask: impl FnOnce(&Approval) -> bool) -> Result<bool, TrustError> {
         let (Some(store), Some(root)) = (self.trust(), self.project()) else {
             return Ok(false);
         };
         let config = self.config();
-        let is_read = |approved: &Approved| config.reads(approved);
-        let (before, others): (Vec<_>, Vec<_>) =
-            store.approved(root)?.into_iter().partition(is_read);
-        let mut approval = Approval::since(&before, root, &config.load_project(root))?;
+        if let Some(problem) = config.project_error(root) {
+            return Err(TrustError::Broken(problem.to_string()));
+        }
+        let mut before = store.approved(root)?;
+        before.retain(|approved| config.reads(approved));
+        let approval = Approval::since(&before, root, &config.load_project(root))?;
         if approval.changes.is_empty() {
             return Ok(true);
         }
         if !ask(&approval) {
             return Ok(false);
         }
-        approval.hooks.extend(others);
-        store.approve(&approval)?;
+        store.approve_beside(&approval, |approved| !config.reads(approved))?;
         self.reload();
         Ok(true)
     }

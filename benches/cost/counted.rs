@@ -7,6 +7,7 @@
 
 use std::process::{Command, Output};
 
+use crate::approved::approved;
 use crate::one_hook::{event, executor, hook, run_bare, run_hook, variables_of_a_hook};
 use crate::table::{Effort, Figure, Measured};
 
@@ -27,9 +28,14 @@ const COUNTS: usize = 3;
 pub(crate) fn run_child(way: &str, runs: &str) {
     let (executor, event) = (executor(hook("exit 0")), event());
     let variables = variables_of_a_hook(&event);
+    let (approved, _directory) = match way {
+        APPROVED => approved(50, 50 * 1024),
+        _ => (executor.clone(), tempfile::tempdir().expect("a directory")),
+    };
     for _ in 0..runs.parse().expect("a number") {
         match way {
             HOOK => run_hook(&executor, &event),
+            APPROVED => run_hook(&approved, &event),
             _ => run_bare(&variables),
         }
     }
@@ -37,6 +43,7 @@ pub(crate) fn run_child(way: &str, runs: &str) {
 
 const HOOK: &str = "hook";
 const BARE: &str = "bare";
+const APPROVED: &str = "approved";
 
 /// Counts the user-space instructions of a hook beyond those of `Command::output()` with the same
 /// variables.
@@ -48,6 +55,10 @@ pub(crate) fn own_instructions(_: Effort) -> Measured {
 
 pub(crate) fn system_calls(_: Effort) -> Measured {
     per_run(system_calls_of, HOOK).map(Figure::exactly)
+}
+
+pub(crate) fn system_calls_approved(_: Effort) -> Measured {
+    per_run(system_calls_of, APPROVED).map(Figure::exactly)
 }
 
 fn per_run(count: fn(&str, usize) -> Result<u64, String>, way: &str) -> Result<f64, String> {

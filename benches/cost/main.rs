@@ -13,6 +13,7 @@
 //! With `--test` each row is measured briefly, without a comparison with its target.
 //! docs/performance.md has the table of one machine.
 
+mod approved;
 mod calls;
 mod counted;
 mod memory;
@@ -28,7 +29,7 @@ use std::time::Duration;
 use table::{Effort, Row, Unit};
 use targets::{Bound, counted as numbers};
 
-const ROWS: [Row; 20] = [
+const ROWS: [Row; 23] = [
     Row {
         question: "a hook `exit 0` / Command::output()",
         unit: Unit::Ratio,
@@ -63,6 +64,20 @@ const ROWS: [Row; 20] = [
         target: targets::DIRECT_EXEC,
         counted: None,
         measure: process::direct_exec,
+    },
+    Row {
+        question: "an approved hook / the user's, 50 files of 10 MiB covered",
+        unit: Unit::Ratio,
+        target: targets::APPROVED,
+        counted: None,
+        measure: |effort| approved::ratio_of(effort, 50, 10 << 20),
+    },
+    Row {
+        question: "the same with 1,000 files of 10 MiB",
+        unit: Unit::Ratio,
+        target: targets::APPROVED_1000,
+        counted: None,
+        measure: |effort| approved::ratio_of(effort, 1000, 10 << 20),
     },
     Row {
         question: "resident Python guard / one-shot, back to back, p50",
@@ -105,6 +120,13 @@ const ROWS: [Row; 20] = [
         target: Bound::AtMost(numbers::SYSTEM_CALLS),
         counted: Some(numbers::SYSTEM_CALLS),
         measure: counted::system_calls,
+    },
+    Row {
+        question: "system calls of an approved hook, 50 files covered",
+        unit: Unit::Count,
+        target: Bound::AtMost(numbers::SYSTEM_CALLS_APPROVED),
+        counted: Some(numbers::SYSTEM_CALLS_APPROVED),
+        measure: counted::system_calls_approved,
     },
     Row {
         question: "an unmatched event, 10 hooks",

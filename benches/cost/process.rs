@@ -40,7 +40,7 @@ fn turns(
 }
 
 /// Returns the ratio of the medians, block by block.
-fn ratio(effort: Effort, mut first: impl FnMut(), mut second: impl FnMut()) -> Figure {
+pub(crate) fn ratio(effort: Effort, mut first: impl FnMut(), mut second: impl FnMut()) -> Figure {
     turns(effort.rounds(20), &mut first, &mut second);
     let block = |_| {
         let (mut firsts, mut seconds) = turns(effort.rounds(300), &mut first, &mut second);

@@ -15,6 +15,8 @@ pub(crate) const TOLERANCE: f64 = 0.05;
 pub(crate) const OVERHEAD: Bound = AtMost(1.03);
 pub(crate) const LARGE_HOST: Bound = AtMost(1.04);
 pub(crate) const DIRECT_EXEC: Bound = AtMost(0.60);
+pub(crate) const APPROVED: Bound = AtMost(1.03);
+pub(crate) const APPROVED_1000: Bound = AtMost(2.0);
 pub(crate) const THROUGHPUT: Bound = AtLeast(0.97);
 
 pub(crate) const RESIDENT: Bound = AtMost(0.01);
@@ -40,6 +42,7 @@ pub(crate) const MEBIBYTES_OF_1000_EVENTS: Bound = AtMost(16.0);
 pub(crate) mod counted {
     pub(crate) const OWN_INSTRUCTIONS: f64 = 30_000.0;
     pub(crate) const SYSTEM_CALLS: f64 = 29.3;
+    pub(crate) const SYSTEM_CALLS_APPROVED: f64 = 85.0;
     pub(crate) const ALLOCATIONS_UNMATCHED: f64 = 0.0;
     pub(crate) const ALLOCATIONS_SUBMIT: f64 = 6.2;
     pub(crate) const MEBIBYTES_OF_1000_EVENTS: f64 = 11.8;

@@ -12,8 +12,8 @@ use crate::cli::error::Failure;
 use crate::cli::terminal::{Style, Terminal};
 use crate::cli::validate::counted;
 use crate::{
-    Approval, Approved, Hook, HookRegistry, LoadReport, Problem, TrustError, TrustPolicy,
-    TrustStore, printable,
+    Approval, Approved, Hook, HookConfig, HookRegistry, LoadReport, Problem, TrustError,
+    TrustPolicy, TrustStore, printable,
 };
 
 pub(crate) const APPROVES: &str =
@@ -22,6 +22,7 @@ pub(crate) const APPROVES: &str =
 /// A project's hooks, now and as approved.
 pub(crate) struct Project {
     store: TrustStore,
+    config: HookConfig,
     pub(crate) before: Vec<Approved>,
     pub(crate) now: Approval,
     /// The approved hooks of other tools, whose files were not read.
@@ -50,15 +51,16 @@ impl Project {
             now: Approval::of(&root, &hooks)?,
             hooks,
             store,
+            config: config.clone(),
             report,
         })
     }
 
     /// Approves the hooks as they are now. Approvals of hooks that were not read stay.
     pub(crate) fn approve(&self) -> Result<(), TrustError> {
-        let mut approval = self.now.clone();
-        approval.hooks.extend(self.unread.iter().cloned());
-        self.store.approve(&approval)
+        let config = &self.config;
+        let is_kept = |approved: &Approved| !config.reads(approved);
+        self.store.approve_beside(&self.now, is_kept)
     }
 
     pub(crate) fn changes(&self) -> Result<Changes<'_>, TrustError> {

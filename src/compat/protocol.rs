@@ -112,7 +112,7 @@ impl ToolProtocol {
         self.matcher.matches(subject) || others.any(|other| self.matcher.matches(other))
     }
 
-    /// Returns the variables that hold directories, in the command and in the environment.
+    /// Returns the variables that hold directories known without an event.
     fn directory_variables<'a>(
         &'a self,
         project: &'a Path,
@@ -255,7 +255,16 @@ impl Protocol for ToolProtocol {
     fn directories(&self, project: &Path) -> Vec<(String, PathBuf)> {
         let directories = self.directory_variables(project);
         let owned = directories.map(|(name, path)| (name.to_owned(), path.to_owned()));
-        owned.collect()
+        // A hook that needs an approval runs in the project's root.
+        let mut cwd = self
+            .tool
+            .variables
+            .iter()
+            .filter(|it| it.1 == Variable::Cwd);
+        let cwd = cwd
+            .next()
+            .map(|(name, _)| ((*name).to_owned(), project.to_owned()));
+        owned.chain(cwd).collect()
     }
 
     fn mismatch<'a>(&'a self, event: &'a HookEvent) -> Option<ProtocolMismatch<'a>> {

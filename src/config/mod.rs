@@ -434,6 +434,15 @@ impl HookConfig {
         Some(loaded)
     }
 
+    /// Returns the first error in a project's hooks files.
+    pub(crate) fn project_error(&self, root: &Path) -> Option<Problem> {
+        let mut files = self.read_project(root, Compiled::Enabled);
+        files.extend(self.read_sources(Some(root), Compiled::Enabled).files);
+        let in_project = files.iter().filter(|file| file.is_in_project());
+        let mut problems = in_project.flat_map(Loaded::problems);
+        problems.find(|problem| problem.severity == Severity::Error)
+    }
+
     /// Returns whether this configuration loads hooks such as this one, which was approved: those of other tools only if
     /// it loads that tool's.
     #[must_use]

@@ -44,15 +44,18 @@ impl Candidates {
 
     /// Adds the words of one text.
     fn add(&mut self, text: &str) {
+        let left = LONGEST_TEXT.saturating_sub(self.length);
         self.length += text.len();
-        if self.length > LONGEST_TEXT {
-            self.is_cut = true;
-            return;
+        self.is_cut |= text.len() > left;
+        let text = beginning_of(text, left);
+        for line in text.lines() {
+            self.split(line, Quotes::Joined);
         }
         for quotes in [Quotes::Joined, Quotes::Split, Quotes::Dropped] {
             self.split(text, quotes);
         }
         self.push(text);
+        self.push_values(text);
         for quote in ['\'', '"', '`'] {
             for piece in text.split(quote) {
                 self.push(&piece.replace('\\', ""));
@@ -76,12 +79,21 @@ impl Candidates {
         self.list.push(word.to_owned());
     }
 
+    /// Adds what stands behind each `=`, as in `--require=./a,b.js`.
+    fn push_values(&mut self, word: &str) {
+        for (at, _) in word.match_indices('=') {
+            self.push(&word[at + 1..]);
+        }
+    }
+
     fn split(&mut self, text: &str, quotes: Quotes) {
         let mut word = String::new();
         let mut open = None;
         let mut chars = text.chars();
         while let Some(c) = chars.next() {
             match c {
+                // In single quotes a shell leaves it alone.
+                '\\' if quotes == Quotes::Joined && open == Some('\'') => word.push(c),
                 // A backslash before a line break joins two lines.
                 '\\' if quotes != Quotes::Split => word.extend(chars.next().filter(|c| *c != '\n')),
                 '\\' => {}
@@ -91,25 +103,37 @@ impl Candidates {
                 }
                 _ if open.is_none() && separates(c, quotes) => {
                     self.push(&word);
+                    self.push_values(&word);
                     word.clear();
                 }
                 _ => word.push(c),
             }
         }
         self.push(&word);
+        self.push_values(&word);
     }
 }
 
 fn separates(c: char, quotes: Quotes) -> bool {
     let is_in = |marks: &str| marks.contains(c);
     match quotes {
-        _ if c.is_whitespace() || is_in(";&|()<>`") => true,
+        // As shells do: other blanks are part of a word.
+        _ if c.is_ascii_whitespace() || is_in(";&|()<>`") => true,
         // `run=a.sh` can be a name.
         Quotes::Joined => false,
         Quotes::Dropped => is_in("=,:"),
         // `${ROOT:-$(pwd)}/a.sh` has `/a.sh`.
         Quotes::Split => is_in("=,:'\"{}"),
     }
+}
+
+/// Returns at most so many bytes.
+fn beginning_of(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// Returns a word with the variables that name directories replaced: `$NAME`, `${NAME}`, `${NAME:-default}`.
@@ -134,6 +158,7 @@ pub(crate) fn expanded(word: &str, directory: impl Fn(&str) -> Option<String>) -
 
 /// Whether a command may build names when it runs.
 pub(crate) fn builds_names(command: &str, directory: impl Fn(&str) -> Option<String>) -> bool {
+    let command = beginning_of(command, LONGEST_TEXT);
     let rest = expanded(command, |name| directory(name).map(|_| String::new()));
     rest.contains(['$', '*', '?', '[', '{', '~', '`'])
 }
@@ -180,6 +205,12 @@ mod tests {
             ("--require=./hook.js", "./hook.js"),
             ("a\n./b.sh\nc", "./b.sh"),
             ("'./a\nb.sh'", "./a\nb.sh"),
+            ("sh './a\\b.sh'", "./a\\b.sh"),
+            ("sh ./gu\u{a0}ard.sh", "./gu\u{a0}ard.sh"),
+            ("# don't\nsh ./\"my guard\".sh", "./my guard.sh"),
+            ("echo 'a\\'; sh ./\"my guard\".sh", "./my guard.sh"),
+            ("--x=./a b.sh", "./a b.sh"),
+            ("--require=./a,b.js", "./a,b.js"),
         ] {
             let found = words(text).list;
             assert!(found.iter().any(|it| it == expected), "{text}: {found:?}");
@@ -211,6 +242,8 @@ mod tests {
         let many = words(&many);
         assert!(many.is_cut && many.list.len() == MOST_WORDS);
         assert!(!words("sh ./x.sh").is_cut);
+        let long = words(&format!("sh ./x.sh # {}", "x".repeat(LONGEST_TEXT)));
+        assert!(long.is_cut && long.list.contains(&"./x.sh".to_owned()));
     }
 
     proptest! {

@@ -203,7 +203,8 @@ impl Approved {
     #[must_use]
     pub fn covers(&self) -> Vec<String> {
         let covered = self.files.iter().filter(|(_, digest)| digest.is_some());
-        let names: Vec<String> = covered.map(|(name, _)| printable(name)).collect();
+        let quoted = |name: &str| format!("`{}`", printable(name));
+        let names: Vec<String> = covered.map(|(name, _)| quoted(name)).collect();
         let mut lines = vec![match &names[..] {
             [] => "Scripts covered: none".to_owned(),
             names => format!("Scripts covered: {}", names.join(", ")),

@@ -2,14 +2,17 @@
 //! entry's `inputs`. Covering too much is harmless.
 
 use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsString;
 use std::fs::Metadata;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use glob::{MatchOptions, Pattern};
 
-use super::stamp::{self, Contents};
-use super::within::{End, Found, find, name_of};
+use super::stamp::{self, Contents, Seen};
+use super::within::{End, Found, Tree, name_of};
 use crate::hook::{Candidates, Hook, builds_names, expanded};
 
 /// The most files and bytes of the scripts of one directory. They are looked at before each run; more are no
@@ -23,9 +26,11 @@ const MOST_DIRECTORIES: usize = 8;
 
 /// The extensions of files that are scripts whatever their content.
 const ENDINGS: &[&str] = &[
-    "awk", "bash", "bat", "cjs", "cmd", "com", "csh", "cts", "dash", "exe", "fish", "jq", "js",
-    "jsx", "ksh", "lua", "mjs", "mk", "mts", "php", "pl", "pm", "ps1", "psm1", "py", "pyc", "pyw",
-    "r", "rb", "sed", "sh", "tcl", "ts", "tsx", "vbs", "zsh",
+    "awk", "bash", "bat", "bats", "cjs", "clj", "cmd", "coffee", "com", "csh", "cts", "dart",
+    "dash", "dll", "dylib", "el", "exe", "exs", "fish", "gawk", "go", "groovy", "hs", "jar",
+    "java", "jl", "jq", "js", "jsx", "ksh", "kts", "lua", "mjs", "mk", "mts", "nu", "php", "phtml",
+    "pl", "plx", "pm", "ps1", "psm1", "py", "pyc", "pyo", "pyw", "pyz", "r", "raku", "rb", "rkt",
+    "scm", "sed", "sh", "so", "swift", "tcl", "ts", "tsx", "vbs", "wasm", "zsh",
 ];
 
 /// A project, and what is known of its files.
@@ -40,7 +45,7 @@ impl Project {
     pub(super) fn at(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
-            contents: Contents::new(),
+            contents: Contents::default(),
         }
     }
 }
@@ -52,6 +57,8 @@ pub(super) struct Covered {
     pub(super) files: BTreeMap<String, Result<Arc<str>, String>>,
     /// What else a person should know.
     pub(super) notes: Vec<String>,
+    /// If none of it has changed, neither have `files`. None if that cannot be told.
+    pub(super) seen: Option<Seen>,
 }
 
 /// Returns the files that an approval of the hook covers now. Directories for which `is_skipped` is true are not
@@ -61,32 +68,46 @@ pub(super) fn covered(
     hook: &Hook,
     is_skipped: &dyn Fn(&str) -> bool,
 ) -> Covered {
-    project.contents.check_clock();
+    let begun = SystemTime::now();
     let mut look = Look {
         project,
+        tree: Tree::at(&project.root),
         is_skipped,
         excluded: Vec::new(),
         covered: Covered {
             files: BTreeMap::new(),
             notes: Vec::new(),
+            seen: None,
         },
     };
     let (excluded, inputs) = hook.inputs().iter().partition(|it| it.starts_with('!'));
     let excluded: Vec<&String> = excluded;
     let inputs: Vec<&String> = inputs;
-    look.exclude(&excluded);
+    if inputs.len() > MOST_INPUTS || excluded.len() > MOST_INPUTS {
+        look.note("only the first 100 `inputs` of each kind are covered".to_owned());
+    }
+    look.exclude(&excluded[..excluded.len().min(MOST_INPUTS)]);
     look.named(hook);
     for directory in hooks_directories(hook, &project.root) {
-        let found = find(&project.root, Path::new(""), &directory);
-        look.directory(found, &Wanted::Scripts, usize::MAX);
-    }
-    if inputs.len() > MOST_INPUTS {
-        look.note("only the first 100 `inputs` are covered".to_owned());
+        let found = look.tree.find(Path::new(""), &directory);
+        let way = Way {
+            name: name_of(&directory) + "/",
+            wanted: Wanted::Scripts,
+            levels: usize::MAX,
+        };
+        look.directory(&found, &way);
     }
     for input in inputs.into_iter().take(MOST_INPUTS) {
         look.input(input);
     }
-    look.covered
+    if look.tree.is_exhausted() {
+        look.note(
+            "the entry names too much: only the first 100,000 files are looked at".to_owned(),
+        );
+    }
+    let mut covered = look.covered;
+    covered.seen = look.tree.into_seen(begun);
+    covered
 }
 
 /// Returns the directories of the hook's project, or its plugin, that hold hooks. They need not exist.
@@ -106,8 +127,11 @@ fn hooks_directories(hook: &Hook, root: &Path) -> Vec<PathBuf> {
 
 /// Returns the directory in a variable that the hook's protocol sets.
 fn directory_in(name: &str, hook: &Hook, root: &Path, working_dir: &Path) -> Option<String> {
-    let is_working_dir = name.ends_with("_WORKING_DIR") && hook.protocol().is_none();
-    if name == "PWD" || is_working_dir {
+    if name == "PWD" {
+        // Each directory in which the word is looked up.
+        return Some(".".to_owned());
+    }
+    if name.ends_with("_WORKING_DIR") && hook.protocol().is_none() {
         return working_dir.to_str().map(str::to_owned);
     }
     let mut named = hook.directories(root).into_iter();
@@ -123,8 +147,17 @@ enum Wanted {
     Like(Pattern),
 }
 
+/// One way to look at a directory.
+struct Way {
+    /// Ends with `/`: the name under which it is said that the directory is too large.
+    name: String,
+    wanted: Wanted,
+    levels: usize,
+}
+
 struct Look<'a> {
     project: &'a Project,
+    tree: Tree<'a>,
     is_skipped: &'a dyn Fn(&str) -> bool,
     excluded: Vec<Pattern>,
     covered: Covered,
@@ -141,9 +174,9 @@ impl Look<'_> {
         for input in excluded {
             let name = plain(&input[1..]);
             self.note(format!("`{name}` is excluded by `inputs`"));
-            let literal = || Pattern::new(&Pattern::escape(name));
+            let literal = || Pattern::new(&Pattern::escape(&name));
             self.excluded
-                .extend(Pattern::new(name).or_else(|_| literal()));
+                .extend(Pattern::new(&name).or_else(|_| literal()));
         }
     }
 
@@ -171,16 +204,41 @@ impl Look<'_> {
             .map(|word| below(&expanded(word, directory), root, hook.base_dir()))
             .collect();
         let mut starts = vec![PathBuf::new()];
-        let start = find(root, Path::new(""), &working_dir);
+        let start = self.tree.find(Path::new(""), &working_dir);
         self.add_start(&start, &mut starts);
         let mut next = 0;
         while let Some(start) = starts.get(next).cloned() {
             for path in paths.iter().filter(|path| next == 0 || !path.has_root()) {
-                let found = find(root, &start, path);
-                self.add_start(&found, &mut starts);
-                self.add(found, &Wanted::Scripts);
+                self.look_up(&start, path, &mut starts);
             }
             next += 1;
+        }
+    }
+
+    /// Looks up one word in a directory. A shell's `cd a/..` does not follow links, programs do.
+    fn look_up(&mut self, start: &Path, path: &Path, starts: &mut Vec<PathBuf>) {
+        let mut ways = vec![path.to_owned()];
+        if path.components().any(|part| part == Component::ParentDir) {
+            ways.push(without_parents(&self.tree.root.join(start).join(path)));
+        }
+        // As after `cd ..`.
+        let name = self.tree.root.file_name().unwrap_or_default();
+        ways.extend(path.strip_prefix(name).map(Path::to_owned));
+        for path in ways {
+            let found = self.tree.find(start, &path);
+            self.add_start(&found, starts);
+            self.note_data(&found);
+            self.add(&found, "", &Wanted::Scripts);
+        }
+    }
+
+    /// Says that a file is named and not covered.
+    fn note_data(&mut self, found: &Found) {
+        if let End::At(real, metadata) = &found.end
+            && metadata.is_file()
+            && !self.is_script(real, metadata)
+        {
+            self.note(format!("`{}` is data: it may change", name_of(real)));
         }
     }
 
@@ -207,40 +265,53 @@ impl Look<'_> {
             1.. if name.contains("**") => usize::MAX,
             levels => levels,
         };
-        let fixed = PathBuf::from(fixed.join("/"));
-        let found = find(&self.project.root, Path::new(""), &fixed);
-        match (Pattern::new(name), &found.end) {
-            (_, End::Outside) if found.links.is_empty() => {
-                self.note(format!("`{name}` of `inputs` is not within the project"));
-            }
-            (Ok(pattern), _) if levels > 0 => {
-                self.directory(found, &Wanted::Like(pattern), levels);
-            }
-            (_, End::At(_, metadata)) if metadata.is_dir() => {
-                self.directory(found, &Wanted::All, usize::MAX);
-            }
-            _ => self.add(found, &Wanted::All),
+        let start = self.tree.find(Path::new(""), Path::new(&fixed.join("/")));
+        if let End::Outside = start.end {
+            self.note(format!("`{name}` of `inputs` is not within the project"));
+        }
+        let literal = self.tree.find(Path::new(""), Path::new(&name));
+        let is_pattern = levels > 0 && matches!(literal.end, End::Missing);
+        let wanted = match Pattern::new(&name) {
+            Ok(pattern) if is_pattern => Wanted::Like(pattern),
+            _ => Wanted::All,
+        };
+        let way = Way {
+            name: format!("inputs: {name}/"),
+            levels: if is_pattern { levels } else { usize::MAX },
+            wanted,
+        };
+        let found = if is_pattern { start } else { literal };
+        if !self.directory(&found, &way) {
+            self.note(format!("`{name}` of `inputs` matches nothing now"));
         }
     }
 
     /// Adds a file, and the links that lead to it.
-    fn add(&mut self, found: Found, wanted: &Wanted) {
-        if self.takes(&found, wanted) {
-            self.insert(&found);
+    fn add(&mut self, found: &Found, reached: &str, wanted: &Wanted) {
+        if self.takes(found, reached, wanted) {
+            self.insert(found);
         }
     }
 
     fn insert(&mut self, found: &Found) {
         for (link, text) in &found.links {
-            let digest = stamp::of_text([b"link ", text.as_os_str().as_encoded_bytes()].concat());
+            // No content of a file has such a digest.
+            let digest = format!(
+                "link:{}",
+                stamp::of_text(text.as_os_str().as_encoded_bytes())
+            );
             self.covered.files.insert(name_of(link), Ok(digest.into()));
         }
         match (&found.end, found.links.last()) {
             (End::At(real, metadata), _) if metadata.is_file() => {
+                let name = name_of(real);
+                if self.covered.files.contains_key(&name) {
+                    return;
+                }
                 let path = self.project.root.join(real);
                 let digest = self.project.contents.digest(&path, metadata);
                 let digest = digest.map_err(|error| format!("cannot be read: {error}"));
-                self.covered.files.insert(name_of(real), digest);
+                self.covered.files.insert(name, digest);
             }
             (End::Outside, Some((link, _))) => {
                 self.note(format!(
@@ -254,7 +325,8 @@ impl Look<'_> {
 
     /// Whether this counts: a regular file of the wanted kind, or a link. A link to a script that is missing
     /// counts when the script appears.
-    fn takes(&self, found: &Found, wanted: &Wanted) -> bool {
+    /// `reached` is its name below the root, with the links that were followed.
+    fn takes(&self, found: &Found, reached: &str, wanted: &Wanted) -> bool {
         let mut links = found.links.iter().map(|(link, _)| link);
         if links.any(|link| self.is_excluded(link)) {
             return false;
@@ -265,7 +337,7 @@ impl Look<'_> {
             End::At(real, _) if self.is_excluded(real) => false,
             End::At(real, metadata) if metadata.is_file() => match wanted {
                 Wanted::All => true,
-                Wanted::Like(pattern) => pattern.matches_with(&name_of(real), STRICT),
+                Wanted::Like(pattern) => pattern.matches_with(reached, STRICT),
                 Wanted::Scripts => self.is_script(real, metadata),
             },
             // No other kind of file is opened.
@@ -280,67 +352,101 @@ impl Look<'_> {
         is_executable(metadata) || has_ending(real) || has_mark().unwrap_or(true)
     }
 
-    /// Adds the files below a directory, or says why it is not covered.
-    fn directory(&mut self, found: Found, wanted: &Wanted, levels: usize) {
-        let End::At(real, metadata) = &found.end else {
-            return self.add(found, wanted);
+    /// Adds the files below a directory, or says why it is not covered. Of what is no directory, adds the file. Returns
+    /// whether there is anything.
+    fn directory(&mut self, found: &Found, way: &Way) -> bool {
+        let reached = match &way.wanted {
+            Wanted::Like(pattern) => fixed_part(pattern.as_str()),
+            _ => String::new(),
         };
-        let name = name_of(real) + "/";
-        if !metadata.is_dir() || self.is_excluded(real) || (self.is_skipped)(&name) {
-            return;
+        let End::At(real, metadata) = &found.end else {
+            self.add(found, &reached, &way.wanted);
+            return matches!(found.end, End::Outside);
+        };
+        if metadata.is_file() {
+            self.add(found, &reached, &way.wanted);
+            return true;
         }
-        match self.below(&found, wanted, levels) {
-            Ok(all) => all.iter().for_each(|found| self.insert(found)),
+        if !metadata.is_dir() || self.is_excluded(real) || (self.is_skipped)(&way.name) {
+            return true;
+        }
+        match self.below(found, reached, way) {
+            Ok(all) => {
+                all.iter().for_each(|found| self.insert(found));
+                !all.is_empty()
+            }
             Err(why) => {
-                self.covered.files.insert(name, Err(why));
+                self.covered.files.insert(way.name.clone(), Err(why));
+                true
             }
         }
     }
 
     /// Returns the files below a directory, each directory once.
-    fn below(&self, start: &Found, wanted: &Wanted, levels: usize) -> Result<Vec<Found>, String> {
-        let too_large = || "holds more than 1,000 files or 16 MiB of scripts".to_owned();
-        let root = &self.project.root;
+    fn below(&self, start: &Found, reached: String, way: &Way) -> Result<Vec<Found>, String> {
+        let too_large = || "holds more than 1,000 files or 16 MiB of them count".to_owned();
         let mut left = MOST_FILES;
         let mut bytes = MOST_BYTES;
         let mut all = Vec::new();
         let mut seen = HashSet::new();
-        let mut waiting = vec![(start.end.clone(), levels)];
-        while let Some((end, levels)) = waiting.pop() {
-            let End::At(directory, metadata) = end else {
+        let mut waiting = vec![(start.end.clone(), reached, way.levels)];
+        while let Some((end, reached, levels)) = waiting.pop() {
+            let End::At(directory, _) = end else {
                 continue;
             };
             if levels == 0 || self.is_excluded(&directory) || !seen.insert(directory.clone()) {
                 continue;
             }
-            let path = root.join(&directory);
-            let names = self
-                .project
-                .contents
-                .names(&path, &metadata, MOST_FILES + 1);
+            let names = names_in(&self.tree.root.join(&directory));
             let names = names.map_err(|error| format!("cannot be read: {error}"))?;
             left = left.checked_sub(names.len()).ok_or_else(too_large)?;
-            for name in &*names {
-                let mut found = find(root, &directory, Path::new(name));
+            for name in names.iter().filter(|name| *name != ".git") {
+                let mut found = self.tree.find(&directory, Path::new(name));
                 found.links.splice(0..0, start.links.iter().cloned());
-                if let End::At(_, metadata) = &found.end
-                    && metadata.is_dir()
-                {
-                    waiting.push((found.end.clone(), levels - 1));
+                let reached = match reached.as_str() {
+                    "" => name_of(Path::new(name)),
+                    _ => format!("{reached}/{}", name_of(Path::new(name))),
+                };
+                let takes = self.takes(&found, &reached, &way.wanted);
+                if let End::At(_, metadata) = &found.end {
+                    if metadata.is_dir() {
+                        waiting.push((found.end.clone(), reached, levels - 1));
+                    } else if takes && metadata.is_file() {
+                        bytes = bytes.checked_sub(metadata.len()).ok_or_else(too_large)?;
+                    }
                 }
-                if !self.takes(&found, wanted) {
-                    continue;
+                if takes {
+                    all.push(found);
                 }
-                if let End::At(_, metadata) = &found.end
-                    && metadata.is_file()
-                {
-                    bytes = bytes.checked_sub(metadata.len()).ok_or_else(too_large)?;
-                }
-                all.push(found);
             }
         }
         Ok(all)
     }
+}
+
+/// Returns the parts of a pattern before its first wildcard.
+fn fixed_part(pattern: &str) -> String {
+    let is_fixed = |part: &&str| !part.contains(['*', '?', '[']);
+    let fixed: Vec<&str> = pattern.split('/').take_while(is_fixed).collect();
+    fixed.join("/")
+}
+
+/// Returns a path with each `..` resolved by its text.
+fn without_parents(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// Returns the names in a directory, at most one more than are covered.
+fn names_in(directory: &Path) -> io::Result<Vec<OsString>> {
+    let entries = directory.read_dir()?.take(MOST_FILES + 1);
+    entries.map(|entry| Ok(entry?.file_name())).collect()
 }
 
 /// `*` does not match `/`.
@@ -351,9 +457,18 @@ const STRICT: MatchOptions = MatchOptions {
 };
 
 /// Returns a path of `inputs` in its plain form.
-fn plain(input: &str) -> &str {
-    match input.trim_start_matches("./").trim_end_matches('/') {
-        "" => ".",
+fn plain(input: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in input.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    match parts.join("/") {
+        name if name.is_empty() => ".".to_owned(),
+        name if input.starts_with('/') => format!("/{name}"),
         name => name,
     }
 }

@@ -15,6 +15,9 @@ pub enum TrustError {
         /// The cause.
         source: io::Error,
     },
+    /// A hooks file of the project cannot be used: its hooks would count as removed.
+    #[error("the project's hooks cannot be approved before this is fixed: {0}")]
+    Broken(String),
     /// A hook tried to approve hooks.
     #[error("hooks cannot be approved from within a hook (`{0}` is set)")]
     WithinHook(String),

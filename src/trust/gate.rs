@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::covered::{Project, covered};
+use super::stamp::Seen;
 use crate::hook::{Gate, GateVerdict, Hook};
 
 /// The gate of an approved hook: its files must be unchanged. The hook itself cannot have changed, because it is
@@ -14,6 +15,8 @@ use crate::hook::{Gate, GateVerdict, Hook};
 pub(super) struct Unchanged {
     project: Arc<Project>,
     files: BTreeMap<String, Option<String>>,
+    /// What was looked at when there was no difference.
+    seen: Mutex<Option<Arc<Seen>>>,
 }
 
 impl Unchanged {
@@ -21,20 +24,44 @@ impl Unchanged {
         Self {
             project: Arc::clone(project),
             files: files.iter().cloned().collect(),
+            seen: Mutex::default(),
         }
     }
 
     /// Returns each file that differs from what was approved, and the difference.
     pub(super) fn differences(&self, hook: &Hook) -> Vec<(String, &'static str)> {
+        let seen = self.seen().clone();
+        if seen.is_some_and(|seen| seen.is_unchanged()) {
+            return Vec::new();
+        }
+        let (found, seen) = self.compare(hook);
+        *self.seen() = seen.filter(|_| found.is_empty()).map(Arc::new);
+        found
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Option<Arc<Seen>>> {
+        // Each change is one assignment, so a panic cannot leave half a change.
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn compare(&self, hook: &Hook) -> (Vec<(String, &'static str)>, Option<Seen>) {
         // What was approved although it is too large to be covered is not looked at.
         let was_too_large = |name: &str| self.files.get(name) == Some(&None);
-        let now = covered(&self.project, hook, &was_too_large).files;
+        let covered = covered(&self.project, hook, &was_too_large);
+        let now = covered.files;
+        let is_new = |name: &str| !self.files.contains_key(name);
+        let mut too_large = now
+            .iter()
+            .filter(|(name, state)| state.is_err() && name.ends_with('/') && is_new(name));
+        if let Some((name, _)) = too_large.next() {
+            // The files in it are not known any more.
+            return (vec![(name.clone(), "has become too large")], None);
+        }
         let mut found = BTreeMap::new();
         for (name, state) in &now {
             let what = match (self.files.get(name), state) {
                 (Some(Some(before)), Ok(now)) if **before == **now => continue,
                 (Some(None), Err(_)) => continue,
-                (None, Err(_)) if name.ends_with('/') => "has become too large",
                 (_, Err(_)) => "cannot be read",
                 (None, Ok(_)) => "has appeared",
                 (Some(_), Ok(_)) => "has changed",
@@ -46,7 +73,7 @@ impl Unchanged {
                 found.insert(name.clone(), "is gone");
             }
         }
-        found.into_iter().collect()
+        (found.into_iter().collect(), covered.seen)
     }
 }
 

@@ -2,13 +2,13 @@
 //!
 //! Knows no hook. Opens regular files only, and reads a limited part of each.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 
@@ -21,13 +21,11 @@ const MOST_KNOWN: usize = 20_000;
 /// A file that has changed within this time may change again without another stamp: some file systems keep
 /// times in steps of two seconds. (Git has the same rule for its index.)
 const RACY: i64 = 2;
-/// The clock counts as set if it differs by this from a timer. Small corrections are usual.
-const MOST_DRIFT: Duration = Duration::from_secs(1);
 
 /// What tells that a file has not changed. None where the system has no time of the last change (`ctime`), which
 /// no program can set.
 #[derive(Debug, Clone, PartialEq)]
-struct Stamp {
+pub(super) struct Stamp {
     device: u64,
     inode: u64,
     size: u64,
@@ -37,7 +35,7 @@ struct Stamp {
 
 impl Stamp {
     #[cfg(unix)]
-    fn of(metadata: &Metadata) -> Option<Self> {
+    pub(super) fn of(metadata: &Metadata) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
         Some(Self {
             device: metadata.dev(),
@@ -49,16 +47,50 @@ impl Stamp {
     }
 
     #[cfg(not(unix))]
-    fn of(_metadata: &Metadata) -> Option<Self> {
+    pub(super) fn of(_metadata: &Metadata) -> Option<Self> {
         None
     }
 
-    /// Whether a later change would give the file another stamp.
-    fn is_settled(&self, now: SystemTime) -> bool {
-        let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let now = (since.as_secs() as i64, i64::from(since.subsec_nanos()));
-        let is_past = |(seconds, nanos): (i64, i64)| (seconds.saturating_add(RACY), nanos) <= now;
-        is_past(self.modified) && is_past(self.changed)
+    /// The time of the last change.
+    fn newest(&self) -> Time {
+        self.modified.max(self.changed)
+    }
+}
+
+/// Seconds and nanoseconds since 1970.
+type Time = (i64, i64);
+
+/// Whether a change now gets another time than this one.
+fn is_past((seconds, nanos): Time, now: SystemTime) -> bool {
+    let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = (since.as_secs() as i64, i64::from(since.subsec_nanos()));
+    (seconds.saturating_add(RACY), nanos) <= now
+}
+
+/// All that was looked at to find out that nothing has changed, with stamps; None where there was nothing.
+#[derive(Debug)]
+pub(super) struct Seen {
+    stamps: Vec<(PathBuf, Option<Stamp>)>,
+    newest: Time,
+}
+
+impl Seen {
+    /// Returns None if a file may have changed after it was looked at, without getting another stamp.
+    pub(super) fn of(stamps: BTreeMap<PathBuf, Option<Stamp>>, begun: SystemTime) -> Option<Self> {
+        let newest = stamps.values().flatten().map(Stamp::newest).max()?;
+        is_past(newest, begun).then(|| Self {
+            stamps: stamps.into_iter().collect(),
+            newest,
+        })
+    }
+
+    /// Whether all is as it was. If the clock was set back, no one knows.
+    pub(super) fn is_unchanged(&self) -> bool {
+        let is_same = |(path, then): &(PathBuf, Option<Stamp>)| {
+            let now = path.symlink_metadata().ok();
+            now.as_ref().and_then(Stamp::of) == *then
+        };
+        is_past(self.newest, SystemTime::now()) && self.stamps.iter().all(is_same)
     }
 }
 
@@ -68,7 +100,7 @@ struct Memo<T>(Mutex<HashMap<OsString, (Stamp, T)>>);
 
 impl<T: Clone> Memo<T> {
     fn known(&self, path: &Path, metadata: &Metadata) -> Option<T> {
-        let stamp = Stamp::of(metadata).filter(|stamp| stamp.is_settled(SystemTime::now()))?;
+        let stamp = Stamp::of(metadata).filter(|it| is_past(it.newest(), SystemTime::now()))?;
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (then, value) = known.get(path.as_os_str())?;
         (*then == stamp).then(|| value.clone())
@@ -76,7 +108,7 @@ impl<T: Clone> Memo<T> {
 
     /// Keeps a value if the file was the same before and after reading it.
     fn keep(&self, path: &Path, begun: SystemTime, [before, after]: [Metadata; 2], value: &T) {
-        let stamp = Stamp::of(&before).filter(|stamp| stamp.is_settled(begun));
+        let stamp = Stamp::of(&before).filter(|it| is_past(it.newest(), begun));
         if stamp.is_some() && stamp == Stamp::of(&after) {
             let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if known.len() >= MOST_KNOWN {
@@ -102,11 +134,6 @@ impl<T: Clone> Memo<T> {
         self.keep(path, begun, [before, file.metadata()?], &value);
         Ok(value)
     }
-
-    fn clear(&self) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.clear();
-    }
 }
 
 impl<T> Default for Memo<T> {
@@ -116,40 +143,18 @@ impl<T> Default for Memo<T> {
 }
 
 /// The contents of files. Each method gets the metadata of the path itself, which is no link.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Contents {
     digests: Memo<Arc<str>>,
     marks: Memo<bool>,
-    names: Memo<Arc<[OsString]>>,
-    /// When the clock and the timer were compared.
-    clock: Mutex<(Instant, SystemTime)>,
 }
 
 impl Contents {
-    pub(super) fn new() -> Self {
-        Self {
-            digests: Memo::default(),
-            marks: Memo::default(),
-            names: Memo::default(),
-            clock: Mutex::new((Instant::now(), SystemTime::now())),
-        }
-    }
-
-    /// Forgets all if the clock was set: times before and after cannot be compared. To be called before each use.
-    pub(super) fn check_clock(&self) {
-        let mut seen = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
-        let by_timer = seen.0.elapsed();
-        let drift = seen.1.elapsed().map(|by_clock| by_clock.abs_diff(by_timer));
-        if drift.map_or(true, |drift| drift > MOST_DRIFT) {
-            *seen = (Instant::now(), SystemTime::now());
-            self.digests.clear();
-            self.marks.clear();
-            self.names.clear();
-        }
-    }
-
     /// Returns the SHA-256 of a file.
     pub(super) fn digest(&self, path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
+        if metadata.len() > LARGEST_FILE {
+            return Err(io::Error::other("larger than 1 GiB"));
+        }
         self.digests.of_file(path, metadata, |file| {
             let mut sha = Sha256::new();
             let mut buffer = vec![0; 64 * 1024];
@@ -174,26 +179,6 @@ impl Contents {
             }
         })
     }
-
-    /// Returns the names in a directory, at most so many.
-    pub(super) fn names(
-        &self,
-        path: &Path,
-        metadata: &Metadata,
-        most: usize,
-    ) -> io::Result<Arc<[OsString]>> {
-        if let Some(names) = self.names.known(path, metadata) {
-            return Ok(names);
-        }
-        let begun = SystemTime::now();
-        let entries = path.read_dir()?.take(most);
-        let names = entries.map(|entry| Ok(entry?.file_name()));
-        let names: Arc<[OsString]> = names.collect::<io::Result<Vec<_>>>()?.into();
-        let after = path.symlink_metadata()?;
-        self.names
-            .keep(path, begun, [metadata.clone(), after], &names);
-        Ok(names)
-    }
 }
 
 /// Returns the SHA-256 of a text.
@@ -212,6 +197,7 @@ fn in_hex(sha: Sha256) -> String {
 #[cfg(unix)]
 mod tests {
     use std::fs::{self, FileTimes};
+    use std::time::Duration;
 
     use super::*;
 
@@ -235,8 +221,8 @@ mod tests {
             (100, 200, 150, false),
             (i64::MAX, 1, 150, false),
         ] {
-            let stamp = stamp(modified, changed);
-            assert_eq!(stamp.is_settled(at(now)), expected, "{stamp:?} at {now}");
+            let newest = stamp(modified, changed).newest();
+            assert_eq!(is_past(newest, at(now)), expected, "{newest:?} at {now}");
         }
     }
 
@@ -255,7 +241,7 @@ mod tests {
     fn a_fresh_file_is_always_read() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("x");
-        let contents = Contents::new();
+        let contents = Contents::default();
         fs::write(&path, "one").unwrap();
         let digest = || contents.digest(&path, &path.metadata().unwrap()).unwrap();
         let before = digest();
@@ -278,23 +264,27 @@ mod tests {
         let before = path.metadata().unwrap();
         fs::write(&path, "longer").unwrap();
         let after = path.metadata().unwrap();
-        let contents = Contents::new();
+        let contents = Contents::default();
         let later = SystemTime::now() + Duration::from_secs(10);
         contents.marks.keep(&path, later, [before, after], &true);
         assert!(contents.marks.0.lock().unwrap().is_empty());
     }
 
     #[test]
-    fn a_clock_that_was_set_forgets_all() {
+    fn a_clock_that_was_set_back_makes_all_unknown() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("x");
         fs::write(&path, "one").unwrap();
-        let contents = Contents::new();
-        kept(&contents, &path);
-        contents.check_clock();
-        assert!(!contents.digests.0.lock().unwrap().is_empty());
-        contents.clock.lock().unwrap().1 += Duration::from_secs(3600);
-        contents.check_clock();
-        assert!(contents.digests.0.lock().unwrap().is_empty());
+        let stamp = Stamp::of(&path.symlink_metadata().unwrap());
+        let missing = (directory.path().join("y"), None);
+        let seen = || BTreeMap::from([(path.clone(), stamp.clone()), missing.clone()]);
+        assert!(Seen::of(seen(), SystemTime::now()).is_none());
+        let later = SystemTime::now() + Duration::from_secs(10);
+        let mut seen = Seen::of(seen(), later).unwrap();
+        assert!(!seen.is_unchanged(), "now is before");
+        seen.newest.0 -= 100;
+        assert!(seen.is_unchanged());
+        fs::write(&missing.0, "").unwrap();
+        assert!(!seen.is_unchanged());
     }
 }

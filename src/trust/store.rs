@@ -18,7 +18,7 @@ use crate::hook::{GateVerdict, Hook};
 ///
 /// An approval is bound to the project's place, to the definition of each hook, and to what the approval covers: the
 /// scripts that the entry names, the scripts in the project's hooks directory, and the entry's `inputs`. The order
-/// of the hooks does not matter. The worktrees of a git repository are one project.
+/// of the hooks does not matter. A git worktree without approvals of its own has those of the main worktree.
 ///
 /// A hook that was never approved is skipped, and the host continues. A hook that was approved and was
 /// then changed or removed fails. It blocks, if the event can be blocked, until a person approves it or
@@ -88,9 +88,29 @@ impl TrustStore {
     /// # Errors
     /// If it is called from within a hook, or if the store cannot be used or written.
     pub fn approve(&self, approval: &Approval) -> Result<(), TrustError> {
+        self.approve_beside(approval, |_| false)
+    }
+
+    /// Approves a project's hooks as they are in `approval`, and keeps those earlier approvals of the project for which
+    /// `is_kept` returns true: for a program that reads only some of the project's hooks, see
+    /// [`HookConfig::reads`](crate::HookConfig::reads).
+    ///
+    /// # Errors
+    /// If it is called from within a hook, or if the store cannot be used or written.
+    pub fn approve_beside(
+        &self,
+        approval: &Approval,
+        is_kept: impl Fn(&Approved) -> bool,
+    ) -> Result<(), TrustError> {
         refuse_within_hook()?;
-        let root = project_key(&approval.root);
-        self.change(|projects| drop(projects.insert(root, approval.hooks.clone())))
+        let [root, main] = keys(&approval.root);
+        self.change(|projects| {
+            let before = projects.get(&root).or_else(|| projects.get(&main));
+            let kept = before.into_iter().flatten().filter(|it| is_kept(it));
+            let mut hooks = approval.hooks.clone();
+            hooks.extend(kept.cloned());
+            projects.insert(root, hooks);
+        })
     }
 
     /// Removes all approvals of a project. Returns whether there were any.
@@ -103,9 +123,12 @@ impl TrustStore {
     /// written.
     pub fn revoke(&self, root: impl AsRef<Path>) -> Result<bool, TrustError> {
         refuse_within_hook()?;
-        let root = project_key(&canonical_root(root.as_ref())?);
+        let [root, main] = keys(&canonical_root(root.as_ref())?);
         let mut was_there = false;
-        self.change(|projects| was_there = projects.remove(&root).is_some())?;
+        self.change(|projects| {
+            let removed = projects.remove(&root).or_else(|| projects.remove(&main));
+            was_there = removed.is_some();
+        })?;
         Ok(was_there)
     }
 
@@ -116,7 +139,9 @@ impl TrustStore {
     pub fn approved(&self, root: impl AsRef<Path>) -> Result<Vec<Approved>, TrustError> {
         let root = canonical_root(root.as_ref())?;
         let mut content = self.read()?;
-        let found = content.projects.remove(&project_key(&root));
+        let [root, main] = keys(&root);
+        let own = content.projects.remove(&root);
+        let found = own.or_else(|| content.projects.remove(&main));
         Ok(found.unwrap_or_default())
     }
 
@@ -201,9 +226,10 @@ impl TrustStore {
     }
 }
 
-/// Returns the name of a project in the store.
-fn project_key(root: &Path) -> String {
-    identity(root).to_string_lossy().into_owned()
+/// Returns the names of a project in the store: its own, and that of its main worktree, whose approvals it has until
+/// it has some of its own.
+fn keys(root: &Path) -> [String; 2] {
+    [root, &identity(root)].map(|path| path.to_string_lossy().into_owned())
 }
 
 /// Refuses a store that would be too large to be read again: all approvals of all projects would be lost.

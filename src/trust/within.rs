@@ -1,9 +1,16 @@
 //! Paths within a project, resolved link by link, so that nothing outside of it is looked at.
 
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::Metadata;
 use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
 
+use super::stamp::{Seen, Stamp};
+
+/// The most files, links and directories that one check looks at: that takes about 100 ms.
+const MOST_LOOKS: usize = 100_000;
 /// Linux follows no more (ELOOP).
 const MOST_LINKS: usize = 40;
 
@@ -24,51 +31,89 @@ pub(super) enum End {
     At(PathBuf, Metadata),
 }
 
-/// Follows a path from a directory below the root; the path of the directory has no links.
-pub(super) fn find(root: &Path, start: &Path, path: &Path) -> Found {
-    let mut links = Vec::new();
-    let end = follow(root, start, path, &mut links);
-    Found { links, end }
+/// A project, and what was looked at in it.
+pub(super) struct Tree<'a> {
+    pub(super) root: &'a Path,
+    seen: RefCell<BTreeMap<PathBuf, Option<Stamp>>>,
+    /// How many more times it may be looked at.
+    left: Cell<usize>,
 }
 
-fn follow(root: &Path, start: &Path, path: &Path, links: &mut Vec<(PathBuf, PathBuf)>) -> End {
-    let mut real = start.to_owned();
-    let mut todo = Vec::new();
-    let mut found = None;
-    if !enter(root, path, &mut real, &mut todo) {
-        return End::Outside;
+impl<'a> Tree<'a> {
+    pub(super) fn at(root: &'a Path) -> Self {
+        Self {
+            root,
+            seen: RefCell::default(),
+            left: Cell::new(MOST_LOOKS),
+        }
     }
-    while let Some(part) = todo.pop() {
-        found = None;
-        if part == ".." {
-            if !real.pop() {
-                return End::Outside;
-            }
-            continue;
-        }
-        real.push(part);
-        let Ok(metadata) = root.join(&real).symlink_metadata() else {
-            return End::Missing;
-        };
-        if !metadata.is_symlink() {
-            found = Some(metadata);
-            continue;
-        }
-        let Ok(text) = root.join(&real).read_link() else {
-            return End::Missing;
-        };
-        links.push((real.clone(), text.clone()));
-        real.pop();
-        if links.len() > MOST_LINKS {
-            return End::Missing;
-        }
-        if !enter(root, &text, &mut real, &mut todo) {
+
+    /// What was looked at; None if something has changed so recently that it may change again without a sign.
+    pub(super) fn into_seen(self, begun: SystemTime) -> Option<Seen> {
+        Seen::of(self.seen.into_inner(), begun)
+    }
+
+    /// Follows a path from a directory below the root; the path of the directory has no links.
+    pub(super) fn find(&self, start: &Path, path: &Path) -> Found {
+        let mut links = Vec::new();
+        let end = self.follow(start, path, &mut links);
+        Found { links, end }
+    }
+
+    /// Whether nothing more can be found.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.left.get() == 0
+    }
+
+    fn look(&self, below: &Path) -> Option<Metadata> {
+        self.left.set(self.left.get().checked_sub(1)?);
+        let path = self.root.join(below);
+        let metadata = path.symlink_metadata().ok();
+        let stamp = metadata.as_ref().and_then(Stamp::of);
+        self.seen.borrow_mut().insert(path, stamp);
+        metadata
+    }
+
+    fn follow(&self, start: &Path, path: &Path, links: &mut Vec<(PathBuf, PathBuf)>) -> End {
+        let root = self.root;
+        let mut real = start.to_owned();
+        let mut todo = Vec::new();
+        let mut found = None;
+        if !enter(root, path, &mut real, &mut todo) {
             return End::Outside;
         }
-    }
-    match found.map_or_else(|| root.join(&real).symlink_metadata(), Ok) {
-        Ok(metadata) => End::At(real, metadata),
-        Err(_) => End::Missing,
+        while let Some(part) = todo.pop() {
+            found = None;
+            if part == ".." {
+                if !real.pop() {
+                    return End::Outside;
+                }
+                continue;
+            }
+            real.push(part);
+            let Some(metadata) = self.look(&real) else {
+                return End::Missing;
+            };
+            if !metadata.is_symlink() {
+                found = Some(metadata);
+                continue;
+            }
+            let Ok(text) = root.join(&real).read_link() else {
+                return End::Missing;
+            };
+            links.push((real.clone(), text.clone()));
+            real.pop();
+            if links.len() > MOST_LINKS {
+                return End::Missing;
+            }
+            if !enter(root, &text, &mut real, &mut todo) {
+                return End::Outside;
+            }
+        }
+        match found.or_else(|| self.look(&real)) {
+            Some(metadata) => End::At(real, metadata),
+            None => End::Missing,
+        }
     }
 }
 

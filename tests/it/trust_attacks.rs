@@ -242,7 +242,7 @@ fn what_is_too_large_is_not_read() {
     };
     // Reading 10 GiB would take longer than the test may.
     assert!(hooks.approve_with(asked).unwrap());
-    for name in [".myagent/hooks/", "data/", "deep/"] {
+    for name in [".myagent/hooks/", "inputs: data/", "inputs: deep/"] {
         let words = format!("Note: `{name}` is not covered: holds more than 1,000 files");
         assert!(shown.contains(&words), "{shown}");
     }
@@ -345,4 +345,118 @@ fn a_truncated_store_loses_approvals() {
     fs::write(store.path(), &text[..text.len() / 2]).unwrap();
     hooks.reload();
     blocks(&hooks, "cannot be read");
+}
+
+/// What is approved as the text of a link is no file with that text.
+#[test]
+fn a_file_is_not_the_link_that_was_approved() {
+    let world = with_hook(&json!({"command": "sh .myagent/hooks/guard.sh"}));
+    world.write(&format!("{HOOKS}/real.sh"), "true\n");
+    fs::create_dir_all(world.path(&format!("{HOOKS}/d; echo EVIL >evil; true #"))).unwrap();
+    let text = "d; echo EVIL >evil; true #/../real.sh";
+    let guard = world.path(&format!("{HOOKS}/guard.sh"));
+    std::os::unix::fs::symlink(text, &guard).unwrap();
+    let hooks = approved(&world);
+    for evil in [
+        text.to_owned(),
+        format!("link {text}"),
+        format!("link:{text}"),
+    ] {
+        fs::remove_file(&guard).unwrap();
+        fs::write(&guard, evil).unwrap();
+        blocks(&hooks, "guard.sh` has changed");
+    }
+    assert!(!world.path("project/evil").exists());
+}
+
+/// A guard must not be dropped as gone because its file cannot be read now.
+#[test]
+fn a_broken_file_cannot_be_approved() {
+    let file = "project/.myagent/hooks.json";
+    for broken in [
+        "",
+        "{",
+        "[]x",
+        r#"{"hook": []}"#,
+        r#"{"hooks": [{"event": "tool:*"}]}"#,
+    ] {
+        let world = with_hook(&json!({"command": "true"}));
+        let hooks = approved(&world);
+        let good = world.read(file);
+        world.write(file, broken);
+        hooks.reload();
+        let refused = hooks.approve_with(|_| panic!("{broken} is shown"));
+        let error = refused.unwrap_err().to_string();
+        assert!(error.contains("hooks.json"), "{broken}: {error}");
+        world.write(file, &good);
+        hooks.reload();
+        assert!(hooks.report().unapproved.is_empty(), "{broken}");
+    }
+}
+
+#[test]
+fn what_inputs_name_is_covered_however_it_is_reached() {
+    for (inputs, changed) in [
+        (json!(["lib/*.json"]), "shared/a.json"),
+        (json!(["link/*.json"]), "shared/a.json"),
+        (json!([".//shared/./*.json"]), "shared/a.json"),
+        (json!(["lib/../shared/*.json"]), "shared/a.json"),
+        (json!(["odd[1]"]), "odd[1]/a.json"),
+        (json!(["data", "data/*.json"]), "data/a.json"),
+        (json!([".myagent/hooks"]), ".myagent/hooks/a.sh"),
+    ] {
+        let world = with_hook(&json!({"command": "true", "inputs": inputs}));
+        let root = world.path("project");
+        for name in [
+            "shared/a.json",
+            "odd[1]/a.json",
+            "data/a.json",
+            ".myagent/hooks/a.sh",
+        ] {
+            world.write(&format!("project/{name}"), "1");
+        }
+        fs::create_dir_all(root.join("lib")).unwrap();
+        std::os::unix::fs::symlink("../shared/a.json", root.join("lib/a.json")).unwrap();
+        std::os::unix::fs::symlink("shared", root.join("link")).unwrap();
+        // Data that no way but one looks at, and git's own files.
+        let large = fs::File::create(root.join(".myagent/hooks/large.bin")).unwrap();
+        large.set_len(17 << 20).unwrap();
+        world.write("project/.git/x.json", "1");
+        let hooks = approved(&world);
+        world.write("project/.git/x.json", "2");
+        assert_eq!(lost(&hooks), None, "{inputs}");
+        world.write(&format!("project/{changed}"), "2");
+        let name = changed.rsplit('/').next().unwrap();
+        blocks(&hooks, &format!("{name}` has changed"));
+    }
+    let world = with_hook(&json!({"command": "true", "inputs": ["none/*.json"]}));
+    let mut shown = String::new();
+    let hooks = host(&world);
+    let asked = |approval: &forge_hooks::Approval| {
+        shown = approval.to_string();
+        true
+    };
+    assert!(hooks.approve_with(asked).unwrap());
+    assert!(
+        shown.contains("`none/*.json` of `inputs` matches nothing now"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_script_is_found_wherever_the_command_goes() {
+    for command in [
+        "cd sub && sh \"$PWD/x.sh\"",
+        "sh ../project/sub/x.sh",
+        "cd .. && sh project/sub/x.sh",
+        "cd sub/link/.. && sh ./x.sh",
+    ] {
+        let world = with_hook(&json!({"command": command}));
+        world.write("project/sub/x.sh", "true\n");
+        world.write("project/far/away/y", "");
+        std::os::unix::fs::symlink("../far/away", world.path("project/sub/link")).unwrap();
+        let hooks = approved(&world);
+        world.write("project/sub/x.sh", "false\n");
+        blocks(&hooks, "x.sh` has changed");
+    }
 }

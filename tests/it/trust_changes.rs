@@ -216,7 +216,7 @@ fn approve_with_shows_all_that_would_run() {
         "\"command\": \"sh g.sh\"",
         "two\\u{202e} (.myagent/hooks.json):",
         "Scripts covered: none",
-        "Scripts covered: g.sh",
+        "Scripts covered: `g.sh`",
         "Note: this command builds names at run time",
         "Not covered: data files, and everything else",
         "Digest: ",
@@ -282,6 +282,19 @@ fn a_worktree_needs_no_approval_of_its_own() {
             .1
             .unwrap()
             .contains("`.myagent/hooks/g.sh` has changed")
+    );
+    // From here on the worktree has approvals of its own.
+    let tree = || host(&world).to_builder().project(world.path("tree")).load();
+    assert!(tree().approve_with(|_| true).unwrap());
+    assert_eq!(
+        (in_tree("tree"), in_tree("project")),
+        ((0, None), (0, None))
+    );
+    world.write("project/.myagent/hooks/g.sh", "echo\n");
+    assert!(host(&world).approve_with(|_| true).unwrap());
+    assert_eq!(
+        (in_tree("tree"), in_tree("project")),
+        ((0, None), (0, None))
     );
     // Another directory claims to be that worktree.
     world.write("forged/.git", &world.read("tree/.git"));

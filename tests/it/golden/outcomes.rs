@@ -246,13 +246,16 @@ fn cases() -> Vec<Case> {
         ("quoted variable", json!([context()]), POST, &[]),
         (
             "resident, no answer",
-            json!([with("cat >/dev/null", json!({"resident": true, "timeout": 1}))]),
+            json!([with(
+                "cat >/dev/null",
+                json!({"resident": true, "timeout": 1})
+            )]),
             PRE,
             &[],
         ),
         (
             "resident, text",
-            json!([{"event": "*", "args": ["sh", "-c", "echo text"], "resident": true}]),
+            json!([{"event": "*", "args": ["sh", "-c", "read x; echo text"], "resident": true}]),
             PRE,
             &[],
         ),

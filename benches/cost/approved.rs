@@ -1,0 +1,51 @@
+//! A hook that needs an approval, and the same hook of the user.
+
+use std::fs;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use forge_hooks::{Approval, HookConfig, HookExecutor, HookRegistry, TrustPolicy};
+use tempfile::TempDir;
+
+use crate::one_hook::{event, executor, hook, run_hook};
+use crate::process::ratio;
+use crate::table::{Effort, Measured};
+
+/// A file that has changed within two seconds is read before each run.
+const SETTLED: Duration = Duration::from_millis(2_100);
+
+/// An executor with a hook `exit 0` of a project, approved with so many scripts of so many bytes in all.
+pub(crate) fn approved(files: usize, bytes: usize) -> (HookExecutor, TempDir) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let root = directory.path().join("project");
+    let scripts = root.join(".src/forge/hooks");
+    fs::create_dir_all(&scripts).expect("a directory");
+    let text = format!("exit 0\n{}", "#".repeat(bytes / files));
+    for index in 0..files {
+        fs::write(scripts.join(format!("script-{index}.sh")), &text).expect("a script");
+    }
+    let entry = r#"{"hooks": [{"event": "tool:pre_execute", "command": "exit 0"}]}"#;
+    fs::write(root.join(".src/forge/hooks.json"), entry).expect("a hooks file");
+    let config = HookConfig::default().with_config_home(directory.path().join("config"));
+    let store = config.trust_store().expect("a store");
+    let approval = Approval::of(&root, config.load_project(&root)).expect("an approval");
+    store.approve(&approval).expect("a store");
+    let registry = Arc::new(HookRegistry::new());
+    let report = config.load_into(&registry, &root, TrustPolicy::Approved(store));
+    assert!(report.is_ok() && registry.len() == 1, "{report:?}");
+    let executor = HookExecutor::builder().registry(registry).build();
+    thread::sleep(SETTLED);
+    (executor, directory)
+}
+
+pub(crate) fn ratio_of(effort: Effort, files: usize, bytes: usize) -> Measured {
+    let (approved, directory) = approved(files, bytes);
+    let own = executor(hook("exit 0").with_working_dir(directory.path().join("project")));
+    let event = event();
+    Ok(ratio(
+        effort,
+        || run_hook(&approved, &event),
+        || run_hook(&own, &event),
+    ))
+}
