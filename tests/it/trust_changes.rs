@@ -304,3 +304,87 @@ fn a_worktree_needs_no_approval_of_its_own() {
     );
     assert_eq!(in_tree("forged").0, 1);
 }
+
+/// The examples of the pages and of `examples/`, approved as they are, with the scripts that they name.
+#[test]
+fn no_example_loses_its_approval_by_running() {
+    let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = vec!["examples/hooks/hooks.json".to_owned()];
+    files.push("examples/config/myagent/hooks.json".to_owned());
+    files.push("examples/config/mygame/hooks.json".to_owned());
+    let read = |name: &str| std::fs::read_to_string(manifest.join(name)).unwrap();
+    let mut entries: Vec<Value> = Vec::new();
+    for file in files {
+        let text: String = read(&file)
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .collect();
+        let value: Value = serde_json::from_str(&text).unwrap();
+        entries.extend(value["hooks"].as_array().unwrap().clone());
+    }
+    for page in ["README.md", "docs/protocol.md", "docs/program.md"] {
+        let text = read(page);
+        for block in text.split("```json\n").skip(1) {
+            let block = block.split("```").next().unwrap();
+            // One entry, one file, or one entry a line.
+            let whole: Vec<Value> = serde_json::from_str(block).into_iter().collect();
+            let lines = block
+                .lines()
+                .filter_map(|line| serde_json::from_str(line).ok());
+            let values = if whole.is_empty() {
+                lines.collect()
+            } else {
+                whole
+            };
+            for value in values {
+                match value.get("hooks").and_then(Value::as_array) {
+                    Some(hooks) => entries.extend(hooks.clone()),
+                    None if value.get("event").is_some() => entries.push(value),
+                    None => {}
+                }
+            }
+        }
+    }
+    assert!(entries.len() >= 15, "{entries:#?}");
+    for entry in entries {
+        normal_use(&entry);
+    }
+}
+
+fn normal_use(entry: &Value) {
+    let world = World::new();
+    let words = entry["command"].as_str().map(str::to_owned);
+    let args = entry["args"].as_array().into_iter().flatten();
+    let args = args.filter_map(Value::as_str).collect::<Vec<_>>().join(" ");
+    let words = words.unwrap_or(args);
+    for word in words.split_whitespace() {
+        let word = word.trim_matches(['"', '\'']).trim_start_matches("./");
+        let is_script = word.contains('.') && !word.starts_with(['/', '~', '$', '-', '.']);
+        if is_script && !word.contains(['*', '$', '{', '(']) {
+            world.script(
+                &format!("project/{word}"),
+                "#!/bin/sh\necho log >>log.txt\n",
+            );
+        }
+    }
+    for script in ["git-commit", "log-tools", "security", "validate-write"] {
+        let name = format!("examples/hooks/{script}.sh");
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        let text = std::fs::read_to_string(path).unwrap();
+        world.write(&format!("project/.myagent/hooks/{script}.sh"), &text);
+    }
+    let mut entry = entry.clone();
+    // So that every run counts, and ends.
+    entry["event"] = json!("tool:*");
+    entry["timeout"] = json!(5);
+    for key in ["when", "resident", "background", "on_failure"] {
+        entry.as_object_mut().unwrap().remove(key);
+    }
+    let file = json!({"hooks": [entry]});
+    world.write("project/.myagent/hooks.json", &file.to_string());
+    let hooks = host(&world);
+    assert!(hooks.approve_with(|_| true).unwrap(), "{entry}");
+    for run in 0..3 {
+        assert_eq!(lost(&hooks), None, "run {run} of {entry}");
+    }
+}
