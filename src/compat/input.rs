@@ -14,7 +14,8 @@ use crate::events::{EventType, HookEvent, HostContext};
 
 /// Returns the hook's standard input: one line of JSON. `called` is the name of the event's tool in this tool.
 pub(super) fn payload(
-    (tool, kind): (&Tool, &Event),
+    tool: &Tool,
+    kind: &Event,
     called: &str,
     event: &HookEvent,
     cwd: &Path,

@@ -294,7 +294,7 @@ impl Protocol for ToolProtocol {
         // A login shell may change what a command means.
         start.may_be_direct = self.tool.shell != ToolShell::Login;
         let called = self.tool_name(event.tool_name.as_deref().unwrap_or_default());
-        let input = payload((self.tool, self.event), called, event, working_dir);
+        let input = payload(self.tool, self.event, called, event, working_dir);
         start.stdin = Some(Cow::Owned(input));
         Ok(start.working_dir(working_dir))
     }

@@ -50,7 +50,8 @@ impl Admission {
         files: &mut [Loaded],
         root: &Path,
         store: &TrustStore,
-        (disable, sources): (&HashSet<String>, &[Arc<dyn Source>]),
+        disable: &HashSet<String>,
+        sources: &[Arc<dyn Source>],
     ) {
         let approvals = match approvals(store, root) {
             Ok(approvals) => approvals,

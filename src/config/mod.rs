@@ -369,7 +369,7 @@ impl HookConfig {
         let mut files = self.read_project(root, Compiled::None);
         let own = files.len();
         files.append(others);
-        admission.admit(&mut files, root, store, (disable, &self.sources));
+        admission.admit(&mut files, root, store, disable, &self.sources);
         *others = files.split_off(own);
         let by_default = || admission::approve_command(&self.profile, root);
         admission.report(&self.approve_command.clone().unwrap_or_else(by_default));
