@@ -1,9 +1,8 @@
 //! Measures the cost of loading the largest allowed files.
 //!
-//! Loads files of 1, 4 and 16 MiB of each kind, all below the limits. Fails if 16 MiB take more
-//! than 5 seconds, if the time per byte at 16 MiB is more than 1.5 times the time at 1 MiB, or if
-//! the peak memory at 16 MiB is above 256 MiB (reported by Linux). Where Linux reports it, only the
-//! time of the thread itself counts.
+//! Loads files of 256 KiB and 1 MiB of each kind, all below the limits. Fails if 1 MiB takes more than 0.2 seconds, if the
+//! time per byte at 1 MiB is more than 1.5 times that at 256 KiB, or if the peak memory at 1 MiB is above 96 MiB
+//! (reported by Linux).
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -12,68 +11,83 @@ use std::time::{Duration, Instant};
 use forge_hooks::{HookConfig, HookRegistry, TrustPolicy};
 
 const MIB: usize = 1024 * 1024;
-const MOST_TIME: Duration = Duration::from_secs(5);
+const MOST_TIME: Duration = Duration::from_millis(200);
 const MOST_GROWTH: f64 = 1.5;
-const MOST_MEMORY: u64 = 256 * 1024 * 1024;
+/// Of shorter times the ratio says nothing.
+const LEAST_TIME: Duration = Duration::from_millis(10);
+const MOST_MEMORY: u64 = 96 * 1024 * 1024;
 /// The number of runs, of which the fastest counts: other programs use the machine too. With
 /// `--test`, one run suffices if it is within the bounds.
 const RUNS: usize = 3;
 const ATTEMPTS: usize = 3;
 
-/// A name, and a function that returns the n-th entry of a file.
+/// A name, and a function that returns a file of about this length.
 type Kind = (&'static str, fn(usize) -> String);
 
-const KINDS: [Kind; 9] = [
-    ("valid entries", valid_entry),
-    (UNAPPROVED, valid_entry),
-    ("many lines", |number| {
-        format!(
-            "\n  {{\n    \"event\": \"tool:*:tool_{number}\",\n    \"command\": \"./guard.sh\",\n    \"timeout\": 5\n  }}"
-        )
+const KINDS: [Kind; 11] = [
+    ("valid entries", valid_entries),
+    (UNAPPROVED, valid_entries),
+    ("bad entries", |length| {
+        entries(length, |_| {
+            r#"{"event":"tool:*","command":7,"stdin":"jsn"}"#.to_owned()
+        })
     }),
-    ("bad entries", |_| {
-        r#"{"event":"tool:*","command":7,"stdin":"jsn"}"#.to_owned()
+    ("warnings", |length| {
+        let entry = |number| format!(r#"{{"event":"tol:pre_execute:{number}","command":"x"}}"#);
+        entries(length, entry)
     }),
-    ("bad patterns", |_| {
-        r#"{"event":"TOOL:a","command":"true"}"#.to_owned()
+    ("unknown keys", |length| {
+        let key = |number| format!(r#""commnd_{number}":1,"#);
+        let keys: String = (0..length / 20).map(key).collect();
+        with_entry(&format!(r#"{{{keys}"event":"*","command":"true"}}"#))
     }),
-    ("warnings", |number| {
-        format!(r#"{{"event":"tol:pre_execute:{number}","command":"echo '$FORGE_EVENT'"}}"#)
+    ("patterns", |length| {
+        let pattern = "a:b,".repeat(8_000) + "*";
+        let entry = format!(r#"{{"event":"{pattern}","command":"true"}}"#);
+        let count = length / entry.len();
+        with_entry(&vec![entry; count].join(","))
     }),
-    ("unknown keys", |number| {
-        let keys = (0..990).map(|key| format!(r#""commnd_{key}":{number},"#));
-        format!(
-            r#"{{{}"event":"*","command":"true"}}"#,
-            keys.collect::<String>()
-        )
+    ("nesting", |length| {
+        // Just below the limit of values that are kept.
+        with_entry(&format!(
+            r#"{{"event":"*","command":"true","_":[{}0]}}{}"#,
+            r#"{"":1},"#.repeat(24_900),
+            " ".repeat(length.saturating_sub(210_000))
+        ))
     }),
-    ("nesting", |number| {
-        // At 16 MiB this is just below the limit of values that are kept.
-        if number % 850 > 0 {
-            return valid_entry(number);
-        }
-        let (open, close) = (r#"{"":"#.repeat(90), "}".repeat(90));
-        let open = format!("{open}1");
-        format!(r#"{{"event":"*","command":"true","_":{open}{close}}}"#)
+    ("objects beyond the limit", |length| {
+        inputs(&r#"{"":1},"#.repeat(length / 8))
     }),
-    ("long keys", |_| {
-        let key = "k".repeat(MIB / 50);
-        format!(r#"{{"event":"{key}","command":"true","{key}":1,"env":{{"{key}":"1"}}}}"#)
+    ("numbers beyond the limit", |length| {
+        inputs(&"0,".repeat(length / 2 - 50))
+    }),
+    ("long keys", |length| {
+        let key = "k".repeat(length / 4);
+        with_entry(&format!(
+            r#"{{"event":"*","command":"true","{key}":1,"env":{{"{key}":"1"}}}}"#
+        ))
+    }),
+    ("empty lines", |length| {
+        with_entry(r#"{"event":"tool:*","command":"true"}"#) + &"\n".repeat(length - 100)
     }),
 ];
 
 /// The kind of entries in a project's file without any approval.
 const UNAPPROVED: &str = "unapproved";
 
-fn valid_entry(_number: usize) -> String {
-    r#"{"event":"tool:*","command":"true"}"#.to_owned()
+fn valid_entries(length: usize) -> String {
+    let description = "d".repeat(length / 1000 - 60);
+    entries(length, |_| {
+        format!(r#"{{"event":"tool:*","command":"true","description":"{description}"}}"#)
+    })
 }
 
-fn text(kind: &Kind, length: usize) -> String {
-    let mut text = String::from("{\"hooks\":[");
-    for number in 0.. {
-        let entry = kind.1(number);
-        if text.len() + entry.len() + 3 > length {
+/// A thousand entries, or as many as fit.
+fn entries(length: usize, entry: impl Fn(usize) -> String) -> String {
+    let mut text = String::new();
+    for number in 0..1000 {
+        let entry = entry(number);
+        if text.len() + entry.len() + 20 > length {
             break;
         }
         if number > 0 {
@@ -81,7 +95,18 @@ fn text(kind: &Kind, length: usize) -> String {
         }
         text += &entry;
     }
-    text + "]}"
+    with_entry(&text)
+}
+
+fn with_entry(entry: &str) -> String {
+    format!("{{\"hooks\":[{entry}]}}")
+}
+
+/// A usable entry, and one whose `inputs` has these items.
+fn inputs(items: &str) -> String {
+    with_entry(&format!(
+        r#"{{"event":"*","command":"true"}},{{"event":"*","command":"true","inputs":[{items}0]}}"#
+    ))
 }
 
 /// Returns a value of `/proc/self/status` in bytes; None if there is no such file.
@@ -92,34 +117,17 @@ fn memory(name: &str) -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// Returns the time that this thread has run.
-fn thread_time() -> Option<Duration> {
-    let status = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    let time = status.split_whitespace().next()?.parse().ok()?;
-    Some(Duration::from_nanos(time))
-}
-
 /// Loads once, in a separate process, since the peak memory is that of a whole process. Prints
 /// nanoseconds and bytes.
 fn load_once(home: &Path) {
     let config = HookConfig::default().with_config_home(home);
     let before = memory("VmRSS").unwrap_or(0);
     let registry = HookRegistry::new();
-    let start = (Instant::now(), thread_time());
+    let start = Instant::now();
     let policy = TrustPolicy::Approved(config.trust_store().expect("a store"));
     let _report = config.load_into(&registry, home.join("project"), policy);
-    let time = match (start.1, thread_time()) {
-        (Some(start), Some(end)) => end - start,
-        _ => start.0.elapsed(),
-    };
+    let time = start.elapsed();
     let peak = memory("VmHWM").unwrap_or(0).saturating_sub(before);
-    let first = registry.hooks().into_iter().next().expect("a hook");
-    let index = first.source().and_then(|source| source.index);
-    assert_eq!(
-        index,
-        Some(0),
-        "a file beyond a limit is given up early: {first:?}"
-    );
     println!("{} {peak}", time.as_nanos());
 }
 
@@ -155,21 +163,23 @@ fn is_within_bounds(home: &Path, kind: &Kind, runs: usize) -> bool {
     let path = home.join(file);
     std::fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
     let mut measured = Vec::new();
-    for mebibytes in [1, 4, 16] {
-        std::fs::write(&path, text(kind, mebibytes * MIB)).expect("a file");
+    for length in [MIB / 4, MIB] {
+        std::fs::write(&path, kind.1(length)).expect("a file");
         let (time, peak) = measure(home, runs);
         println!(
-            "{:>14} {mebibytes:>3} MiB: {time:>9.1?}, {:>4} MiB at the peak",
+            "{:>24} {:>5} KiB: {time:>9.1?}, {:>4} MiB at the peak",
             kind.0,
+            length >> 10,
             peak >> 20
         );
         measured.push((time, peak));
     }
     std::fs::remove_file(path).expect("a file");
-    let (largest, peak) = measured[2];
-    let growth = largest.as_secs_f64() / 16.0 / measured[0].0.as_secs_f64();
+    let (largest, peak) = measured[1];
+    let growth = largest.as_secs_f64() / 4.0 / measured[0].0.as_secs_f64();
     let is_small = peak <= MOST_MEMORY;
-    let is_fast = largest <= MOST_TIME && growth <= MOST_GROWTH;
+    let is_linear = largest < LEAST_TIME || growth <= MOST_GROWTH;
+    let is_fast = largest <= MOST_TIME && is_linear;
     if !(is_small && is_fast) {
         println!(
             "{}: beyond bounds, {growth:.2} times as long per byte",

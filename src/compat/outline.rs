@@ -8,9 +8,7 @@ use std::ops::Range;
 
 use jsonc_parser::tokens::Token;
 
-use crate::config::reading::{
-    Failure, FileError, MOST_ENTRIES, MOST_KEYS, Member, Tokens, other_members,
-};
+use crate::config::reading::{Failure, FileError, MOST_ENTRIES, Member, Tokens, other_members};
 
 /// The value of one event in `hooks`.
 pub(super) struct Groups<'a> {
@@ -64,9 +62,6 @@ impl<'a> Outline<'a> {
         }
         let mut count = 0;
         tokens.members(|tokens, event, key_range| {
-            if self.events.len() == MOST_KEYS {
-                return Err((FileError::TooManyKeys, key_range));
-            }
             let first = tokens.next()?;
             let groups = match first {
                 Some(Token::OpenBracket) => Some(tokens.entries(first)?),

@@ -16,7 +16,7 @@ use super::outline::{Groups, Outline};
 use super::protocol::{ToolAliases, ToolProtocol};
 use super::tool::{Event, Tool};
 use crate::config::reading::{
-    Failure, FileError, FileReader, Finding, Loaded, Member, parse, to_value,
+    Failure, FileError, FileReader, Finding, Loaded, MOST_ENTRIES, Member, parse, to_value,
 };
 use crate::config::{Form, Severity, Switches};
 use crate::hook::{FailurePolicy, Hook, Protocol};
@@ -49,6 +49,7 @@ impl Form for Origin {
             origin: self,
             is_compiled,
             allowance: SharedAllowance::default(),
+            hooks: 0,
             switches: Switches {
                 protocol: self.tool.name,
                 ..Switches::default()
@@ -68,6 +69,8 @@ struct Reader<'a> {
     is_compiled: bool,
     allowance: SharedAllowance,
     switches: Switches,
+    /// The number of handlers so far.
+    hooks: usize,
 }
 
 /// A position in `hooks`.
@@ -264,6 +267,11 @@ impl Reader<'_> {
             }
         }
         for (index, handler) in handlers.iter().enumerate() {
+            self.hooks += 1;
+            if self.hooks > MOST_ENTRIES {
+                let range = place.range(&Node::new(handler).range());
+                return Err((FileError::TooManyEntries, range));
+            }
             let place = Place {
                 handler: Some(index),
                 ..place

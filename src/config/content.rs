@@ -48,10 +48,6 @@ pub(crate) struct Loaded {
     unreadable: bool,
     /// The names of hooks, of any file, that must not run. Only the user's file may have them.
     pub(super) disable: Vec<String>,
-    /// The template of the placeholder hooks whose problems are not shown.
-    not_shown: Option<Hook>,
-    /// A placeholder hook blocks every event.
-    blocks_all: bool,
     pub(super) owner: Owner,
     /// The program in whose form the checked file was read.
     pub(super) read_as: Option<&'static str>,
@@ -74,8 +70,6 @@ impl Loaded {
             has_more: false,
             unreadable: false,
             disable: Vec::new(),
-            not_shown: None,
-            blocks_all: false,
             owner: Owner::User,
             read_as: None,
         }
@@ -226,27 +220,6 @@ impl Loaded {
         if self.shows_more() {
             self.problems.push(problem.made_printable());
         }
-    }
-
-    /// Returns a placeholder hook for every event, for an entry whose problem is not shown. There may be very
-    /// many.
-    pub(super) fn placeholder_not_shown(&mut self, source: HookSource) -> Hook {
-        let hook = self.not_shown.get_or_insert_with(|| {
-            let words = "this entry and many before it cannot be used";
-            let problem = Problem::new(Severity::Error, &self.path, words);
-            Hook::placeholder(&problem.made_printable().reason())
-        });
-        hook.clone().with_source(source)
-    }
-
-    /// Returns whether another placeholder hook blocks everything that this one would. Each placeholder hook
-    /// takes memory for each kind of event, and there may be very many.
-    pub(super) fn is_covered(&mut self, hook: &Hook) -> bool {
-        let blocks_all =
-            hook.event_pattern() == "*" && hook.on_failure() != FailurePolicy::Continue;
-        let is_covered = blocks_all && self.blocks_all && self.has_more;
-        self.blocks_all |= blocks_all;
-        is_covered
     }
 
     /// Returns all problems. The last one may say that there are more.

@@ -9,8 +9,7 @@ use jsonc_parser::ast::{self, ObjectProp};
 use jsonc_parser::common::Ranged;
 use serde_json::{Map, Number, Value};
 
-use super::file::FileError;
-use super::outline::{self, Failure, MOST_KEYS};
+use super::outline::{self, Failure};
 use crate::events::meant_by;
 use crate::hook::{Hook, HookError, KeyError, MOST_CONDITIONS, is_key};
 
@@ -41,13 +40,7 @@ pub(super) struct Unusable {
 impl<'a> Entry<'a> {
     pub(super) fn parse(text: &'a str, range: Range<usize>) -> Result<Self, Failure> {
         let node = outline::parse(text, &range)?;
-        let entry = Self { node, range };
-        let environments = entry.environments().map(|env| properties(&env.value).len());
-        let keys = entry.properties().len() + environments.sum::<usize>();
-        if keys > MOST_KEYS {
-            return Err((FileError::TooManyKeys, entry.first()));
-        }
-        Ok(entry)
+        Ok(Self { node, range })
     }
 
     pub(super) fn hook(&self) -> Result<Hook, Unusable> {
@@ -121,11 +114,9 @@ impl<'a> Entry<'a> {
             .filter(|(key, _)| !is_key(key))
     }
 
-    /// Returns the number of nested values in unknown keys, which are kept.
-    pub(super) fn nested(&self) -> usize {
-        let unknown = self.properties().iter();
-        let unknown = unknown.filter(|property| !is_key(property.name.as_str()));
-        unknown.map(|property| nested(&property.value)).sum()
+    /// Returns the number of values in the entry.
+    pub(super) fn values(&self) -> usize {
+        values(&self.node)
     }
 
     /// Returns the place of the value of a key, such as `timeout`, `env.PATH`, `args[1]`, `when./path[1]`;
@@ -257,12 +248,12 @@ fn value_or_item<'t, 'a>(
     last(properties, list)?.as_array()?.elements.get(index)
 }
 
-fn nested(node: &ast::Value<'_>) -> usize {
+fn values(node: &ast::Value<'_>) -> usize {
     match node {
-        ast::Value::Array(array) => array.elements.iter().map(|it| 1 + nested(it)).sum(),
+        ast::Value::Array(array) => array.elements.iter().map(|it| 1 + values(it)).sum(),
         ast::Value::Object(object) => {
-            let values = object.properties.iter().map(|property| &property.value);
-            values.map(|it| 1 + nested(it)).sum()
+            let members = object.properties.iter().map(|property| &property.value);
+            members.map(|it| 1 + values(it)).sum()
         }
         _ => 0,
     }

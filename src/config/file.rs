@@ -10,7 +10,7 @@ use super::position::{Position, Positions};
 use crate::files;
 
 /// The most bytes of a hooks file.
-pub(crate) const LARGEST_FILE: u64 = 16 * 1024 * 1024;
+pub(crate) const LARGEST_FILE: u64 = 1024 * 1024;
 
 /// A problem of a file as a whole.
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +21,7 @@ pub(crate) enum FileError {
     Dangling,
     #[error("the file is {0}, expected a regular file")]
     NoFile(&'static str),
-    #[error("the file is larger than 16 MiB")]
+    #[error("the file is larger than 1 MiB")]
     TooLarge,
     #[error("the file is not UTF-8{}", if *utf16 { ": it looks like UTF-16, save it as UTF-8" } else { "" })]
     NotUtf8 { position: Position, utf16: bool },
@@ -35,22 +35,12 @@ pub(crate) enum FileError {
     TwoLists,
     #[error("the file has no list `hooks`, and an unknown key `{0}`")]
     OtherKey(String),
-    #[error("the file has more than 500,000 hooks")]
+    #[error("the file has more than 1,000 hooks")]
     TooManyEntries,
-    #[error("the file has an entry that is longer than 1 MiB")]
-    EntryTooLong,
-    #[error("the file has more than 1,000 keys in an entry, or besides `hooks`")]
-    TooManyKeys,
-    #[error("the file has more than 1,200,000 parts in its patterns (a glob counts as four)")]
-    PatternsTooLarge,
-    #[error("the file has more than 10,000 conditions in the `when` of its entries")]
-    TooManyConditions,
+    #[error("the file has more than 50,000 values in its hooks")]
+    TooManyValues,
     #[error("the file has conditions that take more than 16 MiB together when compiled")]
     ConditionsTooLarge,
-    #[error("the file has more than 50,000 values within unknown keys")]
-    TooManyNested,
-    #[error("the file has more than 1 MiB besides its list `hooks`")]
-    OthersTooLong,
     #[error("the file {0}")]
     #[cfg(unix)]
     Unsafe(String),

@@ -66,9 +66,7 @@ pub(crate) mod reading {
     pub(crate) use super::entry::{last, properties, to_value};
     pub(crate) use super::file::FileError;
     pub(crate) use super::lint::Finding;
-    pub(crate) use super::outline::{
-        Failure, MOST_ENTRIES, MOST_KEYS, Member, Tokens, other_members, parse,
-    };
+    pub(crate) use super::outline::{Failure, MOST_ENTRIES, Member, Tokens, other_members, parse};
     pub(crate) use super::reader::FileReader;
 
     /// Returns the text of a file that can be read, without a byte order mark.
@@ -109,14 +107,12 @@ pub(crate) mod reading {
 ///
 /// | what | at most |
 /// |---|---|
-/// | the file | 16 MiB |
-/// | entries in `hooks` | 500,000 |
-/// | an entry | 1 MiB, 1,000 keys with those of its `env`, and 64 KiB for its pattern |
-/// | parts (category, action, tool) of all patterns; a glob counts as four | 1,200,000 |
-/// | conditions in `when` | 64 in an entry, 10,000 in all |
+/// | the file | 1 MiB |
+/// | hooks | 1,000 |
+/// | a pattern | 64 KiB |
+/// | values in all hooks | 50,000 |
+/// | conditions in `when` | 64 in an entry |
 /// | an expression of a condition | 64 KiB; 1 MiB when compiled, 256 KiB for ASCII only; all together 16 MiB |
-/// | values within unknown keys, in all entries | 50,000 |
-/// | everything besides `hooks` | 1 MiB, and 1,000 keys |
 /// | levels of nested lists and objects | 256; in an entry 100, else only this entry is unusable |
 ///
 /// At most 1,000 problems of a file are reported. The time of a load is proportional to the length of the

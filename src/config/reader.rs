@@ -22,15 +22,8 @@ use crate::printable::shortened;
 /// The most bytes of a line that are shown around a problem: a whole file may be one line.
 const LONGEST_EXCERPT: usize = 160;
 
-/// The most values within unknown keys. A value takes a hundred times the memory of its text, and these
-/// values are kept.
-const MOST_NESTED: usize = 50_000;
-
-/// The most parts of all patterns of a file.
-const MOST_PARTS: usize = 1_200_000;
-
-/// The most conditions of all hooks of a file.
-const MOST_CONDITIONS: usize = 10_000;
+/// The most values in all entries. A value takes a hundred times the memory of its text.
+const MOST_VALUES: usize = 50_000;
 
 /// The hooks whose conditions are compiled when a file is read. Compiling takes time.
 #[derive(Clone, Copy, PartialEq)]
@@ -190,23 +183,14 @@ impl Reader<'_> {
         }
         let entries = outline.entries.unwrap_or_default();
         self.file.loaded.items.reserve_exact(entries.len());
-        let mut nested = 0;
-        let mut parts = 0;
-        let mut conditions = 0;
+        let mut values = 0;
         for (index, range) in entries.into_iter().enumerate() {
             let entry = Entry::parse(self.file.text, range)?;
-            nested += entry.nested();
-            if nested > MOST_NESTED {
-                return Err((FileError::TooManyNested, entry.first()));
+            values += entry.values();
+            if values > MOST_VALUES {
+                return Err((FileError::TooManyValues, entry.first()));
             }
-            conditions += entry.conditions().len();
-            if conditions > MOST_CONDITIONS {
-                return Err((FileError::TooManyConditions, entry.first()));
-            }
-            parts += self.entry(index, &entry)?;
-            if parts > MOST_PARTS {
-                return Err((FileError::PatternsTooLarge, entry.first()));
-            }
+            self.entry(index, &entry)?;
         }
         Ok(())
     }
@@ -237,8 +221,7 @@ impl Reader<'_> {
         self.file.report(None, finding);
     }
 
-    /// Reads an entry, and returns the number of parts of its pattern.
-    fn entry(&mut self, index: usize, entry: &Entry<'_>) -> Result<usize, Failure> {
+    fn entry(&mut self, index: usize, entry: &Entry<'_>) -> Result<(), Failure> {
         let mut read = entry.hook();
         if let Ok(hook) = &read {
             match self.compile_when(hook) {
@@ -249,21 +232,14 @@ impl Reader<'_> {
                 }
             }
         }
-        let parts = match read {
-            Ok(hook) => {
-                let parts = hook.pattern().parts();
-                self.usable(index, hook, entry);
-                parts
-            }
-            Err(unusable) => {
-                self.unusable(index, unusable, entry);
-                0
-            }
-        };
+        match read {
+            Ok(hook) => self.usable(index, hook, entry),
+            Err(unusable) => self.unusable(index, unusable, entry),
+        }
         for (key, range) in entry.unknown_keys() {
             self.unknown_key(key, range, Some(index));
         }
-        Ok(parts)
+        Ok(())
     }
 
     fn compile_when(&mut self, hook: &Hook) -> Result<(), NotCompiled> {
@@ -299,21 +275,14 @@ impl Reader<'_> {
     fn unusable(&mut self, index: usize, unusable: Unusable, entry: &Entry<'_>) {
         let mut reason = None;
         for error in unusable.errors {
-            if self.file.loaded.shows_more() {
-                let problem = self.problem_of(index, error, entry).made_printable();
-                reason.get_or_insert_with(|| problem.reason());
-                self.file.loaded.report(problem);
-            }
+            let problem = self.problem_of(index, error, entry).made_printable();
+            reason.get_or_insert_with(|| problem.reason());
+            self.file.loaded.report(problem);
         }
         let start = entry.first().start;
         let source = self.file.source(Some(index), start);
-        let any = match reason {
-            Some(reason) => described(&reason, source),
-            None => self.file.loaded.placeholder_not_shown(source),
-        };
-        if let Some(hook) = placeholder(&unusable.value, any)
-            && !self.file.loaded.is_covered(&hook)
-        {
+        let any = described(&reason.unwrap_or_default(), source);
+        if let Some(hook) = placeholder(&unusable.value, any) {
             self.file.add(hook, true, start);
         }
     }

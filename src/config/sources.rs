@@ -10,10 +10,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::content::{Loaded, Owner};
-use super::file::LARGEST_FILE;
 use super::reader::{Compiled, open};
 use super::report::{Problem, Severity};
 use crate::hook::{Hook, HookCommand, Protocol};
+
+/// The most bytes of the files of a project's plugins.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// Files that have hooks in another form than hooks.json.
 pub(crate) trait Source: Any + fmt::Debug + Send + Sync {
@@ -184,11 +186,11 @@ impl SourceFiles {
         of_project.for_each(|file| switches.apply(file));
     }
 
-    /// Whether the files of the project are larger together than one file may be.
+    /// Whether no more files of the project's plugins are read.
     fn is_full(&self) -> bool {
         let files = self.files.iter();
         let of_project = files.filter(|file| file.owner == Owner::Project);
-        of_project.map(|file| file.size as u64).sum::<u64>() > LARGEST_FILE
+        of_project.map(|file| file.size).sum::<usize>() > MOST_BYTES
     }
 
     /// Returns the files, without the hooks that the user's files switch off.

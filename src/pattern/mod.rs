@@ -147,19 +147,6 @@ impl EventPattern {
         Self::new(small.join(",")).ok()
     }
 
-    /// A measure of its memory, in name parts; a glob counts as several.
-    pub(crate) fn parts(&self) -> usize {
-        let parts = |alternative: &Alternative| match alternative {
-            Alternative::Whole(name) => name.parts(),
-            Alternative::Parts {
-                category,
-                action,
-                tool,
-            } => category.parts() + action.parts() + tool.as_ref().map_or(0, Segment::parts),
-        };
-        self.alternatives.iter().map(parts).sum()
-    }
-
     /// The pattern as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -341,14 +328,6 @@ impl Segment {
                     };
                     (piece.start + offset, message.into())
                 }),
-        }
-    }
-
-    fn parts(&self) -> usize {
-        match self {
-            Self::Any | Self::Literal(_) => 1,
-            Self::Glob(_) => 4,
-            Self::OneOf(segments) => segments.iter().map(Self::parts).sum(),
         }
     }
 

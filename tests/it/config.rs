@@ -148,7 +148,7 @@ fn non_files_and_large_files_are_not_read() {
     let config = config(&world);
     let path = world.write(FORGE, "");
     let file = std::fs::File::options().write(true).open(&path).unwrap();
-    file.set_len(16 * 1024 * 1024 + 1).unwrap();
+    file.set_len(1024 * 1024 + 1).unwrap();
     assert!(config.load_global().is_empty());
     drop(file);
     std::fs::remove_file(&path).unwrap();
@@ -161,18 +161,18 @@ fn non_files_and_large_files_are_not_read() {
 }
 
 #[test]
-fn a_file_over_16_mib_is_not_read() {
+fn a_file_over_1_mib_is_not_read() {
     let world = World::new();
     let config = config(&world);
     let text = file_of(&["1"]);
-    let largest = text.clone() + &" ".repeat(16 * 1024 * 1024 - text.len());
+    let largest = text.clone() + &" ".repeat(1024 * 1024 - text.len());
     world.write(FORGE, &largest);
     assert_eq!(commands(&config.load_global()), ["1"]);
     let path = world.write(FORGE, &(largest + " "));
     assert!(config.load_global().is_empty());
     config.save_global([hook("*", "2")]).unwrap();
     let copy = path.with_file_name("hooks.json.broken");
-    assert_eq!(copy.metadata().unwrap().len(), 16 * 1024 * 1024 + 1);
+    assert_eq!(copy.metadata().unwrap().len(), 1024 * 1024 + 1);
     assert_eq!(commands(&config.load_global()), ["2"]);
 }
 

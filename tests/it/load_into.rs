@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use forge_hooks::{FailureKind, HookConfig, HookEvent, LoadReport, Outcome, Severity, TrustPolicy};
+use forge_hooks::{
+    AppProfile, FailureKind, HookConfig, HookEvent, LoadReport, Outcome, Severity, TrustPolicy,
+};
 use serde_json::json;
 
 use crate::support::{World, blocking_event};
@@ -234,9 +236,9 @@ fn a_non_file_or_large_file_blocks() {
     case(
         |path| {
             let file = std::fs::File::create(path).unwrap();
-            file.set_len(16 * 1024 * 1024 + 1).unwrap();
+            file.set_len(1024 * 1024 + 1).unwrap();
         },
-        "the file is larger than 16 MiB",
+        "the file is larger than 1 MiB",
     );
 }
 
@@ -529,10 +531,14 @@ fn only_some_of_many_unapproved_hooks_stay() {
     let entry = r#"{"event": "tool:*", "command": "true"}"#;
     let text = format!(
         r#"{{"hooks": [{entry}{}]}}"#,
-        format!(", {entry}").repeat(1500)
+        format!(", {entry}").repeat(750)
     );
-    world.write("project/.src/forge/hooks.json", &text);
-    let config = HookConfig::default().with_config_home(world.path("config"));
+    let files = [".one/hooks.json", ".two/hooks.json"];
+    for file in files {
+        world.write(&format!("project/{file}"), &text);
+    }
+    let profile = AppProfile::default().with_project_files(files);
+    let config = HookConfig::new(profile).with_config_home(world.path("config"));
     let policy = TrustPolicy::Approved(config.trust_store().unwrap());
     let report = config.load_into(world.registry(), world.path("project"), policy);
     assert_eq!((report.loaded, world.registry().len()), (1000, 1000));

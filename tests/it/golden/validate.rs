@@ -321,7 +321,7 @@ const SCENARIOS: &[Scenario] = &[
     }),
     ("too-large", |place| {
         let file = File::create(place.path("hooks.json")).unwrap();
-        file.set_len((16 << 20) + 1).unwrap();
+        file.set_len((1 << 20) + 1).unwrap();
         mode(&place.path("hooks.json"), 0o644);
         place.check("hooks.json")
     }),
@@ -404,13 +404,11 @@ const SCENARIOS: &[Scenario] = &[
         place.load_plugin("p")
     }),
     ("plugins-too-large", |place| {
-        for name in ["a", "b", "c"] {
-            let text = "5".to_owned() + &" ".repeat(9 << 20);
-            place.write(&format!("project/{name}/hooks/hooks.json"), text);
-        }
         let mut tools = place.tools([]);
-        for name in ["a", "b", "c"] {
-            tools = tools.with_plugin(place.path("project").join(name));
+        for number in 0..18 {
+            let text = "5".to_owned() + &" ".repeat((1 << 20) - 1);
+            place.write(&format!("project/{number}/hooks/hooks.json"), text);
+            tools = tools.with_plugin(place.path("project").join(number.to_string()));
         }
         place.run(place.host().other_tools(tools), &[])
     }),

@@ -194,14 +194,9 @@ fn a_file_has_limits() {
         let members = (0..64).map(|number| (format!("/{number}"), json!(number.to_string())));
         entry(Value::Object(members.collect()))
     };
-    let too_many = vec![full(); 157];
     let message = |report: LoadReport| report.problems[0].message.clone();
-    assert_eq!(
-        message(check(&file_of(&too_many))),
-        "the file has more than 10,000 conditions in the `when` of its entries"
-    );
     let world = World::new();
-    let text = file_of(&too_many[..156]);
+    let text = file_of(&vec![full(); 156]);
     let report = assert_computes_within(Duration::from_secs(30), &text, || load(&world, &text));
     assert!(report.is_ok() && report.loaded == 156, "{report:?}");
 
