@@ -8,8 +8,6 @@ use serde_json::Value;
 
 use super::content::{Loaded, MOST_NOT_APPROVED, Owner};
 use super::places::absolute;
-#[cfg(feature = "watch")]
-use super::report::TrustPolicy;
 use super::report::{Problem, Severity};
 use super::sources::{Source, with_lost_protocol};
 use crate::hook::{GateVerdict, Hook};
@@ -158,31 +156,6 @@ fn approvals(store: &TrustStore, root: &Path) -> Result<ProjectApprovals, TrustE
         Err(TrustError::Root { .. }) => Ok(ProjectApprovals::none(root)),
         found => found,
     }
-}
-
-/// Returns hooks that were loaded before, with new gates for those of the project.
-#[cfg(feature = "watch")]
-pub(super) fn renew_gates(
-    hooks: &[Arc<Hook>],
-    root: &Path,
-    policy: &TrustPolicy,
-) -> Vec<Arc<Hook>> {
-    let TrustPolicy::Approved(store) = policy else {
-        return hooks.to_vec();
-    };
-    let approvals = approvals(store, root).map_err(|error| error.to_string());
-    let renew = |hook: &Arc<Hook>| {
-        // Only a project's hook has a base directory.
-        if hook.base_dir().is_none() {
-            return Arc::clone(hook);
-        }
-        let hook = Hook::clone(hook);
-        Arc::new(match &approvals {
-            Ok(approvals) => approvals.set_gate(hook).0,
-            Err(why) => ProjectApprovals::without_store(hook.without_entry_text(), why),
-        })
-    };
-    hooks.iter().map(renew).collect()
 }
 
 /// Returns the files whose hooks need an approval.

@@ -12,7 +12,7 @@ use super::file::FileError;
 use super::position::{Position, TextRange};
 use super::report::{LoadReport, Problem, Severity};
 use crate::events::EventType;
-use crate::hook::{Allowance, FailurePolicy, Hook, HookSource, NotCompiled};
+use crate::hook::{Allowance, FailurePolicy, Hook, HookCommand, HookSource, NotCompiled};
 use crate::pattern::EventPattern;
 
 /// The most hooks that are registered of a project without any approval. They are skipped, and more of them would slow
@@ -45,19 +45,53 @@ pub(crate) struct Loaded {
     /// The file has more problems than are shown.
     has_more: bool,
     /// No part of the file can be used.
+    #[cfg_attr(not(feature = "watch"), allow(dead_code))]
     unreadable: bool,
     /// The names of hooks, of any file, that must not run. Only the user's file may have them.
     pub(super) disable: Vec<String>,
+    /// The hooks of its own tool that the file switches off.
+    pub(super) switches: Switches,
+    /// The text of the file was not read.
+    pub(super) is_left_out: bool,
+    /// The number of its usable hooks, if hooks from before have replaced them.
+    pub(super) usable_as_read: Option<usize>,
     pub(super) owner: Owner,
     /// The program in whose form the checked file was read.
     pub(super) read_as: Option<&'static str>,
 }
 
+#[derive(Clone)]
 pub(super) struct Item {
     pub(super) hook: Arc<Hook>,
     pub(super) is_placeholder: bool,
     /// The place where the entry begins; none for a whole file.
     pub(super) start: Option<Position>,
+}
+
+/// The hooks that a file of another tool switches off: of all files if it is the user's, else of the project's.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Switches {
+    /// The name of the protocol of these hooks.
+    pub(crate) protocol: &'static str,
+    pub(crate) all_off: bool,
+    /// The names or commands of hooks.
+    pub(crate) disabled: Vec<String>,
+}
+
+impl Switches {
+    pub(super) fn is_empty(&self) -> bool {
+        !self.all_off && self.disabled.is_empty()
+    }
+
+    fn concern(&self, hook: &Hook) -> bool {
+        let command = match hook.command() {
+            HookCommand::Shell { text, .. } => text,
+            HookCommand::Program(args) => args.first().map_or("", String::as_str),
+        };
+        let is_named = |name: &String| hook.name() == Some(name) || *name == command;
+        hook.protocol_name() == self.protocol
+            && (self.all_off || self.disabled.iter().any(is_named))
+    }
 }
 
 impl Loaded {
@@ -70,6 +104,9 @@ impl Loaded {
             has_more: false,
             unreadable: false,
             disable: Vec::new(),
+            switches: Switches::default(),
+            is_left_out: false,
+            usable_as_read: None,
             owner: Owner::User,
             read_as: None,
         }
@@ -84,7 +121,7 @@ impl Loaded {
         self.usable().map(|item| &*item.hook)
     }
 
-    fn usable(&self) -> impl Iterator<Item = &Item> {
+    pub(super) fn usable(&self) -> impl Iterator<Item = &Item> {
         self.items.iter().filter(|item| !item.is_placeholder)
     }
 
@@ -102,6 +139,13 @@ impl Loaded {
             }
             self.items.push(item);
         }
+    }
+
+    pub(super) fn switch_off(&mut self, switches: &Switches) {
+        self.change_hooks(|hook| match switches.concern(&hook) {
+            true => (hook.with_enabled(false), None),
+            false => (hook, None),
+        });
     }
 
     /// Compiles the conditions of hooks that may run, if the file was read without compiling them.
@@ -139,7 +183,6 @@ impl Loaded {
 
     /// Removes the placeholder hooks, so that they block nothing.
     pub(super) fn drop_placeholders(&mut self) {
-        self.unreadable = false;
         self.items.retain(|item| !item.is_placeholder);
     }
 
@@ -171,6 +214,7 @@ impl Loaded {
     }
 
     /// Returns whether some part of the file cannot be used as it is written.
+    #[cfg(feature = "watch")]
     pub(super) fn is_broken(&self) -> bool {
         self.unreadable || self.items.iter().any(|item| item.is_placeholder)
     }
@@ -239,7 +283,8 @@ impl Loaded {
         report.files.push(self.path.to_path_buf());
         let read_as = self.read_as.map(|form| (self.path.to_path_buf(), form));
         report.read_as.extend(read_as);
-        report.loaded += self.usable().count();
+        let usable = self.usable().count();
+        report.loaded += self.usable_as_read.unwrap_or(usable);
         report.problems.extend(self.problems());
     }
 }

@@ -22,7 +22,6 @@ struct State {
     /// The number of finished loads.
     loads: u64,
     registered: HashSet<HookId>,
-    hooks: Vec<Arc<Hook>>,
     report: Arc<LoadReport>,
 }
 
@@ -37,12 +36,6 @@ impl Installed {
     /// The report of the last load.
     pub(crate) fn report(&self) -> Arc<LoadReport> {
         Arc::clone(&self.state().report)
-    }
-
-    /// The hooks of the last load.
-    #[cfg(feature = "watch")]
-    pub(super) fn hooks(&self) -> Vec<Arc<Hook>> {
-        self.state().hooks.clone()
     }
 
     /// The number of finished loads.
@@ -64,7 +57,6 @@ impl Installed {
         }
         state.loads += 1;
         state.registered = self.registry.replace(&state.registered, hooks.to_vec());
-        state.hooks = hooks.to_vec();
         state.report = Arc::new(report);
         Some(Arc::clone(&state.report))
     }

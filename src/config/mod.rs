@@ -9,6 +9,8 @@ mod entry;
 mod file;
 mod hooks_file;
 mod installed;
+#[cfg(feature = "watch")]
+mod last_good;
 mod lint;
 mod outline;
 mod places;
@@ -47,16 +49,16 @@ pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
 #[cfg(feature = "watch")]
 pub use watch::{HookWatcher, WatchError};
 
-pub(crate) use content::Owner;
+pub(crate) use content::{Owner, Switches};
 pub(crate) use installed::Installed;
-pub(crate) use sources::{Content, Form, Source, SourceFile, Switches};
+pub(crate) use sources::{Content, Form, Source, SourceFile};
 
 use admission::Admission;
 use content::Loaded;
 use lint::Host;
 use places::{absolute, below, config_home, first_existing};
 use reader::Compiled;
-use sources::{SourceFiles, reads};
+use sources::reads;
 
 /// What sources need to read their files as hooks.json is read.
 pub(crate) mod reading {
@@ -227,7 +229,8 @@ impl HookConfig {
     #[must_use]
     pub fn load_global(&self) -> Vec<Hook> {
         let mut files = self.read_global();
-        let others = self.read_sources(None, Compiled::None).switched();
+        let mut others = self.read_sources(None, Compiled::None);
+        sources::switch_all(&mut others);
         files.extend(others.into_iter().filter(|it| it.owner == Owner::User));
         self.hooks_of(files)
     }
@@ -238,7 +241,8 @@ impl HookConfig {
     pub fn load_project(&self, root: impl AsRef<Path>) -> Vec<Hook> {
         let root = root.as_ref();
         let mut files = self.read_project(root, Compiled::Enabled);
-        let others = self.read_sources(Some(root), Compiled::Enabled).files;
+        let mut others = self.read_sources(Some(root), Compiled::Enabled);
+        sources::switch_project(&mut others);
         files.extend(others.into_iter().filter(Loaded::is_in_project));
         self.hooks_of(files)
     }
@@ -271,7 +275,9 @@ impl HookConfig {
         root: impl AsRef<Path>,
         policy: TrustPolicy,
     ) -> LoadReport {
-        let found = self.find(Some(root.as_ref()), Some(&policy));
+        let root = Some(root.as_ref());
+        let files = self.read_files(root, Some(&policy));
+        let found = self.admit(files, root, Some(&policy));
         registry.load_hooks(found.hooks);
         found.report
     }
@@ -286,32 +292,44 @@ impl HookConfig {
     ) -> Arc<LoadReport> {
         loop {
             let loads = installed.loads();
-            let found = self.find(root, policy);
+            let found = self.admit(self.read_files(root, policy), root, policy);
             if let Some(report) = installed.replace(loads, &found.hooks, found.report) {
                 return report;
             }
         }
     }
 
-    /// Returns the hooks that `load_into` registers, and the report.
-    fn find(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> LoadedHooks {
+    /// Reads the files that exist, in the order of their hooks. Without a root or a policy, reads only the user's.
+    fn read_files(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Vec<Loaded> {
         let of_project = match policy {
             Some(TrustPolicy::Everything) => Compiled::Enabled,
             _ => Compiled::None,
         };
-        let mut others = self.read_sources(root, of_project);
         let mut files = self.read_global();
+        if let (Some(root), Some(_)) = (root, policy) {
+            files.extend(self.read_project(root, of_project));
+        }
+        files.extend(self.read_sources(root, of_project));
+        files
+    }
+
+    /// Returns the hooks in these files that `load_into` registers, and the report.
+    fn admit(
+        &self,
+        mut files: Vec<Loaded>,
+        root: Option<&Path>,
+        policy: Option<&TrustPolicy>,
+    ) -> LoadedHooks {
+        sources::switch_project(&mut files);
         let named = files.iter().flat_map(|file| &file.disable);
         let disable: HashSet<String> = named.cloned().collect();
         let mut admission = Admission::default();
         if let Some(root) = root {
-            let others = &mut others.files;
-            files.extend(self.admit_project(root, policy, &disable, others, &mut admission));
+            self.admit_project(root, policy, &disable, &mut files, &mut admission);
         }
-        files.extend(others.switched());
+        sources::switch_all(&mut files);
 
         let mut report = LoadReport::default();
-        let is_broken = files.iter().any(Loaded::is_broken);
         let mut hooks: Vec<Arc<Hook>> = Vec::new();
         for loaded in files {
             loaded.problems().iter().for_each(log_problem);
@@ -332,44 +350,34 @@ impl HookConfig {
             info!("hooks disabled by the user's file: {}", printable(&names));
         }
         report.in_use = report::in_use(&hooks);
-        LoadedHooks {
-            report,
-            hooks,
-            is_broken,
-        }
+        LoadedHooks { report, hooks }
     }
 
-    /// Sets the gates of the hooks in a project's files, its hooks.json and those of sources. Returns the former.
+    /// Sets the gates of the hooks in a project's files, its hooks.json and those of sources.
     fn admit_project(
         &self,
         root: &Path,
         policy: Option<&TrustPolicy>,
         disable: &HashSet<String>,
-        others: &mut Vec<Loaded>,
+        files: &mut Vec<Loaded>,
         admission: &mut Admission,
-    ) -> Vec<Loaded> {
+    ) {
         let own_path = self.project_path(root);
         let existing = own_path.clone().filter(|path| path.exists());
-        let other = others.iter().find(|file| file.is_in_project());
+        let other = files.iter().find(|file| file.is_in_project());
         let other_path = other.map(|file| file.path.to_path_buf());
         admission.path = existing.or(other_path).or(own_path).unwrap_or_default();
         let store = match policy {
             None => {
-                others.retain(|file| file.owner != Owner::Project);
-                admission.refuse_all();
-                return Vec::new();
+                files.retain(|file| file.owner != Owner::Project);
+                return admission.refuse_all();
             }
-            Some(TrustPolicy::Everything) => return self.read_project(root, Compiled::Enabled),
+            Some(TrustPolicy::Everything) => return,
             Some(TrustPolicy::Approved(store)) => store,
         };
-        let mut files = self.read_project(root, Compiled::None);
-        let own = files.len();
-        files.append(others);
-        admission.admit(&mut files, root, store, disable, &self.sources);
-        *others = files.split_off(own);
+        admission.admit(files, root, store, disable, &self.sources);
         let by_default = || admission::approve_command(&self.profile, root);
         admission.report(&self.approve_command.clone().unwrap_or_else(by_default));
-        files
     }
 
     /// Returns the store of the user's approvals: `trust.json` next to the user's hooks file. None if the
@@ -433,7 +441,7 @@ impl HookConfig {
     /// Returns the first error in a project's hooks files.
     pub(crate) fn project_error(&self, root: &Path) -> Option<Problem> {
         let mut files = self.read_project(root, Compiled::Enabled);
-        files.extend(self.read_sources(Some(root), Compiled::Enabled).files);
+        files.extend(self.read_sources(Some(root), Compiled::Enabled));
         let in_project = files.iter().filter(|file| file.is_in_project());
         let mut problems = in_project.flat_map(Loaded::problems);
         problems.find(|problem| problem.severity == Severity::Error)
@@ -532,10 +540,10 @@ impl HookConfig {
         paths.filter_map(load).collect()
     }
 
-    fn read_sources(&self, root: Option<&Path>, of_project: Compiled) -> SourceFiles {
+    fn read_sources(&self, root: Option<&Path>, of_project: Compiled) -> Vec<Loaded> {
         let root = root.map(absolute);
         let with_user = self.has_global_files();
-        SourceFiles::load(&self.sources, root.as_deref(), with_user, of_project)
+        sources::load(&self.sources, root.as_deref(), with_user, of_project)
     }
 
     fn has_global_files(&self) -> bool {
@@ -559,9 +567,6 @@ impl HookConfig {
 struct LoadedHooks {
     report: LoadReport,
     hooks: Vec<Arc<Hook>>,
-    /// Some part of the files cannot be used as it is written.
-    #[cfg_attr(not(feature = "watch"), allow(dead_code))]
-    is_broken: bool,
 }
 
 fn log_problem(problem: &Problem) {

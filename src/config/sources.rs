@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::content::{Loaded, Owner};
+use super::content::{Loaded, Owner, Switches};
 use super::reader::{Compiled, open};
 use super::report::{Problem, Severity};
-use crate::hook::{Hook, HookCommand, Protocol};
+use crate::hook::{Hook, Protocol};
 
 /// The most bytes of the files of a project's plugins.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
@@ -67,140 +67,90 @@ pub(crate) enum Content {
     LeftOut(String, Arc<dyn Form>),
 }
 
-/// The hooks that a file switches off: of all files if it is the user's, else of the project's.
-#[derive(Debug, Default)]
-pub(crate) struct Switches {
-    /// The name of the protocol of these hooks.
-    pub(crate) protocol: &'static str,
-    pub(crate) all_off: bool,
-    /// The names or commands of hooks.
-    pub(crate) disabled: Vec<String>,
+/// Loads the files that exist. Conditions of a project's hooks are compiled as `of_project` says.
+pub(super) fn load(
+    sources: &[Arc<dyn Source>],
+    root: Option<&Path>,
+    with_user: bool,
+    of_project: Compiled,
+) -> Vec<Loaded> {
+    let mut loaded = Vec::new();
+    for file in sources.iter().flat_map(|it| it.files(root, with_user)) {
+        let is_full = is_full(&loaded);
+        loaded.extend(load_file(file, is_full, of_project));
+    }
+    loaded
 }
 
-impl Switches {
-    fn apply(&self, file: &mut Loaded) {
-        if !self.all_off && self.disabled.is_empty() {
-            return;
+/// Loads a file; none if it does not exist. If the project `is_full`, its plugins are left out.
+fn load_file(file: SourceFile, is_full: bool, of_project: Compiled) -> Option<Loaded> {
+    let SourceFile {
+        path,
+        owner,
+        content,
+    } = file;
+    let mut loaded = Loaded::nothing(&path);
+    loaded.owner = owner;
+    loaded.is_left_out = true;
+    let problem = |words| Problem::new(Severity::Error, &path, words);
+    match content {
+        Content::Nothing => return None,
+        Content::Problem(words) => loaded.report(problem(words)),
+        Content::LeftOut(words, form) => give_up(&mut loaded, problem(words), &*form),
+        Content::Plugin(form) if owner == Owner::Project && is_full && path.exists() => {
+            let words = "the file is left out: the project has more than 16 MiB of such files";
+            give_up(&mut loaded, problem(words.to_owned()), &*form);
         }
-        file.change_hooks(|hook| {
-            let is_off = hook.protocol_name() == self.protocol && self.names(&hook);
-            let enabled = hook.enabled() && !is_off;
-            (hook.with_enabled(enabled), None)
-        });
+        Content::Plugin(form) => {
+            let mut loaded = read(&path, owner, &*form, of_project)?;
+            loaded.switches = Switches::default();
+            return Some(loaded);
+        }
+        Content::Settings(form) => return read(&path, owner, &*form, of_project),
     }
+    Some(loaded)
+}
 
-    fn names(&self, hook: &Hook) -> bool {
-        let command = match hook.command() {
-            HookCommand::Shell { text, .. } => text,
-            HookCommand::Program(args) => args.first().map_or("", String::as_str),
-        };
-        let is_named = |name: &String| hook.name() == Some(name) || *name == command;
-        self.all_off || self.disabled.iter().any(is_named)
+fn read(path: &Path, owner: Owner, form: &dyn Form, of_project: Compiled) -> Option<Loaded> {
+    let is_compiled = owner != Owner::Project || of_project != Compiled::None;
+    let (mut loaded, text) = open(path)?;
+    loaded.owner = owner;
+    match text {
+        Ok(text) => {
+            loaded.size = text.len();
+            loaded.switches = form.read(&text, is_compiled, &mut loaded);
+        }
+        Err(problem) => give_up(&mut loaded, problem, form),
+    }
+    Some(loaded)
+}
+
+/// Whether no more files of the project's plugins are read.
+fn is_full(files: &[Loaded]) -> bool {
+    let of_project = files.iter().filter(|file| file.owner == Owner::Project);
+    of_project.map(|file| file.size).sum::<usize>() > MOST_BYTES
+}
+
+/// Applies the switches of each of a project's files to it and the project's files before it.
+pub(super) fn switch_project(files: &mut [Loaded]) {
+    for index in 0..files.len() {
+        if files[index].owner != Owner::Project || files[index].switches.is_empty() {
+            continue;
+        }
+        let switches = files[index].switches.clone();
+        let before = files[..=index].iter_mut();
+        let of_project = before.filter(|file| file.owner == Owner::Project);
+        of_project.for_each(|file| file.switch_off(&switches));
     }
 }
 
-/// The files of sources, loaded.
-#[derive(Default)]
-pub(super) struct SourceFiles {
-    pub(super) files: Vec<Loaded>,
-    /// Of the files that are not the project's. They apply after approvals were checked.
-    switches: Vec<Switches>,
-}
-
-impl SourceFiles {
-    /// Loads the files that exist. Conditions of a project's hooks are compiled as `of_project` says.
-    pub(super) fn load(
-        sources: &[Arc<dyn Source>],
-        root: Option<&Path>,
-        with_user: bool,
-        of_project: Compiled,
-    ) -> Self {
-        let mut loaded = Self::default();
-        let files = sources.iter().flat_map(|it| it.files(root, with_user));
-        for file in files {
-            loaded.add(file, of_project);
-        }
-        loaded
-    }
-
-    fn add(&mut self, file: SourceFile, of_project: Compiled) {
-        let SourceFile {
-            path,
-            owner,
-            content,
-        } = file;
-        let mut loaded = Loaded::nothing(&path);
-        loaded.owner = owner;
-        let problem = |words| Problem::new(Severity::Error, &path, words);
-        match content {
-            Content::Nothing => return,
-            Content::Problem(words) => loaded.report(problem(words)),
-            Content::LeftOut(words, form) => give_up(&mut loaded, problem(words), &*form),
-            Content::Plugin(form) if owner == Owner::Project && self.is_full() && path.exists() => {
-                let words = "the file is left out: the project has more than 16 MiB of such files";
-                give_up(&mut loaded, problem(words.to_owned()), &*form);
-            }
-            Content::Plugin(form) => {
-                self.read(&path, owner, &*form, of_project);
-                return;
-            }
-            Content::Settings(form) => {
-                let switches = self.read(&path, owner, &*form, of_project);
-                return self.switch(owner, switches);
-            }
-        }
-        self.files.push(loaded);
-    }
-
-    fn read(
-        &mut self,
-        path: &Path,
-        owner: Owner,
-        form: &dyn Form,
-        of_project: Compiled,
-    ) -> Switches {
-        let is_compiled = owner != Owner::Project || of_project != Compiled::None;
-        let Some((mut loaded, text)) = open(path) else {
-            return Switches::default();
-        };
-        loaded.owner = owner;
-        let mut switches = Switches::default();
-        match text {
-            Ok(text) => {
-                loaded.size = text.len();
-                switches = form.read(&text, is_compiled, &mut loaded);
-            }
-            Err(problem) => give_up(&mut loaded, problem, form),
-        }
-        self.files.push(loaded);
-        switches
-    }
-
-    /// Applies the switches of a project's file to it and the project's files before it; keeps the others.
-    fn switch(&mut self, owner: Owner, switches: Switches) {
-        if owner != Owner::Project {
-            return self.switches.push(switches);
-        }
-        let mut files = self.files.iter_mut();
-        let of_project = files.by_ref().filter(|file| file.owner == Owner::Project);
-        of_project.for_each(|file| switches.apply(file));
-    }
-
-    /// Whether no more files of the project's plugins are read.
-    fn is_full(&self) -> bool {
-        let files = self.files.iter();
-        let of_project = files.filter(|file| file.owner == Owner::Project);
-        of_project.map(|file| file.size).sum::<usize>() > MOST_BYTES
-    }
-
-    /// Returns the files, without the hooks that the user's files switch off.
-    pub(super) fn switched(mut self) -> Vec<Loaded> {
-        for file in &mut self.files {
-            for switches in &self.switches {
-                switches.apply(file);
-            }
-        }
-        self.files
+/// Applies the switches of the files that are not the project's. Comes after approvals were checked.
+pub(super) fn switch_all(files: &mut [Loaded]) {
+    let of_users = files.iter().filter(|file| file.owner != Owner::Project);
+    let mut switches: Vec<_> = of_users.map(|file| file.switches.clone()).collect();
+    switches.retain(|it| !it.is_empty());
+    for file in files {
+        switches.iter().for_each(|it| file.switch_off(it));
     }
 }
 

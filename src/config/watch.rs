@@ -15,10 +15,11 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
+use super::last_good::LastGood;
 use super::outline::Tokens;
 use super::places::absolute;
-use super::report::{LoadReport, TrustPolicy, in_use};
-use super::{HookConfig, Installed, LoadedHooks, admission, file};
+use super::report::{LoadReport, TrustPolicy};
+use super::{HookConfig, Installed, file};
 use crate::logging::{error, info, log_safely, warn};
 use crate::registry::HookRegistry;
 
@@ -47,8 +48,8 @@ impl HookWatcher {
         &self.report
     }
 
-    /// The reports of later loads, one for each change, for a host that shows them. If a change cannot be
-    /// used, [`LoadReport::in_use`] counts the hooks from before the change. Holds at most 64.
+    /// The reports of later loads, one for each change, for a host that shows them. If a file cannot be
+    /// used, [`LoadReport::in_use`] counts its last good hooks. Holds at most 64.
     #[must_use]
     pub fn reports(&self) -> &Receiver<LoadReport> {
         &self.reports
@@ -77,8 +78,10 @@ impl HookConfig {
     /// whenever one of their files changes, appears or vanishes, or an approval changes. An event sees the
     /// old hooks or the new ones, never a mixture.
     ///
-    /// While some part of a file cannot be used, the last good hooks stay, and a warning is logged. Hooks
-    /// that the host has registered itself are not changed; hooks that are loaded again come after them. A
+    /// While some part of a file cannot be used, this file's last good hooks stay, and a warning is logged. They need
+    /// their approval as before. The other files are loaded again. A file that was never good since the watcher began
+    /// gets placeholder hooks, as with `load_into`. Hooks that the host has registered itself are not changed; hooks
+    /// that are loaded again come after them. A
     /// change is loaded when the files have not changed for 100 ms. For a file with incomplete JSON (an
     /// editor may be writing it), the time is 200 ms. Every change is loaded after one second at most. On a
     /// file system that does not report changes (a network's, for example), a change is noticed after up to
@@ -112,6 +115,7 @@ impl HookConfig {
             installed,
             root: root.map(absolute),
             policy,
+            last_good: LastGood::default(),
             reports: sender,
             watcher: None,
             watched: HashSet::new(),
@@ -153,6 +157,7 @@ struct Watching {
     installed: Arc<Installed>,
     root: Option<PathBuf>,
     policy: Option<TrustPolicy>,
+    last_good: LastGood,
     reports: Sender<LoadReport>,
     /// None if the system cannot report changes.
     watcher: Option<RecommendedWatcher>,
@@ -180,9 +185,7 @@ impl Watching {
         // Stamps are taken before the files are loaded, so that no change is missed.
         self.files = self.find_files();
         self.note(self.reading());
-        let policy = self.policy.as_ref();
-        self.config
-            .install(&self.installed, self.root.as_deref(), policy)
+        self.load()
     }
 
     fn run(mut self, stopped: &Receiver<()>) {
@@ -272,36 +275,27 @@ impl Watching {
         self.loaded = reading.digest;
     }
 
-    fn load_anew(&self) {
-        let report = loop {
-            if let Some(report) = self.load() {
-                break report;
-            }
-        };
+    fn load_anew(&mut self) {
+        let report = self.load();
+        info!("hooks were loaded again: {} are in use", report.in_use);
         // Full: the host does not read them.
         let _ = self.reports.try_send(LoadReport::clone(&report));
     }
 
-    /// Loads the hooks again. Returns None if the host has loaded them at the same time.
-    fn load(&self) -> Option<Arc<LoadReport>> {
-        let loads = self.installed.loads();
-        let LoadedHooks {
-            mut report,
-            mut hooks,
-            is_broken,
-        } = self.config.find(self.root.as_deref(), self.policy.as_ref());
-        if is_broken {
-            warn!("the changed hooks files cannot be used: the hooks from before the change stay");
-            hooks = self.installed.hooks();
-            // Hooks whose approval was revoked do not stay.
-            if let (Some(root), Some(policy)) = (&self.root, &self.policy) {
-                hooks = admission::renew_gates(&hooks, root, policy);
+    fn load(&mut self) -> Arc<LoadReport> {
+        let root = self.root.as_deref();
+        let policy = self.policy.as_ref();
+        loop {
+            let loads = self.installed.loads();
+            let mut files = self.config.read_files(root, policy);
+            self.last_good.apply(&mut files);
+            let found = self.config.admit(files, root, policy);
+            // Fails if the host has loaded them at the same time.
+            let replaced = self.installed.replace(loads, &found.hooks, found.report);
+            if let Some(report) = replaced {
+                return report;
             }
-        } else {
-            info!("{} hooks were loaded again", hooks.len());
         }
-        report.in_use = in_use(&hooks);
-        self.installed.replace(loads, &hooks, report)
     }
 
     /// Returns the paths of the files, whether they exist or not.

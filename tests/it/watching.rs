@@ -202,6 +202,143 @@ fn a_broken_file_keeps_the_last_good_hooks() {
     become_(&world, &["mended"]);
 }
 
+const BROKEN: [&str; 3] = ["{", r#"{"hooks": [{"event": "*"}]}"#, "[]"];
+
+/// Waits for the next report.
+fn next(watcher: &HookWatcher) -> forge_hooks::LoadReport {
+    watcher.reports().recv_timeout(LONG_ENOUGH).unwrap()
+}
+
+#[test]
+fn a_broken_file_does_not_stop_the_others() {
+    let world = World::new();
+    world.write(FORGE, &file_of(&["good"]));
+    world.write(PROJECT, &file_of(&["project"]));
+    let watcher = watch(&world);
+    for (round, broken) in BROKEN.into_iter().enumerate() {
+        world.write(FORGE, broken);
+        assert!(!next(&watcher).is_ok());
+        let changed = format!("changed {round}");
+        world.write(PROJECT, &file_of(&[&changed]));
+        let report = next(&watcher);
+        assert_eq!(commands(world.registry()), ["good", &changed]);
+        assert_eq!((report.loaded, report.in_use), (1, 2), "{report:?}");
+        assert!(
+            report
+                .problems
+                .iter()
+                .all(|it| it.path == world.path(FORGE))
+        );
+    }
+    world.write(FORGE, &file_of(&["mended"]));
+    become_(&world, &["mended", "changed 2"]);
+}
+
+/// Its placeholder hook, which has no command, stays until it is fixed.
+#[test]
+fn a_file_that_was_never_good_blocks() {
+    for broken in BROKEN {
+        let world = World::new();
+        world.write(FORGE, broken);
+        let watcher = watch(&world);
+        assert!(!watcher.report().is_ok());
+        assert_eq!(commands(world.registry()), [""]);
+        world.write(PROJECT, &file_of(&["project"]));
+        become_(&world, &["", "project"]);
+        world.write(FORGE, &file_of(&["mended"]));
+        become_(&world, &["mended", "project"]);
+    }
+}
+
+/// Its last good content was none.
+#[test]
+fn a_file_that_comes_back_broken_blocks() {
+    let world = World::new();
+    world.write(FORGE, &file_of(&["good"]));
+    let _watcher = watch(&world);
+    std::fs::remove_file(world.path(FORGE)).unwrap();
+    become_(&world, &[]);
+    world.write(FORGE, "{");
+    become_(&world, &[""]);
+}
+
+#[test]
+fn a_broken_file_keeps_its_disabled_names() {
+    let world = World::new();
+    world.write(FORGE, r#"{"disable": ["noisy"], "hooks": []}"#);
+    let noisy = |command| {
+        let noisy = json!({"event": "*", "command": command, "name": "noisy"});
+        let other = json!({"event": "*", "command": command});
+        json!({"hooks": [noisy, other]}).to_string()
+    };
+    world.write(PROJECT, &noisy("one"));
+    let _watcher = watch(&world);
+    assert_eq!(commands(world.registry()), ["one"]);
+    world.write(FORGE, r#"{"disable": ["noisy"], "hooks": [}"#);
+    world.write(PROJECT, &noisy("two"));
+    become_(&world, &["two"]);
+}
+
+#[test]
+fn a_broken_file_of_another_tool_keeps_its_hooks() {
+    let world = World::new();
+    let off = json!({"disableAllHooks": true, "hooks": {}}).to_string();
+    let (first, second) = ("first.json", "second.json");
+    world.write(first, &settings("first"));
+    world.write(second, "{}");
+    world.write(FORGE, &file_of(&["one"]));
+    let tools = OtherTools::new([])
+        .with_home(world.path("home"))
+        .with_settings(compat::CLAUDE, world.path(first))
+        .with_settings(compat::CLAUDE, world.path(second))
+        .with_strict_guards();
+    let registry = Arc::clone(world.registry());
+    let config = config(&world).with_other_tools(tools);
+    let root = world.path("project");
+    let _watcher = config
+        .watch(registry, root, TrustPolicy::Everything)
+        .unwrap();
+    world.write(first, "{");
+    world.write(FORGE, &file_of(&["two"]));
+    become_(&world, &["two", "first"]);
+    let is_on = || world.registry().hooks()[1].enabled();
+    assert!(is_on());
+    world.write(second, &off);
+    eventually("it is switched off", || !is_on());
+    world.write(second, "{");
+    world.write(FORGE, &file_of(&["three"]));
+    become_(&world, &["three", "first"]);
+    assert!(!is_on());
+    world.write(second, "{}");
+    eventually("it is switched on", is_on);
+}
+
+/// The file of the revoked hooks, or that of a changed script.
+#[test]
+fn kept_hooks_of_a_project_need_their_approval() {
+    let world = World::new();
+    world.write("project/guard.sh", "echo ran\n");
+    world.write(PROJECT, &file_of(&["sh guard.sh"]));
+    let config = config(&world);
+    let store = config.trust_store().unwrap();
+    let root = world.path("project");
+    let approval = Approval::of(&root, config.load_project(&root)).unwrap();
+    store.approve(&approval).unwrap();
+    let policy = TrustPolicy::Approved(store.clone());
+    let registry = Arc::clone(world.registry());
+    let watcher = config.watch(registry, &root, policy).unwrap();
+    world.write(PROJECT, "{");
+    assert!(!next(&watcher).is_ok());
+    assert_eq!(world.fire(&custom("a:b"))[0].stdout.trim(), "ran");
+    world.write("project/guard.sh", "echo changed\n");
+    assert!(!world.fire(&custom("a:b"))[0].success());
+    world.write("project/guard.sh", "echo ran\n");
+    assert!(store.revoke(&root).unwrap());
+    eventually("it is skipped", || {
+        world.fire(&custom("a:b"))[0].skipped.is_some()
+    });
+}
+
 #[test]
 fn a_dropped_watcher_watches_nothing() {
     let world = World::new();
@@ -296,6 +433,7 @@ fn a_broken_clone_keeps_the_users_changes() {
 #[test]
 fn a_broken_file_keeps_no_revoked_hook() {
     let world = World::new();
+    world.write(FORGE, &file_of(&[]));
     world.write(PROJECT, &file_of(&["echo project"]));
     let config = config(&world);
     let store = config.trust_store().unwrap();
