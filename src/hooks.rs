@@ -72,8 +72,15 @@ pub struct HooksBuilder {
     config: HookConfig,
     vocabulary: Vocabulary,
     executor: HookExecutorBuilder,
-    project: Option<PathBuf>,
+    project: Option<ProjectRoot>,
     policy: Option<TrustPolicy>,
+}
+
+#[derive(Debug, Clone)]
+enum ProjectRoot {
+    At(PathBuf),
+    /// Searched for from this directory when the hooks are loaded.
+    From(PathBuf),
 }
 
 impl HooksBuilder {
@@ -97,7 +104,19 @@ impl HooksBuilder {
 
     /// Sets the root of the project whose hooks are loaded too. Default: no project.
     pub fn project(mut self, root: impl Into<PathBuf>) -> Self {
-        self.project = Some(root.into());
+        self.project = Some(ProjectRoot::At(root.into()));
+        self
+    }
+
+    /// Finds the root of the project in which `start` is, when the hooks are loaded: the nearest directory from `start`
+    /// upwards that has a hooks file of a project, of this profile or of a tool in [`other_tools`](Self::other_tools). The
+    /// directory with `.git` is the last one; if no directory up to there has a hooks file, it is the root. Without `.git`,
+    /// `start` is the root.
+    ///
+    /// Links in `start` are resolved, except on Windows. The user's home directory and those above it are not searched,
+    /// since hooks files there are the user's own, nor are more than 64 directories. [`Hooks::project`] returns the root.
+    pub fn discover_project(mut self, start: impl Into<PathBuf>) -> Self {
+        self.project = Some(ProjectRoot::From(start.into()));
         self
     }
 
@@ -147,6 +166,10 @@ impl HooksBuilder {
             .profile(config.profile().clone())
             .vocabulary(Arc::clone(&vocabulary))
             .build();
+        let project = self.project.map(|root| match root {
+            ProjectRoot::At(root) => root,
+            ProjectRoot::From(start) => config.discover_project(&start),
+        });
         let own_store = || config.trust_store().map(TrustPolicy::Approved);
         let hooks = Hooks {
             shared: Arc::new(Shared {
@@ -155,7 +178,7 @@ impl HooksBuilder {
                 executor,
                 config,
                 vocabulary,
-                project: self.project,
+                project,
             }),
         };
         hooks.reload();

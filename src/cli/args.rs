@@ -44,7 +44,7 @@ pub(crate) fn standalone(command: clap::Command) -> clap::Command {
         .help("Also use the hooks of these tools, for example `claude,codex`; those of the project need an \
              approval")
         .help_heading("Common options");
-    let default = "The project's root [default: the current directory]";
+    let default = "The project's root [default: that of the current directory]";
     let command = command.mut_arg("project", |project| project.help(default));
     let about = "Write, check and try hooks without the program that will run them";
     command.about(about).arg(profile).arg(other_tools)

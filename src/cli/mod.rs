@@ -77,7 +77,8 @@ pub fn run<A: Into<OsString>>(
 }
 
 /// Runs one command without a host, for the program `forge-hooks`. It uses the default names or those of
-/// `--profile NAME`, and the project of `--project DIR` or the current directory.
+/// `--profile NAME`, and the project of `--project DIR` or the one in which the current directory is
+/// ([`HooksBuilder::discover_project`](crate::HooksBuilder::discover_project)).
 pub fn run_standalone<A: Into<OsString>>(
     args: impl IntoIterator<Item = A>,
     io: &mut Io<'_>,
@@ -92,7 +93,8 @@ pub fn run_standalone<A: Into<OsString>>(
         if let Some(tools) = matches.get_many::<&'static Tool>(args::OTHER_TOOLS) {
             builder = builder.other_tools(OtherTools::new(tools.copied()));
         }
-        Ok(builder.project(context::directory(Path::new("."))?).load())
+        let start = context::directory(Path::new("."))?;
+        Ok(builder.discover_project(start).load())
     };
     ExitCode::from(run_parsed(command_line, args, io, hooks))
 }

@@ -218,6 +218,25 @@ impl HookConfig {
         first_existing(self.project_candidates(root.as_ref()))
     }
 
+    /// Returns the root of the project in which `start` is.
+    pub(crate) fn discover_project(&self, start: &Path) -> PathBuf {
+        places::nearest_project(start, |directory| self.has_project_file(directory))
+    }
+
+    fn has_project_file(&self, root: &Path) -> bool {
+        let others = self
+            .sources
+            .iter()
+            .flat_map(|it| it.files(Some(root), false));
+        let is_settings = |file: &SourceFile| {
+            let is_in_project = matches!(file.owner, Owner::Project | Owner::NamedInProject);
+            is_in_project && matches!(file.content, Content::Settings(_))
+        };
+        let others = others.filter(is_settings).map(|file| file.path);
+        let mut paths = self.project_candidates(root).into_iter().chain(others);
+        paths.any(|path| path.exists())
+    }
+
     /// Returns the hooks without any file: an empty list.
     #[must_use]
     pub fn default_hooks(&self) -> Vec<Hook> {

@@ -19,6 +19,38 @@ pub(super) fn below(directory: &Path, files: &[impl AsRef<Path>]) -> Vec<PathBuf
     paths.map(|path| path.components().collect()).collect()
 }
 
+/// The most directories in which a project is searched for.
+const MOST_LEVELS: usize = 64;
+
+/// Returns the nearest directory from `start` upwards that `holds_hooks`, up to the one with `.git`; else the one with
+/// `.git`. Without `.git` below the user's home directory, returns `start`.
+pub(super) fn nearest_project(start: &Path, holds_hooks: impl Fn(&Path) -> bool) -> PathBuf {
+    let start = resolved(start);
+    let home = home::home_dir().map(|home| resolved(&home));
+    let mut found = None;
+    for directory in start.ancestors().take(MOST_LEVELS) {
+        // What is there is the user's own, not a project's.
+        if home.as_deref() == Some(directory) {
+            break;
+        }
+        if found.is_none() && holds_hooks(directory) {
+            found = Some(directory);
+        }
+        if directory.join(".git").exists() {
+            return found.unwrap_or(directory).to_owned();
+        }
+    }
+    start
+}
+
+/// Returns the path without links. On Windows, links stay: `cmd` cannot run in a path that begins with `\\?\`.
+fn resolved(path: &Path) -> PathBuf {
+    if cfg!(windows) {
+        return absolute(path);
+    }
+    path.canonicalize().unwrap_or_else(|_| absolute(path))
+}
+
 pub(super) fn first_existing(candidates: Vec<PathBuf>) -> Option<PathBuf> {
     let existing = candidates.iter().find(|path| path.exists()).cloned();
     existing.or_else(|| candidates.into_iter().next())

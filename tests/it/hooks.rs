@@ -407,3 +407,69 @@ fn old_hooks_do_not_come_back() {
     });
     assert!(came_back.is_empty(), "{came_back:?}");
 }
+
+/// The root that is found from `start`.
+fn discovered(world: &World, start: &str) -> std::path::PathBuf {
+    let hooks = game(world).discover_project(world.path(start)).load();
+    let found = hooks.project().unwrap();
+    found
+        .strip_prefix(world.path("").canonicalize().unwrap())
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn a_project_is_found_upwards_to_its_git() {
+    let world = World::new();
+    let hooks_in = |directory: &str| {
+        let path = format!("{directory}/.mygame/hooks.json");
+        world.write(&path, &file(&[entry("level:loaded", "exit 0")]));
+    };
+    std::fs::create_dir_all(world.path("outer/repo/package/src")).unwrap();
+    hooks_in("outer");
+    let start = "outer/repo/package/src";
+    assert_eq!(discovered(&world, start), world_path(start), "no `.git`");
+    world.write("outer/repo/.git", "gitdir: elsewhere");
+    assert_eq!(discovered(&world, start), world_path("outer/repo"));
+    hooks_in("outer/repo");
+    assert_eq!(discovered(&world, start), world_path("outer/repo"));
+    hooks_in("outer/repo/package");
+    assert_eq!(discovered(&world, start), world_path("outer/repo/package"));
+    assert_eq!(
+        discovered(&world, "outer/repo"),
+        world_path("outer/repo"),
+        "never downwards"
+    );
+    let hooks = game(&world).discover_project(world.path(start)).load();
+    assert_eq!(hooks.report().unapproved, ["level:loaded"]);
+}
+
+fn world_path(path: &str) -> &std::path::Path {
+    std::path::Path::new(path)
+}
+
+#[cfg(unix)]
+#[test]
+fn links_to_a_project_are_resolved() {
+    let world = World::new();
+    std::fs::create_dir_all(world.path("repo/.git")).unwrap();
+    std::fs::create_dir_all(world.path("repo/src")).unwrap();
+    std::fs::create_dir_all(world.path("other/.git")).unwrap();
+    std::os::unix::fs::symlink(world.path("repo/src"), world.path("other/link")).unwrap();
+    assert_eq!(discovered(&world, "other/link"), world_path("repo"));
+}
+
+#[test]
+fn files_of_other_tools_mark_a_project() {
+    let world = World::new();
+    std::fs::create_dir_all(world.path("repo/.git")).unwrap();
+    std::fs::create_dir_all(world.path("repo/package/src")).unwrap();
+    world.write("repo/package/.claude/settings.json", "{}");
+    let start = "repo/package/src";
+    assert_eq!(discovered(&world, start), world_path("repo"));
+    let hooks = game(&world)
+        .discover_project(world.path(start))
+        .other_tools([forge_hooks::compat::CLAUDE])
+        .load();
+    assert!(hooks.project().unwrap().ends_with("repo/package"));
+}

@@ -219,3 +219,33 @@ fn templates_are_added_at_the_end() {
         "{unknown:?}"
     );
 }
+
+/// Lists the hooks from this directory, and returns their files.
+fn listed_from(user: &User, directory: &str) -> Vec<String> {
+    std::fs::create_dir_all(user.path(directory)).unwrap();
+    let mut list = user.command(&["list", "--json"]);
+    let printed = user.printed(list.current_dir(user.path(directory)).output().unwrap());
+    let files = printed.json()["files"].clone();
+    serde_json::from_value(files).unwrap()
+}
+
+#[test]
+fn the_project_is_found_from_below() {
+    let user = User::with_project_file(GUARDED);
+    let below = "project/package/src";
+    assert_eq!(listed_from(&user, below), [""; 0]);
+    std::fs::create_dir(user.path("project/.git")).unwrap();
+    let expected = ["[DIR]/project/.src/forge/hooks.json"];
+    assert_eq!(listed_from(&user, below), expected);
+}
+
+#[test]
+fn the_users_home_is_no_project() {
+    let user = User::new();
+    user.write("home/.src/forge/hooks.json", GUARDED);
+    user.write("home/.git/HEAD", "");
+    assert_eq!(listed_from(&user, "home/notes"), [""; 0]);
+    user.write("home/notes/.src/forge/hooks.json", GUARDED);
+    let expected = ["[DIR]/home/notes/.src/forge/hooks.json"];
+    assert_eq!(listed_from(&user, "home/notes"), expected);
+}
