@@ -133,6 +133,34 @@ impl HooksBuilder {
         self
     }
 
+    /// Sets the path of the administrator's file. Default: `/etc/NAME/hooks.json` with the name of the profile; none on
+    /// Windows, where any user can create directories in `%ProgramData%`.
+    ///
+    /// Its hooks come before those of other files. No `disable` or `enabled` of another file and no variable switches them
+    /// off: only `disable` and `enabled` in the file itself, which also disables hooks of other files by name. A missing file
+    /// is not an error; one that cannot be used blocks, as a user's does. See [`Hook::is_system`](crate::Hook::is_system).
+    ///
+    /// On Unix, the file and its directories must belong to root, and no other user may be able to write them. Only if the
+    /// path is set here, they may also belong to the current user, who can then change the file. On Windows, this is not
+    /// checked.
+    pub fn system_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.config = self.config.with_system_file(path);
+        self
+    }
+
+    /// Reads no administrator's file.
+    pub fn without_system_file(mut self) -> Self {
+        self.config = self.config.without_system_file();
+        self
+    }
+
+    /// Sets the names of the host.
+    #[cfg(feature = "cli")]
+    pub(crate) fn profile(mut self, profile: AppProfile) -> Self {
+        self.config = self.config.with_profile(profile);
+        self
+    }
+
     /// Also loads hooks that were written for other tools, as in `[compat::CLAUDE]`; see [`OtherTools`]. Default: none.
     pub fn other_tools(mut self, tools: impl Into<OtherTools>) -> Self {
         self.config = self.config.with_other_tools(tools);

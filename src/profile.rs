@@ -54,16 +54,7 @@ impl AppProfile {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         let name = name.into();
-        let directory: String = name
-            .chars()
-            .map(|c| {
-                if c.is_alphanumeric() || matches!(c, '_' | '-') {
-                    c
-                } else {
-                    '-'
-                }
-            })
-            .collect();
+        let directory = directory_name(&name);
         Self {
             env_prefixes: vec![variable_name(&name)],
             global_files: vec![Path::new(&directory).join("hooks.json")],
@@ -137,11 +128,29 @@ impl AppProfile {
         &self.project_files
     }
 
+    /// The path of the administrator's file: `/etc/NAME/hooks.json`, with the characters of [`new`](Self::new). None on
+    /// Windows, where any user can create directories in `%ProgramData%`, and for an empty name.
+    pub(crate) fn system_file(&self) -> Option<PathBuf> {
+        let has_place = cfg!(unix) && !self.name.is_empty();
+        has_place.then(|| {
+            Path::new("/etc")
+                .join(directory_name(&self.name))
+                .join("hooks.json")
+        })
+    }
+
     /// Returns whether hooks also receive the variables without a prefix.
     #[must_use]
     pub fn short_names(&self) -> bool {
         self.short_names
     }
+}
+
+/// Returns the text with `-` for characters that a directory's name cannot contain.
+fn directory_name(text: &str) -> String {
+    let is_kept = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let chars = text.chars();
+    chars.map(|c| if is_kept(c) { c } else { '-' }).collect()
 }
 
 /// Returns the text in capitals, with `_` for characters that a variable's name cannot contain.
@@ -173,6 +182,9 @@ mod tests {
             profile.global_files(),
             [Path::new("---my-game-2/hooks.json")]
         );
+        let system = cfg!(unix).then(|| "/etc/---my-game-2/hooks.json".into());
+        assert_eq!(profile.system_file(), system);
+        assert_eq!(AppProfile::new("").system_file(), None);
         assert_eq!(AppProfile::new("2048").env_prefixes(), ["_2048"]);
     }
 }

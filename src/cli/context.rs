@@ -92,17 +92,9 @@ impl Context<'_> {
         Ok(hooks)
     }
 
-    /// Returns a builder with the host's vocabulary and its directory for the user's files.
+    /// Returns a builder with the host's vocabulary, its directory for the user's files, and its administrator's file.
     fn builder(&self, profile: AppProfile) -> HooksBuilder {
-        let vocabulary = self.hooks.vocabulary();
-        let mut builder = Hooks::builder(profile).tools(vocabulary.tools());
-        for event in vocabulary.events() {
-            builder = builder.event(event.clone());
-        }
-        match self.hooks.config().config_home() {
-            Some(directory) => builder.config_home(directory),
-            None => builder,
-        }
+        self.hooks.to_builder().profile(profile).other_tools([])
     }
 
     /// Builds an executor with the host's names and events, and the working directory of `found`.
@@ -117,6 +109,8 @@ impl Context<'_> {
         };
         // If the host does not let a variable disable hooks, neither do the commands.
         let executor = executor.allow_disable(self.disabled_by().is_some());
+        // Its registry has the hooks already.
+        let builder = builder.without_system_file();
         builder.executor(executor).load().executor().clone()
     }
 

@@ -30,7 +30,7 @@ pub(crate) fn run(
         terminal.json(&json!({"files": files, "hooks": hooks, "problems": problems}))?;
         return Ok(Ended::Fine);
     }
-    terminal.note_disabled(context.disabled_by())?;
+    terminal.note_disabled(context.disabled_by(), &found)?;
     for (number, listed) in hooks.iter().enumerate() {
         if number > 0 {
             writeln!(terminal)?;

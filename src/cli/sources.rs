@@ -75,7 +75,7 @@ fn state_of(hook: &Hook, disabled: &[String]) -> State {
     if !hook.enabled() {
         return State::Disabled;
     }
-    if hook.name().is_some_and(is_listed) {
+    if !hook.is_system() && hook.name().is_some_and(is_listed) {
         return State::DisabledByName;
     }
     match hook.gate().map(|gate| gate.check(hook)) {

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 
 use crate::cli::files::{self, short, text_up_to};
 use crate::cli::io::{Io, Terminals};
-use crate::{LoadReport, printable_json};
+use crate::{Hooks, LoadReport, printable_json};
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -144,12 +144,21 @@ impl<'a> Terminal<'a> {
         writeln!(self.errors, "{text}")
     }
 
-    /// Notes that a variable disables all hooks, if there is one.
-    pub(crate) fn note_disabled(&mut self, disabled_by: Option<&str>) -> io::Result<()> {
-        match disabled_by {
-            Some(variable) => self.note(format_args!("no hook runs: `{variable}` is set")),
-            None => Ok(()),
-        }
+    /// Notes that a variable disables all hooks but the administrator's, if there is one.
+    pub(crate) fn note_disabled(
+        &mut self,
+        disabled_by: Option<&str>,
+        found: &Hooks,
+    ) -> io::Result<()> {
+        let Some(variable) = disabled_by else {
+            return Ok(());
+        };
+        let has_system = found.registry().hooks().iter().any(|it| it.is_system());
+        let what = match has_system {
+            true => "only the administrator's hooks run",
+            false => "no hook runs",
+        };
+        self.note(format_args!("{what}: `{variable}` is set"))
     }
 
     /// Writes the problems of hooks files to standard error.

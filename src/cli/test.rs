@@ -47,7 +47,7 @@ pub(crate) fn run(
     }
     let hooks = context.load()?;
     terminal.problems(&hooks.report())?;
-    terminal.note_disabled(context.disabled_by())?;
+    terminal.note_disabled(context.disabled_by(), &hooks)?;
     let executor = HookExecutor::builder().registry(Arc::clone(hooks.registry()));
     let executor = context.executor(&hooks, executor);
     let mut judged = Vec::new();

@@ -25,6 +25,8 @@ const MOST_PROBLEMS: usize = 1000;
 /// Whose file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
+    /// No other file switches its hooks off.
+    Administrator,
     /// It needs no approval.
     User,
     /// Its hooks need an approval.
@@ -123,6 +125,14 @@ impl Loaded {
 
     pub(super) fn usable(&self) -> impl Iterator<Item = &Item> {
         self.items.iter().filter(|item| !item.is_placeholder)
+    }
+
+    /// Makes all hooks those of the administrator.
+    pub(super) fn mark_system(&mut self) {
+        self.owner = Owner::Administrator;
+        for item in &mut self.items {
+            item.hook = Arc::new(Hook::clone(&item.hook).with_system());
+        }
     }
 
     /// Changes each usable hook, and reports its error, if `change` returns one.

@@ -123,10 +123,20 @@ pub(crate) mod reading {
 pub struct HookConfig {
     profile: AppProfile,
     config_home: Option<PathBuf>,
+    system_file: SystemFile,
     placeholders: bool,
     sources: Vec<Arc<dyn Source>>,
     vocabulary: Arc<Vocabulary>,
     approve_command: Option<String>,
+}
+
+/// Where the administrator's file is.
+#[derive(Debug, Clone)]
+enum SystemFile {
+    OfProfile,
+    At(PathBuf),
+    /// None is read.
+    Nowhere,
 }
 
 /// Has the names of the specification.
@@ -143,6 +153,7 @@ impl HookConfig {
         Self {
             profile,
             config_home: None,
+            system_file: SystemFile::OfProfile,
             placeholders: true,
             sources: Vec::new(),
             vocabulary: Arc::default(),
@@ -162,6 +173,37 @@ impl HookConfig {
     #[must_use]
     pub fn config_home(&self) -> Option<&Path> {
         self.config_home.as_deref()
+    }
+
+    /// Sets the path of the administrator's file; see [`HooksBuilder::system_file`](crate::HooksBuilder::system_file).
+    #[must_use]
+    pub fn with_system_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.system_file = SystemFile::At(path.into());
+        self
+    }
+
+    /// Reads no administrator's file.
+    #[must_use]
+    pub fn without_system_file(mut self) -> Self {
+        self.system_file = SystemFile::Nowhere;
+        self
+    }
+
+    /// The path of the administrator's file, whether it exists or not. None if no such file is read.
+    #[must_use]
+    pub fn system_path(&self) -> Option<PathBuf> {
+        match &self.system_file {
+            SystemFile::OfProfile => self.profile.system_file(),
+            SystemFile::At(path) => Some(path.clone()),
+            SystemFile::Nowhere => None,
+        }
+    }
+
+    /// Sets the names of the host.
+    #[cfg(feature = "cli")]
+    pub(crate) fn with_profile(mut self, profile: AppProfile) -> Self {
+        self.profile = profile;
+        self
     }
 
     /// Sets whether [`load_into`](HookConfig::load_into) registers a placeholder hook, which always fails,
@@ -274,8 +316,8 @@ impl HookConfig {
         hooks
     }
 
-    /// Registers the user's hooks and then the project's, atomically, after the hooks that are registered
-    /// already.
+    /// Registers the administrator's hooks ([`HooksBuilder::system_file`](crate::HooksBuilder::system_file)), then the
+    /// user's and then the project's, atomically, after the hooks that are registered already.
     ///
     /// For an entry that cannot be used, a placeholder hook with the entry's pattern (in lower case) is
     /// registered, or with `*` if the pattern cannot be read. For a file that cannot be used, a placeholder
@@ -287,7 +329,7 @@ impl HookConfig {
     /// without any approval gets no placeholder hooks.
     ///
     /// If the user's file lists a name in `"disable"`, no hook with this name is registered, from whatever
-    /// file. (The other loading methods return it, for programs that edit hooks.)
+    /// file except the administrator's, whose own `"disable"` counts for all files. (The other loading methods return it, for programs that edit hooks.)
     pub fn load_into(
         &self,
         registry: &HookRegistry,
@@ -318,13 +360,14 @@ impl HookConfig {
         }
     }
 
-    /// Reads the files that exist, in the order of their hooks. Without a root or a policy, reads only the user's.
+    /// Reads the files that exist, in the order of their hooks. Without a root or a policy, reads no project's.
     fn read_files(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Vec<Loaded> {
         let of_project = match policy {
             Some(TrustPolicy::Everything) => Compiled::Enabled,
             _ => Compiled::None,
         };
-        let mut files = self.read_global();
+        let mut files: Vec<Loaded> = self.read_system().into_iter().collect();
+        files.extend(self.read_global());
         if let (Some(root), Some(_)) = (root, policy) {
             files.extend(self.read_project(root, of_project));
         }
@@ -340,8 +383,11 @@ impl HookConfig {
         policy: Option<&TrustPolicy>,
     ) -> LoadedHooks {
         sources::switch_project(&mut files);
-        let named = files.iter().flat_map(|file| &file.disable);
-        let disable: HashSet<String> = named.cloned().collect();
+        let disable = disabled(files.iter());
+        let of_system = files
+            .iter()
+            .filter(|file| file.owner == Owner::Administrator);
+        let disable_of_system = disabled(of_system);
         let mut admission = Admission::default();
         if let Some(root) = root {
             self.admit_project(root, policy, &disable, &mut files, &mut admission);
@@ -360,13 +406,17 @@ impl HookConfig {
         report.unapproved = admission.unapproved;
         hooks.extend(admission.vanished.into_iter().map(Arc::new));
         hooks.retain(|hook| {
-            let disabled = hook.name().filter(|name| disable.contains(*name));
+            let names = match hook.is_system() {
+                true => &disable_of_system,
+                false => &disable,
+            };
+            let disabled = hook.name().filter(|name| names.contains(*name));
             report.disabled.extend(disabled.map(str::to_owned));
             disabled.is_none()
         });
         if !report.disabled.is_empty() {
             let names = report.disabled.join(", ");
-            info!("hooks disabled by the user's file: {}", printable(&names));
+            info!("hooks disabled by name: {}", printable(&names));
         }
         report.in_use = report::in_use(&hooks);
         LoadedHooks { report, hooks }
@@ -542,6 +592,22 @@ impl HookConfig {
         hooks
     }
 
+    fn read_system(&self) -> Option<Loaded> {
+        let path = self.system_path()?;
+        let mut loaded = reader::load(&path, None, self.host(), Compiled::Enabled)?;
+        #[cfg(unix)]
+        {
+            let or_user = matches!(self.system_file, SystemFile::At(_));
+            if let Err(words) = crate::files::check_system(&path, or_user) {
+                let words = format!("the file {words}");
+                loaded.give_up(Problem::new(Severity::Error, &path, words));
+                loaded.disable.clear();
+            }
+        }
+        loaded.mark_system();
+        Some(loaded)
+    }
+
     fn read_global(&self) -> Vec<Loaded> {
         let paths = self.global_candidates().into_iter();
         let load = |path: PathBuf| reader::load(&path, None, self.host(), Compiled::Enabled);
@@ -586,6 +652,11 @@ impl HookConfig {
 struct LoadedHooks {
     report: LoadReport,
     hooks: Vec<Arc<Hook>>,
+}
+
+/// Returns the names of the hooks that these files disable.
+fn disabled<'a>(files: impl Iterator<Item = &'a Loaded>) -> HashSet<String> {
+    files.flat_map(|file| &file.disable).cloned().collect()
 }
 
 fn log_problem(problem: &Problem) {

@@ -300,7 +300,8 @@ impl Watching {
 
     /// Returns the paths of the files, whether they exist or not.
     fn find_files(&self) -> Vec<PathBuf> {
-        let mut files = self.config.global_candidates();
+        let mut files: Vec<_> = self.config.system_path().into_iter().collect();
+        files.extend(self.config.global_candidates());
         if let Some(root) = &self.root {
             files.extend(self.config.project_candidates(root));
         }

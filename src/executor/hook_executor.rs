@@ -86,7 +86,8 @@ impl HookExecutor {
         &self.shared.registry
     }
 
-    /// The environment variable with which the user has disabled all hooks, so that a host can show it.
+    /// The environment variable with which the user has disabled all hooks except
+    /// [those of the administrator](Hook::is_system), so that a host can show it.
     /// None if it is not set or the host does not [allow](crate::HookExecutorBuilder::allow_disable)
     /// it. The executor reads it when it is built. Every event that would have had hooks is logged, as
     /// a warning if they could have blocked it.
@@ -128,13 +129,18 @@ impl HookExecutor {
         hooks
     }
 
-    /// Returns none if the user has disabled all hooks, and logs that.
+    /// If the user has disabled all hooks, returns only those of the administrator, and logs that.
     fn hooks_to_run(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
-        let hooks = self.hooks_for(event);
-        let (Some(variable), false) = (self.disabled_by(), hooks.is_empty()) else {
+        let mut hooks = self.hooks_for(event);
+        let Some(variable) = self.disabled_by() else {
             return hooks;
         };
-        let (name, count) = (&event.event_type, hooks.len());
+        let found = hooks.len();
+        hooks.retain(|hook| hook.is_system());
+        let (name, count) = (&event.event_type, found - hooks.len());
+        if count == 0 {
+            return hooks;
+        }
         let level = if self.core().vocabulary.can_block(name) {
             Level::Warn
         } else {
@@ -144,14 +150,17 @@ impl HookExecutor {
             level,
             "{count} hooks on {name} were not run, because `{variable}` is set"
         );
-        Vec::new()
+        hooks
     }
 
     /// Whether a hook would redact the tool output in this event.
     pub(crate) fn redacts_output(&self, event: &HookEvent) -> bool {
+        let runs = |hook: &Hook| hook.is_system() || self.disabled_by().is_none();
         event.event_type == EventType::ToolPostExecute
-            && self.disabled_by().is_none()
-            && self.hooks_for(event).iter().any(|hook| redacts(hook))
+            && self
+                .hooks_for(event)
+                .iter()
+                .any(|hook| redacts(hook) && runs(hook))
     }
 
     /// Runs the hooks for this event on this thread, and returns when they have ended. Takes at

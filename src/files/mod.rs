@@ -12,5 +12,5 @@ mod regular;
 pub(crate) use atomic::{NewFile, end_of_links, replace};
 pub(crate) use lock::lock;
 #[cfg(unix)]
-pub(crate) use ownership::check;
+pub(crate) use ownership::{check, check_system};
 pub(crate) use regular::open;

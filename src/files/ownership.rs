@@ -42,6 +42,53 @@ pub(crate) fn check(path: &Path, metadata: &Metadata) -> Result<Warning, String>
     }))
 }
 
+/// The most links that are followed.
+const MOST_LINKS: usize = 40;
+
+/// Checks that only root could have written the administrator's file, or replaced it; or the user too, if `or_user`.
+/// Access control lists are not checked.
+pub(crate) fn check_system(path: &Path, or_user: bool) -> Result<(), String> {
+    let mut path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for _ in 0..MOST_LINKS {
+        let directory = path.parent().unwrap_or(&path);
+        let directory = directory.canonicalize().map_err(unreadable)?;
+        for above in directory.ancestors() {
+            check_owner(above, STICKY, or_user)?;
+        }
+        match path.read_link() {
+            Ok(target) => path = directory.join(target),
+            Err(_) => return check_owner(&path, 0, or_user),
+        }
+    }
+    Err("is behind too many links".to_owned())
+}
+
+/// `safe` are the mode bits that make a directory safe that others can write.
+fn check_owner(path: &Path, safe: u32, or_user: bool) -> Result<(), String> {
+    let metadata = path.metadata().map_err(unreadable)?;
+    let shown = path.display();
+    let owner = metadata.uid();
+    let is_user = or_user && owner == rustix::process::geteuid().as_raw();
+    if owner != 0 && !is_user {
+        let fix = command("chown", "root", path);
+        return Err(format!(
+            "is not only the administrator's: `{shown}` belongs to user {owner}; run `{fix}`"
+        ));
+    }
+    let mode = metadata.mode();
+    if mode & (WORLD_WRITABLE | GROUP_WRITABLE) != 0 && mode & safe == 0 {
+        let fix = command("chmod", "go-w", path);
+        return Err(format!(
+            "is not only the administrator's: other users can write `{shown}`; run `{fix}`"
+        ));
+    }
+    Ok(())
+}
+
+fn unreadable(error: std::io::Error) -> String {
+    format!("cannot be checked: {error}")
+}
+
 fn check_directory(directory: &Path) -> Result<(), String> {
     // A directory without readable metadata is not world-writable.
     let mode = directory.metadata().map_or(0, |metadata| metadata.mode());

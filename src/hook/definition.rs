@@ -235,11 +235,20 @@ pub struct Hook {
     /// Shared by the hooks of a file.
     pub(super) base_dir: Option<Arc<Path>>,
     pub(super) gate: Option<Arc<dyn Gate>>,
-    /// The gate never lets the hook run.
-    pub(super) is_closed: bool,
-    /// The gate is that of an approval.
-    pub(super) is_approved: bool,
+    pub(super) gate_kind: GateKind,
+    pub(super) is_system: bool,
     pub(super) fingerprint: Fingerprint,
+}
+
+/// What is known about a hook's gate without asking it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GateKind {
+    /// No gate, or one of a host.
+    Other,
+    /// That of an approval.
+    Approval,
+    /// It never lets the hook run.
+    Closed,
 }
 
 impl Hook {
@@ -294,8 +303,8 @@ impl Hook {
             source: None,
             base_dir: None,
             gate: None,
-            is_closed: false,
-            is_approved: false,
+            gate_kind: GateKind::Other,
+            is_system: false,
             fingerprint: Fingerprint::default(),
         }
     }
@@ -460,8 +469,7 @@ impl Hook {
     pub fn with_gate(self, gate: Arc<dyn Gate>) -> Self {
         self.with(|hook| {
             hook.gate = Some(gate);
-            hook.is_closed = false;
-            hook.is_approved = false;
+            hook.gate_kind = GateKind::Other;
         })
     }
 
@@ -618,7 +626,7 @@ impl Hook {
         let of_when = || self.extras.when.as_ref()?.refusal();
         let refusal = own.or_else(of_when);
         // Finding out may take time, which a hook that never runs is not worth.
-        if self.is_closed {
+        if self.is_closed() {
             return refusal;
         }
         refusal.or_else(|| self.protocol_fault())

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::condition::{Allowance, Condition};
-use super::definition::{Gate, Hook};
+use super::definition::{Gate, GateKind, Hook};
 use super::error::HookError;
 use super::parts::FailurePolicy;
 use super::when::{NotCompiled, When};
@@ -69,7 +69,7 @@ impl Hook {
     #[must_use]
     pub fn mismatches(&self, event: &HookEvent, can_block: bool) -> Vec<Mismatch> {
         let mut found = self.pattern().mismatches(event);
-        if !found.is_empty() || self.is_closed {
+        if !found.is_empty() || self.is_closed() {
             return found;
         }
         if let Some(when) = &self.extras.when {
@@ -100,7 +100,7 @@ impl Hook {
     /// Returns whether the conditions and the protocol match an event that the pattern matches.
     pub(crate) fn is_when_met(&self, event: &HookEvent, can_block: bool) -> bool {
         let is_met =
-            |when: &Arc<When>| self.is_closed || when.is_met(event, self.guards(can_block));
+            |when: &Arc<When>| self.is_closed() || when.is_met(event, self.guards(can_block));
         self.extras.when.as_ref().is_none_or(is_met) && self.protocol_mismatch(event).is_none()
     }
 
@@ -119,27 +119,45 @@ impl Hook {
 
     /// Sets the gate of an approved hook.
     pub(crate) fn with_approval(self, gate: Arc<dyn Gate>) -> Self {
-        self.with_gate(gate).with(|hook| hook.is_approved = true)
+        self.with_gate(gate)
+            .with(|hook| hook.gate_kind = GateKind::Approval)
     }
 
     /// Sets a gate that never lets the hook run. The hook's conditions are not compiled, which would take
     /// time, and count as met.
     pub(crate) fn with_closed_gate(self, gate: Arc<dyn Gate>) -> Self {
-        self.with_gate(gate).with(|hook| hook.is_closed = true)
+        self.with_gate(gate)
+            .with(|hook| hook.gate_kind = GateKind::Closed)
     }
 
     /// Whether the hook's gate is that of an approval.
     pub(crate) fn has_approval(&self) -> bool {
-        self.is_approved
+        self.gate_kind == GateKind::Approval
     }
 
     /// Returns whether the hook has no gate, or has been approved. It may still have changed since.
     pub(crate) fn is_approved(&self) -> bool {
-        self.gate().is_none() || self.is_approved
+        self.gate().is_none() || self.has_approval()
     }
 
     /// Returns whether an executor may run the hook, as far as this is known without an event.
     pub(crate) fn may_run(&self) -> bool {
-        self.enabled() && !self.is_closed
+        self.enabled() && !self.is_closed()
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.gate_kind == GateKind::Closed
+    }
+
+    /// Marks a hook of the administrator's file.
+    pub(crate) fn with_system(self) -> Self {
+        self.with(|hook| hook.is_system = true)
+    }
+
+    /// Returns whether the hook is from the administrator's file
+    /// ([`HooksBuilder::system_file`](crate::HooksBuilder::system_file)): no other file and no variable switches it off.
+    #[must_use]
+    pub fn is_system(&self) -> bool {
+        self.is_system
     }
 }

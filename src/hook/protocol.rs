@@ -100,7 +100,7 @@ impl Hook {
     ) -> Option<ProtocolMismatch<'a>> {
         let protocol = self.protocol()?;
         // A hook that never runs is not worth what it takes to compile its expressions.
-        if !self.is_closed {
+        if !self.is_closed() {
             let _ = self.protocol_fault();
         }
         catch_unwind(AssertUnwindSafe(|| protocol.mismatch(event))).unwrap_or(None)

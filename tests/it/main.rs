@@ -68,6 +68,7 @@ mod schema;
 mod shutdown;
 mod submit;
 mod support;
+mod system_file;
 mod templates;
 mod tidy;
 mod tidy_cycles;

@@ -112,7 +112,7 @@ impl Chain<'_> {
 
     /// Why a hook for this event does not run.
     fn why_not(&self, hook: &Arc<Hook>) -> Option<String> {
-        if let Some(variable) = self.disabled_by {
+        if let Some(variable) = self.disabled_by.filter(|_| !hook.is_system()) {
             return Some(format!("`{variable}` is set"));
         }
         if self.position(hook).is_none() {

@@ -48,7 +48,7 @@ pub(crate) fn run(
         return dry_run::run(args, &event, context, &hooks, terminal);
     }
     terminal.problems(&hooks.report())?;
-    terminal.note_disabled(context.disabled_by())?;
+    terminal.note_disabled(context.disabled_by(), &hooks)?;
     if let Some(events) = args.resident {
         return resident::run(events, event, context, &hooks, args.json, terminal);
     }
@@ -221,7 +221,8 @@ impl Fired {
         let executor = firing.context.executor(found, executor);
         let is_disabled = executor.disabled_by().is_some();
         let mut hooks = executor.hooks_for(&event);
-        hooks.retain(|hook| !is_disabled && (with_background || !hook.background()));
+        hooks.retain(|hook| hook.is_system() || !is_disabled);
+        hooks.retain(|hook| with_background || !hook.background());
         let event = Arc::new(event);
         let updates = sender.clone();
         let tell = move |update: HookUpdate<'_>| {

@@ -40,7 +40,7 @@ pub(super) fn run(
             .with_fix("leave `--resident` out"));
     }
     let mut hooks = found.executor().hooks_for(&event);
-    hooks.retain(|_| context.disabled_by().is_none());
+    hooks.retain(|hook| hook.is_system() || context.disabled_by().is_none());
     let (hooks, others): (Vec<_>, Vec<_>) = hooks.into_iter().partition(|hook| hook.resident());
     let _ = terminal.interrupted();
     let event = Arc::new(event);

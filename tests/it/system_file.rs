@@ -1,0 +1,216 @@
+//! The administrator's file: nothing of a user or a project switches its hooks off.
+
+use forge_hooks::{AppProfile, Hooks, HooksBuilder, TrustPolicy};
+use serde_json::{Value, json};
+
+use crate::support::{World, alone_with, blocking_event};
+
+const SYSTEM: &str = "etc/mygame/hooks.json";
+const USERS: &str = "config/mygame/hooks.json";
+const PROJECTS: &str = "project/.mygame/hooks.json";
+
+fn host(world: &World) -> HooksBuilder {
+    Hooks::builder(AppProfile::new("mygame"))
+        .config_home(world.path("config"))
+        .project(world.path("project"))
+        .trust(TrustPolicy::Everything)
+        .system_file(world.path(SYSTEM))
+}
+
+fn guard(name: &str) -> Value {
+    json!({"event": "*", "command": format!("echo {name} >&2; exit 1"), "name": name})
+}
+
+fn file(entries: &[Value]) -> String {
+    json!({"hooks": entries}).to_string()
+}
+
+fn names(hooks: &Hooks) -> Vec<String> {
+    let hooks = hooks.registry().hooks();
+    let names = hooks.iter().map(|hook| hook.name().unwrap_or_default());
+    names.map(str::to_owned).collect()
+}
+
+/// Returns why the event is blocked; none if it is not.
+fn blocked(hooks: &Hooks) -> Option<String> {
+    let outcome = hooks.execute(&blocking_event());
+    outcome.reason().map(str::to_owned)
+}
+
+#[test]
+fn its_hooks_come_first() {
+    let world = World::new();
+    assert!(host(&world).load().report().files.is_empty(), "no file");
+    world.write(PROJECTS, &file(&[guard("project")]));
+    world.write(USERS, &file(&[guard("user")]));
+    world.write(SYSTEM, &file(&[guard("system")]));
+    let hooks = host(&world).load();
+    assert_eq!(names(&hooks), ["system", "user", "project"]);
+    let files = [world.path(SYSTEM), world.path(USERS), world.path(PROJECTS)];
+    assert_eq!(hooks.report().files, files);
+    let marked: Vec<_> = hooks
+        .registry()
+        .hooks()
+        .iter()
+        .map(|it| it.is_system())
+        .collect();
+    assert_eq!(marked, [true, false, false]);
+    assert_eq!(hooks.to_builder().load().report().files.len(), 2);
+    let without = host(&world).without_system_file().load();
+    assert_eq!(names(&without), ["user", "project"]);
+    let config = hooks.config();
+    assert_eq!(
+        config.load_global().len(),
+        1,
+        "it is not saved with the user's"
+    );
+}
+
+#[test]
+fn no_list_of_names_disables_its_hooks() {
+    let world = World::new();
+    world.write(SYSTEM, &file(&[guard("one"), guard("two")]));
+    let disable = json!({"disable": ["one", "two"], "hooks": [guard("two")]});
+    world.write(USERS, &disable.to_string());
+    world.write(PROJECTS, &disable.to_string());
+    let hooks = host(&world).load();
+    assert_eq!(names(&hooks), ["one", "two"]);
+    assert!(hooks.registry().hooks().iter().all(|it| it.is_system()));
+    assert_eq!(blocked(&hooks).unwrap(), "one");
+}
+
+#[test]
+fn it_disables_hooks_of_any_file() {
+    let world = World::new();
+    let mut off = guard("off");
+    off["enabled"] = json!(false);
+    let system = json!({"disable": ["own", "theirs"], "hooks": [guard("own"), off]});
+    world.write(SYSTEM, &system.to_string());
+    world.write(USERS, &file(&[guard("theirs"), guard("own")]));
+    let hooks = host(&world).load();
+    assert_eq!(names(&hooks), ["off"]);
+    assert_eq!(hooks.report().disabled, ["own", "theirs", "own"]);
+    assert_eq!(blocked(&hooks), None);
+}
+
+#[test]
+fn a_variable_does_not_disable_its_hooks() {
+    let test = "system_file::a_variable_does_not_disable_its_hooks";
+    if !alone_with(test, &[("MYGAME_HOOKS_DISABLE", "1")]) {
+        return;
+    }
+    let world = World::new();
+    world.write(USERS, &file(&[guard("user")]));
+    let ran = |hooks: &Hooks| hooks.execute(&blocking_event()).results().len();
+    assert_eq!(ran(&host(&world).load()), 0);
+    for system in [&file(&[guard("system")]), "{"] {
+        world.write(SYSTEM, system);
+        let hooks = host(&world).load();
+        assert_eq!(hooks.executor().disabled_by(), Some("MYGAME_HOOKS_DISABLE"));
+        assert_eq!(ran(&hooks), 1);
+        let handle = hooks.submit(blocking_event()).unwrap();
+        assert!(!handle.wait().allowed());
+    }
+}
+
+#[test]
+fn a_broken_one_blocks() {
+    let world = World::new();
+    world.write(USERS, r#"{"disable": ["guard"], "hooks": []}"#);
+    let entry = r#"{"hooks": [{"event": "*", "name": "guard"}]}"#;
+    for broken in ["{", "[]", entry] {
+        world.write(SYSTEM, broken);
+        let hooks = host(&world).load();
+        assert!(!hooks.report().is_ok());
+        assert!(blocked(&hooks).unwrap().contains(SYSTEM), "{broken}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn one_that_others_can_write_is_not_used() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let world = World::new();
+    world.write(SYSTEM, &file(&[]));
+    let set = |path: &str, mode| {
+        let mode = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(world.path(path), mode).unwrap();
+    };
+    set("etc", 0o755);
+    set("etc/mygame", 0o755);
+    set(SYSTEM, 0o644);
+    assert_eq!(blocked(&host(&world).load()), None);
+    for (path, mode) in [
+        (SYSTEM, 0o664),
+        (SYSTEM, 0o646),
+        ("etc/mygame", 0o775),
+        ("etc", 0o777),
+    ] {
+        let before = if path == SYSTEM { 0o644 } else { 0o755 };
+        set(path, mode);
+        let why = blocked(&host(&world).load()).unwrap();
+        assert!(why.contains("chmod"), "{why}");
+        set(path, before);
+    }
+    std::fs::create_dir(world.path("open")).unwrap();
+    std::fs::rename(world.path(SYSTEM), world.path("open/target.json")).unwrap();
+    symlink(world.path("open/target.json"), world.path(SYSTEM)).unwrap();
+    assert_eq!(blocked(&host(&world).load()), None);
+    set("open", 0o775);
+    assert!(blocked(&host(&world).load()).unwrap().contains("open"));
+}
+
+/// Only root can give a file away.
+#[cfg(unix)]
+#[test]
+fn one_of_another_user_is_not_used() {
+    let world = World::new();
+    let mut disabling = json!({"disable": ["user"]});
+    disabling["hooks"] = json!([]);
+    world.write(SYSTEM, &disabling.to_string());
+    world.write(USERS, &file(&[guard("user")]));
+    if std::os::unix::fs::chown(world.path(SYSTEM), Some(4711), None).is_err() {
+        return;
+    }
+    let hooks = host(&world).load();
+    assert!(blocked(&hooks).unwrap().contains("belongs to user 4711"));
+    assert!(
+        names(&hooks).contains(&"user".to_owned()),
+        "it disables nothing"
+    );
+}
+
+#[cfg(all(unix, feature = "watch"))]
+#[test]
+fn its_changes_are_loaded() {
+    let world = World::new();
+    std::fs::create_dir(world.path("project")).unwrap();
+    let hooks = host(&world).load();
+    let _watcher = hooks.watch().unwrap();
+    world.write(SYSTEM, &file(&[guard("first")]));
+    crate::support::eventually("it is loaded", || names(&hooks) == ["first"]);
+    world.write(SYSTEM, "{");
+    world.write(USERS, &file(&[guard("user")]));
+    crate::support::eventually("it stays", || names(&hooks) == ["first", "user"]);
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn the_program_shows_it() {
+    use forge_hooks::cli::{self, Io};
+    let world = World::new();
+    world.write(SYSTEM, &file(&[guard("both")]));
+    world.write(USERS, r#"{"disable": ["both"], "hooks": []}"#);
+    let hooks = host(&world).load();
+    for options in [&["list", "--json"][..], &["list", "--json", "--no-global"]] {
+        let (mut out, mut errors) = (Vec::new(), Vec::new());
+        let mut io = Io::new("mygame hooks", std::io::empty(), &mut out, &mut errors);
+        let _ = cli::run(&hooks, options, &mut io);
+        drop(io);
+        let printed: Value = serde_json::from_slice(&out).unwrap();
+        let listed = &printed["hooks"];
+        assert_eq!(listed.as_array().unwrap().len(), 1, "{printed}");
+        assert_eq!(listed[0]["file"], json!(world.path(SYSTEM)));
+        assert_eq!(listed[0]["state"], "enabled");
+    }
+}
