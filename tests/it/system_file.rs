@@ -194,23 +194,56 @@ fn its_changes_are_loaded() {
     crate::support::eventually("it stays", || names(&hooks) == ["first", "user"]);
 }
 
+/// Runs a command of the program, and returns its two outputs.
+#[cfg(feature = "cli")]
+fn printed(hooks: &Hooks, command: &[&str]) -> (String, String) {
+    use forge_hooks::cli::{self, Io};
+    let (mut out, mut errors) = (Vec::new(), Vec::new());
+    let mut io = Io::new("mygame hooks", std::io::empty(), &mut out, &mut errors);
+    let _ = cli::run(hooks, command, &mut io);
+    drop(io);
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(out), text(errors))
+}
+
 #[cfg(feature = "cli")]
 #[test]
 fn the_program_shows_it() {
-    use forge_hooks::cli::{self, Io};
     let world = World::new();
     world.write(SYSTEM, &file(&[guard("both")]));
     world.write(USERS, r#"{"disable": ["both"], "hooks": []}"#);
     let hooks = host(&world).load();
     for options in [&["list", "--json"][..], &["list", "--json", "--no-global"]] {
-        let (mut out, mut errors) = (Vec::new(), Vec::new());
-        let mut io = Io::new("mygame hooks", std::io::empty(), &mut out, &mut errors);
-        let _ = cli::run(&hooks, options, &mut io);
-        drop(io);
-        let printed: Value = serde_json::from_slice(&out).unwrap();
+        let printed: Value = serde_json::from_str(&printed(&hooks, options).0).unwrap();
         let listed = &printed["hooks"];
         assert_eq!(listed.as_array().unwrap().len(), 1, "{printed}");
         assert_eq!(listed[0]["file"], json!(world.path(SYSTEM)));
         assert_eq!(listed[0]["state"], "enabled");
     }
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn the_program_fires_it_despite_a_variable() {
+    let test = "system_file::the_program_fires_it_despite_a_variable";
+    if !alone_with(test, &[("MYGAME_HOOKS_DISABLE", "1")]) {
+        return;
+    }
+    let world = World::new();
+    world.write(SYSTEM, &file(&[guard("from the system")]));
+    world.write(USERS, &file(&[guard("from the user")]));
+    std::fs::create_dir(world.path("project")).unwrap();
+    let hooks = host(&world).load();
+    let fire = ["fire", "tool:pre_execute", "--tool", "bash", "--json"];
+    let (out, errors) = printed(&hooks, &fire);
+    let fired: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(fired["results"].as_array().unwrap().len(), 1, "{out}");
+    assert_eq!(fired["results"][0]["stderr"], "from the system\n");
+    let note = "only the administrator's hooks run: `MYGAME_HOOKS_DISABLE` is set";
+    assert!(errors.contains(note), "{errors}");
+    let (out, _) = printed(&hooks, &[&fire[..], &["--dry-run"]].concat());
+    let predicted: Value = serde_json::from_str(&out).unwrap();
+    let verdicts = ["/hooks/0/verdict", "/hooks/1/verdict"].map(|it| predicted.pointer(it));
+    let expected = ["runs", "does_not_run"].map(Value::from);
+    assert_eq!(verdicts, expected.each_ref().map(Some), "{out}");
 }
