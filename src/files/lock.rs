@@ -1,12 +1,15 @@
 //! A lock between processes: a process that reads a file and writes it again holds the lock meanwhile.
 //!
-//! The lock is a separate file beside it, because the file itself is replaced.
+//! The lock is a separate file beside it, because the file itself is replaced. On Unix it exists only while the lock is
+//! held, so that none is left in a repository.
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use super::atomic::end_of_links;
 
 /// How long [`lock`] waits. No change of a file takes so long.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -16,22 +19,33 @@ const NEXT_TRY: Duration = Duration::from_millis(5);
 #[must_use]
 pub(crate) struct Lock {
     _file: File,
+    #[cfg_attr(not(unix), allow(dead_code))]
+    path: PathBuf,
 }
 
-/// Locks a file. Waits while another process holds the lock.
+#[cfg(unix)]
+impl Drop for Lock {
+    /// Removes the file while it is still locked: no other process can hold another file with this name.
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Locks a file, or the file at the end of its links. Waits while another process holds the lock.
 ///
 /// # Errors
 /// If that takes longer than 5 seconds, or if no lock file can be created beside it.
 pub(crate) fn lock(path: &Path) -> io::Result<Lock> {
-    let mut name = path.as_os_str().to_owned();
+    let mut name = end_of_links(path)?.into_os_string();
     name.push(".lock");
+    let path = PathBuf::from(name);
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;
     }
     let deadline = Instant::now() + LONGEST_WAIT;
     loop {
-        match try_lock(Path::new(&name)) {
-            Ok(Some(file)) => return Ok(Lock { _file: file }),
+        match try_lock(&path) {
+            Ok(Some(file)) => return Ok(Lock { _file: file, path }),
             Ok(None) if Instant::now() < deadline => thread::sleep(NEXT_TRY),
             Ok(None) => return Err(io::Error::other("another program is changing it")),
             Err(error) => return Err(error),
@@ -41,18 +55,26 @@ pub(crate) fn lock(path: &Path) -> io::Result<Lock> {
 
 #[cfg(unix)]
 fn try_lock(path: &Path) -> io::Result<Option<File>> {
-    use std::os::unix::fs::OpenOptionsExt;
+    use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
     use rustix::fs::{FlockOperation, flock};
 
     let mut options = File::options();
     options.write(true).create(true).truncate(false).mode(0o600);
+    // A repository may contain a link with this name.
+    options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let file = options.open(path)?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(file)),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-        Err(error) => Err(error.into()),
+        Ok(()) => {}
+        Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
+        Err(error) => return Err(error.into()),
     }
+    // Another process may have removed the file after it was opened here.
+    let held = file.metadata()?;
+    let is_current = path
+        .symlink_metadata()
+        .is_ok_and(|now| (now.dev(), now.ino()) == (held.dev(), held.ino()));
+    Ok(is_current.then_some(file))
 }
 
 /// Opens the lock file exclusively, so that no other process can open it meanwhile.
