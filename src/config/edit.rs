@@ -1,4 +1,4 @@
-//! Changes to the text of a hooks file that keep all other bytes.
+//! Changes the list of a hooks file's text, and keeps all other bytes.
 //!
 //! Uses the concrete syntax tree of the crate `jsonc-parser`. Knows entries as values, not hooks.
 
@@ -7,146 +7,112 @@ use std::collections::HashMap;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
 
+use super::file::without_mark;
 use super::outline::parse_options;
+use crate::hook::in_order;
 
 /// The text of a new file.
 const EMPTY: &str = "{\n  \"hooks\": []\n}\n";
 
-/// Keys with their values, in the order in which they are written.
-pub(super) type Pairs = Vec<(String, Value)>;
-
-/// An editor of a hooks file. Entries are identified by their index before any change; added entries come
-/// after them.
-pub(super) struct Editor {
-    root: CstRootNode,
-    list: CstArray,
-    entries: Vec<Option<CstNode>>,
-}
-
-impl Editor {
-    /// Returns none if the text is not an object, or its `hooks` is not a list.
-    pub(super) fn new(text: Option<&str>) -> Option<Self> {
-        let root = CstRootNode::parse(text.unwrap_or(EMPTY), &parse_options()).ok()?;
-        let list = root.object_value()?.array_value_or_create("hooks")?;
-        let entries = list.elements().into_iter().map(Some).collect();
-        Some(Self {
-            root,
-            list,
-            entries,
-        })
-    }
-
-    pub(super) fn text(&self) -> String {
-        self.root.to_string()
-    }
-
-    pub(super) fn remove(&mut self, index: usize) {
-        if let Some(entry) = self.entries[index].take() {
-            entry.remove();
-        }
-    }
-
-    /// Adds an entry after all others: on the same line if the list is on one line, else with one line for
-    /// each key.
-    pub(super) fn append(&mut self, entry: Pairs) -> usize {
-        let is_one_line = !self.list.children().iter().any(CstNode::is_newline);
-        let value = if is_one_line && !self.list.elements().is_empty() {
-            let pairs: Vec<_> = entry.iter().map(pair_on_the_line).collect();
-            verbatim(format!("{{{}}}", pairs.join(", ")))
-        } else {
-            object(entry)
-        };
-        self.entries.push(Some(self.list.append(value)));
-        self.entries.len() - 1
-    }
-
-    /// Replaces all entries. The time grows with the number of the new entries; each of the other changes
-    /// takes a time that grows with the length of the list.
-    pub(super) fn replace_all(&self, entries: Vec<Pairs>) {
-        let entries = entries.into_iter().map(object).collect();
-        if let Some(property) = self.root.object_value().and_then(|root| root.get("hooks")) {
-            property.set_value(CstInputValue::Array(entries));
-        }
-    }
-
-    /// Sorts the entries into this order, which must contain all remaining entries.
-    pub(super) fn arrange(&mut self, order: &[usize]) {
-        let nodes = order
-            .iter()
-            .filter_map(|index| self.entries[*index].as_ref());
-        let positions: HashMap<usize, usize> = nodes
-            .enumerate()
-            .map(|(position, node)| (node.child_index(), position))
-            .collect();
-        let sort = self.list.sort_elements();
-        sort.by_key(|node| positions.get(&node.child_index()).copied());
-    }
-
-    /// Removes keys from an entry that is an object.
-    pub(super) fn remove_keys(&mut self, index: usize, keys: &[String]) {
-        let Some(entry) = self.object(index) else {
-            return;
-        };
-        for key in keys {
-            if let Some(property) = entry.get(key) {
-                property.remove();
-            }
-        }
-    }
-
-    /// Sets keys of an entry that is an object. A new key is inserted after the last key of the entry that is
-    /// in `follows`, else after all others.
-    pub(super) fn set_keys(
-        &mut self,
+/// How an entry of the new list is written.
+pub(super) enum Slot<'a> {
+    /// The entry at this index of the text, unchanged.
+    Kept(usize),
+    /// The entry at this index of the text, with the keys in which `new` differs from `old`.
+    Changed {
         index: usize,
-        pairs: Pairs,
-        follows: impl Fn(&str) -> Vec<String>,
-    ) {
-        let Some(entry) = self.object(index) else {
-            return;
-        };
-        let is_one_line = !entry.children().iter().any(CstNode::is_newline);
-        let mut on_the_line = Vec::new();
-        for (key, value) in pairs {
-            match entry.get(&key) {
-                Some(property) => property.set_value(input(value)),
-                None if is_one_line && !entry.properties().is_empty() => {
-                    on_the_line.push((key, value));
-                }
-                None => {
-                    let before = follows(&key);
-                    let properties = entry.properties();
-                    let last = properties.iter().rposition(|property| {
-                        let name = property.decoded_name();
-                        name.is_some_and(|name| before.contains(&name))
-                    });
-                    let place = last.map_or(properties.len(), |last| last + 1);
-                    entry.insert(place, &key, input(value));
-                }
-            }
-        }
-        append_on_the_line(&entry, &on_the_line);
-    }
+        old: &'a Value,
+        new: Value,
+    },
+    New(Value),
+}
 
-    fn object(&self, index: usize) -> Option<CstObject> {
-        self.entries[index].as_ref()?.as_object()
+/// Returns the text with these entries in place of its own. None if the text is not an object, or its `hooks` is not a
+/// list.
+pub(super) fn edited(text: Option<&str>, slots: &[Slot<'_>]) -> Option<String> {
+    let text = text.unwrap_or(EMPTY);
+    let (body, mark) = without_mark(text);
+    let root = CstRootNode::parse(body, &parse_options()).ok()?;
+    let list = root.object_value()?.array_value_or_create("hooks")?;
+    let entries = list.elements();
+    let on_one_line = !entries.is_empty() && is_one_line(&list.children());
+    let mut kept = Vec::new();
+    for slot in slots {
+        match slot {
+            Slot::Kept(index) => kept.push(*index),
+            Slot::Changed { index, old, new } => {
+                if let Some(entry) = entries[*index].as_object() {
+                    change(&entry, old, new);
+                }
+                kept.push(*index);
+            }
+            Slot::New(_) => {}
+        }
+    }
+    keep(&list, &entries, &kept);
+    for (place, slot) in slots.iter().enumerate() {
+        if let Slot::New(entry) = slot {
+            list.insert(place, input(entry, on_one_line));
+        }
+    }
+    Some(text[..mark].to_owned() + &root.to_string())
+}
+
+/// Removes all entries but these, and sorts these into this order.
+fn keep(list: &CstArray, entries: &[CstNode], kept: &[usize]) {
+    let places: HashMap<usize, usize> = kept.iter().copied().zip(0..).collect();
+    for (index, entry) in entries.iter().enumerate() {
+        if !places.contains_key(&index) {
+            entry.clone().remove();
+        }
+    }
+    // Sorting a list may change its spaces.
+    if !kept.is_sorted() {
+        let nodes = kept.iter().map(|index| entries[*index].child_index());
+        let order: HashMap<usize, usize> = nodes.zip(0..).collect();
+        let sort = list.sort_elements();
+        sort.by_key(|node| order.get(&node.child_index()).copied());
     }
 }
 
-/// Appends keys on the same line. The tree itself would break the line.
-fn append_on_the_line(entry: &CstObject, pairs: &[(String, Value)]) {
-    let last = entry.properties().pop();
-    let Some((property, value)) = last.and_then(|it| it.value().map(|value| (it, value))) else {
+/// Writes the keys of an entry whose values differ.
+fn change(entry: &CstObject, old: &Value, new: &Value) {
+    let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else {
         return;
     };
-    if pairs.is_empty() {
-        return;
+    let on_one_line = is_one_line(&entry.children());
+    for key in old.keys().filter(|key| !new.contains_key(*key)) {
+        match entry.get(key) {
+            // Switching a hook on must not take a comment along.
+            Some(property) if key == "enabled" => property.set_value(true.into()),
+            Some(property) => property.remove(),
+            None => {}
+        }
     }
-    let mut text = value.to_string();
-    for pair in pairs {
-        text = text + ", " + &pair_on_the_line(pair);
+    let mut added = String::new();
+    for (key, value) in in_order(new).filter(|(key, value)| old.get(*key) != Some(*value)) {
+        match entry.get(key) {
+            Some(property) => property.set_value(input(value, on_one_line)),
+            None if on_one_line => added += &format!(", {}", pair(key, value)),
+            None => drop(entry.append(key, input(value, false))),
+        }
     }
-    property.set_value(verbatim(text));
+    if !added.is_empty() {
+        add_to_line(entry, &added);
+    }
+}
+
+/// Adds keys behind the last one. The tree itself would break the line.
+fn add_to_line(entry: &CstObject, added: &str) {
+    if let Some(last) = entry.properties().pop()
+        && let Some(value) = last.value()
+    {
+        last.set_value(verbatim(value.to_string() + added));
+    }
+}
+
+fn is_one_line(children: &[CstNode]) -> bool {
+    !children.iter().any(CstNode::is_newline)
 }
 
 /// Creates a value with this text: the tree writes the text of a number unchanged.
@@ -154,41 +120,35 @@ fn verbatim(text: String) -> CstInputValue {
     CstInputValue::Number(text)
 }
 
-fn pair_on_the_line((key, value): &(String, Value)) -> String {
-    format!("{}: {}", Value::from(key.as_str()), one_line(value))
+fn input(value: &Value, on_one_line: bool) -> CstInputValue {
+    match value {
+        Value::Array(items) if !on_one_line => {
+            CstInputValue::Array(items.iter().map(|item| input(item, false)).collect())
+        }
+        Value::Object(object) if !on_one_line => {
+            let members = in_order(object);
+            let members = members.map(|(key, value)| (key.to_owned(), input(value, false)));
+            CstInputValue::Object(members.collect())
+        }
+        _ => verbatim(line(value)),
+    }
 }
 
 /// Returns the value as JSON with a space after each comma and colon.
-fn one_line(value: &Value) -> String {
+fn line(value: &Value) -> String {
     match value {
-        Value::Array(values) => {
-            let values: Vec<_> = values.iter().map(one_line).collect();
-            format!("[{}]", values.join(", "))
+        Value::Array(items) => {
+            let items: Vec<_> = items.iter().map(line).collect();
+            format!("[{}]", items.join(", "))
         }
-        Value::Object(map) => {
-            let pairs: Vec<_> = map
-                .clone()
-                .into_iter()
-                .map(|pair| pair_on_the_line(&pair))
-                .collect();
-            format!("{{{}}}", pairs.join(", "))
+        Value::Object(object) => {
+            let members = in_order(object).map(|(key, value)| pair(key, value));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
         }
         other => other.to_string(),
     }
 }
 
-fn object(entry: Pairs) -> CstInputValue {
-    let pairs = entry.into_iter();
-    CstInputValue::Object(pairs.map(|(key, value)| (key, input(value))).collect())
-}
-
-fn input(value: Value) -> CstInputValue {
-    match value {
-        Value::Null => CstInputValue::Null,
-        Value::Bool(value) => CstInputValue::Bool(value),
-        Value::Number(number) => CstInputValue::Number(number.to_string()),
-        Value::String(text) => CstInputValue::String(text),
-        Value::Array(values) => CstInputValue::Array(values.into_iter().map(input).collect()),
-        Value::Object(map) => object(map.into_iter().collect()),
-    }
+fn pair(key: &str, value: &Value) -> String {
+    format!("{}: {}", Value::from(key), line(value))
 }

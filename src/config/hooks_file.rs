@@ -1,20 +1,23 @@
-//! Edits a hooks file entry by entry, for a host's settings page or a program.
+//! Edits a hooks file entry by entry: the one way in which hooks are saved.
 //!
-//! Does not know how a text is changed (`save` does), nor what an approval covers.
+//! Does not know how a text is changed (`edit` does), nor what an approval covers.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::HookConfig;
+use super::edit::{self, Slot};
 use super::file::without_mark;
 use super::outline::Outline;
 use super::places::absolute;
 use super::position::{Positions, TextRange};
 use super::report::{ConfigError, Problem, Severity};
-use super::save::{self, Present, Slot};
-use crate::hook::{Hook, HookSource};
+use super::{reader, save};
+use crate::hook::Hook;
 
 /// A hooks file whose entries are edited one by one. All other bytes stay: comments, formatting, keys that
 /// this version does not know, entries that cannot be used.
@@ -37,10 +40,9 @@ use crate::hook::{Hook, HookSource};
 #[derive(Debug, Clone)]
 pub struct HooksFile {
     path: PathBuf,
-    config: HookConfig,
     /// The root of the project; none for the user's file.
     root: Option<PathBuf>,
-    /// None if the file does not exist.
+    /// The text that was read; none if the file does not exist.
     text: Option<String>,
     entries: Vec<HooksFileEntry>,
 }
@@ -54,16 +56,25 @@ pub struct HooksFileEntry {
 
 #[derive(Debug, Clone)]
 enum Content {
-    /// With its index in the text that was read; none for a new entry.
-    Usable(Box<Hook>, Option<usize>),
-    Unusable(Box<Problem>, usize),
+    New(Box<Hook>),
+    /// The entry at this index of the text, its value there, and the hook that it becomes.
+    Read {
+        index: usize,
+        old: Value,
+        hook: Box<Hook>,
+    },
+    /// The entry at this index of the text.
+    Unusable {
+        index: usize,
+        problem: Box<Problem>,
+    },
 }
 
 impl HooksFileEntry {
     fn new(hook: Hook) -> Self {
         Self {
             range: None,
-            content: Content::Usable(Box::new(hook), None),
+            content: Content::New(Box::new(hook)),
         }
     }
 
@@ -79,17 +90,37 @@ impl HooksFileEntry {
     /// With the first problem, if the entry cannot be used.
     pub fn hook(&self) -> Result<&Hook, &Problem> {
         match &self.content {
-            Content::Usable(hook, _) => Ok(hook),
-            Content::Unusable(problem, _) => Err(problem),
+            Content::New(hook) | Content::Read { hook, .. } => Ok(hook),
+            Content::Unusable { problem, .. } => Err(problem),
         }
     }
 
     fn slot(&self) -> Slot<'_> {
         match &self.content {
-            Content::Usable(hook, Some(index)) => Slot::Changed(*index, hook),
-            Content::Usable(hook, None) => Slot::New(hook),
-            Content::Unusable(_, index) => Slot::Kept(*index),
+            Content::New(hook) => Slot::New(hook.to_json()),
+            Content::Read { index, old, hook } => Slot::Changed {
+                index: *index,
+                old,
+                new: hook.to_json(),
+            },
+            Content::Unusable { index, .. } => Slot::Kept(*index),
         }
+    }
+
+    fn set_hook(&mut self, new: Hook) {
+        match &mut self.content {
+            Content::New(hook) | Content::Read { hook, .. } => **hook = new,
+            Content::Unusable { .. } => *self = Self::new(new),
+        }
+    }
+
+    fn is_equal(&self, value: &Value) -> bool {
+        matches!(&self.content, Content::Read { old, .. } if old == value)
+    }
+
+    /// Whether the hook was loaded from this entry.
+    fn is_source_of(&self, wanted: &Hook) -> bool {
+        matches!(&self.content, Content::Read { hook, .. } if hook.source() == wanted.source())
     }
 }
 
@@ -100,8 +131,7 @@ impl HookConfig {
     /// When the user has no home directory, when several of the profile's files exist, and when the file
     /// cannot be read or is not a hooks file.
     pub fn global_file(&self) -> Result<HooksFile, ConfigError> {
-        let path = save::place(&self.global_candidates(), None)?;
-        HooksFile::read(path, self.clone(), None)
+        HooksFile::read(save::place(&self.global_candidates())?, None)
     }
 
     /// Opens the project's file for editing; see [`global_file`](HookConfig::global_file).
@@ -110,87 +140,116 @@ impl HookConfig {
     /// As with [`global_file`](HookConfig::global_file), and when a link leads out of the project.
     pub fn project_file(&self, root: impl AsRef<Path>) -> Result<HooksFile, ConfigError> {
         let root = absolute(root.as_ref());
-        let path = save::place(&self.project_candidates(&root), Some(&root))?;
-        HooksFile::read(path, self.clone(), Some(root))
+        let path = save::place(&self.project_candidates(&root))?;
+        HooksFile::read(path, Some(root))
     }
+}
+
+/// Saves these hooks in place of those in the one of these files that exists, else in the first. If it is not a hooks
+/// file, a copy is saved first.
+pub(super) fn save_all<I>(
+    candidates: &[PathBuf],
+    root: Option<PathBuf>,
+    hooks: I,
+) -> Result<(), ConfigError>
+where
+    I: IntoIterator<Item: Borrow<Hook>>,
+{
+    let hooks: Vec<I::Item> = hooks.into_iter().collect();
+    let mut hooks: Vec<&Hook> = hooks.iter().map(Borrow::borrow).collect();
+    // Only hooks with its own protocol can be read from hooks.json.
+    hooks.retain(|hook| hook.protocol().is_none());
+    let path = save::place(candidates)?;
+    let _lock = save::lock(&path, root.as_deref())?;
+    let mut file = match HooksFile::read(path.clone(), root.clone()) {
+        Err(ConfigError::Unusable { reason, .. }) => {
+            save::put_aside(&path, &reason)?;
+            HooksFile::missing(path, root)
+        }
+        read => read?,
+    };
+    file.set_hooks(&hooks);
+    file.write()
 }
 
 impl HooksFile {
     /// Opens the file at this path, which need not exist. For a project's file, use
-    /// [`HookConfig::project_file`]: approvals need the project's root.
+    /// [`HookConfig::project_file`]: it refuses links that lead out of the project.
     ///
     /// # Errors
     /// When the file cannot be read or is not a hooks file.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, ConfigError> {
-        Self::read(path.into(), HookConfig::default(), None)
+        Self::read(path.into(), None)
     }
 
-    fn read(path: PathBuf, config: HookConfig, root: Option<PathBuf>) -> Result<Self, ConfigError> {
-        let text = match save::read_present(&path)? {
-            Present::Missing => None,
-            Present::Text(text) => Some(text),
-            Present::Broken(error) => {
-                let reason = error.to_string();
-                return Err(ConfigError::Unusable { path, reason });
-            }
-        };
-        let mut file = Self {
+    fn missing(path: PathBuf, root: Option<PathBuf>) -> Self {
+        Self {
             path,
-            config,
             root,
-            text,
+            text: None,
             entries: Vec::new(),
-        };
-        file.read_entries()?;
+        }
+    }
+
+    fn read(path: PathBuf, root: Option<PathBuf>) -> Result<Self, ConfigError> {
+        let mut file = Self::missing(path, root);
+        file.text = save::read(&file.path, file.root.as_deref())?;
+        if let Some(text) = &file.text {
+            let entries = file.entries_of(text);
+            file.entries = entries.map_err(|reason| save::unusable(&file.path, reason))?;
+        }
         Ok(file)
     }
 
-    fn read_entries(&mut self) -> Result<(), ConfigError> {
-        let Some(present) = &self.text else {
-            return Ok(());
-        };
-        let hooks = save::entries_of(Some(present)).map_err(|error| self.write_error(error))?;
-        let (text, mark) = without_mark(present);
-        // The text has been parsed before.
-        let outline = Outline::of(text).ok().and_then(|outline| outline.entries);
-        let positions = Positions::new(text, mark);
-        let mut problems = self.problems(present);
-        let source: Arc<Path> = self.path.as_path().into();
-        let ranges = outline.unwrap_or_default();
-        self.entries.clear();
-        for (index, (range, hook)) in ranges.iter().zip(hooks).enumerate() {
-            let range = positions.range(range);
-            let content = match (problems.remove(&index), hook) {
-                (None, Some(mut hook)) => {
-                    let line = Some(range.start.line);
-                    hook = hook.with_source(HookSource::new(source.clone(), Some(index), line));
-                    if let Some(root) = &self.root {
-                        hook = hook.with_base_dir(root.as_path());
-                    }
-                    Content::Usable(Box::new(hook), Some(index))
-                }
-                (problem, _) => {
-                    let problem = problem.unwrap_or_else(|| not_shown(&self.path, index));
-                    Content::Unusable(Box::new(problem), index)
-                }
-            };
-            let range = Some(range);
-            self.entries.push(HooksFileEntry { range, content });
+    /// Returns the entries of a text, or why it is not a hooks file.
+    fn entries_of(&self, text: &str) -> Result<Vec<HooksFileEntry>, String> {
+        let loaded = reader::load_text(&self.path, text, HookConfig::default().host());
+        let problems = loaded.problems();
+        if let Some(item) = loaded.items.iter().find(|item| item.start.is_none()) {
+            let last = problems.last().map(|problem| problem.message.clone());
+            return Err(last.unwrap_or_else(|| item.hook.description().to_owned()));
         }
-        Ok(())
+        let mut hooks: HashMap<Option<usize>, &Hook> = HashMap::new();
+        for hook in loaded.hooks() {
+            hooks.insert(hook.source().and_then(|source| source.index), hook);
+        }
+        let (body, mark) = without_mark(text);
+        let outline = Outline::of(body).map_err(|(error, _)| error.to_string())?;
+        let positions = Positions::new(body, mark);
+        let mut entries = Vec::new();
+        for (index, range) in outline.entries.iter().flatten().enumerate() {
+            let content = match hooks.get(&Some(index)) {
+                Some(hook) => self.usable(index, Hook::clone(hook)),
+                None => self.unusable(index, &problems),
+            };
+            let range = Some(positions.range(range));
+            entries.push(HooksFileEntry { range, content });
+        }
+        Ok(entries)
     }
 
-    /// Returns the first error of each entry that has errors.
-    fn problems(&self, text: &str) -> HashMap<usize, Problem> {
-        let mut first = HashMap::new();
-        for problem in self.config.check_text(&self.path, text).problems {
-            if let Some(index) = problem.index
-                && problem.severity == Severity::Error
-            {
-                first.entry(index).or_insert(problem);
-            }
+    fn usable(&self, index: usize, mut hook: Hook) -> Content {
+        if let Some(root) = &self.root {
+            hook = hook.with_base_dir(root.as_path());
         }
-        first
+        Content::Read {
+            index,
+            old: hook.to_json(),
+            hook: Box::new(hook),
+        }
+    }
+
+    fn unusable(&self, index: usize, problems: &[Problem]) -> Content {
+        let is_its = |it: &&Problem| it.index == Some(index) && it.severity == Severity::Error;
+        let problem = problems.iter().find(is_its).cloned().unwrap_or_else(|| {
+            // A file may have more problems than are reported.
+            let mut problem =
+                Problem::new(Severity::Error, &self.path, "this entry cannot be used");
+            problem.place_in(Some(index), "");
+            problem
+        });
+        let problem = Box::new(problem);
+        Content::Unusable { index, problem }
     }
 
     /// The path of the file.
@@ -205,7 +264,7 @@ impl HooksFile {
         &self.entries
     }
 
-    /// Switches a hook on or off; returns false if the index does not exist.
+    /// Switches a hook on or off; returns false if the index does not exist or the entry cannot be used.
     pub fn set_enabled(&mut self, index: usize, enabled: bool) -> bool {
         match self.entries.get(index).map(HooksFileEntry::hook) {
             Some(Ok(hook)) => {
@@ -225,14 +284,13 @@ impl HooksFile {
     /// Replaces an entry by a hook; returns false if the index does not exist. If the entry can be used, only
     /// the keys that differ are written, else the whole entry.
     pub fn replace(&mut self, index: usize, hook: Hook) -> bool {
-        let Some(entry) = self.entries.get_mut(index) else {
-            return false;
-        };
-        match &mut entry.content {
-            Content::Usable(old, _) => **old = hook,
-            Content::Unusable(..) => *entry = HooksFileEntry::new(hook),
+        match self.entries.get_mut(index) {
+            Some(entry) => {
+                entry.set_hook(hook);
+                true
+            }
+            None => false,
         }
-        true
     }
 
     /// Removes an entry; returns false if the index does not exist.
@@ -256,40 +314,74 @@ impl HooksFile {
         true
     }
 
+    /// Makes these hooks the list. Entries that cannot be used keep their index.
+    fn set_hooks(&mut self, hooks: &[&Hook]) {
+        let old = std::mem::take(&mut self.entries);
+        let mut left: Vec<_> = old.into_iter().map(Some).collect();
+        for hook in hooks {
+            let hook = Hook::clone(hook);
+            let entry = match take_entry_of(&hook, &mut left) {
+                Some(mut entry) => {
+                    entry.set_hook(hook);
+                    entry
+                }
+                None => HooksFileEntry::new(hook),
+            };
+            self.entries.push(entry);
+        }
+        for entry in left.into_iter().flatten() {
+            if let Content::Unusable { index, .. } = entry.content {
+                let index = index.min(self.entries.len());
+                self.entries.insert(index, entry);
+            }
+        }
+    }
+
     /// Writes the changes in one step, and reads the entries again.
+    ///
+    /// No save of another program is lost: if the file is no longer the one that was read, nothing is written. Open
+    /// it again then, and repeat the edit. A lock between processes, a file `hooks.json.lock` that exists only
+    /// meanwhile, keeps two programs from saving at the same time.
     ///
     /// In a project, the person approves the hooks again after an edit: an approval is for an entry as it was.
     ///
     /// # Errors
-    /// When the file has changed since it was read, when it cannot be read or written, and when it would exceed
-    /// a limit of the file: then nothing is written.
+    /// With [`ConfigError::Changed`] if the file has changed since it was read; when it cannot be read or written, or
+    /// another program keeps the lock for 5 seconds; and when the file would exceed a limit. Then nothing is written.
     pub fn save(&mut self) -> Result<(), ConfigError> {
-        save::check_place(&self.path, self.root.as_deref())?;
-        match save::read_present(&self.path)? {
-            Present::Missing if self.text.is_none() => {}
-            Present::Text(text) if self.text.as_ref() == Some(&text) => {}
-            _ => {
-                let path = self.path.clone();
-                return Err(ConfigError::Changed { path });
-            }
+        let root = self.root.as_deref();
+        let _lock = save::lock(&self.path, root)?;
+        if save::read(&self.path, root)? != self.text {
+            let path = self.path.clone();
+            return Err(ConfigError::Changed { path });
         }
-        let present = self.text.as_deref();
-        let old = save::entries_of(present).map_err(|error| self.write_error(error))?;
-        let slots: Vec<_> = self.entries.iter().map(HooksFileEntry::slot).collect();
-        let text = save::write(&self.path, present, &old, &slots)?;
-        self.text = Some(text);
-        self.read_entries()
+        self.write()
     }
 
-    fn write_error(&self, source: io::Error) -> ConfigError {
-        let path = self.path.clone();
-        ConfigError::Write { path, source }
+    fn write(&mut self) -> Result<(), ConfigError> {
+        let refused = |words: String| save::cannot_write(&self.path, io::Error::other(words));
+        let slots: Vec<_> = self.entries.iter().map(HooksFileEntry::slot).collect();
+        let text = edit::edited(self.text.as_deref(), &slots)
+            .ok_or_else(|| refused("not an object with a list `hooks`".to_owned()))?;
+        // A text that could not be loaded again is not written.
+        let entries = self.entries_of(&text).map_err(refused)?;
+        if self.text.as_ref() != Some(&text) {
+            save::replace(&self.path, &text)?;
+        }
+        self.text = Some(text);
+        self.entries = entries;
+        Ok(())
     }
 }
 
-/// Returns the problem of an entry whose own problem is not among the reported ones.
-fn not_shown(path: &Path, index: usize) -> Problem {
-    let mut problem = Problem::new(Severity::Error, path, "this entry cannot be used");
-    problem.place_in(Some(index), "");
-    problem
+/// Takes the entry with the hook's value, else the entry from which it was loaded.
+fn take_entry_of(hook: &Hook, left: &mut [Option<HooksFileEntry>]) -> Option<HooksFileEntry> {
+    let value = hook.to_json();
+    let mut take = |fits: &dyn Fn(&HooksFileEntry) -> bool| {
+        let mut left = left.iter_mut();
+        left.find(|entry| entry.as_ref().is_some_and(fits))?.take()
+    };
+    take(&|entry| entry.is_source_of(hook) && entry.is_equal(&value))
+        .or_else(|| take(&|entry| entry.is_equal(&value)))
+        .or_else(|| take(&|entry| entry.is_source_of(hook)))
 }

@@ -1,6 +1,6 @@
 //! The hooks files of a user and a project: finding, loading and saving them.
 //!
-//! `reader` reads a file, `save` changes one.
+//! `reader` reads a file, `hooks_file` changes one.
 
 mod admission;
 mod content;
@@ -543,25 +543,27 @@ impl HookConfig {
         schema::schema(&self.vocabulary)
     }
 
-    /// Saves the user's hooks, in the file that exists, else in the first file of the profile.
+    /// Saves the user's hooks in place of those in the file that exists, else in the first file of the profile.
     ///
-    /// The file is replaced in one step, so that a reader never sees half of it, and keeps its mode. Only
-    /// changes are written: for a changed hook the keys that have changed, for a new hook an entry with the
-    /// file's indentation. All other bytes stay: comments, formatting, keys that this version does not know,
-    /// and entries that it cannot use. A hook belongs to the entry with the same content, else to the entry
-    /// from which it was loaded.
+    /// The file is replaced in one step, so that a reader never sees half of it, and keeps its mode. A hook that is
+    /// equal to an entry keeps the text of this entry. Of a changed hook, the keys that differ are written into the
+    /// entry from which it was loaded; other hooks are added, with the file's indentation. All other bytes stay:
+    /// comments, formatting, keys that this version does not know, and entries that it cannot use.
     ///
-    /// If the whole file cannot be used, a copy is saved first, next to the file (`hooks.json.broken`). If
-    /// two programs save at the same time, the later one wins.
+    /// If the whole file cannot be used, a copy is saved first, next to the file (`hooks.json.broken`).
+    ///
+    /// If two programs save at the same time, one waits for the other, and the later list replaces the earlier one. To
+    /// change a list that other programs change too, use [`global_file`](HookConfig::global_file), which loses nothing.
     ///
     /// # Errors
     /// When the user has no home directory, when several of the profile's files exist, when a file cannot be
-    /// read or written, and when it would exceed a limit of the file.
+    /// read or written, when another program keeps the file locked for 5 seconds, and when it would exceed a limit of
+    /// the file.
     pub fn save_global<I>(&self, hooks: I) -> Result<(), ConfigError>
     where
         I: IntoIterator<Item: Borrow<Hook>>,
     {
-        save::save(&self.global_candidates(), None, hooks)
+        hooks_file::save_all(&self.global_candidates(), None, hooks)
     }
 
     /// Saves the project's hooks; see [`save_global`](HookConfig::save_global).
@@ -573,8 +575,9 @@ impl HookConfig {
     where
         I: IntoIterator<Item: Borrow<Hook>>,
     {
-        let root = root.as_ref();
-        save::save(&self.project_candidates(root), Some(root), hooks)
+        let root = absolute(root.as_ref());
+        let candidates = self.project_candidates(&root);
+        hooks_file::save_all(&candidates, Some(root), hooks)
     }
 
     fn host(&self) -> Host<'_> {

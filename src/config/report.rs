@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::position::TextRange;
 use crate::hook::{Hook, named};
 use crate::printable::{printable, shortened};
-use crate::trust::{TrustError, TrustStore};
+use crate::trust::TrustStore;
 
 /// Which hooks may run. A required argument of [`HookConfig::load_into`], so that a host decides explicitly
 /// whether to trust a repository.
@@ -284,14 +284,11 @@ pub enum ConfigError {
         reason: String,
     },
     /// Another program has changed the file since it was read for editing.
-    #[error("`{}` has been changed since it was read: read it again", path.display())]
+    #[error("`{}` has changed since it was read: open it again", path.display())]
     Changed {
         /// The file.
         path: PathBuf,
     },
-    /// The approvals of edited hooks cannot be saved.
-    #[error("cannot save the approvals of edited hooks")]
-    Approvals(#[from] TrustError),
     /// The file cannot be written. The old file is unchanged.
     #[error("cannot write `{}`", path.display())]
     Write {

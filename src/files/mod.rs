@@ -10,7 +10,7 @@ mod ownership;
 mod regular;
 
 pub(crate) use atomic::{NewFile, end_of_links, replace};
-pub(crate) use lock::lock;
+pub(crate) use lock::{Lock, lock};
 #[cfg(unix)]
 pub(crate) use ownership::{check, check_system};
 pub(crate) use regular::open;

@@ -58,8 +58,8 @@ fn a_changed_value_changes_its_line_alone() {
     );
     let saved = styled(|hooks| hooks[1] = hooks[1].clone().with_name("n"));
     let expected = STYLED.replace(
-        "\"timeout\": 5.0,",
-        "\"timeout\": 5.0,\n            \"name\": \"n\",",
+        "\"a\": [1,2]},",
+        "\"a\": [1,2]},\n            \"name\": \"n\",",
     );
     assert_eq!(saved, expected);
     let saved = styled(|hooks| {
@@ -79,13 +79,34 @@ fn a_changed_value_changes_its_line_alone() {
 fn a_key_takes_the_place_of_the_last_one() {
     let world = World::new();
     let config = config(&world);
-    let text = r#"{"hooks": [{"event": "*", "command": "1", "enabled": false}]}"#;
+    let text = r#"{"hooks": [{"event": "*", "command": "1", "inputs": ["a"]}]}"#;
     world.write(FORGE, text);
     let mut hooks = config.load_global();
-    hooks[0] = hooks[0].clone().with_enabled(true).with_name("n");
+    hooks[0] = hooks[0].clone().with_inputs([""; 0]).with_name("n");
     config.save_global(&hooks).unwrap();
-    let saved = text.replace(r#""enabled": false"#, r#""name": "n""#);
+    let saved = text.replace(r#""inputs": ["a"]"#, r#""name": "n""#);
     assert_eq!(world.read(FORGE), saved);
+}
+
+#[test]
+fn comments_beside_enabled_stay() {
+    for text in [
+        "{\"hooks\": [\n  {\n    \"event\": \"*\",\n    \"command\": \"1\",\n    // why\n    \"enabled\": false // so\n  }\n]}\n",
+        "{\"hooks\": [\n  {\"event\": \"*\", \"enabled\": /* not */ false, /* yet */ \"command\": \"1\"}\n]}\n",
+        "{\"hooks\": [{\"enabled\": false /* yet */, \"event\": \"*\", \"command\": \"1\"}]}",
+    ] {
+        let world = World::new();
+        let config = config(&world);
+        world.write(FORGE, text);
+        let mut file = config.global_file().unwrap();
+        assert!(file.set_enabled(0, true));
+        file.save().unwrap();
+        assert_eq!(world.read(FORGE), text.replace("false", "true"));
+        let hooks = config.load_global().into_iter();
+        let off: Vec<_> = hooks.map(|hook| hook.with_enabled(false)).collect();
+        config.save_global(&off).unwrap();
+        assert_eq!(world.read(FORGE), text);
+    }
 }
 
 #[test]

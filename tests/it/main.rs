@@ -63,6 +63,7 @@ mod registry;
 #[cfg(unix)]
 mod resident;
 mod saving;
+mod saving_at_once;
 mod schedules;
 mod schema;
 mod shutdown;
