@@ -165,9 +165,22 @@ impl Record {
         })
     }
 
+    /// Keeps other programs from adding a case at the same time. A missing directory is not created.
+    fn lock(&self) -> Result<crate::files::Lock, Failure> {
+        let directory = match self.path.parent() {
+            Some(directory) if !directory.as_os_str().is_empty() => directory,
+            _ => Path::new("."),
+        };
+        let locked = directory
+            .metadata()
+            .and_then(|_| crate::files::lock(&self.path));
+        locked.map_err(|error| cannot("write", &self.path, &error))
+    }
+
     /// Adds a case at the end. The text of the other cases stays, also of those that were added while the hooks
     /// ran.
     pub(crate) fn append(self, event: &HookEvent, verdict: &Verdict) -> Result<(), Failure> {
+        let _lock = self.lock()?;
         let now = Self::open(&self.path)?;
         let case = serde_json::to_string_pretty(&Case::new(event, verdict))
             .map_err(|error| Failure::new(format!("cannot write the case: {error}")))?;

@@ -1,6 +1,6 @@
 //! `init`: a hooks file to start from.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -11,7 +11,9 @@ use crate::cli::args::Init;
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
+use crate::cli::files;
 use crate::cli::terminal::{Style, Terminal};
+use crate::files::lock;
 use crate::{Hook, printable};
 
 /// The schema file, next to the hooks file, so that an editor needs no network.
@@ -59,12 +61,14 @@ fn write_new(path: &Path, args: &Init, context: &Context<'_>) -> Result<(), Fail
         }
         _ => Failure::new(format!("cannot write `{}`: {error}", path.display())),
     };
-    if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory).map_err(cannot)?;
+    // No other program creates the file meanwhile, or sees half of it.
+    let _lock = lock(path).map_err(cannot)?;
+    if path.symlink_metadata().is_ok() {
+        return Err(cannot(io::ErrorKind::AlreadyExists.into()));
     }
-    let mut file = File::create_new(path).map_err(cannot)?;
     let content = serde_json::to_string_pretty(&content(context)).map_err(io::Error::from);
-    writeln!(file, "{}", content.map_err(cannot)?).map_err(cannot)?;
+    let text = content.map_err(cannot)? + "\n";
+    files::replace(path, &text, None).map_err(cannot)?;
     match File::create_new(path.with_file_name(SCHEMA)) {
         Ok(mut schema) => writeln!(schema, "{:#}", context.hooks.json_schema()).map_err(cannot),
         // It is the user's own file, or that of another version.

@@ -1,13 +1,17 @@
 //! `templates`: shows hook templates, or adds one to a file.
 
 use std::io::Write;
+use std::time::{Duration, Instant};
 
 use crate::cli::args::Templates;
 use crate::cli::context::Context;
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
 use crate::cli::terminal::{Style, Terminal};
-use crate::{Hook, printable};
+use crate::{ConfigError, Hook, HooksFile, printable};
+
+/// How long it is tried to add to a file that other programs keep changing.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 pub(crate) fn run(
     args: &Templates,
@@ -48,37 +52,20 @@ fn add(
 ) -> Result<Ended, Failure> {
     let does = "`--add` adds to the project's file, or with `--global` to the user's";
     context.needs_the_usual_files(does)?;
-    let (path, mut hooks) = if args.global {
-        let config = context.hooks.config();
-        (config.global_path(), config.load_global())
-    } else {
-        let config = context.project_config();
-        let root = context.root_unless_global()?;
-        (config.project_path(&root), config.load_project(&root))
+    let deadline = Instant::now() + LONGEST_WAIT;
+    let path = loop {
+        let mut file = file_without(name, args.global, context)?;
+        file.insert(usize::MAX, hook.clone());
+        match file.save() {
+            // Another program has saved it meanwhile.
+            Err(ConfigError::Changed { .. }) if Instant::now() < deadline => {}
+            saved => {
+                saved?;
+                break file.path().to_owned();
+            }
+        }
     };
-    if let Some(path) = path.as_deref().filter(|path| path.exists())
-        && !context.hooks.config().check(path).is_ok()
-    {
-        let shown = printable(&path.to_string_lossy());
-        let words = format!("cannot add to `{shown}`: the file has errors");
-        return Err(Failure::new(words).with_fix(format!(
-            "fix them; `{}` shows them",
-            context.command("validate")
-        )));
-    }
-    if hooks.iter().any(|there| there.name() == Some(name)) {
-        let words = format!("a hook called `{name}` already exists");
-        return Err(Failure::new(words).with_fix(format!("see `{}`", context.command("list"))));
-    }
-    hooks.push(hook);
-    if args.global {
-        context.hooks.config().save_global(&hooks)?;
-    } else {
-        context
-            .project_config()
-            .save_project(context.needed_root()?, &hooks)?;
-    }
-    let path = printable(&path.unwrap_or_default().to_string_lossy());
+    let path = printable(&path.to_string_lossy());
     writeln!(terminal, "added `{name}` to {path}")?;
     if !args.global {
         writeln!(
@@ -88,4 +75,42 @@ fn add(
         )?;
     }
     Ok(Ended::Fine)
+}
+
+/// Opens the file. Refuses a file with errors, and one that has this template already.
+fn file_without(name: &str, global: bool, context: &Context<'_>) -> Result<HooksFile, Failure> {
+    let config = if global {
+        context.hooks.config().clone()
+    } else {
+        context.project_config()
+    };
+    let root = if global {
+        None
+    } else {
+        Some(context.root_unless_global()?)
+    };
+    let path = match &root {
+        Some(root) => config.project_path(root),
+        None => config.global_path(),
+    };
+    if let Some(path) = path.filter(|path| path.exists())
+        && !context.hooks.config().check(&path).is_ok()
+    {
+        let shown = printable(&path.to_string_lossy());
+        let words = format!("cannot add to `{shown}`: the file has errors");
+        return Err(Failure::new(words).with_fix(format!(
+            "fix them; `{}` shows them",
+            context.command("validate")
+        )));
+    }
+    // In this order: of a hook that is added later, the save learns.
+    let (file, hooks) = match &root {
+        Some(root) => (config.project_file(root)?, config.load_project(root)),
+        None => (config.global_file()?, config.load_global()),
+    };
+    if hooks.iter().any(|there| there.name() == Some(name)) {
+        let words = format!("a hook called `{name}` already exists");
+        return Err(Failure::new(words).with_fix(format!("see `{}`", context.command("list"))));
+    }
+    Ok(file)
 }

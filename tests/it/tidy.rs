@@ -115,8 +115,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "trust",
         ],
     ),
-    // As another crate would.
-    ("cli", &["the public API"]),
+    // As another crate would, but for the lock between processes.
+    ("cli", &["the public API", "files"]),
     ("bin", &["the public API"]),
 ];
 
@@ -246,7 +246,8 @@ fn cli_uses_the_public_api_alone() {
                 let is_type = first.starts_with(|c: char| c.is_ascii_uppercase());
                 let inner =
                     rest.is_empty() || is_type || ["cli", "compat", "templates"].contains(&first);
-                let fine = name.is_empty() || (inner && public.contains(first));
+                let is_lock = ["files::Lock", "files::lock"].contains(&name);
+                let fine = name.is_empty() || is_lock || (inner && public.contains(first));
                 assert!(fine, "{}: `{name}` is not public", source.path.display());
             }
         }
@@ -258,7 +259,7 @@ fn every_entry_of_the_table_is_used() {
     let sources = sources();
     for (module, allowed) in MAY_IMPORT
         .iter()
-        .filter(|(_, allowed)| *allowed != ["the public API"])
+        .filter(|(_, allowed)| allowed.first() != Some(&"the public API"))
     {
         let of_module = sources.iter().filter(|source| source.module == *module);
         let used: BTreeSet<String> = of_module.flat_map(|it| imports(&it.text)).collect();

@@ -217,3 +217,17 @@ fn a_changed_call_is_shown_once_more() {
     let args = json!({"a": 1, "command": "sudo x"});
     assert_eq!(report["again"]["event"]["data"]["tool_args"], args);
 }
+
+#[test]
+fn cases_recorded_at_once_all_arrive() {
+    let user = user();
+    for round in 1..=5 {
+        let record = ["--config", "hooks.json", "--record", "cases.json"];
+        let args = with(&LS, &record);
+        for printed in user.run_at_once(&[&args[..]; 6]) {
+            assert_eq!(printed.status, 0, "{printed:?}");
+        }
+        let cases: Vec<Value> = serde_json::from_str(&user.read("project/cases.json")).unwrap();
+        assert_eq!(cases.len(), 6 * round);
+    }
+}

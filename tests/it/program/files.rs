@@ -249,3 +249,53 @@ fn the_users_home_is_no_project() {
     let expected = ["[DIR]/home/notes/.src/forge/hooks.json"];
     assert_eq!(listed_from(&user, "home/notes"), expected);
 }
+
+#[test]
+fn templates_added_at_once_all_arrive() {
+    let names = [
+        "block_sudo",
+        "git_auto_commit",
+        "log_all",
+        "notify_session_start",
+    ];
+    for global in [None, Some("--global")] {
+        for _ in 0..5 {
+            let user = User::new();
+            let args = names.map(|name| {
+                let mut args = vec!["templates", name, "--add"];
+                args.extend(global);
+                args
+            });
+            let args: Vec<&[&str]> = args.iter().map(Vec::as_slice).collect();
+            for printed in user.run_at_once(&args) {
+                assert_eq!(printed.status, 0, "{printed:?}");
+            }
+            let text = user.read(match global {
+                None => "project/.src/forge/hooks.json",
+                Some(_) => "config/src/forge/hooks.json",
+            });
+            for name in names {
+                assert!(text.contains(&format!("\"{name}\"")), "{name}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_template_added_during_init_is_not_lost() {
+    for _ in 0..10 {
+        let user = User::new();
+        let [init, add] = &user.run_at_once(&[&["init"], &["templates", "log_all", "--add"]])[..]
+        else {
+            panic!("two commands");
+        };
+        assert_eq!(add.status, 0, "{add:?}");
+        let text = user.read("project/.src/forge/hooks.json");
+        assert!(text.contains("\"log_all\""), "{init:?} {text}");
+        assert_eq!(
+            text.contains("\"session_log\""),
+            init.status == 0,
+            "{init:?}"
+        );
+    }
+}

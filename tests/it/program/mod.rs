@@ -102,6 +102,19 @@ impl User {
         self.printed(self.command(args).output().unwrap())
     }
 
+    /// Runs these commands in parallel.
+    pub(crate) fn run_at_once(&self, commands: &[&[&str]]) -> Vec<Printed> {
+        let start = |args: &&[&str]| {
+            let mut command = self.command(args);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().unwrap()
+        };
+        let children: Vec<_> = commands.iter().map(start).collect();
+        let ends = children.into_iter();
+        ends.map(|child| self.printed(child.wait_with_output().unwrap()))
+            .collect()
+    }
+
     pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Printed {
         self.feed(self.command(args), input)
     }
