@@ -319,14 +319,9 @@ impl HooksFile {
         let old = std::mem::take(&mut self.entries);
         let mut left: Vec<_> = old.into_iter().map(Some).collect();
         for hook in hooks {
-            let hook = Hook::clone(hook);
-            let entry = match take_entry_of(&hook, &mut left) {
-                Some(mut entry) => {
-                    entry.set_hook(hook);
-                    entry
-                }
-                None => HooksFileEntry::new(hook),
-            };
+            let taken = take_entry_of(hook, &mut left);
+            let mut entry = taken.unwrap_or_else(|| HooksFileEntry::new(Hook::clone(hook)));
+            entry.set_hook(Hook::clone(hook));
             self.entries.push(entry);
         }
         for entry in left.into_iter().flatten() {

@@ -1,7 +1,7 @@
 //! A lock between processes: a process that reads a file and writes it again holds the lock meanwhile.
 //!
-//! The lock is a separate file beside it, because the file itself is replaced. On Unix it exists only while the lock is
-//! held, so that none is left in a repository.
+//! The lock is a separate file beside it, because the file itself is replaced. It exists only while the lock is held, so
+//! that none is left in a repository.
 
 use std::fs::{self, File};
 use std::io;
@@ -19,7 +19,7 @@ const NEXT_TRY: Duration = Duration::from_millis(5);
 #[must_use]
 pub(crate) struct Lock {
     _file: File,
-    #[cfg_attr(not(unix), allow(dead_code))]
+    #[cfg(unix)]
     path: PathBuf,
 }
 
@@ -45,12 +45,26 @@ pub(crate) fn lock(path: &Path) -> io::Result<Lock> {
     let deadline = Instant::now() + LONGEST_WAIT;
     loop {
         match try_lock(&path) {
-            Ok(Some(file)) => return Ok(Lock { _file: file, path }),
+            Ok(Some(_file)) => {
+                return Ok(Lock {
+                    _file,
+                    #[cfg(unix)]
+                    path,
+                });
+            }
             Ok(None) if Instant::now() < deadline => thread::sleep(NEXT_TRY),
             Ok(None) => return Err(io::Error::other("another program is changing it")),
+            // Windows says this of a file that is just being removed, too.
+            Err(error) if is_denied_on_windows(&error) && Instant::now() < deadline => {
+                thread::sleep(NEXT_TRY);
+            }
             Err(error) => return Err(error),
         }
     }
+}
+
+fn is_denied_on_windows(error: &io::Error) -> bool {
+    cfg!(windows) && error.kind() == io::ErrorKind::PermissionDenied
 }
 
 #[cfg(unix)]
@@ -77,19 +91,19 @@ fn try_lock(path: &Path) -> io::Result<Option<File>> {
     Ok(is_current.then_some(file))
 }
 
-/// Opens the lock file exclusively, so that no other process can open it meanwhile.
+/// Opens the lock file exclusively, so that no other process can open it meanwhile. The system removes it when it is
+/// closed.
 #[cfg(windows)]
 fn try_lock(path: &Path) -> io::Result<Option<File>> {
     use std::os::windows::fs::OpenOptionsExt;
 
-    use windows_sys::Win32::Foundation::ERROR_SHARING_VIOLATION;
+    use windows_sys::Win32::Foundation::{ERROR_SHARING_VIOLATION, GENERIC_WRITE};
+    use windows_sys::Win32::Storage::FileSystem::{DELETE, FILE_FLAG_DELETE_ON_CLOSE};
 
     let mut options = File::options();
-    options
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .share_mode(0);
+    options.write(true).create(true).truncate(false);
+    options.access_mode(GENERIC_WRITE | DELETE).share_mode(0);
+    options.custom_flags(FILE_FLAG_DELETE_ON_CLOSE);
     match options.open(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.raw_os_error() == Some(ERROR_SHARING_VIOLATION as i32) => Ok(None),
