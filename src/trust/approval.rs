@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,8 @@ pub(super) fn source_of(hook: &Hook) -> String {
     let file = hook.source().map(|source| &*source.path);
     let below = file.map(|file| file.strip_prefix(hook.base_dir()?).ok());
     let path = below.flatten().or(file).unwrap_or(Path::new(""));
-    path.to_string_lossy().into_owned()
+    // The same on every system.
+    path.to_string_lossy().replace(MAIN_SEPARATOR, "/")
 }
 
 impl Approval {
