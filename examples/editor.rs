@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if trusts {
         editor.approve()?;
     }
-    print!("{}", editor.hooks.report().render(false));
+    print!("{}", editor.hooks.report());
     for file in args {
         match editor.save(&file) {
             Ok(messages) => println!("{file}: saved{messages}"),

@@ -24,7 +24,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         let args = std::env::args_os().skip(2);
         return Ok(run(&hooks, args, &mut Io::system("mygame hooks")));
     }
-    print!("{}", hooks.report().render(false));
+    print!("{}", hooks.report());
 
     let mut pending = Vec::new();
     for frame in 0..60 {

@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .other_tools(OtherTools::new([]).with_plugin(PLUGIN))
         .executor(HookExecutor::builder().working_dir(directory.path()))
         .load();
-    print!("{}", hooks.report().render(false));
+    print!("{}", hooks.report());
 
     let session = hooks.lifecycle().session("sess_1");
     for (tool, args) in model() {

@@ -8,6 +8,7 @@ mod args;
 mod cases;
 mod changes;
 mod context;
+mod draw;
 mod ended;
 mod error;
 mod events;

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
-use crate::cli::files::{self, short, text_up_to};
+use crate::cli::draw::{Texts, drawn};
+use crate::cli::files::{self, text_up_to};
 use crate::cli::io::{Io, Terminals};
 use crate::{Hooks, LoadReport, printable_json};
 
@@ -167,18 +168,9 @@ impl<'a> Terminal<'a> {
             return Ok(());
         }
         self.out.flush()?;
-        let text = drawn(report, self.colours_of_errors);
+        let text = drawn(report, &mut Texts::default(), self.colours_of_errors);
         writeln!(self.errors, "{text}")
     }
-}
-
-/// Draws the problems of hooks files, with short paths.
-pub(crate) fn drawn(report: &LoadReport, colours: bool) -> String {
-    let mut report = report.clone();
-    for problem in &mut report.problems {
-        problem.path = short(&problem.path).to_owned();
-    }
-    report.render(colours)
 }
 
 impl Write for Terminal<'_> {

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use crate::cli::args::Validate;
 use crate::cli::context::Context;
+use crate::cli::draw::{Texts, drawn};
 use crate::cli::ended::Ended;
 use crate::cli::error::Failure;
 use crate::cli::files;
-use crate::cli::terminal::{Style, Terminal, drawn};
+use crate::cli::terminal::{Style, Terminal};
 use crate::{HookConfig, Hooks, LoadReport, Severity, TrustPolicy, printable};
 
 pub(crate) fn run(
@@ -16,6 +17,7 @@ pub(crate) fn run(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
+    let mut texts = Texts::default();
     let report = if args.files.is_empty() {
         let hooks = context.load_under(TrustPolicy::Everything)?;
         let report = hooks.report();
@@ -24,26 +26,33 @@ pub(crate) fn run(
         }
         LoadReport::clone(&report)
     } else {
-        check_all(args, context.hooks.config(), terminal)?
+        check_all(args, context.hooks.config(), &mut texts, terminal)?
     };
     if args.json {
         terminal.json(&report.to_json())?;
     } else {
-        show(&report, terminal)?;
+        show(&report, &mut texts, terminal)?;
     }
     let is_bad = !report.is_ok() || (args.strict && !report.problems.is_empty());
     Ok(if is_bad { Ended::Problems } else { Ended::Fine })
 }
 
+/// The name of standard input in problems.
+const STANDARD_INPUT: &str = "standard input";
+
 fn check_all(
     args: &Validate,
     config: &HookConfig,
+    texts: &mut Texts,
     terminal: &mut Terminal<'_>,
 ) -> Result<LoadReport, Failure> {
     let mut all = LoadReport::default();
     for file in &args.files {
         let report = if file == Path::new("-") {
-            config.check_text("standard input", &read_input(terminal)?)
+            let text = read_input(terminal)?;
+            let report = config.check_text(STANDARD_INPUT, &text);
+            texts.add(Path::new(STANDARD_INPUT), text);
+            report
         } else {
             config.check(file)
         };
@@ -76,9 +85,13 @@ fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
     ))
 }
 
-fn show(report: &LoadReport, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+fn show(
+    report: &LoadReport,
+    texts: &mut Texts,
+    terminal: &mut Terminal<'_>,
+) -> Result<(), Failure> {
     if !report.problems.is_empty() {
-        let drawn = drawn(report, terminal.has_colours());
+        let drawn = drawn(report, texts, terminal.has_colours());
         writeln!(terminal, "{drawn}")?;
     }
     for (path, tool) in &report.read_as {

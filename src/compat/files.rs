@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::outline::{self, Outline};
 use super::protocol::ToolProtocol;
 use super::reader::Origin;
 use super::settings::OtherTools;
 use super::tool::Tool;
 use super::tools::{CLAUDE, TOOLS};
+use crate::config::reading::Node;
 use crate::config::{Content, Form, HookConfig, Owner, Source, SourceFile, reading};
 use crate::hook::Protocol;
 use crate::printable::shortened;
@@ -68,7 +68,9 @@ impl Source for OtherTools {
         if directory.ends_with("hooks") {
             of_plugin = TOOLS.into_iter().find(has_manifest);
         }
-        let tool = tool_of_text(text, of_project.or(of_plugin))?;
+        let is_settings = |tool: &&Tool| tool.files.project.iter().any(|it| place.ends_with(it));
+        let is_settings = of_project.as_ref().is_some_and(is_settings);
+        let tool = tool_of_text(text, of_project.or(of_plugin), is_settings)?;
         let home = self.home.clone().or_else(home::home_dir);
         let root = above.filter(|it| of_project.is_some() && home.as_deref() != Some(it));
         let plugin = above.filter(|_| of_plugin.is_some());
@@ -293,11 +295,14 @@ fn extensions(directory: &Path, tool: &Tool) -> Vec<PathBuf> {
 /// a settings file.
 fn named_files(manifest: &Path) -> Option<Vec<String>> {
     let text = reading::text_of(manifest)?;
-    let range = Outline::of(&text).ok()?.no_object?;
-    let tree = reading::parse(&text, &range).ok()?;
-    match reading::to_value(&tree, 0).ok()? {
-        Value::String(name) => Some(vec![name]),
-        names => serde_json::from_value(names).ok(),
+    let tree = reading::parse_object(&text).ok()?;
+    let hooks = Node::new(&tree).member("hooks")?;
+    match hooks.text() {
+        Some(name) => Some(vec![name.to_owned()]),
+        None => {
+            let names = hooks.items()?;
+            names.map(|name| name.text().map(str::to_owned)).collect()
+        }
     }
 }
 
@@ -308,18 +313,26 @@ fn tool_of_plugin(directory: &Path) -> &'static Tool {
     named.unwrap_or(CLAUDE)
 }
 
-/// Returns the tool of a text: the one of its path, else the one that has its events.
-fn tool_of_text(text: &str, by_place: Option<&'static Tool>) -> Option<&'static Tool> {
+/// Returns the tool of a text: the one of its path, else the one that has its events. None if `hooks` is no object of
+/// events, unless the tool reads this very file as its settings.
+fn tool_of_text(
+    text: &str,
+    by_place: Option<&'static Tool>,
+    is_settings: bool,
+) -> Option<&'static Tool> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    match outline::has_events(text) {
-        Some(false) => return None,
-        Some(true) if by_place.is_none() => {}
-        _ => return by_place,
+    let Ok(tree) = reading::parse_object(text) else {
+        return by_place;
+    };
+    let Some(hooks) = Node::new(&tree).member("hooks") else {
+        return by_place;
+    };
+    if by_place.is_some() {
+        return by_place.filter(|_| is_settings || hooks.is_object());
     }
-    let outline = Outline::of(text).ok()?;
     let knows = |tool: &&Tool| {
-        let mut events = outline.events.iter();
-        events.any(|groups| tool.event_named(&groups.event).is_some())
+        let mut events = hooks.members();
+        events.any(|event| tool.event_named(event.key).is_some())
     };
     TOOLS.into_iter().find(knows)
 }

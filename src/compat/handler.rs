@@ -6,15 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jsonc_parser::ast;
-
 use super::lint;
 use super::matcher::SharedAllowance;
-use super::node::Node;
 use super::protocol::ToolProtocol;
 use super::rule::Rule;
 use super::tool::{Event, Handlers, Subject, Tool};
-use crate::config::reading::Finding;
+use crate::config::reading::{Node, Problem};
 use crate::hook::{FailurePolicy, Hook, HookError, HookSource, Shell};
 use crate::printable::shortened;
 
@@ -29,7 +26,7 @@ pub(super) struct Group {
 
 /// A handler, and the problems found so far.
 pub(super) struct Handler<'h, 't, 'a> {
-    pub(super) node: &'h Node<'t, 'a>,
+    pub(super) node: Node<'t, 'a>,
     pub(super) group: &'h Group,
     pub(super) tool: &'static Tool,
     /// The project's root; none for the user's files.
@@ -37,12 +34,12 @@ pub(super) struct Handler<'h, 't, 'a> {
     /// Whether failures block.
     pub(super) is_strict: bool,
     pub(super) allowance: &'h SharedAllowance,
-    pub(super) found: &'h mut Vec<Finding>,
+    pub(super) found: &'h mut Vec<Problem>,
 }
 
 impl<'t, 'a> Handler<'_, 't, 'a> {
     /// Returns the hook and its protocol, or the problem that makes the handler unusable.
-    pub(super) fn hook(mut self, source: HookSource) -> Result<(Hook, ToolProtocol), Finding> {
+    pub(super) fn hook(mut self, source: HookSource) -> Result<(Hook, ToolProtocol), Problem> {
         self.check_type()?;
         let hook = self.command()?;
         let protocol = self.protocol()?;
@@ -63,7 +60,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
             hook = hook.with_description(description);
         }
         let hook = self.with_environment(hook);
-        lint::lint(self.node, &hook, &protocol, self.found);
+        lint::lint(&self.node, &hook, &protocol, self.found);
         Ok((hook, protocol))
     }
 
@@ -106,27 +103,26 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
     /// Returns the value of a key if it is true; a value of another type is reported and ignored.
     fn switch(&mut self, key: &'static str) -> Option<Node<'t, 'a>> {
         let node = self.get(key)?;
-        if let ast::Value::BooleanLit(literal) = node.value {
-            return literal.value.then_some(node);
+        if node.switch().is_none() {
+            self.warn(&node, node.unexpected("true or false"));
         }
-        self.warn(&node, node.unexpected("true or false"));
-        None
+        (node.switch() == Some(true)).then_some(node)
     }
 
     fn warn(&mut self, at: &Node<'_, '_>, message: impl Into<String>) {
-        self.found.push(Finding::warning(at, message));
+        self.found.push(at.warning(message));
     }
 
-    fn check_type(&self) -> Result<(), Finding> {
+    fn check_type(&self) -> Result<(), Problem> {
         let tool = self.tool;
         if !self.node.is_object() {
             let words = self.node.unexpected("an object with `type` and `command`");
-            return Err(Finding::error(self.node, words));
+            return Err(self.node.error(words));
         }
         let Some(given) = self.node.get("type") else {
             let words = format!("has no `type`, so {} ignores it", tool.title);
-            let finding = Finding::error(self.node, words);
-            return Err(finding.with_help("add \"type\": \"command\""));
+            let problem = self.node.error(words);
+            return Err(problem.with_help("add \"type\": \"command\""));
         };
         match given.text() {
             Some("command") => Ok(()),
@@ -134,28 +130,28 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
                 let words = format!(
                     "handlers of type `{other}` do not run: only type `command` is supported"
                 );
-                Err(Finding::warning(&given, words))
+                Err(given.warning(words))
             }
             Some(other) => {
                 let words = format!("expected `command`, found `{}`", shortened(other));
-                Err(Finding::error(&given, words).with_suggestion("command"))
+                Err(given.error(words).with_suggestion_of(Some("command")))
             }
-            None => Err(Finding::error(&given, given.unexpected("`command`"))),
+            None => Err(given.error(given.unexpected("`command`"))),
         }
     }
 
-    fn command(&mut self) -> Result<Hook, Finding> {
+    fn command(&mut self) -> Result<Hook, Problem> {
         let Some(given) = self.node.get("command") else {
-            return Err(Finding::error(self.node, "`command` is missing"));
+            return Err(self.node.error("`command` is missing"));
         };
         let Some(text) = given.text() else {
-            return Err(Finding::error(&given, given.unexpected("a string")));
+            return Err(given.error(given.unexpected("a string")));
         };
         if text.contains('\0') {
             let words = "expected a string without the character NUL";
-            return Err(Finding::error(&given, words));
+            return Err(given.error(words));
         }
-        let refused = |error: HookError| Finding::error(&given, error.to_string());
+        let refused = |error: HookError| given.error(error.to_string());
         if let Some(args) = self.get("args") {
             let mut words = vec![text.to_owned()];
             words.extend(strings(&args)?);
@@ -169,7 +165,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
         }
     }
 
-    fn protocol(&mut self) -> Result<ToolProtocol, Finding> {
+    fn protocol(&mut self) -> Result<ToolProtocol, Problem> {
         let mut protocol = self.group.protocol.clone();
         let message = self.text("statusMessage");
         protocol.status_message = message.map(|(_, text)| text.to_owned());
@@ -180,7 +176,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
             let event = self.group.event.name;
             let words =
                 format!("the hook never runs: `{event}` has no tool that a rule could match");
-            return Err(Finding::warning(&given, words).with_help("remove `if`"));
+            return Err(given.warning(words).with_help("remove `if`"));
         }
         let rule = Rule::new(rule, self.allowance);
         if !rule.is_rule() {
@@ -225,14 +221,14 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
         Duration::try_from_secs_f64(number * seconds).unwrap_or(Duration::MAX)
     }
 
-    fn runs_in_background(&mut self) -> Result<bool, Finding> {
+    fn runs_in_background(&mut self) -> Result<bool, Problem> {
         let tool = self.tool;
         let is_async = self.switch("async");
         if let Some(given) = &is_async
             && tool.handlers.skips_async
         {
             let words = format!("{} does not run handlers with `async`", tool.title);
-            return Err(Finding::warning(given, words));
+            return Err(given.warning(words));
         }
         let rewakes = self.switch("asyncRewake");
         if let Some(given) = &rewakes {
@@ -246,14 +242,13 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
         let Some(given) = self.get("env") else {
             return hook;
         };
-        let Some(object) = given.value.as_object() else {
+        if !given.is_object() {
             self.warn(&given, given.unexpected("an object of strings"));
-            return hook;
-        };
-        for property in &object.properties {
-            let name = property.name.as_str();
+        }
+        for member in given.members() {
+            let name = member.key;
             let is_name = !name.is_empty() && !name.contains(['=', '\0']);
-            match Node::new(&property.value).text() {
+            match member.value.text() {
                 Some(value) if is_name && !value.contains('\0') => {
                     hook = hook.with_env(name, value);
                 }
@@ -264,16 +259,16 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
     }
 }
 
-fn strings(node: &Node<'_, '_>) -> Result<Vec<String>, Finding> {
+fn strings(node: &Node<'_, '_>) -> Result<Vec<String>, Problem> {
     let words = "a list of strings";
     let Some(items) = node.items() else {
-        return Err(Finding::error(node, node.unexpected(words)));
+        return Err(node.error(node.unexpected(words)));
     };
     let mut strings = Vec::with_capacity(items.len());
     for item in items {
-        match Node::new(item).text().filter(|text| !text.contains('\0')) {
+        match item.text().filter(|text| !text.contains('\0')) {
             Some(text) => strings.push(text.to_owned()),
-            None => return Err(Finding::error(node, format!("expected {words}"))),
+            None => return Err(node.error(format!("expected {words}"))),
         }
     }
     Ok(strings)

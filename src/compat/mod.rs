@@ -24,8 +24,6 @@ mod lint;
 #[cfg(unix)]
 mod made_up_tests;
 mod matcher;
-mod node;
-mod outline;
 mod protocol;
 #[cfg(test)]
 mod protocol_tests;

@@ -1,22 +1,16 @@
 //! Converts a settings file of another tool to hooks, handler by handler, so that an invalid handler
 //! does not affect the others. Each problem has its position.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use jsonc_parser::ast;
-use serde_json::Value;
 
 use super::handler::{Group, Handler};
 use super::lint;
 use super::matcher::SharedAllowance;
-use super::node::Node;
-use super::outline::{Groups, Outline};
 use super::protocol::{ToolAliases, ToolProtocol};
 use super::tool::{Event, Tool};
 use crate::config::reading::{
-    Failure, FileError, FileReader, Finding, Loaded, MOST_ENTRIES, Member, parse, to_value,
+    Failure, FileError, FileReader, Loaded, MOST_ENTRIES, Member, Node, Problem, parse_object,
 };
 use crate::config::{Form, Severity, Switches};
 use crate::hook::{FailurePolicy, Hook, Protocol};
@@ -49,14 +43,15 @@ impl Form for Origin {
             origin: self,
             is_compiled,
             allowance: SharedAllowance::default(),
-            hooks: 0,
+            groups: 0,
+            handlers: 0,
             switches: Switches {
                 protocol: self.tool.name,
                 ..Switches::default()
             },
         };
-        if let Err((error, range)) = reader.try_read() {
-            reader.give_up(&error, &range);
+        if let Err(failure) = reader.try_read() {
+            reader.give_up(failure);
         }
         reader.switches
     }
@@ -69,8 +64,9 @@ struct Reader<'a> {
     is_compiled: bool,
     allowance: SharedAllowance,
     switches: Switches,
-    /// The number of handlers so far.
-    hooks: usize,
+    /// The numbers so far.
+    groups: usize,
+    handlers: usize,
 }
 
 /// A position in `hooks`.
@@ -78,8 +74,6 @@ struct Place<'p> {
     event: &'p str,
     group: usize,
     handler: Option<usize>,
-    /// The offset of the group's text.
-    base: usize,
 }
 
 impl Place<'_> {
@@ -93,19 +87,15 @@ impl Place<'_> {
         }
         path
     }
-
-    fn range(&self, range: &Range<usize>) -> Range<usize> {
-        self.base + range.start..self.base + range.end
-    }
 }
 
 impl Reader<'_> {
-    fn give_up(&mut self, error: &FileError, range: &Range<usize>) {
-        let words = match error {
-            FileError::NoObject => "expected an object with an object `hooks`".to_owned(),
-            other => other.to_string(),
-        };
-        let problem = self.file.problem(Severity::Error, range, words);
+    fn give_up(&mut self, failure: Failure) {
+        let has_no_object = matches!(failure.0, FileError::NoObject);
+        let mut problem = self.file.failure(failure);
+        if has_no_object {
+            problem.message = "expected an object with an object `hooks`".to_owned();
+        }
         match self.origin.is_strict {
             true => self.file.loaded.give_up(problem),
             false => self.file.loaded.ignore(problem),
@@ -113,84 +103,91 @@ impl Reader<'_> {
     }
 
     fn try_read(&mut self) -> Result<(), Failure> {
-        let outline = Outline::of(self.file.text)?;
-        for member in &outline.others {
-            self.setting(member)?;
-            if let Some(event) = self.origin.tool.event_named(&member.key) {
-                self.event_outside(event, member);
+        let tree = parse_object(self.file.text)?;
+        let file = Node::new(&tree);
+        for member in file.members().filter(|member| member.key != "hooks") {
+            self.setting(&member);
+            if let Some(event) = self.origin.tool.event_named(member.key) {
+                self.event_outside(event, &member);
             }
         }
-        if let Some(range) = outline.no_object {
-            let words = "expected an object of events, each with a list";
-            let finding = Finding::new("hooks", words).at(Severity::Error, &range);
-            self.file.report(None, finding);
+        let Some(hooks) = file.member("hooks") else {
+            return Ok(());
+        };
+        if !hooks.is_object() {
+            let problem = hooks.error("expected an object of events, each with a list");
+            let problem = match hooks.items() {
+                Some(_) => problem.with_help(LIKE_OURS),
+                None => problem,
+            };
+            self.file.report(None, problem.at(hooks.range()));
         }
-        for groups in &outline.events {
-            self.groups(groups)?;
+        for event in hooks.members() {
+            self.event(&event)?;
         }
         Ok(())
     }
 
     /// Reports an event next to `hooks`: its tool ignores the hooks.
-    fn event_outside(&mut self, event: &'static Event, member: &Member<'_>) {
+    fn event_outside(&mut self, event: &'static Event, member: &Member<'_, '_>) {
         let words = "an event outside of `hooks`: its hooks do not run";
-        let finding = Finding::new(event.name, words)
-            .at(Severity::Error, &member.key_range)
+        let problem = Problem::error(event.name, words)
+            .at(member.key_range.clone())
             .with_help("write {\"hooks\": { ... }} around it");
-        let reason = self.file.report(None, finding);
+        let reason = self.file.report(None, problem);
         self.event_placeholder(event, &reason, member.key_range.start);
     }
 
     /// Reads the keys that switch hooks off.
-    fn setting(&mut self, member: &Member<'_>) -> Result<(), Failure> {
+    fn setting(&mut self, member: &Member<'_, '_>) {
         let keys = self.origin.tool.files.switches;
-        let is_all_off = keys.all_off == Some(&*member.key);
-        let is_settings = keys.settings == Some(&*member.key);
-        if !is_all_off && !is_settings {
-            return Ok(());
+        let value = member.value;
+        if keys.all_off == Some(member.key) {
+            self.switches.all_off = value.switch() == Some(true);
         }
-        let tree = parse(self.file.text, &member.value)?;
-        let value = to_value(&tree, 0).unwrap_or_default();
-        if is_all_off {
-            self.switches.all_off = value == Value::Bool(true);
-            return Ok(());
+        if keys.settings != Some(member.key) {
+            return;
         }
-        self.switches.all_off = value.get("enabled") == Some(&Value::Bool(false));
-        let disabled = value.get("disabled").and_then(Value::as_array);
-        for name in disabled.into_iter().flatten().filter_map(Value::as_str) {
-            self.switches.disabled.push(name.to_owned());
+        let enabled = value.get("enabled");
+        self.switches.all_off = enabled.is_some_and(|it| it.switch() == Some(false));
+        let disabled = value.get("disabled");
+        for name in disabled.iter().flat_map(Node::items).flatten() {
+            self.switches
+                .disabled
+                .extend(name.text().map(str::to_owned));
         }
-        Ok(())
     }
 
-    fn groups(&mut self, groups: &Groups<'_>) -> Result<(), Failure> {
-        let Some((event, pattern)) = self.event(groups) else {
+    fn event(&mut self, member: &Member<'_, '_>) -> Result<(), Failure> {
+        let Some((event, pattern)) = self.known_event(member) else {
             return Ok(());
         };
-        let Some(ranges) = &groups.groups else {
+        let Some(groups) = member.value.items() else {
             let key = format!("hooks.{}", event.name);
             let words = "expected a list of groups, each with a list `hooks`";
-            let finding = Finding::new(key, words).at(Severity::Error, &groups.key_range);
-            self.file.report(None, finding);
+            let problem = Problem::error(key, words).at(member.key_range.clone());
+            self.file.report(None, problem);
             return Ok(());
         };
-        for (index, range) in ranges.iter().enumerate() {
-            let tree = parse(self.file.text, range)?;
+        for (index, group) in groups.enumerate() {
+            self.groups += 1;
+            if self.groups > MOST_ENTRIES {
+                return Err((FileError::TooManyEntries, member.key_range.clone()));
+            }
             let place = Place {
                 event: event.name,
                 group: index,
                 handler: None,
-                base: range.start,
             };
-            self.group(&tree, place, event, pattern)?;
+            self.group(group, place, event, pattern)?;
         }
         Ok(())
     }
 
     /// Returns the event of a key, if hosts fire it.
-    fn event(&mut self, groups: &Groups<'_>) -> Option<(&'static Event, &'static str)> {
+    fn known_event(&mut self, member: &Member<'_, '_>) -> Option<(&'static Event, &'static str)> {
         let tool = self.origin.tool;
-        let name = &*groups.event;
+        let name = member.key;
         if tool.files.switches.not_events.contains(&name) {
             return None;
         }
@@ -203,24 +200,24 @@ impl Reader<'_> {
         if !self.file.loaded.shows_more() {
             return None;
         }
-        let mut finding = Finding::new(
-            format!("hooks.{name}"),
-            format!(
-                "hosts do not fire `{}`: its hooks do not run",
-                shortened(name)
+        let shown = shortened(name);
+        let meant = lint::nearest_event(tool, name).filter(|_| known.is_none());
+        let (severity, words) = match known {
+            Some(_) => (
+                Severity::Warning,
+                format!("hosts do not fire `{shown}`: its hooks do not run"),
             ),
-        );
-        finding.range = groups.key_range.clone();
-        if known.is_none() {
-            finding.severity = Severity::Error;
-            finding.message = format!("`{}` is not an event of {}", shortened(name), tool.title);
-            finding.suggestion = lint::nearest_event(tool, name).map(str::to_owned);
-        }
-        let meant = finding.suggestion.clone();
-        let reason = self.file.report(None, finding);
-        let meant = meant.and_then(|name| tool.event_named(&name));
-        if let Some(event) = meant {
-            self.event_placeholder(event, &reason, groups.key_range.start);
+            None => (
+                Severity::Error,
+                format!("`{shown}` is not an event of {}", tool.title),
+            ),
+        };
+        let problem = Problem::new(severity, format!("hooks.{name}"), words)
+            .at(member.key_range.clone())
+            .with_suggestion_of(meant);
+        let reason = self.file.report(None, problem);
+        if let Some(event) = meant.and_then(|name| tool.event_named(name)) {
+            self.event_placeholder(event, &reason, member.key_range.start);
         }
         None
     }
@@ -239,7 +236,7 @@ impl Reader<'_> {
 
     fn group(
         &mut self,
-        tree: &ast::Value<'_>,
+        node: Node<'_, '_>,
         place: Place<'_>,
         event: &'static Event,
         pattern: &'static str,
@@ -250,33 +247,31 @@ impl Reader<'_> {
             protocol: self.protocol(event, ""),
         };
         let mut found = Vec::new();
-        let (handlers, matcher) = match group_of(&Node::new(tree), event, self.origin, &mut found) {
+        let (handlers, matcher) = match group_of(node, event, self.origin, &mut found) {
             Ok(read) => read,
-            Err(finding) => {
-                self.unusable(&place, &group, finding);
+            Err(problem) => {
+                self.unusable(&place, &group, problem);
                 return Ok(());
             }
         };
-        self.findings(&place, found);
+        self.reports(&place, found);
         if let Some(matcher) = matcher {
             group.protocol = self.protocol(event, matcher.text().unwrap_or_default());
             if let Some(words) = self.fault(&group.protocol) {
-                let finding = Finding::error(&matcher, words);
-                self.unusable(&place, &group, finding);
+                self.unusable(&place, &group, matcher.error(words));
                 return Ok(());
             }
         }
-        for (index, handler) in handlers.iter().enumerate() {
-            self.hooks += 1;
-            if self.hooks > MOST_ENTRIES {
-                let range = place.range(&Node::new(handler).range());
-                return Err((FileError::TooManyEntries, range));
+        for (index, handler) in handlers.items().into_iter().flatten().enumerate() {
+            self.handlers += 1;
+            if self.handlers > MOST_ENTRIES {
+                return Err((FileError::TooManyEntries, handler.place()));
             }
             let place = Place {
                 handler: Some(index),
                 ..place
             };
-            self.handler(&Node::new(handler), &place, &group);
+            self.handler(handler.without_key(), &place, &group);
         }
         Ok(())
     }
@@ -297,8 +292,8 @@ impl Reader<'_> {
         protocol.fault().map(str::to_owned)
     }
 
-    fn handler(&mut self, node: &Node<'_, '_>, place: &Place<'_>, group: &Group) {
-        let start = place.range(&node.range()).start;
+    fn handler(&mut self, node: Node<'_, '_>, place: &Place<'_>, group: &Group) {
+        let start = node.range().start;
         let source = self.file.source(None, start);
         let mut found = Vec::new();
         let handler = Handler {
@@ -311,39 +306,39 @@ impl Reader<'_> {
             found: &mut found,
         };
         let mut read = handler.hook(source);
-        self.findings(place, found);
+        self.reports(place, found);
         if let Ok((_, protocol)) = &read
             && let Some(words) = self.fault(protocol)
         {
-            read = Err(Finding::error(node, words));
+            read = Err(node.error(words));
         }
         match read {
             Ok((hook, protocol)) => {
                 let hook = hook.with_protocol(Arc::new(protocol));
                 self.file.add(hook, false, start);
             }
-            Err(finding) => self.unusable(place, group, finding),
+            Err(problem) => self.unusable(place, group, problem),
         }
     }
 
-    fn findings(&mut self, place: &Place<'_>, found: Vec<Finding>) {
-        for finding in found {
-            self.finding(place, finding);
+    fn reports(&mut self, place: &Place<'_>, found: Vec<Problem>) {
+        for problem in found {
+            self.report(place, problem);
         }
     }
 
     /// Reports a problem, and returns its message.
-    fn finding(&mut self, place: &Place<'_>, mut finding: Finding) -> String {
-        finding.range = place.range(&finding.range);
-        finding.key = place.key(&finding.key);
-        self.file.report(None, finding)
+    fn report(&mut self, place: &Place<'_>, mut problem: Problem) -> String {
+        let key = place.key(problem.key.as_deref().unwrap_or_default());
+        problem.key = Some(key);
+        self.file.report(None, problem)
     }
 
     /// Handles an unusable handler. The tool ignores it, and so does this crate unless the host is
     /// strict.
-    fn unusable(&mut self, place: &Place<'_>, group: &Group, finding: Finding) {
-        let at = place.range(&finding.range).start;
-        let reason = self.finding(place, finding);
+    fn unusable(&mut self, place: &Place<'_>, group: &Group, problem: Problem) {
+        let at = problem.start();
+        let reason = self.report(place, problem);
         self.placeholder(group, &reason, at);
     }
 
@@ -362,38 +357,40 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the handlers of a group, and its matcher.
+const LIKE_OURS: &str = "a list is the form of hooks.json, which is a file of its own";
+
+/// Returns the list of a group's handlers, and its matcher.
 fn group_of<'t, 'a>(
-    node: &Node<'t, 'a>,
+    node: Node<'t, 'a>,
     event: &Event,
     origin: &Origin,
-    found: &mut Vec<Finding>,
-) -> Result<(&'t [ast::Value<'a>], Option<Node<'t, 'a>>), Finding> {
+    found: &mut Vec<Problem>,
+) -> Result<(Node<'t, 'a>, Option<Node<'t, 'a>>), Problem> {
+    let node = node.without_key();
     if !node.is_object() {
-        let words = node.unexpected("an object with a list `hooks`");
-        return Err(Finding::error(node, words));
+        return Err(node.error(node.unexpected("an object with a list `hooks`")));
     }
     let Some(hooks) = node.get("hooks") else {
         if node.get("command").is_none() {
-            return Err(Finding::error(node, "`hooks` is missing"));
+            return Err(node.error("`hooks` is missing"));
         }
         let words = format!(
             "found a handler where {} expects a group",
             origin.tool.title
         );
-        let help = "put it into {\"hooks\": [ ... ]}";
-        return Err(Finding::error(node, words).with_help(help));
+        return Err(node
+            .error(words)
+            .with_help("put it into {\"hooks\": [ ... ]}"));
     };
-    let Some(handlers) = hooks.items() else {
-        let words = hooks.unexpected("a list of handlers");
-        return Err(Finding::error(&hooks, words));
-    };
+    if hooks.items().is_none() {
+        return Err(hooks.error(hooks.unexpected("a list of handlers")));
+    }
     let matcher = node.get("matcher");
     if let Some(matcher) = &matcher {
         if matcher.text().is_none() {
-            return Err(Finding::error(matcher, matcher.unexpected("a string")));
+            return Err(matcher.error(matcher.unexpected("a string")));
         }
         lint::matcher(matcher, event.subject, origin.tool, found);
     }
-    Ok((handlers, matcher))
+    Ok((hooks, matcher))
 }

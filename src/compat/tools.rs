@@ -26,7 +26,7 @@ mod tests {
             for (index, event) in tool.events.iter().enumerate() {
                 if let Some(ours) = event.ours {
                     EventType::of_name(ours).unwrap();
-                    assert_eq!(meant_by(event.name), Some(ours));
+                    assert_eq!(meant_by(event.name), Some(ours.to_owned()));
                 }
                 let others = &tool.events[index + 1..];
                 assert!(others.iter().all(|other| other.name != event.name));

@@ -33,7 +33,7 @@ impl Admission {
     pub(super) fn refuse_all(&mut self) {
         if self.path.exists() {
             let words = "no hook of this project runs: no store of approvals can be found";
-            let mut problem = Problem::new(Severity::Warning, &self.path, words);
+            let mut problem = Problem::of_file(Severity::Warning, &self.path, words);
             problem.help = Some(
                 "approvals are kept in the user's home directory, which cannot be found".to_owned(),
             );
@@ -114,7 +114,7 @@ impl Admission {
             _ => format!("{count} hooks are not approved and do not run: {names}"),
         };
         let path = self.unapproved_in.as_deref().unwrap_or(&self.path);
-        let mut problem = Problem::new(Severity::Warning, path, words);
+        let mut problem = Problem::of_file(Severity::Warning, path, words);
         problem.help = Some(format!("to approve: `{approve_command}`"));
         self.problems.push(problem.made_printable());
     }
@@ -168,7 +168,7 @@ fn refuse_without_store(files: &mut [Loaded], why: &str, disable: &HashSet<Strin
     for file in to_approve(files) {
         file.change_hooks(|hook| (ProjectApprovals::without_store(hook, why), None));
         file.hide_entries(disable, |_| true);
-        file.report(Problem::new(Severity::Error, &file.path, why));
+        file.report(Problem::of_file(Severity::Error, &file.path, why));
     }
 }
 
@@ -176,7 +176,7 @@ fn refuse_without_store(files: &mut [Loaded], why: &str, disable: &HashSet<Strin
 fn problem_of(vanished: &Hook, path: &Path, approve_command: &str) -> Problem {
     let label = vanished.label();
     let words = format!("`{label}` was approved, and has changed or is gone: it blocks");
-    let mut problem = Problem::new(Severity::Error, path, words);
+    let mut problem = Problem::of_file(Severity::Error, path, words);
     problem.help = Some(format!(
         "review the changes; to approve them: `{approve_command}`"
     ));

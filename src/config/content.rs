@@ -174,7 +174,7 @@ impl Loaded {
                 Err(NotCompiled::Invalid(error)) => error.to_string(),
                 Err(NotCompiled::TooLarge) => {
                     let words = FileError::ConditionsTooLarge.to_string();
-                    return self.give_up(Problem::new(Severity::Error, &self.path, words));
+                    return self.give_up(Problem::of_file(Severity::Error, &self.path, words));
                 }
             };
             // The hook itself fails and gives the reason, as a placeholder hook does.
@@ -218,7 +218,7 @@ impl Loaded {
                 "the project has more than {MOST_NOT_APPROVED} hooks that are not approved: the others are left out"
             );
             self.items.truncate(most);
-            self.report(Problem::new(Severity::Warning, &self.path, words));
+            self.report(Problem::of_file(Severity::Warning, &self.path, words));
         }
         self.items.len()
     }
@@ -284,7 +284,7 @@ impl Loaded {
                 "the file has more than {MOST_PROBLEMS} problems; the others are not shown"
             );
             // The problems that are not shown may be errors.
-            problems.push(Problem::new(Severity::Error, &self.path, words));
+            problems.push(Problem::of_file(Severity::Error, &self.path, words));
         }
         problems
     }
@@ -300,10 +300,9 @@ impl Loaded {
 }
 
 fn problem_of(path: &Path, hook: &Hook, start: Option<Position>, words: String) -> Problem {
-    let mut problem = Problem::new(Severity::Error, path, words);
+    let mut problem = Problem::of_file(Severity::Error, path, words);
     problem.range = start.map(TextRange::of_first);
-    problem.place_in(hook.source().and_then(|source| source.index), "");
-    problem
+    problem.in_entry(hook.source().and_then(|source| source.index))
 }
 
 /// Returns a hook that always fails and replaces an entry that cannot be used. It has the legible settings of

@@ -8,7 +8,7 @@ use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode
 use serde_json::Value;
 
 use super::file::without_mark;
-use super::outline::parse_options;
+use super::tree::parse_options;
 use crate::hook::in_order;
 
 /// The text of a new file.

@@ -12,7 +12,6 @@ use serde_json::Value;
 use super::HookConfig;
 use super::edit::{self, Slot};
 use super::file::without_mark;
-use super::outline::Outline;
 use super::places::absolute;
 use super::position::{Positions, TextRange};
 use super::report::{ConfigError, Problem, Severity};
@@ -214,10 +213,10 @@ impl HooksFile {
             hooks.insert(hook.source().and_then(|source| source.index), hook);
         }
         let (body, mark) = without_mark(text);
-        let outline = Outline::of(body).map_err(|(error, _)| error.to_string())?;
+        let ranges = reader::ranges_of_entries(body).map_err(|error| error.to_string())?;
         let positions = Positions::new(body, mark);
         let mut entries = Vec::new();
-        for (index, range) in outline.entries.iter().flatten().enumerate() {
+        for (index, range) in ranges.iter().enumerate() {
             let content = match hooks.get(&Some(index)) {
                 Some(hook) => self.usable(index, Hook::clone(hook)),
                 None => self.unusable(index, &problems),
@@ -243,10 +242,8 @@ impl HooksFile {
         let is_its = |it: &&Problem| it.index == Some(index) && it.severity == Severity::Error;
         let problem = problems.iter().find(is_its).cloned().unwrap_or_else(|| {
             // A file may have more problems than are reported.
-            let mut problem =
-                Problem::new(Severity::Error, &self.path, "this entry cannot be used");
-            problem.place_in(Some(index), "");
-            problem
+            let words = "this entry cannot be used";
+            Problem::of_file(Severity::Error, &self.path, words).in_entry(Some(index))
         });
         let problem = Box::new(problem);
         Content::Unusable { index, problem }

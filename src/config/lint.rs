@@ -1,104 +1,123 @@
 //! Finds probable mistakes in a usable hook without running it.
 //!
-//! All findings are warnings: only the shell knows for certain.
+//! All findings are warnings: only the shell and the host know for certain. `script` looks at the files that a command
+//! names.
 
-use std::ops::Range;
-use std::path::Path;
+use std::time::Duration;
 
-use super::report::Severity;
-use crate::events::Vocabulary;
-use crate::hook::{Hook, HookCommand, Reads, Stdin};
+use super::report::Problem;
+use super::script;
+use crate::events::{Vocabulary, meant_by};
+use crate::hook::{Condition, Hook, HookCommand, Shell};
 use crate::printable::shortened;
 
-/// The host's events and tools.
+/// The names of a host.
 #[derive(Clone, Copy)]
 pub(super) struct Host<'a> {
+    /// Its events and tools.
     pub(super) vocabulary: &'a Vocabulary,
+    /// The prefixes of the variables that hooks receive.
+    pub(super) prefixes: &'a [String],
 }
 
-/// A problem with one key of a hook.
-pub(crate) struct Finding {
-    pub(crate) severity: Severity,
-    pub(crate) key: String,
-    /// The range of the value, from the beginning of the text that was parsed. The reader finds that of a key
-    /// in hooks.json.
-    pub(crate) range: Range<usize>,
-    pub(crate) message: String,
-    pub(crate) suggestion: Option<String>,
-    pub(crate) help: Option<String>,
-}
+/// A longer timeout was probably meant in milliseconds.
+const LONGEST_USUAL: Duration = Duration::from_secs(60 * 60);
 
-impl Finding {
-    /// Creates a warning.
-    pub(crate) fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Warning,
-            key: key.into(),
-            range: 0..0,
-            message: message.into(),
-            suggestion: None,
-            help: None,
+/// Tools that most hosts have, as the examples name them.
+const USUAL_TOOLS: [&str; 6] = ["bash", "edit", "glob", "grep", "read", "write"];
+
+/// The most bytes of a command that are checked, and the most alternatives of a pattern.
+const LONGEST_COMMAND: usize = 64 * 1024;
+const MOST_ALTERNATIVES: usize = 64;
+
+/// Returns warnings about a hook, each with its key.
+pub(super) fn lint(hook: &Hook, host: Host<'_>) -> Vec<Problem> {
+    let mut found = event(hook, host.vocabulary);
+    found.extend(timeout(hook));
+    found.extend(working_dir(hook));
+    found.extend(when(hook));
+    match hook.command() {
+        HookCommand::Program(args) => found.extend(shell_word(args)),
+        HookCommand::Shell { text, shell } => {
+            found.extend(unquoted(text, *shell, host.prefixes));
         }
     }
-
-    pub(crate) fn at(mut self, severity: Severity, range: &Range<usize>) -> Self {
-        self.severity = severity;
-        self.range = range.clone();
-        self
-    }
-
-    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
-    }
-
-    pub(crate) fn with_suggestion(mut self, suggestion: impl Into<String>) -> Self {
-        self.suggestion = Some(suggestion.into());
-        self
-    }
-}
-
-/// Returns the findings of a hook.
-pub(super) fn lint(hook: &Hook, host: Host<'_>) -> Vec<Finding> {
-    let mut found = unfired(hook, host.vocabulary);
-    if !host.vocabulary.declares_events() && found.is_empty() {
-        found.extend(unknown_event(hook).or_else(|| no_event(hook)));
-    }
-    found.extend(missing_working_dir(hook));
-    found.extend(missing_in_inherit(hook));
-    found.extend(unread_stdin(hook));
-    found.extend(outside_of_data(hook));
-    if let HookCommand::Program(args) = hook.command() {
-        found.extend(shell_words(args, hook.base_dir()));
+    // The script of a hook that is switched off may come later.
+    if hook.enabled() {
+        found.extend(script::check(hook, |name| {
+            let root = hook.base_dir().filter(|_| name.ends_with("_WORKING_DIR"));
+            root.map(|root| root.to_string_lossy().into_owned())
+        }));
     }
     found
 }
 
-/// Finds patterns for events and tools that the host does not declare.
-fn unfired(hook: &Hook, vocabulary: &Vocabulary) -> Vec<Finding> {
+fn event(hook: &Hook, vocabulary: &Vocabulary) -> Vec<Problem> {
+    if let Some(problem) = tools_after_comma(hook) {
+        return vec![problem];
+    }
     let mut found = Vec::new();
     for unfired in hook.pattern().unfired(vocabulary) {
-        let mut finding = Finding::new("event", unfired.message);
-        finding.suggestion = unfired.suggestion;
-        finding.help = unfired.help.map(str::to_owned);
-        found.push(finding);
+        let mut problem = Problem::warning("event", unfired.message);
+        problem.help = unfired.help.map(str::to_owned);
+        found.push(problem.with_suggestion_of(unfired.suggestion));
+    }
+    if !vocabulary.declares_events() && found.is_empty() {
+        found.extend(no_event(hook).or_else(|| unknown_event(hook)));
+    }
+    if vocabulary.tools().is_empty() {
+        found.extend(tool_in_other_case(hook));
     }
     found
 }
 
-/// Finds a name without a colon, such as `before`. It never matches, since every event has a colon in its
-/// name.
-fn no_event(hook: &Hook) -> Option<Finding> {
-    let mut alternatives = hook.event_pattern().split(',').map(str::trim);
-    let dead = alternatives.find(|text| !text.contains([':', '*', '?', '[']))?;
+fn alternatives(hook: &Hook) -> impl Iterator<Item = &str> {
+    let pieces = hook.event_pattern().split(',').map(str::trim);
+    pieces.take(MOST_ALTERNATIVES)
+}
+
+/// Whether a text can match no event: every event has a colon in its name.
+fn is_dead(alternative: &str) -> bool {
+    !alternative.contains([':', '*', '?', '['])
+}
+
+/// Finds tools that a comma separates, as in `tool:pre_execute:bash,write`.
+fn tools_after_comma(hook: &Hook) -> Option<Problem> {
+    let mut before = None;
+    for alternative in alternatives(hook) {
+        match before {
+            Some(tool) if is_dead(alternative) && meant_by(alternative).is_none() => {
+                let words = format!(
+                    "`{}` matches no event, since a comma separates whole patterns",
+                    shortened(alternative)
+                );
+                let meant = format!("{}|{}", shortened(tool), shortened(alternative));
+                return Some(Problem::warning("event", words).with_suggestion_of(Some(meant)));
+            }
+            _ => before = Some(alternative).filter(|it| it.matches(':').count() == 2),
+        }
+    }
+    None
+}
+
+/// Finds a name without a colon, such as `before`.
+fn no_event(hook: &Hook) -> Option<Problem> {
+    let dead = alternatives(hook).find(|text| is_dead(text))?;
+    let problem = |words| Problem::warning("event", words);
     let message = format!("`{}` matches no event", shortened(dead));
-    let help = "names of events have the form `category:action`, as in `tool:pre_execute`";
-    Some(Finding::new("event", message).with_help(help))
+    if let Some(meant) = meant_by(dead) {
+        return Some(problem(message).with_suggestion_of(Some(meant)));
+    }
+    if hook.pattern().matches_known() || hook.pattern().nearest_known().is_none() {
+        let help = "names of events have the form `category:action`, as in `tool:pre_execute`";
+        return Some(problem(message).with_help(help));
+    }
+    None
 }
 
 /// Finds a name with a typo. A pattern may be for an event of the host's own, but not if its name is almost
 /// that of a built-in event.
-fn unknown_event(hook: &Hook) -> Option<Finding> {
+fn unknown_event(hook: &Hook) -> Option<Problem> {
     if hook.pattern().matches_known() {
         return None;
     }
@@ -107,136 +126,126 @@ fn unknown_event(hook: &Hook) -> Option<Finding> {
         "`{}` matches no built-in event",
         shortened(hook.event_pattern())
     );
-    Some(Finding::new("event", message).with_suggestion(nearest))
+    Some(Problem::warning("event", message).with_suggestion_of(Some(nearest)))
 }
 
-/// Finds a directory that does not exist. A relative path with an unknown base is not checked.
-fn missing_working_dir(hook: &Hook) -> Option<Finding> {
-    let own = hook.working_dir()?;
-    let path = match hook.base_dir() {
-        Some(base) => base.join(own),
-        None if own.is_absolute() => own.to_owned(),
-        None => return None,
+/// Finds a usual tool in another case, if it is not known which tools the host has.
+fn tool_in_other_case(hook: &Hook) -> Option<Problem> {
+    let tools = alternatives(hook).filter_map(|it| it.splitn(3, ':').nth(2));
+    let mut names = tools.flat_map(|tools| tools.split('|').take(MOST_ALTERNATIVES));
+    let other = |name: &str| {
+        let mut usual = USUAL_TOOLS.into_iter();
+        usual.find(|usual| usual.eq_ignore_ascii_case(name) && *usual != name)
     };
-    let missing = !path.is_dir();
-    missing.then(|| {
-        Finding::new(
-            "working_dir",
-            format!(
-                "`{}` is not a directory",
-                shortened(&path.to_string_lossy())
-            ),
-        )
+    let (name, usual) = names.find_map(|name| Some((name, other(name)?)))?;
+    let message = format!("`{name}` matches no tool with a name in another case");
+    Some(Problem::warning("event", message).with_suggestion_of(Some(usual)))
+}
+
+fn timeout(hook: &Hook) -> Option<Problem> {
+    let timeout = hook.own_timeout().filter(|it| *it > LONGEST_USUAL)?;
+    let seconds = timeout.as_secs_f64();
+    let message = format!("{seconds} seconds are longer than an hour");
+    let help = format!(
+        "the unit is seconds, not milliseconds: {seconds} milliseconds are {}",
+        seconds / 1000.0
+    );
+    Some(Problem::warning("timeout", message).with_help(help))
+}
+
+fn working_dir(hook: &Hook) -> Option<Problem> {
+    let directory = hook.working_dir()?;
+    directory.starts_with("~").then(|| {
+        let message = "`~` is not replaced by the home directory here";
+        Problem::warning("working_dir", message).with_help("write the whole path")
     })
 }
 
-/// Finds a missing variable in `inherit`. An empty list counts as intended.
-fn missing_in_inherit(hook: &Hook) -> Option<Finding> {
-    let rule = hook.inherit_rule().filter(|it| !it.names().is_empty())?;
-    let missing = ["PATH", "HOME"].into_iter().find(|name| {
-        let is_set = hook.env().contains_key(*name);
-        !is_set && !rule.covers(name)
-    })?;
-    let message = format!("the list does not pass on `{missing}`, which most programs need");
-    let help = format!("add \"{missing}\" to the list, or set it in `env`");
-    Some(Finding::new("inherit", message).with_help(help))
-}
-
-fn unread_stdin(hook: &Hook) -> Option<Finding> {
-    let contradicts = hook.stdin() == Stdin::None && hook.reads() == Reads::Stdin;
-    contradicts.then(|| {
-        let message = "with \"stdin\": \"none\", the hook has no standard input to read";
-        Finding::new("reads", message).with_help("remove one of the two")
-    })
-}
-
-/// Finds words that only a shell would change or split.
-fn shell_words(args: &[String], base: Option<&Path>) -> Option<Finding> {
-    let has_home = |word: &String| {
-        ["~/", "$HOME", "${HOME}"]
-            .iter()
-            .any(|it| word.starts_with(it))
-    };
-    let index = args.iter().position(has_home);
+/// Finds words that only a shell would change.
+fn shell_word(args: &[String]) -> Option<Problem> {
+    let index = args.iter().position(|word| is_replaced_by_shell(word))?;
     // Another program may read the word as code.
-    if let Some(index) = index.filter(|it| *it == 0 || !reads_its_argument_again(&args[it - 1])) {
-        let message = format!(
-            "`{}` is used as it is, since `args` run without a shell",
-            shortened(&args[index])
-        );
-        let finding = Finding::new(format!("args[{index}]"), message);
-        return Some(finding.with_help("write the whole path, or use `command`"));
+    if index > 0 && reads_its_argument_again(&args[index - 1]) {
+        return None;
     }
-    match args {
-        [only] if only.contains(' ') && !base.unwrap_or(Path::new("")).join(only).is_file() => {
-            let message = format!(
-                "`{}` contains a space, but `args` is a list of single words",
-                shortened(only)
-            );
-            let words: Vec<_> = only
-                .split_whitespace()
-                .map(|word| format!("{word:?}"))
-                .collect();
-            let help = if only.contains(['$', '&', '|', ';', '<', '>', '(', '`', '"', '\'']) {
-                "code for a shell is `command`".to_owned()
-            } else {
-                format!("write [{}]", shortened(&words.join(", ")))
-            };
-            Some(Finding::new("args[0]", message).with_help(help))
-        }
-        _ => None,
-    }
+    let message = format!(
+        "`{}` is used as it is, since `args` run without a shell",
+        shortened(&args[index])
+    );
+    let problem = Problem::warning(format!("args[{index}]"), message);
+    Some(problem.with_help(match args[index].starts_with('~') {
+        true => "write the whole path, or use `command`",
+        false => "to have a shell put in the variable, use `command`",
+    }))
 }
 
-/// Finds a pointer to a value outside of the event's data. Pointers begin at the data, so such a value would
-/// always be missing.
-fn outside_of_data(hook: &Hook) -> Option<Finding> {
-    hook.when().find_map(|(pointer, _)| {
-        let mut parts = pointer.splitn(3, '/').skip(1);
-        let (message, help) = match parts.next() {
-            None => (
-                "is the whole data, which is not a string",
-                "name a value in it",
-            ),
-            Some("data") => (
-                "begins with `/data`, but pointers begin in the data",
-                "remove `/data`",
-            ),
-            Some("tool_name") => ("is not in the data", "name the tool in `event`"),
-            Some("type") => ("is not in the data", "name the event in `event`"),
-            Some("session_id" | "timestamp") => ("is not in the data", "remove the condition"),
-            Some(_) => return None,
+/// Whether a word begins with a home directory, or with a variable that is a whole part of a path.
+fn is_replaced_by_shell(word: &str) -> bool {
+    let Some(name) = word.strip_prefix('$') else {
+        return word.starts_with("~/");
+    };
+    let (name, after) = match name.strip_prefix('{') {
+        Some(braced) => braced.split_once('}').unwrap_or((braced, "")),
+        None => name.split_at(name.find('/').unwrap_or(name.len())),
+    };
+    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let is_variable = name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_');
+    is_variable && name.chars().all(is_name) && (after.is_empty() || after.starts_with('/'))
+}
+
+/// Returns whether a program takes code or a list of names as an argument, as `sh -c`, `bash -lc` and `perl -e` do.
+fn reads_its_argument_again(word: &str) -> bool {
+    let is_short = word.starts_with('-') && !word.starts_with("--");
+    is_short && word.ends_with(['c', 'e']) || ["eval", "trap", "envsubst"].contains(&word)
+}
+
+/// Finds a glob that matches only one value, where an expression for a part of it was probably meant.
+fn when(hook: &Hook) -> Option<Problem> {
+    hook.when().find_map(|(pointer, condition)| {
+        let globs = match condition {
+            Condition::Glob(glob) => std::slice::from_ref(glob),
+            Condition::OneOf(globs) => globs,
+            Condition::Regex(_) => return None,
         };
-        let key = format!("when.{pointer}");
-        Some(Finding::new(key, format!("`{}` {message}", shortened(pointer))).with_help(help))
+        let mut globs = globs.iter();
+        let glob = globs.find(|glob| is_for_a_part(pointer, glob))?;
+        let shown = shortened(glob);
+        let message = format!("`{shown}` has no `*`: it matches only a value that is exactly this");
+        let help = match is_expression(glob) {
+            true => "a regular expression is {\"regex\": \"...\"}".to_owned(),
+            false => format!("to find it within a value, write `*{shown}*`"),
+        };
+        Some(Problem::warning(format!("when.{pointer}"), message).with_help(help))
     })
 }
 
-/// Returns whether a program takes shell code or a list of names as an argument, as `sh -c` and `bash -lc`
-/// do.
-fn reads_its_argument_again(word: &str) -> bool {
-    let is_option = word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
-    is_option || ["eval", "trap", "envsubst"].contains(&word)
+fn is_for_a_part(pointer: &str, glob: &str) -> bool {
+    !glob.contains(['*', '?', '[']) && (pointer.ends_with("/command") || is_expression(glob))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn is_expression(glob: &str) -> bool {
+    glob.starts_with('^') || glob.ends_with('$') || glob.contains('|') || glob.contains("\\b")
+}
 
-    #[test]
-    fn a_list_without_path_or_home_is_found() {
-        for (names, missing) in [
-            (&["LANG"][..], Some("PATH")),
-            (&["PATH", "LC_*"], Some("HOME")),
-            (&["PATH", "H*"], None),
-            (&[], None),
-        ] {
-            let hook = Hook::new("session:start", "x").unwrap();
-            let found = missing_in_inherit(&hook.with_inherit(names.iter().copied()));
-            let found = found.map(|it| it.message);
-            let expected = missing
-                .map(|it| format!("the list does not pass on `{it}`, which most programs need"));
-            assert_eq!(found, expected, "{names:?}");
-        }
+/// Finds a variable of the event that a shell splits into words, since it is not in quotes.
+fn unquoted(text: &str, shell: Option<Shell>, prefixes: &[String]) -> Option<Problem> {
+    let splits = match shell {
+        None => cfg!(unix),
+        Some(shell) => matches!(shell, Shell::Sh | Shell::Bash | Shell::Dash | Shell::Ksh),
+    };
+    if !splits || text.len() > LONGEST_COMMAND {
+        return None;
     }
+    let is_of_event = |name: &str| {
+        let mut prefixes = prefixes.iter().map(String::as_str);
+        prefixes.any(|prefix| {
+            let rest = name.strip_prefix(prefix);
+            rest.is_some_and(|rest| rest.starts_with('_'))
+        })
+    };
+    let name = script::split_variables(text).find(|name| is_of_event(name))?;
+    let name = shortened(name);
+    let message = format!("`${name}` is not in quotes, so the shell splits its value into words");
+    let help = format!("write \\\"${name}\\\"");
+    Some(Problem::warning("command", message).with_help(help))
 }

@@ -5,24 +5,23 @@
 mod admission;
 mod content;
 mod edit;
-mod entry;
 mod file;
 mod hooks_file;
 mod installed;
 #[cfg(feature = "watch")]
 mod last_good;
 mod lint;
-mod outline;
 mod places;
 mod position;
 mod reader;
-mod render;
 mod report;
 mod save;
 mod schema;
+mod script;
 mod secrets;
 mod sources;
 mod syntax;
+mod tree;
 #[cfg(feature = "watch")]
 mod watch;
 
@@ -65,11 +64,11 @@ pub(crate) mod reading {
     use std::path::Path;
 
     pub(crate) use super::content::Loaded;
-    pub(crate) use super::entry::{last, properties, to_value};
     pub(crate) use super::file::FileError;
-    pub(crate) use super::lint::Finding;
-    pub(crate) use super::outline::{Failure, MOST_ENTRIES, Member, Tokens, other_members, parse};
-    pub(crate) use super::reader::FileReader;
+    pub(crate) use super::reader::{FileReader, MOST_ENTRIES};
+    pub(crate) use super::report::Problem;
+    pub(crate) use super::script::check as check_script;
+    pub(crate) use super::tree::{Failure, Member, Node, parse_object};
 
     /// Returns the text of a file that can be read, without a byte order mark.
     pub(crate) fn text_of(path: &Path) -> Option<String> {
@@ -458,8 +457,8 @@ impl HookConfig {
     }
 
     /// Checks a file without registering anything. Reports the same problems as
-    /// [`load_into`](HookConfig::load_into), for a program that shows them. Relative working directories are
-    /// not checked, since their base is unknown. With `with_other_tools`, a hooks file of another tool, recognized by
+    /// [`load_into`](HookConfig::load_into), for a program that shows them. Scripts with a relative path are
+    /// not looked at, since their directory is unknown. With `with_other_tools`, a hooks file of another tool, recognized by
     /// its directory or by its object `hooks`, is read as that tool reads it, unless this profile has its own file
     /// there.
     pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
@@ -469,7 +468,7 @@ impl HookConfig {
         match other().or_else(|| reader::load(path, None, self.host(), Compiled::All)) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
-                let missing = Problem::new(Severity::Error, path, "the file does not exist");
+                let missing = Problem::of_file(Severity::Error, path, "the file does not exist");
                 report.problems.push(missing);
             }
         }
@@ -583,6 +582,7 @@ impl HookConfig {
     fn host(&self) -> Host<'_> {
         Host {
             vocabulary: &self.vocabulary,
+            prefixes: self.profile.env_prefixes(),
         }
     }
 
@@ -603,7 +603,7 @@ impl HookConfig {
             let or_user = matches!(self.system_file, SystemFile::At(_));
             if let Err(words) = crate::files::check_system(&path, or_user) {
                 let words = format!("the file {words}");
-                loaded.give_up(Problem::new(Severity::Error, &path, words));
+                loaded.give_up(Problem::of_file(Severity::Error, &path, words));
                 loaded.disable.clear();
             }
         }

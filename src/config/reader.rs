@@ -1,26 +1,31 @@
 //! Reads the hooks of a file, entry by entry, so that a bad entry does not affect the others. Each problem
 //! has its place.
+//!
+//! `tree` parses the text, and `Hook` reads the value of an entry. Does not know which hooks may run.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::content::{Item, Loaded, described, placeholder};
-use super::entry::{Entry, EntryError, Unusable, to_value};
 use super::file::{self, FileError};
-use super::lint::{self, Finding, Host};
-use super::outline::{self, Failure, Member, Outline};
+use super::lint::{self, Host};
 use super::position::{Positions, TextRange};
-use super::report::{Excerpt, Problem, Severity};
+use super::report::{Problem, Severity};
 use super::secrets::SecretNames;
-use crate::events::nearest;
-use crate::hook::{Allowance, Hook, HookSource, LIKE_A_KEY, NotCompiled, nearest_key};
+use super::syntax;
+use super::tree::{self, Failure, Member, Node};
+use crate::events::{meant_by, nearest};
+use crate::hook::{
+    Allowance, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, NotCompiled, is_key, nearest_key,
+};
 use crate::printable::shortened;
 
-/// The most bytes of a line that are shown around a problem: a whole file may be one line.
-const LONGEST_EXCERPT: usize = 160;
+/// The most entries of a file.
+pub(crate) const MOST_ENTRIES: usize = 1000;
 
 /// The most values in all entries. A value takes a hundred times the memory of its text.
 const MOST_VALUES: usize = 50_000;
@@ -59,13 +64,13 @@ pub(super) fn open(path: &Path) -> Option<(Loaded, Result<String, Problem>)> {
         Ok(Some(file::Text { text, warning })) => {
             if let Some(words) = warning {
                 let words = format!("the file {words}");
-                loaded.report(Problem::new(Severity::Warning, path, words));
+                loaded.report(Problem::of_file(Severity::Warning, path, words));
             }
             return Some((loaded, Ok(text)));
         }
         Err(error) => error,
     };
-    let mut problem = Problem::new(Severity::Error, path, error.to_string());
+    let mut problem = Problem::of_file(Severity::Error, path, error.to_string());
     if let FileError::NotUtf8 { position, .. } = error {
         problem.range = Some(TextRange {
             start: position,
@@ -80,6 +85,13 @@ pub(super) fn load_text(path: &Path, text: &str, host: Host<'_>) -> Loaded {
     let mut loaded = Loaded::nothing(path);
     read(text, None, host, Compiled::All, &mut loaded);
     loaded
+}
+
+/// Returns the place of each entry of a text that was read before.
+pub(super) fn ranges_of_entries(text: &str) -> Result<Vec<Range<usize>>, FileError> {
+    let tree = tree::parse_object(text).map_err(|(error, _)| error)?;
+    let entries = entries(Node::new(&tree).member("hooks"));
+    Ok(entries.map(|entry| entry.range()).collect())
 }
 
 /// Reads a text into a loaded file.
@@ -101,6 +113,9 @@ fn read(
         reader.give_up(failure);
     }
 }
+
+const LIKE_OTHER_TOOLS: &str = "write it as in [{\"event\": \"tool:pre_execute:bash\", \"command\": \"./guard.sh\"}]; \
+    hooks of another tool stay in its own file, such as `.claude/settings.json`";
 
 /// Converts the parts of a text, of any tool, to hooks and problems with places.
 pub(crate) struct FileReader<'a> {
@@ -135,27 +150,34 @@ impl<'a> FileReader<'a> {
         });
     }
 
-    /// Reports a problem, and returns it as the reason of a placeholder hook.
-    pub(crate) fn report(&mut self, index: Option<usize>, finding: Finding) -> String {
-        let mut problem = self.problem(finding.severity, &finding.range, finding.message);
-        problem.place_in(index, &finding.key);
-        problem.suggestion = finding.suggestion;
-        problem.help = finding.help;
-        let problem = problem.made_printable();
+    /// Reports a problem of a key, and returns it as the reason of a placeholder hook.
+    pub(crate) fn report(&mut self, index: Option<usize>, problem: Problem) -> String {
+        let problem = self.placed(problem.in_entry(index)).made_printable();
         let reason = problem.reason();
         self.loaded.report(problem);
         reason
     }
 
-    pub(crate) fn problem(
-        &self,
-        severity: Severity,
-        range: &Range<usize>,
-        message: impl Into<String>,
-    ) -> Problem {
-        let mut problem = Problem::new(severity, &self.loaded.path, message);
-        problem.range = Some(self.positions.range(range));
-        problem.excerpt = Some(excerpt(self.text, range));
+    /// Returns why the whole text cannot be used.
+    pub(crate) fn failure(&self, (error, range): Failure) -> Problem {
+        let mut problem = Problem::error("", error.to_string()).at(range);
+        let help = match &error {
+            FileError::NotJson(_) => syntax::help(self.text, &problem.bytes),
+            FileError::NoList if self.text[problem.bytes.start..].starts_with('{') => {
+                Some(LIKE_OTHER_TOOLS)
+            }
+            _ => None,
+        };
+        problem.help = help.map(str::to_owned);
+        if let FileError::OtherKey(key) = &error {
+            problem = problem.with_suggestion_of(list_meant_by(key));
+        }
+        self.placed(problem.in_entry(None))
+    }
+
+    fn placed(&self, mut problem: Problem) -> Problem {
+        problem.path = self.loaded.path.to_path_buf();
+        problem.range = Some(self.positions.range(&problem.bytes));
         problem
     }
 }
@@ -171,73 +193,76 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn try_read(&mut self) -> Result<(), Failure> {
-        let outline = Outline::of(self.file.text)?;
-        outline.check_list()?;
-        for member in &outline.others {
-            let value = outline::parse(self.file.text, &member.value)?;
-            if member.key == "disable" {
-                self.disable(member, to_value(&value, 0).ok());
-            } else if !outline::is_known(&member.key) {
-                self.unknown_key(&member.key, member.key_range.clone(), None);
-            }
+        let tree = tree::parse_object(self.file.text)?;
+        let file = Node::new(&tree);
+        let hooks = list_of_hooks(file)?;
+        check_limits(hooks)?;
+        for member in file.members().filter(|member| member.key != "hooks") {
+            self.other_key(&member);
         }
-        let entries = outline.entries.unwrap_or_default();
-        self.file.loaded.items.reserve_exact(entries.len());
-        let mut values = 0;
-        for (index, range) in entries.into_iter().enumerate() {
-            let entry = Entry::parse(self.file.text, range)?;
-            values += entry.values();
-            if values > MOST_VALUES {
-                return Err((FileError::TooManyValues, entry.first()));
-            }
-            self.entry(index, &entry)?;
+        for (index, entry) in entries(hooks).enumerate() {
+            self.entry(index, entry)?;
         }
         Ok(())
     }
 
-    fn give_up(&mut self, (error, range): Failure) {
-        let mut problem = self
-            .file
-            .problem(Severity::Error, &range, error.to_string());
-        problem.help = self.help_for(&error, range.start);
-        if let FileError::OtherKey(key) = &error {
-            problem.suggestion = list_meant_by(key);
-        }
+    fn give_up(&mut self, failure: Failure) {
+        let problem = self.file.failure(failure);
         self.file.loaded.give_up(problem);
     }
 
-    /// Reads `disable`. If it cannot be read, hooks stay on.
-    fn disable(&mut self, member: &Member<'_>, value: Option<Value>) {
-        let names = value.map(serde_json::from_value::<Vec<String>>);
-        let (severity, message) = match names {
-            _ if self.base_dir.is_some() => (
-                Severity::Warning,
-                "a project's file cannot disable hooks: only the user's file can",
-            ),
-            Some(Ok(names)) => return self.file.loaded.disable.extend(names),
-            _ => (Severity::Error, "expected a list of names of hooks"),
-        };
-        let finding = Finding::new("disable", message).at(severity, &member.value);
-        self.file.report(None, finding);
-    }
-
-    fn entry(&mut self, index: usize, entry: &Entry<'_>) -> Result<(), Failure> {
-        let mut read = entry.hook();
-        if let Ok(hook) = &read {
-            match self.compile_when(hook) {
-                Ok(()) => {}
-                Err(NotCompiled::Invalid(error)) => read = Err(entry.unusable(error)),
-                Err(NotCompiled::TooLarge) => {
-                    return Err((FileError::ConditionsTooLarge, entry.first()));
-                }
+    /// Reads a key next to `hooks`.
+    fn other_key(&mut self, member: &Member<'_, '_>) {
+        match member.key {
+            "disable" => self.disable(member.value),
+            key if is_known(key) => {}
+            key => {
+                let problem = unknown_key(member);
+                let meant = problem.with_suggestion_of(list_meant_by(key));
+                self.file.report(None, meant);
             }
         }
-        match read {
-            Ok(hook) => self.usable(index, hook, entry),
-            Err(unusable) => self.unusable(index, unusable, entry),
+    }
+
+    /// Reads `disable`. If it cannot be read, hooks stay on.
+    fn disable(&mut self, value: Node<'_, '_>) {
+        let names = value.value(0).map(serde_json::from_value::<Vec<String>>);
+        let problem = match names {
+            _ if self.base_dir.is_some() => {
+                value.warning("a project's file cannot disable hooks: only the user's file can")
+            }
+            Ok(Ok(names)) => return self.file.loaded.disable.extend(names),
+            _ => value.error("expected a list of names of hooks"),
+        };
+        self.file.report(None, problem.at(value.range()));
+    }
+
+    fn entry(&mut self, index: usize, entry: Node<'_, '_>) -> Result<(), Failure> {
+        let mut problems = Vec::new();
+        let mut value = value_of(entry, &mut problems);
+        problems.extend(repeated(entry));
+        match Hook::read(&value) {
+            Ok(hook) if problems.is_empty() => match self.compile_when(&hook) {
+                Ok(()) => self.usable(index, hook, entry),
+                Err(NotCompiled::Invalid(error)) => problems.push(problem_of(entry, error)),
+                Err(NotCompiled::TooLarge) => {
+                    return Err((FileError::ConditionsTooLarge, first(entry)));
+                }
+            },
+            Ok(_) => {}
+            Err(errors) => {
+                problems.extend(errors.into_iter().map(|error| problem_of(entry, error)));
+            }
         }
-        for (key, range) in entry.unknown_keys() {
-            self.unknown_key(key, range, Some(index));
+        if !problems.is_empty() {
+            forget_repeated(&mut value, &problems);
+            self.unusable(index, entry, problems, &value);
+        }
+        for member in unknown_keys(entry) {
+            if self.file.loaded.shows_more() {
+                let problem = unknown_key_of_entry(&member);
+                self.file.report(Some(index), problem);
+            }
         }
         Ok(())
     }
@@ -250,148 +275,227 @@ impl Reader<'_> {
         }
     }
 
-    fn usable(&mut self, index: usize, hook: Hook, entry: &Entry<'_>) {
-        let start = entry.first().start;
+    fn usable(&mut self, index: usize, hook: Hook, entry: Node<'_, '_>) {
+        let start = entry.range().start;
         let mut hook = hook.with_source(self.file.source(Some(index), start));
         if let Some(base) = &self.base_dir {
             hook = hook.with_base_dir(Arc::clone(base));
         }
         if self.file.loaded.shows_all() {
-            for finding in lint::lint(&hook, self.host) {
-                self.finding(index, entry, finding);
-            }
-            if let Some(finding) = self.secret_names.lint(&hook) {
-                self.finding(index, entry, finding);
+            let mut found = lint::lint(&hook, self.host);
+            found.extend(self.secret_names.lint(&hook));
+            for problem in found {
+                let place = place_of(entry, problem.key.as_deref().unwrap_or_default());
+                self.file.report(Some(index), problem.at(place));
             }
         }
         self.file.add(hook, false, start);
     }
 
-    fn finding(&mut self, index: usize, entry: &Entry<'_>, mut finding: Finding) {
-        finding.range = entry.range_of(&finding.key);
-        self.file.report(Some(index), finding);
-    }
-
-    fn unusable(&mut self, index: usize, unusable: Unusable, entry: &Entry<'_>) {
+    fn unusable(
+        &mut self,
+        index: usize,
+        entry: Node<'_, '_>,
+        problems: Vec<Problem>,
+        value: &Value,
+    ) {
         let mut reason = None;
-        for error in unusable.errors {
-            let problem = self.problem_of(index, error, entry).made_printable();
-            reason.get_or_insert_with(|| problem.reason());
-            self.file.loaded.report(problem);
+        for problem in problems {
+            let reported = self.file.report(Some(index), problem);
+            reason.get_or_insert(reported);
         }
-        let start = entry.first().start;
+        let start = entry.range().start;
         let source = self.file.source(Some(index), start);
         let any = described(&reason.unwrap_or_default(), source);
-        if let Some(hook) = placeholder(&unusable.value, any) {
+        if let Some(hook) = placeholder(value, any) {
             self.file.add(hook, true, start);
         }
     }
+}
 
-    fn unknown_key(&mut self, key: &str, range: Range<usize>, index: Option<usize>) {
-        if outline::is_note(key) || !self.file.loaded.shows_more() {
-            return;
-        }
-        let mut finding = Finding::new(key, format!("unknown key `{}`", shortened(key)));
-        finding.range = range;
-        finding.help = index.and_then(|_| help_for_key(key)).map(str::to_owned);
-        finding.suggestion = match index {
-            _ if finding.help.is_some() => None,
-            Some(_) => nearest_key(key).map(str::to_owned),
-            None => list_meant_by(key),
-        };
-        self.file.report(index, finding);
+/// Returns the list of hooks; none if the file has no such key.
+fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Failure> {
+    let mut lists = file.members().filter(|member| member.key == "hooks");
+    let first = lists.next();
+    if let Some(second) = lists.next() {
+        return Err((FileError::TwoLists, second.key_range));
     }
-
-    fn problem_of(&self, index: usize, found: EntryError, entry: &Entry<'_>) -> Problem {
-        let error = found.error;
-        let mut problem = self
-            .file
-            .problem(Severity::Error, &found.range, error.message);
-        problem.place_in(Some(index), &error.key);
-        problem.expected = error.expected;
-        problem.found = error.found;
-        problem.suggestion = error.suggestion;
-        if !entry.has(&error.key) {
-            let mut unknown = entry.unknown_keys();
-            let typo = unknown.find(|(key, _)| nearest_key(key) == Some(error.key.as_str()));
-            problem.help =
-                typo.map(|(key, _)| format!("`{}` is probably a typo of it", shortened(key)));
-        }
-        problem
+    match first {
+        Some(list) if list.value.items().is_none() => Err((FileError::NoList, list.value.range())),
+        Some(list) => Ok(Some(list.value)),
+        // The key may be `hooks` with a typo, and then the list must not count as missing.
+        None => match file.members().find(|member| !is_known(member.key)) {
+            Some(other) => Err((FileError::OtherKey(other.key.to_owned()), other.key_range)),
+            None => Ok(None),
+        },
     }
+}
 
-    /// Explains frequent mistakes in JSON.
-    fn help_for(&self, error: &FileError, at: usize) -> Option<String> {
-        let found = self.file.text[at..].chars().next();
-        let help = match found {
-            Some('{') if matches!(error, FileError::NoList) => {
-                "write it as in [{\"event\": \"tool:pre_execute:bash\", \"command\": \"./guard.sh\"}]; \
-                 hooks of another tool stay in its own file, such as `.claude/settings.json`"
+fn entries<'t, 'a>(hooks: Option<Node<'t, 'a>>) -> impl Iterator<Item = Node<'t, 'a>> {
+    let items = hooks.and_then(|list| list.items());
+    items.into_iter().flatten().map(Node::without_key)
+}
+
+fn check_limits(hooks: Option<Node<'_, '_>>) -> Result<(), Failure> {
+    if let Some(entry) = entries(hooks).nth(MOST_ENTRIES) {
+        return Err((FileError::TooManyEntries, entry.range()));
+    }
+    let mut values = 0;
+    for entry in entries(hooks) {
+        values += entry.count();
+        if values > MOST_VALUES {
+            return Err((FileError::TooManyValues, first(entry)));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file may have this key besides `hooks`.
+fn is_known(key: &str) -> bool {
+    matches!(key, "disable" | "$schema") || is_note(key)
+}
+
+/// Whether the key is a note for people.
+fn is_note(key: &str) -> bool {
+    key == "comment" || key.starts_with('_') || key.starts_with("//")
+}
+
+/// Returns the key of a file that this one is almost the same as.
+fn list_meant_by(key: &str) -> Option<&'static str> {
+    nearest(key, ["hooks"].into_iter(), LIKE_A_KEY)
+}
+
+/// Returns the entry's value, without keys whose values exceed a limit.
+fn value_of(entry: Node<'_, '_>, problems: &mut Vec<Problem>) -> Value {
+    if !entry.is_object() {
+        return entry.value(0).unwrap_or_default();
+    }
+    let mut map = Map::new();
+    for member in entry.members() {
+        match member.value.value(1) {
+            Ok(value) => drop(map.insert(member.key.to_owned(), value)),
+            Err(mut problem) => {
+                problem.key = Some(member.key.to_owned());
+                problems.push(problem);
             }
-            _ if !matches!(error, FileError::NotJson(_)) => return None,
-            None if self.file.text.trim().is_empty() => {
-                "the file is empty; a file without hooks is {\"hooks\": []}"
-            }
-            Some('#') => "a comment begins with `//`",
-            Some(found) if found == '\'' || found.is_alphabetic() => "a string needs double quotes",
-            _ => return None,
-        };
-        Some(help.to_owned())
-    }
-}
-
-/// Explains keys that entries of other tools have.
-fn help_for_key(key: &str) -> Option<&'static str> {
-    match key {
-        "matcher" => Some("name the tool in `event`, as in `tool:pre_execute:bash`"),
-        "hooks" => Some("write each hook as its own entry, with `event` and `command`"),
-        "disabled" => Some("write \"enabled\": false"),
-        _ => None,
-    }
-}
-
-/// Returns the name of the list if this key is almost the same.
-fn list_meant_by(key: &str) -> Option<String> {
-    nearest(key, ["hooks"].into_iter(), LIKE_A_KEY).map(str::to_owned)
-}
-
-/// Returns the line in which a range begins, or a part of the line.
-fn excerpt(text: &str, range: &Range<usize>) -> Excerpt {
-    let before = floor(text, range.start.saturating_sub(LONGEST_EXCERPT));
-    let behind = floor(text, (range.start + LONGEST_EXCERPT).min(text.len()));
-    let line_start = match text[before..range.start].rfind('\n') {
-        Some(at) => Some(before + at + 1),
-        None => (before == 0).then_some(0),
-    };
-    let line_end = match text[range.start..behind].find('\n') {
-        Some(at) => Some(range.start + at),
-        None => (behind == text.len()).then_some(behind),
-    };
-    let from = match (line_start, line_end) {
-        (Some(start), Some(end)) if end - start <= LONGEST_EXCERPT => start,
-        _ => {
-            let near = floor(text, range.start.saturating_sub(LONGEST_EXCERPT / 4));
-            near.max(line_start.unwrap_or(0))
         }
-    };
-    let to = floor(
-        text,
-        (from + LONGEST_EXCERPT).min(line_end.unwrap_or(text.len())),
-    );
-    let line = text[from..to].trim_end_matches('\r');
-    let start = (range.start - from).min(line.len());
-    Excerpt {
-        text: line.to_owned(),
-        start,
-        end: floor(line, (range.end - from).clamp(start, line.len())),
-        begins_the_line: line_start == Some(from),
+    }
+    Value::Object(map)
+}
+
+const TWICE: &str = "the key occurs twice";
+
+/// Finds keys that occur twice, in the entry and in the values of its known keys: a person may mean one value, and the
+/// program use the other.
+fn repeated(entry: Node<'_, '_>) -> Vec<Problem> {
+    let mut found = Vec::new();
+    add_repeated(entry, "", &mut found);
+    for member in entry.members() {
+        if is_key(member.key) {
+            add_repeated(member.value, member.key, &mut found);
+            for inner in member.value.members() {
+                add_repeated(inner.value, member.key, &mut found);
+            }
+        }
+    }
+    found
+}
+
+fn add_repeated(object: Node<'_, '_>, path: &str, found: &mut Vec<Problem>) {
+    let mut seen = HashSet::new();
+    for Member { key, key_range, .. } in object.members() {
+        let is_read = !path.is_empty() || is_key(key);
+        if is_read && !seen.insert(key) {
+            let key = match path {
+                "" => key.to_owned(),
+                path => format!("{path}.{key}"),
+            };
+            found.push(Problem::error(key, TWICE).at(key_range));
+        }
     }
 }
 
-/// Returns the end of the last whole character before this index.
-fn floor(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
+/// Removes keys that occur twice: it is unknown which of two values is meant, and the placeholder must not use the
+/// wrong one.
+fn forget_repeated(value: &mut Value, problems: &[Problem]) {
+    let Value::Object(entry) = value else {
+        return;
+    };
+    for problem in problems.iter().filter(|problem| problem.message == TWICE) {
+        entry.remove(problem.key.as_deref().unwrap_or_default());
     }
-    at
+}
+
+fn problem_of(entry: Node<'_, '_>, error: HookError) -> Problem {
+    let error = match error {
+        HookError::Key(error) => *error,
+        HookError::Pattern(error) => KeyError {
+            suggestion: meant_by(error.pattern()),
+            ..KeyError::new("event", error.to_string())
+        },
+        HookError::EmptyCommand if entry.get("args").is_some() => {
+            KeyError::new("args", error.to_string())
+        }
+        HookError::EmptyCommand => KeyError::new("command", error.to_string()),
+        HookError::NotAnObject { .. } => KeyError::new("", error.to_string()),
+    };
+    let mut problem = Problem::error(&error.key, error.message).at(place_of(entry, &error.key));
+    problem.expected = error.expected;
+    problem.found = error.found;
+    problem.suggestion = error.suggestion;
+    if find(entry, &error.key).is_none() {
+        let mut unknown = unknown_keys(entry);
+        let typo = unknown.find(|member| nearest_key(member.key) == Some(&*error.key));
+        let help = |it: Member<'_, '_>| format!("`{}` is probably a typo of it", shortened(it.key));
+        problem.help = typo.map(help);
+    }
+    problem
+}
+
+/// Returns the place of a key, such as `timeout`, `env.PATH`, `args[1]`, `when./path[1]`; the beginning of the entry if
+/// it has no such key.
+fn place_of(entry: Node<'_, '_>, key: &str) -> Range<usize> {
+    find(entry, key).map_or_else(|| first(entry), |value| value.range())
+}
+
+fn find<'t, 'a>(entry: Node<'t, 'a>, key: &str) -> Option<Node<'t, 'a>> {
+    let (object, name) = match key.split_once('.') {
+        Some((object @ ("env" | "when"), name)) => (entry.member(object)?, name),
+        _ => (entry, key),
+    };
+    if let Some(value) = object.member(name) {
+        return Some(value);
+    }
+    let (list, index) = name.rsplit_once('[')?;
+    let index: usize = index.trim_end_matches(']').parse().ok()?;
+    object.member(list)?.items()?.nth(index)
+}
+
+/// The first byte of an entry: the place of a missing key.
+fn first(entry: Node<'_, '_>) -> Range<usize> {
+    let start = entry.range().start;
+    start..start + 1
+}
+
+/// Returns the keys that this version does not know, in order.
+fn unknown_keys<'t, 'a>(entry: Node<'t, 'a>) -> impl Iterator<Item = Member<'t, 'a>> {
+    let is_unknown = |member: &Member<'_, '_>| !is_key(member.key) && !is_note(member.key);
+    entry.members().filter(is_unknown)
+}
+
+fn unknown_key(member: &Member<'_, '_>) -> Problem {
+    let message = format!("unknown key `{}`", shortened(member.key));
+    Problem::warning(member.key, message).at(member.key_range.clone())
+}
+
+fn unknown_key_of_entry(member: &Member<'_, '_>) -> Problem {
+    let problem = unknown_key(member);
+    // What entries of other tools have.
+    let help = match member.key {
+        "matcher" => "name the tool in `event`, as in `tool:pre_execute:bash`",
+        "hooks" => "write each hook as its own entry, with `event` and `command`",
+        "disabled" => "write \"enabled\": false",
+        key => return problem.with_suggestion_of(nearest_key(key)),
+    };
+    problem.with_help(help)
 }

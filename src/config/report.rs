@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -55,6 +56,14 @@ pub struct LoadReport {
     /// The problems, in the order of the files. At most 1,000 for each file, and one more that says that
     /// there are others.
     pub problems: Vec<Problem>,
+}
+
+/// The problems, each on a line.
+impl fmt::Display for LoadReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut problems = self.problems.iter();
+        problems.try_for_each(|problem| writeln!(f, "{problem}"))
+    }
 }
 
 impl LoadReport {
@@ -115,8 +124,7 @@ named!(Severity {
 });
 
 /// One problem of a hooks file. `Display` is one line:
-/// `error: /home/me/.config/src/forge/hooks.json:7:18: hooks[2].timeout: expected ...`;
-/// [`render`](Problem::render) shows the line of the file too.
+/// `error: /home/me/.config/src/forge/hooks.json:7:18: hooks[2].timeout: expected ...`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
@@ -140,40 +148,72 @@ pub struct Problem {
     pub suggestion: Option<String>,
     /// The next step, if the message does not contain it.
     pub help: Option<String>,
-    pub(super) excerpt: Option<Excerpt>,
-}
-
-/// A part of the line with a problem, and the range of the problem in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Excerpt {
-    pub(super) text: String,
-    pub(super) start: usize,
-    pub(super) end: usize,
-    /// If false, columns in the excerpt differ from those of the line.
-    pub(super) begins_the_line: bool,
+    /// Its bytes in the text that is being read.
+    pub(super) bytes: Range<usize>,
 }
 
 impl Problem {
     /// Creates a problem of a file as a whole.
-    pub(super) fn new(severity: Severity, path: &Path, message: impl Into<String>) -> Self {
+    pub(super) fn of_file(severity: Severity, path: &Path, message: impl Into<String>) -> Self {
+        let mut problem = Self::new(severity, "", message);
+        problem.path = path.to_owned();
+        problem.key = None;
+        problem
+    }
+
+    /// Creates a problem of a key in a text that is being read. The reader of the text knows the file.
+    pub(crate) fn new(
+        severity: Severity,
+        key: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
         Self {
             severity,
-            path: path.to_owned(),
+            path: PathBuf::new(),
             index: None,
-            key: None,
+            key: Some(key.into()),
             range: None,
             message: message.into(),
             expected: None,
             found: None,
             suggestion: None,
             help: None,
-            excerpt: None,
+            bytes: 0..0,
         }
     }
 
-    /// Sets the entry and the key in it.
-    pub(super) fn place_in(&mut self, index: Option<usize>, key: &str) {
-        let key = shortened(key);
+    pub(crate) fn error(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, key, message)
+    }
+
+    pub(crate) fn warning(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, key, message)
+    }
+
+    pub(crate) fn at(mut self, bytes: Range<usize>) -> Self {
+        self.bytes = bytes;
+        self
+    }
+
+    /// The first of its bytes in the text that is being read.
+    pub(crate) fn start(&self) -> usize {
+        self.bytes.start
+    }
+
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    pub(crate) fn with_suggestion_of(mut self, name: Option<impl Into<String>>) -> Self {
+        self.suggestion = name.map(Into::into);
+        self
+    }
+
+    /// Sets the entry in which the key is.
+    pub(super) fn in_entry(mut self, index: Option<usize>) -> Self {
+        let key = self.key.take().unwrap_or_default();
+        let key = shortened(&key);
         self.index = index;
         self.key = match index {
             Some(index) if key.is_empty() => Some(format!("hooks[{index}]")),
@@ -181,6 +221,7 @@ impl Problem {
             None if key.is_empty() => None,
             None => Some(key.into_owned()),
         };
+        self
     }
 
     /// Makes hidden characters visible: a hooks file may come with a repository that was just cloned.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::lint::Finding;
+use super::report::Problem;
 use crate::hook::Hook;
 use crate::printable::shortened;
 use crate::redact::Redactor;
@@ -24,9 +24,9 @@ impl SecretNames {
         }
     }
 
-    /// Returns a finding for the first such name. A name with a star is skipped, since it may be for other
+    /// Returns a warning for the first such name. A name with a star is skipped, since it may be for other
     /// variables.
-    pub(crate) fn lint(&mut self, hook: &Hook) -> Option<Finding> {
+    pub(crate) fn lint(&mut self, hook: &Hook) -> Option<Problem> {
         let rule = hook.inherit_rule()?;
         let names = rule.names().iter().filter(|name| !name.contains('*'));
         let mut names = names.take(self.left);
@@ -39,7 +39,7 @@ impl SecretNames {
             shortened(name)
         );
         let help = "remove it unless the hook needs it";
-        Some(Finding::new("inherit", message).with_help(help))
+        Some(Problem::warning("inherit", message).with_help(help))
     }
 }
 

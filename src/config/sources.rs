@@ -92,7 +92,7 @@ fn load_file(file: SourceFile, is_full: bool, of_project: Compiled) -> Option<Lo
     let mut loaded = Loaded::nothing(&path);
     loaded.owner = owner;
     loaded.is_left_out = true;
-    let problem = |words| Problem::new(Severity::Error, &path, words);
+    let problem = |words| Problem::of_file(Severity::Error, &path, words);
     match content {
         Content::Nothing => return None,
         Content::Problem(words) => loaded.report(problem(words)),

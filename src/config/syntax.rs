@@ -1,20 +1,39 @@
 //! Explains text that is not JSON.
 //!
-//! Knows the errors of `jsonc-parser`, not where they occur.
+//! Knows the errors of `jsonc-parser` and common mistakes, not hooks.
+
+use std::ops::Range;
 
 use jsonc_parser::ParseStringErrorKind;
 use jsonc_parser::errors::{ParseError, ParseErrorKind};
+
+/// The place of an error.
+pub(super) fn range(error: &ParseError) -> Range<usize> {
+    use ParseErrorKind as Kind;
+    let range = error.range();
+    match error.kind() {
+        Kind::UnterminatedArray | Kind::UnterminatedObject => range.start..range.start + 1,
+        _ => range.start..range.end,
+    }
+}
 
 /// Describes an error of the parser by what JSON expects there.
 pub(super) fn words(error: &ParseError) -> String {
     use ParseErrorKind as Kind;
     let words = match error.kind() {
+        Kind::UnterminatedArray => "`]` is missing for the list that begins here",
+        Kind::UnterminatedObject => "`}` is missing for the object that begins here",
+        Kind::UnexpectedCloseBrace => "expected a value, found `}`",
+        Kind::UnexpectedCloseBracket => "expected a value, found `]`",
+        Kind::UnexpectedColon => "expected a value, found `:`",
+        Kind::UnexpectedComma => "expected a value, found `,`",
         Kind::ExpectedComma => "expected `,` after the value",
         Kind::ExpectedColonAfterObjectKey => "expected `:` after the key",
         Kind::ExpectedObjectValue => "expected a value after `:`",
         Kind::ExpectedStringObjectProperty | Kind::UnexpectedTokenInObject => {
             "expected a key in double quotes"
         }
+        Kind::MultipleRootJsonValues => "expected the end of the file",
         Kind::UnexpectedToken | Kind::UnexpectedWord => "unexpected text",
         Kind::UnterminatedCommentBlock => "`*/` is missing",
         Kind::String(ParseStringErrorKind::UnterminatedStringLiteral) => "`\"` is missing",
@@ -31,4 +50,28 @@ fn in_lower_case(words: &str) -> String {
     let mut characters = words.chars();
     let first = characters.next().into_iter().flat_map(char::to_lowercase);
     first.chain(characters).collect()
+}
+
+/// Explains the mistake that people make most often where JSON cannot be read, from what stands there.
+pub(super) fn help(text: &str, range: &Range<usize>) -> Option<&'static str> {
+    let before = &text[..range.start];
+    let found = text[range.start..].chars().next();
+    let is_behind_string = before.ends_with('"') && !before.ends_with("\"\"");
+    let is_text = |c: char| !c.is_whitespace() && !c.is_control() && !"\\,:[]{}".contains(c);
+    Some(match found {
+        None if text.trim().is_empty() => "the file is empty; a file without hooks is {}",
+        Some('#') => "a comment begins with `//`",
+        Some('“' | '”' | '„' | '‟' | '‘' | '’') => {
+            "typographic quotes cannot be used: write `\"`"
+        }
+        Some('"') if text[range.clone()].len() > 1 && !text[range.clone()].ends_with('"') => {
+            "write `\\\"` for a quote within a string, and `\\n` for a line break"
+        }
+        Some(found) if is_behind_string && is_text(found) => {
+            "a string has ended here: write `\\\"` for a quote within it"
+        }
+        Some('\'') => "a string needs double quotes",
+        Some(found) if found.is_alphabetic() => "a string needs double quotes",
+        _ => return None,
+    })
 }

@@ -16,9 +16,9 @@ use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::last_good::LastGood;
-use super::outline::Tokens;
 use super::places::absolute;
 use super::report::{LoadReport, TrustPolicy};
+use super::tree;
 use super::{HookConfig, Installed, file};
 use crate::logging::{error, info, log_safely, warn};
 use crate::registry::HookRegistry;
@@ -416,11 +416,5 @@ fn is_reading(event: &FileEvent) -> bool {
 
 /// Returns whether the text is one complete object, of this crate or of another tool.
 fn is_complete(text: &str) -> bool {
-    let mut tokens = Tokens::new(text);
-    let is_read = |tokens: &mut Tokens<'_>| {
-        tokens.open()?;
-        tokens.members(|tokens, _, _| tokens.value().map(drop))?;
-        tokens.end()
-    };
-    is_read(&mut tokens).is_ok()
+    tree::parse_object(text).is_ok()
 }

@@ -25,8 +25,24 @@ const NAMES: [(&str, &str); 20] = [
     ("Notification", "notification:show"),
 ];
 
-/// Returns the event that is called so in another program.
-pub(crate) fn meant_by(name: &str) -> Option<&'static str> {
-    let found = NAMES.iter().find(|(theirs, _)| *theirs == name);
-    found.map(|(_, ours)| *ours)
+/// Returns the pattern that is meant by another program's name of an event, in any case and with any separators
+/// (`pre_tool_use`), perhaps with a tool behind it.
+pub(crate) fn meant_by(name: &str) -> Option<String> {
+    if name.len() > LONGEST {
+        return None;
+    }
+    let (name, tool) = match name.split_once(':') {
+        Some((name, tool)) => (name, Some(tool)),
+        None => (name, None),
+    };
+    let name = name.replace(['_', '-', ' '], "");
+    let mut known = NAMES.iter();
+    let (_, ours) = known.find(|(theirs, _)| theirs.eq_ignore_ascii_case(&name))?;
+    Some(match tool {
+        Some(tool) => format!("{ours}:{}", tool.to_lowercase()),
+        None => (*ours).to_owned(),
+    })
 }
+
+/// The longest text, in bytes, that is compared.
+const LONGEST: usize = 200;

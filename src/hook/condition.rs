@@ -65,6 +65,16 @@ impl Default for Allowance {
     }
 }
 
+/// Refuses what `"\b"` is in JSON: the expression would never match.
+fn check_backspace(key: &str, text: &str) -> Result<(), HookError> {
+    if !text.contains('\u{8}') {
+        return Ok(());
+    }
+    let expected = "an expression without the character backspace";
+    let found = "`\\b`, which is a backspace in JSON: for a word boundary write `\\\\b`";
+    Err(unexpected(key, expected, found))
+}
+
 /// The reason why an expression was not compiled.
 #[derive(Debug, PartialEq)]
 pub(super) enum Refused {
@@ -81,7 +91,10 @@ impl Condition {
             Value::String(glob) => Self::Glob(glob.clone()),
             Value::Array(items) => Self::OneOf(list_of_globs(key, items)?),
             Value::Object(members) => match members.get("regex") {
-                Some(Value::String(text)) if members.len() == 1 => Self::Regex(text.clone()),
+                Some(Value::String(text)) if members.len() == 1 => {
+                    check_backspace(key, text)?;
+                    Self::Regex(text.clone())
+                }
                 Some(other) if members.len() == 1 => {
                     let found = format!("{} in `regex`", kind(other));
                     return Err(unexpected(key, EXPECTED, found));

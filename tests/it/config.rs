@@ -338,7 +338,7 @@ fn every_broken_file_is_reported() {
             let says_nothing = is_object.is_ok_and(|file| !file.contains_key("hooks"));
             prop_assert!(says_nothing || !report.is_ok(), "{text}");
         }
-        let drawn = report.render(false);
+        let drawn = report.to_string();
         prop_assert!(!drawn.contains('\u{1b}'), "{}", drawn);
         prop_assert_eq!(config(&world).check(&path).problems, report.problems);
     });

@@ -61,7 +61,7 @@ fn load() -> (World, LoadReport) {
 #[test]
 fn the_hooks_file_has_no_problem() {
     let (world, report) = load();
-    let problems = report.render(false);
+    let problems = report.to_string();
     assert!(report.is_ok() && report.problems.is_empty(), "{problems}");
     assert_eq!(report.loaded, 4);
     for hook in world.registry().hooks() {

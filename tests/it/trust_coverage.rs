@@ -129,7 +129,7 @@ fn a_removed_hook_is_reported_printable() {
     project.approve();
     project.world.write(PROJECT, r#"{"hooks": []}"#);
     let report = project.load();
-    let reported = report.problems[0].to_string() + &report.render(false);
+    let reported = report.problems[0].to_string() + &report.to_string();
     assert!(
         reported.contains("gone") && !reported.contains(['\u{1b}', '\u{202e}']),
         "{reported:?}"

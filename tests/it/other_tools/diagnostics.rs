@@ -315,7 +315,7 @@ fn files_that_cannot_be_used_are_named() {
     for (text, expected) in [
         (
             "{",
-            "error: project/.claude/settings.json:1:2: the file is not valid JSON: expected a key in double quotes, or `}`, found the end",
+            "error: project/.claude/settings.json:1:1: the file is not valid JSON: `}` is missing for the object that begins here",
         ),
         (
             "[]",
@@ -323,7 +323,7 @@ fn files_that_cannot_be_used_are_named() {
         ),
         (
             r#"{"hooks": []}"#,
-            "error: project/.claude/settings.json:1:11: hooks: expected an object of events, each with a list",
+            "error: project/.claude/settings.json:1:11: hooks: expected an object of events, each with a list (a list is the form of hooks.json, which is a file of its own)",
         ),
         (
             r#"{"hooks": {"Stop": {}}}"#,

@@ -475,8 +475,8 @@ proptest! {
         let tools = compat::OtherTools::new([]).with_strict_guards();
         let config = forge_hooks::HookConfig::default().with_other_tools(tools);
         for name in [".claude/a.json", ".codex/a.json", ".gemini/a.json"] {
-            let _ = config.check_text(name, &text).render(false);
-            let _ = config.check_text(name, &nested).render(false);
+            let _ = config.check_text(name, &text).to_string();
+            let _ = config.check_text(name, &nested).to_string();
         }
     }
 }

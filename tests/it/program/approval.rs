@@ -104,7 +104,11 @@ fn without_a_terminal_nothing_is_approved() {
 #[test]
 fn status_shows_changes_since_the_approval() {
     let user = User::with_project_file(SCRIPTED);
-    user.write("project/guard.sh", "exit 0\n");
+    let guard = user.write("project/guard.sh", "exit 0\n");
+    #[cfg(windows)]
+    drop(guard);
+    #[cfg(unix)]
+    std::fs::set_permissions(guard, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     user.run(&["status"]).is_as_in("status_new.txt");
     assert_eq!(user.run(&["trust", "-y"]).status, 0);
     user.run(&["status"]).is_as_in("status_approved.txt");

@@ -1,0 +1,463 @@
+//! A JSON text as a tree of values, each with its place.
+//!
+//! `jsonc-parser` reads the text. What it accepts beyond JSON with comments and trailing commas is refused here.
+//! Knows nothing of hooks.
+
+use std::ops::Range;
+
+use jsonc_parser::ast::{self, ObjectProp};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::tokens::Token;
+use jsonc_parser::{CollectOptions, ParseOptions, Scanner, ScannerOptions, parse_to_ast};
+use serde_json::{Map, Number, Value};
+
+use super::file::{FileError, LARGEST_FILE};
+use super::report::{Problem, Severity};
+use super::syntax::{self, words};
+
+/// The deepest nesting of a value that is kept: it is also written into other files, whose readers have such a limit.
+const DEEPEST: usize = 100;
+
+/// A problem of a file, and its place.
+pub(crate) type Failure = (FileError, Range<usize>);
+
+pub(crate) type Tree<'a> = ast::Value<'a>;
+
+/// Parses a text, without a byte order mark, that must be an object.
+pub(crate) fn parse_object(text: &str) -> Result<Tree<'_>, Failure> {
+    if text.len() as u64 > LARGEST_FILE {
+        return Err((FileError::TooLarge, 0..0));
+    }
+    let start = text.len() - text.trim_start().len();
+    let is_other = |first: char| first == '[' || first.is_alphanumeric();
+    match parse(text) {
+        Ok(tree) if tree.as_object().is_none() => {
+            Err((FileError::NoObject, Node::new(&tree).place()))
+        }
+        // YAML, TOML, a script.
+        Err(_) if text[start..].starts_with(is_other) => {
+            Err((FileError::NoObject, start..start + 1))
+        }
+        parsed => parsed,
+    }
+}
+
+fn parse(text: &str) -> Result<Tree<'_>, Failure> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &parse_options());
+    let tree = match parsed {
+        Ok(parsed) => parsed.value.ok_or_else(|| {
+            let end = text.len();
+            not_json("expected a value, found the end", end..end)
+        }),
+        Err(error) => Err(not_json(words(&error), syntax::range(&error))),
+    };
+    match (tree, check_tokens(text)) {
+        (Err(by_parser), Err(by_check)) if by_check.1.start < by_parser.1.start => Err(by_check),
+        (Ok(_), Err(by_check)) => Err(by_check),
+        (tree, _) => tree,
+    }
+}
+
+fn not_json(words: impl Into<String>, range: Range<usize>) -> Failure {
+    (FileError::NotJson(words.into()), range)
+}
+
+/// Allows JSON with comments and trailing commas, and nothing else.
+pub(super) fn parse_options() -> ParseOptions {
+    ParseOptions {
+        allow_comments: true,
+        allow_loose_object_property_names: false,
+        allow_trailing_commas: true,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    }
+}
+
+/// Checks what the parser accepts and JSON does not: characters in strings, and white space. Ends at an error of the
+/// scanner, which the parser reports.
+fn check_tokens(text: &str) -> Result<(), Failure> {
+    let options = ScannerOptions {
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let mut scanner = Scanner::new(text, &options);
+    let mut end = 0;
+    loop {
+        let token = scanner.scan();
+        check_space(text, end..scanner.token_start())?;
+        let range = scanner.token_start()..scanner.token_end();
+        match token {
+            Ok(Some(Token::String(_))) => check_string(text, range)?,
+            Ok(Some(_)) => {}
+            // A string without its end has a line break in most cases.
+            Err(_) if text[range.start..].starts_with('"') => {
+                return check_string(text, range.start..text.len());
+            }
+            Ok(None) | Err(_) => return Ok(()),
+        }
+        end = scanner.token_end();
+    }
+}
+
+/// Checks the white space between values. The scanner accepts any white space of Unicode.
+fn check_space(text: &str, space: Range<usize>) -> Result<(), Failure> {
+    let is_json = |c| matches!(c, ' ' | '\t' | '\n' | '\r');
+    let mut characters = text[space.clone()].char_indices();
+    let Some((at, found)) = characters.find(|(_, c)| !is_json(*c)) else {
+        return Ok(());
+    };
+    let start = space.start + at;
+    Err(not_json(
+        "expected only spaces, tabs and line ends between values",
+        start..start + found.len_utf8(),
+    ))
+}
+
+fn check_string(text: &str, range: Range<usize>) -> Result<(), Failure> {
+    let mut bytes = text.as_bytes()[range.clone()].iter();
+    let Some(at) = bytes.position(|byte| *byte < 0x20) else {
+        return Ok(());
+    };
+    let at = range.start + at;
+    match text.as_bytes()[at] {
+        b'\n' | b'\r' => Err(not_json(
+            "the string that begins here has no closing `\"` on its line",
+            range.start..at,
+        )),
+        code => {
+            let words = format!("a control character in a string: write `\\u{code:04x}`");
+            Err(not_json(words, at..at + 1))
+        }
+    }
+}
+
+/// A value with its key.
+#[derive(Clone, Copy)]
+pub(crate) struct Node<'t, 'a> {
+    pub(crate) key: &'t str,
+    tree: &'t Tree<'a>,
+}
+
+/// A key of an object, its place, and its value.
+pub(crate) struct Member<'t, 'a> {
+    pub(crate) key: &'t str,
+    pub(crate) key_range: Range<usize>,
+    pub(crate) value: Node<'t, 'a>,
+}
+
+impl<'t, 'a> Node<'t, 'a> {
+    pub(crate) fn new(tree: &'t Tree<'a>) -> Self {
+        Self { key: "", tree }
+    }
+
+    /// Returns the value as one that has no key: an item of a list.
+    pub(crate) fn without_key(self) -> Self {
+        Self::new(self.tree)
+    }
+
+    pub(crate) fn range(&self) -> Range<usize> {
+        let range = self.tree.range();
+        range.start..range.end
+    }
+
+    /// The place that a message shows: of an object or a list its first byte.
+    pub(crate) fn place(&self) -> Range<usize> {
+        let range = self.range();
+        match self.tree {
+            ast::Value::Object(_) | ast::Value::Array(_) => range.start..range.start + 1,
+            _ => range,
+        }
+    }
+
+    /// Returns the value of a key, which may be `null`. If the key occurs twice, the last value.
+    pub(crate) fn member(&self, key: &str) -> Option<Self> {
+        let mut from_behind = self.properties().iter().rev();
+        let found = from_behind.find(|property| property.name.as_str() == key)?;
+        Some(Self::of(found))
+    }
+
+    /// Returns the value of a key; `null` counts as missing, since other programs write it for missing values.
+    pub(crate) fn get(&self, key: &str) -> Option<Self> {
+        let found = self.member(key)?;
+        (!matches!(found.tree, ast::Value::NullKeyword(_))).then_some(found)
+    }
+
+    pub(crate) fn members(&self) -> impl Iterator<Item = Member<'t, 'a>> + use<'t, 'a> {
+        self.properties().iter().map(|property| {
+            let range = property.name.range();
+            Member {
+                key: property.name.as_str(),
+                key_range: range.start..range.end,
+                value: Self::of(property),
+            }
+        })
+    }
+
+    fn of(property: &'t ObjectProp<'a>) -> Self {
+        Self {
+            key: property.name.as_str(),
+            tree: &property.value,
+        }
+    }
+
+    fn properties(&self) -> &'t [ObjectProp<'a>] {
+        self.tree
+            .as_object()
+            .map_or(&[], |object| &object.properties)
+    }
+
+    /// Returns the items of a list, with the list's key.
+    pub(crate) fn items(&self) -> Option<impl ExactSizeIterator<Item = Self> + use<'t, 'a>> {
+        let key = self.key;
+        let items = &self.tree.as_array()?.elements;
+        Some(items.iter().map(move |tree| Self { key, tree }))
+    }
+
+    pub(crate) fn is_object(&self) -> bool {
+        self.tree.as_object().is_some()
+    }
+
+    pub(crate) fn text(&self) -> Option<&'t str> {
+        match self.tree {
+            ast::Value::StringLit(literal) => Some(&literal.value),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn number(&self) -> Option<f64> {
+        match self.tree {
+            ast::Value::NumberLit(literal) => literal.value.parse().ok(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn switch(&self) -> Option<bool> {
+        match self.tree {
+            ast::Value::BooleanLit(literal) => Some(literal.value),
+            _ => None,
+        }
+    }
+
+    /// The number of values below this one.
+    pub(crate) fn count(&self) -> usize {
+        let items = self.items().into_iter().flatten();
+        let members = self.members().map(|member| member.value);
+        items.chain(members).map(|value| 1 + value.count()).sum()
+    }
+
+    /// Returns the value without its place.
+    ///
+    /// # Errors
+    /// Of a value at `depth` that is nested too deeply, or has a number beyond all limits.
+    pub(crate) fn value(&self, depth: usize) -> Result<Value, Problem> {
+        let error = |words: String| Err(Problem::error(self.key, words).at(self.range()));
+        if depth > DEEPEST {
+            return error(format!("the value is nested deeper than {DEEPEST} levels"));
+        }
+        Ok(match self.tree {
+            ast::Value::NullKeyword(_) => Value::Null,
+            ast::Value::BooleanLit(literal) => Value::Bool(literal.value),
+            ast::Value::StringLit(literal) => Value::String(literal.value.as_ref().to_owned()),
+            ast::Value::NumberLit(literal) => match literal.value.parse::<Number>() {
+                Ok(number) => Value::Number(number),
+                Err(_) => return error("the number is out of range".to_owned()),
+            },
+            ast::Value::Array(array) => {
+                // With the exact capacity, since the value is kept, and an entry may consist of brackets only.
+                let mut values = Vec::with_capacity(array.elements.len());
+                for item in self.items().into_iter().flatten() {
+                    values.push(item.value(depth + 1)?);
+                }
+                Value::Array(values)
+            }
+            ast::Value::Object(_) => {
+                let mut map = Map::new();
+                for member in self.members() {
+                    map.insert(member.key.to_owned(), member.value.value(depth + 1)?);
+                }
+                Value::Object(map)
+            }
+        })
+    }
+
+    pub(crate) fn kind(&self) -> &'static str {
+        match self.tree {
+            ast::Value::NullKeyword(_) => "null",
+            ast::Value::BooleanLit(_) => "true or false",
+            ast::Value::NumberLit(_) => "a number",
+            ast::Value::StringLit(_) => "a string",
+            ast::Value::Array(_) => "a list",
+            ast::Value::Object(_) => "an object",
+        }
+    }
+
+    /// Returns a problem with this value.
+    pub(crate) fn problem(&self, severity: Severity, message: impl Into<String>) -> Problem {
+        Problem::new(severity, self.key, message).at(self.place())
+    }
+
+    pub(crate) fn error(&self, message: impl Into<String>) -> Problem {
+        self.problem(Severity::Error, message)
+    }
+
+    pub(crate) fn warning(&self, message: impl Into<String>) -> Problem {
+        self.problem(Severity::Warning, message)
+    }
+
+    /// Returns a message about an unexpected value.
+    pub(crate) fn unexpected(&self, expected: &str) -> String {
+        format!("expected {expected}, found {}", self.kind())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Reads the value as the loader does.
+    fn read(value: &str) -> Result<Value, String> {
+        let text = format!("{{\"x\": {value}\n}}");
+        let tree = parse_object(&text).map_err(|(error, _)| error.to_string())?;
+        let file = Node::new(&tree);
+        if file.members().count() != 1 {
+            return Err("several keys".to_owned());
+        }
+        let value = file.member("x").unwrap().value(0);
+        value.map_err(|problem| problem.message)
+    }
+
+    #[test]
+    fn comments_and_trailing_commas_are_allowed() {
+        for text in [
+            "[1, /* two */ 2, // three\n 3]",
+            "[1, 2, 3,]",
+            "// before\n[1,2,3 /**/ , ] // behind",
+        ] {
+            assert_eq!(read(text).unwrap(), serde_json::json!([1, 2, 3]), "{text}");
+        }
+        let object = read("{\"a\": {\"b\": 1,},\n}").unwrap();
+        assert_eq!(object, serde_json::json!({"a": {"b": 1}}));
+    }
+
+    #[test]
+    fn other_deviations_from_json_are_errors() {
+        let deep = "[".repeat(600) + &"]".repeat(600);
+        for text in [
+            "",
+            ",",
+            "01",
+            "-01",
+            "1.",
+            ".5",
+            "-.5",
+            "+1",
+            "0x1F",
+            "1e",
+            "1e+",
+            "-",
+            "NaN",
+            "Infinity",
+            "nul",
+            "True",
+            "undefined",
+            "'a'",
+            "\"a",
+            "a",
+            "[1 2]",
+            "[,]",
+            "[1,,2]",
+            "[1,,]",
+            "{,}",
+            "{\"a\" 1}",
+            "{\"a\":}",
+            "{\"a\":1 \"b\":2}",
+            "{a: 1}",
+            "{1: 1}",
+            "{'a': 1}",
+            "{\"a\":1,,}",
+            "[1}",
+            "{\"a\":1]",
+            "[",
+            "{",
+            "\"\\x41\"",
+            "\"\\v\"",
+            "\"\\'\"",
+            "\"a\tb\"",
+            "\"a\nb\"",
+            "\"\0\"",
+            "\"\\u12\"",
+            "\"\\ud800\"",
+            "\"\\udc00\"",
+            "\"\\ud800\\u0041\"",
+            "\u{FEFF}1",
+            "[1,\u{FEFF}2]",
+            "\u{A0}1",
+            "[1,\u{2028}2]",
+            "\u{B}1",
+            "\0",
+            "/* a",
+            "/ 1",
+            "# a\n1",
+            "1 /",
+            "1 2",
+            "1e999",
+            &deep,
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+            "[\"\\\\\n/*,\\]]{0,4}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 40, 5, |inner| {
+            let object = proptest::collection::btree_map("[a-z\"\\\\ä]{0,3}", inner.clone(), 0..5);
+            prop_oneof![
+                proptest::collection::vec(inner, 0..5).prop_map(Value::from),
+                object.prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn printed_json_reads_back_the_same(value in any_json(), pretty in any::<bool>()) {
+            let text = if pretty { format!("{value:#}") } else { value.to_string() };
+            prop_assert_eq!(read(&text), Ok(serde_json::from_str::<Value>(&text).unwrap()));
+        }
+
+        /// Both readers accept the same language, except for trailing commas and comments.
+        #[test]
+        fn it_agrees_with_the_strict_reader(text in "[\\[\\]{}:,\"\\\\u0-9dDeE+.\\-ntrulfasi \n\t]{0,12}") {
+            let strict = serde_json::from_str::<Value>(&text).ok();
+            match read(&text) {
+                Ok(found) => {
+                    let bare = text.split_whitespace().collect::<String>() + "}";
+                    let has_trailing = bare.contains(",]") || bare.contains(",}");
+                    prop_assert!(has_trailing || strict == Some(found));
+                }
+                Err(words) => prop_assert!(strict.is_none(), "{}: {}", text, words),
+            }
+        }
+    }
+}
