@@ -296,10 +296,11 @@ impl Reader<'_> {
         &mut self,
         index: usize,
         entry: Node<'_, '_>,
-        problems: Vec<Problem>,
+        mut problems: Vec<Problem>,
         value: &Value,
     ) {
         let mut reason = None;
+        problems.sort_by_key(Problem::start);
         for problem in problems {
             let reported = self.file.report(Some(index), problem);
             reason.get_or_insert(reported);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::events::{EventSpec, Vocabulary};
 use crate::hook::{
-    FailurePolicy, KEYS, LONGEST_POINTER, LONGEST_TIMEOUT, MOST_CONDITIONS, Reads, Shell, Stdin,
+    FailurePolicy, LONGEST_POINTER, LONGEST_TIMEOUT, MOST_CONDITIONS, Reads, Shell, Stdin, keys,
 };
 
 /// Returns the schema of a whole file, with the events and tools of a host.
@@ -40,7 +40,7 @@ const NOTES: &str = "^(comment$|_|//)";
 
 fn hook(vocabulary: &Vocabulary) -> Value {
     let mut properties = Map::new();
-    for key in KEYS {
+    for key in keys() {
         let schema = match key {
             "event" => event(vocabulary),
             _ => property(key),
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn every_key_is_described() {
         let schema = hook(&Vocabulary::default());
-        for key in KEYS {
+        for key in keys() {
             let property = &schema["properties"][key];
             assert!(property.get("description").is_some(), "{key}");
         }

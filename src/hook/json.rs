@@ -12,9 +12,9 @@ use super::definition::Hook;
 use super::error::HookError;
 use super::extras::{Extras, SharedExtras};
 use super::fingerprint::fnv1a;
+use super::inherit::Inherit;
 use super::keys::{
-    Entry, KEYS, choice, command, environment, in_order, inherit, key_error, kind, list, require,
-    resident, switch, text, timeout,
+    Entry, Fields, NameGlob, Seconds, Text, command, environment, in_order, is_key, key_error, kind,
 };
 use super::parts::{FailurePolicy, HookCommand, Reads, Stdin};
 use super::when::{NotCompiled, when};
@@ -121,54 +121,56 @@ impl Hook {
         let Value::Object(entry) = value else {
             return Err(vec![HookError::NotAnObject { found: kind(value) }]);
         };
-        let mut errors = Vec::new();
+        let mut fields = Fields::new(entry);
         if entry.contains_key("protocol") {
-            errors.push(key_error(
-                "protocol",
-                "a host sets it in its program, and it cannot be read: remove the key",
-            ));
+            let words = "a host sets it in its program, and it cannot be read: remove the key";
+            fields.refuse("protocol", words);
         }
-        let pattern = noted(&mut errors, pattern(entry));
-        let command = noted(&mut errors, command(entry));
-        let working_dir = noted(&mut errors, text(entry, "working_dir")).flatten();
-        let name = noted(&mut errors, text(entry, "name")).flatten();
-        let description = noted(&mut errors, text(entry, "description")).flatten();
-        let enabled = noted(&mut errors, switch(entry, "enabled")).flatten();
-        let on_failure = choice(entry, "on_failure", FailurePolicy::ALL);
-        let on_failure = on_failure.and_then(|policy| {
-            withholds_output(entry, pattern.as_ref(), policy)?;
-            Ok(policy)
-        });
-        let stdin = choice(entry, "stdin", Stdin::ALL);
-        let reads = choice(entry, "reads", Reads::ALL);
-        let background = noted(&mut errors, switch(entry, "background")).flatten();
-        let resident = noted(&mut errors, resident(entry));
+        let pattern = pattern(&mut fields);
+        let command = command(&mut fields);
+        let when = when(entry);
+        let timeout: Option<Seconds> = fields.take("timeout");
+        let working_dir: Option<Text> = fields.take("working_dir");
+        let name: Option<Text> = fields.take("name");
+        let description: Option<Text> = fields.take("description");
+        let inherit: Option<Vec<NameGlob>> = fields.take("inherit");
+        let inputs: Vec<Text> = fields.take("inputs").unwrap_or_default();
         let extras = Extras {
-            when: noted(&mut errors, when(entry)).flatten(),
-            timeout: noted(&mut errors, timeout(entry)).flatten(),
-            working_dir: working_dir.map(Into::into),
-            env: noted(&mut errors, environment(entry)).unwrap_or_default(),
-            name: name.map(str::to_owned),
-            description: description.unwrap_or_default().to_owned(),
-            inherit: noted(&mut errors, inherit(entry)).flatten(),
-            inputs: noted(&mut errors, list(entry, "inputs")).unwrap_or_default(),
+            when: fields.note(when).flatten(),
+            timeout: timeout.map(|it| it.0),
+            working_dir: working_dir.map(|it| it.0.into()),
+            env: environment(&mut fields),
+            name: name.map(|it| it.0),
+            description: description.map(|it| it.0).unwrap_or_default(),
+            inherit: inherit.map(|names| Inherit::new(names.into_iter().map(|it| it.0))),
+            inputs: inputs.into_iter().map(|it| it.0).collect(),
             protocol: None,
             unknown: unknown(entry),
             refusal: None,
         };
-        let on_failure = noted(&mut errors, on_failure).flatten();
-        let stdin = noted(&mut errors, stdin).flatten();
-        let reads = noted(&mut errors, reads).flatten();
-        let (Some(pattern), Some(command), true) = (pattern, command, errors.is_empty()) else {
-            return Err(errors);
+        let enabled: Option<bool> = fields.take("enabled");
+        let on_failure: Option<FailurePolicy> = fields.take("on_failure");
+        let stdin: Option<Stdin> = fields.take("stdin");
+        let reads: Option<Reads> = fields.take("reads");
+        let background = fields.take("background").unwrap_or(false);
+        let resident = fields.take("resident").unwrap_or(false);
+        if on_failure == Some(FailurePolicy::Withhold) {
+            check_withhold(&mut fields, pattern.as_ref(), background);
+        }
+        if resident {
+            check_resident(&mut fields, background, stdin);
+        }
+        let (Some(pattern), Some(command), true) = (pattern, command, fields.errors.is_empty())
+        else {
+            return Err(fields.errors);
         };
         Ok(Self {
             enabled: enabled.unwrap_or(true),
             on_failure: on_failure.unwrap_or_default(),
             stdin: stdin.unwrap_or_default(),
             reads: reads.unwrap_or_default(),
-            background: background.unwrap_or(false),
-            resident: resident.unwrap_or(false),
+            background,
+            resident,
             extras: SharedExtras::new(extras),
             ..Self::with_parts(pattern, command)
         })
@@ -178,14 +180,7 @@ impl Hook {
 const TOO_LARGE: &str = "its expressions take more than 16 MiB when compiled";
 
 /// Checks that a hook with the policy `withhold` can withhold the output of a tool.
-fn withholds_output(
-    entry: &Entry,
-    pattern: Option<&EventPattern>,
-    policy: Option<FailurePolicy>,
-) -> Result<(), HookError> {
-    if policy != Some(FailurePolicy::Withhold) {
-        return Ok(());
-    }
+fn check_withhold(fields: &mut Fields<'_>, pattern: Option<&EventPattern>, background: bool) {
     if let Some(pattern) = pattern
         && !pattern.matches_only(&EventType::ToolPostExecute)
     {
@@ -193,27 +188,34 @@ fn withholds_output(
             "`withhold` is only for hooks on `tool:post_execute`, but `{}` matches other events too: name only that event",
             pattern.as_str()
         );
-        return Err(key_error("on_failure", message));
-    }
-    if let Ok(Some(true)) = switch(entry, "background") {
+        fields.refuse("on_failure", message);
+    } else if background {
         let message = "a hook in the `background` cannot `withhold` output, since the program does not wait for it: remove `background`";
-        return Err(key_error("on_failure", message));
+        fields.refuse("on_failure", message);
     }
-    Ok(())
 }
 
-/// Returns the value, or adds the error to the list.
-fn noted<T>(errors: &mut Vec<HookError>, read: Result<T, HookError>) -> Option<T> {
-    read.map_err(|error| errors.push(error)).ok()
+fn check_resident(fields: &mut Fields<'_>, background: bool, stdin: Option<Stdin>) {
+    if background {
+        let message = "the key cannot be used together with `background`, since the program must wait for a resident hook's answer: remove one of the two";
+        fields.refuse("resident", message);
+    } else if stdin == Some(Stdin::None) {
+        let message = "a resident hook reads its events from standard input: remove `stdin`";
+        fields.refuse("resident", message);
+    }
 }
 
-fn pattern(entry: &Entry) -> Result<EventPattern, HookError> {
-    Ok(EventPattern::new(require(text(entry, "event")?, "event")?)?)
+fn pattern(fields: &mut Fields<'_>) -> Option<EventPattern> {
+    if !fields.has("event") {
+        fields.refuse("event", "the key is missing");
+    }
+    let Text(pattern) = fields.take("event")?;
+    let pattern = EventPattern::new(pattern).map_err(HookError::from);
+    fields.note(pattern)
 }
 
 fn unknown(entry: &Entry) -> Entry {
-    let is_unknown = |key: &str| !KEYS.contains(&key);
-    let unknown = entry.iter().filter(|(key, _)| is_unknown(key));
+    let unknown = entry.iter().filter(|(key, _)| !is_key(key));
     unknown
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect()

@@ -1,58 +1,71 @@
-//! The keys of an entry in hooks.json, each read strictly. Errors contain what was expected and found.
+//! The keys of an entry in hooks.json: each is read as a type, and all errors of an entry are found at once, with what was
+//! expected and found.
 //!
 //! Reads one key at a time; does not know the hook that they make.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
+use serde_path_to_error::Segment;
 
 use super::error::{HookError, KeyError};
-use super::inherit::Inherit;
 use super::parts::{FailurePolicy, HookCommand, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, Shell};
 use crate::events::nearest;
 use crate::printable::shortened;
 
 pub(super) type Entry = Map<String, Value>;
 
-/// The keys of an entry, in the order in which they are written.
-pub(crate) const KEYS: [&str; 18] = [
-    "event",
-    "when",
-    "command",
-    "args",
-    "shell",
-    "timeout",
-    "working_dir",
-    "env",
-    "inherit",
-    "enabled",
-    "name",
-    "description",
-    "on_failure",
-    "stdin",
-    "reads",
-    "inputs",
-    "background",
-    "resident",
+/// The keys of an entry in the order in which they are written, and what their values are.
+const TABLE: [(&str, &str); 18] = [
+    ("event", "a string"),
+    (
+        "when",
+        "an object, as in {\"/tool_args/command\": \"git *\"}",
+    ),
+    (
+        "command",
+        "a string (a program with its arguments is `args`)",
+    ),
+    ("args", "a list of strings (a shell command is `command`)"),
+    ("shell", "a string"),
+    ("timeout", "a number of seconds"),
+    ("working_dir", "a string"),
+    ("env", "an object of strings"),
+    ("inherit", "a list of strings"),
+    ("enabled", "true or false"),
+    ("name", "a string"),
+    ("description", "a string"),
+    ("on_failure", "a string"),
+    ("stdin", "a string"),
+    ("reads", "a string"),
+    ("inputs", "a list of strings"),
+    ("background", "true or false"),
+    ("resident", "true or false"),
 ];
+
+/// The keys of an entry, in the order in which they are written.
+pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().map(|(key, _)| *key)
+}
 
 /// Returns whether an entry may have this key.
 pub(crate) fn is_key(key: &str) -> bool {
-    KEYS.contains(&key)
+    keys().any(|known| known == key)
 }
 
 /// Returns the members of an entry in the order in which they are written, unknown keys last. A `Value` may
 /// have another order.
 pub(crate) fn in_order(entry: &Entry) -> impl Iterator<Item = (&str, &Value)> {
-    let known = KEYS.iter().filter_map(|key| Some((*key, entry.get(*key)?)));
+    let known = keys().filter_map(|key| Some((key, entry.get(key)?)));
     let members = entry.iter().map(|(key, value)| (key.as_str(), value));
     known.chain(members.filter(|(key, _)| !is_key(key)))
 }
 
 /// Returns the key that an unknown one is probably a typo of.
 pub(crate) fn nearest_key(unknown: &str) -> Option<&'static str> {
-    nearest(unknown, KEYS.into_iter(), LIKE_A_KEY)
+    nearest(unknown, keys(), LIKE_A_KEY)
 }
 
 /// How similar a key or a value must be to a known one to count as a typo of it.
@@ -61,11 +74,11 @@ pub(crate) const LIKE_A_KEY: f64 = 0.8;
 /// Returns the failure policy of an entry that cannot be used. For a hook in the background that does not withhold,
 /// it is to continue, since it cannot block. None if the policy cannot be read.
 pub(crate) fn failure_policy_of(entry: &Value) -> Option<FailurePolicy> {
-    let entry = entry.as_object()?;
-    let policy = choice(entry, "on_failure", FailurePolicy::ALL);
-    let policy = policy.ok().map(Option::unwrap_or_default);
-    match switch(entry, "background") {
-        Ok(Some(true)) if policy != Some(FailurePolicy::Withhold) => Some(FailurePolicy::Continue),
+    let mut fields = Fields::new(entry.as_object()?);
+    let policy = fields.take("on_failure").unwrap_or_default();
+    let policy = fields.errors.is_empty().then_some(policy);
+    match fields.take("background") {
+        Some(true) if policy != Some(FailurePolicy::Withhold) => Some(FailurePolicy::Continue),
         _ => policy,
     }
 }
@@ -80,13 +93,17 @@ pub(super) fn unexpected(
     found: impl Into<String>,
 ) -> HookError {
     let expected = expected.into();
-    let found = shortened(&found.into()).into_owned();
+    let found = found.into();
+    let names = expected.strip_prefix("one of ").unwrap_or_default();
+    let mut names = names.split('`').skip(1).step_by(2);
+    let suggestion = nearest(found.trim_matches('`'), &mut names, LIKE_A_KEY).map(str::to_owned);
+    let found = shortened(&found).into_owned();
     HookError::Key(Box::new(KeyError {
         key: key.into(),
         message: format!("expected {expected}, found {found}"),
         expected: Some(expected),
         found: Some(found),
-        suggestion: None,
+        suggestion,
     }))
 }
 
@@ -110,193 +127,175 @@ pub(super) fn get<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
     entry.get(key).filter(|value| !value.is_null())
 }
 
-pub(super) fn require<T>(value: Option<T>, key: &str) -> Result<T, HookError> {
-    value.ok_or_else(|| key_error(key, "the key is missing"))
+/// Reads the keys of an entry, each as a type, and collects all errors.
+pub(super) struct Fields<'a> {
+    entry: &'a Entry,
+    pub(super) errors: Vec<HookError>,
 }
 
-/// Reads a string for the operating system, which must not contain NUL.
-pub(super) fn text<'a>(entry: &'a Entry, key: &str) -> Result<Option<&'a str>, HookError> {
-    match get(entry, key) {
-        None => Ok(None),
-        Some(Value::String(text)) => without_nul(text, key).map(Some),
-        Some(other) => Err(wrong_type(key, "a string", other)),
+impl<'a> Fields<'a> {
+    pub(super) fn new(entry: &'a Entry) -> Self {
+        Self {
+            entry,
+            errors: Vec::new(),
+        }
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        get(self.entry, key).is_some()
+    }
+
+    /// Returns the value of a key; None if it is missing or cannot be read.
+    pub(super) fn take<T: Deserialize<'a>>(&mut self, key: &str) -> Option<T> {
+        let value = get(self.entry, key)?;
+        let read = serde_path_to_error::deserialize(value);
+        self.note(read.map_err(|error| unreadable(key, value, &error)))
+    }
+
+    /// Returns the value, or adds the error to the list.
+    pub(super) fn note<T>(&mut self, read: Result<T, HookError>) -> Option<T> {
+        read.map_err(|error| self.errors.push(error)).ok()
+    }
+
+    pub(super) fn refuse(&mut self, key: &str, message: impl Into<String>) {
+        self.errors.push(key_error(key, message));
     }
 }
 
-fn without_nul<'a>(text: &'a str, key: &str) -> Result<&'a str, HookError> {
-    if text.contains('\0') {
-        return Err(unexpected(
-            key,
-            "a string without the character NUL",
-            "a string with NUL",
-        ));
-    }
-    Ok(text)
-}
-
-pub(super) fn switch(entry: &Entry, key: &str) -> Result<Option<bool>, HookError> {
-    match get(entry, key) {
-        None => Ok(None),
-        Some(Value::Bool(value)) => Ok(Some(*value)),
-        Some(other) => Err(wrong_type(key, "true or false", other)),
-    }
-}
-
-pub(super) fn choice<T: Copy + ToString>(
-    entry: &Entry,
+/// Says which value cannot be read, and why.
+fn unreadable(
     key: &str,
-    all: &[T],
-) -> Result<Option<T>, HookError> {
-    let Some(given) = text(entry, key)? else {
-        return Ok(None);
-    };
-    match all.iter().find(|value| value.to_string() == given) {
-        Some(value) => Ok(Some(*value)),
-        None => Err(no_choice(key, given, all)),
+    value: &Value,
+    error: &serde_path_to_error::Error<serde_json::Error>,
+) -> HookError {
+    let mut name = key.to_owned();
+    let mut value = value;
+    for segment in error.path() {
+        match segment {
+            Segment::Seq { index } => {
+                name += &format!("[{index}]");
+                value = &value[index];
+            }
+            Segment::Map { key } => {
+                name += &format!(".{key}");
+                value = &value[key];
+            }
+            Segment::Enum { .. } | Segment::Unknown => {}
+        }
+    }
+    let words = error.inner().to_string();
+    let own = words.strip_prefix("expected ");
+    if let Some((expected, found)) = own.and_then(|words| words.split_once(", found ")) {
+        return unexpected(name, expected, found);
+    }
+    let row = TABLE.iter().find(|(known, _)| *known == name);
+    wrong_type(
+        &name,
+        row.map_or("a string", |(_, expected)| expected),
+        value,
+    )
+}
+
+/// A string for the operating system.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Text(pub(super) String);
+
+impl TryFrom<String> for Text {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        match text.contains('\0') {
+            true => Err("expected a string without the character NUL, found a string with NUL"),
+            false => Ok(Self(text)),
+        }
     }
 }
 
-fn no_choice<T: ToString>(key: &str, given: &str, all: &[T]) -> HookError {
-    let names: Vec<String> = all.iter().map(T::to_string).collect();
-    let expected = format!("one of `{}`", names.join("`, `"));
-    let mut error = unexpected(key, expected, format!("`{given}`"));
-    if let HookError::Key(error) = &mut error {
-        let names = names.iter().map(String::as_str);
-        error.suggestion = nearest(given, names, LIKE_A_KEY).map(str::to_owned);
+/// The name of a variable, in which `*` matches any characters.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct NameGlob(pub(super) String);
+
+impl TryFrom<String> for NameGlob {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        if name.is_empty() || name.contains(['=', '\0']) {
+            let expected = "the name of a variable, in which `*` matches any characters";
+            return Err(format!("expected {expected}, found `{name}`"));
+        }
+        Ok(Self(name))
     }
-    error
 }
 
-pub(super) fn command(entry: &Entry) -> Result<HookCommand, HookError> {
-    let shell = choice(entry, "shell", Shell::ALL)?;
-    if let Some(list @ Value::Array(_)) = get(entry, "command") {
-        let expected = "a string (a program with its arguments is `args`)";
-        return Err(wrong_type("command", expected, list));
+#[derive(Deserialize)]
+#[serde(try_from = "f64")]
+pub(super) struct Seconds(pub(super) Duration);
+
+impl TryFrom<f64> for Seconds {
+    type Error = String;
+
+    fn try_from(seconds: f64) -> Result<Self, Self::Error> {
+        if seconds > 0.0 && seconds <= LONGEST_TIMEOUT.as_secs_f64() {
+            let timeout = Duration::from_secs_f64(seconds);
+            return Ok(Self(timeout.max(SHORTEST_TIMEOUT)));
+        }
+        let unit = match seconds >= 1000.0 {
+            true => " (the unit is seconds)",
+            false => "",
+        };
+        Err(format!(
+            "expected a number of seconds above 0 and up to 86400, found {seconds}{unit}"
+        ))
     }
-    match (text(entry, "command")?, get(entry, "args")) {
-        (Some(_), Some(_)) => Err(key_error(
+}
+
+/// Reads the variables of a hook.
+pub(super) fn environment(fields: &mut Fields<'_>) -> BTreeMap<String, String> {
+    let mut read = BTreeMap::new();
+    let variables: BTreeMap<String, Text> = fields.take("env").unwrap_or_default();
+    for (name, value) in variables {
+        if name.is_empty() || name.contains(['=', '\0']) {
+            let expected = "the name of a variable, not empty and without `=`";
+            let error = unexpected(format!("env.{name}"), expected, format!("`{name}`"));
+            fields.errors.push(error);
+        }
+        read.insert(name, value.0);
+    }
+    read
+}
+
+/// Reads what the hook runs: a text for a shell, or a program.
+pub(super) fn command(fields: &mut Fields<'_>) -> Option<HookCommand> {
+    let shell: Option<Shell> = fields.take("shell");
+    let text: Option<Text> = fields.take("command");
+    let args: Option<Vec<Text>> = fields.take("args");
+    match (fields.has("command"), fields.has("args")) {
+        (true, true) => fields.refuse(
             "args",
             "the key cannot be used together with `command`: remove one of the two",
-        )),
-        (None, None) => Err(key_error(
-            "command",
-            "the key is missing, and there is no `args`",
-        )),
-        (Some(text), None) if text.trim().is_empty() => Err(HookError::EmptyCommand),
-        (Some(text), None) => Ok(HookCommand::Shell {
-            text: text.to_owned(),
-            shell,
-        }),
-        (None, Some(_)) if shell.is_some() => Err(key_error(
+        ),
+        (false, false) => {
+            fields.refuse("command", "the key is missing, and there is no `args`");
+        }
+        (false, true) if fields.has("shell") => fields.refuse(
             "shell",
             "the key cannot be used together with `args`, which run without a shell: remove it",
-        )),
-        (None, Some(_)) => program(entry),
+        ),
+        _ => {}
     }
-}
-
-fn program(entry: &Entry) -> Result<HookCommand, HookError> {
-    if let Some(text @ Value::String(_)) = get(entry, "args") {
-        let expected = "a list of strings (a shell command is `command`)";
-        return Err(wrong_type("args", expected, text));
-    }
-    let args = list(entry, "args")?;
-    if args.first().is_none_or(String::is_empty) {
-        return Err(HookError::EmptyCommand);
-    }
-    Ok(HookCommand::Program(args))
-}
-
-/// Reads a list of strings.
-pub(super) fn list(entry: &Entry, key: &str) -> Result<Vec<String>, HookError> {
-    let expected = "a list of strings";
-    let Some(value) = get(entry, key) else {
-        return Ok(Vec::new());
+    let command = match (text, args) {
+        (Some(Text(text)), _) => HookCommand::Shell { text, shell },
+        (None, Some(args)) => HookCommand::Program(args.into_iter().map(|arg| arg.0).collect()),
+        (None, None) => return None,
     };
-    let Value::Array(items) = value else {
-        return Err(wrong_type(key, expected, value));
+    let is_empty = match &command {
+        HookCommand::Shell { text, .. } => text.trim().is_empty(),
+        HookCommand::Program(args) => args.first().is_none_or(String::is_empty),
     };
-    let item = |(index, item): (usize, &Value)| match item {
-        Value::String(text) => without_nul(text, &format!("{key}[{index}]")).map(str::to_owned),
-        other => Err(wrong_type(format!("{key}[{index}]"), "a string", other)),
-    };
-    items.iter().enumerate().map(item).collect()
-}
-
-pub(super) fn inherit(entry: &Entry) -> Result<Option<Inherit>, HookError> {
-    if get(entry, "inherit").is_none() {
-        return Ok(None);
+    if is_empty {
+        fields.errors.push(HookError::EmptyCommand);
     }
-    let names = list(entry, "inherit")?;
-    let is_bad = |name: &String| name.is_empty() || name.contains('=');
-    match names.iter().position(is_bad) {
-        Some(index) => Err(unexpected(
-            format!("inherit[{index}]"),
-            "the name of a variable, in which `*` matches any characters",
-            format!("`{}`", names[index]),
-        )),
-        None => Ok(Some(Inherit::new(names))),
-    }
-}
-
-pub(super) fn resident(entry: &Entry) -> Result<bool, HookError> {
-    let is_resident = switch(entry, "resident")?.unwrap_or(false);
-    if !is_resident {
-        return Ok(false);
-    }
-    if matches!(switch(entry, "background"), Ok(Some(true))) {
-        let message = "the key cannot be used together with `background`, since the program must wait for a resident hook's answer: remove one of the two";
-        return Err(key_error("resident", message));
-    }
-    if entry.get("stdin").and_then(Value::as_str) == Some("none") {
-        let message = "a resident hook reads its events from standard input: remove `stdin`";
-        return Err(key_error("resident", message));
-    }
-    Ok(true)
-}
-
-pub(super) fn timeout(entry: &Entry) -> Result<Option<Duration>, HookError> {
-    let seconds = match get(entry, "timeout") {
-        None => return Ok(None),
-        Some(Value::Number(number)) => number.as_f64().unwrap_or(f64::NAN),
-        Some(other) => return Err(wrong_type("timeout", "a number of seconds", other)),
-    };
-    if seconds > 0.0 && seconds <= LONGEST_TIMEOUT.as_secs_f64() {
-        let timeout = Duration::from_secs_f64(seconds);
-        return Ok(Some(timeout.max(SHORTEST_TIMEOUT)));
-    }
-    let milliseconds = if seconds >= 1000.0 {
-        " (the unit is seconds)"
-    } else {
-        ""
-    };
-    let found = format!("{seconds}{milliseconds}");
-    Err(unexpected(
-        "timeout",
-        "a number of seconds above 0 and up to 86400",
-        found,
-    ))
-}
-
-pub(super) fn environment(entry: &Entry) -> Result<BTreeMap<String, String>, HookError> {
-    let Some(value) = get(entry, "env") else {
-        return Ok(Default::default());
-    };
-    let Value::Object(variables) = value else {
-        return Err(wrong_type("env", "an object of strings", value));
-    };
-    variables
-        .iter()
-        .map(|(name, value)| {
-            let key = format!("env.{name}");
-            if name.is_empty() || name.contains(['=', '\0']) {
-                let expected = "the name of a variable, not empty and without `=`";
-                return Err(unexpected(key, expected, format!("`{name}`")));
-            }
-            match value {
-                Value::String(text) => Ok((name.clone(), without_nul(text, &key)?.to_owned())),
-                other => Err(wrong_type(key, "a string", other)),
-            }
-        })
-        .collect()
+    Some(command)
 }

@@ -1,6 +1,6 @@
 //! The names of choices: one macro for all enums that appear in JSON.
 
-/// Gives an enum its names in JSON: `as_str`, `ALL`, `Display`, `Serialize`.
+/// Gives an enum its names in JSON: `as_str`, `ALL`, `Display`, `Serialize`, `Deserialize`.
 macro_rules! named {
     ($type:ident { $($variant:ident = $name:literal),+ $(,)? }) => {
         impl $type {
@@ -23,6 +23,18 @@ macro_rules! named {
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let given = String::deserialize(deserializer)?;
+                let known = Self::ALL.iter().find(|value| value.as_str() == given);
+                known.copied().ok_or_else(|| {
+                    let expected = [$($name),+].join("`, `");
+                    let words = format!("expected one of `{expected}`, found `{given}`");
+                    serde::de::Error::custom(words)
+                })
             }
         }
     };

@@ -364,8 +364,8 @@ fn all_mistakes_are_reported_at_once() {
         .map(|line| line.split(": ").nth(2).unwrap())
         .collect();
     let expected = [
-        "hooks[0].enabled",
         "hooks[0].timeout",
+        "hooks[0].enabled",
         "hooks[2].event",
         "hooks[2].command",
     ];
