@@ -70,7 +70,8 @@ impl Source for OtherTools {
         }
         let is_settings = |tool: &&Tool| tool.files.project.iter().any(|it| place.ends_with(it));
         let is_settings = of_project.as_ref().is_some_and(is_settings);
-        let tool = tool_of_text(text, of_project.or(of_plugin), is_settings)?;
+        let is_read = is_settings || of_plugin.is_some();
+        let tool = tool_of_text(text, of_project.or(of_plugin), is_read)?;
         let home = self.home.clone().or_else(home::home_dir);
         let root = above.filter(|it| of_project.is_some() && home.as_deref() != Some(it));
         let plugin = above.filter(|_| of_plugin.is_some());
@@ -314,21 +315,21 @@ fn tool_of_plugin(directory: &Path) -> &'static Tool {
 }
 
 /// Returns the tool of a text: the one of its path, else the one that has its events. None if `hooks` is no object of
-/// events, unless the tool reads this very file as its settings.
+/// events, unless the tool reads this very file.
 fn tool_of_text(
     text: &str,
     by_place: Option<&'static Tool>,
-    is_settings: bool,
+    is_read: bool,
 ) -> Option<&'static Tool> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let Ok(tree) = reading::parse_object(text) else {
-        return by_place;
+        return by_place.filter(|_| is_read);
     };
     let Some(hooks) = Node::new(&tree).member("hooks") else {
         return by_place;
     };
     if by_place.is_some() {
-        return by_place.filter(|_| is_settings || hooks.is_object());
+        return by_place.filter(|_| is_read || hooks.is_object());
     }
     let knows = |tool: &&Tool| {
         let mut events = hooks.members();

@@ -153,7 +153,9 @@ fn script(node: &Node<'_, '_>, hook: &Hook, protocol: &ToolProtocol) -> Option<P
     let directories = protocol.directories(root.unwrap_or(Path::new("")));
     let problem = check_script(hook, |name| {
         let mut known = directories.iter();
-        let (_, path) = known.find(|(known, _)| known == name)?;
+        // Without a project, the directory of the project is not known.
+        let is_known = |path: &Path| !path.as_os_str().is_empty();
+        let (_, path) = known.find(|(known, path)| known == name && is_known(path))?;
         Some(path.to_string_lossy().into_owned())
     })?;
     let words = format!("{}: the hook fails, and does not block", problem.message);

@@ -95,6 +95,7 @@ impl Reader<'_> {
         let mut problem = self.file.failure(failure);
         if has_no_object {
             problem.message = "expected an object with an object `hooks`".to_owned();
+            problem.help = None;
         }
         match self.origin.is_strict {
             true => self.file.loaded.give_up(problem),
@@ -111,16 +112,29 @@ impl Reader<'_> {
                 self.event_outside(event, &member);
             }
         }
-        let Some(hooks) = file.member("hooks") else {
+        let lists: Vec<_> = file.members().filter(|it| it.key == "hooks").collect();
+        let Some(Member {
+            key_range,
+            value: hooks,
+            ..
+        }) = lists.last()
+        else {
             return Ok(());
         };
+        if lists.len() > 1 {
+            let words = "the key occurs twice: the last one counts";
+            let problem = Problem::error("hooks", words).at(key_range.clone());
+            let reason = self.file.report(None, problem);
+            self.placeholder_for_all(&reason, key_range.start);
+        }
         if !hooks.is_object() {
             let problem = hooks.error("expected an object of events, each with a list");
             let problem = match hooks.items() {
                 Some(_) => problem.with_help(LIKE_OURS),
                 None => problem,
             };
-            self.file.report(None, problem.at(hooks.range()));
+            let reason = self.file.report(None, problem.at(hooks.range()));
+            self.placeholder_for_all(&reason, hooks.range().start);
         }
         for event in hooks.members() {
             self.event(&event)?;
@@ -130,6 +144,9 @@ impl Reader<'_> {
 
     /// Reports an event next to `hooks`: its tool ignores the hooks.
     fn event_outside(&mut self, event: &'static Event, member: &Member<'_, '_>) {
+        if !self.file.loaded.shows_more() {
+            return;
+        }
         let words = "an event outside of `hooks`: its hooks do not run";
         let problem = Problem::error(event.name, words)
             .at(member.key_range.clone())
@@ -166,7 +183,8 @@ impl Reader<'_> {
             let key = format!("hooks.{}", event.name);
             let words = "expected a list of groups, each with a list `hooks`";
             let problem = Problem::error(key, words).at(member.key_range.clone());
-            self.file.report(None, problem);
+            let reason = self.file.report(None, problem);
+            self.event_placeholder(event, &reason, member.key_range.start);
             return Ok(());
         };
         for (index, group) in groups.enumerate() {
@@ -340,6 +358,15 @@ impl Reader<'_> {
         let at = problem.start();
         let reason = self.report(place, problem);
         self.placeholder(group, &reason, at);
+    }
+
+    /// Blocks every event, since it is unknown what the hooks are for.
+    fn placeholder_for_all(&mut self, reason: &str, at: usize) {
+        if self.origin.is_strict {
+            let source = self.file.source(None, at);
+            let hook = Hook::placeholder(reason).with_source(source);
+            self.file.add(hook, true, at);
+        }
     }
 
     fn placeholder(&mut self, group: &Group, reason: &str, at: usize) {

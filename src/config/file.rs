@@ -37,8 +37,10 @@ pub(crate) enum FileError {
     OtherKey(String),
     #[error("the file has more than 1,000 hooks")]
     TooManyEntries,
-    #[error("the file has more than 50,000 values in its hooks")]
+    #[error("the file has more than 250,000 values and keys")]
     TooManyValues,
+    #[error("the file has more than 50,000 values in its hooks")]
+    TooManyValuesInHooks,
     #[error("the file has conditions that take more than 16 MiB together when compiled")]
     ConditionsTooLarge,
     #[error("the file {0}")]

@@ -202,7 +202,7 @@ impl HooksFile {
 
     /// Returns the entries of a text, or why it is not a hooks file.
     fn entries_of(&self, text: &str) -> Result<Vec<HooksFileEntry>, String> {
-        let loaded = reader::load_text(&self.path, text, HookConfig::default().host());
+        let loaded = reader::load_text(&self.path, text, HookConfig::default().host(false));
         let problems = loaded.problems();
         if let Some(item) = loaded.items.iter().find(|item| item.start.is_none()) {
             let last = problems.last().map(|problem| problem.message.clone());

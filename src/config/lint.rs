@@ -18,6 +18,8 @@ pub(super) struct Host<'a> {
     pub(super) vocabulary: &'a Vocabulary,
     /// The prefixes of the variables that hooks receive.
     pub(super) prefixes: &'a [String],
+    /// Whether the scripts of hooks are looked at, as far as it is known where they are.
+    pub(super) looks_at_files: bool,
 }
 
 /// A longer timeout was probably meant in milliseconds.
@@ -37,13 +39,13 @@ pub(super) fn lint(hook: &Hook, host: Host<'_>) -> Vec<Problem> {
     found.extend(working_dir(hook));
     found.extend(when(hook));
     match hook.command() {
-        HookCommand::Program(args) => found.extend(shell_word(args)),
+        HookCommand::Program(args) => found.extend(shell_word(args, host.prefixes)),
         HookCommand::Shell { text, shell } => {
             found.extend(unquoted(text, *shell, host.prefixes));
         }
     }
     // The script of a hook that is switched off may come later.
-    if hook.enabled() {
+    if hook.enabled() && host.looks_at_files {
         found.extend(script::check(hook, |name| {
             let root = hook.base_dir().filter(|_| name.ends_with("_WORKING_DIR"));
             root.map(|root| root.to_string_lossy().into_owned())
@@ -53,7 +55,7 @@ pub(super) fn lint(hook: &Hook, host: Host<'_>) -> Vec<Problem> {
 }
 
 fn event(hook: &Hook, vocabulary: &Vocabulary) -> Vec<Problem> {
-    if let Some(problem) = tools_after_comma(hook) {
+    if let Some(problem) = braces(hook).or_else(|| tools_after_comma(hook)) {
         return vec![problem];
     }
     let mut found = Vec::new();
@@ -79,6 +81,17 @@ fn alternatives(hook: &Hook) -> impl Iterator<Item = &str> {
 /// Whether a text can match no event: every event has a colon in its name.
 fn is_dead(alternative: &str) -> bool {
     !alternative.contains([':', '*', '?', '['])
+}
+
+/// Finds a list in braces, as in `tool:pre_execute:{bash,write}`.
+fn braces(hook: &Hook) -> Option<Problem> {
+    let pattern = hook.event_pattern();
+    let (before, rest) = pattern.split_once('{')?;
+    let (names, after) = rest.split_once('}')?;
+    let names: Vec<_> = names.split([',', '|']).map(str::trim).collect();
+    let meant = format!("{before}{}{after}", names.join("|"));
+    let message = "braces have no meaning in a pattern";
+    Some(Problem::warning("event", message).with_suggestion_of(Some(shortened(&meant))))
 }
 
 /// Finds tools that a comma separates, as in `tool:pre_execute:bash,write`.
@@ -131,14 +144,17 @@ fn unknown_event(hook: &Hook) -> Option<Problem> {
 
 /// Finds a usual tool in another case, if it is not known which tools the host has.
 fn tool_in_other_case(hook: &Hook) -> Option<Problem> {
-    let tools = alternatives(hook).filter_map(|it| it.splitn(3, ':').nth(2));
-    let mut names = tools.flat_map(|tools| tools.split('|').take(MOST_ALTERNATIVES));
+    let tools = alternatives(hook).filter_map(|it| it.strip_prefix("tool:")?.split_once(':'));
+    let names = tools.flat_map(|(_, tools)| tools.split('|').take(MOST_ALTERNATIVES));
+    let names: Vec<_> = names.collect();
     let other = |name: &str| {
         let mut usual = USUAL_TOOLS.into_iter();
-        usual.find(|usual| usual.eq_ignore_ascii_case(name) && *usual != name)
+        let usual = usual.find(|usual| usual.eq_ignore_ascii_case(name))?;
+        // Who names both knows that case counts.
+        (!names.contains(&usual)).then_some(usual)
     };
-    let (name, usual) = names.find_map(|name| Some((name, other(name)?)))?;
-    let message = format!("`{name}` matches no tool with a name in another case");
+    let (name, usual) = names.iter().find_map(|name| Some((name, other(name)?)))?;
+    let message = format!("`{name}` is another name than `{usual}`, since case counts");
     Some(Problem::warning("event", message).with_suggestion_of(Some(usual)))
 }
 
@@ -154,16 +170,27 @@ fn timeout(hook: &Hook) -> Option<Problem> {
 }
 
 fn working_dir(hook: &Hook) -> Option<Problem> {
-    let directory = hook.working_dir()?;
-    directory.starts_with("~").then(|| {
-        let message = "`~` is not replaced by the home directory here";
+    let directory = hook.working_dir()?.to_string_lossy();
+    let is_replaced = directory == "~" || directory.starts_with("~/") || directory.starts_with('$');
+    is_replaced.then(|| {
+        let message = "`~` and variables are not replaced here";
         Problem::warning("working_dir", message).with_help("write the whole path")
     })
 }
 
+/// Whether this is the name of a variable with a value of the event.
+fn is_of_event(name: &str, prefixes: &[String]) -> bool {
+    prefixes.iter().any(|prefix| {
+        let rest = name.strip_prefix(prefix.as_str());
+        rest.is_some_and(|rest| rest.starts_with('_'))
+    })
+}
+
 /// Finds words that only a shell would change.
-fn shell_word(args: &[String]) -> Option<Problem> {
-    let index = args.iter().position(|word| is_replaced_by_shell(word))?;
+fn shell_word(args: &[String], prefixes: &[String]) -> Option<Problem> {
+    let index = args
+        .iter()
+        .position(|word| is_replaced_by_shell(word, prefixes))?;
     // Another program may read the word as code.
     if index > 0 && reads_its_argument_again(&args[index - 1]) {
         return None;
@@ -179,18 +206,15 @@ fn shell_word(args: &[String]) -> Option<Problem> {
     }))
 }
 
-/// Whether a word begins with a home directory, or with a variable that is a whole part of a path.
-fn is_replaced_by_shell(word: &str) -> bool {
+/// Whether a word begins with the home directory, or with a variable of the event.
+fn is_replaced_by_shell(word: &str, prefixes: &[String]) -> bool {
     let Some(name) = word.strip_prefix('$') else {
         return word.starts_with("~/");
     };
-    let (name, after) = match name.strip_prefix('{') {
-        Some(braced) => braced.split_once('}').unwrap_or((braced, "")),
-        None => name.split_at(name.find('/').unwrap_or(name.len())),
-    };
-    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    let is_variable = name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_');
-    is_variable && name.chars().all(is_name) && (after.is_empty() || after.starts_with('/'))
+    let name = name.strip_prefix('{').unwrap_or(name);
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let name = &name[..name.find(|c| !is_name(c)).unwrap_or(name.len())];
+    name == "HOME" || is_of_event(name, prefixes)
 }
 
 /// Returns whether a program takes code or a list of names as an argument, as `sh -c`, `bash -lc` and `perl -e` do.
@@ -199,51 +223,43 @@ fn reads_its_argument_again(word: &str) -> bool {
     is_short && word.ends_with(['c', 'e']) || ["eval", "trap", "envsubst"].contains(&word)
 }
 
-/// Finds a glob that matches only one value, where an expression for a part of it was probably meant.
+/// Finds a glob where an expression, or a part of the value, was probably meant.
 fn when(hook: &Hook) -> Option<Problem> {
     hook.when().find_map(|(pointer, condition)| {
-        let globs = match condition {
-            Condition::Glob(glob) => std::slice::from_ref(glob),
-            Condition::OneOf(globs) => globs,
-            Condition::Regex(_) => return None,
+        let Condition::Glob(glob) = condition else {
+            return None;
         };
-        let mut globs = globs.iter();
-        let glob = globs.find(|glob| is_for_a_part(pointer, glob))?;
-        let shown = shortened(glob);
-        let message = format!("`{shown}` has no `*`: it matches only a value that is exactly this");
-        let help = match is_expression(glob) {
-            true => "a regular expression is {\"regex\": \"...\"}".to_owned(),
-            false => format!("to find it within a value, write `*{shown}*`"),
-        };
+        let (message, help) = misread(pointer, glob)?;
         Some(Problem::warning(format!("when.{pointer}"), message).with_help(help))
     })
 }
 
-fn is_for_a_part(pointer: &str, glob: &str) -> bool {
-    !glob.contains(['*', '?', '[']) && (pointer.ends_with("/command") || is_expression(glob))
-}
-
-fn is_expression(glob: &str) -> bool {
-    glob.starts_with('^') || glob.ends_with('$') || glob.contains('|') || glob.contains("\\b")
+fn misread(pointer: &str, glob: &str) -> Option<(String, String)> {
+    let shown = shortened(glob);
+    if glob.starts_with('^') || glob.contains("\\b") {
+        return Some((
+            format!("`{shown}` is a glob, and looks like a regular expression"),
+            "a regular expression is {\"regex\": \"...\"}".to_owned(),
+        ));
+    }
+    let is_whole = !glob.contains(['*', '?', '[']) && !glob.is_empty();
+    (is_whole && pointer.ends_with("/command")).then(|| {
+        (
+            format!("`{shown}` has no `*`: it matches only a value that is exactly this"),
+            format!("to find it within a value, write `*{shown}*`"),
+        )
+    })
 }
 
 /// Finds a variable of the event that a shell splits into words, since it is not in quotes.
 fn unquoted(text: &str, shell: Option<Shell>, prefixes: &[String]) -> Option<Problem> {
-    let splits = match shell {
-        None => cfg!(unix),
-        Some(shell) => matches!(shell, Shell::Sh | Shell::Bash | Shell::Dash | Shell::Ksh),
-    };
+    // `zsh` splits no variables.
+    let splits = script::is_posix(shell) && shell != Some(Shell::Zsh);
     if !splits || text.len() > LONGEST_COMMAND {
         return None;
     }
-    let is_of_event = |name: &str| {
-        let mut prefixes = prefixes.iter().map(String::as_str);
-        prefixes.any(|prefix| {
-            let rest = name.strip_prefix(prefix);
-            rest.is_some_and(|rest| rest.starts_with('_'))
-        })
-    };
-    let name = script::split_variables(text).find(|name| is_of_event(name))?;
+    let mut names = script::split_variables(text);
+    let name = names.find(|name| is_of_event(name, prefixes))?;
     let name = shortened(name);
     let message = format!("`${name}` is not in quotes, so the shell splits its value into words");
     let help = format!("write \\\"${name}\\\"");

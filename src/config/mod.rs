@@ -112,6 +112,7 @@ pub(crate) mod reading {
 /// | hooks | 1,000 |
 /// | a pattern | 64 KiB |
 /// | values in all hooks | 50,000 |
+/// | values and keys in all | 250,000 |
 /// | conditions in `when` | 64 in an entry |
 /// | an expression of a condition | 64 KiB; 1 MiB when compiled, 256 KiB for ASCII only; all together 16 MiB |
 /// | levels of nested lists and objects | 256; in an entry 100, else only this entry is unusable |
@@ -457,15 +458,19 @@ impl HookConfig {
     }
 
     /// Checks a file without registering anything. Reports the same problems as
-    /// [`load_into`](HookConfig::load_into), for a program that shows them. Scripts with a relative path are
-    /// not looked at, since their directory is unknown. With `with_other_tools`, a hooks file of another tool, recognized by
+    /// [`load_into`](HookConfig::load_into), for a program that shows them. Scripts with a relative path are only
+    /// looked at for a project's own file, since the directory is unknown for others. With `with_other_tools`, a hooks file of another tool, recognized by
     /// its directory or by its object `hooks`, is read as that tool reads it, unless this profile has its own file
     /// there.
     pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
         let path = path.as_ref();
         let mut report = LoadReport::default();
         let other = || self.check_source(path, &file::read(path).ok()??.text);
-        match other().or_else(|| reader::load(path, None, self.host(), Compiled::All)) {
+        let root = self.root_of(path);
+        // Another file may be anybody's.
+        let host = self.host(root.is_some());
+        let own = || reader::load(path, root.as_deref(), host, Compiled::All);
+        match other().or_else(own) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
                 let missing = Problem::of_file(Severity::Error, path, "the file does not exist");
@@ -489,7 +494,8 @@ impl HookConfig {
         let name = name.as_ref();
         let mut report = LoadReport::default();
         let other = self.check_source(name, text);
-        let loaded = other.unwrap_or_else(|| reader::load_text(name, text, self.host()));
+        let host = self.host(false);
+        let loaded = other.unwrap_or_else(|| reader::load_text(name, text, host));
         loaded.add_to(&mut report);
         report
     }
@@ -528,6 +534,15 @@ impl HookConfig {
         let files = self.profile.global_files().iter();
         let mut files = files.chain(self.profile.project_files());
         std::path::absolute(path).is_ok_and(|path| files.any(|file| path.ends_with(file)))
+    }
+
+    /// Returns the root of the project whose hooks file this is.
+    fn root_of(&self, path: &Path) -> Option<PathBuf> {
+        let path = absolute(path);
+        let mut files = self.profile.project_files().iter();
+        let file = files.find(|file| path.ends_with(file))?;
+        let levels = Path::new(file).components().count();
+        path.ancestors().nth(levels).map(Path::to_owned)
     }
 
     /// Returns the JSON Schema of hooks.json (draft 2020-12), for editors. It is also in the repository, as
@@ -579,10 +594,11 @@ impl HookConfig {
         hooks_file::save_all(&candidates, Some(root), hooks)
     }
 
-    fn host(&self) -> Host<'_> {
+    fn host(&self, looks_at_files: bool) -> Host<'_> {
         Host {
             vocabulary: &self.vocabulary,
             prefixes: self.profile.env_prefixes(),
+            looks_at_files,
         }
     }
 
@@ -597,7 +613,7 @@ impl HookConfig {
 
     fn read_system(&self) -> Option<Loaded> {
         let path = self.system_path()?;
-        let mut loaded = reader::load(&path, None, self.host(), Compiled::Enabled)?;
+        let mut loaded = reader::load(&path, None, self.host(true), Compiled::Enabled)?;
         #[cfg(unix)]
         {
             let or_user = matches!(self.system_file, SystemFile::At(_));
@@ -613,7 +629,7 @@ impl HookConfig {
 
     fn read_global(&self) -> Vec<Loaded> {
         let paths = self.global_candidates().into_iter();
-        let load = |path: PathBuf| reader::load(&path, None, self.host(), Compiled::Enabled);
+        let load = |path: PathBuf| reader::load(&path, None, self.host(true), Compiled::Enabled);
         paths.filter_map(load).collect()
     }
 
@@ -621,7 +637,7 @@ impl HookConfig {
         let root = absolute(root);
         let paths = self.project_candidates(&root).into_iter();
         let load = |path: PathBuf| {
-            let mut loaded = reader::load(&path, Some(&root), self.host(), compiled)?;
+            let mut loaded = reader::load(&path, Some(&root), self.host(true), compiled)?;
             loaded.owner = Owner::Project;
             Some(loaded)
         };

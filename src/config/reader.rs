@@ -27,6 +27,9 @@ use crate::printable::shortened;
 /// The most entries of a file.
 pub(crate) const MOST_ENTRIES: usize = 1000;
 
+/// The most unknown keys of an entry that are compared with a missing one.
+const MOST_COMPARED: usize = 100;
+
 /// The most values in all entries. A value takes a hundred times the memory of its text.
 const MOST_VALUES: usize = 50_000;
 
@@ -163,6 +166,9 @@ impl<'a> FileReader<'a> {
         let mut problem = Problem::error("", error.to_string()).at(range);
         let help = match &error {
             FileError::NotJson(_) => syntax::help(self.text, &problem.bytes),
+            FileError::NoObject if self.text[problem.bytes.start..].starts_with('[') => {
+                Some("write {\"hooks\": [ ... ]} around the list")
+            }
             FileError::NoList if self.text[problem.bytes.start..].starts_with('{') => {
                 Some(LIKE_OTHER_TOOLS)
             }
@@ -215,7 +221,7 @@ impl Reader<'_> {
     fn other_key(&mut self, member: &Member<'_, '_>) {
         match member.key {
             "disable" => self.disable(member.value),
-            key if is_known(key) => {}
+            key if is_known(key) || !self.file.loaded.shows_more() => {}
             key => {
                 let problem = unknown_key(member);
                 let meant = problem.with_suggestion_of(list_meant_by(key));
@@ -226,13 +232,17 @@ impl Reader<'_> {
 
     /// Reads `disable`. If it cannot be read, hooks stay on.
     fn disable(&mut self, value: Node<'_, '_>) {
-        let names = value.value(0).map(serde_json::from_value::<Vec<String>>);
-        let problem = match names {
-            _ if self.base_dir.is_some() => {
-                value.warning("a project's file cannot disable hooks: only the user's file can")
+        let problem = if self.base_dir.is_some() {
+            value.warning("a project's file cannot disable hooks: only the user's file can")
+        } else {
+            let items = value.items().map(|items| items.map(|item| item.text()));
+            match items.and_then(Iterator::collect::<Option<Vec<_>>>) {
+                Some(names) => {
+                    let names = names.into_iter().map(str::to_owned);
+                    return self.file.loaded.disable.extend(names);
+                }
+                None => value.error("expected a list of names of hooks"),
             }
-            Ok(Ok(names)) => return self.file.loaded.disable.extend(names),
-            _ => value.error("expected a list of names of hooks"),
         };
         self.file.report(None, problem.at(value.range()));
     }
@@ -345,7 +355,7 @@ fn check_limits(hooks: Option<Node<'_, '_>>) -> Result<(), Failure> {
     for entry in entries(hooks) {
         values += entry.count();
         if values > MOST_VALUES {
-            return Err((FileError::TooManyValues, first(entry)));
+            return Err((FileError::TooManyValuesInHooks, first(entry)));
         }
     }
     Ok(())
@@ -369,7 +379,10 @@ fn list_meant_by(key: &str) -> Option<&'static str> {
 /// Returns the entry's value, without keys whose values exceed a limit.
 fn value_of(entry: Node<'_, '_>, problems: &mut Vec<Problem>) -> Value {
     if !entry.is_object() {
-        return entry.value(0).unwrap_or_default();
+        return entry.value(0).unwrap_or_else(|problem| {
+            problems.push(problem);
+            Value::Array(Vec::new())
+        });
     }
     let mut map = Map::new();
     for member in entry.members() {
@@ -386,13 +399,13 @@ fn value_of(entry: Node<'_, '_>, problems: &mut Vec<Problem>) -> Value {
 
 const TWICE: &str = "the key occurs twice";
 
-/// Finds keys that occur twice, in the entry and in the values of its known keys: a person may mean one value, and the
+/// Finds keys that occur twice, in the entry and in its `env` and `when`: a person may mean one value, and the
 /// program use the other.
 fn repeated(entry: Node<'_, '_>) -> Vec<Problem> {
     let mut found = Vec::new();
     add_repeated(entry, "", &mut found);
     for member in entry.members() {
-        if is_key(member.key) {
+        if matches!(member.key, "env" | "when") {
             add_repeated(member.value, member.key, &mut found);
             for inner in member.value.members() {
                 add_repeated(inner.value, member.key, &mut found);
@@ -446,9 +459,15 @@ fn problem_of(entry: Node<'_, '_>, error: HookError) -> Problem {
     problem.suggestion = error.suggestion;
     if find(entry, &error.key).is_none() {
         let mut unknown = unknown_keys(entry);
-        let typo = unknown.find(|member| nearest_key(member.key) == Some(&*error.key));
-        let help = |it: Member<'_, '_>| format!("`{}` is probably a typo of it", shortened(it.key));
-        problem.help = typo.map(help);
+        let is_meant = |key: &str| match meant_key(key) {
+            Some((meant, _)) => meant == error.key,
+            None => nearest_key(key) == Some(&*error.key),
+        };
+        let meant = unknown
+            .by_ref()
+            .take(MOST_COMPARED)
+            .find(|member| is_meant(member.key));
+        problem.help = meant.map(|it| format!("`{}` probably means it", shortened(it.key)));
     }
     problem
 }
@@ -491,12 +510,54 @@ fn unknown_key(member: &Member<'_, '_>) -> Problem {
 
 fn unknown_key_of_entry(member: &Member<'_, '_>) -> Problem {
     let problem = unknown_key(member);
-    // What entries of other tools have.
-    let help = match member.key {
-        "matcher" => "name the tool in `event`, as in `tool:pre_execute:bash`",
-        "hooks" => "write each hook as its own entry, with `event` and `command`",
-        "disabled" => "write \"enabled\": false",
-        key => return problem.with_suggestion_of(nearest_key(key)),
-    };
-    problem.with_help(help)
+    match meant_key(member.key) {
+        Some((_, help)) => problem.with_help(help),
+        None => problem.with_suggestion_of(nearest_key(member.key)),
+    }
+}
+
+/// Keys that other programs have for ours: the key that is meant, and what to write.
+const OTHER_KEYS: [(&str, &str, &str); 15] = [
+    (
+        "matcher",
+        "event",
+        "name the tool in `event`, as in `tool:pre_execute:bash`",
+    ),
+    (
+        "tool",
+        "event",
+        "name the tool in `event`, as in `tool:pre_execute:bash`",
+    ),
+    (
+        "tools",
+        "event",
+        "name the tools in `event`, as in `tool:pre_execute:bash|write`",
+    ),
+    (
+        "hooks",
+        "",
+        "write each hook as its own entry, with `event` and `command`",
+    ),
+    ("disabled", "enabled", "write \"enabled\": false"),
+    ("type", "", "remove it: every hook has a command"),
+    ("async", "background", "write \"background\": true"),
+    (
+        "if",
+        "when",
+        "write `when`, as in {\"/tool_args/command\": \"git *\"}",
+    ),
+    ("cwd", "working_dir", "write `working_dir`"),
+    ("cmd", "command", "write `command`"),
+    ("run", "command", "write `command`"),
+    ("script", "command", "write `command`"),
+    ("id", "name", "write `name`"),
+    ("timeout_ms", "timeout", "write `timeout`, in seconds"),
+    ("timeoutMs", "timeout", "write `timeout`, in seconds"),
+];
+
+/// Returns the key that is meant by one of another program, and what to write.
+fn meant_key(key: &str) -> Option<(&'static str, &'static str)> {
+    let mut known = OTHER_KEYS.iter();
+    let (_, meant, help) = known.find(|(theirs, _, _)| *theirs == key)?;
+    Some((meant, help))
 }

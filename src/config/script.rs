@@ -8,42 +8,29 @@ use std::path::{Path, PathBuf};
 
 use super::report::Problem;
 use crate::files;
-use crate::hook::{Hook, HookCommand, expanded};
+use crate::hook::{Hook, HookCommand, Shell, expanded};
 use crate::printable::shortened;
+use crate::trust::{End, follow_within};
 
-/// The most bytes of a command that is checked.
+/// The most bytes of a command that is checked, and the most of its words.
 const LONGEST_COMMAND: usize = 64 * 1024;
+const MOST_WORDS: usize = 20;
 
-/// The bytes of a script in which its line ends are looked for.
+/// The bytes of a script in which its first line is looked for.
 const BEGINNING: u64 = 4096;
 
 /// Programs that run the file that their first argument names.
-const RUNNERS: [&str; 20] = [
-    ".",
-    "bash",
-    "bun",
-    "dash",
-    "deno",
-    "env",
-    "exec",
-    "fish",
-    "ksh",
-    "lua",
-    "node",
-    "perl",
-    "php",
-    "powershell",
-    "pwsh",
-    "python",
-    "ruby",
-    "sh",
-    "source",
-    "zsh",
+const RUNNERS: [&str; 19] = [
+    ".", "bash", "bun", "dash", "deno", "env", "exec", "fish", "ksh", "lua", "node", "perl", "php",
+    "pwsh", "python", "ruby", "sh", "source", "zsh",
 ];
 
+/// Where the interpreter of a script is looked for: a `#!` line may name any path.
+const INTERPRETERS: [&str; 3] = ["/bin", "/usr/bin", "/usr/local/bin"];
+
 /// The characters that a shell may replace, or that end a command.
-const NOT_PLAIN: [char; 14] = [
-    '$', '*', '?', '[', '{', '~', '`', '\\', ';', '&', '|', '(', '<', '>',
+const NOT_PLAIN: [char; 15] = [
+    '$', '*', '?', '[', '{', '~', '`', '\\', ';', '&', '|', '(', ')', '<', '>',
 ];
 
 /// A word that names a file.
@@ -55,125 +42,185 @@ struct Script {
 }
 
 /// Returns why the script of a hook cannot run: the first word if it is a path, or the word behind a program that runs
-/// files if it is one. `directory` returns the value of a variable that names a directory.
+/// files if it is the name of one. `directory` returns the value of a variable that names a directory.
 pub(crate) fn check(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<Problem> {
     let script = script_of(hook.command(), directory)?;
-    if let Some(runner) = &script.runner
-        && is_missing_program(hook, runner)
-    {
-        let words = format!("`{}` is not found in `PATH`", shortened(runner));
+    let program = script.runner.as_ref().unwrap_or(&script.name);
+    if !is_path(program) && is_missing_program(hook, program) {
+        let words = format!("`{}` is not found in `PATH`", shortened(program));
         return Some(Problem::warning(script.key, words));
     }
-    let path = place(hook, &script.name)?;
-    unusable(&script, &path)
+    let name = shortened(&script.name);
+    match place(hook, &script.name)? {
+        Place::Missing => {
+            let words = format!("`{name}` does not exist");
+            Some(Problem::warning(&script.key, words))
+        }
+        Place::At(path, metadata) if metadata.is_file() => {
+            let is_run = script.runner.is_none();
+            if is_run && !is_executable(&metadata) {
+                let words = format!("`{name}` is not executable");
+                let problem = Problem::warning(script.key, words);
+                return Some(problem.with_help("make it executable with `chmod +x`"));
+            }
+            let words = fault_of_first_line(hook, &path, script.runner.as_deref())?;
+            Some(Problem::warning(script.key, format!("`{name}` {words}")))
+        }
+        Place::At(..) => None,
+    }
 }
 
+/// Returns the script that a command runs.
 fn script_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -> Option<Script> {
-    let (words, key): (Vec<String>, _) = match command {
-        HookCommand::Shell { text, .. } if text.len() > LONGEST_COMMAND => return None,
-        HookCommand::Shell { text, .. } => {
-            let words = text.split_whitespace().take(MOST_WORDS);
-            let words = words.map(|word| expanded(&word.replace(['"', '\''], ""), &directory));
-            (words.collect(), "command")
-        }
-        HookCommand::Program(args) => (args.iter().take(MOST_WORDS).cloned().collect(), "args"),
+    let is_shell = matches!(command, HookCommand::Shell { .. });
+    let words = words_of(command)?;
+    let mut words = words
+        .into_iter()
+        .map(|word| match is_shell {
+            true => unquoted(&word).map(|word| expanded(&word, &directory)),
+            false => Some(word),
+        })
+        .enumerate();
+    // A variable that is set for the command comes before it.
+    let is_set = |word: &Option<String>| word.as_ref().is_some_and(|it| is_assignment(it));
+    let (index, first) = words.find(|(_, word)| !is_shell || !is_set(word))?;
+    let first = first.filter(|word| is_plain(word))?;
+    let key = |index: usize| match is_shell {
+        true => "command".to_owned(),
+        false => format!("args[{index}]"),
     };
-    let is_plain = |word: &str| !word.contains(NOT_PLAIN);
-    let key_of = |index: usize| match key {
-        "args" => format!("args[{index}]"),
-        key => key.to_owned(),
-    };
-    let first = words.first().filter(|word| is_plain(word))?;
-    if is_path(first) {
+    // A program with a space in its name is a whole command in most cases.
+    if is_path(&first) || (!is_shell && first.contains(' ')) {
         return Some(Script {
-            name: first.clone(),
+            name: first,
             runner: None,
-            key: key_of(0),
+            key: key(index),
         });
     }
-    let mut rest = words.iter().enumerate().skip(1);
-    let (index, second) = rest.find(|(_, word)| !word.starts_with('-'))?;
-    // The argument of `-c` and `-m` is not a file.
-    let is_code = words[1..index].iter().any(|word| !word.starts_with("--"));
-    if !is_runner(first) || is_code || !is_plain(second) || !is_path(second) {
-        return None;
-    }
-    Some(Script {
-        name: second.clone(),
-        runner: Some(first.clone()),
-        key: key_of(index),
+    let (index, second) = words.next()?;
+    let second = second.filter(|word| is_plain(word) && !is_assignment(word))?;
+    let is_file = !second.starts_with('-') && Path::new(&second).extension().is_some();
+    (is_runner(&first) && is_file).then(|| Script {
+        name: second,
+        runner: Some(first),
+        key: key(index),
     })
 }
 
-/// The most words of a command that are looked at.
-const MOST_WORDS: usize = 20;
+/// Returns the first words of a command; None if it is for a shell whose words are others.
+fn words_of(command: &HookCommand) -> Option<Vec<String>> {
+    match command {
+        HookCommand::Program(args) => Some(args.iter().take(MOST_WORDS).cloned().collect()),
+        HookCommand::Shell { text, shell } => {
+            let words = text.split_whitespace().take(MOST_WORDS);
+            let is_read = text.len() <= LONGEST_COMMAND && is_posix(*shell);
+            is_read.then(|| words.map(str::to_owned).collect())
+        }
+    }
+}
+
+/// Whether the words of a command are those of `sh`.
+pub(super) fn is_posix(shell: Option<Shell>) -> bool {
+    match shell {
+        None => cfg!(unix),
+        Some(shell) => !matches!(
+            shell,
+            Shell::Fish | Shell::Pwsh | Shell::PowerShell | Shell::Cmd
+        ),
+    }
+}
+
+/// Returns a word without its quotes; None if a quote ends in another word.
+fn unquoted(word: &str) -> Option<String> {
+    let is_whole = |quote: char| word.matches(quote).count() % 2 == 0;
+    (is_whole('"') && is_whole('\'')).then(|| word.replace(['"', '\''], ""))
+}
+
+fn is_plain(word: &str) -> bool {
+    !word.contains(NOT_PLAIN) && !word.contains("://")
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        !name.is_empty() && name.chars().all(is_name)
+    })
+}
 
 fn is_path(word: &str) -> bool {
     word.contains('/') || cfg!(windows) && word.contains('\\')
 }
 
 fn is_runner(word: &str) -> bool {
-    let word = word.strip_suffix(".exe").unwrap_or(word);
     let stem = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     RUNNERS.contains(&stem) || RUNNERS.contains(&word)
 }
 
-/// Returns the file that a word names; None if it is not known where the hook runs. Of a project, only files within it
-/// are looked at, since the project may name any path.
-fn place(hook: &Hook, name: &str) -> Option<PathBuf> {
-    let name = Path::new(name);
-    let Some(base) = hook.base_dir() else {
-        let is_shared = name.to_string_lossy().starts_with(['\\', '/'])
-            && name.to_string_lossy()[1..].starts_with(['\\', '/']);
-        return (name.is_absolute() && !is_shared).then(|| name.to_owned());
-    };
-    let path = match hook.working_dir() {
-        Some(directory) => base.join(directory).join(name),
-        None => base.join(name),
-    };
-    let goes_up = path.components().any(|part| part.as_os_str() == "..");
-    (path.starts_with(base) && !goes_up).then_some(path)
+enum Place {
+    Missing,
+    At(PathBuf, Metadata),
 }
 
-fn unusable(script: &Script, path: &Path) -> Option<Problem> {
-    let name = shortened(&script.name);
-    let problem = |words: String| Problem::warning(&script.key, words);
-    let Ok(metadata) = path.metadata() else {
-        return Some(problem(format!("`{name}` does not exist")));
-    };
-    if !metadata.is_file() {
+/// Returns the file that a word names; None if it is not known where the hook runs. Of a project, only what is within it
+/// is looked at, since its files may name any path.
+fn place(hook: &Hook, name: &str) -> Option<Place> {
+    let name = Path::new(name);
+    if let Some(base) = hook.base_dir() {
+        let directory = hook.working_dir().unwrap_or(Path::new(""));
+        return match follow_within(base, &directory.join(name)) {
+            End::Missing => Some(Place::Missing),
+            End::Outside => None,
+            End::At(path, metadata) => Some(Place::At(base.join(path), metadata)),
+        };
+    }
+    let is_of_server =
+        name.to_string_lossy().starts_with(r"\\") || name.to_string_lossy().starts_with("//");
+    if !name.is_absolute() || is_of_server {
         return None;
     }
-    if script.runner.is_none() && !is_executable(&metadata) {
-        let words = format!("`{name}` is not executable");
-        return Some(problem(words).with_help(format!("chmod +x {name}")));
+    match name.metadata() {
+        Ok(metadata) => Some(Place::At(name.to_owned(), metadata)),
+        Err(error) => (error.kind() == std::io::ErrorKind::NotFound).then_some(Place::Missing),
     }
-    let beginning = beginning_of(path)?;
-    let first = beginning.lines().next().unwrap_or_default();
-    let interpreter = first.strip_prefix("#!").map(str::trim);
-    let is_of_shell = path
-        .extension()
-        .is_some_and(|it| it == "sh" || it == "bash");
-    if beginning.contains("\r\n") && cfg!(unix) && (interpreter.is_some() || is_of_shell) {
-        let words = format!("`{name}` has CRLF line ends, with which it does not run");
-        return Some(problem(words).with_help(format!("sed -i 's/\\r$//' {name}")));
-    }
-    let interpreter = interpreter?.split_whitespace().next()?;
-    if script.runner.is_none() && cfg!(unix) && !Path::new(interpreter).exists() {
-        let words = format!(
-            "`{name}` needs `{}`, which does not exist",
-            shortened(interpreter)
-        );
-        return Some(problem(words));
-    }
-    None
 }
 
-fn beginning_of(path: &Path) -> Option<String> {
+/// Returns why the first line of a script keeps it from running.
+fn fault_of_first_line(hook: &Hook, path: &Path, runner: Option<&str>) -> Option<String> {
+    if !cfg!(unix) {
+        return None;
+    }
+    let line = first_line(path)?;
+    let interpreter = line.strip_prefix("#!").filter(|_| runner.is_none());
+    let is_for_shell = match runner {
+        Some(runner) => ["sh", "bash", "dash", "ksh", "zsh", "."].contains(&runner),
+        None => interpreter.is_some() || path.extension().is_some_and(|it| it == "sh"),
+    };
+    if line.ends_with('\r') && is_for_shell {
+        return Some("has CRLF line ends, with which it does not run: save it with LF".to_owned());
+    }
+    let mut words = interpreter?.split_whitespace();
+    let program = Path::new(words.next()?);
+    let is_usual = |it: &&str| program.parent() == Some(Path::new(it));
+    if !INTERPRETERS.iter().any(|it| is_usual(&it)) {
+        return None;
+    }
+    let missing = match words.next() {
+        Some(named) if program.ends_with("env") && !named.starts_with('-') => {
+            is_missing_program(hook, named).then(|| named.to_owned())
+        }
+        _ => (!program.exists()).then(|| program.to_string_lossy().into_owned()),
+    }?;
+    let missing = shortened(&missing);
+    Some(format!("needs `{missing}`, which is not found"))
+}
+
+/// Returns the first line of a file, with a carriage return at its end.
+fn first_line(path: &Path) -> Option<String> {
     let mut bytes = Vec::new();
     let file = files::open(path).ok()?;
     file.take(BEGINNING).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    let line = bytes.split(|byte| *byte == b'\n').next()?;
+    Some(String::from_utf8_lossy(line).into_owned())
 }
 
 /// Whether the `PATH` that a hook inherits has no such program.
@@ -181,7 +228,7 @@ fn is_missing_program(hook: &Hook, program: &str) -> bool {
     let has_own = hook.env().contains_key("PATH") || hook.inherit_rule().is_some();
     // The shell itself has these.
     let is_builtin = matches!(program, "." | "exec" | "source");
-    if has_own || is_builtin || cfg!(windows) {
+    if has_own || is_builtin || is_path(program) || cfg!(windows) {
         return false;
     }
     let Some(path) = std::env::var_os("PATH") else {
@@ -202,8 +249,10 @@ fn is_executable(_metadata: &Metadata) -> bool {
 }
 
 /// Returns the variables outside of quotes whose values a shell splits into words: not those in `[[ ]]`, behind `case` and
-/// in assignments.
+/// in assignments. In a text with other commands within, comments or here-documents, quotes are not followed.
 pub(super) fn split_variables(text: &str) -> impl Iterator<Item = &str> {
+    let is_simple = !["$(", "`", "<<", "#"].iter().any(|it| text.contains(it));
+    let text = if is_simple { text } else { "" };
     let mut quote = None;
     let mut is_escaped = false;
     let mut is_in_test = false;
@@ -218,7 +267,7 @@ pub(super) fn split_variables(text: &str) -> impl Iterator<Item = &str> {
             ('[', None) if text[at..].starts_with("[[") => is_in_test = true,
             (']', None) if text[at..].starts_with("]]") => is_in_test = false,
             ('$', None) if !is_in_test && !is_kept_whole(&text[..at]) => {
-                return Some(variable(&text[at + 1..]));
+                return variable(&text[at + 1..]);
             }
             _ => {}
         }
@@ -226,16 +275,25 @@ pub(super) fn split_variables(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a shell does not split what stands behind this text.
+/// Whether a shell does not split what stands behind this text: in an assignment, behind `case`, and where a list of words
+/// is meant.
 fn is_kept_whole(before: &str) -> bool {
-    before.ends_with('=') || before.trim_end().ends_with("case")
+    let ends_word = |c: char| c.is_whitespace() || ";&|(".contains(c);
+    let start = before.rfind(ends_word).map_or(0, |at| at + 1);
+    let mut words = before[..start].split_whitespace().rev();
+    before[start..].contains('=') || matches!(words.next(), Some("case" | "in"))
 }
 
-/// Returns the name of a variable behind `$`.
-fn variable(text: &str) -> &str {
-    let text = text.strip_prefix('{').unwrap_or(text);
+/// Returns the name of a variable behind `$`; None if the shell puts in something else.
+fn variable(text: &str) -> Option<&str> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    &text[..text.find(|c| !is_name(c)).unwrap_or(text.len())]
+    match text.strip_prefix('{') {
+        Some(braced) => braced
+            .split_once('}')
+            .map(|(name, _)| name)
+            .filter(|it| it.chars().all(is_name)),
+        None => Some(&text[..text.find(|c| !is_name(c)).unwrap_or(text.len())]),
+    }
 }
 
 #[cfg(test)]
@@ -251,6 +309,13 @@ mod tests {
             ("[[ $A == x ]] && echo $B", &["B"]),
             ("x=$A; echo \"it's $B\"", &[]),
             ("echo \"a\\\" $A\"", &[]),
+            ("echo \"$(basename \"$A\")\"", &[]),
+            ("echo $((1 + $A)) # $B", &[]),
+            ("cat <<X\n$A\nX", &[]),
+            ("echo ${A:-none}", &[]),
+            ("x=/tmp/$A.log", &[]),
+            ("case x$A in x) ;; esac", &[]),
+            ("for f in $A; do echo; done", &[]),
         ] {
             let found: Vec<_> = split_variables(text).collect();
             assert_eq!(found, expected, "{text}");
@@ -271,7 +336,12 @@ mod tests {
             ("hooks/guard.py", Some("hooks/guard.py")),
             ("\"$ROOT\"/guard.sh", Some("/root/guard.sh")),
             ("python3.12 ./guard.py x/y", Some("./guard.py")),
-            ("sh --posix ./guard.sh", Some("./guard.sh")),
+            ("sh --posix ./guard.sh", None),
+            ("node --import tsx/esm ./guard.ts", None),
+            ("A=./x B=/y ./guard.sh", Some("./guard.sh")),
+            ("env A=./x ./guard.sh", None),
+            ("'./my guard.sh'", None),
+            ("curl http://x/y.sh", None),
             ("sh -c ./guard.sh", None),
             ("python3 -m a/b", None),
             ("cd sub && ./guard.sh", None),
@@ -280,6 +350,8 @@ mod tests {
             ("$HOME/guard.sh", None),
             ("test -f ./x && ./x", None),
             ("guard.sh", None),
+            ("python3 guard.py", Some("guard.py")),
+            ("node --test guard", None),
         ] {
             assert_eq!(script(text).as_deref(), expected, "{text}");
         }

@@ -57,7 +57,7 @@ pub(super) fn help(text: &str, range: &Range<usize>) -> Option<&'static str> {
     let before = &text[..range.start];
     let found = text[range.start..].chars().next();
     let is_behind_string = before.ends_with('"') && !before.ends_with("\"\"");
-    let is_text = |c: char| !c.is_whitespace() && !c.is_control() && !"\\,:[]{}".contains(c);
+    let is_text = |c: char| !c.is_whitespace() && !c.is_control() && !"\\\",:;=+[]{}".contains(c);
     Some(match found {
         None if text.trim().is_empty() => "the file is empty; a file without hooks is {}",
         Some('#') => "a comment begins with `//`",
@@ -69,6 +69,9 @@ pub(super) fn help(text: &str, range: &Range<usize>) -> Option<&'static str> {
         }
         Some(found) if is_behind_string && is_text(found) => {
             "a string has ended here: write `\\\"` for a quote within it"
+        }
+        Some(_) if ["True", "False", "yes", "no"].contains(&&text[range.clone()]) => {
+            "write `true` or `false`"
         }
         Some('\'') => "a string needs double quotes",
         Some(found) if found.is_alphabetic() => "a string needs double quotes",

@@ -18,6 +18,9 @@ use super::syntax::{self, words};
 /// The deepest nesting of a value that is kept: it is also written into other files, whose readers have such a limit.
 const DEEPEST: usize = 100;
 
+/// The most values and keys of a text: a tree takes a hundred times the memory of its text.
+const MOST_VALUES: usize = 250_000;
+
 /// A problem of a file, and its place.
 pub(crate) type Failure = (FileError, Range<usize>);
 
@@ -29,20 +32,25 @@ pub(crate) fn parse_object(text: &str) -> Result<Tree<'_>, Failure> {
         return Err((FileError::TooLarge, 0..0));
     }
     let start = text.len() - text.trim_start().len();
-    let is_other = |first: char| first == '[' || first.is_alphanumeric();
+    let is_other = |first: char| first == '[' || first == '-' || first.is_alphanumeric();
     match parse(text) {
         Ok(tree) if tree.as_object().is_none() => {
             Err((FileError::NoObject, Node::new(&tree).place()))
         }
         // YAML, TOML, a script.
         Err(_) if text[start..].starts_with(is_other) => {
-            Err((FileError::NoObject, start..start + 1))
+            let first = text[start..].chars().next().map_or(0, char::len_utf8);
+            Err((FileError::NoObject, start..start + first))
         }
         parsed => parsed,
     }
 }
 
 fn parse(text: &str) -> Result<Tree<'_>, Failure> {
+    let checked = check_tokens(text);
+    if let Err((FileError::TooManyValues, range)) = checked {
+        return Err((FileError::TooManyValues, range));
+    }
     let parsed = parse_to_ast(text, &CollectOptions::default(), &parse_options());
     let tree = match parsed {
         Ok(parsed) => parsed.value.ok_or_else(|| {
@@ -51,7 +59,7 @@ fn parse(text: &str) -> Result<Tree<'_>, Failure> {
         }),
         Err(error) => Err(not_json(words(&error), syntax::range(&error))),
     };
-    match (tree, check_tokens(text)) {
+    match (tree, checked) {
         (Err(by_parser), Err(by_check)) if by_check.1.start < by_parser.1.start => Err(by_check),
         (Ok(_), Err(by_check)) => Err(by_check),
         (tree, _) => tree,
@@ -91,8 +99,17 @@ fn check_tokens(text: &str) -> Result<(), Failure> {
     };
     let mut scanner = Scanner::new(text, &options);
     let mut end = 0;
+    let mut values = 0;
     loop {
         let token = scanner.scan();
+        values += match token {
+            Ok(Some(Token::Comma | Token::Colon | Token::CloseBrace | Token::CloseBracket)) => 0,
+            _ => 1,
+        };
+        if values > MOST_VALUES {
+            let at = scanner.token_start();
+            return Err((FileError::TooManyValues, at..at));
+        }
         check_space(text, end..scanner.token_start())?;
         let range = scanner.token_start()..scanner.token_end();
         match token {
@@ -100,7 +117,7 @@ fn check_tokens(text: &str) -> Result<(), Failure> {
             Ok(Some(_)) => {}
             // A string without its end has a line break in most cases.
             Err(_) if text[range.start..].starts_with('"') => {
-                return check_string(text, range.start..text.len());
+                return check_string(text, range.start..end_of_string(text, range.start));
             }
             Ok(None) | Err(_) => return Ok(()),
         }
@@ -120,6 +137,20 @@ fn check_space(text: &str, space: Range<usize>) -> Result<(), Failure> {
         "expected only spaces, tabs and line ends between values",
         start..start + found.len_utf8(),
     ))
+}
+
+/// Returns the end of the string that begins here, or of the text.
+fn end_of_string(text: &str, start: usize) -> usize {
+    let mut is_escaped = true;
+    for (at, byte) in text.bytes().enumerate().skip(start) {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => return at,
+            _ => {}
+        }
+    }
+    text.len()
 }
 
 fn check_string(text: &str, range: Range<usize>) -> Result<(), Failure> {

@@ -296,7 +296,7 @@ mod tests {
         );
         case(
             json!({"event": 1, "command": "x"}),
-            "`event`: expected a string, found a number",
+            "`event`: expected a string (a comma separates patterns), found a number",
         );
         case(
             json!({"event": "a:", "command": "x"}),

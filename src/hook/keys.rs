@@ -19,7 +19,7 @@ pub(super) type Entry = Map<String, Value>;
 
 /// The keys of an entry in the order in which they are written, and what their values are.
 const TABLE: [(&str, &str); 18] = [
-    ("event", "a string"),
+    ("event", "a string (a comma separates patterns)"),
     (
         "when",
         "an object, as in {\"/tool_args/command\": \"git *\"}",
@@ -266,6 +266,10 @@ pub(super) fn environment(fields: &mut Fields<'_>) -> BTreeMap<String, String> {
     read
 }
 
+/// Why a backspace is refused: it is never meant, and a guard that searches for it guards nothing.
+pub(super) const BACKSPACE: &str =
+    "`\\b` is a backspace in JSON: for the word boundary of an expression write `\\\\b`";
+
 /// Reads what the hook runs: a text for a shell, or a program.
 pub(super) fn command(fields: &mut Fields<'_>) -> Option<HookCommand> {
     let shell: Option<Shell> = fields.take("shell");
@@ -296,6 +300,14 @@ pub(super) fn command(fields: &mut Fields<'_>) -> Option<HookCommand> {
     };
     if is_empty {
         fields.errors.push(HookError::EmptyCommand);
+    }
+    // What `"\b"` is in JSON, where an expression was meant.
+    if command.texts().iter().any(|text| text.contains('\u{8}')) {
+        let key = match &command {
+            HookCommand::Shell { .. } => "command",
+            HookCommand::Program(_) => "args",
+        };
+        fields.refuse(key, BACKSPACE);
     }
     Some(command)
 }

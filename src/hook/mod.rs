@@ -36,9 +36,13 @@ pub(crate) use exchange::Shared;
 pub use exchange::{Answer, End, Failure, Order, ProtocolMismatch, Start};
 pub use failure::{FailureKind, Residency, SkipReason};
 pub(crate) use inherit::Inherit;
-pub(crate) use keys::{LIKE_A_KEY, failure_policy_of, in_order, is_key, keys, kind, nearest_key};
+#[cfg(test)]
+pub(crate) use keys::keys;
+pub(crate) use keys::{LIKE_A_KEY, failure_policy_of, in_order, is_key, kind, nearest_key};
 pub(crate) use named::named;
 pub use output::{Decision, HookOutput};
 pub(crate) use parts::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};
-pub(crate) use when::{LONGEST_POINTER, MOST_CONDITIONS, NotCompiled};
+pub(crate) use when::NotCompiled;
+#[cfg(test)]
+pub(crate) use when::{LONGEST_POINTER, MOST_CONDITIONS};

@@ -96,10 +96,19 @@ fn path(pointer: &str) -> Result<Box<[String]>, HookError> {
     if let HookError::Key(error) = &mut error
         && !pointer.contains('~')
     {
-        let meant = pointer.replace('.', "/");
-        error.suggestion = Some(format!("/{}", shortened(&meant)));
+        error.suggestion = Some(shortened(&meant_by(pointer)).into_owned());
     }
     Err(error)
+}
+
+/// Returns the pointer that is meant by a path with dots, or by the name of a tool's argument.
+fn meant_by(path: &str) -> String {
+    let path = path.trim_start_matches("$.").trim_start_matches("data.");
+    let path = path.replace("tool_input", "tool_args").replace('.', "/");
+    match path.contains('/') || ["tool_args", "prompt"].contains(&&*path) {
+        true => format!("/{path}"),
+        false => format!("/tool_args/{path}"),
+    }
 }
 
 /// Returns whether `~` occurs only in `~0` and `~1`.

@@ -29,10 +29,16 @@ impl EventPattern {
     pub(crate) fn nearest_known(&self) -> Option<String> {
         let pieces = self.source.split(',').take(MOST_SEARCHED);
         let mut names = pieces.map(|text| {
-            let parts: Vec<&str> = text.trim().splitn(3, ':').take(2).collect();
-            parts.join(":")
+            let mut parts = text.trim().splitn(3, ':');
+            let event: Vec<&str> = parts.by_ref().take(2).collect();
+            (event.join(":"), parts.next())
         });
-        names.find_map(|name| meant_by(&name))
+        names.find_map(|(name, tool)| match (meant_by(&name)?, tool) {
+            (meant, Some(tool)) if !meant.ends_with('*') && !name.contains(' ') => {
+                Some(format!("{meant}:{tool}"))
+            }
+            (meant, _) => Some(meant),
+        })
     }
 
     /// Returns the parts that match no event or no tool of a host, as far as the host has declared events of its
@@ -61,7 +67,13 @@ impl Alternative {
                 "`{}` begins or ends with a space, which is part of the name",
                 shortened(name)
             );
-            return vec![Unfired::new(message, Some(name.trim().to_owned()))];
+            let text = self.shown();
+            let parts = text.split(':').map(|part| {
+                let names: Vec<_> = part.split('|').map(str::trim).collect();
+                names.join("|")
+            });
+            let meant = parts.collect::<Vec<_>>().join(":");
+            return vec![Unfired::new(message, Some(meant))];
         }
         let misread = self.joined_pattern();
         if let Some(unfired) = misread.or_else(|| self.misplaced_tool(vocabulary)) {
@@ -318,7 +330,9 @@ mod tests {
             ),
             (
                 "tool:pre_execute:bash | mcp:x",
-                Some("`bash ` begins or ends with a space, which is part of the name: bash"),
+                Some(
+                    "`bash ` begins or ends with a space, which is part of the name: tool:pre_execute:bash|mcp:x",
+                ),
             ),
         ] {
             let expected: Vec<_> = expected.into_iter().collect();
@@ -355,7 +369,7 @@ mod tests {
             found("session:start:x, tool:*: x", &vocabulary(&[], &[])),
             [
                 "`session:start:x` names a tool, but its events have no tool: session:start",
-                "` x` begins or ends with a space, which is part of the name: x",
+                "` x` begins or ends with a space, which is part of the name: tool:*:x",
             ]
         );
         let tools = vocabulary(&[], &["bash"]);

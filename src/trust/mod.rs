@@ -18,3 +18,4 @@ pub(crate) use admit::ProjectApprovals;
 pub use approval::{Approval, Approved};
 pub use error::TrustError;
 pub use store::TrustStore;
+pub(crate) use within::{End, follow_within};

@@ -14,6 +14,11 @@ const MOST_LOOKS: usize = 100_000;
 /// Linux follows no more (ELOOP).
 const MOST_LINKS: usize = 40;
 
+/// Follows a path from a project's root.
+pub(crate) fn follow_within(root: &Path, path: &Path) -> End {
+    Tree::at(root).find(Path::new(""), path).end
+}
+
 /// Where a path leads.
 #[derive(Debug)]
 pub(super) struct Found {
@@ -23,7 +28,7 @@ pub(super) struct Found {
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum End {
+pub(crate) enum End {
     Missing,
     /// Outside of the project.
     Outside,

@@ -60,7 +60,7 @@ fn every_mistake_has_its_place() {
         ),
         (
             r#"{"event": ["*"], "command": "x"}"#,
-            "error: FILE:3:15: hooks[0].event: expected a string, found a list",
+            "error: FILE:3:15: hooks[0].event: expected a string (a comma separates patterns), found a list",
         ),
         (
             r#"{"event": "tool:", "command": "x"}"#,
@@ -76,7 +76,7 @@ fn every_mistake_has_its_place() {
         ),
         (
             r#"{"event": "tool:pre_execute:bash | write", "command": "x"}"#,
-            "warning: FILE:3:15: hooks[0].event: `bash ` begins or ends with a space, which is part of the name, did you mean `bash`?",
+            "warning: FILE:3:15: hooks[0].event: `bash ` begins or ends with a space, which is part of the name, did you mean `tool:pre_execute:bash|write`?",
         ),
         (
             r#"{"event": "session:start:bash", "command": "x"}"#,
@@ -181,7 +181,7 @@ fn what_newcomers_write_is_explained() {
         ),
         (
             r#"{"event": "tool:pre_execute:Bash", "command": "x"}"#,
-            "warning: FILE:3:15: hooks[0].event: `Bash` matches no tool with a name in another case, did you mean `bash`?",
+            "warning: FILE:3:15: hooks[0].event: `Bash` is another name than `bash`, since case counts, did you mean `bash`?",
         ),
         (
             r#"{"event": "*", "command": "x", "timeout": 5000}"#,
@@ -189,7 +189,7 @@ fn what_newcomers_write_is_explained() {
         ),
         (
             r#"{"event": "*", "command": "x", "working_dir": "~/src"}"#,
-            "warning: FILE:3:51: hooks[0].working_dir: `~` is not replaced by the home directory here (write the whole path)",
+            "warning: FILE:3:51: hooks[0].working_dir: `~` and variables are not replaced here (write the whole path)",
         ),
         (
             r#"{"event": "*", "shell": "sh", "command": "[ $FORGE_TOOL_NAME = x ]"}"#,
@@ -204,12 +204,40 @@ fn what_newcomers_write_is_explained() {
             "warning: FILE:3:67: hooks[0].when./tool_args/command: `sudo` has no `*`: it matches only a value that is exactly this (to find it within a value, write `*sudo*`)",
         ),
         (
-            r#"{"event": "*", "command": "x", "when": {"/path": ["a", "^/etc"]}}"#,
-            "warning: FILE:3:54: hooks[0].when./path: `^/etc` has no `*`: it matches only a value that is exactly this (a regular expression is {\"regex\": \"...\"})",
+            r#"{"event": "*", "command": "x", "when": {"/path": "^/etc"}}"#,
+            "warning: FILE:3:54: hooks[0].when./path: `^/etc` is a glob, and looks like a regular expression (a regular expression is {\"regex\": \"...\"})",
         ),
         (
             r#"{"event": "*", "command": "x", "when": {"/a": {"regex": "\bsudo"}}}"#,
-            "error: FILE:3:51: hooks[0].when./a: expected an expression without the character backspace, found `\\b`, which is a backspace in JSON: for a word boundary write `\\\\b`",
+            "error: FILE:3:51: hooks[0].when./a: `\\b` is a backspace in JSON: for the word boundary of an expression write `\\\\b`",
+        ),
+        (
+            r#"{"event": "*", "command": "grep -q \"\bsudo\""}"#,
+            "error: FILE:3:31: hooks[0].command: `\\b` is a backspace in JSON: for the word boundary of an expression write `\\\\b`",
+        ),
+        (
+            r#"{"event": "tool:pre_execute:{bash,write}", "command": "x"}"#,
+            "warning: FILE:3:15: hooks[0].event: braces have no meaning in a pattern, did you mean `tool:pre_execute:bash|write`?",
+        ),
+        (
+            r#"{"event": "tool:pre_exec:bash", "command": "x"}"#,
+            "warning: FILE:3:15: hooks[0].event: `tool:pre_exec:bash` matches no built-in event, did you mean `tool:pre_execute:bash`?",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "when": {"tool_input.command": "git*"}}"#,
+            "error: FILE:3:67: hooks[0].when.tool_input.command: expected a JSON Pointer into the event's data, as in `/tool_args/command`, found `tool_input.command`, did you mean `/tool_args/command`?",
+        ),
+        (
+            r#"{"event": "*", "command": "grep '\.env'"}"#,
+            "error: FILE:3:38: the file is not valid JSON: invalid escape in a string: write `\\\\` for a backslash",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "enabled": True}"#,
+            "error: FILE:3:47: the file is not valid JSON: unexpected text (write `true` or `false`)",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "async": true}"#,
+            "warning: FILE:3:36: hooks[0].async: unknown key `async` (write \"background\": true)",
         ),
         (
             r#"{"event": "*", "command": "echo "no""}"#,
@@ -240,7 +268,9 @@ fn what_is_right_is_not_reported() {
         r#"{"event": "tool:pre_execute:my_tool|Custom", "command": "x"}"#,
         r#"{"event": "*", "shell": "sh", "command": "[ \"$FORGE_TOOL_NAME\" = x ] && case $FORGE_EVENT in *) ;; esac"}"#,
         r#"{"event": "*", "args": ["sh", "-c", "$FORGE_EVENT"]}"#,
-        r#"{"event": "*", "args": ["awk", "{print $1}"]}"#,
+        r#"{"event": "*", "args": ["awk", "$NF", "$TODO"]}"#,
+        r#"{"event": "tool:pre_execute:Bash|bash, mode:changed:Edit", "command": "x"}"#,
+        r#"{"event": "*", "command": "x", "when": {"/tool_args/command": ["ls", "pwd"]}}"#,
         r#"{"event": "*", "command": "x", "when": {"/path": "Cargo.toml", "/tool_args/command": "git *"}}"#,
         r#"{"event": "*", "command": "x", "when": {"/a": {"regex": "\\bsudo"}}}"#,
         r#"{"event": "*", "command": "x", "timeout": 3600}"#,
@@ -261,7 +291,10 @@ fn a_script_that_cannot_run_is_reported() {
     write("good.sh", "#!/bin/sh\nexit 0\n", 0o755);
     write("plain.sh", "exit 0\n", 0o644);
     write("crlf.sh", "#!/bin/sh\r\nexit 0\r\n", 0o755);
-    write("wrong.sh", "#!/no/such/bash\n", 0o755);
+    write("wrong.sh", "#!/usr/bin/no-such-shell\n", 0o755);
+    write("crlf.py", "#!/usr/bin/env python3\r\nprint(1)\r\n", 0o755);
+    world.write("my hooks/guard.sh", "");
+    write("env.sh", "#!/usr/bin/env pyhton3\n", 0o755);
     for (command, expected) in [
         (r#""command": "./good.sh --strict""#, None),
         (r#""command": "sh ./plain.sh""#, None),
@@ -269,6 +302,11 @@ fn a_script_that_cannot_run_is_reported() {
         (r#""command": "test -f ./none.sh || exit 0""#, None),
         (r#""command": "mkdir -p ./none""#, None),
         (r#""command": "./none.sh; x""#, None),
+        (r#""command": "TZ=Europe/Berlin date""#, None),
+        (r#""command": "\"./my hooks/guard.sh\"""#, None),
+        (r#""command": "sh ./crlf.py x""#, Some("has CRLF line ends")),
+        (r#""command": "python3 ./crlf.py""#, None),
+        (r#""command": "./none.ps1", "shell": "pwsh""#, None),
         (
             r#""command": "./none.sh --strict""#,
             Some("command: `./none.sh` does not exist"),
@@ -290,18 +328,30 @@ fn a_script_that_cannot_run_is_reported() {
             Some("args[0]: `./good.sh --strict` does not exist"),
         ),
         (
+            r#""args": ["python3 good.py"]"#,
+            Some("args[0]: `python3 good.py` is not found in `PATH`"),
+        ),
+        (
+            r#""command": "sh none.sh""#,
+            Some("command: `none.sh` does not exist"),
+        ),
+        (
+            r#""command": "./env.sh""#,
+            Some("command: `./env.sh` needs `pyhton3`, which is not found"),
+        ),
+        (
             r#""command": "./plain.sh""#,
-            Some("command: `./plain.sh` is not executable (chmod +x ./plain.sh)"),
+            Some("command: `./plain.sh` is not executable (make it executable with `chmod +x`)"),
         ),
         (
             r#""command": "./crlf.sh""#,
             Some(
-                "command: `./crlf.sh` has CRLF line ends, with which it does not run (sed -i 's/\\r$//' ./crlf.sh)",
+                "command: `./crlf.sh` has CRLF line ends, with which it does not run: save it with LF",
             ),
         ),
         (
             r#""command": "./wrong.sh""#,
-            Some("command: `./wrong.sh` needs `/no/such/bash`, which does not exist"),
+            Some("command: `./wrong.sh` needs `/usr/bin/no-such-shell`, which is not found"),
         ),
         (
             r#""command": "python9 ./good.sh""#,
@@ -329,7 +379,19 @@ fn a_script_that_cannot_run_is_reported() {
 #[test]
 fn only_scripts_within_the_project_are_looked_at() {
     let world = World::new();
-    for command in ["/no/such/script.sh", "../none.sh", "//host/share/x.sh"] {
+    #[cfg(unix)]
+    {
+        // A link out of the project, and an interpreter elsewhere.
+        std::os::unix::fs::symlink("/no/such/directory", world.path("out")).unwrap();
+        world.script("elsewhere.sh", "#!//no/such/interpreter\n");
+    }
+    for command in [
+        "/no/such/script.sh",
+        "../none.sh",
+        "//host/share/x.sh",
+        "./out/none.sh",
+        "./elsewhere.sh",
+    ] {
         let text = format!(r#"{{"hooks": [{{"event": "*", "command": "{command}"}}]}}"#);
         world.write(".src/forge/hooks.json", &text);
         let config = HookConfig::default().with_config_home(world.path("none"));
@@ -379,7 +441,7 @@ fn a_missing_key_may_have_another_name() {
     assert_eq!(
         of_entry(entry),
         [
-            "error: FILE:3:5: hooks[0].event: the key is missing (`events` is probably a typo of it)",
+            "error: FILE:3:5: hooks[0].event: the key is missing (`events` probably means it)",
             "warning: FILE:3:6: hooks[0].events: unknown key `events`, did you mean `event`?",
             "warning: FILE:3:58: hooks[0].Shell: unknown key `Shell`, did you mean `shell`?",
         ]
@@ -429,7 +491,7 @@ fn problems_of_a_whole_file_have_a_place() {
         ),
         (
             b"[]",
-            "error: FILE:1:1: expected an object with a list `hooks`",
+            "error: FILE:1:1: expected an object with a list `hooks` (write {\"hooks\": [ ... ]} around the list)",
         ),
         (
             b"{\"hooks\": 7}",
@@ -590,6 +652,10 @@ fn a_file_is_checked_in_linear_time() {
     let long = "timeout".repeat(30_000);
     for (text, loaded) in [
         (list("7,", 999), 0),
+        (
+            format!("{{{}\"hooks\": []}}", "\"a\":1,".repeat(100_000)),
+            0,
+        ),
         (
             list(
                 "{\"event\": \"tol:pre_execute\", \"command\": \"[[\"},",
