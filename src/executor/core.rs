@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::shutdown::{Closing, ShutdownReport};
+use super::shutdown::{Closing, Phase, ShutdownReport};
 use crate::events::Vocabulary;
 use crate::pool::Pool;
 use crate::registry::Removals;
@@ -12,7 +12,6 @@ use crate::runner::{Fired, Firing, Runner};
 /// How long the threads may take to end, in addition to the grace period of the hooks.
 const LAST_PATIENCE: Duration = Duration::from_secs(1);
 
-#[derive(Debug)]
 pub(super) struct Core {
     pub(super) runner: Runner,
     pub(super) allow_disable: bool,
@@ -33,22 +32,24 @@ impl Core {
     /// Refuses further events, waits until the deadline for accepted events to finish, and cancels
     /// the rest.
     pub(super) fn shut_down(&self, deadline: Duration) -> ShutdownReport {
-        let by = |time: Duration| Instant::now().checked_add(time);
-        let deadline = by(deadline);
-        self.closing.begin();
-        self.pool.take_no_more();
+        let begun = Instant::now();
+        self.closing.reach(Phase::Begun);
+        self.pool.close();
         let mut ended = self.pool.wait_for_the_end(deadline);
         // The background pool comes last: hooks on the first pool may have started further
         // background hooks.
-        self.background.take_no_more();
-        ended &= self.background.wait_for_the_end(deadline);
+        self.background.close();
+        let left = deadline.saturating_sub(begun.elapsed());
+        ended &= self.background.wait_for_the_end(left);
         self.runner.residents.close();
         if !ended {
-            self.closing.begin_cutting();
+            self.closing.reach(Phase::Cutting);
             self.cut();
-            let deadline = by(self.runner.kill_grace.saturating_add(LAST_PATIENCE));
-            self.pool.wait_for_the_end(deadline);
-            self.background.wait_for_the_end(deadline);
+            let patience = self.runner.kill_grace.saturating_add(LAST_PATIENCE);
+            let begun = Instant::now();
+            self.pool.wait_for_the_end(patience);
+            let left = patience.saturating_sub(begun.elapsed());
+            self.background.wait_for_the_end(left);
         }
         self.runner.residents.wait_until_ended(LAST_PATIENCE);
         let mut report = self.closing.take_report();

@@ -3,21 +3,19 @@
 //!
 //! Talks only to its caller and the log; reads no files.
 
-mod background;
 mod builder;
 mod core;
 mod delivery;
 mod dispatch;
 mod error;
 mod global;
-mod groups;
 mod handle;
 mod hook_executor;
 mod job;
 mod options;
+mod order;
 mod parallel;
 mod shutdown;
-mod tool_output;
 
 pub use builder::HookExecutorBuilder;
 pub use delivery::HookUpdate;

@@ -1,6 +1,5 @@
 //! The report of an executor's shutdown.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::hook::Hook;
@@ -33,42 +32,41 @@ impl ShutdownReport {
 
 /// Collects the report once a shutdown has begun.
 #[derive(Debug, Default)]
-pub(super) struct Closing {
-    begun: AtomicBool,
-    /// Whether the deadline has passed. What was cancelled earlier was cancelled by the host.
-    cuts: AtomicBool,
-    report: Mutex<ShutdownReport>,
+pub(super) struct Closing(Mutex<(Phase, ShutdownReport)>);
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Phase {
+    #[default]
+    Open,
+    Begun,
+    /// The deadline has passed. What was cancelled earlier was cancelled by the host.
+    Cutting,
 }
 
 impl Closing {
-    pub(super) fn begin(&self) {
-        self.begun.store(true, Ordering::SeqCst);
-    }
-
-    pub(super) fn begin_cutting(&self) {
-        self.cuts.store(true, Ordering::SeqCst);
+    pub(super) fn reach(&self, phase: Phase) {
+        let mut state = self.lock();
+        state.0 = state.0.max(phase);
     }
 
     pub(super) fn take_report(&self) -> ShutdownReport {
-        std::mem::take(&mut *self.lock())
+        std::mem::take(&mut self.lock().1)
     }
 
     pub(super) fn note(&self, result: &HookResult) {
-        if !self.begun.load(Ordering::SeqCst) {
-            return;
-        }
         let cancelled = result.failure == Some(FailureKind::Cancelled);
-        let cuts = self.cuts.load(Ordering::SeqCst);
-        let mut report = self.lock();
-        match (cancelled, result.started()) {
-            (false, _) => report.finished += 1,
-            (true, _) if !cuts => {}
-            (true, true) => report.cut.push(Arc::clone(&result.hook)),
-            (true, false) => report.never_started.push(Arc::clone(&result.hook)),
+        let hook = || Arc::clone(&result.hook);
+        let mut state = self.lock();
+        let (phase, report) = &mut *state;
+        match (*phase, cancelled) {
+            (Phase::Open, _) | (Phase::Begun, true) => {}
+            (_, false) => report.finished += 1,
+            (Phase::Cutting, true) if result.started() => report.cut.push(hook()),
+            (Phase::Cutting, true) => report.never_started.push(hook()),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, ShutdownReport> {
-        self.report.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, (Phase, ShutdownReport)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
