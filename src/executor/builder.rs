@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::core::Core;
+use super::core::{Closing, Core};
 use super::hook_executor::HookExecutor;
-use super::shutdown::Closing;
 use crate::events::Vocabulary;
 use crate::hook::{DEFAULT_TIMEOUT, Inherit, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 use crate::pool::Pool;

@@ -144,23 +144,22 @@ fn start(core: &Arc<Core>, firing: &Firing<'_>, hook: &Arc<Hook>) {
 
 /// Reports each change that is lost because a later hook of the same group replaces it.
 fn note_discarded(results: &mut [HookResult], reporter: &Reporter) {
-    note(results, reporter, "updatedInput", |output| {
-        output.replaces_input && output.updated_input.is_some()
-    });
-    note(results, reporter, "output", |output| {
-        output.updated_output.is_some()
-    });
+    let replaces_input =
+        |output: &HookOutput| output.replaces_input && output.updated_input.is_some();
+    note(results, reporter, "updatedInput", replaces_input);
+    let replaces_output = |output: &HookOutput| output.updated_output.is_some();
+    note(results, reporter, "output", replaces_output);
 }
 
 fn note(
     results: &mut [HookResult],
     reporter: &Reporter,
     what: &str,
-    changes: impl Fn(&HookOutput) -> bool,
+    changes: fn(&HookOutput) -> bool,
 ) {
-    let counts =
-        |result: &&mut HookResult| result.answer_counts() && result.output().is_some_and(&changes);
-    let mut changing: Vec<_> = results.iter_mut().filter(counts).collect();
+    let changes =
+        |result: &&mut HookResult| result.answer_counts() && result.output().is_some_and(changes);
+    let mut changing: Vec<_> = results.iter_mut().filter(changes).collect();
     let Some(last) = changing.pop() else {
         return;
     };

@@ -1,10 +1,10 @@
-//! `HookExecutor`: blocking calls, submitted events, shutdown.
+//! `HookExecutor`: blocking calls, submitted events, shutdown, and the executor of the whole program.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::core::Core;
+use super::core::{Core, ShutdownReport};
 use super::delivery::{Answers, Callback, HookUpdate};
 use super::dispatch;
 use super::error::SubmitError;
@@ -12,13 +12,14 @@ use super::handle::{CancelToken, HookHandle};
 use super::job::submit;
 use super::options::FireOptions;
 use super::order::{redacts, sort_and_dedupe};
-use super::shutdown::ShutdownReport;
 use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::logging::{Level, log};
 use crate::outcome::{HookResult, Outcome};
 use crate::registry::HookRegistry;
 use crate::runner::{Fired, SharedEvent};
+
+static GLOBAL: OnceLock<HookExecutor> = OnceLock::new();
 
 /// Runs hooks one after the other, in the order of their registration.
 ///
@@ -271,6 +272,35 @@ impl HookExecutor {
     /// deadline.
     pub fn shutdown(&self, deadline: Duration) -> ShutdownReport {
         self.core().shut_down(deadline)
+    }
+
+    /// Returns the executor of the whole program, for [`fire_event`](crate::fire_event) and
+    /// [`fire_event_blocking`](crate::fire_event_blocking). Unless [`set_global`] was called before
+    /// its first use, it has the default settings and uses [`HookRegistry::global`], which is empty
+    /// until the host registers hooks.
+    ///
+    /// [`set_global`]: HookExecutor::set_global
+    #[must_use]
+    pub fn global() -> &'static Self {
+        GLOBAL.get_or_init(|| Self::new(Arc::clone(HookRegistry::global())))
+    }
+
+    /// Makes this the executor of the whole program.
+    ///
+    /// # Errors
+    /// Returns the executor if there already is a global one: this was called before, or the global
+    /// executor has been used.
+    pub fn set_global(executor: Self) -> Result<(), Self> {
+        GLOBAL.set(executor)
+    }
+
+    /// [`shutdown`](HookExecutor::shutdown) of the global executor, which is not created if it does
+    /// not exist.
+    pub(crate) fn shutdown_global(deadline: Duration) -> ShutdownReport {
+        let executor = GLOBAL.get();
+        executor.map_or_else(ShutdownReport::default, |executor| {
+            executor.shutdown(deadline)
+        })
     }
 }
 
