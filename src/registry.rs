@@ -1,13 +1,11 @@
-//! The hooks of a host, in order, with an index by event.
+//! The hooks of a host: a list in order, and a bounded cache of lookups.
 //!
 //! Runs nothing.
 //!
-//! When a hook is registered, it is added to the index of each of the sixteen built-in events that it
-//! can match, and there under the tools that it names. A custom event gets an index when it is first
-//! looked up. So the time of a lookup depends on the number of matches (and on the number of hooks of
-//! that event whose tool is a glob), not on the number of other hooks.
+//! The first event of its type and tool searches the list, and the next ones find what it has found. Each change of
+//! the list empties the cache.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::{
     Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
 };
@@ -15,7 +13,6 @@ use std::sync::{
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
 use crate::logging::{debug, warn};
-use crate::pattern::{Alternative, Segment};
 use crate::printable::printable;
 
 /// Identifies one registered hook. Ids are never reused.
@@ -45,34 +42,19 @@ pub(crate) trait Removals: Send + Sync {
     fn removed(&self, fingerprints: &[u64]);
 }
 
-/// The most custom events that have an index. At this number, all indexes of custom events are dropped.
-const MOST_CUSTOM_INDEXES: usize = 1024;
+/// The most lookups that are kept. At this number, the cache is emptied.
+const MOST_CACHED: usize = 1024;
 
-#[derive(Debug, Clone)]
-struct Registered {
-    id: HookId,
-    /// Increases along the list of all hooks. Not the index in the list, since removing a hook would then
-    /// change all hooks after it.
-    position: u64,
-    hook: Arc<Hook>,
-}
+/// Longer names of events and tools are not cached.
+const LONGEST_CACHED: usize = 256;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
-    /// The next id. It is also greater than all positions.
     next: u64,
     /// In the order in which they run.
-    hooks: Vec<Registered>,
-    indexes: HashMap<EventType, EventIndex>,
-}
-
-/// The enabled hooks that can match one kind of event, each in one of the three lists.
-#[derive(Debug, Default)]
-struct EventIndex {
-    any_tool: Vec<Registered>,
-    by_tool: HashMap<Box<str>, Vec<Registered>>,
-    /// Hooks with a glob for a tool: their patterns are matched at each lookup.
-    glob_tools: Vec<Registered>,
+    hooks: Vec<(HookId, Arc<Hook>)>,
+    /// The enabled hooks that match an event of this type with this tool; an empty name stands for no tool.
+    cache: HashMap<EventType, HashMap<Box<str>, Vec<Arc<Hook>>>>,
 }
 
 impl HookRegistry {
@@ -134,12 +116,7 @@ impl HookRegistry {
 
     /// Removes all hooks.
     pub fn clear(&self) {
-        self.change(|state| {
-            *state = State {
-                next: state.next,
-                ..State::default()
-            };
-        });
+        self.change(|state| state.hooks.clear());
     }
 
     /// Adds a listener that receives each removal, until the listener is dropped.
@@ -155,13 +132,12 @@ impl HookRegistry {
     /// The time grows with the number of all hooks, as with [`move_to`](HookRegistry::move_to).
     pub fn set_enabled(&self, id: HookId, enabled: bool) -> bool {
         self.change(|state| {
-            let Some(index) = state.index_of(id) else {
+            let mut hooks = state.hooks.iter_mut();
+            let Some((_, hook)) = hooks.find(|(other, _)| *other == id) else {
                 return false;
             };
-            let hook = &mut state.hooks[index].hook;
             if hook.enabled() != enabled {
                 *hook = Arc::new(Hook::clone(hook).with_enabled(enabled));
-                state.rebuild_indexes();
             }
             true
         })
@@ -170,22 +146,23 @@ impl HookRegistry {
     /// Moves a hook to this index among all hooks, counted from 0, or to the end if there are fewer;
     /// returns whether it is registered. The other hooks keep their order.
     pub fn move_to(&self, id: HookId, index: usize) -> bool {
-        let mut state = self.write();
-        let Some(old) = state.index_of(id) else {
-            return false;
-        };
-        let moved = state.hooks.remove(old);
-        let index = index.min(state.hooks.len());
-        state.hooks.insert(index, moved);
-        state.rebuild_indexes();
-        true
+        self.change(|state| {
+            let Some(old) = state.hooks.iter().position(|(other, _)| *other == id) else {
+                return false;
+            };
+            let moved = state.hooks.remove(old);
+            let index = index.min(state.hooks.len());
+            state.hooks.insert(index, moved);
+            true
+        })
     }
 
-    /// Makes a change that may remove hooks, and reports removed resident hooks to the listeners.
+    /// Makes a change, and reports resident hooks that it has removed to the listeners.
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.write();
         let before = state.residents();
         let result = change(&mut state);
+        state.cache.clear();
         if before.is_empty() {
             return result;
         }
@@ -203,12 +180,22 @@ impl HookRegistry {
     /// ([`Hook::with_when`]): [`Hook::matches`] and the executor do.
     #[must_use]
     pub fn get_hooks(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
-        if let Some(found) = self.read().lookup(event) {
-            return found;
+        let tool = event.tool_name.as_deref().unwrap_or_default();
+        let state = self.read();
+        // An empty name of a tool is not no tool.
+        let is_short = tool.len().max(event.event_type.as_str().len()) <= LONGEST_CACHED;
+        if !is_short || event.tool_name.as_deref() == Some("") {
+            return state.search(event);
         }
+        let of_type = state.cache.get(&event.event_type);
+        if let Some(found) = of_type.and_then(|it| it.get(tool)) {
+            return found.clone();
+        }
+        drop(state);
         let mut state = self.write();
-        state.build_index(&event.event_type);
-        state.lookup(event).unwrap_or_default()
+        let found = state.search(event);
+        state.keep(event, tool, &found);
+        found
     }
 
     /// Returns all hooks, disabled ones too, in the order of registration unless one was
@@ -221,11 +208,7 @@ impl HookRegistry {
     /// Returns all hooks in the same order, each with its id.
     #[must_use]
     pub fn entries(&self) -> Vec<(HookId, Arc<Hook>)> {
-        let state = self.read();
-        let entries = state.hooks.iter();
-        entries
-            .map(|entry| (entry.id, Arc::clone(&entry.hook)))
-            .collect()
+        self.read().hooks.clone()
     }
 
     /// The number of hooks, disabled ones too.
@@ -259,147 +242,40 @@ impl HookRegistry {
 
 impl State {
     fn add(&mut self, hook: Arc<Hook>) -> HookId {
+        self.cache.clear();
         let id = HookId(self.next);
-        let entry = Registered {
-            id,
-            position: self.next,
-            hook,
-        };
         self.next += 1;
-        for (event_type, index) in &mut self.indexes {
-            index.add_if_matching(event_type, &entry);
-        }
-        self.hooks.push(entry);
+        self.hooks.push((id, hook));
         id
-    }
-
-    fn index_of(&self, id: HookId) -> Option<usize> {
-        self.hooks.iter().position(|entry| entry.id == id)
-    }
-
-    /// Builds all indexes again, after a change of the order or of a hook.
-    fn rebuild_indexes(&mut self) {
-        for (position, entry) in (0..).zip(&mut self.hooks) {
-            entry.position = position;
-        }
-        // Custom events get an index again at their next lookup.
-        self.indexes.clear();
-        for event_type in EventType::BUILTIN {
-            self.build_index(&event_type);
-        }
-    }
-
-    fn residents(&self) -> HashSet<u64> {
-        let residents = self.hooks.iter().filter(|entry| entry.hook.resident());
-        residents.map(|entry| entry.hook.fingerprint()).collect()
     }
 
     fn remove_where(&mut self, gone: impl Fn(HookId, &Hook) -> bool) -> bool {
         let before = self.hooks.len();
-        self.hooks.retain(|entry| !gone(entry.id, &entry.hook));
-        for index in self.indexes.values_mut() {
-            index.remove_where(&gone);
-        }
+        self.hooks.retain(|(id, hook)| !gone(*id, hook));
         self.hooks.len() < before
     }
 
-    /// Returns none if the event has no index yet.
-    fn lookup(&self, event: &HookEvent) -> Option<Vec<Arc<Hook>>> {
-        self.indexes
-            .get(&event.event_type)
-            .map(|index| index.lookup(event))
+    fn residents(&self) -> HashSet<u64> {
+        let residents = self.hooks.iter().filter(|(_, hook)| hook.resident());
+        residents.map(|(_, hook)| hook.fingerprint()).collect()
     }
 
-    fn build_index(&mut self, event_type: &EventType) {
-        if self.indexes.len() >= EventType::BUILTIN.len() + MOST_CUSTOM_INDEXES {
-            self.indexes
-                .retain(|indexed, _| !matches!(indexed, EventType::Custom(_)));
-        }
-        let mut index = EventIndex::default();
-        for entry in &self.hooks {
-            index.add_if_matching(event_type, entry);
-        }
-        self.indexes.insert(event_type.clone(), index);
-    }
-}
-
-impl Default for State {
-    fn default() -> Self {
-        let indexes = EventType::BUILTIN
-            .into_iter()
-            .map(|known| (known, EventIndex::default()))
-            .collect();
-        Self {
-            next: 0,
-            hooks: Vec::new(),
-            indexes,
-        }
-    }
-}
-
-impl EventIndex {
-    fn add_if_matching(&mut self, event_type: &EventType, entry: &Registered) {
-        if !entry.hook.enabled() {
-            return;
-        }
-        let matching = |alternative: &&Alternative| alternative.matches_type(event_type);
-        let tools: Vec<_> = entry
-            .hook
-            .pattern()
-            .alternatives()
-            .iter()
-            .filter(matching)
-            .map(Alternative::tool)
-            .collect();
-        if tools.is_empty() {
-            return;
-        }
-        if tools.iter().any(Option::is_none) {
-            return self.any_tool.push(entry.clone());
-        }
-        let names: Option<Vec<_>> = tools.into_iter().flatten().map(Segment::literals).collect();
-        let Some(names) = names else {
-            return self.glob_tools.push(entry.clone());
-        };
-        for name in names.into_iter().flatten().collect::<BTreeSet<_>>() {
-            self.by_tool
-                .entry(name.into())
-                .or_default()
-                .push(entry.clone());
-        }
+    fn search(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
+        let hooks = self.hooks.iter().map(|(_, hook)| hook);
+        let matching = hooks.filter(|hook| hook.enabled() && hook.pattern().matches(event));
+        matching.cloned().collect()
     }
 
-    fn remove_where(&mut self, gone: &impl Fn(HookId, &Hook) -> bool) {
-        let stays = |entry: &Registered| !gone(entry.id, &entry.hook);
-        self.any_tool.retain(stays);
-        self.glob_tools.retain(stays);
-        self.by_tool.retain(|_, hooks| {
-            hooks.retain(stays);
-            !hooks.is_empty()
-        });
+    fn keep(&mut self, event: &HookEvent, tool: &str, found: &[Arc<Hook>]) {
+        if self.count_cached() >= MOST_CACHED {
+            self.cache.clear();
+        }
+        let of_type = self.cache.entry(event.event_type.clone()).or_default();
+        of_type.insert(tool.into(), found.to_vec());
     }
 
-    fn lookup(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
-        let named = event
-            .tool_name
-            .as_deref()
-            .and_then(|tool| self.by_tool.get(tool));
-        if self.any_tool.is_empty() && self.glob_tools.is_empty() && named.is_none() {
-            return Vec::new();
-        }
-        let globs = self.glob_tools.iter();
-        let globs = globs.filter(|entry| entry.hook.pattern().matches(event));
-        let mut found: Vec<&Registered> = self
-            .any_tool
-            .iter()
-            .chain(named.into_iter().flatten())
-            .chain(globs)
-            .collect();
-        found.sort_unstable_by_key(|entry| entry.position);
-        found
-            .into_iter()
-            .map(|entry| Arc::clone(&entry.hook))
-            .collect()
+    fn count_cached(&self) -> usize {
+        self.cache.values().map(HashMap::len).sum()
     }
 }
 
@@ -454,30 +330,40 @@ mod tests {
     }
 
     #[test]
-    fn indexes_of_custom_events_are_bounded() {
+    fn the_cache_is_bounded() {
         let registry = registry_of(&["*"]);
-        for number in 0..MOST_CUSTOM_INDEXES * 2 + 10 {
-            let event = HookEvent::new(EventType::custom(format!("game:e{number}")).unwrap());
+        let fire = |name: String, tool: String| {
+            let event = HookEvent::new(EventType::custom(name).unwrap()).with_tool_name(tool);
             assert_eq!(registry.get_hooks(&event).len(), 1);
+            registry.read().count_cached()
+        };
+        for number in 0..MOST_CACHED * 2 + 10 {
+            let of_tool = fire("game:e".to_owned(), number.to_string());
+            let of_event = fire(format!("game:e{number}"), "bash".to_owned());
+            assert!(of_tool.max(of_event) <= MOST_CACHED && of_tool.min(of_event) > 0);
         }
-        let bound = EventType::BUILTIN.len() + MOST_CUSTOM_INDEXES;
-        assert!(registry.read().indexes.len() <= bound);
-        assert_eq!(found(&registry, &HookEvent::user_interrupt()), ["*"]);
     }
 
     #[test]
-    fn removed_hooks_leave_the_indexes() {
-        let registry = registry_of(&["tool:pre_execute:bash"]);
+    fn long_names_are_not_cached() {
+        let registry = registry_of(&["tool:*:t*"]);
+        for length in [LONGEST_CACHED, LONGEST_CACHED + 1] {
+            let event = HookEvent::tool_pre_execute("t".repeat(length), "");
+            assert_eq!(found(&registry, &event), ["tool:*:t*"]);
+        }
+        assert_eq!(registry.read().count_cached(), 1);
+    }
+
+    #[test]
+    fn a_change_empties_the_cache() {
+        let registry = registry_of(&["tool:*:bash"]);
+        let event = HookEvent::tool_pre_execute("bash", "ls");
+        assert_eq!(found(&registry, &event), ["tool:*:bash"]);
+        assert_eq!(registry.read().count_cached(), 1);
         let id = registry.register(Hook::new("tool:*:b*", "true").unwrap());
-        assert!(registry.remove(id) && !registry.remove(id));
-        assert!(registry.unregister("tool:pre_execute:bash"));
-        assert!(!registry.unregister("tool:pre_execute:bash"));
-        let state = registry.read();
-        assert!(
-            state
-                .indexes
-                .values()
-                .all(|index| index.by_tool.is_empty() && index.glob_tools.is_empty())
-        );
+        assert_eq!(registry.read().count_cached(), 0);
+        assert_eq!(found(&registry, &event), ["tool:*:bash", "tool:*:b*"]);
+        assert!(registry.remove(id));
+        assert_eq!(found(&registry, &event), ["tool:*:bash"]);
     }
 }

@@ -44,6 +44,6 @@ pub(crate) mod counted {
     pub(crate) const SYSTEM_CALLS: f64 = 29.3;
     pub(crate) const SYSTEM_CALLS_APPROVED: f64 = 85.0;
     pub(crate) const ALLOCATIONS_UNMATCHED: f64 = 0.0;
-    pub(crate) const ALLOCATIONS_SUBMIT: f64 = 6.2;
-    pub(crate) const MEBIBYTES_OF_1000_EVENTS: f64 = 11.8;
+    pub(crate) const ALLOCATIONS_SUBMIT: f64 = 7.2;
+    pub(crate) const MEBIBYTES_OF_1000_EVENTS: f64 = 12.5;
 }

@@ -4,18 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::background;
-use super::core::Core;
+use super::core::{Closing, Core};
 use super::hook_executor::HookExecutor;
-use super::shutdown::Closing;
 use crate::events::Vocabulary;
 use crate::hook::{DEFAULT_TIMEOUT, Inherit, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
-use crate::pool::{Limits, Pool};
+use crate::pool::Pool;
 use crate::profile::AppProfile;
 use crate::protocol::{Naming, Native};
 use crate::redact::Redactor;
 use crate::registry::HookRegistry;
 use crate::runner::{Observer, Observers, Reporter, Residents, Runner};
+
+/// The most background hooks that run at once; further ones wait.
+const MOST_BACKGROUND: usize = 16;
 
 impl HookExecutor {
     /// Creates an executor with the default settings for the hooks of this registry.
@@ -178,6 +179,8 @@ impl HookExecutorBuilder {
     #[must_use]
     pub fn build(self) -> HookExecutor {
         let capacity = self.queue_capacity;
+        // One worker is kept for guards, unless there is only one.
+        let others = (self.workers - 1).max(1);
         let runner = Runner {
             native: Native::new(Naming::new(self.profile, self.inherit)),
             default_timeout: self.default_timeout,
@@ -195,22 +198,8 @@ impl HookExecutorBuilder {
             runner,
             allow_disable: self.allow_disable,
             vocabulary: self.vocabulary,
-            pool: Pool::new(
-                "forge-hooks",
-                Limits {
-                    threads: self.workers,
-                    others: (self.workers - 1).max(1),
-                    capacity,
-                },
-            ),
-            background: Pool::new(
-                "forge-hooks-bg",
-                Limits {
-                    threads: background::AT_ONCE,
-                    others: background::AT_ONCE,
-                    capacity,
-                },
-            ),
+            pool: Pool::new("forge-hooks", self.workers, others, capacity),
+            background: Pool::new("forge-hooks-bg", MOST_BACKGROUND, MOST_BACKGROUND, capacity),
             closing: Closing::default(),
         };
         HookExecutor::with_parts(self.registry.unwrap_or_default(), core)

@@ -1,21 +1,24 @@
-//! The hooks of one event: one by one or all at once, and where the chain stops.
+//! The hooks of one event: one by one or all at once, where the chain stops, and what each hook sees of the changes
+//! of those before it.
 //!
 //! Does not know which thread it runs on.
 
 use std::cell::Cell;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::core::Core;
-use super::groups::{count_in_order, note_discarded};
-use super::options::FireOptions;
-use super::parallel::SharedFiring;
-use super::tool_output::{count_redacting, output_after, with_output};
-use super::{background, parallel};
+use super::delivery::Answers;
+use super::job::{Run, submit};
+use super::options::{Background, FireOptions};
+use super::order::redacts;
+use super::parallel::Shared;
 use crate::events::EventType;
-use crate::hook::Hook;
+use crate::hook::{Hook, HookOutput};
 use crate::logging::warn;
 use crate::outcome::HookResult;
-use crate::runner::{DropReason, Firing};
+use crate::runner::{DropReason, Firing, Reporter};
 
 /// Runs the hooks in order, and passes on each result as it arrives. Background hooks are started
 /// in their turn and have no result. After a cancellation, every hook that has not run gets a
@@ -28,83 +31,38 @@ pub(super) fn run(
     answer: &mut dyn FnMut(HookResult),
 ) {
     firing.handles_ask = options.handles_ask;
-    if options.skips_background {
+    if options.background == Background::Skip {
         hooks.retain(|hook| !hook.background());
     }
-    let others = hooks.split_off(count_in_order(&hooks));
-    let can_block = firing.can_block;
     let blocked = Cell::new(false);
+    let can_block = firing.can_block;
     let mut noted = |result: HookResult| {
-        if can_block && !result.should_continue() {
-            blocked.set(true);
-        }
+        blocked.set(blocked.get() || can_block && !result.should_continue());
         answer(result);
     };
-    let shared = if options.parallel && hooks.len() > 1 {
-        let at_once = hooks.split_off(count_redacting(&firing.event, &hooks));
-        let firing = one_by_one(core, firing, &hooks, false, &mut noted);
-        let shared = SharedFiring::new(firing);
-        run_own_at_once(core, &shared, at_once, &mut noted);
-        shared
-    } else {
-        let stops = options.stop_on_failure;
-        let firing = one_by_one(core, firing, &hooks, stops, &mut noted);
-        if others.is_empty() {
-            return;
-        }
-        SharedFiring::new(firing)
+    let groups = hooks.split_off(hooks.partition_point(|hook| hook.group().is_none()));
+    let in_order = match options.parallel {
+        true => hooks.partition_point(|hook| redacts(&firing.event, hook)),
+        false => hooks.len(),
     };
-    for group in others.chunk_by(|one, other| one.group() == other.group()) {
+    let at_once = hooks.split_off(in_order);
+    let stops = options.stop_on_failure && !options.parallel;
+    let firing = one_by_one(core, firing, &hooks, stops, &mut noted);
+    if at_once.is_empty() && groups.is_empty() {
+        return;
+    }
+    let shared = Shared::new(core, firing);
+    run_own(&shared, &at_once, &mut noted);
+    for group in groups.chunk_by(|one, other| one.group() == other.group()) {
         // Cancelled hooks get results that say so.
         if blocked.get() && !shared.firing.is_cancelled() {
             return;
         }
-        for result in results_of(core, &shared, group) {
-            noted(result);
-        }
+        let mut results = Vec::with_capacity(group.len());
+        run_at_once(&shared, group, &mut |result| results.push(result));
+        note_discarded(&mut results, &core.runner.reporter);
+        results.into_iter().for_each(&mut noted);
     }
-}
-
-fn run_own_at_once(
-    core: &Arc<Core>,
-    shared: &SharedFiring,
-    hooks: Vec<Arc<Hook>>,
-    answer: &mut dyn FnMut(HookResult),
-) {
-    let mut replacing = 0;
-    run_at_once(core, shared, hooks, &mut |result| {
-        replacing += usize::from(result.replaced_output().is_some());
-        answer(result);
-    });
-    if shared.firing.event.event_type == EventType::ToolPostExecute && replacing > 1 {
-        warn!(
-            "{replacing} hooks that ran in parallel replace the output of a tool: only the last one counts"
-        );
-    }
-}
-
-fn run_at_once(
-    core: &Arc<Core>,
-    shared: &SharedFiring,
-    hooks: Vec<Arc<Hook>>,
-    answer: &mut dyn FnMut(HookResult),
-) {
-    let (in_background, others): (Vec<_>, Vec<_>) =
-        hooks.into_iter().partition(|hook| hook.background());
-    for hook in &in_background {
-        start_in_background(core, &shared.firing, hook);
-    }
-    parallel::run(core, shared.clone(), others, answer);
-}
-
-/// Runs the hooks of one group, all at once.
-fn results_of(core: &Arc<Core>, shared: &SharedFiring, hooks: &[Arc<Hook>]) -> Vec<HookResult> {
-    let mut results = Vec::with_capacity(hooks.len());
-    run_at_once(core, shared, hooks.to_vec(), &mut |result| {
-        results.push(result)
-    });
-    note_discarded(&mut results, &core.runner.reporter);
-    results
 }
 
 /// Runs hooks one by one, and returns the event with the last hook's changes.
@@ -117,16 +75,20 @@ fn one_by_one<'a>(
 ) -> Firing<'a> {
     for hook in hooks {
         if hook.background() {
-            start_in_background(core, &firing, hook);
+            start(core, &firing, hook);
             continue;
         }
         let result = core.runner.run_unless_cancelled(&firing, hook);
         let stops = stop_on_failure && !result.should_continue();
-        let output = output_after(&result, &firing.event);
+        let output = output_after(&result);
         answer(result);
         // Groups run even after a stop, so they need this output too.
-        if let Some(output) = output {
-            firing = with_output(firing, output);
+        if let Some(output) = output
+            && firing.event.event_type == EventType::ToolPostExecute
+        {
+            let mut event = firing.event.bounded_copy();
+            event.data.insert("tool_result".to_owned(), output);
+            firing = firing.with_event(Arc::new(event).into());
         }
         if stops && !firing.is_cancelled() {
             break;
@@ -135,11 +97,77 @@ fn one_by_one<'a>(
     firing
 }
 
-fn start_in_background(core: &Arc<Core>, firing: &Firing<'_>, hook: &Arc<Hook>) {
+/// Returns the output of the tool after this hook, if the hook changed it.
+fn output_after(result: &HookResult) -> Option<Value> {
+    let replaced = || result.replaced_output().cloned();
+    result.withheld_output().or_else(replaced)
+}
+
+/// Runs hooks of `FireOptions::parallel`.
+fn run_own(shared: &Shared, hooks: &[Arc<Hook>], answer: &mut dyn FnMut(HookResult)) {
+    let mut replacing = 0;
+    run_at_once(shared, hooks, &mut |result| {
+        replacing += usize::from(result.replaced_output().is_some());
+        answer(result);
+    });
+    if shared.firing.event.event_type == EventType::ToolPostExecute && replacing > 1 {
+        warn!(
+            "{replacing} hooks that ran in parallel replace the output of a tool: only the last one counts"
+        );
+    }
+}
+
+fn run_at_once(shared: &Shared, hooks: &[Arc<Hook>], answer: &mut dyn FnMut(HookResult)) {
+    for hook in hooks.iter().filter(|hook| hook.background()) {
+        start(&shared.core, &shared.firing, hook);
+    }
+    let others = hooks.iter().filter(|hook| !hook.background());
+    shared.run(others.cloned().collect(), answer);
+}
+
+/// Starts a background hook. Its result does not matter: it cannot block.
+fn start(core: &Arc<Core>, firing: &Firing<'_>, hook: &Arc<Hook>) {
     if firing.is_cancelled() {
-        core.runner
-            .drop_run(&firing.run_of(hook), DropReason::Cancelled);
-    } else {
-        background::start(core, firing.event.to_shared(), hook);
+        let run = firing.run_of(hook);
+        return core.runner.drop_run(&run, DropReason::Cancelled);
+    }
+    let event = firing.event.to_shared();
+    let (hooks, (answers, _)) = (vec![Arc::clone(hook)], Answers::new(1));
+    let run: Run = |core, firing, hooks, _, answer| {
+        for hook in &hooks {
+            answer(core.runner.run_unless_cancelled(&firing, hook));
+        }
+    };
+    // The job reports a hook that is not accepted.
+    let _ = submit(run, core, event, hooks, FireOptions::IN_BACKGROUND, answers);
+}
+
+/// Reports each change that is lost because a later hook of the same group replaces it.
+fn note_discarded(results: &mut [HookResult], reporter: &Reporter) {
+    let replaces_input =
+        |output: &HookOutput| output.replaces_input && output.updated_input.is_some();
+    note(results, reporter, "updatedInput", replaces_input);
+    let replaces_output = |output: &HookOutput| output.updated_output.is_some();
+    note(results, reporter, "output", replaces_output);
+}
+
+fn note(
+    results: &mut [HookResult],
+    reporter: &Reporter,
+    what: &str,
+    changes: fn(&HookOutput) -> bool,
+) {
+    let changes =
+        |result: &&mut HookResult| result.answer_counts() && result.output().is_some_and(changes);
+    let mut changing: Vec<_> = results.iter_mut().filter(changes).collect();
+    let Some(last) = changing.pop() else {
+        return;
+    };
+    let winner = last.hook.label();
+    for result in changing {
+        let words =
+            format!("its `{what}` is discarded: hook `{winner}` comes later and replaces it");
+        reporter.diagnose_once(&result.hook, &words);
+        result.diagnostics.push(words);
     }
 }

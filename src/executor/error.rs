@@ -1,21 +1,24 @@
 //! Errors of submitting an event.
 
+use std::io;
 use std::sync::Arc;
-use std::{fmt, io};
 
 use crate::events::HookEvent;
 use crate::pool::Refusal;
 use crate::runner::DropReason;
 
 /// Error submitting an event. It returns the event: see [`SubmitError::into_event`].
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubmitError {
     /// The queue of waiting events is full.
+    #[error("queue is full, {} was not taken", .0.event_type)]
     Busy(Arc<HookEvent>),
     /// The pool has no thread, and the system cannot start one.
-    NoThread(Arc<HookEvent>, io::Error),
+    #[error("cannot start a thread, {} was not taken", .0.event_type)]
+    NoThread(Arc<HookEvent>, #[source] io::Error),
     /// The executor has been [shut down](crate::HookExecutor::shutdown).
+    #[error("executor has been shut down, {} was not taken", .0.event_type)]
     ShutDown(Arc<HookEvent>),
 }
 
@@ -41,26 +44,6 @@ impl SubmitError {
     pub fn into_event(self) -> Arc<HookEvent> {
         match self {
             Self::Busy(event) | Self::NoThread(event, _) | Self::ShutDown(event) => event,
-        }
-    }
-}
-
-impl fmt::Display for SubmitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let why = match self {
-            Self::Busy(_) => "queue is full",
-            Self::NoThread(..) => "cannot start a thread",
-            Self::ShutDown(_) => "executor has been shut down",
-        };
-        write!(f, "{why}, {} was not taken", self.event().event_type)
-    }
-}
-
-impl std::error::Error for SubmitError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::NoThread(_, error) => Some(error),
-            Self::Busy(_) | Self::ShutDown(_) => None,
         }
     }
 }

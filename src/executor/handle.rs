@@ -1,19 +1,17 @@
-//! The handle of a submitted event.
+//! The handle of a submitted event: how its host waits for the results.
 //!
-//! When a thread of a pool polls or waits for an event that is still queued, the event runs at
-//! once, out of its turn: the threads that would run it may be waiting for this thread.
+//! Knows neither hooks nor threads.
 
 use std::fmt;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError};
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 
-use super::delivery::JobEnd;
+use super::job::Submitted;
 use crate::events::EventKind;
 use crate::outcome::{HookResult, Outcome};
-use crate::pool::{Pool, Ticket, on_pool_thread};
 
 /// The handle of a submitted event. Dropping the handle does not cancel the event.
 ///
@@ -47,31 +45,21 @@ use crate::pool::{Pool, Ticket, on_pool_thread};
 pub struct HookHandle {
     kind: EventKind,
     /// None for an event without hooks.
-    job: Option<Submitted>,
-    state: State,
+    job: Option<(Submitted, Receiver<HookResult>)>,
+    /// What was received before the last result.
+    received: Vec<HookResult>,
+    /// Once the outcome has been returned: its results that block.
+    returned: Option<Vec<HookResult>>,
     cancels_on_drop: bool,
 }
 
-enum State {
-    Running,
-    /// The outcome has been returned; these are its results that do not continue.
-    Given(Vec<HookResult>),
-}
-
-/// The host's side of a job.
-#[derive(Clone)]
-pub(super) struct Submitted {
-    pub(super) end: JobEnd,
-    pub(super) pool: Pool,
-    pub(super) ticket: Ticket,
-}
-
 impl HookHandle {
-    pub(super) fn new(kind: EventKind, job: Option<Submitted>) -> Self {
+    pub(super) fn new(kind: EventKind, job: Option<(Submitted, Receiver<HookResult>)>) -> Self {
         Self {
             kind,
             job,
-            state: State::Running,
+            received: Vec::new(),
+            returned: None,
             cancels_on_drop: false,
         }
     }
@@ -91,49 +79,45 @@ impl HookHandle {
     /// blocked.
     ///
     /// On a thread of a pool (in an [`Observer`](crate::Observer) or a callback) hooks that have not
-    /// started yet run on this thread at once, out of their turn.
+    /// started yet run on this thread at once, out of their turn. The same holds for
+    /// [`wait_timeout`](HookHandle::wait_timeout), which then may take longer than its time, for `await` and for
+    /// [`into_receiver`](HookHandle::into_receiver).
     pub fn wait(mut self) -> Outcome {
-        if let Some(job) = &self.job {
-            job.wait();
-        }
-        let outcome = self.outcome();
-        outcome.unwrap_or_else(|| {
-            let results = match &mut self.state {
-                State::Given(blocking) => std::mem::take(blocking),
-                State::Running => Vec::new(),
-            };
-            Outcome::of(self.kind.clone(), results)
-        })
+        self.receive(None);
+        let received = std::mem::take(&mut self.received);
+        let results = self.returned.take().unwrap_or(received);
+        Outcome::of(self.kind.clone(), results)
     }
 
     /// Returns the outcome, once, if the hooks have ended. Never blocks; a game can call it once a
     /// frame.
+    ///
+    /// On a thread of a pool, a loop of `try_wait` may wait for its own thread; [`wait`](HookHandle::wait) does not.
     #[must_use]
     pub fn try_wait(&mut self) -> Option<Outcome> {
-        if self.is_finished() {
-            return self.outcome();
+        if !self.is_finished() {
+            return None;
         }
-        if let Some(job) = &self.job {
-            // The next call tries again.
-            job.ensure_started();
-        }
-        None
+        self.receive(None);
+        self.outcome()
     }
 
     /// Returns the outcome, once, if the hooks end within this time.
     #[must_use]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Outcome> {
-        match &self.job {
-            Some(job) if !job.wait_timeout(timeout) => None,
-            _ => self.outcome(),
+        // A deadline that cannot be represented means no deadline: hooks have their own deadlines.
+        let deadline = Instant::now().checked_add(timeout);
+        if !self.receive(deadline) {
+            return None;
         }
+        self.outcome()
     }
 
     /// Whether the hooks have ended. Then the other methods do not wait.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         let job = self.job.as_ref();
-        job.is_none_or(|job| job.end.progress.is_finished())
+        job.is_none_or(|(job, _)| job.channel.is_closed())
     }
 
     /// Cancels the event, without waiting. The running hook is asked to end, with everything it has started,
@@ -145,7 +129,7 @@ impl HookHandle {
     ///
     /// Has no effect once the hooks have ended.
     pub fn cancel(&self) {
-        if let Some(job) = &self.job {
+        if let Some((job, _)) = &self.job {
             job.cancel();
         }
     }
@@ -154,7 +138,7 @@ impl HookHandle {
     /// moved.
     #[must_use]
     pub fn cancel_token(&self) -> CancelToken {
-        CancelToken(self.job.clone())
+        CancelToken(self.job.as_ref().map(|(job, _)| job.clone()))
     }
 
     /// Returns the results as they arrive, in the order of registration. The channel disconnects after the last one.
@@ -167,25 +151,44 @@ impl HookHandle {
     /// finish.
     #[must_use = "hooks may have blocked the operation"]
     pub fn into_receiver(mut self) -> Receiver<HookResult> {
-        match self.job.take() {
-            Some(job) => {
-                job.start();
-                job.end.progress.redirect()
+        let Some((job, results)) = self.job.take() else {
+            // The sender is dropped, so the channel is disconnected.
+            return bounded(0).1;
+        };
+        job.run_if_on_pool();
+        let received = std::mem::take(&mut self.received);
+        if received.is_empty() {
+            return results;
+        }
+        job.channel.restart(received, &results)
+    }
+
+    /// Receives results up to the last one; false if the deadline comes first.
+    fn receive(&mut self, deadline: Option<Instant>) -> bool {
+        let Some((job, results)) = &self.job else {
+            return true;
+        };
+        job.run_if_on_pool();
+        loop {
+            let result = match deadline {
+                Some(deadline) => results.recv_deadline(deadline),
+                None => results.recv().map_err(Into::into),
+            };
+            match result {
+                Ok(result) => self.received.push(result),
+                Err(error) => return error == RecvTimeoutError::Disconnected,
             }
-            // The sender was dropped, so the channel is disconnected.
-            None => crossbeam_channel::bounded(0).1,
         }
     }
 
-    /// Returns the outcome of hooks that have ended, once.
+    /// Returns the outcome after the last result, once.
     fn outcome(&mut self) -> Option<Outcome> {
-        if matches!(self.state, State::Given(_)) {
+        if self.returned.is_some() {
             return None;
         }
-        let job = self.job.as_ref();
-        let results = job.map(|job| job.end.progress.take()).unwrap_or_default();
+        let results = std::mem::take(&mut self.received);
         let blocking = results.iter().filter(|result| !result.should_continue());
-        self.state = State::Given(blocking.cloned().collect());
+        self.returned = Some(blocking.cloned().collect());
         Some(Outcome::of(self.kind.clone(), results))
     }
 }
@@ -196,14 +199,13 @@ impl Future for HookHandle {
     // Polling a future after its end is a bug of the host; no outcome is left to return.
     #[allow(clippy::panic)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
-        if let Some(job) = &self.job
-            && job.end.progress.wakes_at_end(context.waker())
-        {
-            job.start();
-            // If it ran on this thread just now, it has ended and has woken this task.
-            return Poll::Pending;
+        if let Some((job, _)) = &self.job {
+            job.run_if_on_pool();
+            if job.channel.wakes_at_end(context.waker()) {
+                return Poll::Pending;
+            }
         }
-        match self.outcome() {
+        match self.try_wait() {
             Some(outcome) => Poll::Ready(outcome),
             None => panic!("the outcome of this `HookHandle` has already been returned"),
         }
@@ -212,66 +214,14 @@ impl Future for HookHandle {
 
 impl Drop for HookHandle {
     fn drop(&mut self) {
-        let Some(job) = self.job.take() else { return };
-        job.end.progress.discard();
+        if let Some((job, results)) = &self.job {
+            // Otherwise the channel and the task would be kept until the event ends.
+            job.channel.wakes_at_end(Waker::noop());
+            results.try_iter().for_each(drop);
+        }
         if self.cancels_on_drop {
-            job.cancel();
+            self.cancel();
         }
-    }
-}
-
-impl Submitted {
-    fn wait(&self) {
-        if on_pool_thread() {
-            self.pool.run_here(self.ticket);
-        }
-        let _ = self.end.done.recv();
-    }
-
-    /// Starts the event for a host that does not poll again: on a thread of a pool, moves it to
-    /// another thread or runs it here.
-    fn start(&self) {
-        if !self.ensure_started() {
-            self.pool.run_here(self.ticket);
-        }
-    }
-
-    /// On a thread of a pool, starts the event on another thread if it has not started; false if no
-    /// thread is free.
-    fn ensure_started(&self) -> bool {
-        !on_pool_thread() || self.end.progress.is_finished() || self.pool.run_aside(self.ticket)
-    }
-
-    /// Waits at most this time; true if it has ended.
-    fn wait_timeout(&self, timeout: Duration) -> bool {
-        // A deadline that cannot be represented means no deadline: hooks have their own deadlines.
-        let deadline = Instant::now().checked_add(timeout);
-        while !self.ensure_started() {
-            let next_try = Instant::now() + Duration::from_millis(5);
-            let until = deadline.map_or(next_try, |deadline| deadline.min(next_try));
-            if self.ends_before(Some(until)) {
-                return true;
-            }
-            if Some(until) == deadline {
-                return false;
-            }
-        }
-        self.ends_before(deadline)
-    }
-
-    fn ends_before(&self, deadline: Option<Instant>) -> bool {
-        self.end.progress.is_finished()
-            || match deadline {
-                Some(deadline) => {
-                    self.end.done.recv_deadline(deadline) == Err(RecvTimeoutError::Disconnected)
-                }
-                None => self.end.done.recv().is_err(),
-            }
-    }
-
-    fn cancel(&self) {
-        self.end.cancel.request();
-        self.pool.withdraw(self.ticket);
     }
 }
 
@@ -292,7 +242,7 @@ impl CancelToken {
     #[must_use]
     pub fn is_finished(&self) -> bool {
         let job = self.0.as_ref();
-        job.is_none_or(|job| job.end.progress.is_finished())
+        job.is_none_or(|job| job.channel.is_closed())
     }
 }
 

@@ -1,25 +1,25 @@
-//! `HookExecutor`: blocking calls, submitted events, shutdown.
+//! `HookExecutor`: blocking calls, submitted events, shutdown, and the executor of the whole program.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::core::Core;
-use super::delivery::{CallbackState, HookUpdate};
+use super::core::{Core, ShutdownReport};
+use super::delivery::{Answers, Callback, HookUpdate};
 use super::dispatch;
 use super::error::SubmitError;
-use super::groups::{count_in_order, sort_and_dedupe};
-use super::handle::{CancelToken, HookHandle, Submitted};
-use super::job::FireJob;
+use super::handle::{CancelToken, HookHandle};
+use super::job::submit;
 use super::options::FireOptions;
-use super::shutdown::ShutdownReport;
-use super::tool_output::{move_redacting_first, redacts};
-use crate::events::{EventType, HookEvent};
+use super::order::{redacts, sort_and_dedupe};
+use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::logging::{Level, log};
 use crate::outcome::{HookResult, Outcome};
 use crate::registry::HookRegistry;
 use crate::runner::{Fired, SharedEvent};
+
+static GLOBAL: OnceLock<HookExecutor> = OnceLock::new();
 
 /// Runs hooks one after the other, in the order of their registration.
 ///
@@ -123,9 +123,7 @@ impl HookExecutor {
         }
         let can_block = self.core().vocabulary.can_block(&event.event_type);
         hooks.retain(|hook| hook.is_when_met(event, can_block));
-        sort_and_dedupe(&mut hooks);
-        let own = count_in_order(&hooks);
-        move_redacting_first(event, &mut hooks[..own]);
+        sort_and_dedupe(event, &mut hooks);
         hooks
     }
 
@@ -156,11 +154,8 @@ impl HookExecutor {
     /// Whether a hook would redact the tool output in this event.
     pub(crate) fn redacts_output(&self, event: &HookEvent) -> bool {
         let runs = |hook: &Hook| hook.is_system() || self.disabled_by().is_none();
-        event.event_type == EventType::ToolPostExecute
-            && self
-                .hooks_for(event)
-                .iter()
-                .any(|hook| redacts(hook) && runs(hook))
+        let hooks = self.hooks_for(event);
+        hooks.iter().any(|hook| redacts(event, hook) && runs(hook))
     }
 
     /// Runs the hooks for this event on this thread, and returns when they have ended. Takes at
@@ -216,8 +211,9 @@ impl HookExecutor {
         if hooks.is_empty() {
             return Ok(HookHandle::new(kind, None));
         }
-        let job = self.submit_job(event, hooks, options, kind.can_block, None)?;
-        Ok(HookHandle::new(kind, Some(job)))
+        let (answers, results) = Answers::new(hooks.len());
+        let job = submit(dispatch::run, self.core(), event, hooks, options, answers)?;
+        Ok(HookHandle::new(kind, Some((job, results))))
     }
 
     /// Like [`submit`](HookExecutor::submit), but with a callback instead of a handle, for a host
@@ -254,37 +250,14 @@ impl HookExecutor {
     ) -> Result<CancelToken, SubmitError> {
         let event = SharedEvent::from(event.into());
         let hooks = self.hooks_to_run(&event);
-        let kind = self.core().vocabulary.kind_of(&event.event_type);
-        let can_block = kind.can_block;
-        let callback = CallbackState {
-            callback: Box::new(callback),
-            kind,
-            results: Vec::new(),
-        };
-        let job = self.submit_job(event, hooks, options, can_block, Some(callback))?;
+        let (mut answers, results) = Answers::new(hooks.len());
+        answers.callback = Some(Callback {
+            call: Box::new(callback),
+            kind: self.core().vocabulary.kind_of(&event.event_type),
+            results,
+        });
+        let job = submit(dispatch::run, self.core(), event, hooks, options, answers)?;
         Ok(CancelToken(Some(job)))
-    }
-
-    fn submit_job(
-        &self,
-        event: SharedEvent,
-        hooks: Vec<Arc<Hook>>,
-        options: FireOptions,
-        can_block: bool,
-        callback: Option<CallbackState>,
-    ) -> Result<Submitted, SubmitError> {
-        let core = self.core();
-        let priority = options.priority_of(&event, can_block);
-        let given = event.clone();
-        let (job, end) = FireJob::new(Arc::clone(core), event, hooks, options, callback);
-        match core.pool.submit(priority, Box::new(job)) {
-            Ok(ticket) => Ok(Submitted {
-                end,
-                pool: core.pool.clone(),
-                ticket,
-            }),
-            Err(refusal) => Err(SubmitError::new(given.to_arc(), refusal)),
-        }
     }
 
     /// Shuts the pool down in an orderly way. It refuses further events, and lets submitted events
@@ -300,13 +273,41 @@ impl HookExecutor {
     pub fn shutdown(&self, deadline: Duration) -> ShutdownReport {
         self.core().shut_down(deadline)
     }
+
+    /// Returns the executor of the whole program, for [`fire_event`](crate::fire_event) and
+    /// [`fire_event_blocking`](crate::fire_event_blocking). Unless [`set_global`] was called before
+    /// its first use, it has the default settings and uses [`HookRegistry::global`], which is empty
+    /// until the host registers hooks.
+    ///
+    /// [`set_global`]: HookExecutor::set_global
+    #[must_use]
+    pub fn global() -> &'static Self {
+        GLOBAL.get_or_init(|| Self::new(Arc::clone(HookRegistry::global())))
+    }
+
+    /// Makes this the executor of the whole program.
+    ///
+    /// # Errors
+    /// Returns the executor if there already is a global one: this was called before, or the global
+    /// executor has been used.
+    pub fn set_global(executor: Self) -> Result<(), Self> {
+        GLOBAL.set(executor)
+    }
+
+    /// [`shutdown`](HookExecutor::shutdown) of the global executor, which is not created if it does
+    /// not exist.
+    pub(crate) fn shutdown_global(deadline: Duration) -> ShutdownReport {
+        let executor = GLOBAL.get();
+        executor.map_or_else(ShutdownReport::default, |executor| {
+            executor.shutdown(deadline)
+        })
+    }
 }
 
 impl fmt::Debug for HookExecutor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HookExecutor")
             .field("hooks", &self.shared.registry.len())
-            .field("core", self.core())
             .finish_non_exhaustive()
     }
 }

@@ -1,123 +1,168 @@
-//! A submitted event: what a thread runs, and where its results go.
+//! A submitted event, or one background hook: what a thread of a pool runs, and when it is answered.
 //!
-//! Whatever happens to the thread or the executor, each hook that is waited for has exactly one result,
-//! except those behind a hook that stopped the chain. Does not know the queue.
+//! Whatever happens to the thread or the executor, each hook that is waited for has exactly one result, except those
+//! behind a hook that stopped the chain. Knows neither the queue nor the order of hooks.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::core::Core;
-use super::delivery::{CallbackState, JobEnd, ResultSink};
-use super::dispatch;
-use super::error::reason_of;
-use super::options::FireOptions;
+use super::delivery::{Answers, Channel};
+use super::error::{SubmitError, reason_of};
+use super::options::{Background, FireOptions};
 use crate::hook::Hook;
 use crate::outcome::HookResult;
-use crate::pool::{Job, Refusal};
+use crate::pool::{Job, Pool, Refusal, Ticket, on_pool_thread};
 use crate::process::Cancel;
-use crate::runner::{DropReason, Fired, HookRun, Nesting, SharedEvent, depth};
+use crate::runner::{DropReason, Fired, Firing, HookRun, Nesting, SharedEvent, depth};
+
+/// Runs the hooks of an event, and passes on each result.
+pub(super) type Run =
+    fn(&Arc<Core>, Firing<'_>, Vec<Arc<Hook>>, FireOptions, &mut dyn FnMut(HookResult));
 
 /// The hooks of one submitted event.
 pub(super) struct FireJob {
+    run: Run,
     core: Arc<Core>,
     event: SharedEvent,
     hooks: Vec<Arc<Hook>>,
     options: FireOptions,
+    answers: Answers,
     submitted: Instant,
     /// The nesting depth of the code that submitted it.
     depth: usize,
     cancel: Arc<Cancel>,
-    sink: ResultSink,
+}
+
+/// The host's side of a job.
+#[derive(Clone)]
+pub(super) struct Submitted {
+    pub(super) channel: Arc<Channel>,
+    cancel: Arc<Cancel>,
+    pool: Pool,
+    ticket: Ticket,
+}
+
+/// Submits these hooks of an event.
+pub(super) fn submit(
+    run: Run,
+    core: &Arc<Core>,
+    event: SharedEvent,
+    hooks: Vec<Arc<Hook>>,
+    options: FireOptions,
+    answers: Answers,
+) -> Result<Submitted, SubmitError> {
+    let pool = match options.background {
+        Background::Run => &core.background,
+        Background::Start | Background::Skip => &core.pool,
+    };
+    let priority = options.priority_of(&event, core.vocabulary.can_block(&event.event_type));
+    let given = event.clone();
+    let channel = Arc::clone(answers.channel());
+    let cancel = Arc::default();
+    let job = Box::new(FireJob {
+        run,
+        core: Arc::clone(core),
+        event,
+        hooks,
+        options,
+        answers,
+        submitted: Instant::now(),
+        depth: depth(),
+        cancel: Arc::clone(&cancel),
+    });
+    match pool.submit(priority, job) {
+        Ok(ticket) => Ok(Submitted {
+            channel,
+            cancel,
+            pool: pool.clone(),
+            ticket,
+        }),
+        Err(refusal) => Err(SubmitError::new(given.to_arc(), refusal)),
+    }
 }
 
 impl FireJob {
-    pub(super) fn new(
-        core: Arc<Core>,
-        event: SharedEvent,
-        hooks: Vec<Arc<Hook>>,
-        options: FireOptions,
-        callback: Option<CallbackState>,
-    ) -> (Self, JobEnd) {
-        let (sink, end) = ResultSink::new(hooks.len(), callback);
-        let job = Self {
-            core,
-            event,
-            hooks,
-            options,
-            submitted: Instant::now(),
-            depth: depth(),
-            cancel: Arc::clone(&end.cancel),
-            sink,
-        };
-        (job, end)
-    }
-
     fn report_drop(&self, reason: DropReason) {
-        let can_block = self.core.vocabulary.can_block(&self.event.event_type);
-        let queued = self.submitted.elapsed();
         for hook in &self.hooks {
             let run = HookRun {
                 event: &self.event,
                 hook,
-                can_block,
-                queued,
+                can_block: self.core.vocabulary.can_block(&self.event.event_type),
+                queued: self.submitted.elapsed(),
             };
             self.core.runner.drop_run(&run, reason);
         }
     }
 
     /// Adds a result for each hook that has none yet. Results come in the order of the hooks.
-    fn push_missing(&mut self, result: impl Fn(&Arc<Hook>) -> HookResult) {
-        let waited_for = self.hooks.iter().filter(|hook| !hook.background());
-        for hook in waited_for.skip(self.sink.count()) {
+    fn send_missing(&mut self, result: impl Fn(&Arc<Hook>) -> HookResult) {
+        let runs_all = self.options.background == Background::Run;
+        let hooks = self.hooks.iter();
+        let hooks = hooks.filter(|hook| runs_all || !hook.background());
+        for hook in hooks.skip(self.answers.count()) {
             let result = result(hook);
             self.core.closing.note(&result);
-            self.sink.push(result);
+            self.answers.send(result);
         }
-        self.sink.close();
+        self.answers.close();
     }
 }
 
 impl Job for FireJob {
-    fn cancel(&self) -> &Arc<Cancel> {
-        &self.cancel
+    fn cancel(&self) -> Arc<Cancel> {
+        Arc::clone(&self.cancel)
     }
 
     fn run(mut self: Box<Self>) {
         let _nesting = Nesting::resume(self.depth);
         let mut firing = self.core.firing(Fired::Shared(self.event.clone()));
         firing.queued = self.submitted.elapsed();
-        firing.cancel = Some(Arc::clone(&self.cancel));
-        let core = &self.core;
-        let sink = &mut self.sink;
+        firing.cancel = Some(self.cancel());
+        let job = &mut *self;
+        let (core, answers) = (&job.core, &mut job.answers);
         let mut answer = |result: HookResult| {
             core.closing.note(&result);
-            sink.push(result);
+            answers.send(result);
         };
-        dispatch::run(core, firing, self.hooks.clone(), self.options, &mut answer);
-        self.sink.close();
+        (job.run)(core, firing, job.hooks.clone(), job.options, &mut answer);
+        self.answers.close();
     }
 
-    fn abandon(mut self: Box<Self>) {
+    fn abandon(mut self: Box<Self>, refused: Option<&Refusal>) {
+        self.report_drop(refused.map_or(DropReason::Cancelled, reason_of));
+        if refused.is_some() {
+            // The host has its event back, and receives nothing else.
+            self.answers.callback = None;
+            return self.answers.close();
+        }
         let queued = self.submitted.elapsed();
-        self.report_drop(DropReason::Cancelled);
-        self.push_missing(|hook| HookResult::never_ran(hook, queued));
-    }
-
-    fn refuse(mut self: Box<Self>, why: &Refusal) {
-        self.report_drop(reason_of(why));
-        // The host has its event back, and receives nothing else.
-        self.sink.discard();
+        self.send_missing(|hook| HookResult::never_ran(hook, queued));
     }
 }
 
 /// Only a job in which the engine panicked is still open here.
 impl Drop for FireJob {
     fn drop(&mut self) {
-        if self.sink.is_open() {
+        if !self.answers.channel().is_closed() {
             let core = Arc::clone(&self.core);
-            self.push_missing(|hook| core.runner.panicked(hook));
+            self.send_missing(|hook| core.runner.panicked(hook));
         }
+    }
+}
+
+impl Submitted {
+    /// On a thread of a pool, runs an event that has not started at once, out of its turn: the threads that would
+    /// run it may be waiting for this thread.
+    pub(super) fn run_if_on_pool(&self) {
+        if on_pool_thread() {
+            self.pool.run_here(self.ticket);
+        }
+    }
+
+    pub(super) fn cancel(&self) {
+        self.cancel.request();
+        self.pool.withdraw(self.ticket);
     }
 }
 
@@ -126,100 +171,118 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Mutex;
 
+    use crossbeam_channel::Receiver;
+
     use super::super::delivery::{Callback, HookUpdate};
     use super::*;
-    use crate::events::{EventType, HookEvent};
+    use crate::events::HookEvent;
     use crate::executor::HookExecutor;
     use crate::outcome::FailureKind;
 
-    fn job(callback: Option<Callback>) -> (Box<FireJob>, JobEnd) {
+    fn job() -> (Box<FireJob>, Receiver<HookResult>) {
         let executor = HookExecutor::builder().build();
         let hooks = ["a:b", "c:d"].map(|pattern| Arc::new(Hook::new(pattern, "true").unwrap()));
-        let (job, end) = FireJob::new(
-            Arc::clone(executor.core()),
-            Arc::new(HookEvent::user_interrupt()).into(),
-            hooks.into(),
-            FireOptions::default(),
-            callback.map(|callback| CallbackState {
-                callback,
-                kind: executor
-                    .core()
-                    .vocabulary
-                    .kind_of(&EventType::UserInterrupt),
-                results: Vec::new(),
-            }),
-        );
-        (Box::new(job), end)
+        let (answers, results) = Answers::new(hooks.len());
+        let job = FireJob {
+            run: |_, _, _, _, _| {},
+            core: Arc::clone(executor.core()),
+            event: Arc::new(HookEvent::user_interrupt()).into(),
+            hooks: hooks.into(),
+            options: FireOptions::default(),
+            answers,
+            submitted: Instant::now(),
+            depth: 0,
+            cancel: Arc::default(),
+        };
+        (Box::new(job), results)
     }
 
-    fn failures(results: &[HookResult]) -> Vec<Option<FailureKind>> {
+    fn result(job: &FireJob, index: usize) -> HookResult {
+        HookResult::new(Arc::clone(&job.hooks[index]), 0)
+    }
+
+    fn failures(results: &Receiver<HookResult>) -> Vec<Option<FailureKind>> {
         results.iter().map(|result| result.failure).collect()
     }
 
     #[test]
     fn a_job_that_is_abandoned_is_answered() {
-        let (job, end) = job(None);
-        assert!(!end.progress.is_finished());
-        job.abandon();
-        assert!(end.progress.is_finished() && end.done.recv().is_err());
-        let cancelled = Some(FailureKind::Cancelled);
-        assert_eq!(failures(&end.progress.take()), [cancelled; 2]);
+        let (job, results) = job();
+        let channel = Arc::clone(job.answers.channel());
+        assert!(!channel.is_closed());
+        job.abandon(None);
+        assert!(channel.is_closed());
+        assert_eq!(failures(&results), [Some(FailureKind::Cancelled); 2]);
     }
 
     #[test]
     fn a_panic_gives_the_other_hooks_results() {
-        let (mut job, end) = job(None);
+        let (mut job, results) = job();
         let panic = AssertUnwindSafe(move || {
-            let result = HookResult::new(Arc::clone(&job.hooks[0]), 0);
-            job.sink.push(result);
+            let result = result(&job, 0);
+            job.answers.send(result);
             panic!("as the engine would");
         });
         assert!(catch_unwind(panic).is_err());
         let expected = [None, Some(FailureKind::Panicked)];
-        assert_eq!(failures(&end.progress.take()), expected);
-        assert!(end.done.recv().is_err());
+        assert_eq!(failures(&results), expected);
     }
 
     #[test]
     fn a_callback_gets_each_result_and_the_end() {
         let heard = Arc::new(Mutex::new(Vec::new()));
-        let listening = || -> Option<Callback> {
+        let listening = || {
+            let (mut job, results) = job();
             let heard = Arc::clone(&heard);
-            Some(Box::new(move |update| {
-                heard.lock().unwrap().push(match update {
-                    HookUpdate::Result(result) => result.hook.label().to_owned(),
-                    HookUpdate::Done(outcome) => format!("{} results", outcome.results().len()),
-                });
-            }))
+            job.answers.callback = Some(Callback {
+                call: Box::new(move |update| {
+                    heard.lock().unwrap().push(match update {
+                        HookUpdate::Result(result) => result.hook.label().to_owned(),
+                        HookUpdate::Done(outcome) => format!("{} results", outcome.results().len()),
+                    });
+                }),
+                kind: job.core.vocabulary.kind_of(&job.event.event_type),
+                results,
+            });
+            job
         };
-        job(listening()).0.refuse(&Refusal::Busy);
+        listening().abandon(Some(&Refusal::Busy));
         assert!(heard.lock().unwrap().is_empty());
-        job(listening()).0.abandon();
+        listening().abandon(None);
         assert_eq!(*heard.lock().unwrap(), ["a:b", "c:d", "2 results"]);
     }
 
     #[test]
     fn results_that_nobody_wants_are_not_kept() {
-        let (mut job, end) = job(None);
-        let hook = Arc::clone(&job.hooks[0]);
-        let held = Arc::strong_count(&hook);
-        job.sink.push(HookResult::new(Arc::clone(&hook), 0));
-        assert_eq!(Arc::strong_count(&hook), held + 1);
-        end.progress.discard();
-        job.sink.push(HookResult::new(Arc::clone(&hook), 0));
-        assert_eq!(Arc::strong_count(&hook), held);
+        let (mut job, results) = job();
+        let held = Arc::strong_count(&job.hooks[0]);
+        drop(results);
+        let first = result(&job, 0);
+        job.answers.send(first);
+        assert_eq!(Arc::strong_count(&job.hooks[0]), held);
     }
 
     #[test]
-    fn a_channel_starts_with_earlier_results() {
-        let (mut job, end) = job(None);
-        let result =
-            |job: &FireJob, index: usize| HookResult::new(Arc::clone(&job.hooks[index]), 0);
-        job.sink.push(result(&job, 0));
-        let receiver = end.progress.redirect();
-        job.sink.push(result(&job, 1));
-        job.sink.close();
-        let labels = receiver.iter().map(|result| result.hook.label().to_owned());
-        assert_eq!(labels.collect::<Vec<_>>(), ["a:b", "c:d"]);
+    fn a_new_channel_starts_with_earlier_results() {
+        for closed_before in [true, false] {
+            let (mut job, old) = job();
+            let first = result(&job, 0);
+            job.answers.send(first);
+            let received = vec![old.recv().unwrap()];
+            let second = result(&job, 1);
+            let channel = Arc::clone(job.answers.channel());
+            let results = if closed_before {
+                job.answers.send(second);
+                job.answers.close();
+                channel.restart(received, &old)
+            } else {
+                let results = channel.restart(received, &old);
+                job.answers.send(second);
+                job.answers.close();
+                results
+            };
+            let labels = results.iter().map(|result| result.hook.label().to_owned());
+            assert_eq!(labels.collect::<Vec<_>>(), ["a:b", "c:d"]);
+        }
     }
 }

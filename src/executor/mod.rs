@@ -3,26 +3,22 @@
 //!
 //! Talks only to its caller and the log; reads no files.
 
-mod background;
 mod builder;
 mod core;
 mod delivery;
 mod dispatch;
 mod error;
-mod global;
-mod groups;
 mod handle;
 mod hook_executor;
 mod job;
 mod options;
+mod order;
 mod parallel;
-mod shutdown;
-mod tool_output;
 
 pub use builder::HookExecutorBuilder;
+pub use core::ShutdownReport;
 pub use delivery::HookUpdate;
 pub use error::SubmitError;
 pub use handle::{CancelToken, HookHandle};
 pub use hook_executor::HookExecutor;
 pub use options::FireOptions;
-pub use shutdown::ShutdownReport;

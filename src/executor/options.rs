@@ -21,7 +21,7 @@ pub struct FireOptions {
     pub(super) stop_on_failure: bool,
     pub(super) parallel: bool,
     pub(super) handles_ask: bool,
-    pub(super) skips_background: bool,
+    pub(super) background: Background,
     order: Order,
 }
 
@@ -36,6 +36,15 @@ enum Order {
     None,
 }
 
+/// What happens to background hooks in their turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Background {
+    Start,
+    Skip,
+    /// They run here: this is a thread of the background pool.
+    Run,
+}
+
 impl Default for FireOptions {
     fn default() -> Self {
         Self::new()
@@ -43,13 +52,19 @@ impl Default for FireOptions {
 }
 
 impl FireOptions {
+    /// Of a hook on the background pool.
+    pub(super) const IN_BACKGROUND: Self = Self {
+        background: Background::Run,
+        ..Self::new().unordered()
+    };
+
     /// Creates the default options, in a constant too.
     pub const fn new() -> Self {
         Self {
             stop_on_failure: true,
             parallel: false,
             handles_ask: false,
-            skips_background: false,
+            background: Background::Start,
             order: Order::BySession,
         }
     }
@@ -80,7 +95,7 @@ impl FireOptions {
 
     /// Skips background hooks: for an event that they have already received.
     pub const fn without_background(mut self) -> Self {
-        self.skips_background = true;
+        self.background = Background::Skip;
         self
     }
 
@@ -110,7 +125,7 @@ impl FireOptions {
             Order::None => None,
         };
         Priority {
-            guard,
+            guard: guard && self.background != Background::Run,
             ordering_key,
         }
     }

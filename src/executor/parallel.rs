@@ -18,7 +18,8 @@ use crate::runner::{Firing, Nesting, depth};
 
 /// An event that several threads can use.
 #[derive(Clone)]
-pub(super) struct SharedFiring {
+pub(super) struct Shared {
+    pub(super) core: Arc<Core>,
     pub(super) firing: Arc<Firing<'static>>,
     cancel: Arc<Cancel>,
     /// Whether it belongs to a blocking call: then only the thread that runs a hook can report its
@@ -26,91 +27,79 @@ pub(super) struct SharedFiring {
     is_lent: bool,
 }
 
-impl SharedFiring {
-    pub(super) fn new(firing: Firing<'_>) -> Self {
+impl Shared {
+    pub(super) fn new(core: &Arc<Core>, firing: Firing<'_>) -> Self {
         let is_lent = firing.cancel.is_none();
         let cancel = firing.cancel.clone().unwrap_or_default();
         Self {
+            core: Arc::clone(core),
             firing: Arc::new(firing.into_shared(Arc::clone(&cancel))),
             cancel,
             is_lent,
         }
     }
-}
 
-/// Runs all hooks even if some fail, and passes on the results in the order of the hooks.
-pub(super) fn run(
-    core: &Arc<Core>,
-    shared: SharedFiring,
-    hooks: Vec<Arc<Hook>>,
-    answer: &mut dyn FnMut(HookResult),
-) {
-    let count = hooks.len();
-    let priority = Priority {
-        guard: shared.firing.can_block,
-        ordering_key: None,
-    };
-    let (sender, results) = bounded(count);
-    let work = Arc::new(Work {
-        core: Arc::clone(core),
-        shared,
-        depth: depth(),
-        hooks,
-        next: AtomicUsize::new(0),
-        results: sender,
-    });
-    for _ in 1..count.min(core.pool.threads() + 1) {
-        // Without help this thread does everything itself.
-        if core
-            .pool
-            .submit(priority, Box::new(Help(Arc::clone(&work))))
-            .is_err()
-        {
-            break;
+    /// Runs all hooks even if some fail, and passes on the results in the order of the hooks.
+    pub(super) fn run(&self, hooks: Vec<Arc<Hook>>, answer: &mut dyn FnMut(HookResult)) {
+        let priority = Priority {
+            guard: self.firing.can_block,
+            ordering_key: None,
+        };
+        let (senders, results): (Vec<_>, Vec<_>) = hooks.iter().map(|_| bounded(1)).unzip();
+        let work = Arc::new(Work {
+            shared: self.clone(),
+            depth: depth(),
+            hooks: hooks.into_iter().zip(senders).collect(),
+            next: AtomicUsize::new(0),
+        });
+        let pool = &self.core.pool;
+        for _ in 1..results.len().min(pool.threads() + 1) {
+            // Without help this thread does everything itself.
+            if pool
+                .submit(priority, Box::new(Help(Arc::clone(&work))))
+                .is_err()
+            {
+                break;
+            }
         }
-    }
-    let mut in_order = InOrder::new(count, answer);
-    while work.do_one() {
-        results
-            .try_iter()
-            .for_each(|(index, result)| in_order.add(index, result));
-    }
-    // The remaining hooks were started by other threads, and have deadlines.
-    while !in_order.is_complete()
-        && let Ok((index, result)) = results.recv()
-    {
-        in_order.add(index, result);
+        let mut results = results.into_iter().peekable();
+        while work.do_one() {
+            while let Some(result) = results.peek().and_then(|next| next.try_recv().ok()) {
+                answer(result);
+                results.next();
+            }
+        }
+        // The remaining hooks were started by other threads, and have deadlines.
+        results.flat_map(|next| next.recv()).for_each(answer);
     }
 }
 
 struct Work {
-    core: Arc<Core>,
-    shared: SharedFiring,
+    shared: Shared,
     /// The nesting depth of the code that started it.
     depth: usize,
-    hooks: Vec<Arc<Hook>>,
+    /// Each hook, and where its result goes.
+    hooks: Vec<(Arc<Hook>, Sender<HookResult>)>,
     /// The first hook that no thread has taken.
     next: AtomicUsize,
-    /// A channel with capacity for all results.
-    results: Sender<(usize, HookResult)>,
 }
 
 impl Work {
     /// Runs the next hook; false if none was left.
     fn do_one(&self) -> bool {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
-        let Some(hook) = self.hooks.get(index) else {
+        let Some((hook, result_to)) = self.hooks.get(index) else {
             return false;
         };
         // A result is sent in every case, since the calling thread waits for it.
-        let runner = &self.core.runner;
-        let run = || runner.run_unless_cancelled(&self.shared.firing, hook);
+        let core = &self.shared.core;
+        let run = || core.runner.run_unless_cancelled(&self.shared.firing, hook);
         let result = catch_unwind(AssertUnwindSafe(run));
-        let result = result.unwrap_or_else(|_| runner.panicked(hook));
+        let result = result.unwrap_or_else(|_| core.runner.panicked(hook));
         if self.shared.is_lent {
-            self.core.closing.note(&result);
+            core.closing.note(&result);
         }
-        let _ = self.results.try_send((index, result));
+        let _ = result_to.try_send(result);
         true
     }
 }
@@ -119,8 +108,8 @@ impl Work {
 struct Help(Arc<Work>);
 
 impl Job for Help {
-    fn cancel(&self) -> &Arc<Cancel> {
-        &self.0.shared.cancel
+    fn cancel(&self) -> Arc<Cancel> {
+        Arc::clone(&self.0.shared.cancel)
     }
 
     fn run(self: Box<Self>) {
@@ -128,36 +117,5 @@ impl Job for Help {
         while self.0.do_one() {}
     }
 
-    fn abandon(self: Box<Self>) {}
-
-    fn refuse(self: Box<Self>, _why: &Refusal) {}
-}
-
-/// Passes on results in the order of their hooks.
-struct InOrder<'a> {
-    waiting: Vec<Option<HookResult>>,
-    next: usize,
-    answer: &'a mut dyn FnMut(HookResult),
-}
-
-impl<'a> InOrder<'a> {
-    fn new(count: usize, answer: &'a mut dyn FnMut(HookResult)) -> Self {
-        Self {
-            waiting: vec![None; count],
-            next: 0,
-            answer,
-        }
-    }
-
-    fn is_complete(&self) -> bool {
-        self.next == self.waiting.len()
-    }
-
-    fn add(&mut self, index: usize, result: HookResult) {
-        self.waiting[index] = Some(result);
-        while let Some(result) = self.waiting.get_mut(self.next).and_then(Option::take) {
-            (self.answer)(result);
-            self.next += 1;
-        }
-    }
+    fn abandon(self: Box<Self>, _refused: Option<&Refusal>) {}
 }

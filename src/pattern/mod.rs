@@ -339,18 +339,6 @@ impl Segment {
             Self::OneOf(segments) => segments.iter().any(|segment| segment.matches(text)),
         }
     }
-
-    /// The names that this segment matches, if it is only a list of names.
-    pub(crate) fn literals(&self) -> Option<Vec<&str>> {
-        match self {
-            Self::Any | Self::Glob(_) => None,
-            Self::Literal(literal) => Some(vec![literal]),
-            Self::OneOf(segments) => {
-                let lists: Option<Vec<_>> = segments.iter().map(Self::literals).collect();
-                lists.map(|lists| lists.into_iter().flatten().collect())
-            }
-        }
-    }
 }
 
 /// A part of the pattern's text, with its position in the whole text, in bytes.

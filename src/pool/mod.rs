@@ -7,4 +7,4 @@ mod queue;
 mod threads;
 
 pub(crate) use queue::{Priority, Ticket};
-pub(crate) use threads::{Job, Limits, Pool, Refusal, on_pool_thread};
+pub(crate) use threads::{Job, Pool, Refusal, on_pool_thread};

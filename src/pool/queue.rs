@@ -4,6 +4,7 @@
 //! with one ordering key, only one runs at a time, and the others wait behind it. Knows nothing of threads,
 //! nor of the items.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 /// What the position of an item in the queue depends on.
@@ -15,158 +16,140 @@ pub(crate) struct Priority {
     pub(crate) ordering_key: Option<u64>,
 }
 
-/// Identifies an item in the queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Identifies an item. The ticket that compares as the smallest is the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ticket {
-    pub(crate) number: u64,
-    pub(crate) priority: Priority,
+    pub(super) is_other: bool,
+    pub(super) number: u64,
+    ordering_key: Option<u64>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Queue<T> {
-    guards: BTreeMap<u64, (Ticket, T)>,
-    others: BTreeMap<u64, (Ticket, T)>,
-    /// For each ordering key with an item that is ready or running: the items that wait behind that one.
-    waiting: HashMap<u64, BTreeMap<u64, (Ticket, T)>>,
+    /// The items that could run now.
+    ready: BTreeMap<Ticket, T>,
+    keys: HashMap<u64, Ordered<T>>,
     len: usize,
     next: u64,
 }
 
-/// An item that was taken out of its turn.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Removed<T> {
-    pub(crate) item: T,
-    /// It was the next item of its ordering key. The other items wait until [`Queue::release`] is called.
-    pub(crate) holds_key: bool,
+/// The items of one ordering key.
+#[derive(Debug)]
+struct Ordered<T> {
+    /// The number of the item that is ready or runs.
+    first: u64,
+    behind: BTreeMap<u64, (Ticket, T)>,
 }
 
-impl<T> Queue<T> {
-    pub(crate) fn new() -> Self {
+impl<T> Default for Queue<T> {
+    fn default() -> Self {
         Self {
-            guards: BTreeMap::new(),
-            others: BTreeMap::new(),
-            waiting: HashMap::new(),
+            ready: BTreeMap::new(),
+            keys: HashMap::new(),
             len: 0,
             next: 0,
         }
     }
+}
 
+impl<T> Queue<T> {
     /// The number of items that wait.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// The numbers of guards and of other items that could run now if there were enough threads.
-    pub(crate) fn ready(&self) -> (usize, usize) {
-        (self.guards.len(), self.others.len())
-    }
-
     pub(crate) fn push(&mut self, priority: Priority, item: T) -> Ticket {
+        let number = self.next;
         let ticket = Ticket {
-            number: self.next,
-            priority,
+            is_other: !priority.guard,
+            number,
+            ordering_key: priority.ordering_key,
         };
         self.next += 1;
         self.len += 1;
-        match ticket
-            .priority
-            .ordering_key
-            .and_then(|key| self.waiting.get_mut(&key))
-        {
-            Some(behind) => {
-                behind.insert(ticket.number, (ticket, item));
+        match ticket.ordering_key.map(|key| self.keys.entry(key)) {
+            Some(Entry::Occupied(mut ordered)) => {
+                ordered.get_mut().behind.insert(number, (ticket, item));
+                return ticket;
             }
-            None => {
-                if let Some(key) = ticket.priority.ordering_key {
-                    self.waiting.insert(key, BTreeMap::new());
-                }
-                self.make_ready(ticket, item);
+            Some(Entry::Vacant(free)) => {
+                let behind = BTreeMap::new();
+                free.insert(Ordered {
+                    first: number,
+                    behind,
+                });
             }
+            None => {}
         }
+        self.ready.insert(ticket, item);
         ticket
     }
 
-    /// Takes the next item: a guard; without a guard, another item if `others_may`.
+    /// Whether `pop` would return an item.
+    pub(crate) fn has_next(&self, others_may: bool) -> bool {
+        let next = self.ready.first_key_value();
+        next.is_some_and(|(ticket, _)| others_may || !ticket.is_other)
+    }
+
+    /// Takes the next item: a guard; without a guard, another item if `others_may`. Its ordering key is held
+    /// until [`Queue::release`].
     pub(crate) fn pop(&mut self, others_may: bool) -> Option<(Ticket, T)> {
-        let next = self.guards.pop_first().or_else(|| {
-            let others = others_may.then_some(&mut self.others)?;
-            others.pop_first()
-        });
-        let (_, (ticket, item)) = next?;
+        if !self.has_next(others_may) {
+            return None;
+        }
+        let next = self.ready.pop_first()?;
         self.len -= 1;
-        Some((ticket, item))
+        Some(next)
     }
 
-    pub(crate) fn contains(&self, ticket: Ticket) -> bool {
-        let side = if ticket.priority.guard {
-            &self.guards
-        } else {
-            &self.others
-        };
-        let behind = || self.waiting.get(&ticket.priority.ordering_key?);
-        side.contains_key(&ticket.number)
-            || behind().is_some_and(|behind| behind.contains_key(&ticket.number))
-    }
-
-    /// Takes an item out of its turn, if it still waits.
-    pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Removed<T>> {
-        let ready = self.side(ticket.priority.guard).remove(&ticket.number);
-        let (item, holds_key) = match ready {
-            Some((_, item)) => (item, ticket.priority.ordering_key.is_some()),
+    /// Takes an item out of its turn, if it still waits. If it was the first of its ordering key, the key is held
+    /// until [`Queue::release`].
+    pub(crate) fn take(&mut self, ticket: Ticket) -> Option<T> {
+        let item = match self.ready.remove(&ticket) {
+            Some(item) => item,
             None => {
-                let behind = self.waiting.get_mut(&ticket.priority.ordering_key?)?;
-                (behind.remove(&ticket.number)?.1, false)
+                let ordered = self.keys.get_mut(&ticket.ordering_key?)?;
+                ordered.behind.remove(&ticket.number)?.1
             }
         };
         self.len -= 1;
-        Some(Removed { item, holds_key })
+        Some(item)
     }
 
-    /// Ends the running item of this ordering key: its next item becomes ready. Returns whether there is one.
-    pub(crate) fn release(&mut self, key: u64) -> bool {
-        let Some(behind) = self.waiting.get_mut(&key) else {
-            return false;
+    /// Ends an item that was taken: the next item of its ordering key becomes ready. Has no effect if the item
+    /// does not hold its key.
+    pub(crate) fn release(&mut self, ticket: Ticket) {
+        let Some(key) = ticket.ordering_key else {
+            return;
         };
-        match behind.pop_first() {
-            Some((_, (ticket, item))) => {
-                self.make_ready(ticket, item);
-                true
+        let ordered = self.keys.get_mut(&key);
+        let Some(ordered) = ordered.filter(|it| it.first == ticket.number) else {
+            return;
+        };
+        match ordered.behind.pop_first() {
+            Some((number, (next, item))) => {
+                ordered.first = number;
+                self.ready.insert(next, item);
             }
-            None => {
-                self.waiting.remove(&key);
-                false
-            }
+            None => drop(self.keys.remove(&key)),
         }
     }
 
     /// Takes all items, oldest first.
     pub(crate) fn drain(&mut self) -> Vec<T> {
-        let behind = self.waiting.drain().flat_map(|(_, behind)| behind);
-        let mut all: Vec<_> = behind
-            .chain(std::mem::take(&mut self.guards))
-            .chain(std::mem::take(&mut self.others))
-            .collect();
         self.len = 0;
-        all.sort_unstable_by_key(|(number, _)| *number);
-        all.into_iter().map(|(_, (_, item))| item).collect()
-    }
-
-    fn make_ready(&mut self, ticket: Ticket, item: T) {
-        self.side(ticket.priority.guard)
-            .insert(ticket.number, (ticket, item));
-    }
-
-    fn side(&mut self, guard: bool) -> &mut BTreeMap<u64, (Ticket, T)> {
-        if guard {
-            &mut self.guards
-        } else {
-            &mut self.others
-        }
+        let behind = self.keys.drain().flat_map(|(_, ordered)| ordered.behind);
+        let mut all: Vec<_> = behind.map(|(_, waiting)| waiting).collect();
+        all.extend(std::mem::take(&mut self.ready));
+        all.sort_unstable_by_key(|(ticket, _)| ticket.number);
+        all.into_iter().map(|(_, item)| item).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -175,24 +158,28 @@ mod tests {
     #[derive(Default)]
     struct Model {
         waiting: Vec<Ticket>,
-        /// Items that were taken and whose ordering keys are not released yet.
-        under_way: Vec<Ticket>,
+        /// Items that were taken and not released yet, and whether each holds its ordering key.
+        under_way: Vec<(Ticket, bool)>,
     }
 
     impl Model {
         fn is_ready(&self, ticket: Ticket) -> bool {
-            let Some(key) = ticket.priority.ordering_key else {
+            let Some(key) = ticket.ordering_key else {
                 return true;
             };
-            let has_key = |other: &&Ticket| other.priority.ordering_key == Some(key);
+            let has_key = |other: &&Ticket| other.ordering_key == Some(key);
             let first = self.waiting.iter().find(has_key);
-            first == Some(&ticket) && !self.under_way.iter().any(|other| has_key(&other))
+            first == Some(&ticket)
+                && !self
+                    .under_way
+                    .iter()
+                    .any(|(other, holds)| *holds && has_key(&other))
         }
 
         fn next(&self, others_may: bool) -> Option<Ticket> {
             let ready = |guard: bool| {
                 let mut waiting = self.waiting.iter().copied();
-                waiting.find(|ticket| ticket.priority.guard == guard && self.is_ready(*ticket))
+                waiting.find(|ticket| ticket.is_other != guard && self.is_ready(*ticket))
             };
             ready(true).or_else(|| others_may.then(|| ready(false)).flatten())
         }
@@ -236,7 +223,9 @@ mod tests {
                 let popped = queue.pop(others_may);
                 assert_eq!(popped, expected.map(|ticket| (ticket, ticket.number)));
                 model.waiting.retain(|ticket| Some(*ticket) != expected);
-                model.under_way.extend(expected);
+                model
+                    .under_way
+                    .extend(expected.map(|ticket| (ticket, true)));
             }
             Step::Remove { which } => remove(queue, model, which),
             Step::End { which } => end(queue, model, which),
@@ -253,42 +242,39 @@ mod tests {
         let Some(&ticket) = model.waiting.get(which) else {
             return;
         };
-        let was_next = ticket.priority.ordering_key.is_some() && model.is_ready(ticket);
-        assert!(queue.contains(ticket));
-        let removed = queue.remove(ticket).unwrap();
-        assert_eq!((removed.item, removed.holds_key), (ticket.number, was_next));
-        assert!(!queue.contains(ticket) && queue.remove(ticket).is_none());
+        let holds_key = model.is_ready(ticket);
+        assert_eq!(queue.take(ticket), Some(ticket.number));
+        assert_eq!(queue.take(ticket), None);
         model.waiting.remove(which);
-        model.under_way.extend(was_next.then_some(ticket));
+        model.under_way.push((ticket, holds_key));
     }
 
     fn end(queue: &mut Queue<u64>, model: &mut Model, which: usize) {
-        if which >= model.under_way.len() {
-            return;
-        }
-        if let Some(key) = model.under_way.remove(which).priority.ordering_key {
-            let behind = |ticket: &Ticket| ticket.priority.ordering_key == Some(key);
-            assert_eq!(queue.release(key), model.waiting.iter().any(behind));
+        if which < model.under_way.len() {
+            let (ticket, _) = model.under_way.remove(which);
+            queue.release(ticket);
+            queue.release(ticket);
         }
     }
 
     proptest! {
         #[test]
         fn the_queue_behaves_like_its_model(steps in proptest::collection::vec(step(), 0..200)) {
-            let (mut queue, mut model) = (Queue::new(), Model::default());
+            let (mut queue, mut model) = (Queue::default(), Model::default());
             for step in steps {
                 take(&mut queue, &mut model, &step);
                 assert_eq!(queue.len(), model.waiting.len());
-                let ready = |guard| {
-                    let waiting = model.waiting.iter().filter(|ticket| ticket.priority.guard == guard);
-                    waiting.filter(|ticket| model.is_ready(**ticket)).count()
-                };
-                assert_eq!(queue.ready(), (ready(true), ready(false)));
+                for others_may in [false, true] {
+                    assert_eq!(queue.has_next(others_may), model.next(others_may).is_some());
+                }
+                let ready = model.waiting.iter().filter(|ticket| model.is_ready(**ticket));
+                assert_eq!(ready.collect::<BTreeSet<_>>(), queue.ready.keys().collect());
                 let busy = |key: &u64| {
-                    let all = model.waiting.iter().chain(&model.under_way);
-                    all.filter_map(|ticket| ticket.priority.ordering_key).any(|used| used == *key)
+                    let holding = model.under_way.iter().filter(|(_, holds)| *holds);
+                    let all = model.waiting.iter().chain(holding.map(|(ticket, _)| ticket));
+                    all.filter_map(|ticket| ticket.ordering_key).any(|used| used == *key)
                 };
-                assert!(queue.waiting.keys().all(busy), "an unused key is gone");
+                assert!(queue.keys.keys().all(busy), "an unused key is gone");
             }
         }
     }

@@ -1,35 +1,28 @@
 //! The threads that run submitted jobs.
 //!
-//! Waiting jobs are in a queue of their own. The channel carries only wakeups, at most one for each thread. So
-//! a sleeping thread holds no lock, and the first job of the queue can change until the moment it is taken.
-//! Knows nothing of what a job does.
+//! A thread starts when a job could run and no thread is idle, up to the limit, and ends when the pool is closed
+//! and no job waits. Knows nothing of what a job does.
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
-use std::{fmt, io, thread};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use std::{io, thread};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
-
-use super::queue::{Priority, Queue, Removed, Ticket};
+use super::queue::{Priority, Queue, Ticket};
 use crate::logging::warn;
 use crate::process::Cancel;
 
 /// A unit of work for a thread.
 pub(crate) trait Job: Send {
     /// The flag that ends the job early.
-    fn cancel(&self) -> &Arc<Cancel>;
+    fn cancel(&self) -> Arc<Cancel>;
 
     fn run(self: Box<Self>);
 
-    /// Drops a job that was accepted and will not run.
-    fn abandon(self: Box<Self>);
-
-    /// Rejects a job that was not accepted.
-    fn refuse(self: Box<Self>, why: &Refusal);
+    /// Ends a job that will not run: it was not accepted, or it was accepted and cancelled.
+    fn abandon(self: Box<Self>, refused: Option<&Refusal>);
 }
 
 /// Why a job was not accepted.
@@ -47,38 +40,27 @@ pub(crate) struct Pool(Arc<Shared>);
 struct Shared {
     /// The prefix of the threads' names; a number follows.
     name: &'static str,
-    limits: Limits,
-    state: Mutex<State>,
-    wakeups: Receiver<()>,
-    /// Nothing is sent. It is disconnected when the last thread has ended, which wakes all that wait.
-    ended: Receiver<Infallible>,
-}
-
-/// The limits of a pool.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
-    pub(crate) threads: usize,
-    /// The most threads that may run other jobs than guards. It is one fewer than `threads` if there are
-    /// several, so that no guard waits for another job.
-    pub(crate) others: usize,
+    threads: usize,
+    /// The most threads that may run other jobs than guards.
+    others: usize,
     /// The most jobs that may wait.
-    pub(crate) capacity: usize,
+    capacity: usize,
+    state: Mutex<State>,
+    /// Wakes the threads.
+    work: Condvar,
+    /// Wakes those that wait for the end of the threads.
+    ended: Condvar,
 }
 
+#[derive(Default)]
 struct State {
     queue: Queue<Box<dyn Job>>,
-    takes_more: bool,
+    is_closed: bool,
     threads: usize,
-    /// The number of additional threads, see `run_aside`.
-    aside: usize,
     busy: usize,
     busy_others: usize,
     /// The running jobs, by the numbers of their tickets.
     running: HashMap<u64, Arc<Cancel>>,
-    /// Without the channel the threads end: no job waits any more, and none will come.
-    waker: Option<Sender<()>>,
-    /// The sender of `ended`, which each thread holds.
-    alive: Option<Sender<Infallible>>,
 }
 
 thread_local! {
@@ -91,265 +73,180 @@ pub(crate) fn on_pool_thread() -> bool {
 }
 
 impl Pool {
-    pub(crate) fn new(name: &'static str, limits: Limits) -> Self {
-        let (waker, wakeups) = bounded(limits.threads);
-        let (alive, ended) = bounded(0);
+    /// Creates a pool with these limits: the number of threads, of those that may run other jobs than guards, and
+    /// of jobs that wait. `others` is one fewer than `threads` if no guard may wait for another job.
+    pub(crate) fn new(name: &'static str, threads: usize, others: usize, capacity: usize) -> Self {
         Self(Arc::new(Shared {
             name,
-            limits,
-            wakeups,
-            ended,
-            state: Mutex::new(State {
-                queue: Queue::new(),
-                takes_more: true,
-                threads: 0,
-                aside: 0,
-                busy: 0,
-                busy_others: 0,
-                running: HashMap::new(),
-                waker: Some(waker),
-                alive: Some(alive),
-            }),
+            threads,
+            others,
+            capacity,
+            state: Mutex::default(),
+            work: Condvar::new(),
+            ended: Condvar::new(),
         }))
     }
 
     pub(crate) fn threads(&self) -> usize {
-        self.0.limits.threads
+        self.0.threads
     }
 
-    /// Queues a job. Never blocks; starts a thread if another one is useful. A job that is not accepted has been
-    /// [refused](Job::refuse).
+    /// Queues a job. Never blocks. A job that is not accepted has been [abandoned](Job::abandon).
     pub(crate) fn submit(&self, priority: Priority, job: Box<dyn Job>) -> Result<Ticket, Refusal> {
         let mut state = self.lock();
-        let refusal = if !state.takes_more {
-            Refusal::ShutDown
-        } else if state.queue.len() >= self.0.limits.capacity {
-            Refusal::Busy
-        } else {
-            let ticket = state.queue.push(priority, job);
-            return match self.wake_thread(state) {
-                Ok(()) => Ok(ticket),
-                Err(error) => self.take_back(ticket, error),
-            };
-        };
-        drop(state);
-        job.refuse(&refusal);
-        Err(refusal)
+        if let Err(refusal) = self.admit(&mut state) {
+            drop(state);
+            job.abandon(Some(&refusal));
+            return Err(refusal);
+        }
+        let ticket = state.queue.push(priority, job);
+        self.call_thread(state);
+        Ok(ticket)
     }
 
-    /// Takes a job back because there is no thread at all. Another caller may have submitted a job meanwhile,
-    /// relying on the thread that could not be started: no thread will run that one either.
-    fn take_back(&self, ticket: Ticket, error: io::Error) -> Result<Ticket, Refusal> {
-        let refusal = Refusal::NoThread(error);
-        let mut state = self.lock();
-        if state.threads > 0 {
-            return Ok(ticket);
+    /// Checks whether one more job may wait. The first thread must start before its job is accepted.
+    fn admit(&self, state: &mut State) -> Result<(), Refusal> {
+        if state.is_closed {
+            return Err(Refusal::ShutDown);
         }
-        let own = state.queue.remove(ticket);
-        let others = state.queue.drain();
-        drop(state);
-        for job in others {
-            job.abandon();
+        if state.queue.len() >= self.0.capacity {
+            return Err(Refusal::Busy);
         }
-        // If it is gone, another caller has abandoned it, and so answered it.
-        let Some(Removed { item: job, .. }) = own else {
-            return Ok(ticket);
-        };
-        job.refuse(&refusal);
-        Err(refusal)
+        if state.threads == 0 {
+            self.start_thread(state).map_err(Refusal::NoThread)?;
+        }
+        Ok(())
     }
 
     /// Removes a job that still waits. Callers that wait for its result get a cancellation.
     pub(crate) fn withdraw(&self, ticket: Ticket) {
-        let Some(Removed { item, holds_key }) = self.lock().queue.remove(ticket) else {
-            return;
-        };
-        self.release(ticket.priority.ordering_key.filter(|_| holds_key));
-        item.abandon();
+        let job = self.lock().queue.take(ticket);
+        if let Some(job) = job {
+            self.release(ticket);
+            job.abandon(None);
+        }
     }
 
     /// Runs a waiting job at once on the calling thread, out of its turn. For a thread of a pool that must wait
     /// for the job: the jobs before it may in turn be waiting for this thread.
     pub(crate) fn run_here(&self, ticket: Ticket) {
         let mut state = self.lock();
-        let Some(Removed { item, holds_key }) = state.queue.remove(ticket) else {
+        let Some(job) = state.queue.take(ticket) else {
             return;
         };
-        state
-            .running
-            .insert(ticket.number, Arc::clone(item.cancel()));
+        state.running.insert(ticket.number, job.cancel());
         drop(state);
-        run_caught(item);
-        self.lock().running.remove(&ticket.number);
-        self.release(ticket.priority.ordering_key.filter(|_| holds_key));
-    }
-
-    /// Runs a waiting job on a separate thread, out of its turn, for a caller that must not block so long. There
-    /// are at most `Limits::threads` such threads. Returns false if no thread can be started: the job still
-    /// waits for its turn.
-    pub(crate) fn run_aside(&self, ticket: Ticket) -> bool {
-        let mut state = self.lock();
-        let Some(alive) = state.alive.clone() else {
-            return true;
-        };
-        if !state.queue.contains(ticket) {
-            return true;
-        }
-        if state.aside >= self.0.limits.threads {
-            return false;
-        }
-        state.aside += 1;
-        drop(state);
-        let pool = self.clone();
-        let work = move || {
-            ON_POOL.set(true);
-            pool.run_here(ticket);
-            pool.lock().aside -= 1;
-            drop(alive);
-        };
-        let started = self.thread_named("aside").spawn(work);
-        if started.is_err() {
-            self.lock().aside -= 1;
-        }
-        started.is_ok()
+        run_caught(job);
+        self.release(ticket);
     }
 
     /// Accepts no more jobs. Those that wait still run.
-    pub(crate) fn take_no_more(&self) {
-        let mut state = self.lock();
-        state.takes_more = false;
-        state.close_when_done();
+    pub(crate) fn close(&self) {
+        self.lock().is_closed = true;
+        self.0.work.notify_all();
     }
 
-    /// Waits until all threads have ended, or the deadline. Returns whether they have ended. They end only after
-    /// `take_no_more` or `cut`.
-    pub(crate) fn wait_for_the_end(&self, deadline: Option<Instant>) -> bool {
-        let ended = match deadline {
-            Some(deadline) => self.0.ended.recv_deadline(deadline),
-            None => self.0.ended.recv().map_err(Into::into),
-        };
-        ended == Err(RecvTimeoutError::Disconnected)
+    /// Waits for all threads of a closed pool to end, at most this time. Returns whether they have ended.
+    pub(crate) fn wait_for_the_end(&self, time: Duration) -> bool {
+        let left = |state: &mut State| state.threads > 0;
+        let waited = self.0.ended.wait_timeout_while(self.lock(), time, left);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.threads == 0
     }
 
     /// The number of threads that have not ended.
     pub(crate) fn threads_left(&self) -> usize {
-        let state = self.lock();
-        state.threads + state.aside
+        self.lock().threads
     }
 
     /// Stops all running jobs, and abandons all that wait. Never blocks.
     pub(crate) fn cut(&self) {
         let mut state = self.lock();
-        state.takes_more = false;
+        state.is_closed = true;
         let waiting = state.queue.drain();
-        state.close_when_done();
         let running: Vec<_> = state.running.values().cloned().collect();
         drop(state);
+        self.0.work.notify_all();
         for cancel in running {
             cancel.request();
         }
         for job in waiting {
-            job.abandon();
+            job.abandon(None);
         }
     }
 
-    /// Ends a job that was taken out of its turn. If it held its ordering key, the next job of the key becomes
-    /// ready.
-    fn release(&self, key: Option<u64>) {
+    /// Ends a job that was taken out of its turn.
+    fn release(&self, ticket: Ticket) {
         let mut state = self.lock();
-        let goes_on = key.is_some_and(|key| state.queue.release(key));
-        state.close_when_done();
-        if goes_on && let Err(error) = self.wake_thread(state) {
-            warn!("no thread can be started, so queued hooks wait for a running one: {error}");
+        state.running.remove(&ticket.number);
+        state.queue.release(ticket);
+        if state.is_closed {
+            // It may have been the last job for which the threads were waiting.
+            self.0.work.notify_all();
+        }
+        self.call_thread(state);
+    }
+
+    /// Wakes a thread if a job could run now, or starts one if none is idle and the limit allows it.
+    fn call_thread(&self, mut state: MutexGuard<'_, State>) {
+        let others_may = state.busy_others < self.0.others;
+        if !state.queue.has_next(others_may) {
+            return;
+        }
+        if state.threads > state.busy {
+            return self.0.work.notify_one();
+        }
+        if state.threads < self.0.threads
+            && let Err(error) = self.start_thread(&mut state)
+        {
+            drop(state);
+            warn!("cannot start another thread, so queued hooks wait for a running one: {error}");
         }
     }
 
-    /// Wakes a thread, so that it reads the queue. Starts a thread if all are busy and the limit allows one more.
-    /// An error means that there is no thread at all.
-    fn wake_thread(&self, mut state: MutexGuard<'_, State>) -> io::Result<()> {
-        let (Some(waker), Some(alive)) = (state.waker.clone(), state.alive.clone()) else {
-            return Ok(());
-        };
-        let number = state.threads;
-        let one_more = self.wants_one_more(&state);
-        state.threads += usize::from(one_more);
-        drop(state);
-        let started = if one_more {
-            self.start_thread(number, alive)
-        } else {
-            Ok(())
-        };
-        // Full: every sleeping thread has a wakeup already.
-        let _ = waker.try_send(());
-        let Err(error) = started else { return Ok(()) };
-        let mut state = self.lock();
-        state.threads -= 1;
-        let left = state.threads;
-        drop(state);
-        if left == 0 {
-            return Err(error);
-        }
-        warn!("cannot start another thread; hooks run on the {left} that there are: {error}");
+    fn start_thread(&self, state: &mut State) -> io::Result<()> {
+        let pool = self.clone();
+        let name = format!("{}-{}", self.0.name, state.threads);
+        thread::Builder::new().name(name).spawn(move || {
+            ON_POOL.set(true);
+            while let Some((ticket, job)) = pool.next() {
+                run_caught(job);
+                pool.done(ticket);
+            }
+        })?;
+        state.threads += 1;
         Ok(())
     }
 
-    fn wants_one_more(&self, state: &State) -> bool {
-        let (guards, others) = state.queue.ready();
-        let free = self.0.limits.others.saturating_sub(state.busy_others);
-        let work = state.busy + guards + others.min(free);
-        state.threads < work.min(self.0.limits.threads)
-    }
-
-    fn thread_named(&self, what: impl fmt::Display) -> thread::Builder {
-        thread::Builder::new().name(format!("{}-{what}", self.0.name))
-    }
-
-    fn start_thread(&self, number: usize, alive: Sender<Infallible>) -> io::Result<()> {
-        let pool = self.clone();
-        let work = move || {
-            ON_POOL.set(true);
-            pool.work();
-            pool.lock().threads -= 1;
-            drop(alive);
-        };
-        self.thread_named(number).spawn(work).map(drop)
-    }
-
-    fn work(&self) {
-        loop {
-            let goes_on = self.0.wakeups.recv().is_ok();
-            while let Some((ticket, job)) = self.next() {
-                run_caught(job);
-                self.done(ticket);
-            }
-            if !goes_on {
-                return;
-            }
-        }
-    }
-
+    /// Waits for a job, and takes it. Returns none at the end of the pool; the thread then counts as ended.
     fn next(&self) -> Option<(Ticket, Box<dyn Job>)> {
         let mut state = self.lock();
-        let others_may = state.busy_others < self.0.limits.others;
-        let (ticket, job) = state.queue.pop(others_may)?;
-        state.busy += 1;
-        state.busy_others += usize::from(!ticket.priority.guard);
-        state
-            .running
-            .insert(ticket.number, Arc::clone(job.cancel()));
-        state.close_when_done();
-        Some((ticket, job))
+        while !state.is_closed || state.queue.len() > 0 {
+            let others_may = state.busy_others < self.0.others;
+            if let Some((ticket, job)) = state.queue.pop(others_may) {
+                state.busy += 1;
+                state.busy_others += usize::from(ticket.is_other);
+                state.running.insert(ticket.number, job.cancel());
+                // Each thread that takes a job calls the next one.
+                self.call_thread(state);
+                return Some((ticket, job));
+            }
+            let woken = self.0.work.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+        state.threads -= 1;
+        self.0.work.notify_all();
+        self.0.ended.notify_all();
+        None
     }
 
-    /// Ends a job. The thread that calls this reads the queue again, so a job that becomes ready needs no wakeup.
+    /// Ends a job. The thread that calls this looks for the next one itself.
     fn done(&self, ticket: Ticket) {
         let mut state = self.lock();
         state.busy -= 1;
-        state.busy_others -= usize::from(!ticket.priority.guard);
+        state.busy_others -= usize::from(ticket.is_other);
         state.running.remove(&ticket.number);
-        if let Some(key) = ticket.priority.ordering_key {
-            state.queue.release(key);
-        }
+        state.queue.release(ticket);
     }
 
     /// A panic while the lock is held leaves the state consistent.
@@ -358,23 +255,7 @@ impl Pool {
     }
 }
 
-impl State {
-    /// Must be called after each change that may leave the queue empty for good.
-    fn close_when_done(&mut self) {
-        if !self.takes_more && self.queue.len() == 0 {
-            self.waker = None;
-            self.alive = None;
-        }
-    }
-}
-
 /// Runs a job. The job itself has reported a panic; the thread continues.
 fn run_caught(job: Box<dyn Job>) {
     let _ = catch_unwind(AssertUnwindSafe(|| job.run()));
-}
-
-impl fmt::Debug for Pool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.0.limits)
-    }
 }

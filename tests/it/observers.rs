@@ -156,15 +156,6 @@ fn wait_a_long_time(mut handle: HookHandle) -> Outcome {
         .expect("an outcome")
 }
 
-fn poll(mut handle: HookHandle) -> Outcome {
-    let mut outcome = None;
-    eventually("the outcome is there", || {
-        outcome = handle.try_wait();
-        outcome.is_some()
-    });
-    outcome.unwrap()
-}
-
 fn receive(handle: HookHandle) -> Outcome {
     let results = handle.into_receiver();
     let result = results.recv_timeout(Duration::from_secs(20)).unwrap();
@@ -178,7 +169,12 @@ fn receive(handle: HookHandle) -> Outcome {
 fn waiting_on_the_pool_never_deadlocks() {
     for workers in [1, 2] {
         for session in [None, Some("s1")] {
-            for wait in [HookHandle::wait, wait_a_long_time, poll, receive] {
+            for wait in [
+                HookHandle::wait,
+                wait_a_long_time,
+                pollster::block_on,
+                receive,
+            ] {
                 let nests = Nests::new(wait, session);
                 let world =
                     World::with(|builder| builder.observer(Arc::clone(&nests)).workers(workers));
@@ -421,7 +417,7 @@ fn firing_on_a_full_queue_reports_one_drop() {
     assert!(!world.executor.shutdown(Duration::ZERO).is_complete());
 }
 
-/// Fires an event in a lane for the outer one, and does not wait for it.
+/// Fires an event with an ordering key for the outer one, and receives its results later.
 #[derive(Default)]
 struct Hands {
     executor: OnceLock<HookExecutor>,
@@ -451,12 +447,12 @@ fn events_behind_an_early_one_still_run() {
     world.await_file("inner");
     let lane = FireOptions::new().ordered_by("lane");
     let mut behind = world.executor.submit(custom("behind:one"), lane).unwrap();
-    assert!(outer.wait().allowed());
     assert!(
         behind.try_wait().is_none(),
         "the one before it is still running"
     );
     world.write("go", "");
+    assert!(outer.wait().allowed());
     let outcome = behind.wait_timeout(Duration::from_secs(20));
     assert!(outcome.expect("its turn").allowed());
     let inner = hands.results.lock().unwrap().take().unwrap();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use forge_hooks::{FailureKind, FireOptions, HookResult, HookUpdate, SubmitError};
 
-use crate::support::{LONG, World, blocking_event, custom, eventually, meets};
+use crate::support::{LONG, World, blocking_event, custom, eventually, hook, meets};
 
 #[test]
 fn waiting_gives_the_outcome() {
@@ -64,6 +64,7 @@ fn results_come_as_they_are_there() {
     let mut handle = world.submit(blocking_event());
     world.await_file("second");
     assert!(handle.try_wait().is_none(), "the outcome is all or nothing");
+    assert!(handle.wait_timeout(Duration::from_millis(50)).is_none());
     let results = handle.into_receiver();
     let first = results.recv_timeout(Duration::from_secs(10)).unwrap();
     assert_eq!(first.stdout.trim(), "1");
@@ -284,6 +285,20 @@ fn dropping_a_handle_lets_the_hooks_finish() {
     let world = World::running(["echo done>done"]);
     drop(world.submit(blocking_event()));
     eventually("the hook has run", || world.path("done").exists());
+}
+
+#[test]
+fn a_dropped_handle_keeps_no_results() {
+    let world = World::new();
+    let first = Arc::new(hook("*", "exit 0"));
+    world.registry().register(Arc::clone(&first));
+    world.hook("*", &meets("second", "go"));
+    let handle = world.submit(blocking_event());
+    world.await_file("second");
+    let held = Arc::strong_count(&first);
+    drop(handle);
+    assert_eq!(Arc::strong_count(&first), held - 1);
+    world.write("go", "");
 }
 
 #[test]

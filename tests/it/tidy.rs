@@ -19,10 +19,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "hook",
         &["events", "pattern", "printable", "process", "redact"],
     ),
-    (
-        "registry",
-        &["events", "hook", "logging", "pattern", "printable"],
-    ),
+    ("registry", &["events", "hook", "logging", "printable"]),
     ("outcome", &["events", "hook", "printable", "redact"]),
     (
         "protocol",

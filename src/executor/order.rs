@@ -1,0 +1,38 @@
+//! Which hooks run on an event, and in which order.
+//!
+//! Hooks that redact a tool's output come first, then the other hooks that run one after the other, then each group
+//! of hooks that run at once. Knows how a hook's protocol wants to be run, not what the protocol is.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::events::{EventType, HookEvent};
+use crate::hook::{FailurePolicy, Hook};
+
+/// Whether the model must not see the output of a tool before this hook has processed it.
+pub(super) fn redacts(event: &HookEvent, hook: &Hook) -> bool {
+    event.event_type == EventType::ToolPostExecute && hook.on_failure() == FailurePolicy::Withhold
+}
+
+/// Puts the hooks in order. Of identical hooks that run once only the first is kept. A hook that is not approved
+/// never replaces another one, nor does one with a gate of the host, which is not checked before the hook runs.
+pub(super) fn sort_and_dedupe(event: &HookEvent, hooks: &mut Vec<Arc<Hook>>) {
+    hooks.sort_by(|one, other| {
+        let later = |hook| !redacts(event, hook);
+        (one.group(), later(one)).cmp(&(other.group(), later(other)))
+    });
+    if hooks.iter().all(|hook| hook.protocol().is_none()) {
+        return;
+    }
+    let all = std::mem::take(hooks);
+    let mut seen: HashMap<_, &Hook> = HashMap::new();
+    for hook in &all {
+        if let Some(identity) = hook.identity() {
+            if seen.get(&identity).is_some_and(|first| first.is_approved()) {
+                continue;
+            }
+            seen.insert(identity, hook);
+        }
+        hooks.push(Arc::clone(hook));
+    }
+}
