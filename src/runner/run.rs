@@ -62,6 +62,7 @@ impl Runner {
     /// Runs the hook. A panic of the engine becomes a result. Beyond the nesting limit nothing is
     /// reported to observers: an observer that fires an event at each report would never end.
     fn run(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
+        self.residents.end_idle();
         let nesting = Nesting::enter();
         let above = nesting.above();
         let is_reported = above < NESTING_LIMIT;
