@@ -8,13 +8,12 @@
 mod files;
 mod slots;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
-
 use self::files::Files;
-use self::slots::{Kept, Slot, Slots, Turn};
+use self::slots::{Kept, Slots, Turn};
 use super::ending::{Ran, without_answer};
 use crate::hook::{Failure, GateVerdict, Hook};
 use crate::outcome::{FailureKind, Residency};
@@ -41,20 +40,17 @@ const LONGEST_IDLE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(crate) struct Residents {
     slots: Slots,
-    /// Each thread that ends processes has a copy: when all are gone, the channel is disconnected.
-    ends: Mutex<Option<Sender<()>>>,
-    ended: Receiver<()>,
+    /// Each thread that ends processes has a copy.
+    ending: Arc<()>,
     /// The process id of the host. A forked copy of the host must use none of the processes.
     host: u32,
 }
 
 impl Residents {
     pub(crate) fn new() -> Self {
-        let (ends, ended) = bounded(1);
         Self {
-            slots: Slots::default(),
-            ends: Mutex::new(Some(ends)),
-            ended,
+            slots: Slots::new(),
+            ending: Arc::default(),
             host: std::process::id(),
         }
     }
@@ -66,7 +62,7 @@ impl Residents {
         if self.is_forked() {
             return None;
         }
-        let turn = match self.slots.wait(hook, spec, deadline)? {
+        let turn = match Turn::wait(self.slots.of(hook, spec)?, spec, deadline)? {
             Ok(turn) => turn,
             Err(end) => return Some(never_sent(end, started)),
         };
@@ -94,27 +90,34 @@ impl Residents {
     /// Returns the process for this event, and how it came to be. None if no more processes can be kept.
     fn process(
         &self,
-        turn: &Turn<'_>,
+        turn: &Turn,
         files: Files,
         spec: &Spec<'_>,
         deadline: Instant,
     ) -> Option<Result<(Kept, Residency), StartError>> {
+        let mut how = Residency::Started;
         if let Some(kept) = turn.take_idle() {
             if !kept.process.has_ended() && kept.files == files {
                 return Some(Ok((kept, Residency::Kept)));
             }
-            turn.note_replacement();
             self.end(vec![kept.process]);
+            how = Residency::Replaced;
         }
-        self.end(turn.take_place()?);
-        let how = turn.how_it_starts();
-        let started = start_resident(spec, deadline);
-        Some(started.map(|process| (Kept::new(process, files), how)))
+        self.end(self.slots.take_place(turn)?);
+        if turn.replaces() {
+            how = Residency::Replaced;
+        }
+        let started = start_resident(spec, deadline).map(|process| Kept {
+            process,
+            files,
+            since: Instant::now(),
+        });
+        Some(started.map(|kept| (kept, how)))
     }
 
     fn send(
         &self,
-        turn: &Turn<'_>,
+        turn: &Turn,
         mut kept: Kept,
         spec: &Spec<'_>,
         id: &str,
@@ -145,7 +148,6 @@ impl Residents {
                 if !matches!(end, End::Cancelled) {
                     turn.note_failure();
                 }
-                turn.note_replacement();
                 kept.process.kill();
                 (end, failure)
             }
@@ -163,40 +165,32 @@ impl Residents {
         }
     }
 
-    fn hand_back(&self, turn: &Turn<'_>, kept: Kept) {
+    fn hand_back(&self, turn: &Turn, kept: Kept) {
         let is_old = kept.process.events() >= MOST_EVENTS || kept.process.age() >= OLDEST;
         let unwanted = if is_old {
-            turn.note_replacement();
             Some(kept)
         } else {
-            turn.keep(kept)
+            self.slots.keep(turn, kept)
         };
         self.end(unwanted.into_iter().map(|kept| kept.process).collect());
     }
 
     /// Ends the processes that have been idle for too long, and reaps those that have ended by themselves.
     pub(super) fn end_idle(&self) {
-        let is_meant = |kept: &Kept| kept.is_idle_since(LONGEST_IDLE) || kept.process.has_ended();
-        self.end_where(|slot| slot.idle.as_ref().is_some_and(is_meant));
+        self.end(
+            self.slots
+                .take_idle(|kept| kept.since.elapsed() >= LONGEST_IDLE || kept.process.has_ended()),
+        );
     }
 
     /// Ends the processes of these hooks, given by their fingerprints. A busy process ends after its answer.
     pub(crate) fn end_of(&self, hooks: &[u64]) {
-        self.end_where(|slot| {
-            let is_meant = hooks.contains(&slot.fingerprint());
-            slot.is_retired |= is_meant;
-            is_meant
-        });
+        self.end(self.slots.remove(hooks));
     }
 
     /// Ends all idle processes. From now on hooks run for one event each.
     pub(crate) fn close(&self) {
-        self.slots.close();
-        self.end_where(|_| true);
-    }
-
-    fn end_where(&self, is_meant: impl FnMut(&mut Slot) -> bool) {
-        self.end(self.slots.take_idle_where(is_meant));
+        self.end(self.slots.close());
     }
 
     /// Ends processes on a thread of their own, since that takes up to half a second.
@@ -209,24 +203,21 @@ impl Residents {
             std::mem::forget(processes);
             return;
         }
-        let ends = self.ends().clone();
+        let ending = Arc::clone(&self.ending);
+        let thread = thread::Builder::new().name("forge-hooks-end".into());
         // If no thread can be started, the processes are dropped, and so killed.
-        let _ = std::thread::Builder::new()
-            .name("forge-hooks-end".into())
-            .spawn(move || {
-                Resident::end_all(processes);
-                drop(ends);
-            });
+        let _ = thread.spawn(move || {
+            Resident::end_all(processes);
+            drop(ending);
+        });
     }
 
     /// Waits until no process is left, except those with an event, for at most `longest`.
     pub(crate) fn wait_until_ended(&self, longest: Duration) {
-        *self.ends() = None;
-        let _ = self.ended.recv_timeout(longest);
-    }
-
-    fn ends(&self) -> MutexGuard<'_, Option<Sender<()>>> {
-        self.ends.lock().unwrap_or_else(PoisonError::into_inner)
+        let until = Instant::now() + longest;
+        while Arc::strong_count(&self.ending) > 1 && Instant::now() < until {
+            thread::sleep(Duration::from_millis(2));
+        }
     }
 
     fn is_forked(&self) -> bool {

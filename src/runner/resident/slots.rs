@@ -1,6 +1,6 @@
 //! The slots of hooks: which event has its turn, the idle process, and the recent failures.
 //!
-//! Starts and ends no process.
+//! Starts and ends no process. A slot that is not in the list any more keeps none: its hook was removed.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use super::files::Files;
 use crate::hook::Hook;
-use crate::outcome::Residency;
 use crate::process::{Cancel, End, Resident, Spec};
 
 /// The most processes that are kept at once, including busy ones.
@@ -25,45 +24,33 @@ const MANY_SLOTS: usize = 256;
 /// How often a waiting event checks for a cancellation.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A process between its events, and the files from which it was started.
+/// A process, and the files from which it was started.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) process: Resident,
     pub(super) files: Files,
-    since: Instant,
+    /// When it was started, or has answered its last event.
+    pub(super) since: Instant,
 }
 
-impl Kept {
-    pub(super) fn new(process: Resident, files: Files) -> Self {
-        Self {
-            process,
-            files,
-            since: Instant::now(),
-        }
-    }
-
-    pub(super) fn is_idle_since(&self, time: Duration) -> bool {
-        self.since.elapsed() >= time
-    }
-}
-
-/// The state of one hook in one working directory.
+/// One hook in one working directory.
 #[derive(Debug)]
 pub(super) struct Slot {
-    key: u64,
     hook: Hook,
     working_dir: PathBuf,
-    /// The events that wait, in their order.
-    waiting: VecDeque<u64>,
+    state: Mutex<State>,
     /// Signalled when another event may have its turn.
-    turns: Arc<Condvar>,
-    /// An event has its turn.
-    is_taken: bool,
+    turns: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The events in their order. The first one has its turn.
+    events: VecDeque<u64>,
+    next: u64,
     /// The event with the turn has a process, or is about to start one.
     is_busy: bool,
-    pub(super) idle: Option<Kept>,
-    /// The hook is not registered any more.
-    pub(super) is_retired: bool,
+    idle: Option<Kept>,
     /// The previous process had to be ended.
     replaces: bool,
     failures: Failures,
@@ -89,231 +76,205 @@ impl Failures {
 }
 
 impl Slot {
-    pub(super) fn fingerprint(&self) -> u64 {
-        self.hook.fingerprint()
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Compares the whole hook: another hook with the same fingerprint can be constructed.
     fn is_of(&self, hook: &Hook, spec: &Spec<'_>) -> bool {
-        !self.is_retired
-            && self.hook.fingerprint() == hook.fingerprint()
+        self.hook.fingerprint() == hook.fingerprint()
             && self.hook == *hook
             && self.hook.base_dir() == hook.base_dir()
             && self.working_dir == spec.working_dir
     }
-
-    fn is_used(&self) -> bool {
-        self.is_taken
-            || !self.waiting.is_empty()
-            || self.idle.is_some()
-            || (!self.is_retired && self.failures.are_many(Instant::now()))
-    }
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Slots(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    all: Vec<Slot>,
-    next: u64,
-    is_closed: bool,
-}
-
-impl State {
-    /// Returns the slot of an event that waits or has its turn, so that the slot is not removed.
-    fn slot(&mut self, key: u64) -> Option<&mut Slot> {
-        self.all.iter_mut().find(|slot| slot.key == key)
-    }
-
-    fn number(&mut self) -> u64 {
-        self.next += 1;
-        self.next
-    }
-
-    /// Returns the slot of a hook.
-    fn slot_of(&mut self, hook: &Hook, spec: &Spec<'_>) -> &mut Slot {
-        if let Some(at) = self.all.iter().position(|slot| slot.is_of(hook, spec)) {
-            return &mut self.all[at];
-        }
-        let many = self.all.len() >= MANY_SLOTS;
-        self.all
-            .retain(|slot| slot.is_used() || !(many || slot.is_retired));
-        let key = self.number();
-        self.all.push(Slot {
-            key,
-            hook: hook.clone(),
-            working_dir: spec.working_dir.clone(),
-            waiting: VecDeque::new(),
-            turns: Arc::default(),
-            is_taken: false,
-            is_busy: false,
-            idle: None,
-            is_retired: false,
-            replaces: false,
-            failures: Failures::default(),
-        });
-        let last = self.all.len() - 1;
-        &mut self.all[last]
-    }
-}
+/// All slots; None once no process is kept any more.
+#[derive(Debug)]
+pub(super) struct Slots(Mutex<Option<Vec<Arc<Slot>>>>);
 
 impl Slots {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn new() -> Self {
+        Self(Mutex::new(Some(Vec::new())))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Vec<Arc<Slot>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn close(&self) {
-        self.lock().is_closed = true;
+    /// Returns the slot of a hook.
+    pub(super) fn of(&self, hook: &Hook, spec: &Spec<'_>) -> Option<Arc<Slot>> {
+        let mut all = self.lock();
+        let all = all.as_mut()?;
+        if let Some(known) = all.iter().find(|slot| slot.is_of(hook, spec)) {
+            return Some(Arc::clone(known));
+        }
+        if all.len() >= MANY_SLOTS {
+            all.retain(|slot| {
+                let state = slot.lock();
+                let is_one_shot = state.failures.are_many(Instant::now());
+                Arc::strong_count(slot) > 1 || state.idle.is_some() || is_one_shot
+            });
+        }
+        let slot = Arc::new(Slot {
+            hook: hook.clone(),
+            working_dir: spec.working_dir.clone(),
+            state: Mutex::default(),
+            turns: Condvar::new(),
+        });
+        all.push(Arc::clone(&slot));
+        Some(slot)
     }
 
-    /// Waits for the event's turn, behind earlier events for the same hook. If it ends before its turn, returns how.
-    /// None: the hook must run for this event alone.
-    pub(super) fn wait(
-        &self,
-        hook: &Hook,
-        spec: &Spec<'_>,
-        deadline: Instant,
-    ) -> Option<Result<Turn<'_>, End>> {
-        let mut state = self.lock();
-        let ticket = state.number();
-        let slot = state.slot_of(hook, spec);
-        let (key, turns) = (slot.key, Arc::clone(&slot.turns));
-        slot.waiting.push_back(ticket);
-        let end = loop {
-            let now = Instant::now();
-            let is_closed = state.is_closed;
-            let slot = state.slot(key)?;
-            if is_closed || slot.failures.are_many(now) {
-                break None;
-            }
-            if !slot.is_taken && slot.waiting.front() == Some(&ticket) {
-                slot.waiting.pop_front();
-                slot.is_taken = true;
-                return Some(Ok(Turn { slots: self, key }));
-            }
-            if spec.cancel.is_some_and(Cancel::is_requested) {
-                break Some(Err(End::Cancelled));
-            }
-            if now >= deadline {
-                break Some(Err(End::TimedOut { stopped: false }));
-            }
-            let longest = (deadline - now).min(CANCEL_INTERVAL);
-            let woken = turns.wait_timeout(state, longest);
-            state = woken.unwrap_or_else(PoisonError::into_inner).0;
-        };
-        if let Some(slot) = state.slot(key) {
-            slot.waiting.retain(|waiting| *waiting != ticket);
+    /// Reserves a place for a process that will be started. Returns the processes that must be ended for that: if
+    /// all places are taken, the one that has been idle for the longest time. None: there is no place.
+    pub(super) fn take_place(&self, turn: &Turn) -> Option<Vec<Resident>> {
+        let all = self.lock();
+        let all = all.as_ref().filter(|all| turn.is_of_one(all))?;
+        let others = all.iter().filter(|slot| !Arc::ptr_eq(slot, &turn.slot));
+        let others = others.map(|slot| slot.lock());
+        let mut kept: Vec<_> = others
+            .filter(|state| state.is_busy || state.idle.is_some())
+            .collect();
+        let mut ends = Vec::new();
+        if kept.len() >= MOST {
+            let idle = kept.iter_mut().filter(|state| state.idle.is_some());
+            let longest = idle.min_by_key(|state| state.idle.as_ref().map(|kept| kept.since))?;
+            ends.extend(longest.idle.take().map(|kept| kept.process));
         }
-        turns.notify_all();
-        end
+        turn.slot.lock().is_busy = true;
+        Some(ends)
+    }
+
+    /// Keeps a process until the next event, or returns it.
+    pub(super) fn keep(&self, turn: &Turn, kept: Kept) -> Option<Kept> {
+        let all = self.lock();
+        if !all.as_ref().is_some_and(|all| turn.is_of_one(all)) {
+            return Some(kept);
+        }
+        let since = Instant::now();
+        turn.slot.lock().idle = Some(Kept { since, ..kept });
+        None
+    }
+
+    /// Takes the idle processes that are meant.
+    pub(super) fn take_idle(&self, is_meant: impl Fn(&Kept) -> bool) -> Vec<Resident> {
+        idle_of(self.lock().iter().flatten(), is_meant)
+    }
+
+    /// Removes the slots of these hooks, given by their fingerprints, and returns their idle processes.
+    pub(super) fn remove(&self, hooks: &[u64]) -> Vec<Resident> {
+        let is_meant = |slot: &mut Arc<Slot>| hooks.contains(&slot.hook.fingerprint());
+        let mut all = self.lock();
+        let removed = all.as_mut().map(|all| all.extract_if(.., is_meant));
+        let removed: Vec<_> = removed.into_iter().flatten().collect();
+        idle_of(&removed, |_| true)
+    }
+
+    /// Removes all slots for good.
+    pub(super) fn close(&self) -> Vec<Resident> {
+        idle_of(self.lock().take().iter().flatten(), |_| true)
     }
 
     /// Lets all idle processes be idle for this much longer.
     #[cfg(test)]
     pub(super) fn grow_old(&self, by: Duration) {
-        for slot in &mut self.lock().all {
-            if let Some(kept) = &mut slot.idle {
+        for slot in self.lock().iter().flatten() {
+            if let Some(kept) = &mut slot.lock().idle {
                 kept.since = kept.since.checked_sub(by).unwrap();
             }
         }
     }
-
-    /// Takes the idle processes of these slots.
-    pub(super) fn take_idle_where(
-        &self,
-        mut is_meant: impl FnMut(&mut Slot) -> bool,
-    ) -> Vec<Resident> {
-        let mut state = self.lock();
-        let meant = state.all.iter_mut().filter_map(|slot| {
-            let is_meant = is_meant(slot);
-            slot.idle.take_if(|_| is_meant)
-        });
-        meant.map(|kept| kept.process).collect()
-    }
 }
 
-/// The turn of one event. Dropping it gives the turn up.
+fn idle_of<'a>(
+    slots: impl IntoIterator<Item = &'a Arc<Slot>>,
+    is_meant: impl Fn(&Kept) -> bool,
+) -> Vec<Resident> {
+    let slots = slots.into_iter();
+    let kept = slots.filter_map(|slot| slot.lock().idle.take_if(|kept| is_meant(kept)));
+    kept.map(|kept| kept.process).collect()
+}
+
+/// The place of one event among those of its hook. Dropping it gives it up.
 #[derive(Debug)]
-pub(super) struct Turn<'a> {
-    slots: &'a Slots,
-    key: u64,
+pub(super) struct Turn {
+    slot: Arc<Slot>,
+    number: u64,
 }
 
-impl Turn<'_> {
-    fn with<T: Default>(&self, what: impl FnOnce(&mut Slot) -> T) -> T {
-        self.slots
-            .lock()
-            .slot(self.key)
-            .map(what)
-            .unwrap_or_default()
+impl Turn {
+    /// Waits behind earlier events for the same hook. If that ends before its turn, returns how. None: the hook must run
+    /// for this event alone.
+    pub(super) fn wait(
+        slot: Arc<Slot>,
+        spec: &Spec<'_>,
+        deadline: Instant,
+    ) -> Option<Result<Self, End>> {
+        let turn = Self::new(slot);
+        let mut state = turn.slot.lock();
+        loop {
+            let now = Instant::now();
+            if state.failures.are_many(now) {
+                return None;
+            }
+            if state.events.front() == Some(&turn.number) {
+                break;
+            }
+            if spec.cancel.is_some_and(Cancel::is_requested) {
+                return Some(Err(End::Cancelled));
+            }
+            if now >= deadline {
+                return Some(Err(End::TimedOut { stopped: false }));
+            }
+            let longest = (deadline - now).min(CANCEL_INTERVAL);
+            let woken = turn.slot.turns.wait_timeout(state, longest);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        drop(state);
+        Some(Ok(turn))
+    }
+
+    fn new(slot: Arc<Slot>) -> Self {
+        let mut state = slot.lock();
+        state.next += 1;
+        let number = state.next;
+        state.events.push_back(number);
+        drop(state);
+        Self { slot, number }
+    }
+
+    fn is_of_one(&self, slots: &[Arc<Slot>]) -> bool {
+        slots.iter().any(|slot| Arc::ptr_eq(slot, &self.slot))
     }
 
     /// Takes the hook's process, together with its place.
     pub(super) fn take_idle(&self) -> Option<Kept> {
-        self.with(|slot| {
-            slot.is_busy = slot.idle.is_some();
-            slot.idle.take()
-        })
+        let mut state = self.slot.lock();
+        state.is_busy = state.idle.is_some();
+        state.idle.take()
     }
 
-    /// Reserves a place for a process that will be started. Returns the processes that must be ended for that: if
-    /// all places are taken, the one that has been idle for the longest time. None: there is no place.
-    pub(super) fn take_place(&self) -> Option<Vec<Resident>> {
-        let mut state = self.slots.lock();
-        if state.is_closed {
-            return None;
-        }
-        let others = state.all.iter_mut().filter(|slot| slot.key != self.key);
-        let mut kept: Vec<_> = others
-            .filter(|slot| slot.is_busy || slot.idle.is_some())
-            .collect();
-        let mut ends = Vec::new();
-        if kept.len() >= MOST {
-            let idle = kept.iter_mut().filter(|slot| slot.idle.is_some());
-            let longest = idle.min_by_key(|slot| slot.idle.as_ref().map(|kept| kept.since))?;
-            ends.extend(longest.idle.take().map(|kept| kept.process));
-        }
-        state.slot(self.key)?.is_busy = true;
-        Some(ends)
-    }
-
-    pub(super) fn how_it_starts(&self) -> Residency {
-        match self.with(|slot| std::mem::take(&mut slot.replaces)) {
-            true => Residency::Replaced,
-            false => Residency::Started,
-        }
-    }
-
-    pub(super) fn note_replacement(&self) {
-        self.with(|slot| slot.replaces = true);
+    /// Whether the process that is started now replaces another one.
+    pub(super) fn replaces(&self) -> bool {
+        std::mem::take(&mut self.slot.lock().replaces)
     }
 
     pub(super) fn note_failure(&self) {
-        self.with(|slot| slot.failures.note(Instant::now()));
-    }
-
-    /// Keeps a process until the next event, or returns it.
-    pub(super) fn keep(&self, kept: Kept) -> Option<Kept> {
-        let mut state = self.slots.lock();
-        let is_closed = state.is_closed;
-        match state.slot(self.key) {
-            Some(slot) if !slot.is_retired && !is_closed => {
-                let since = Instant::now();
-                slot.idle = Some(Kept { since, ..kept });
-                None
-            }
-            _ => Some(kept),
-        }
+        self.slot.lock().failures.note(Instant::now());
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Turn {
     fn drop(&mut self) {
-        self.with(|slot| {
-            (slot.is_taken, slot.is_busy) = (false, false);
-            slot.turns.notify_all();
-        });
+        let mut state = self.slot.lock();
+        if state.events.front() == Some(&self.number) {
+            state.replaces |= state.is_busy && state.idle.is_none();
+            state.is_busy = false;
+        }
+        state.events.retain(|number| *number != self.number);
+        drop(state);
+        self.slot.turns.notify_all();
     }
 }
 
