@@ -62,6 +62,7 @@ fn both_waits_see_the_same_end() {
                 "{finished:?}"
             );
             assert!(!finished.output_held_open);
+            assert!(process_is_gone(finished.pid.unwrap()), "it is reaped");
         }
     }
 }
@@ -76,6 +77,7 @@ fn both_waits_keep_the_deadline() {
         for finished in both_ways(command, SHORT, b"") {
             assert!(matches!(finished.end, End::TimedOut { .. }), "{finished:?}");
             assert!(finished.duration >= SHORT);
+            assert!(process_is_gone(finished.pid.unwrap()), "it is reaped");
         }
     }
 }
