@@ -33,12 +33,8 @@ macro_rules! debug_safely {
     ($($words:tt)+) => { $crate::logging::log!($crate::logging::Level::Debug, $($words)+) };
 }
 
-macro_rules! trace_safely {
-    ($($words:tt)+) => { $crate::logging::log!($crate::logging::Level::Trace, $($words)+) };
-}
-
 // `warn` is also an attribute, so a macro cannot be exported under this name where it is defined.
 pub(crate) use {
     debug_safely as debug, error_safely as error, info_safely as info, log_at as log,
-    trace_safely as trace, warn_safely as warn,
+    warn_safely as warn,
 };

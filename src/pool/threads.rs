@@ -10,6 +10,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{io, thread};
 
+use crossbeam_channel::{Receiver, Sender, bounded};
+
 use super::queue::{Priority, Queue, Ticket};
 use crate::logging::warn;
 use crate::process::Cancel;
@@ -46,8 +48,10 @@ struct Shared {
     /// The most jobs that may wait.
     capacity: usize,
     state: Mutex<State>,
-    /// Wakes the threads.
-    work: Condvar,
+    /// Feeds the threads with calls to look into the queue, at most one for each: a channel of jobs could give guards no
+    /// priority, and keep no session in order.
+    calls: Sender<()>,
+    called: Receiver<()>,
     /// Wakes those that wait for the end of the threads.
     ended: Condvar,
 }
@@ -76,13 +80,15 @@ impl Pool {
     /// Creates a pool with these limits: the number of threads, of those that may run other jobs than guards, and
     /// of jobs that wait. `others` is one fewer than `threads` if no guard may wait for another job.
     pub(crate) fn new(name: &'static str, threads: usize, others: usize, capacity: usize) -> Self {
+        let (calls, called) = bounded(threads);
         Self(Arc::new(Shared {
             name,
             threads,
             others,
             capacity,
             state: Mutex::default(),
-            work: Condvar::new(),
+            calls,
+            called,
             ended: Condvar::new(),
         }))
     }
@@ -143,7 +149,7 @@ impl Pool {
     /// Accepts no more jobs. Those that wait still run.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
-        self.0.work.notify_all();
+        self.call_all();
     }
 
     /// Waits for all threads of a closed pool to end, at most this time. Returns whether they have ended.
@@ -166,7 +172,7 @@ impl Pool {
         let waiting = state.queue.drain();
         let running: Vec<_> = state.running.values().cloned().collect();
         drop(state);
-        self.0.work.notify_all();
+        self.call_all();
         for cancel in running {
             cancel.request();
         }
@@ -182,7 +188,7 @@ impl Pool {
         state.queue.release(ticket);
         if state.is_closed {
             // It may have been the last job for which the threads were waiting.
-            self.0.work.notify_all();
+            self.call_all();
         }
         self.call_thread(state);
     }
@@ -194,13 +200,21 @@ impl Pool {
             return;
         }
         if state.threads > state.busy {
-            return self.0.work.notify_one();
+            // A full channel has a call for each thread.
+            let _ = self.0.calls.try_send(());
+            return;
         }
         if state.threads < self.0.threads
             && let Err(error) = self.start_thread(&mut state)
         {
             drop(state);
             warn!("cannot start another thread, so queued hooks wait for a running one: {error}");
+        }
+    }
+
+    fn call_all(&self) {
+        for _ in 0..self.0.threads {
+            let _ = self.0.calls.try_send(());
         }
     }
 
@@ -231,11 +245,13 @@ impl Pool {
                 self.call_thread(state);
                 return Some((ticket, job));
             }
-            let woken = self.0.work.wait(state);
-            state = woken.unwrap_or_else(PoisonError::into_inner);
+            drop(state);
+            // Cannot fail: the pool itself has a sender.
+            let _ = self.0.called.recv();
+            state = self.lock();
         }
         state.threads -= 1;
-        self.0.work.notify_all();
+        self.call_all();
         self.0.ended.notify_all();
         None
     }

@@ -26,9 +26,7 @@ pub(crate) use capture::Captured;
 pub(crate) use environment::{Environment, Inherited};
 pub(crate) use start::{StartError, StartErrorKind, interpreter_problem};
 #[cfg(unix)]
-pub(crate) use unix::{
-    Broken, Exchange, Keeper, Resident, process_is_gone, program_of, start_resident,
-};
+pub(crate) use unix::{Broken, Exchange, Resident, process_is_gone, program_of, start_resident};
 #[cfg(windows)]
 pub(crate) use windows::{command_interpreter, process_is_gone};
 

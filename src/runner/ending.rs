@@ -3,6 +3,7 @@
 //! Knows nothing of hooks.
 
 use std::path::PathBuf;
+use std::string::FromUtf8Error;
 use std::time::Duration;
 
 use crate::hook::{Failure, FailureKind, Residency};
@@ -125,38 +126,28 @@ const NOT_EXECUTABLE: &str = if cfg!(windows) {
 /// The exit codes of a shell that does not find a command: POSIX, and `cmd`.
 const NOT_FOUND_CODES: &[i32] = if cfg!(windows) { &[127, 9009] } else { &[127] };
 
-/// Returns output as text, and also as bytes if the text does not represent all of them.
+/// Returns output as text, without byte order marks at its beginning, and also as bytes if the text does not represent
+/// all of them.
 pub(super) fn text(captured: Captured) -> (String, Option<Vec<u8>>) {
     let omitted = captured.omitted();
     if omitted > 0 {
         let (head, tail) = captured.into_parts();
         let note = format!("\n[... {omitted} bytes left out ...]\n");
-        let shown = [&head[..], note.as_bytes(), &tail].concat();
-        let text = String::from_utf8_lossy(without_bom(&shown)).into_owned();
-        return (text, Some([head, tail].concat()));
+        let shown = lossy(&[&head[..], note.as_bytes(), &tail].concat());
+        return (shown, Some([head, tail].concat()));
     }
     match String::from_utf8(captured.into_bytes()) {
         Ok(text) if !text.starts_with('\u{FEFF}') => (text, None),
-        Ok(text) => (
-            text.trim_start_matches('\u{FEFF}').to_owned(),
-            Some(text.into_bytes()),
-        ),
-        Err(error) => {
-            let bytes = error.into_bytes();
-            (
-                String::from_utf8_lossy(without_bom(&bytes)).into_owned(),
-                Some(bytes),
-            )
+        other => {
+            let bytes = other.map_or_else(FromUtf8Error::into_bytes, String::into_bytes);
+            (lossy(&bytes), Some(bytes))
         }
     }
 }
 
-/// Removes byte order marks at the beginning.
-fn without_bom(mut bytes: &[u8]) -> &[u8] {
-    while let Some(rest) = bytes.strip_prefix("\u{FEFF}".as_bytes()) {
-        bytes = rest;
-    }
-    bytes
+fn lossy(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text.trim_start_matches('\u{FEFF}').to_owned()
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Runs one hook on one event, up to its result: the command, its process, its answer, the log, the
 //! observers.
 //!
-//! Runs on the calling thread, and owns no thread. The executor decides which hooks run, and in which
-//! order.
+//! Runs on the calling thread; only the end of kept processes is awaited on another. The executor decides which
+//! hooks run, and in which order.
 
 mod direct;
 mod ending;

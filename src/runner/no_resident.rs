@@ -18,6 +18,8 @@ impl Residents {
         None
     }
 
+    pub(super) fn end_idle(&self) {}
+
     pub(crate) fn end_of(&self, _hooks: &[u64]) {}
 
     pub(crate) fn close(&self) {}

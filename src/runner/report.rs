@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use super::observer::DropReason;
 use crate::events::EventType;
 use crate::hook::Hook;
-use crate::logging::{Level, debug, error, log, trace, warn};
+use crate::logging::{Level, error, log};
 use crate::outcome::{Decision, FailureKind, HookResult};
 use crate::printable::{printable, printable_lines};
 use crate::redact::Redactor;
@@ -36,16 +36,15 @@ impl Reporter {
 
     /// Logs a warning for the author of a hook, once for each hook.
     pub(crate) fn diagnose_once(&self, hook: &Hook, words: &str) {
-        let is_new = match self.logged.lock() {
-            Ok(mut logged) => {
-                // What follows a colon differs from run to run.
-                let kind = words.split(": ").next().unwrap_or_default().to_owned();
-                logged.len() < MOST_LOGGED && logged.insert((hook.fingerprint(), kind))
-            }
-            Err(_) => false,
-        };
+        // What follows a colon differs from run to run.
+        let kind = words.split(": ").next().unwrap_or_default().to_owned();
+        let is_new = self.logged.lock().is_ok_and(|mut logged| {
+            logged.len() < MOST_LOGGED && logged.insert((hook.fingerprint(), kind))
+        });
         if is_new {
-            warn!("hook `{}`: {}", self.label(hook), self.shown(hook, words));
+            self.log(Level::Warn, hook, || {
+                format!(": {}", self.shown(hook, words))
+            });
         }
     }
 
@@ -64,81 +63,57 @@ impl Reporter {
         self.redactor.text_with(text, own)
     }
 
+    /// Logs a sentence about a hook. It is made only if the level is enabled.
+    fn log(&self, level: Level, hook: &Hook, sentence: impl FnOnce() -> String) {
+        log!(level, "hook `{}`{}", self.label(hook), sentence());
+    }
+
     pub(crate) fn start(&self, hook: &Hook, event_type: &EventType) {
-        debug!("hook `{}` starts on {event_type}", self.label(hook));
+        self.log(Level::Debug, hook, || format!(" starts on {event_type}"));
     }
 
     pub(crate) fn end(&self, result: &HookResult, event_type: &EventType, can_block: bool) {
         let hook = &result.hook;
-        let (stdout, stderr) = (result.stdout.trim_end(), result.stderr.trim_end());
-        if !stdout.is_empty() {
-            trace!(
-                "hook `{}` stdout: {}",
-                self.label(hook),
-                self.shown(hook, stdout)
-            );
-        }
-        if !stderr.is_empty() {
-            warn!(
-                "hook `{}` stderr: {}",
-                self.label(hook),
-                self.shown(hook, stderr)
-            );
+        let outputs = [
+            (Level::Trace, "stdout", result.stdout.trim_end()),
+            (Level::Warn, "stderr", result.stderr.trim_end()),
+        ];
+        for (level, name, text) in outputs {
+            if !text.is_empty() {
+                self.log(level, hook, || {
+                    format!(" {name}: {}", self.shown(hook, text))
+                });
+            }
         }
         let (code, duration) = (result.exit_code, result.duration);
-        debug!(
-            "hook `{}` ended with exit code {code} after {duration:?}",
-            self.label(hook)
-        );
+        self.log(Level::Debug, hook, || {
+            format!(" ended with exit code {code} after {duration:?}")
+        });
         if result.failure.is_some() || result.skipped.is_some() {
             self.failure(result, event_type);
-        } else if can_block && result.decision() == Decision::Block {
-            self.block(result, event_type);
+        } else if can_block && result.decision() == Decision::Block && !hook.background() {
+            // A hook that blocks by failing is logged as a failure.
+            let reason = result.reason().unwrap_or("no reason given");
+            self.log(Level::Warn, hook, || {
+                format!(" blocks {event_type}: {}", self.shown(hook, reason))
+            });
         }
-    }
-
-    /// Logs a block by the hook's answer. A hook that blocks by failing is logged as a failure.
-    fn block(&self, result: &HookResult, event_type: &EventType) {
-        let hook = &result.hook;
-        if hook.background() {
-            return;
-        }
-        let reason = result.reason().unwrap_or("no reason given");
-        warn!(
-            "hook `{}` blocks {event_type}: {}",
-            self.label(hook),
-            self.shown(hook, reason)
-        );
     }
 
     fn failure(&self, result: &HookResult, event_type: &EventType) {
         let hook = &result.hook;
-        let place = hook
-            .source()
-            .map(|source| printable(&format!(" of {source}")));
-        let place = place.unwrap_or_default();
-        let label = || self.label(hook);
-        let error = || self.shown(hook, result.error.as_deref().unwrap_or_default());
-        match result.failure {
+        let (level, what) = match result.failure {
             // Hooks that are not approved are reported once, when they are loaded.
-            None => debug!(
-                "hook `{}`{place} is skipped on {event_type}: {}",
-                label(),
-                error()
-            ),
-            Some(FailureKind::Exit | FailureKind::Cancelled) => {
-                warn!(
-                    "hook `{}`{place} failed on {event_type}: {}",
-                    label(),
-                    error()
-                );
-            }
-            Some(_) => error!(
-                "hook `{}`{place} failed on {event_type}: {}",
-                label(),
-                error()
-            ),
-        }
+            None => (Level::Debug, "is skipped"),
+            Some(FailureKind::Exit | FailureKind::Cancelled) => (Level::Warn, "failed"),
+            Some(_) => (Level::Error, "failed"),
+        };
+        self.log(level, hook, || {
+            let place = hook.source().map(|source| format!(" of {source}"));
+            let place = printable(&place.unwrap_or_default());
+            let error = self.shown(hook, result.error.as_deref().unwrap_or_default());
+            format!("{place} {what} on {event_type}: {error}")
+        });
     }
 
     /// Logs that a hook will not run. The host that submits an event gets an error; the loss of a
@@ -149,12 +124,9 @@ impl Reporter {
             _ if hook.background() => Level::Warn,
             _ => Level::Debug,
         };
-        log!(
-            level,
-            "hook `{}` does not run on {event_type}: {}",
-            self.label(hook),
-            reason.words()
-        );
+        self.log(level, hook, || {
+            format!(" does not run on {event_type}: {}", reason.words())
+        });
     }
 
     /// Logs a panic in this crate's own code.

@@ -62,6 +62,7 @@ impl Runner {
     /// Runs the hook. A panic of the engine becomes a result. Beyond the nesting limit nothing is
     /// reported to observers: an observer that fires an event at each report would never end.
     fn run(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
+        self.residents.end_idle();
         let nesting = Nesting::enter();
         let above = nesting.above();
         let is_reported = above < NESTING_LIMIT;
@@ -193,19 +194,17 @@ impl Runner {
         let mut finished = process::run(&spec);
         finished.duration += waited;
         let answer = finished.stdout.bytes();
-        let answered = match &finished.end {
-            end @ (process::End::Exited(0..126) | process::End::Signaled(_))
-                if answer.trim_ascii().is_empty() =>
-            {
-                Err(without_answer(end, &finished.stderr))
+        let why = match &finished.end {
+            end @ (process::End::Exited(0..126) | process::End::Signaled(_)) => {
+                match answer.trim_ascii() {
+                    [] => Some(without_answer(end, &finished.stderr)),
+                    answer => check_answer(answer, id).err(),
+                }
             }
-            process::End::Exited(0..126) | process::End::Signaled(_) => check_answer(&answer, id),
-            _ => Ok(()),
+            _ => None,
         };
         Ran {
-            failure: answered
-                .err()
-                .map(|why| Failure::new(FailureKind::InvalidAnswer, why)),
+            failure: why.map(|why| Failure::new(FailureKind::InvalidAnswer, why)),
             residency: Some(Residency::OneShot),
             ..Ran::new(finished)
         }

@@ -87,7 +87,7 @@ mod on_linux {
     use forge_hooks::{HookEvent, Reads};
 
     use super::from_environment;
-    use crate::support::{World, alone, eventually, hook, warm_up};
+    use crate::support::{World, alone, eventually, hook};
     use forge_hooks::FireOptions;
 
     /// A line of `/proc/self/status`, in KiB.
@@ -167,7 +167,6 @@ mod on_linux {
                 .wait();
             assert_eq!((outcome.results().len(), submitted.results().len()), (4, 4));
         };
-        warm_up();
         let files = state().0;
         fire(0);
         // The thread of the pool answers before it tidies up.

@@ -175,9 +175,6 @@ fn sigpipe_does_not_end_a_foreign_host() {
     }
 }
 
-/// `wait-timeout` panics if other code reaps its child, so this test is only for the other way of
-/// waiting. If it is used, `docs/gotchas.md` says what happens.
-#[cfg(all(target_os = "linux", not(forge_hooks_no_pidfd)))]
 #[test]
 fn a_host_that_reaps_children_gets_results() {
     if alone("hosts::a_host_that_reaps_children_gets_results") {

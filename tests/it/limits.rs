@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use forge_hooks::{FailureKind, FailurePolicy, FireOptions, HookEvent, HookResult, Reads};
 
-use crate::support::{World, alone, blocking_event, hook, run_alone, warm_up};
+use crate::support::{World, alone, blocking_event, hook, run_alone};
 
 /// Sets a soft limit of this process, which must be the test's alone, and returns what it was.
 fn limit(resource: libc::__rlimit_resource_t, soft: libc::rlim_t) -> libc::rlim_t {
@@ -38,7 +38,6 @@ fn could_not_start(result: &HookResult, words: &str) {
 #[test]
 fn too_few_descriptors_fail_one_hook() {
     if alone("limits::too_few_descriptors_fail_one_hook") {
-        warm_up();
         let world = World::running(["echo hello"]);
         let open = u64::try_from(std::fs::read_dir("/proc/self/fd").unwrap().count()).unwrap();
         // From none to nearly enough: whichever step fails, the failure is reported and nothing

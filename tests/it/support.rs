@@ -300,14 +300,6 @@ pub(crate) fn alone_with(test: &str, variables: &[(&str, &str)]) -> bool {
     is_alone
 }
 
-/// Has made what is made once for the whole process, for those who count descriptors: `wait-timeout`
-/// opens two at its first wait, which comes with a process that closes its output and goes on.
-#[cfg(target_os = "linux")]
-pub(crate) fn warm_up() {
-    let world = World::new();
-    assert!(world.one(hook("*", "exec >&- 2>&-; sleep 0.1")).success());
-}
-
 /// Runs a test in a process of its own, with what is set here.
 #[track_caller]
 pub(crate) fn run_alone(test: &str, set: impl FnOnce(&mut Command) -> &mut Command) {

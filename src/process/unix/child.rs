@@ -1,92 +1,132 @@
-//! Starts a process, and waits for its end in one of two ways.
+//! Starts a process and takes its exit status: the leader of a hook's process group, until it is reaped.
 //!
-//! On Linux a pidfd reports the end. Without a pidfd, `wait-timeout` waits in short slices. It is only the
-//! second choice: its first wait replaces the host's SIGCHLD handler permanently. With it, a host that
-//! ignores SIGCHLD crashes, and in a host that replaces the handler every wait takes too long
-//! (docs/gotchas.md).
+//! On Linux a pidfd reports its end. Without a pidfd, the process must be looked at from time to time. Nothing
+//! here handles a signal: a handler for SIGCHLD would be shared with the host (docs/gotchas.md).
 
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
-use std::process::{Child, Command};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, WaitId, WaitIdOptions};
-use wait_timeout::ChildExt;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
-/// How often a process is checked if no descriptor reports its end.
-const EXIT_INTERVAL: Duration = Duration::from_millis(5);
+use crate::process::End;
 
-/// How the end of the process is detected.
+/// Processes that could not be reaped in time: killed, but blocked in the kernel (for example by a dead
+/// network drive). The next start of a process tries to reap them again.
+static LEFTOVERS: Mutex<Vec<Child>> = Mutex::new(Vec::new());
+
+/// A process that was started here, until it is reaped. If it is dropped before that, it is killed together with
+/// its group.
 #[derive(Debug)]
-pub(super) enum ChildWait {
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
-    Pidfd(OwnedFd),
-    Slices,
+pub(super) struct Leader {
+    child: Option<Child>,
+    pid: Pid,
+    /// Readable when the process has ended.
+    pub(super) pidfd: Option<OwnedFd>,
 }
 
-impl ChildWait {
-    /// Chooses the way to wait. The process must not have been reaped.
-    pub(super) fn new(pid: Pid) -> Self {
-        #[cfg(all(target_os = "linux", not(forge_hooks_no_pidfd)))]
-        if let Ok(fd) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
-            return Self::Pidfd(fd);
+impl Leader {
+    pub(super) fn new(child: Child) -> Self {
+        let pid = Pid::from_child(&child);
+        Self {
+            child: Some(child),
+            pid,
+            pidfd: open_pidfd(pid),
         }
-        let _ = pid;
-        Self::Slices
+    }
+
+    pub(super) fn pid(&self) -> Pid {
+        self.pid
     }
 
     pub(super) fn pidfd(&self) -> Option<BorrowedFd<'_>> {
-        use std::os::fd::AsFd;
-        match self {
-            Self::Pidfd(fd) => Some(fd.as_fd()),
-            Self::Slices => None,
+        self.pidfd.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Checks whether the process has ended, without reaping it. A process that other code in the host has
+    /// reaped counts as ended.
+    pub(super) fn has_ended(&self) -> bool {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let seen = || rustix::process::waitid(WaitId::Pid(self.pid), look);
+        self.child.is_none() || !matches!(seen(), Ok(None) | Err(Errno::INTR))
+    }
+
+    /// Sends a signal to the whole group, unless the process was reaped: then another group may have its id. An
+    /// error means that the group is gone, or that all its processes now belong to another user; nothing
+    /// can be done in either case.
+    pub(super) fn signal(&self, signal: Signal) {
+        if self.child.is_some() {
+            let _ = rustix::process::kill_process_group(self.pid, signal);
         }
     }
 
-    /// How often the process must be checked. None: a descriptor reports its end.
-    pub(super) fn interval(&self) -> Option<Duration> {
-        match self {
-            Self::Pidfd(_) => None,
-            Self::Slices => Some(EXIT_INTERVAL),
+    /// Takes the exit status; the process id is free after that. The status of an ended process can be
+    /// delayed, for example when the host is traced: the tracer gets it first.
+    pub(super) fn reap(&mut self, patience: Duration) -> End {
+        let Some(mut child) = self.child.take() else {
+            return End::StatusLost;
+        };
+        let until = Instant::now() + patience;
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) => return end_of(status),
+                Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
+                // Killed, and still blocked in the kernel.
+                Ok(None) => {
+                    leave_over(child);
+                    return End::StatusLost;
+                }
+                // Other code in the host has reaped it.
+                Err(_) => return End::StatusLost,
+            }
         }
-    }
-
-    /// Waits a short time for the end, if no descriptor reports it and there is nothing else to wait for.
-    /// Returns whether the process has ended; `wait-timeout` may have reaped it then.
-    pub(super) fn wait_slice(child: &mut Child, limit: Instant) -> bool {
-        let left = limit
-            .saturating_duration_since(Instant::now())
-            .min(EXIT_INTERVAL * 2);
-        if sigchld_can_be_handled()
-            && let Ok(status) = child.wait_timeout(left)
-        {
-            return status.is_some();
-        }
-        // Without `wait-timeout`, for example if it cannot create its own descriptor.
-        let pid = Pid::from_child(child);
-        if has_ended(pid) {
-            return true;
-        }
-        std::thread::sleep(left.min(EXIT_INTERVAL));
-        has_ended(pid)
     }
 }
 
-/// Checks whether the process has ended, without reaping it. A process that other code in the host has
-/// reaped counts as ended.
-pub(super) fn has_ended(pid: Pid) -> bool {
-    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    !matches!(
-        rustix::process::waitid(WaitId::Pid(pid), look),
-        Ok(None) | Err(Errno::INTR)
-    )
+impl Drop for Leader {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+        if let Some(child) = self.child.take() {
+            leave_over(child);
+        }
+    }
 }
 
-/// Whether `wait-timeout` can be called. If SIGCHLD is ignored, the system reaps children by itself:
-/// `wait-timeout` then never returns, and crashes the host in its handler.
-pub(super) fn sigchld_can_be_handled() -> bool {
+/// None if the system has none, or refuses it.
+fn open_pidfd(pid: Pid) -> Option<OwnedFd> {
+    #[cfg(all(target_os = "linux", not(forge_hooks_no_pidfd)))]
+    return rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok();
+    #[cfg(not(all(target_os = "linux", not(forge_hooks_no_pidfd))))]
+    {
+        let _ = pid;
+        None
+    }
+}
+
+fn leave_over(child: Child) {
+    let mut leftovers = LEFTOVERS.lock().unwrap_or_else(PoisonError::into_inner);
+    leftovers.push(child);
+}
+
+pub(super) fn reap_leftovers() {
+    let mut leftovers = LEFTOVERS.lock().unwrap_or_else(PoisonError::into_inner);
+    leftovers.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
+}
+
+fn end_of(status: ExitStatus) -> End {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => End::Exited(code),
+        (None, Some(signal)) => End::Signaled(signal),
+        (None, None) => End::StatusLost,
+    }
+}
+
+/// Whether the host ignores SIGCHLD. A program that inherits this can lose the exit codes of its own children.
+pub(super) fn sigchld_is_ignored() -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: with a null pointer as the new action, this only queries the current one. The answer is
     // written to `action`, which is valid for writes; all zeros are a valid value of this plain struct.
@@ -94,33 +134,26 @@ pub(super) fn sigchld_can_be_handled() -> bool {
         libc::sigaction(libc::SIGCHLD, std::ptr::null(), action.as_mut_ptr());
         action.assume_init()
     };
-    action.sa_sigaction != libc::SIG_IGN && action.sa_flags & libc::SA_NOCLDWAIT == 0
+    action.sa_sigaction == libc::SIG_IGN || action.sa_flags & libc::SA_NOCLDWAIT != 0
 }
 
 /// Starts the process. A program that was just written can be "busy" (ETXTBSY): the child of another
 /// thread holds it open for writing between its fork and its exec. So the start is tried again.
 pub(super) fn spawn_unless_busy(command: &mut Command, deadline: Instant) -> io::Result<Child> {
     let mut pause = Duration::from_millis(1);
-    for _ in 0..5 {
+    loop {
         match command.spawn() {
-            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
-                if Instant::now() + pause >= deadline {
-                    return Err(error);
-                }
+            Err(error)
+                if error.kind() == io::ErrorKind::ExecutableFileBusy
+                    && pause <= Duration::from_millis(16)
+                    && Instant::now() + pause < deadline =>
+            {
                 std::thread::sleep(pause);
-                pause = (pause * 2).min(Duration::from_millis(20));
+                pause *= 2;
             }
             other => return other,
         }
     }
-    command.spawn()
-}
-
-/// Where a pipe cannot be created close-on-exec in one step, two threads that start processes at the same
-/// time would pass each other's pipes on to them. There, this lock allows one start at a time.
-pub(super) fn lock_where_descriptors_leak() -> Option<std::sync::MutexGuard<'static, ()>> {
-    static LOCK: Mutex<()> = Mutex::new(());
-    cfg!(target_vendor = "apple").then(|| LOCK.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Whether no process has this process id any more.

@@ -34,9 +34,8 @@ fn start_path<T>(
     start: &impl Fn(Command) -> io::Result<T>,
 ) -> Option<Result<T, StartError>> {
     let (path, args) = spec.direct.split_first()?;
-    // If a program inherits an ignored SIGCHLD, it can lose the exit codes of its own children. dash
-    // restores the default.
-    if !child::sigchld_can_be_handled() {
+    // dash restores the default.
+    if child::sigchld_is_ignored() {
         return None;
     }
     let mut command = Command::new(path);

@@ -18,55 +18,43 @@ compile_error!(
 );
 
 mod child;
-#[cfg(all(target_os = "linux", not(forge_hooks_no_pidfd)))]
-mod descendants;
-#[cfg(not(all(target_os = "linux", not(forge_hooks_no_pidfd))))]
-#[path = "no_descendants.rs"]
-mod descendants;
 mod direct;
-mod group;
 mod input;
-mod keeper;
-#[cfg(target_os = "linux")]
-mod proc;
+mod poll;
 mod program;
-mod reap;
 mod resident;
 mod spawn;
 #[cfg(test)]
 mod tests;
+#[cfg(target_os = "linux")]
+mod tree;
+#[cfg(not(target_os = "linux"))]
+#[path = "tree_elsewhere.rs"]
+mod tree;
 
-use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::process::{Child, Command};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::process::{Pid, Signal};
+use rustix::event::PollFlags;
+use rustix::process::Signal;
 
-use self::child::ChildWait;
-use self::descendants::Descendants;
-use self::input::Input;
-use self::reap::Leader;
-use super::{Captured, End, Finished, LINGER, Spec, StartError};
+use self::child::Leader;
+use self::poll::Waiter;
+use self::spawn::Rest;
+use super::{Cancel, Captured, End, Finished, LINGER, Spec, StartError};
 
 pub(crate) use self::child::process_is_gone;
-pub(crate) use self::keeper::Keeper;
 pub(crate) use self::program::program_of;
 pub(crate) use self::resident::{Broken, Exchange, Resident};
 
-/// How often a run checks for a cancellation if no pipe wakes it.
-const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
-
 pub(super) fn run(spec: &Spec<'_>, started: Instant) -> Result<Finished, StartError> {
-    direct::start(spec, |command| run_command(spec, command, started))
-}
-
-fn run_command(spec: &Spec<'_>, command: Command, started: Instant) -> io::Result<Finished> {
-    let deadline = started + spec.timeout;
-    let (child, stdin) = spawn::with_input(spec, command, deadline)?;
-    Ok(Running::new(spec, child, stdin, deadline).run_to_the_end(started))
+    direct::start(spec, |command| {
+        let deadline = started + spec.timeout;
+        let (child, stdin) = spawn::with_input(spec, command, deadline)?;
+        Ok(Running::new(spec, child, stdin, deadline).run_to_the_end(started))
+    })
 }
 
 /// Starts a kept process. It does not get `spec.stdin`.
@@ -84,25 +72,25 @@ enum Cut {
 #[derive(Clone, Copy)]
 enum Phase {
     Running,
-    Lingering { until: Instant },
-    Ending { why: Cut, kill_at: Instant },
-    Killed { why: Cut, until: Instant },
+    Lingering,
+    Ending(Cut),
+    Killed(Cut),
 }
 
 struct Running<'a> {
     spec: &'a Spec<'a>,
     leader: Leader,
-    pid: Pid,
-    wait: ChildWait,
-    stdin: Option<Input<'a>>,
+    stdin: Option<Rest<'a>>,
     stdout: Pipe,
     stderr: Pipe,
-    deadline: Instant,
     phase: Phase,
+    /// The latest end of the current phase.
+    until: Instant,
     /// Searched for when the process is asked to end.
-    descendants: Descendants,
+    outside: tree::Outside,
     /// The process has ended; it is not reaped yet.
     ended: bool,
+    waiter: Waiter,
 }
 
 /// One of the process's outputs. Without a descriptor it is at its end.
@@ -125,57 +113,36 @@ impl<'a> Running<'a> {
     fn new(
         spec: &'a Spec<'a>,
         mut child: Child,
-        stdin: Option<Input<'a>>,
+        stdin: Option<Rest<'a>>,
         deadline: Instant,
     ) -> Self {
         let pipe = |from: Option<OwnedFd>| Pipe {
             from,
             captured: Captured::with_limit(spec.output_limit),
         };
-        let pid = Pid::from_child(&child);
         Self {
             spec,
-            pid,
-            wait: ChildWait::new(pid),
             stdin,
             stdout: pipe(child.stdout.take().map(Into::into)),
             stderr: pipe(child.stderr.take().map(Into::into)),
             leader: Leader::new(child),
-            deadline,
             phase: Phase::Running,
-            descendants: Descendants::default(),
+            until: deadline,
+            outside: tree::Outside::default(),
             ended: false,
+            waiter: Waiter::new(),
         }
     }
 
     fn run_to_the_end(mut self, started: Instant) -> Finished {
         while !self.is_over() {
-            let limit = self.limit();
-            if Instant::now() >= limit {
-                if !self.limit_reached() {
-                    break;
-                }
-            } else if self.only_the_end_is_awaited() {
-                let child = self.leader.child();
-                self.ended = child.is_none_or(|child| ChildWait::wait_slice(child, limit));
-                self.heed_cancel();
-            } else {
-                self.turn(limit);
+            if Instant::now() < self.until {
+                self.turn();
+            } else if !self.limit_reached() {
+                break;
             }
         }
         self.finish(started)
-    }
-
-    /// Whether only the end of the process is left to wait for, and no descriptor reports it.
-    fn only_the_end_is_awaited(&self) -> bool {
-        self.phase_is_running()
-            && self.wait.pidfd().is_none()
-            && self.output_ended()
-            && self.stdin.is_none()
-    }
-
-    fn phase_is_running(&self) -> bool {
-        matches!(self.phase, Phase::Running)
     }
 
     fn output_ended(&self) -> bool {
@@ -183,93 +150,67 @@ impl<'a> Running<'a> {
     }
 
     fn is_over(&mut self) -> bool {
-        match self.phase {
-            Phase::Running | Phase::Lingering { .. } | Phase::Killed { .. } => {
-                self.ended && self.output_ended()
+        // Processes that the hook has left behind get the grace period too. Once all are gone, only their
+        // output is left to read.
+        if let Phase::Ending(why) = self.phase {
+            if !self.ended || !self.tree_is_gone() {
+                return false;
             }
-            // Processes that the hook has left behind get the grace period too. Once all are gone, only their
-            // output is left to read.
-            Phase::Ending { .. } => {
-                if !self.ended || !self.tree_is_gone() {
-                    return false;
-                }
-                self.force();
-                self.output_ended()
-            }
+            self.force(why);
         }
+        self.ended && self.output_ended()
     }
 
     /// Checks the descendants first: to check the group, all of `/proc` must be read.
-    fn tree_is_gone(&mut self) -> bool {
-        self.descendants.are_gone() && group::is_gone(self.pid)
-    }
-
-    /// The latest end of the current phase.
-    fn limit(&self) -> Instant {
-        match self.phase {
-            Phase::Running => self.deadline,
-            Phase::Ending { kill_at, .. } => kill_at,
-            Phase::Lingering { until } | Phase::Killed { until, .. } => until,
-        }
+    fn tree_is_gone(&self) -> bool {
+        self.outside.is_gone() && tree::group_is_gone(self.leader.pid())
     }
 
     /// Enters the next phase. Returns false if this was the last one.
     fn limit_reached(&mut self) -> bool {
         match self.phase {
+            // A last check: the process may have ended since the previous turn.
+            Phase::Running if self.leader.has_ended() => self.note_end(),
             Phase::Running => {
-                // A last check: the process may have ended since the previous turn.
-                if child::has_ended(self.pid) {
-                    self.note_end();
-                } else {
-                    let stopped = group::is_stopped(self.pid);
-                    self.begin_to_end(Cut::TimedOut { stopped });
-                }
-                true
+                let stopped = tree::group_is_stopped(self.leader.pid());
+                self.begin_to_end(Cut::TimedOut { stopped });
             }
-            Phase::Lingering { .. } | Phase::Killed { .. } => false,
-            Phase::Ending { .. } => {
+            Phase::Ending(why) => {
                 // The process may have started others during the grace period.
-                self.descendants.find(self.pid);
-                self.force();
-                true
+                self.outside.find(self.leader.pid());
+                self.force(why);
             }
+            Phase::Lingering | Phase::Killed(_) => return false,
         }
+        true
+    }
+
+    fn enter(&mut self, phase: Phase, longest: Duration) {
+        self.phase = phase;
+        self.until = Instant::now() + longest;
     }
 
     /// Ends the grace period. Harmless if no process is left: the unreaped leader keeps the group's id.
-    fn force(&mut self) {
-        if let Phase::Ending { why, .. } = self.phase {
-            group::signal(self.pid, Signal::KILL);
-            self.descendants.signal(&[Signal::KILL]);
-            let until = Instant::now() + LINGER;
-            self.phase = Phase::Killed { why, until };
-        }
+    fn force(&mut self, why: Cut) {
+        self.leader.signal(Signal::KILL);
+        self.outside.signal(&[Signal::KILL]);
+        self.enter(Phase::Killed(why), LINGER);
     }
 
     /// Signals the group first: a shell whose child has ended would run its next command.
     fn begin_to_end(&mut self, why: Cut) {
-        self.descendants.find(self.pid);
-        group::signal(self.pid, Signal::TERM);
+        self.outside.find(self.leader.pid());
+        self.leader.signal(Signal::TERM);
         // A stopped process handles TERM only after it is continued.
-        group::signal(self.pid, Signal::CONT);
-        self.descendants.signal(&[Signal::TERM, Signal::CONT]);
-        self.phase = Phase::Ending {
-            why,
-            kill_at: Instant::now() + self.spec.kill_grace,
-        };
-    }
-
-    fn heed_cancel(&mut self) {
-        let cancelled = self.spec.cancel.is_some_and(super::Cancel::is_requested);
-        if cancelled && !self.ended && self.phase_is_running() {
-            self.begin_to_end(Cut::Cancelled);
-        }
+        self.leader.signal(Signal::CONT);
+        self.outside.signal(&[Signal::TERM, Signal::CONT]);
+        self.enter(Phase::Ending(why), self.spec.kill_grace);
     }
 
     /// Waits until a source is ready or the limit is reached, and handles it.
-    fn turn(&mut self, limit: Instant) {
-        let ready = self.poll(limit);
-        let mut ended = self.wait.pidfd().is_none() && child::has_ended(self.pid);
+    fn turn(&mut self) {
+        let ready = self.wait();
+        let mut ended = self.leader.pidfd().is_none() && self.leader.has_ended();
         for source in ready {
             match source {
                 Source::Stdin => self.write_stdin(),
@@ -282,103 +223,68 @@ impl<'a> Running<'a> {
         if ended {
             self.note_end();
         }
-        self.heed_cancel();
+        let cancelled = self.spec.cancel.is_some_and(Cancel::is_requested);
+        if cancelled && !self.ended && matches!(self.phase, Phase::Running) {
+            self.begin_to_end(Cut::Cancelled);
+        }
     }
 
     /// Records that the process has ended. Its output may still be in the pipes, and others may still write.
     fn note_end(&mut self) {
         self.ended = true;
         self.stdin = None;
-        if self.phase_is_running() && !self.output_ended() {
-            self.phase = Phase::Lingering {
-                until: Instant::now() + LINGER,
-            };
+        if matches!(self.phase, Phase::Running) && !self.output_ended() {
+            self.enter(Phase::Lingering, LINGER);
         }
     }
 
     fn write_stdin(&mut self) {
-        if self.stdin.as_mut().is_some_and(Input::write_some) {
-            self.stdin = None;
-        }
-    }
-
-    fn poll(&self, limit: Instant) -> Vec<Source> {
-        let sources = self.sources();
-        let left = limit.saturating_duration_since(Instant::now());
-        let timeout = Timespec::try_from(left.min(self.longest_turn())).ok();
-        let mut fds = Vec::with_capacity(sources.len());
-        for (source, fd) in &sources {
-            let flags = match source {
-                Source::Stdin => PollFlags::OUT,
-                _ => PollFlags::IN,
-            };
-            fds.push(PollFd::from_borrowed_fd(*fd, flags));
-        }
-        // An error is EINTR or ENOMEM: the next turn tries again, and the limit still applies.
-        if rustix::event::poll(&mut fds, timeout.as_ref()).is_err() {
-            return Vec::new();
-        }
-        let ready = sources
-            .iter()
-            .zip(&fds)
-            .filter(|(_, fd)| !fd.revents().is_empty());
-        ready.map(|((source, _), _)| *source).collect()
-    }
-
-    /// The sources to wait for. The end of the process comes last, so that its output is read first.
-    fn sources(&self) -> Vec<(Source, BorrowedFd<'_>)> {
-        let stdin = self.stdin.as_ref().map(AsFd::as_fd);
-        let stdout = self.stdout.from.as_ref().map(AsFd::as_fd);
-        let stderr = self.stderr.from.as_ref().map(AsFd::as_fd);
-        let cancel = self.spec.cancel.filter(|_| self.phase_is_running());
-        let pidfd = self.wait.pidfd().filter(|_| !self.ended);
-        let all = [
-            (Source::Stdin, stdin),
-            (Source::Stdout, stdout),
-            (Source::Stderr, stderr),
-            (Source::Cancel, cancel.and_then(super::Cancel::wake)),
-            (Source::Exit, pidfd),
-        ];
-        let present = |(source, fd): (Source, Option<_>)| Some((source, fd?));
-        all.into_iter().filter_map(present).collect()
-    }
-
-    /// The longest time a turn may take if something must be checked that no descriptor reports.
-    fn longest_turn(&self) -> Duration {
-        let unheard = match self.phase {
-            Phase::Running => {
-                let cancel = self.spec.cancel.filter(|cancel| cancel.wake().is_none());
-                cancel.map(|_| CANCEL_INTERVAL)
+        if let Some((to, left)) = &mut self.stdin {
+            *left = input::write_some(to, left);
+            if left.is_empty() {
+                self.stdin = None;
             }
-            // Whether the group is gone can only be polled.
-            Phase::Ending { .. } => Some(group::LOOK_INTERVAL),
-            Phase::Lingering { .. } | Phase::Killed { .. } => None,
-        };
-        let exit = if self.ended {
-            None
-        } else {
-            self.wait.interval()
-        };
-        [unheard, exit]
-            .into_iter()
-            .flatten()
-            .min()
-            .unwrap_or(Duration::MAX)
+        }
+    }
+
+    /// Waits for the sources. The end of the process comes last, so that its output is read first.
+    fn wait(&mut self) -> Vec<Source> {
+        let is_running = matches!(self.phase, Phase::Running);
+        let cancel = self.spec.cancel.filter(|_| is_running);
+        let wake = cancel.and_then(Cancel::wake);
+        let stdin = self.stdin.as_ref().map(|(to, _)| to.as_fd());
+        let exit = self.leader.pidfd().filter(|_| !self.ended);
+        let sources = [
+            (Source::Stdin, stdin, PollFlags::OUT),
+            (Source::Stdout, self.stdout.fd(), PollFlags::IN),
+            (Source::Stderr, self.stderr.fd(), PollFlags::IN),
+            (Source::Cancel, wake, PollFlags::IN),
+            (Source::Exit, exit, PollFlags::IN),
+        ];
+        let sources = sources.into_iter();
+        let sources: Vec<_> = sources
+            .filter_map(|(name, fd, flags)| Some((name, fd?, flags)))
+            .collect();
+        // No descriptor reports that the group is gone.
+        let looks = (!self.ended && exit.is_none())
+            || (cancel.is_some() && wake.is_none())
+            || matches!(self.phase, Phase::Ending(_));
+        let left = self.until.saturating_duration_since(Instant::now());
+        self.waiter.wait(&sources, left, looks)
     }
 
     fn finish(mut self, started: Instant) -> Finished {
-        let pid = self.pid.as_raw_nonzero().get().unsigned_abs();
+        let pid = self.leader.pid().as_raw_nonzero().get().unsigned_abs();
         let output_held_open = self.ended && !self.output_ended();
         let patience = if self.ended { LINGER } else { Duration::ZERO };
-        let status = self.leader.reap(self.wait.pidfd(), patience);
+        let status = self.leader.reap(patience);
         let end = match self.phase {
-            Phase::Running | Phase::Lingering { .. } => status,
-            Phase::Ending { why, .. } | Phase::Killed { why, .. } => match why {
-                Cut::TimedOut { stopped } => End::TimedOut { stopped },
-                Cut::Cancelled => End::Cancelled,
-            },
+            Phase::Running | Phase::Lingering => status,
+            Phase::Ending(Cut::TimedOut { stopped }) | Phase::Killed(Cut::TimedOut { stopped }) => {
+                End::TimedOut { stopped }
+            }
+            Phase::Ending(Cut::Cancelled) | Phase::Killed(Cut::Cancelled) => End::Cancelled,
         };
-        self.stdin = None;
         Finished {
             end,
             stdout: self.stdout.captured,
@@ -391,6 +297,10 @@ impl<'a> Running<'a> {
 }
 
 impl Pipe {
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.from.as_ref().map(AsFd::as_fd)
+    }
+
     /// Reads what is available. Must only be called after `poll` has reported data: the descriptor is
     /// blocking. No other thread reads from it.
     fn read(&mut self) {

@@ -24,21 +24,21 @@ fn both_ways(command: &str, timeout: Duration, stdin: &[u8]) -> [Finished; 2] {
         stdin: Some(stdin),
         ..spec(command, timeout)
     };
-    [false, true].map(|slices| run_in(&spec, slices))
+    [false, true].map(|without| run_in(&spec, without))
 }
 
-fn run_in(spec: &Spec<'_>, slices: bool) -> Finished {
+fn run_in(spec: &Spec<'_>, without: bool) -> Finished {
     let started = Instant::now();
     let deadline = started + spec.timeout;
     let (child, input) = start(spec, deadline);
     let mut running = Running::new(spec, child, input, deadline);
-    if slices {
-        running.wait = ChildWait::Slices;
+    if without {
+        running.leader.pidfd = None;
     }
     running.run_to_the_end(started)
 }
 
-fn start<'a>(spec: &Spec<'a>, deadline: Instant) -> (Child, Option<Input<'a>>) {
+fn start<'a>(spec: &Spec<'a>, deadline: Instant) -> (Child, Option<Rest<'a>>) {
     let command = spawn::command(spec, &spec.program);
     spawn::with_input(spec, command, deadline).unwrap()
 }
@@ -62,6 +62,7 @@ fn both_waits_see_the_same_end() {
                 "{finished:?}"
             );
             assert!(!finished.output_held_open);
+            assert!(process_is_gone(finished.pid.unwrap()), "it is reaped");
         }
     }
 }
@@ -76,6 +77,7 @@ fn both_waits_keep_the_deadline() {
         for finished in both_ways(command, SHORT, b"") {
             assert!(matches!(finished.end, End::TimedOut { .. }), "{finished:?}");
             assert!(finished.duration >= SHORT);
+            assert!(process_is_gone(finished.pid.unwrap()), "it is reaped");
         }
     }
 }
@@ -91,7 +93,7 @@ fn both_waits_spare_background_processes() {
 
 #[test]
 fn both_waits_see_a_cancellation() {
-    for (slices, command) in [
+    for (without, command) in [
         (false, "sleep 30"),
         (true, "sleep 30"),
         (false, "exec >&- 2>&-; sleep 30"),
@@ -103,7 +105,7 @@ fn both_waits_see_a_cancellation() {
             ..spec(command, LONG)
         };
         let finished = std::thread::scope(|scope| {
-            let run = scope.spawn(|| run_in(&spec, slices));
+            let run = scope.spawn(|| run_in(&spec, without));
             std::thread::sleep(Duration::from_millis(20));
             cancel.request();
             run.join().unwrap()
@@ -121,7 +123,7 @@ fn dropping_a_run_kills_its_process() {
     let patience = Instant::now() + Duration::from_secs(10);
     while !process_is_gone(pid) {
         assert!(Instant::now() < patience, "it is still alive");
-        reap::reap_leftovers();
+        child::reap_leftovers();
     }
 }
 

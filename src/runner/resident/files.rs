@@ -25,14 +25,8 @@ pub(super) struct Files {
     files: Vec<(PathBuf, Option<Stamp>)>,
 }
 
-#[derive(Debug, PartialEq)]
-struct Stamp {
-    device: u64,
-    inode: u64,
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
+/// Device, inode and size, and when it was modified and changed.
+type Stamp = ([u64; 3], [i64; 4]);
 
 impl Files {
     /// Returns the stamps of the program, of each word of the command that could be a file, and of the hook's
@@ -132,12 +126,14 @@ fn builds_names(hook: &Hook) -> bool {
 
 fn stamped(path: PathBuf) -> (PathBuf, Option<Stamp>) {
     let found = path.metadata().ok().filter(Metadata::is_file);
-    let stamp = found.map(|found| Stamp {
-        device: found.dev(),
-        inode: found.ino(),
-        size: found.size(),
-        modified: (found.mtime(), found.mtime_nsec()),
-        changed: (found.ctime(), found.ctime_nsec()),
+    let stamp = found.map(|found| {
+        let times = [
+            found.mtime(),
+            found.mtime_nsec(),
+            found.ctime(),
+            found.ctime_nsec(),
+        ];
+        ([found.dev(), found.ino(), found.size()], times)
     });
     (path, stamp)
 }

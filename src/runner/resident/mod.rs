@@ -1,23 +1,24 @@
-//! Hooks with a kept process: which event has its turn, whether the process can still be used, and when the
-//! hook runs without one.
+//! Hooks with a kept process: which process gets an event, whether it can still be used, and when the hook runs
+//! without one.
 //!
 //! A process handles one event at a time; an event waits for it no longer than the hook's timeout. Nothing is
-//! tried twice: an event that has reached a process is never sent to another one.
+//! tried twice: an event that has reached a process is never sent to another one. Knows slots (`slots.rs`) and
+//! processes, not how a line is sent.
 
 mod files;
-mod slot;
+mod slots;
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use self::files::Files;
-use self::slot::{Slot, Turn};
+use self::slots::{Kept, Slots, Turn};
 use super::ending::{Ran, without_answer};
 use crate::hook::{Failure, GateVerdict, Hook};
 use crate::outcome::{FailureKind, Residency};
 use crate::process::{
-    Broken, Captured, End, Exchange, Finished, Keeper, Resident, Spec, StartError, start_resident,
+    Broken, Captured, End, Exchange, Finished, Resident, Spec, StartError, start_resident,
 };
 use crate::protocol::check_answer;
 
@@ -32,46 +33,24 @@ const NO_EXIT: End = End::Exited(-1);
 const MOST_EVENTS: u32 = 1000;
 const OLDEST: Duration = Duration::from_secs(60 * 60);
 
-/// With this number of slots, those without any state are removed.
-const MANY_SLOTS: usize = 256;
+/// A process is ended after this time without an event.
+const LONGEST_IDLE: Duration = Duration::from_secs(60);
 
-/// The kept processes of an executor's hooks.
+/// The kept processes of an executor's hooks. Dropping it ends them, without waiting for their end.
 #[derive(Debug)]
 pub(crate) struct Residents {
-    keeper: Keeper,
-    slots: Mutex<Slots>,
-    /// The process id of the host. In a forked copy of the host, hooks run without a kept process.
+    slots: Slots,
+    /// Each thread that ends processes has a copy.
+    ending: Arc<()>,
+    /// The process id of the host. A forked copy of the host must use none of the processes.
     host: u32,
-}
-
-#[derive(Debug, Default)]
-struct Slots {
-    next: u64,
-    known: Vec<Known>,
-}
-
-/// The slot of a hook. It is found by the whole hook: another hook with the same fingerprint can be constructed.
-#[derive(Debug)]
-struct Known {
-    hook: Hook,
-    working_dir: PathBuf,
-    slot: Arc<Slot>,
-}
-
-impl Known {
-    fn is_of(&self, hook: &Hook, working_dir: &Path) -> bool {
-        self.hook.fingerprint() == hook.fingerprint()
-            && self.hook == *hook
-            && self.hook.base_dir() == hook.base_dir()
-            && self.working_dir == working_dir
-    }
 }
 
 impl Residents {
     pub(crate) fn new() -> Self {
         Self {
-            keeper: Keeper::default(),
-            slots: Mutex::default(),
+            slots: Slots::new(),
+            ending: Arc::default(),
             host: std::process::id(),
         }
     }
@@ -79,20 +58,15 @@ impl Residents {
     /// Sends the event in `spec.stdin` to the hook's process. None: the hook must run for this event alone.
     pub(super) fn exchange(&self, hook: &Hook, spec: &Spec<'_>, id: &str) -> Option<Ran> {
         let started = Instant::now();
-        if self.host != std::process::id() {
-            return None;
-        }
-        let slot = self.slot_of(hook, spec);
-        if slot.is_degraded(started) {
-            return None;
-        }
         let deadline = started + spec.timeout;
-        let turn = match slot.wait(deadline, spec.cancel) {
+        if self.is_forked() {
+            return None;
+        }
+        let turn = match Turn::wait(self.slots.of(hook, spec)?, spec, deadline)? {
             Ok(turn) => turn,
             Err(end) => return Some(never_sent(end, started)),
         };
-        // Things may have changed while the event waited: the approval may be lost, or the event before it may
-        // have been the third failure.
+        // The approval may have been lost while the event waited.
         if let Some(why) = lost_approval(hook) {
             self.end_of(&[hook.fingerprint()]);
             return Some(Ran {
@@ -100,60 +74,57 @@ impl Residents {
                 ..never_sent(NO_EXIT, started)
             });
         }
-        if slot.is_degraded(Instant::now()) {
-            return None;
-        }
         let files = Files::of(hook, spec)?;
-        let (process, how) = match self.process(&turn, files, spec, deadline)? {
-            Ok(process) => process,
+        Some(match self.process(&turn, files, spec, deadline)? {
+            Ok((kept, how)) => Ran {
+                residency: Some(how),
+                ..self.send(&turn, kept, spec, id, started)
+            },
             Err(error) => {
-                slot.note_failure(Instant::now());
-                return Some(never_sent(End::NotStarted(error), started));
+                turn.note_failure();
+                never_sent(End::NotStarted(error), started)
             }
-        };
-        Some(Ran {
-            residency: Some(how),
-            ..self.send(&turn, process, spec, id, started)
         })
     }
 
     /// Returns the process for this event, and how it came to be. None if no more processes can be kept.
     fn process(
         &self,
-        turn: &Turn<'_>,
+        turn: &Turn,
         files: Files,
         spec: &Spec<'_>,
         deadline: Instant,
-    ) -> Option<Result<(Resident, Residency), StartError>> {
-        let slot = turn.slot();
-        if let Some(process) = self.keeper.take(slot.key) {
-            if process.is_usable() && slot.started_from(&files) {
-                return Some(Ok((process, Residency::Kept)));
+    ) -> Option<Result<(Kept, Residency), StartError>> {
+        let mut how = Residency::Started;
+        if let Some(kept) = turn.take_idle() {
+            if !kept.process.has_ended() && kept.files == files {
+                return Some(Ok((kept, Residency::Kept)));
             }
-            slot.note_replacement();
-            self.keeper.end(process);
+            self.end(vec![kept.process]);
+            how = Residency::Replaced;
         }
-        if !self.keeper.take_place() {
-            return None;
+        self.end(self.slots.take_place(turn)?);
+        if turn.replaces() {
+            how = Residency::Replaced;
         }
-        let how = slot.start(files);
-        let started = start_resident(spec, deadline);
-        if started.is_err() {
-            self.keeper.give_up_place();
-        }
-        Some(started.map(|process| (process, how)))
+        let started = start_resident(spec, deadline).map(|process| Kept {
+            process,
+            files,
+            since: Instant::now(),
+        });
+        Some(started.map(|kept| (kept, how)))
     }
 
     fn send(
         &self,
-        turn: &Turn<'_>,
-        mut process: Resident,
+        turn: &Turn,
+        mut kept: Kept,
         spec: &Spec<'_>,
         id: &str,
         started: Instant,
     ) -> Ran {
-        let pid = process.pid();
-        let (answer, stderr) = process.exchange(&Exchange {
+        let pid = kept.process.pid();
+        let (answer, stderr) = kept.process.exchange(&Exchange {
             line: spec.stdin.unwrap_or_default(),
             deadline: started + spec.timeout,
             cancel: spec.cancel,
@@ -166,28 +137,26 @@ impl Residents {
                 Ok(()) => Ok(line),
                 Err(why) => Err((NO_EXIT, Some(invalid(why)))),
             });
-        let slot = turn.slot();
-        let (end, failure, stdout) = match checked {
+        let mut stdout = Captured::with_limit(LONGEST_ANSWER);
+        let (end, failure) = match checked {
             Ok(line) => {
-                self.hand_back(slot, process);
-                (End::Exited(0), None, line)
+                stdout.push(&line);
+                self.hand_back(turn, kept);
+                (End::Exited(0), None)
             }
             Err((end, failure)) => {
                 if !matches!(end, End::Cancelled) {
-                    slot.note_failure(Instant::now());
+                    turn.note_failure();
                 }
-                slot.note_replacement();
-                self.keeper.cut(process);
-                (end, failure, Vec::new())
+                kept.process.kill();
+                (end, failure)
             }
         };
-        let mut captured = Captured::with_limit(LONGEST_ANSWER);
-        captured.push(&stdout);
         Ran {
             failure,
             ..Ran::new(Finished {
                 end,
-                stdout: captured,
+                stdout,
                 stderr,
                 pid: Some(pid),
                 duration: started.elapsed(),
@@ -196,63 +165,69 @@ impl Residents {
         }
     }
 
-    fn hand_back(&self, slot: &Slot, process: Resident) {
-        let is_good = process.events() < MOST_EVENTS && process.age() < OLDEST;
-        if is_good && !slot.is_retired() {
-            self.keeper.keep(slot.key, process);
+    fn hand_back(&self, turn: &Turn, kept: Kept) {
+        let is_old = kept.process.events() >= MOST_EVENTS || kept.process.age() >= OLDEST;
+        let unwanted = if is_old {
+            Some(kept)
         } else {
-            slot.note_replacement();
-            self.keeper.end(process);
-        }
+            self.slots.keep(turn, kept)
+        };
+        self.end(unwanted.into_iter().map(|kept| kept.process).collect());
     }
 
-    fn slot_of(&self, hook: &Hook, spec: &Spec<'_>) -> Arc<Slot> {
-        let mut slots = self.lock();
-        let mut known = slots.known.iter();
-        if let Some(known) = known.find(|known| known.is_of(hook, &spec.working_dir)) {
-            return Arc::clone(&known.slot);
-        }
-        if slots.known.len() >= MANY_SLOTS {
-            let now = Instant::now();
-            slots.known.retain(|Known { slot, .. }| {
-                Arc::strong_count(slot) > 1 || self.keeper.has(slot.key) || slot.is_degraded(now)
-            });
-        }
-        slots.next += 1;
-        let slot = Arc::new(Slot::new(slots.next));
-        slots.known.push(Known {
-            hook: hook.clone(),
-            working_dir: spec.working_dir.clone(),
-            slot: Arc::clone(&slot),
-        });
-        slot
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Slots> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Ends the processes that have been idle for too long, and reaps those that have ended by themselves.
+    pub(super) fn end_idle(&self) {
+        self.end(
+            self.slots
+                .take_idle(|kept| kept.since.elapsed() >= LONGEST_IDLE || kept.process.has_ended()),
+        );
     }
 
     /// Ends the processes of these hooks, given by their fingerprints. A busy process ends after its answer.
     pub(crate) fn end_of(&self, hooks: &[u64]) {
-        let mut slots = self.lock();
-        let is_meant = |known: &mut Known| hooks.contains(&known.hook.fingerprint());
-        let gone: Vec<_> = slots.known.extract_if(.., is_meant).collect();
-        drop(slots);
-        let keys: Vec<_> = gone.iter().map(|known| known.slot.key).collect();
-        gone.iter().for_each(|known| known.slot.retire());
-        if !keys.is_empty() {
-            self.keeper.end_where(|key| keys.contains(&key));
-        }
+        self.end(self.slots.remove(hooks));
     }
 
     /// Ends all idle processes. From now on hooks run for one event each.
     pub(crate) fn close(&self) {
-        self.keeper.close();
+        self.end(self.slots.close());
     }
 
-    /// Waits until no process is left, for at most `longest`.
+    /// Ends processes on a thread of their own, since that takes up to half a second.
+    fn end(&self, processes: Vec<Resident>) {
+        if processes.is_empty() {
+            return;
+        }
+        if self.is_forked() {
+            // They belong to the original: dropping them would kill them.
+            std::mem::forget(processes);
+            return;
+        }
+        let ending = Arc::clone(&self.ending);
+        let thread = thread::Builder::new().name("forge-hooks-end".into());
+        // If no thread can be started, the processes are dropped, and so killed.
+        let _ = thread.spawn(move || {
+            Resident::end_all(processes);
+            drop(ending);
+        });
+    }
+
+    /// Waits until no process is left, except those with an event, for at most `longest`.
     pub(crate) fn wait_until_ended(&self, longest: Duration) {
-        self.keeper.wait_until_empty(longest);
+        let until = Instant::now() + longest;
+        while Arc::strong_count(&self.ending) > 1 && Instant::now() < until {
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn is_forked(&self) -> bool {
+        self.host != std::process::id()
+    }
+}
+
+impl Drop for Residents {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
@@ -275,20 +250,67 @@ fn invalid(why: impl Into<String>) -> Failure {
 
 /// Returns how the exchange ended, and the failure if the end alone does not show it.
 fn describe_broken(broken: Broken, stderr: &Captured) -> (End, Option<Failure>) {
-    let runs_on = |why: &str| (NO_EXIT, Some(invalid(why)));
-    match broken {
-        Broken::TimedOut { stopped } => (End::TimedOut { stopped }, None),
-        Broken::Cancelled => (End::Cancelled, None),
+    let why = match broken {
+        Broken::TimedOut { stopped } => return (End::TimedOut { stopped }, None),
+        Broken::Cancelled => return (End::Cancelled, None),
         // The command was not found or could not be executed: reported as in a run for one event.
-        Broken::Ended(end @ End::Exited(126 | 127)) => (end, None),
+        Broken::Ended(end @ End::Exited(126 | 127)) => return (end, None),
         Broken::Ended(end) => {
             let why = without_answer(&end, stderr);
-            (end, Some(invalid(why)))
+            return (end, Some(invalid(why)));
         }
-        Broken::OutputClosed => runs_on("it closed its standard output without an answer"),
-        Broken::TooLong => runs_on("its answer is longer than 1 MiB"),
-        Broken::EventNotRead => runs_on("it answered before it had read the whole event"),
-        Broken::MoreOutput => runs_on("it wrote more than one line for one event"),
-        Broken::OutputBefore => runs_on("it wrote output before it got an event"),
+        Broken::OutputClosed => "it closed its standard output without an answer",
+        Broken::TooLong => "its answer is longer than 1 MiB",
+        Broken::EventNotRead => "it answered before it had read the whole event",
+        Broken::MoreOutput => "it wrote more than one line for one event",
+        Broken::OutputBefore => "it wrote output before it got an event",
+    };
+    (NO_EXIT, Some(invalid(why)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::{Args, Environment, Inherited, process_is_gone};
+
+    /// `cat` answers with the event, and so with its id.
+    fn fire(residents: &Residents, hook: &Hook) -> Option<Ran> {
+        let spec = Spec {
+            program: "/bin/cat".into(),
+            args: Args::List(Vec::new()),
+            direct: Vec::new(),
+            environment: Environment::new(Inherited::AllBut(&[]), Vec::new()),
+            working_dir: "/".into(),
+            stdin: Some(b"{\"id\":\"a\"}\n"),
+            timeout: Duration::from_secs(20),
+            kill_grace: Duration::ZERO,
+            output_limit: 0,
+            cancel: None,
+        };
+        residents.exchange(hook, &spec, "a")
+    }
+
+    #[test]
+    fn a_process_that_was_idle_for_a_minute_is_ended() {
+        let residents = Residents::new();
+        let hook = Hook::program("*", ["/bin/cat"]).unwrap();
+        let first = fire(&residents, &hook).unwrap();
+        assert_eq!(first.residency, Some(Residency::Started));
+        residents
+            .slots
+            .grow_old(LONGEST_IDLE - Duration::from_secs(5));
+        residents.end_idle();
+        let second = fire(&residents, &hook).unwrap();
+        assert_eq!(second.residency, Some(Residency::Kept));
+        residents.slots.grow_old(LONGEST_IDLE);
+        residents.end_idle();
+        let third = fire(&residents, &hook).unwrap();
+        assert_eq!(third.residency, Some(Residency::Started));
+        let pid = |ran: &Ran| ran.finished.pid.unwrap();
+        assert!(pid(&first) == pid(&second) && pid(&second) != pid(&third));
+        residents.close();
+        residents.wait_until_ended(Duration::from_secs(10));
+        assert!([first, third].iter().all(|ran| process_is_gone(pid(ran))));
+        assert!(fire(&residents, &hook).is_none(), "no more are kept");
     }
 }

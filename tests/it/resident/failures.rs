@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use forge_hooks::{FailureKind, Hook, HookResult, Residency};
 use serde_json::json;
 
-use super::{PYTHON, assert_kept, fire, is_gone, python};
+use super::{PYTHON, assert_kept, fire, has_ended, is_gone, python};
 use crate::support::{World, blocking_event, eventually};
 
 /// A hook that is fine for the first event, and does this with the second.
@@ -299,7 +299,7 @@ fn an_answer_counts_if_the_process_ends() {
         let result = fire(&world);
         assert!(result.success(), "{result:?}");
         // An event that reaches a process that is about to end fails.
-        eventually("it has ended", || is_gone(result.pid));
+        eventually("it has ended", || has_ended(result.pid));
     }
 }
 

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use forge_hooks::{FailureKind, Hook, HookResult, HookRun, Observer, Residency};
 use serde_json::json;
 
-use super::{PYTHON, assert_kept, fire, is_gone, python};
-use crate::support::{World, blocking_event, eventually};
+use super::{PYTHON, assert_kept, fire, has_ended, is_gone, python};
+use crate::support::{World, blocking_event, custom, eventually};
 use crate::trust::{PROJECT, Project};
 
 #[test]
@@ -47,11 +47,32 @@ fn an_ended_process_is_started_again() {
     let world = World::new();
     let once = PYTHON.replace("flush=True)", "flush=True); break");
     world.registry().register(python(&world, &once));
+    let mut before = None;
     for _ in 0..5 {
         let result = fire(&world);
         assert!(result.success(), "{result:?}");
-        eventually("it has ended", || is_gone(result.pid));
+        eventually("it has ended", || has_ended(result.pid));
+        eventually("the one before is reaped", || {
+            before.is_none() || is_gone(before)
+        });
+        before = result.pid;
     }
+}
+
+/// Whatever the event: its hook need not be the one with the process.
+#[test]
+fn the_next_event_reaps_an_idle_process_that_has_ended() {
+    let world = World::new();
+    let once = PYTHON.replace("flush=True)", "flush=True); break");
+    let hook = python(&world, &once);
+    let id = world.registry().register(hook);
+    world.hook("custom:other", "exit 0");
+    let result = fire(&world);
+    eventually("it has ended", || has_ended(result.pid));
+    assert!(!is_gone(result.pid));
+    world.fire(&custom("custom:other"));
+    eventually("it is reaped", || is_gone(result.pid));
+    world.registry().remove(id);
 }
 
 #[test]
@@ -212,17 +233,22 @@ for line in sys.stdin:
     assert_eq!(names(&once), expected.join(" "));
 }
 
+/// More than a pipe holds: it waits until the next event, which reads what is there.
 #[test]
-fn an_idle_process_that_writes_is_ended() {
+fn an_idle_process_may_write_to_standard_error() {
     let world = World::new();
     let program = PYTHON.replace(
         "flush=True)",
-        "flush=True)\n    while True: sys.stderr.write('x' * 65536)",
+        "flush=True)\n    sys.stderr.write('x' * 500_000); sys.stderr.flush()",
     );
     world.registry().register(python(&world, &program));
     let first = fire(&world);
     assert_kept(&first, Residency::Started);
-    eventually("it has ended", || is_gone(first.pid));
+    for _ in 0..3 {
+        let next = fire(&world);
+        assert_kept(&next, Residency::Kept);
+        assert_eq!(next.pid, first.pid);
+    }
 }
 
 /// Two hooks with one script are two processes.

@@ -88,8 +88,8 @@ mod on_linux {
             (count("/proc/self/fd"), count("/proc/self/task")) == before && zombies() == 0
         });
         world.registry().clear();
-        eventually("the keeper's thread has ended", || {
-            count("/proc/self/task") == before.1 - 1
+        eventually("nothing is left of the process", || {
+            count("/proc/self/fd") < before.0 && count("/proc/self/task") == before.1
         });
     }
 }

@@ -33,6 +33,13 @@ pub(super) fn is_gone(pid: Option<u32>) -> bool {
     std::fs::metadata(format!("/proc/{}", pid.unwrap())).is_err()
 }
 
+/// Whether the process has ended; if it did so by itself while it was idle, it is reaped at the next event.
+pub(super) fn has_ended(pid: Option<u32>) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.unwrap())).unwrap_or_default();
+    let state = stat.rsplit(')').next().unwrap_or_default();
+    state.is_empty() || state.trim_start().starts_with('Z')
+}
+
 pub(super) fn fire(world: &World) -> HookResult {
     world.fire(&blocking_event()).remove(0)
 }

@@ -1,0 +1,58 @@
+//! Waits for descriptors, up to a time.
+
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+
+/// How long a wait lasts if something must be looked at that no descriptor reports: the first time, and at most.
+const SHORTEST: Duration = Duration::from_micros(500);
+const LONGEST: Duration = Duration::from_millis(10);
+
+/// A descriptor to wait for, and what its owner calls it.
+pub(super) type Source<'a, T> = (T, BorrowedFd<'a>, PollFlags);
+
+/// Waits. What no descriptor reports is looked at soon after something has happened, and then less often.
+#[derive(Debug)]
+pub(super) struct Waiter {
+    pause: Duration,
+}
+
+impl Waiter {
+    pub(super) fn new() -> Self {
+        Self { pause: SHORTEST }
+    }
+
+    /// Waits until a source is ready or the time is over, and returns the sources that are ready. `looks`: the
+    /// caller must look at something that no source reports, so the wait may be shorter.
+    pub(super) fn wait<T: Copy>(
+        &mut self,
+        sources: &[Source<'_, T>],
+        longest: Duration,
+        looks: bool,
+    ) -> Vec<T> {
+        let longest = if looks {
+            longest.min(self.pause)
+        } else {
+            longest
+        };
+        let timeout = Timespec::try_from(longest).ok();
+        let fds = sources.iter();
+        let mut fds: Vec<_> = fds
+            .map(|(_, fd, flags)| PollFd::from_borrowed_fd(*fd, *flags))
+            .collect();
+        // An error is EINTR or ENOMEM: the caller tries again until its own limit.
+        let polled = rustix::event::poll(&mut fds, timeout.as_ref());
+        if polled.is_ok_and(|count| count > 0) {
+            self.pause = SHORTEST;
+        } else {
+            self.pause = (self.pause * 2).min(LONGEST);
+            return Vec::new();
+        }
+        let ready = sources
+            .iter()
+            .zip(&fds)
+            .filter(|(_, fd)| !fd.revents().is_empty());
+        ready.map(|((name, ..), _)| *name).collect()
+    }
+}

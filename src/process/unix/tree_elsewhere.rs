@@ -1,0 +1,27 @@
+//! Replaces `tree.rs` on systems without Linux's `/proc`: only the hook's process group is ended, and what is left
+//! of it cannot be seen, so that the whole grace period is waited for.
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
+
+#[derive(Debug, Default)]
+pub(super) struct Outside;
+
+impl Outside {
+    pub(super) fn find(&mut self, _leader: Pid) {}
+
+    pub(super) fn signal(&mut self, _signals: &[Signal]) {}
+
+    pub(super) fn is_gone(&self) -> bool {
+        true
+    }
+}
+
+pub(super) fn group_is_gone(_leader: Pid) -> bool {
+    false
+}
+
+/// Only the leader can be checked.
+pub(super) fn group_is_stopped(leader: Pid) -> bool {
+    let look = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    matches!(waitid(WaitId::Pid(leader), look), Ok(Some(_)))
+}

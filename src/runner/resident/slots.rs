@@ -1,0 +1,306 @@
+//! The slots of hooks: which event has its turn, the idle process, and the recent failures.
+//!
+//! Starts and ends no process. A slot that is not in the list any more keeps none: its hook was removed.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::files::Files;
+use crate::hook::Hook;
+use crate::process::{Cancel, End, Resident, Spec};
+
+/// The most processes that are kept at once, including busy ones.
+const MOST: usize = 16;
+
+/// After this number of failures within a minute, the hook runs once for each event, for a minute.
+const MOST_FAILURES: usize = 3;
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// With this number of slots, those without any state are removed.
+const MANY_SLOTS: usize = 256;
+
+/// How often a waiting event checks for a cancellation.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// A process, and the files from which it was started.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) process: Resident,
+    pub(super) files: Files,
+    /// When it was started, or has answered its last event.
+    pub(super) since: Instant,
+}
+
+/// One hook in one working directory.
+#[derive(Debug)]
+pub(super) struct Slot {
+    hook: Hook,
+    working_dir: PathBuf,
+    state: Mutex<State>,
+    /// Signalled when another event may have its turn.
+    turns: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The events in their order. The first one has its turn.
+    events: VecDeque<u64>,
+    next: u64,
+    /// The event with the turn has a process, or is about to start one.
+    is_busy: bool,
+    idle: Option<Kept>,
+    /// The previous process had to be ended.
+    replaces: bool,
+    failures: Failures,
+}
+
+#[derive(Debug, Default)]
+struct Failures(VecDeque<Instant>);
+
+impl Failures {
+    fn note(&mut self, now: Instant) {
+        self.0.push_back(now);
+        if self.0.len() > MOST_FAILURES {
+            self.0.pop_front();
+        }
+    }
+
+    fn are_many(&self, now: Instant) -> bool {
+        let (Some(first), Some(last)) = (self.0.front(), self.0.back()) else {
+            return false;
+        };
+        self.0.len() == MOST_FAILURES && *last - *first <= MINUTE && now < *last + MINUTE
+    }
+}
+
+impl Slot {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Compares the whole hook: another hook with the same fingerprint can be constructed.
+    fn is_of(&self, hook: &Hook, spec: &Spec<'_>) -> bool {
+        self.hook.fingerprint() == hook.fingerprint()
+            && self.hook == *hook
+            && self.hook.base_dir() == hook.base_dir()
+            && self.working_dir == spec.working_dir
+    }
+}
+
+/// All slots; None once no process is kept any more.
+#[derive(Debug)]
+pub(super) struct Slots(Mutex<Option<Vec<Arc<Slot>>>>);
+
+impl Slots {
+    pub(super) fn new() -> Self {
+        Self(Mutex::new(Some(Vec::new())))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Vec<Arc<Slot>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the slot of a hook.
+    pub(super) fn of(&self, hook: &Hook, spec: &Spec<'_>) -> Option<Arc<Slot>> {
+        let mut all = self.lock();
+        let all = all.as_mut()?;
+        if let Some(known) = all.iter().find(|slot| slot.is_of(hook, spec)) {
+            return Some(Arc::clone(known));
+        }
+        if all.len() >= MANY_SLOTS {
+            all.retain(|slot| {
+                let state = slot.lock();
+                let is_one_shot = state.failures.are_many(Instant::now());
+                Arc::strong_count(slot) > 1 || state.idle.is_some() || is_one_shot
+            });
+        }
+        let slot = Arc::new(Slot {
+            hook: hook.clone(),
+            working_dir: spec.working_dir.clone(),
+            state: Mutex::default(),
+            turns: Condvar::new(),
+        });
+        all.push(Arc::clone(&slot));
+        Some(slot)
+    }
+
+    /// Reserves a place for a process that will be started. Returns the processes that must be ended for that: if
+    /// all places are taken, the one that has been idle for the longest time. None: there is no place.
+    pub(super) fn take_place(&self, turn: &Turn) -> Option<Vec<Resident>> {
+        let all = self.lock();
+        let all = all.as_ref().filter(|all| turn.is_of_one(all))?;
+        let others = all.iter().filter(|slot| !Arc::ptr_eq(slot, &turn.slot));
+        let others = others.map(|slot| slot.lock());
+        let mut kept: Vec<_> = others
+            .filter(|state| state.is_busy || state.idle.is_some())
+            .collect();
+        let mut ends = Vec::new();
+        if kept.len() >= MOST {
+            let idle = kept.iter_mut().filter(|state| state.idle.is_some());
+            let longest = idle.min_by_key(|state| state.idle.as_ref().map(|kept| kept.since))?;
+            ends.extend(longest.idle.take().map(|kept| kept.process));
+        }
+        turn.slot.lock().is_busy = true;
+        Some(ends)
+    }
+
+    /// Keeps a process until the next event, or returns it.
+    pub(super) fn keep(&self, turn: &Turn, kept: Kept) -> Option<Kept> {
+        let all = self.lock();
+        if !all.as_ref().is_some_and(|all| turn.is_of_one(all)) {
+            return Some(kept);
+        }
+        let since = Instant::now();
+        turn.slot.lock().idle = Some(Kept { since, ..kept });
+        None
+    }
+
+    /// Takes the idle processes that are meant.
+    pub(super) fn take_idle(&self, is_meant: impl Fn(&Kept) -> bool) -> Vec<Resident> {
+        idle_of(self.lock().iter().flatten(), is_meant)
+    }
+
+    /// Removes the slots of these hooks, given by their fingerprints, and returns their idle processes.
+    pub(super) fn remove(&self, hooks: &[u64]) -> Vec<Resident> {
+        let is_meant = |slot: &mut Arc<Slot>| hooks.contains(&slot.hook.fingerprint());
+        let mut all = self.lock();
+        let removed = all.as_mut().map(|all| all.extract_if(.., is_meant));
+        let removed: Vec<_> = removed.into_iter().flatten().collect();
+        idle_of(&removed, |_| true)
+    }
+
+    /// Removes all slots for good.
+    pub(super) fn close(&self) -> Vec<Resident> {
+        idle_of(self.lock().take().iter().flatten(), |_| true)
+    }
+
+    /// Lets all idle processes be idle for this much longer.
+    #[cfg(test)]
+    pub(super) fn grow_old(&self, by: Duration) {
+        for slot in self.lock().iter().flatten() {
+            if let Some(kept) = &mut slot.lock().idle {
+                kept.since = kept.since.checked_sub(by).unwrap();
+            }
+        }
+    }
+}
+
+fn idle_of<'a>(
+    slots: impl IntoIterator<Item = &'a Arc<Slot>>,
+    is_meant: impl Fn(&Kept) -> bool,
+) -> Vec<Resident> {
+    let slots = slots.into_iter();
+    let kept = slots.filter_map(|slot| slot.lock().idle.take_if(|kept| is_meant(kept)));
+    kept.map(|kept| kept.process).collect()
+}
+
+/// The place of one event among those of its hook. Dropping it gives it up.
+#[derive(Debug)]
+pub(super) struct Turn {
+    slot: Arc<Slot>,
+    number: u64,
+}
+
+impl Turn {
+    /// Waits behind earlier events for the same hook. If that ends before its turn, returns how. None: the hook must run
+    /// for this event alone.
+    pub(super) fn wait(
+        slot: Arc<Slot>,
+        spec: &Spec<'_>,
+        deadline: Instant,
+    ) -> Option<Result<Self, End>> {
+        let turn = Self::new(slot);
+        let mut state = turn.slot.lock();
+        loop {
+            let now = Instant::now();
+            if state.failures.are_many(now) {
+                return None;
+            }
+            if state.events.front() == Some(&turn.number) {
+                break;
+            }
+            if spec.cancel.is_some_and(Cancel::is_requested) {
+                return Some(Err(End::Cancelled));
+            }
+            if now >= deadline {
+                return Some(Err(End::TimedOut { stopped: false }));
+            }
+            let longest = (deadline - now).min(CANCEL_INTERVAL);
+            let woken = turn.slot.turns.wait_timeout(state, longest);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        drop(state);
+        Some(Ok(turn))
+    }
+
+    fn new(slot: Arc<Slot>) -> Self {
+        let mut state = slot.lock();
+        state.next += 1;
+        let number = state.next;
+        state.events.push_back(number);
+        drop(state);
+        Self { slot, number }
+    }
+
+    fn is_of_one(&self, slots: &[Arc<Slot>]) -> bool {
+        slots.iter().any(|slot| Arc::ptr_eq(slot, &self.slot))
+    }
+
+    /// Takes the hook's process, together with its place.
+    pub(super) fn take_idle(&self) -> Option<Kept> {
+        let mut state = self.slot.lock();
+        state.is_busy = state.idle.is_some();
+        state.idle.take()
+    }
+
+    /// Whether the process that is started now replaces another one.
+    pub(super) fn replaces(&self) -> bool {
+        std::mem::take(&mut self.slot.lock().replaces)
+    }
+
+    pub(super) fn note_failure(&self) {
+        self.slot.lock().failures.note(Instant::now());
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut state = self.slot.lock();
+        if state.events.front() == Some(&self.number) {
+            state.replaces |= state.is_busy && state.idle.is_none();
+            state.is_busy = false;
+        }
+        state.events.retain(|number| *number != self.number);
+        drop(state);
+        self.slot.turns.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_failures_within_a_minute_are_many() {
+        let mut failures = Failures::default();
+        let start = Instant::now();
+        let at = |seconds: u64| start + Duration::from_secs(seconds);
+        failures.note(at(0));
+        failures.note(at(1));
+        assert!(!failures.are_many(at(1)));
+        // The first failure is too long ago.
+        failures.note(at(61));
+        assert!(!failures.are_many(at(61)));
+        failures.note(at(61));
+        assert!(failures.are_many(at(61)) && failures.are_many(at(120)));
+        assert!(!failures.are_many(at(121)));
+        // The minute is not longer after the next three.
+        failures.note(at(122));
+        assert!(!failures.are_many(at(122)));
+        failures.note(at(122));
+        failures.note(at(122));
+        assert!(failures.are_many(at(181)) && !failures.are_many(at(182)));
+    }
+}
