@@ -132,7 +132,7 @@ pub(super) fn is_posix(shell: Option<Shell>) -> bool {
 
 /// Returns a word without its quotes; None if a quote ends in another word.
 fn unquoted(word: &str) -> Option<String> {
-    let is_whole = |quote: char| word.matches(quote).count() % 2 == 0;
+    let is_whole = |quote: char| word.matches(quote).count().is_multiple_of(2);
     (is_whole('"') && is_whole('\'')).then(|| word.replace(['"', '\''], ""))
 }
 
@@ -201,7 +201,7 @@ fn fault_of_first_line(hook: &Hook, path: &Path, runner: Option<&str>) -> Option
     let mut words = interpreter?.split_whitespace();
     let program = Path::new(words.next()?);
     let is_usual = |it: &&str| program.parent() == Some(Path::new(it));
-    if !INTERPRETERS.iter().any(|it| is_usual(&it)) {
+    if !INTERPRETERS.iter().any(|it| is_usual(it)) {
         return None;
     }
     let missing = match words.next() {
