@@ -201,7 +201,7 @@ fn fault_of_first_line(hook: &Hook, path: &Path, runner: Option<&str>) -> Option
     let mut words = interpreter?.split_whitespace();
     let program = Path::new(words.next()?);
     let is_usual = |it: &&str| program.parent() == Some(Path::new(it));
-    if !INTERPRETERS.iter().any(|it| is_usual(it)) {
+    if !INTERPRETERS.iter().any(is_usual) {
         return None;
     }
     let missing = match words.next() {
