@@ -29,7 +29,7 @@ use std::time::Duration;
 use table::{Effort, Row, Unit};
 use targets::{Bound, counted as numbers};
 
-const ROWS: [Row; 23] = [
+const ROWS: [Row; 22] = [
     Row {
         question: "a hook `exit 0` / Command::output()",
         unit: Unit::Ratio,
@@ -43,13 +43,6 @@ const ROWS: [Row; 23] = [
         target: targets::LARGE_HOST,
         counted: None,
         measure: process::overhead_in_a_large_host,
-    },
-    Row {
-        question: "p99 of the hook less p50 of Command::output()",
-        unit: Unit::Nanoseconds,
-        target: targets::ADDED_P99,
-        counted: None,
-        measure: process::added_p99,
     },
     Row {
         question: "hooks per second of 4 workers / of 4 threads",

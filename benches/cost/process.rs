@@ -73,18 +73,6 @@ pub(crate) fn overhead_in_a_large_host(effort: Effort) -> Measured {
     figure
 }
 
-pub(crate) fn added_p99(effort: Effort) -> Measured {
-    let (executor, event) = (executor(hook("exit 0")), event());
-    let variables = variables_of_a_hook(&event);
-    let (mut hooks, mut bare) = turns(
-        effort.rounds(1000),
-        || run_hook(&executor, &event),
-        || run_bare(&variables),
-    );
-    let added = percentile(&mut hooks, 99).saturating_sub(percentile(&mut bare, 50));
-    Ok(Figure::exactly(added.as_nanos() as f64))
-}
-
 pub(crate) fn direct_exec(effort: Effort) -> Measured {
     let command = "/bin/true --x";
     let direct = executor(hook(command));
