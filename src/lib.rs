@@ -42,7 +42,7 @@
 //! - [`Hooks`] is built once, from your program's names, its events and tools ([`EventSpec`],
 //!   [`Vocabulary`]), and the hooks that may run ([`TrustPolicy`]). It owns the parts below and gives
 //!   access to them.
-//! - [`HookEvent`] is one event. Its kind ([`EventType`]) is one of sixteen built-in kinds, one of six kinds
+//! - [`HookEvent`] is one event. Its kind ([`EventType`]) is one of sixteen built-in kinds, one of seven kinds
 //!   for agents, or one of your own.
 //! - [`Hook`] is a command and the [`EventPattern`] of its events. [`HookRegistry`] holds hooks in order;
 //!   [`HookConfig`] loads them from files.

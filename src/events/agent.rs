@@ -4,69 +4,10 @@
 use std::sync::Arc;
 
 use super::event_type::{CustomEventType, EventType};
-use super::{EventSpec, HookEvent, HostContext};
-
-const STOP: &str = "agent:stop";
-const SUBAGENT_START: &str = "agent:subagent_start";
-const SUBAGENT_STOP: &str = "agent:subagent_stop";
-const PRE_COMPACT: &str = "context:pre_compact";
-const POST_COMPACT: &str = "context:post_compact";
-const NOTIFICATION: &str = "notification:show";
-
-type Key = (&'static str, &'static str);
-
-const TRIGGER: Key = ("trigger", "`manual` or `auto`");
-const AGENT_TYPE: Key = ("agent_type", "the kind of agent");
-const STOP_ACTIVE: Key = (
-    "stop_hook_active",
-    "whether a hook has already made the agent continue",
-);
-
-const LAST_MESSAGE: Key = (
-    "last_assistant_message",
-    "the agent's last message, if the host sets it",
-);
-
-/// These events: each with a line about it, and its data.
-const DESCRIBED: [(&str, &str, &[Key]); 6] = [
-    (
-        STOP,
-        "An agent is about to end its turn",
-        &[STOP_ACTIVE, LAST_MESSAGE],
-    ),
-    (SUBAGENT_START, "A subagent has started", &[AGENT_TYPE]),
-    (
-        SUBAGENT_STOP,
-        "A subagent is about to end",
-        &[AGENT_TYPE, STOP_ACTIVE, LAST_MESSAGE],
-    ),
-    (
-        PRE_COMPACT,
-        "Before the conversation is shortened",
-        &[TRIGGER],
-    ),
-    (
-        POST_COMPACT,
-        "After the conversation was shortened",
-        &[TRIGGER],
-    ),
-    (
-        NOTIFICATION,
-        "The user is shown a message",
-        &[("message", "the message")],
-    ),
-];
-
-pub(super) fn specs() -> impl Iterator<Item = EventSpec> {
-    DESCRIBED.into_iter().map(|(name, about, keys)| {
-        let event_type = EventType::Custom(CustomEventType::known(name));
-        let mut spec = EventSpec::new(event_type).of_agent().description(about);
-        for (key, about) in keys {
-            spec = spec.data(*key, *about);
-        }
-        spec
-    })
-}
+use super::table::{
+    LLM_ERROR, NOTIFICATION, POST_COMPACT, PRE_COMPACT, STOP, SUBAGENT_START, SUBAGENT_STOP,
+};
+use super::{HookEvent, HostContext};
 
 impl EventType {
     /// Returns whether the event means that an agent is about to stop. A hook that blocks it makes the agent
@@ -119,6 +60,14 @@ impl HookEvent {
         Self::named(NOTIFICATION).with_data("message", message.into())
     }
 
+    /// Creates `llm:error`: a request to a model has failed, with the message of its error.
+    #[must_use]
+    pub fn llm_error(model: impl Into<String>, error: impl Into<String>) -> Self {
+        Self::named(LLM_ERROR)
+            .with_data("llm_model", model.into())
+            .with_data("error", error.into())
+    }
+
     fn named(name: &'static str) -> Self {
         Self::new(EventType::Custom(CustomEventType::known(name)))
     }
@@ -150,6 +99,7 @@ mod tests {
             (HookEvent::context_pre_compact("auto"), true),
             (HookEvent::context_post_compact("auto"), false),
             (HookEvent::notification_show("x"), false),
+            (HookEvent::llm_error("x", "y"), false),
         ] {
             let event_type = event.event_type;
             let read = EventType::custom(event_type.as_str()).unwrap();

@@ -8,67 +8,89 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::table::{self, Known};
+
 /// The longest name, in bytes, that is compared with others to find a typo.
 const LONGEST_NAME: usize = 64;
 
-/// Custom events that this crate creates and that are fired when they have happened already.
-const ONLY_NOTIFY: [&str; 3] = [
-    "agent:subagent_start",
-    "context:post_compact",
-    "notification:show",
-];
+/// Creates the enum of built-in events from their rows.
+macro_rules! builtin {
+    ($(#[$on_enum:meta])* $type:ident {
+        $($(#[$on:meta])* $variant:ident = $known:ident,)+
+    }) => {
+        $(#[$on_enum])*
+        pub enum $type {
+            $($(#[$on])* $variant,)+
+            /// An event that the host defined with [`EventType::custom`], or one of the seven events of agents; see
+            /// [`can_block`](EventType::can_block).
+            Custom(CustomEventType),
+        }
 
-/// The kind of an event: one of the sixteen built-in events, or one that the host defined.
-///
-/// The text form is `category:action`, for example `tool:pre_execute`.
-///
-/// ```
-/// use forge_hooks::EventType;
-///
-/// let event: EventType = "tool:pre_execute".parse()?;
-/// assert_eq!(event, EventType::ToolPreExecute);
-/// assert_eq!((event.category(), event.action()), ("tool", "pre_execute"));
-/// assert!("tool:pre_exec".parse::<EventType>().is_err());
-/// # Ok::<(), forge_hooks::EventTypeError>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum EventType {
-    /// `tool:pre_execute`: before a tool runs. Can be blocked.
-    ToolPreExecute,
-    /// `tool:post_execute`: after a tool has run.
-    ToolPostExecute,
-    /// `tool:error`: a tool failed.
-    ToolError,
-    /// `llm:pre_request`: before a request to a model. Can be blocked.
-    LlmPreRequest,
-    /// `llm:post_response`: after a model's response.
-    LlmPostResponse,
-    /// `llm:stream_start`: a response begins to stream.
-    LlmStreamStart,
-    /// `llm:stream_end`: a streamed response has ended.
-    LlmStreamEnd,
-    /// `session:start`: a session begins.
-    SessionStart,
-    /// `session:end`: a session ends.
-    SessionEnd,
-    /// `session:message`: a message is added to a session.
-    SessionMessage,
-    /// `permission:check`: a permission is checked. Can be blocked.
-    PermissionCheck,
-    /// `permission:prompt`: the user is asked for a permission. Can be blocked.
-    PermissionPrompt,
-    /// `permission:granted`: a permission was granted.
-    PermissionGranted,
-    /// `permission:denied`: a permission was denied.
-    PermissionDenied,
-    /// `user:prompt_submit`: the user submits input. Can be blocked.
-    UserPromptSubmit,
-    /// `user:interrupt`: the user interrupts, as with Ctrl-C.
-    UserInterrupt,
-    /// An event that the host defined with [`EventType::custom`], or one of the six events of agents; see
-    /// [`can_block`](EventType::can_block).
-    Custom(CustomEventType),
+        impl $type {
+            /// The sixteen built-in events.
+            pub const BUILTIN: [Self; 16] = [$(Self::$variant),+];
+
+            /// What this crate knows of the event; None for an event of the host's own.
+            pub(super) fn known(&self) -> Option<&'static Known> {
+                match self {
+                    $(Self::$variant => Some(&table::$known),)+
+                    Self::Custom(custom) => table::OF_AGENTS.iter().find(|it| it.name == custom.as_str()),
+                }
+            }
+        }
+    };
+}
+
+builtin! {
+    /// The kind of an event: one of the sixteen built-in events, or one that the host defined.
+    ///
+    /// The text form is `category:action`, for example `tool:pre_execute`.
+    ///
+    /// ```
+    /// use forge_hooks::EventType;
+    ///
+    /// let event: EventType = "tool:pre_execute".parse()?;
+    /// assert_eq!(event, EventType::ToolPreExecute);
+    /// assert_eq!((event.category(), event.action()), ("tool", "pre_execute"));
+    /// assert!("tool:pre_exec".parse::<EventType>().is_err());
+    /// # Ok::<(), forge_hooks::EventTypeError>(())
+    /// ```
+    #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    EventType {
+        /// `tool:pre_execute`: before a tool runs. Can be blocked.
+        ToolPreExecute = TOOL_PRE_EXECUTE,
+        /// `tool:post_execute`: after a tool has run.
+        ToolPostExecute = TOOL_POST_EXECUTE,
+        /// `tool:error`: a tool failed.
+        ToolError = TOOL_ERROR,
+        /// `llm:pre_request`: before a request to a model. Can be blocked.
+        LlmPreRequest = LLM_PRE_REQUEST,
+        /// `llm:post_response`: after a model's response.
+        LlmPostResponse = LLM_POST_RESPONSE,
+        /// `llm:stream_start`: a response begins to stream.
+        LlmStreamStart = LLM_STREAM_START,
+        /// `llm:stream_end`: a streamed response has ended.
+        LlmStreamEnd = LLM_STREAM_END,
+        /// `session:start`: a session begins.
+        SessionStart = SESSION_START,
+        /// `session:end`: a session ends.
+        SessionEnd = SESSION_END,
+        /// `session:message`: a message is added to a session.
+        SessionMessage = SESSION_MESSAGE,
+        /// `permission:check`: a permission is checked. Can be blocked.
+        PermissionCheck = PERMISSION_CHECK,
+        /// `permission:prompt`: the user is asked for a permission. Can be blocked.
+        PermissionPrompt = PERMISSION_PROMPT,
+        /// `permission:granted`: a permission was granted.
+        PermissionGranted = PERMISSION_GRANTED,
+        /// `permission:denied`: a permission was denied.
+        PermissionDenied = PERMISSION_DENIED,
+        /// `user:prompt_submit`: the user submits input. Can be blocked.
+        UserPromptSubmit = USER_PROMPT_SUBMIT,
+        /// `user:interrupt`: the user interrupts, as with Ctrl-C.
+        UserInterrupt = USER_INTERRUPT,
+    }
 }
 
 /// The checked name of an event that a host defined. [`EventType::custom`] creates it.
@@ -117,26 +139,6 @@ pub enum EventTypeError {
 }
 
 impl EventType {
-    /// The sixteen built-in events.
-    pub const BUILTIN: [Self; 16] = [
-        Self::ToolPreExecute,
-        Self::ToolPostExecute,
-        Self::ToolError,
-        Self::LlmPreRequest,
-        Self::LlmPostResponse,
-        Self::LlmStreamStart,
-        Self::LlmStreamEnd,
-        Self::SessionStart,
-        Self::SessionEnd,
-        Self::SessionMessage,
-        Self::PermissionCheck,
-        Self::PermissionPrompt,
-        Self::PermissionGranted,
-        Self::PermissionDenied,
-        Self::UserPromptSubmit,
-        Self::UserInterrupt,
-    ];
-
     /// Creates an event of the host's own, such as `game:level_loaded`.
     ///
     /// # Errors
@@ -170,23 +172,9 @@ impl EventType {
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
-            Self::ToolPreExecute => "tool:pre_execute",
-            Self::ToolPostExecute => "tool:post_execute",
-            Self::ToolError => "tool:error",
-            Self::LlmPreRequest => "llm:pre_request",
-            Self::LlmPostResponse => "llm:post_response",
-            Self::LlmStreamStart => "llm:stream_start",
-            Self::LlmStreamEnd => "llm:stream_end",
-            Self::SessionStart => "session:start",
-            Self::SessionEnd => "session:end",
-            Self::SessionMessage => "session:message",
-            Self::PermissionCheck => "permission:check",
-            Self::PermissionPrompt => "permission:prompt",
-            Self::PermissionGranted => "permission:granted",
-            Self::PermissionDenied => "permission:denied",
-            Self::UserPromptSubmit => "user:prompt_submit",
-            Self::UserInterrupt => "user:interrupt",
             Self::Custom(custom) => custom.as_str(),
+            // Each of the others is in the table.
+            builtin => builtin.known().map_or("", |known| known.name),
         }
     }
 
@@ -204,21 +192,13 @@ impl EventType {
 
     /// Returns whether hooks can stop what the host is about to do. True for `tool:pre_execute`,
     /// `llm:pre_request`, `permission:check`, `permission:prompt`, `user:prompt_submit` and custom events,
-    /// except `agent:subagent_start`, `context:post_compact` and `notification:show`. The other events have
+    /// except `agent:subagent_start`, `context:post_compact`, `notification:show` and `llm:error`. The other events have
     /// happened already. Does not know which events a host has declared as
     /// [notify-only](crate::EventSpec::notify_only): see
     /// [`Vocabulary::can_block`](crate::Vocabulary::can_block).
     #[must_use]
     pub fn can_block(&self) -> bool {
-        match self {
-            Self::ToolPreExecute
-            | Self::LlmPreRequest
-            | Self::PermissionCheck
-            | Self::PermissionPrompt
-            | Self::UserPromptSubmit => true,
-            Self::Custom(custom) => !ONLY_NOTIFY.contains(&custom.as_str()),
-            _ => false,
-        }
+        self.known().is_none_or(|known| known.can_block)
     }
 
     fn parts(&self) -> (&str, &str) {

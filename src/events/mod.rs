@@ -8,6 +8,7 @@ mod depth;
 mod event_type;
 mod meant;
 mod spec;
+mod table;
 mod vocabulary;
 
 use std::fmt;

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::EventType;
+use super::event_type::{CustomEventType, EventType};
+use super::table::OF_AGENTS;
 
 /// An event that a host fires, described for the authors of hooks.
 ///
@@ -23,8 +24,6 @@ pub struct EventSpec {
     description: Cow<'static, str>,
     data: Vec<(Cow<'static, str>, Cow<'static, str>)>,
     notifies_only: bool,
-    /// It is one of this crate's events of agents, which name no tool.
-    is_of_agent: bool,
 }
 
 impl EventSpec {
@@ -35,18 +34,12 @@ impl EventSpec {
             description: Cow::Borrowed(""),
             data: Vec::new(),
             notifies_only: false,
-            is_of_agent: false,
         }
     }
 
     /// Sets the description, one line: when the host fires the event.
     pub fn description(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.description = text.into();
-        self
-    }
-
-    pub(super) fn of_agent(mut self) -> Self {
-        self.is_of_agent = true;
         self
     }
 
@@ -88,64 +81,34 @@ impl EventSpec {
     /// Returns whether hooks can block the event.
     #[must_use]
     pub fn can_block(&self) -> bool {
-        match self.event_type {
-            EventType::Custom(_) => self.event_type.can_block() && !self.notifies_only,
-            _ => self.event_type.can_block(),
-        }
+        let is_builtin = !matches!(self.event_type, EventType::Custom(_));
+        self.event_type.can_block() && (is_builtin || !self.notifies_only)
     }
 
     /// Whether its events may name a tool: those about tools and permissions, and those of a host's own.
     #[must_use]
     pub fn may_have_tool(&self) -> bool {
-        match &self.event_type {
-            EventType::Custom(_) => !self.is_of_agent,
-            built_in => matches!(built_in.category(), "tool" | "permission"),
-        }
+        self.event_type.known().is_none_or(|known| known.has_tool)
     }
 }
 
-/// The sixteen built-in events, with the data that the factories of
-/// [`HookEvent`](super::HookEvent) give them.
-pub(super) fn builtin() -> impl Iterator<Item = EventSpec> {
-    EventType::BUILTIN.into_iter().map(describe)
+/// The events that this crate knows: the sixteen built-in ones, then those of agents.
+pub(super) fn known() -> impl Iterator<Item = EventSpec> {
+    let of_agents = OF_AGENTS
+        .iter()
+        .map(|known| CustomEventType::known(known.name));
+    let of_agents = of_agents.map(EventType::Custom);
+    EventType::BUILTIN
+        .into_iter()
+        .chain(of_agents)
+        .map(|event_type| {
+            let (about, data) = event_type
+                .known()
+                .map_or(("", &[][..]), |it| (it.about, it.data));
+            let mut spec = EventSpec::new(event_type).description(about);
+            for (key, about) in data {
+                spec = spec.data(*key, *about);
+            }
+            spec
+        })
 }
-
-fn describe(event_type: EventType) -> EventSpec {
-    let (description, keys): (_, &[_]) = match event_type {
-        EventType::ToolPreExecute => ("Before a tool runs", &[ARGS]),
-        EventType::ToolPostExecute => ("After a tool has run", &[ARGS, RESULT]),
-        EventType::ToolError => ("A tool has failed", &[ARGS, ERROR]),
-        EventType::LlmPreRequest => ("Before a request to a model", &[MODEL, MESSAGES]),
-        EventType::LlmPostResponse => ("After a model's response", &[MODEL, TOKENS]),
-        EventType::LlmStreamStart => ("A response begins to stream", &[MODEL]),
-        EventType::LlmStreamEnd => ("A streamed response has ended", &[MODEL, TOKENS]),
-        EventType::SessionStart => ("A session begins", &[]),
-        EventType::SessionEnd => ("A session ends", &[]),
-        EventType::SessionMessage => ("A message is added to a session", &[ROLE, CONTENT]),
-        EventType::PermissionCheck => ("A permission is checked", &[LEVEL, RULE]),
-        EventType::PermissionPrompt => ("The user is asked for a permission", &[LEVEL, RULE]),
-        EventType::PermissionGranted => ("A permission was granted", &[LEVEL, RULE]),
-        EventType::PermissionDenied => ("A permission was denied", &[LEVEL, RULE]),
-        EventType::UserPromptSubmit => ("The user submits input", &[CONTENT]),
-        EventType::UserInterrupt => ("The user interrupts, as with Ctrl-C", &[]),
-        EventType::Custom(_) => ("", &[]),
-    };
-    let mut spec = EventSpec::new(event_type).description(description);
-    for (key, about) in keys {
-        spec = spec.data(*key, *about);
-    }
-    spec
-}
-
-type Key = (&'static str, &'static str);
-
-const ARGS: Key = ("tool_args", "the tool's arguments");
-const RESULT: Key = ("tool_result", "what the tool returned");
-const ERROR: Key = ("error", "the message of the error");
-const MODEL: Key = ("llm_model", "the model");
-const MESSAGES: Key = ("message_count", "the number of messages in the request");
-const TOKENS: Key = ("llm_tokens", "the number of tokens");
-const ROLE: Key = ("role", "the role of the message's author");
-const CONTENT: Key = ("content", "the text");
-const LEVEL: Key = ("perm_level", "the level of the permission");
-const RULE: Key = ("perm_rule", "the rule that matched, if one did");

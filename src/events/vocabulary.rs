@@ -8,9 +8,9 @@ use glob::Pattern;
 
 use super::event_type::{LIKE_AN_EVENT, nearest};
 use super::spec::{self, EventSpec};
-use super::{EventKind, EventType, agent};
+use super::{EventKind, EventType};
 
-/// The events and tools of a host: the sixteen built-in events, six events of agents (`agent:stop` and the
+/// The events and tools of a host: the sixteen built-in events, seven events of agents (`agent:stop` and the
 /// others that [`HookEvent`](crate::HookEvent) has a constructor for), the host's own events, and its tools. A
 /// host declares them with [`HooksBuilder::event`](crate::HooksBuilder::event) and
 /// [`HooksBuilder::tools`](crate::HooksBuilder::tools). Warnings about hooks and the JSON Schema are made
@@ -25,7 +25,7 @@ use super::{EventKind, EventType, agent};
 ///     .event(EventSpec::new(saved.clone()).notify_only())
 /// #   .config_home(home.path())
 ///     .load();
-/// assert_eq!(hooks.vocabulary().events().len(), 23);
+/// assert_eq!(hooks.vocabulary().events().len(), 24);
 /// assert!(!hooks.vocabulary().can_block(&saved));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -51,7 +51,7 @@ impl Default for Vocabulary {
             tools: Vec::new(),
             globs: Vec::new(),
         };
-        for spec in spec::builtin().chain(agent::specs()) {
+        for spec in spec::known() {
             vocabulary.add_event(spec);
         }
         vocabulary.known = vocabulary.events.len();

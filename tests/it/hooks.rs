@@ -243,7 +243,7 @@ fn the_vocabulary_describes_what_is_fired() {
         .tools(["bash", "mcp:*"])
         .load();
     let vocabulary = hooks.vocabulary();
-    assert_eq!(vocabulary.events().len(), EventType::BUILTIN.len() + 7);
+    assert_eq!(vocabulary.events().len(), EventType::BUILTIN.len() + 8);
     let stop = vocabulary.event("agent:stop").unwrap();
     assert!(stop.can_block() && !stop.may_have_tool());
     let loaded = vocabulary.event("level:loaded").unwrap();
@@ -293,6 +293,7 @@ fn builtin_events_have_the_data_they_declare() {
         HookEvent::permission_denied("t", "l", Some("r")),
         HookEvent::user_prompt_submit("c"),
         HookEvent::user_interrupt(),
+        HookEvent::llm_error("m", "e"),
     ] {
         let spec = hooks.vocabulary().event(event.event_type.as_str()).unwrap();
         let mut declared: Vec<_> = spec.data_keys().map(|(key, _)| key).collect();
