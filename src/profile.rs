@@ -4,6 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
+/// The prefix of the variables that hooks receive in every host.
+pub(crate) const COMMON_PREFIX: &str = "FORGE";
+
 /// The names of a host: the prefixes of its variables, and the paths of its hooks files.
 ///
 /// The default profile has two names, `forge` and `opencode`: variables begin with `FORGE_` and `OPENCODE_`,
@@ -64,8 +67,8 @@ impl AppProfile {
         }
     }
 
-    /// Sets the prefixes of the variables, without the `_` after them. Documentation and templates use
-    /// the first.
+    /// Sets the prefixes of the variables, without the `_` after them. Hooks always receive the variables with `FORGE_`
+    /// too, so that the same hook works in every host.
     #[must_use]
     pub fn with_env_prefixes<I: IntoIterator<Item: AsRef<str>>>(mut self, prefixes: I) -> Self {
         self.env_prefixes = prefixes
@@ -105,15 +108,10 @@ impl AppProfile {
         &self.name
     }
 
-    /// The prefixes of the variables, without the `_` after them.
+    /// The program's own prefixes of the variables, without the `_` after them.
     #[must_use]
     pub fn env_prefixes(&self) -> &[String] {
         &self.env_prefixes
-    }
-
-    /// The prefix that documentation and templates use; empty for a profile without prefixes.
-    pub(crate) fn first_prefix(&self) -> &str {
-        self.env_prefixes.first().map_or("", String::as_str)
     }
 
     /// The paths of the user's hooks files, below the configuration directory.

@@ -25,10 +25,9 @@ use crate::profile::AppProfile;
 pub static HOOK_TEMPLATES: LazyLock<BTreeMap<&'static str, Hook>> =
     LazyLock::new(|| for_profile(&AppProfile::default()));
 
-/// Returns the same templates for another profile: they read its variables and write to its directory.
+/// Returns the same templates for another profile: they write to its directory.
 #[must_use]
 pub fn for_profile(profile: &AppProfile) -> BTreeMap<&'static str, Hook> {
-    let prefix = profile.first_prefix();
     let directory = profile
         .project_files()
         .first()
@@ -38,7 +37,7 @@ pub fn for_profile(profile: &AppProfile) -> BTreeMap<&'static str, Hook> {
         (
             "log_all",
             "*",
-            log_all(prefix, &directory),
+            log_all(&directory),
             "Log all events to a file",
         ),
         (
@@ -50,13 +49,13 @@ pub fn for_profile(profile: &AppProfile) -> BTreeMap<&'static str, Hook> {
         (
             "git_auto_commit",
             "tool:post_execute:write",
-            git_auto_commit(prefix),
+            git_auto_commit(),
             "Auto-commit on file writes",
         ),
         (
             "block_sudo",
             "tool:pre_execute:bash",
-            block_sudo(prefix),
+            block_sudo(),
             "Block sudo commands in bash",
         ),
     ];
@@ -93,11 +92,11 @@ fn quoted(text: &str) -> String {
 }
 
 /// Writes one line for each event. A tool's name with a line break must not forge another line.
-fn log_all(prefix: &str, directory: &str) -> String {
+fn log_all(directory: &str) -> String {
     if cfg!(windows) {
         return format!(
             "(if not exist \"!USERPROFILE!\\{directory}\\\" mkdir \"!USERPROFILE!\\{directory}\") & \
-             echo [!DATE! !TIME!] !{prefix}_EVENT! tool=!{prefix}_TOOL_NAME!>> \
+             echo [!DATE! !TIME!] !FORGE_EVENT! tool=!FORGE_TOOL_NAME!>> \
              \"!USERPROFILE!\\{directory}\\events.log\"",
             directory = directory.replace('/', "\\"),
         );
@@ -105,10 +104,10 @@ fn log_all(prefix: &str, directory: &str) -> String {
     let directory = quoted(directory);
     format!(
         r#"dir="$HOME"/{directory}
-tool=${{{prefix}_TOOL_NAME:--}}
+tool=${{FORGE_TOOL_NAME:--}}
 case $tool in *[[:cntrl:]]*) tool='?' ;; esac
 mkdir -p "$dir" &&
-printf '[%s] %s tool=%s\n' "$(date +%Y-%m-%dT%H:%M:%S%z)" "${prefix}_EVENT" "$tool" >> "$dir/events.log""#
+printf '[%s] %s tool=%s\n' "$(date +%Y-%m-%dT%H:%M:%S%z)" "$FORGE_EVENT" "$tool" >> "$dir/events.log""#
     )
 }
 
@@ -128,41 +127,37 @@ fi"#
 
 /// Commits only if everything could be added and something has changed. Outside of a repository it does
 /// nothing.
-fn git_auto_commit(prefix: &str) -> String {
+fn git_auto_commit() -> String {
     if cfg!(windows) {
-        return format!(
-            "git rev-parse --is-inside-work-tree >NUL 2>&1 || exit 0 & git add -A || exit 1 & \
+        return "git rev-parse --is-inside-work-tree >NUL 2>&1 || exit 0 & git add -A || exit 1 & \
              git diff --cached --quiet && exit 0 & \
-             git commit --quiet -m \"Auto-save: !{prefix}_TOOL_NAME!\""
-        );
+             git commit --quiet -m \"Auto-save: !FORGE_TOOL_NAME!\""
+            .to_owned();
     }
-    format!(
-        r#"git rev-parse --is-inside-work-tree >/dev/null 2>&1 || exit 0
+    r#"git rev-parse --is-inside-work-tree >/dev/null 2>&1 || exit 0
 git add -A || exit
 git diff --cached --quiet
 case $? in
     0) ;;
-    1) git commit --quiet -m "Auto-save: ${prefix}_TOOL_NAME" ;;
+    1) git commit --quiet -m "Auto-save: $FORGE_TOOL_NAME" ;;
     *) exit 1 ;;
 esac"#
-    )
+        .to_owned()
 }
 
 /// Looks for `sudo` or `sudoedit` as a word of the JSON. In JSON, the character before the word can be the
 /// second half of an escape, as in `\nsudo`. Not a sandbox: a command can be disguised.
-fn block_sudo(prefix: &str) -> String {
+fn block_sudo() -> String {
     if cfg!(windows) {
-        return format!(
-            r"if ($env:{prefix}_TOOL_ARGS -match '(^|[^\w.-]|\\[bfnrt]|\\u[0-9a-f]{{4}})sudo(edit)?([^\w.-]|$)') {{ 'Blocked: sudo is not allowed'; exit 1 }}"
-        );
+        return r"if ($env:FORGE_TOOL_ARGS -match '(^|[^\w.-]|\\[bfnrt]|\\u[0-9a-f]{4})sudo(edit)?([^\w.-]|$)') { 'Blocked: sudo is not allowed'; exit 1 }"
+            .to_owned();
     }
-    format!(
-        r#"printf '%s\n' "${prefix}_TOOL_ARGS" |
-    grep -Eq '(^|[^[:alnum:]_.-]|\\[bfnrt]|\\u[0-9a-f]{{4}})sudo(edit)?([^[:alnum:]_.-]|$)'
+    r#"printf '%s\n' "$FORGE_TOOL_ARGS" |
+    grep -Eq '(^|[^[:alnum:]_.-]|\\[bfnrt]|\\u[0-9a-f]{4})sudo(edit)?([^[:alnum:]_.-]|$)'
 case $? in
     0) echo 'Blocked: sudo is not allowed'; exit 1 ;;
     1) exit 0 ;;
     *) echo 'Blocked: the command could not be searched for sudo'; exit 1 ;;
 esac"#
-    )
+        .to_owned()
 }

@@ -20,10 +20,10 @@ pub(crate) fn run(
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
     let vocabulary = context.hooks.vocabulary();
-    let profile = context.profile().clone().with_short_names(false);
-    let first = profile.env_prefixes().first().cloned();
+    // The names that every host has.
+    let profile = AppProfile::default().with_short_names(false);
     let variables = Variables {
-        profile: profile.with_env_prefixes(first),
+        profile: profile.with_env_prefixes(["FORGE"]),
     };
     if args.json {
         let events = vocabulary.events().iter();

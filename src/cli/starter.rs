@@ -107,9 +107,6 @@ fn content(context: &Context<'_>) -> Starter {
     let templates = context.templates();
     let guard = templates.get("block_sudo").cloned();
     let guard = guard.filter(|_| may_have_tool("bash", context));
-    let prefix = context.profile().env_prefixes().first();
-    let prefix = prefix.map(|prefix| format!("{prefix}_"));
-    let prefix = prefix.unwrap_or_default();
     let examples = [
         json!({
             "event": pattern("tool:pre_execute", &["bash"], context),
@@ -129,7 +126,7 @@ fn content(context: &Context<'_>) -> Starter {
         }),
         json!({
             "event": "session:*",
-            "command": format!("echo \"${prefix}EVENT ${prefix}SESSION_ID\" >> \"$HOME/sessions.log\""),
+            "command": "echo \"$FORGE_EVENT $FORGE_SESSION_ID\" >> \"$HOME/sessions.log\"",
             "name": "session_log",
             "description": "Writes a log in the background; not into the project, where an approval would cover the log",
             "background": true,

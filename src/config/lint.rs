@@ -10,13 +10,14 @@ use super::script;
 use crate::events::{Vocabulary, meant_by};
 use crate::hook::{Condition, Hook, HookCommand, Shell};
 use crate::printable::shortened;
+use crate::profile::COMMON_PREFIX;
 
 /// The names of a host.
 #[derive(Clone, Copy)]
 pub(super) struct Host<'a> {
     /// Its events and tools.
     pub(super) vocabulary: &'a Vocabulary,
-    /// The prefixes of the variables that hooks receive.
+    /// Its own prefixes of the variables that hooks receive.
     pub(super) prefixes: &'a [String],
     /// Whether the scripts of hooks are looked at, as far as it is known where they are.
     pub(super) looks_at_files: bool,
@@ -180,8 +181,9 @@ fn working_dir(hook: &Hook) -> Option<Problem> {
 
 /// Whether this is the name of a variable with a value of the event.
 fn is_of_event(name: &str, prefixes: &[String]) -> bool {
-    prefixes.iter().any(|prefix| {
-        let rest = name.strip_prefix(prefix.as_str());
+    let own = prefixes.iter().map(String::as_str);
+    std::iter::once(COMMON_PREFIX).chain(own).any(|prefix| {
+        let rest = name.strip_prefix(prefix);
         rest.is_some_and(|rest| rest.starts_with('_'))
     })
 }

@@ -3,7 +3,7 @@
 //!
 //! Knows the names and the format of the variable; not how a process is started.
 
-use super::names::prefixed;
+use super::names::with_own_prefixes;
 use crate::hook::Hook;
 use crate::process::Environment;
 use crate::profile::AppProfile;
@@ -39,7 +39,7 @@ impl HookChain {
     /// Reads the chain from this program's own environment. If several names have a chain, the
     /// longest counts: the others were passed on by a program that uses only one of the names.
     pub(crate) fn inherited(profile: &AppProfile) -> Self {
-        let names: Vec<_> = prefixed(profile, "HOOK_CHAIN").collect();
+        let names: Vec<_> = with_own_prefixes(profile, "HOOK_CHAIN").collect();
         let values = names.iter().filter_map(std::env::var_os);
         let above = values
             .map(|value| Self::parse(&value.to_string_lossy()))

@@ -9,15 +9,15 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::circular::HookChain;
-use super::names::{Names, VariableName, prefixed};
+use super::names::{Names, VariableName, prefixed, with_own_prefixes};
 use super::spill::Spill;
 use crate::events::{DEEPEST_DATA, HookEvent};
 use crate::hook::{Failure, FailureKind, FailurePolicy, Hook, Inherit, Reads, Stdin};
 use crate::logging::warn;
 use crate::process::{Environment, Inherited, LARGEST_VARIABLE};
-use crate::profile::AppProfile;
+use crate::profile::{AppProfile, COMMON_PREFIX};
 
-/// The most bytes of all variables of an event together, counting the copy of each prefix. This
+/// The most bytes of all variables of an event together, counting the copy of each of the profile's prefixes. This
 /// leaves most of the system's limit to the user's own environment.
 const LARGEST_TOTAL: usize = 256 * 1024;
 
@@ -34,7 +34,7 @@ impl HookEvent {
         self.to_env_for(&AppProfile::default())
     }
 
-    /// Like [`to_env`](HookEvent::to_env), with the names of another profile.
+    /// Like [`to_env`](HookEvent::to_env), with the names of another profile beside those with `FORGE_`.
     #[must_use]
     pub fn to_env_for(&self, profile: &AppProfile) -> BTreeMap<String, String> {
         let names = Names::new(profile.clone());
@@ -218,7 +218,7 @@ fn disabling_variable(profile: &AppProfile) -> Option<String> {
             }
         }
     };
-    prefixed(profile, "HOOKS_DISABLE").find(is_on)
+    with_own_prefixes(profile, "HOOKS_DISABLE").find(is_on)
 }
 
 /// Names and values of variables.
@@ -330,7 +330,7 @@ impl EventVariables {
             return Ok(());
         };
         let profile = naming.profile();
-        let name = format!("{}_{}", profile.first_prefix(), first.name.plain);
+        let name = format!("{COMMON_PREFIX}_{}", first.name.plain);
         let guards = match hook.on_failure() {
             FailurePolicy::Continue => false,
             _ => hook.guards(can_block),

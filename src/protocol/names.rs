@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::profile::AppProfile;
+use crate::profile::{AppProfile, COMMON_PREFIX};
 
 /// The variables of every event.
 const OF_EVENT: [&str; 4] = ["EVENT", "TIMESTAMP", "SESSION_ID", "TOOL_NAME"];
@@ -58,6 +58,8 @@ pub(super) struct VariableName {
     pub(super) plain: String,
     /// The names in a process: one for each prefix, and the short name.
     pub(super) full: Vec<String>,
+    /// The number of them that come beside the profile's own, and are not counted for the limit of all variables.
+    beside: usize,
 }
 
 impl VariableName {
@@ -66,8 +68,10 @@ impl VariableName {
             .iter()
             .filter(|(_, of)| profile.short_names() && *of == plain)
             .map(|(short, _)| (*short).to_owned());
+        let has_common = profile.env_prefixes().iter().any(|it| it == COMMON_PREFIX);
         Arc::new(Self {
             plain: plain.to_owned(),
+            beside: usize::from(!has_common),
             full: prefixed(profile, plain).chain(short).collect(),
         })
     }
@@ -75,7 +79,7 @@ impl VariableName {
     /// Returns the bytes that a value takes in an environment under all of these names.
     pub(super) fn size_with(&self, value: &str) -> usize {
         let size = |name: &String| name.len() + value.len() + 2;
-        self.full.iter().map(size).sum()
+        self.full.iter().skip(self.beside).map(size).sum()
     }
 
     /// Whether each of these names can have this value: no variable may be longer than `largest`
@@ -176,13 +180,24 @@ fn name_of_key(key: &str) -> Option<String> {
     (!name.is_empty() && !name.ends_with("_FILE") && !taken).then_some(name)
 }
 
-/// Returns this name with each of the profile's prefixes.
+/// Returns this name with each prefix of a hook's variables: the one that every host has, then the profile's own. So a
+/// hook that reads `FORGE_TOOL_NAME` works in every host.
 pub(super) fn prefixed<'a>(
     profile: &'a AppProfile,
     name: &'a str,
 ) -> impl Iterator<Item = String> + 'a {
-    profile
-        .env_prefixes()
-        .iter()
+    let own = profile.env_prefixes().iter().map(String::as_str);
+    let own = own.filter(|prefix| *prefix != COMMON_PREFIX);
+    std::iter::once(COMMON_PREFIX)
+        .chain(own)
         .map(move |prefix| format!("{prefix}_{name}"))
+}
+
+/// Returns this name with each of the profile's own prefixes.
+pub(super) fn with_own_prefixes<'a>(
+    profile: &'a AppProfile,
+    name: &'a str,
+) -> impl Iterator<Item = String> + 'a {
+    let own = profile.env_prefixes().iter();
+    own.map(move |prefix| format!("{prefix}_{name}"))
 }

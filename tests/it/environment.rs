@@ -49,9 +49,12 @@ fn the_default_profile_has_all_names() {
 }
 
 #[test]
-fn a_profile_has_prefixes_only() {
+fn a_profile_adds_its_own_prefixes() {
     let event = HookEvent::tool_pre_execute("bash", json!({}));
     let own = [
+        "FORGE_EVENT=tool:pre_execute",
+        "FORGE_TOOL_ARGS={}",
+        "FORGE_TOOL_NAME=bash",
         "MYGAME_EVENT=tool:pre_execute",
         "MYGAME_TOOL_ARGS={}",
         "MYGAME_TOOL_NAME=bash",
@@ -80,6 +83,10 @@ fn a_profile_has_prefixes_only() {
         "B_C_TIMESTAMP",
         "B_C_TOOL_ARGS",
         "B_C_TOOL_NAME",
+        "FORGE_EVENT",
+        "FORGE_TIMESTAMP",
+        "FORGE_TOOL_ARGS",
+        "FORGE_TOOL_NAME",
     ];
     assert_eq!(names, expected);
 }
@@ -91,6 +98,7 @@ fn every_events_data_has_the_name_of_its_key() {
         let environment = event.to_env_for(&AppProfile::new("x"));
         let data: Vec<_> = lines(&environment)
             .into_iter()
+            .filter(|line| line.starts_with("X_"))
             .filter(|line| !line.starts_with("X_EVENT=") && !line.starts_with("X_TOOL_NAME="))
             .collect();
         assert_eq!(data, expected);
@@ -447,8 +455,9 @@ mod in_a_process {
         assert!(!found.contains_key("MYGAME_SESSION_ID"));
         assert_eq!(
             (found["TOOL_NAME"].as_str(), found["FORGE_EVENT"].as_str()),
-            ("outer", "outer")
+            ("outer", "tool:pre_execute")
         );
+        assert!(!found.contains_key("FORGE_TOOL_RESULT_FILE"));
     }
 
     #[test]
@@ -726,7 +735,7 @@ mod in_a_process {
         let world = World::with(|builder| builder.profile(AppProfile::new("x")));
         let guard = || hook("*", "printf %s \"$X_CONTENT\" | wc -c");
         // Linux takes 131,071 bytes; where more are possible, no more are used.
-        let room = 131_071 - "X_CONTENT=".len();
+        let room = 131_071 - "FORGE_CONTENT=".len();
         let event = HookEvent::user_prompt_submit("x".repeat(room));
         assert_eq!(printed(&world, guard(), &event).trim(), room.to_string());
         let event = HookEvent::user_prompt_submit("x".repeat(room + 1));
@@ -740,7 +749,7 @@ mod in_a_process {
             result
                 .error
                 .unwrap()
-                .starts_with("`X_CONTENT` is too large")
+                .starts_with("`FORGE_CONTENT` is too large")
         );
     }
 
@@ -824,7 +833,7 @@ fn cmd_inserts_no_value_of_an_event() {
         ),
         (&default, "echo TOOL_NAME 100% FORGE_TOOL_NAME"),
         (&default, "call \"%CLAUDE_PROJECT_DIR%\\a.exe\""),
-        (&ours, "echo %TOOL_NAME% %FORGE_TOOL_NAME%"),
+        (&ours, "echo %TOOL_NAME% %OPENCODE_TOOL_NAME%"),
     ] {
         let error = error_of(profile, plain(command));
         assert!(!error.contains("`cmd` would"), "{command}: {error}");

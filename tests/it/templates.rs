@@ -35,8 +35,8 @@ fn a_profile_has_its_own_names() {
         .values()
         .map(|hook| hook.command().to_string())
         .collect();
-    assert!(commands.contains("MYGAME_TOOL_ARGS") && commands.contains(".mygame"));
-    assert!(!commands.contains("FORGE_") && !commands.contains("forge"));
+    assert!(commands.contains("FORGE_TOOL_ARGS") && commands.contains(".mygame"));
+    assert!(!commands.contains("forge"));
 }
 
 #[cfg(unix)]

@@ -95,8 +95,8 @@ fn events_are_shown_with_their_variables() {
     is_valid("events", &report);
     let events = report["events"].as_array().unwrap();
     assert_eq!(events.len(), 23);
-    let data = json!([{"key": "tool_args", "description": "the tool's arguments", "variable": "MYGAME_TOOL_ARGS"}]);
+    let data = json!([{"key": "tool_args", "description": "the tool's arguments", "variable": "FORGE_TOOL_ARGS"}]);
     assert_eq!(events[0]["data"], data);
     let variables = events[0]["variables"].as_array().unwrap();
-    assert!(variables.contains(&json!("MYGAME_TOOL_NAME")), "{report:#}");
+    assert!(variables.contains(&json!("FORGE_TOOL_NAME")), "{report:#}");
 }

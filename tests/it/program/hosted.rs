@@ -102,7 +102,7 @@ fn a_host_fires_its_own_event() {
     let printed = run(home.path(), &["events"]);
     let words = "level:loaded: A level is ready; cannot be blocked\n";
     assert!(printed.out.contains(words), "{}", printed.out);
-    assert!(printed.out.contains("MYGAME_LEVEL"), "{}", printed.out);
+    assert!(printed.out.contains("FORGE_LEVEL"), "{}", printed.out);
     let printed = run(home.path(), &["completions", "fish"]);
     assert!(printed.out.contains("level:loaded"), "{}", printed.out);
 }
@@ -202,7 +202,7 @@ fn a_profile_names_files_and_variables() {
         assert!(printed.out.contains("out  session:start"), "{printed:?}");
     }
     assert_eq!(user.run(&["init", "--profile", "mygame"]).status, 0);
-    assert!(user.read("project/.mygame/hooks.json").contains("MYGAME_"));
+    assert!(user.read("project/.mygame/hooks.json").contains("FORGE_"));
     for name in ["", "a/b", "../x", "7"] {
         let printed = user.run(&with(&["list", "--profile"], &[name]));
         printed.is_refused("--profile");
