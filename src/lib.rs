@@ -78,8 +78,9 @@
 //!
 //! # Around a tool, a model call, a session
 //! [`Lifecycle`] fires the events before and after an action of your program, in the right order, also if the
-//! action fails or panics. With [`ToolCall::apply_updates`], it applies a hook's changes after the guards have
-//! seen them.
+//! action fails or panics: `begin` and `finish`, or `run` with a function ([`lifecycle`]). With
+//! [`apply_updates`](lifecycle::Request::apply_updates), it applies a hook's changes after the guards have seen
+//! them.
 //!
 //! # Never waiting
 //! [`Hooks::submit`] never blocks. It returns a [`HookHandle`] to poll, to wait for, to receive from or to
@@ -180,7 +181,7 @@ mod executor;
 mod files;
 mod hook;
 mod hooks;
-mod lifecycle;
+pub mod lifecycle;
 mod logging;
 mod outcome;
 mod pattern;
@@ -233,10 +234,7 @@ pub use hook::{
     KeyError, Protocol, Reads, Shell, Stdin,
 };
 pub use hooks::{Hooks, HooksBuilder};
-pub use lifecycle::{
-    Lifecycle, LlmCall, LlmRequest, LlmStream, Permission, PermissionRequest, Question, Session,
-    Subagent, ToolCall, ToolRun,
-};
+pub use lifecycle::{Lifecycle, Question, ToolRun};
 pub use outcome::{
     Decision, EnvFile, FailureKind, Failures, HookBlockedError, HookOutput, HookResult, Outcome,
     Residency, SkipReason,

@@ -171,7 +171,7 @@ impl Outcome {
     ///
     /// The host decides whether to apply them. If it does, it fires the changed event again, so
     /// that every guard sees every change. [`changed_input`](Outcome::changed_input) is the whole changed input;
-    /// [`ToolCall::apply_updates`](crate::ToolCall::apply_updates) does both.
+    /// [`apply_updates`](crate::lifecycle::Request::apply_updates) does both.
     #[must_use]
     pub fn updated_input(&self) -> Option<Map<String, Value>> {
         if !self.allowed() {
