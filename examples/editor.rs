@@ -68,7 +68,9 @@ impl Editor {
     /// Saves a file, unless a hook blocks. Returns the hooks' messages for the status line.
     fn save(&self, file: &str) -> Result<String, Box<dyn Error>> {
         let event = HookEvent::new(self.will_save.clone()).with_data("file", file);
-        let outcome = self.hooks.execute(&event).into_result()?;
+        let outcome = self.hooks.execute(&event);
+        outcome.check()?;
+        eprint!("{}", outcome.failures());
         // Here the editor writes the file.
         let event = HookEvent::new(self.saved.clone()).with_data("file", file);
         drop(self.hooks.submit(event)?);

@@ -38,8 +38,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
 
     let save = HookEvent::new(game_save).with_data("slot", "quick");
-    match hooks.execute(&save).into_result() {
-        Ok(_) => println!("saved"),
+    let outcome = hooks.execute(&save);
+    eprint!("{}", outcome.failures());
+    match outcome.check() {
+        Ok(()) => println!("saved"),
         Err(blocked) => println!("not saved: {blocked}"),
     }
     let _ = hooks.shutdown(Duration::from_secs(5));
@@ -52,6 +54,7 @@ fn is_pending(handle: &mut HookHandle) -> bool {
     let Some(outcome) = handle.try_wait() else {
         return true;
     };
+    eprint!("{}", outcome.failures());
     for result in &outcome {
         println!("{}: {}", result.hook.label(), result.stdout.trim());
     }

@@ -35,7 +35,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         .load();
     print!("{}", hooks.report());
 
-    let session = hooks.lifecycle().session("sess_1");
+    let session = hooks.lifecycle().session("sess_1").begin()?;
+    eprint!("{}", session.failures());
     for (tool, args) in model() {
         println!("> {tool} {args}");
         // Hooks run before and after the tool; if one blocks, the tool is not called.
@@ -52,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             break;
         }
     }
-    session.end();
+    session.finish();
     Ok(())
 }
 
@@ -64,6 +65,7 @@ fn ask_user(question: &Question<'_>) -> bool {
 
 /// Shows a call; whether a hook wants the turn stopped.
 fn show(run: &ToolRun<String, Box<dyn Error>>) -> bool {
+    eprint!("{}", run.failures());
     for message in run.system_messages() {
         println!("  for the user: {message}");
     }

@@ -18,9 +18,11 @@ use crate::executor::{
     FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, ShutdownReport, SubmitError,
 };
 use crate::lifecycle::Lifecycle;
+use crate::logging::warn;
 use crate::outcome::Outcome;
 use crate::profile::AppProfile;
 use crate::registry::HookRegistry;
+use crate::trace::Trace;
 use crate::trust::{Approval, TrustError, TrustStore};
 
 /// The hooks of a host: loaded from its users' files, run on its events.
@@ -63,6 +65,19 @@ struct Shared {
     /// None if no store of approvals can be found: then no hook of the project runs.
     policy: Option<TrustPolicy>,
     installed: Arc<Installed>,
+    /// The trace that the user has asked for.
+    trace: Option<Trace>,
+}
+
+/// How long the last lines of the user's trace are waited for.
+const TRACE_DEADLINE: Duration = Duration::from_secs(1);
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let Some(trace) = &self.trace {
+            trace.flush(TRACE_DEADLINE);
+        }
+    }
 }
 
 /// Builds a [`Hooks`] from the names of a host, its events and tools, and the hooks that may run.
@@ -185,12 +200,19 @@ impl HooksBuilder {
 
     /// Loads the hooks of the user and of the project. Never fails: [`Hooks::report`] has the problems of
     /// the files.
+    ///
+    /// If `PREFIX_HOOKS_TRACE`, with the profile's prefix, is in the environment, the hooks also write a
+    /// [`Trace`] to the file that it names. If that cannot be opened, a warning is logged.
     #[must_use]
     pub fn load(self) -> Hooks {
         let vocabulary = Arc::new(self.vocabulary);
         let config = self.config.with_vocabulary(Arc::clone(&vocabulary));
-        let executor = self
-            .executor
+        let trace = trace_of_the_user(config.profile());
+        let mut executor = self.executor;
+        if let Some(trace) = &trace {
+            executor = executor.observer(trace.clone());
+        }
+        let executor = executor
             .profile(config.profile().clone())
             .vocabulary(Arc::clone(&vocabulary))
             .build();
@@ -207,11 +229,22 @@ impl HooksBuilder {
                 config,
                 vocabulary,
                 project,
+                trace,
             }),
         };
         hooks.reload();
         hooks
     }
+}
+
+/// Builds the trace that the user's environment names.
+fn trace_of_the_user(profile: &AppProfile) -> Option<Trace> {
+    let prefixes = profile.env_prefixes().iter();
+    let file = prefixes
+        .filter_map(|prefix| std::env::var_os(format!("{prefix}_HOOKS_TRACE")))
+        .find(|file| !file.is_empty())?;
+    let trace = Trace::builder(file).build();
+    trace.inspect_err(|error| warn!("{error}")).ok()
 }
 
 impl Hooks {
@@ -399,7 +432,11 @@ impl Hooks {
     /// Waits for the submitted events, at most until the deadline, counted from now; see
     /// [`HookExecutor::shutdown`].
     pub fn shutdown(&self, deadline: Duration) -> ShutdownReport {
-        self.executor().shutdown(deadline)
+        let report = self.executor().shutdown(deadline);
+        if let Some(trace) = &self.shared.trace {
+            trace.flush(TRACE_DEADLINE);
+        }
+        report
     }
 }
 

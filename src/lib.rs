@@ -27,8 +27,10 @@
 //! }
 //!
 //! let event = HookEvent::tool_pre_execute("bash", json!({"command": "ls"}));
-//! match hooks.execute(&event).into_result() {
-//!     Ok(_) => println!("running ls"),
+//! let outcome = hooks.execute(&event);
+//! eprint!("{}", outcome.failures()); // hooks that failed and did not block
+//! match outcome.check() {
+//!     Ok(()) => println!("running ls"),
 //!     Err(blocked) => println!("{blocked}"),
 //! }
 //! drop(hooks.submit(HookEvent::new(compacted))?); // does not wait
@@ -51,11 +53,13 @@
 //!   blocked.
 //!
 //! # Blocking
-//! Check [`Outcome::allowed`], or convert the outcome with [`Outcome::into_result`]. A hook blocks if it exits
+//! Ask [`Outcome::allowed`], or return the error of [`Outcome::check`]. A hook blocks if it exits
 //! with a code other than 0, times out, cannot be found or cannot be started: a guard that cannot run must not
 //! let everything through. With `"on_failure": "continue"`, none of these blocks. Hooks can only block events
 //! that have not happened yet ([`EventType::can_block`]). [`EventSpec::notify_only`] declares that hooks cannot
 //! block an event of your own.
+//!
+//! Show your user [`Outcome::failures`]: hooks that failed and did not block, on any event.
 //!
 //! # What a hook answers
 //! Besides its exit code, a hook may answer with one JSON object on its standard output. It can block or ask
@@ -74,8 +78,9 @@
 //!
 //! # Around a tool, a model call, a session
 //! [`Lifecycle`] fires the events before and after an action of your program, in the right order, also if the
-//! action fails or panics. With [`ToolCall::apply_updates`], it applies a hook's changes after the guards have
-//! seen them.
+//! action fails or panics: `begin` and `finish`, or `run` with a function ([`lifecycle`]). With
+//! [`apply_updates`](lifecycle::Request::apply_updates), it applies a hook's changes after the guards have seen
+//! them.
 //!
 //! # Never waiting
 //! [`Hooks::submit`] never blocks. It returns a [`HookHandle`] to poll, to wait for, to receive from or to
@@ -176,7 +181,7 @@ mod executor;
 mod files;
 mod hook;
 mod hooks;
-mod lifecycle;
+pub mod lifecycle;
 mod logging;
 mod outcome;
 mod pattern;
@@ -229,13 +234,10 @@ pub use hook::{
     KeyError, Protocol, Reads, Shell, Stdin,
 };
 pub use hooks::{Hooks, HooksBuilder};
-pub use lifecycle::{
-    Lifecycle, LlmCall, LlmRequest, LlmStream, Permission, PermissionRequest, Question, Session,
-    Subagent, ToolCall, ToolRun,
-};
+pub use lifecycle::{Lifecycle, Question, ToolRun};
 pub use outcome::{
-    Decision, EnvFile, FailureKind, HookBlockedError, HookOutput, HookResult, Outcome, Residency,
-    SkipReason,
+    Decision, EnvFile, FailureKind, Failures, HookBlockedError, HookOutput, HookResult, Outcome,
+    Residency, SkipReason,
 };
 pub use pattern::{EventPattern, Mismatch, PatternError, PatternPart};
 pub use printable::{is_printable, printable, printable_json, printable_lines};

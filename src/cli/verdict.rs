@@ -29,12 +29,19 @@ impl Verdict {
     }
 }
 
-/// Returns the event of the changed call, if hooks have changed the call.
+/// Returns the event of the changed call or prompt, if hooks have changed it.
 pub(crate) fn changed_by(event: &HookEvent, outcome: &Outcome) -> Option<HookEvent> {
-    if event.event_type != EventType::ToolPreExecute {
-        return None;
+    match event.event_type {
+        EventType::ToolPreExecute => {
+            let args = event.data.get("tool_args")?.as_object()?;
+            let changed = outcome.changed_input(args)?;
+            Some(event.clone().with_data("tool_args", changed))
+        }
+        EventType::UserPromptSubmit => {
+            let content = outcome.updated_input()?.remove("content")?;
+            let is_new = content.is_string() && event.data.get("content") != Some(&content);
+            is_new.then(|| event.clone().with_data("content", content))
+        }
+        _ => None,
     }
-    let args = event.data.get("tool_args")?.as_object()?;
-    let changed = outcome.changed_input(args)?;
-    Some(event.clone().with_data("tool_args", changed))
 }

@@ -1,16 +1,39 @@
-//! The events of a tool call, a model call, a session or a permission, fired in the right order.
+//! The events around a tool, a model call, a session, an agent and a permission, fired in the right order.
 //!
-//! Knows which events come before and after an action of the host; not the action itself, nor how
-//! hooks run.
+//! Knows which events come before and after an action of the host; not the action itself, nor how hooks run.
+//!
+//! Each action has one shape. `begin` fires the event before it, and fails if a hook blocks. Between, the host
+//! does what it has announced. `finish` fires the event after it. `run` does these three with a function:
+//!
+//! ```
+//! use forge_hooks::{HookBlockedError, Lifecycle, ToolRun};
+//! use serde_json::{Value, json};
+//!
+//! # async fn list(args: &Value) -> Result<String, String> { Ok(format!("what is in {}", args["path"])) }
+//! async fn call(hooks: &Lifecycle) -> Result<ToolRun<String, String>, HookBlockedError> {
+//!     let running = hooks.tool("ls", json!({"path": "."})).begin()?;
+//!     let listing = list(running.args()).await;
+//!     Ok(running.finish(listing))
+//! }
+//! ```
+//!
+//! `begin` and `finish` run hooks on the calling thread. An async host calls them where a thread may wait, such as
+//! in `spawn_blocking`: a [`Request`] and a [`Running`] can be moved there.
+//!
+//! # When a hook blocks
+//! The model must learn that its call was not made, and why, so that it can do something else. The host gives it
+//! the error's message as the result of the call, marked as an error: `blocked by hook `No sudo`: sudo is not
+//! allowed`. The [context](crate::Outcome::additional_context) in the error's
+//! [outcome](crate::HookBlockedError::outcome) is for the model too. If the error
+//! [stops the turn](crate::HookBlockedError::stops_turn), the host does not call the model again before its user has
+//! spoken. A blocked prompt is not given to the model at all: the host shows its user the reason.
 
-mod agent;
-mod llm;
+mod action;
+mod model;
 mod permission;
 mod session;
 mod tool;
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -18,20 +41,21 @@ use serde_json::Value;
 use crate::events::{HookEvent, HostContext};
 use crate::executor::{FireOptions, HookExecutor};
 use crate::logging::warn;
-use crate::outcome::{HookBlockedError, HookResult, Outcome};
+use crate::outcome::Outcome;
 
-pub use agent::Subagent;
-pub use llm::{LlmCall, LlmRequest, LlmStream};
-pub use permission::{Permission, PermissionRequest};
-pub use session::Session;
-pub use tool::{ToolCall, ToolRun};
+pub use action::{Question, Request, Running};
+pub use model::{Model, Stream};
+pub use permission::{Permission, PermissionRun};
+pub use session::{Compaction, Session, Subagent, Turn};
+pub use tool::{Tool, ToolRun};
 
 /// Fires the events around the actions of a host, in the right order. A host that calls its tools
-/// and its model through it forgets no event.
+/// and its model through it forgets no event. [The module](self) says how, and what the model gets if a hook
+/// blocks.
 ///
 /// Events before an action run their hooks on this thread, since the host needs their outcome.
-/// Events after an action do so too, unless [`without_waiting`](Lifecycle::without_waiting) submits
-/// them. A failing hook after an action does not skip the others.
+/// Events that cannot be blocked do so too, unless [`without_waiting`](Lifecycle::without_waiting) submits
+/// them. A failing hook on such an event does not skip the others.
 ///
 /// ```
 /// use forge_hooks::{Hook, HookExecutor, Lifecycle};
@@ -39,7 +63,7 @@ pub use tool::{ToolCall, ToolRun};
 ///
 /// let executor = HookExecutor::builder().build();
 /// executor.registry().register(Hook::new("tool:pre_execute:rm", "echo never; exit 1")?);
-/// let session = Lifecycle::new(executor).session("s1");
+/// let session = Lifecycle::new(executor).session("s1").begin()?;
 /// let hooks = session.lifecycle();
 ///
 /// let listing = hooks.tool("ls", json!({"path": "."})).run(|args| {
@@ -51,7 +75,8 @@ pub use tool::{ToolCall, ToolRun};
 /// let blocked = hooks.tool("rm", json!({"path": "/"})).run(|_| -> Result<(), String> {
 ///     unreachable!("a hook has blocked it")
 /// });
-/// assert_eq!(blocked.unwrap_err().result.reason(), Some("never"));
+/// // And this, as an error of the tool.
+/// assert_eq!(blocked.unwrap_err().to_string(), "blocked by hook `tool:pre_execute:rm`: never");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -106,18 +131,29 @@ impl Lifecycle {
     }
 
     /// Creates a call of a tool, with its arguments.
-    pub fn tool(&self, name: impl Into<String>, args: impl Into<Value>) -> ToolCall<'_> {
-        ToolCall::new(self, name.into(), args.into())
+    pub fn tool<'a>(&self, name: impl Into<String>, args: impl Into<Value>) -> Request<'a, Tool> {
+        let tool = Tool {
+            name: name.into(),
+            args: args.into(),
+            applies_updates: false,
+        };
+        Request::new(self, tool)
     }
 
-    /// Creates a request to a model, with the number of its messages.
-    pub fn llm(&self, model: impl Into<String>, message_count: u64) -> LlmRequest<'_> {
-        LlmRequest::new(self, model.into(), message_count)
+    /// Creates a call of a model, with the number of its messages.
+    pub fn llm<'a>(&self, model: impl Into<String>, message_count: u64) -> Request<'a, Model> {
+        let model = Model {
+            name: model.into(),
+            message_count,
+        };
+        Request::new(self, model)
     }
 
-    /// Begins a session: fires `session:start`.
-    pub fn session(&self, id: impl Into<String>) -> Session {
-        Session::start(self.clone(), id.into())
+    /// Creates a session. All events of its own [lifecycle](Running::lifecycle) have its id.
+    pub fn session(&self, id: impl Into<String>) -> Request<'static, Session> {
+        let session = Session { id: id.into() };
+        let lifecycle = self.clone().session_id(&session.id);
+        Request::new(&lifecycle, session)
     }
 
     /// Creates a request for a permission: for a tool, at a level that the host names, such as
@@ -126,8 +162,8 @@ impl Lifecycle {
         &self,
         tool: impl Into<String>,
         level: impl Into<String>,
-    ) -> PermissionRequest<'_> {
-        PermissionRequest::new(self, tool.into(), level.into())
+    ) -> Request<'static, Permission> {
+        Request::new(self, Permission::new(tool.into(), level.into()))
     }
 
     fn of_session(&self, event: HookEvent) -> HookEvent {
@@ -161,105 +197,4 @@ impl Lifecycle {
         }
         None
     }
-}
-
-/// A question of a hook to the host's user.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct Question<'a> {
-    /// The event of the action, with the changes that hooks have made.
-    pub event: &'a HookEvent,
-    /// The result of the first hook that asks; none if the host's own rules ask.
-    pub result: Option<&'a HookResult>,
-    outcomes: [Option<&'a Outcome>; 2],
-}
-
-impl<'a> Question<'a> {
-    fn new(event: &'a HookEvent, outcomes: [Option<&'a Outcome>; 2]) -> Self {
-        let asked = outcomes.into_iter().flatten();
-        Self {
-            event,
-            result: asked.flat_map(Outcome::questions).next(),
-            outcomes,
-        }
-    }
-
-    /// The reason of the first hook that asks. Others may ask for another reason:
-    /// [`reasons`](Question::reasons).
-    #[must_use]
-    pub fn reason(&self) -> Option<&str> {
-        self.result.and_then(HookResult::reason)
-    }
-
-    /// The reasons of all hooks that ask, without duplicates: the user is asked once, for all of
-    /// them.
-    #[must_use]
-    pub fn reasons(&self) -> Vec<&str> {
-        let outcomes = self.outcomes.into_iter().flatten();
-        let asked = outcomes.flat_map(Outcome::questions);
-        without_duplicates(asked.filter_map(HookResult::reason))
-    }
-}
-
-/// Asks the host's user; true allows the operation.
-type Ask<'a> = Box<dyn FnOnce(&Question<'_>) -> bool + Send + 'a>;
-
-/// Returns the options. Questions are handled if there is a function that asks.
-fn options(ask: Option<&Ask<'_>>) -> FireOptions {
-    let options = FireOptions::default();
-    if ask.is_some() {
-        options.handles_ask()
-    } else {
-        options
-    }
-}
-
-/// Returns the outcome if no hook blocks, and the user agrees if a hook asks in this or an earlier
-/// outcome.
-fn ask_user_if_needed(
-    event: &HookEvent,
-    outcome: Outcome,
-    earlier: Option<&Outcome>,
-    ask: Option<Ask<'_>>,
-) -> Result<Outcome, HookBlockedError> {
-    let outcome = outcome.into_result()?;
-    let question = Question::new(event, [Some(&outcome), earlier]);
-    let (Some(result), Some(ask)) = (question.result, ask) else {
-        return Ok(outcome);
-    };
-    if ask(&question) {
-        return Ok(outcome);
-    }
-    let result = result.clone();
-    Err(HookBlockedError::of(outcome, result))
-}
-
-/// Removes duplicates: a hook that runs twice on a call gives most texts twice.
-fn without_duplicates<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut all = Vec::new();
-    for text in texts {
-        if !all.contains(&text) {
-            all.push(text);
-        }
-    }
-    all
-}
-
-/// Reports a panic with its message, and then continues it.
-fn with_panic_reported<T>(run: impl FnOnce() -> T, report: impl FnOnce(&str)) -> T {
-    // Unwind safety: the panic continues after this, so no state that `run` left inconsistent is
-    // used here.
-    match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(value) => value,
-        Err(payload) => {
-            report(panic_message(&*payload));
-            resume_unwind(payload)
-        }
-    }
-}
-
-fn panic_message(payload: &(dyn Any + Send)) -> &str {
-    let fixed = payload.downcast_ref::<&str>().copied();
-    let made = || payload.downcast_ref::<String>().map(String::as_str);
-    fixed.or_else(made).unwrap_or("panicked")
 }

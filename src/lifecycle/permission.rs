@@ -1,105 +1,96 @@
 //! A permission: checked, asked for, granted or denied.
 
-use std::fmt;
-
 use serde_json::Value;
 
-use super::{Lifecycle, Question, with_panic_reported};
+use super::action::{Action, Question, Request, Running};
 use crate::events::{HookEvent, bounded_copy, drop_values};
 use crate::executor::FireOptions;
-use crate::outcome::{Decision, HookResult, Outcome};
+use crate::outcome::{Decision, HookBlockedError, HookResult, Outcome};
 
-/// A request for a permission; see [`Lifecycle::permission`].
+/// A permission; see [`Lifecycle::permission`](super::Lifecycle::permission).
 ///
 /// ```
 /// use forge_hooks::{Decision, HookExecutor, Lifecycle};
 ///
 /// let hooks = Lifecycle::new(HookExecutor::builder().build());
-/// let permission = hooks
-///     .permission("bash", "execute")
-///     .rule("tool:bash")
-///     .verdict(Decision::Ask)
-///     .decide(|question| question.event.tool_name.as_deref() == Some("bash"));
+/// let request = || hooks.permission("bash", "execute").rule("tool:bash").verdict(Decision::Ask);
+/// let permission = request().run(|question| question.event.tool_name.as_deref() == Some("bash"))?;
 /// assert!(permission.granted);
+///
+/// // The same in a host that cannot wait for its user's answer here:
+/// let asked = request().begin()?;
+/// let answer = match asked.question() {
+///     Some(question) => question.event.tool_name.as_deref() == Some("bash"),
+///     None => false, // does not count: hooks and rules have decided
+/// };
+/// assert!(asked.finish(answer).granted);
+/// # Ok::<(), forge_hooks::HookBlockedError>(())
 /// ```
-#[must_use = "nothing is fired before `decide`"]
-pub struct PermissionRequest<'a> {
-    lifecycle: &'a Lifecycle,
+pub struct Permission {
     tool: String,
     level: String,
     rule: Option<String>,
     args: Option<Value>,
     verdict: Decision,
     hooks_may_grant: bool,
+    /// The event about which the user must be asked.
+    asked: Option<HookEvent>,
+    /// The decision if the user need not be asked.
+    is_granted: bool,
 }
 
-impl<'a> PermissionRequest<'a> {
-    pub(super) fn new(lifecycle: &'a Lifecycle, tool: String, level: String) -> Self {
+impl Action for Permission {
+    fn event(&self) -> HookEvent {
+        self.event_of(HookEvent::permission_check)
+    }
+
+    fn dropped(&self) -> Option<HookEvent> {
+        Some(self.event_of(HookEvent::permission_denied))
+    }
+
+    fn begin(request: Request<'_, Self>) -> Result<Running<Self>, HookBlockedError> {
+        let lifecycle = request.lifecycle.clone();
+        // A hook that asks does not block, since the user is asked anyway.
+        let options = FireOptions::default().handles_ask();
+        let fire = |event: HookEvent| {
+            let event = lifecycle.of_session(event);
+            let outcome = lifecycle.executor().execute(&event, options);
+            (event, outcome)
+        };
+        let (_, check) = fire(request.action.event());
+        // From here on, dropping it denies the permission.
+        let mut running = request.running(check, None);
+        running.before.check()?;
+        let permission = &running.open.action;
+        match permission.verdict_with(&running.before) {
+            Decision::Allow => running.open.action.is_granted = true,
+            Decision::Block => {}
+            Decision::Ask => {
+                let (event, prompt) = fire(permission.event_of(HookEvent::permission_prompt));
+                prompt.check()?;
+                if permission.hook_grants(&prompt) {
+                    running.open.action.is_granted = true;
+                } else {
+                    running.open.action.asked = Some(event);
+                }
+                running.again = Some(prompt);
+            }
+        }
+        Ok(running)
+    }
+}
+
+impl Permission {
+    pub(super) fn new(tool: String, level: String) -> Self {
         Self {
-            lifecycle,
             tool,
             level,
             rule: None,
             args: None,
             verdict: Decision::Ask,
             hooks_may_grant: false,
-        }
-    }
-
-    /// Sets the host's rule that matched the request, for the hooks.
-    pub fn rule(mut self, rule: impl Into<String>) -> Self {
-        self.rule = Some(rule.into());
-        self
-    }
-
-    /// Sets the arguments of the tool, for hooks that decide by them. Default: hooks do not receive
-    /// them.
-    pub fn args(mut self, args: impl Into<Value>) -> Self {
-        let args = args.into();
-        self.args = Some(bounded_copy(&args));
-        drop_values(vec![args]);
-        self
-    }
-
-    /// Sets the decision of the host's own rules. Default: [`Decision::Ask`]. The stricter one of this decision
-    /// and the hooks' decision counts.
-    pub fn verdict(mut self, verdict: Decision) -> Self {
-        self.verdict = verdict;
-        self
-    }
-
-    /// Lets a hook on `permission:check` that answers `"decision": "allow"` grant a permission for
-    /// which the host's rules would ask the user, if no other hook asks or blocks. What the rules
-    /// deny stays denied. The same holds on `permission:prompt` for a hook of another
-    /// tool or [protocol](crate::Protocol).
-    pub fn hooks_may_grant(mut self) -> Self {
-        self.hooks_may_grant = true;
-        self
-    }
-
-    /// Fires `permission:check`; if the user must be asked, fires `permission:prompt` and asks; then
-    /// fires `permission:granted` or `permission:denied`. A hook that blocks one of the first two
-    /// denies the permission, and the user is not asked.
-    ///
-    /// # Panics
-    /// If `ask` panics, after `permission:denied` has been fired.
-    pub fn decide(self, ask: impl FnOnce(&Question<'_>) -> bool) -> Permission {
-        let check = self.fire_before(HookEvent::permission_check);
-        let mut prompt = None;
-        let granted = match self.verdict_with(&check) {
-            Decision::Allow => true,
-            Decision::Block => false,
-            Decision::Ask => {
-                let prompt = prompt.insert(self.fire_before(HookEvent::permission_prompt));
-                prompt.allowed()
-                    && (self.hook_grants(prompt) || self.user_grants(&check, prompt, ask))
-            }
-        };
-        Permission {
-            granted,
-            after: self.fire_decision(granted),
-            check,
-            prompt,
+            asked: None,
+            is_granted: false,
         }
     }
 
@@ -122,54 +113,96 @@ impl<'a> PermissionRequest<'a> {
         self.hooks_may_grant && prompt.asks().is_none() && prompt.results().iter().any(grants)
     }
 
-    fn user_grants(
-        &self,
-        check: &Outcome,
-        prompt: &Outcome,
+    fn event_of(&self, make: Make) -> HookEvent {
+        let event = make(self.tool.clone(), self.level.clone(), self.rule.as_deref());
+        match &self.args {
+            Some(args) => event.with_data("tool_args", args.clone()),
+            None => event,
+        }
+    }
+}
+
+impl Request<'_, Permission> {
+    /// Sets the host's rule that matched the request, for the hooks.
+    pub fn rule(mut self, rule: impl Into<String>) -> Self {
+        self.action.rule = Some(rule.into());
+        self
+    }
+
+    /// Sets the arguments of the tool, for hooks that decide by them. Default: hooks do not receive
+    /// them.
+    pub fn args(mut self, args: impl Into<Value>) -> Self {
+        let args = args.into();
+        self.action.args = Some(bounded_copy(&args));
+        drop_values(vec![args]);
+        self
+    }
+
+    /// Sets the decision of the host's own rules. Default: [`Decision::Ask`]. The stricter one of this decision
+    /// and the hooks' decision counts.
+    pub fn verdict(mut self, verdict: Decision) -> Self {
+        self.action.verdict = verdict;
+        self
+    }
+
+    /// Lets a hook on `permission:check` that answers `"decision": "allow"` grant a permission for
+    /// which the host's rules would ask the user, if no other hook asks or blocks. What the rules
+    /// deny stays denied. The same holds on `permission:prompt` for a hook of another
+    /// tool or [protocol](crate::Protocol).
+    pub fn hooks_may_grant(mut self) -> Self {
+        self.action.hooks_may_grant = true;
+        self
+    }
+
+    /// Fires `permission:check`; if the user must be asked, fires `permission:prompt` and asks; then
+    /// fires `permission:granted` or `permission:denied`.
+    ///
+    /// # Errors
+    /// If a hook blocks one of the first two. Then the permission is denied, and the user is not asked.
+    ///
+    /// # Panics
+    /// If `ask` panics, after `permission:denied` has been fired.
+    pub fn run(
+        self,
         ask: impl FnOnce(&Question<'_>) -> bool,
-    ) -> bool {
-        let event = self.event(HookEvent::permission_prompt);
-        let question = Question::new(&event, [Some(check), Some(prompt)]);
-        with_panic_reported(
-            || ask(&question),
-            |_| {
-                let _ = self.fire_decision(false);
-            },
-        )
+    ) -> Result<PermissionRun, HookBlockedError> {
+        let running = self.begin()?;
+        let answer = running.question().is_some_and(|question| ask(&question));
+        Ok(running.finish(answer))
+    }
+}
+
+impl Running<Permission> {
+    /// The question for the user; none if hooks and the host's rules have decided.
+    #[must_use]
+    pub fn question(&self) -> Option<Question<'_>> {
+        let event = self.open.action.asked.as_ref()?;
+        Some(Question::new(
+            event,
+            [Some(&self.before), self.again.as_ref()],
+        ))
     }
 
-    /// Fires an event before the decision. A hook that asks does not block it, since the user is
-    /// asked anyway.
-    fn fire_before(&self, make: Make) -> Outcome {
-        let options = FireOptions::default().handles_ask();
-        self.lifecycle.executor.execute(&self.event(make), options)
-    }
-
-    fn fire_decision(&self, granted: bool) -> Option<Outcome> {
+    /// Fires `permission:granted` or `permission:denied`. `answer` is the user's answer to the
+    /// [question](Running::question); without a question it does not count.
+    pub fn finish(mut self, answer: bool) -> PermissionRun {
+        let permission = &self.open.action;
+        let granted = match permission.asked {
+            Some(_) => answer,
+            None => permission.is_granted,
+        };
         let make: Make = if granted {
             HookEvent::permission_granted
         } else {
             HookEvent::permission_denied
         };
-        self.lifecycle.fire_after(self.event(make))
-    }
-
-    fn event(&self, make: Make) -> HookEvent {
-        let mut event = make(self.tool.clone(), self.level.clone(), self.rule.as_deref());
-        if let Some(args) = &self.args {
-            event = event.with_data("tool_args", args.clone());
+        let event = permission.event_of(make);
+        PermissionRun {
+            granted,
+            after: self.open.end(event),
+            check: self.before,
+            prompt: self.again,
         }
-        self.lifecycle.of_session(event)
-    }
-}
-
-/// Hides the arguments, which may contain secrets.
-impl fmt::Debug for PermissionRequest<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PermissionRequest")
-            .field("tool", &self.tool)
-            .field("level", &self.level)
-            .finish_non_exhaustive()
     }
 }
 
@@ -182,12 +215,12 @@ fn allows(result: &HookResult) -> bool {
 /// Creates one of the four events of a permission, which all have the same data.
 type Make = fn(String, String, Option<&str>) -> HookEvent;
 
-/// The result of a request for a permission.
+/// A permission that no hook has blocked.
 #[derive(Debug)]
 #[non_exhaustive]
 #[must_use = "the permission may be denied: look at `granted`"]
-pub struct Permission {
-    /// Whether the permission is granted.
+pub struct PermissionRun {
+    /// Whether the permission is granted. If not, the user or the host's rules have denied it.
     pub granted: bool,
     /// The outcome of the check.
     pub check: Outcome,
@@ -195,14 +228,4 @@ pub struct Permission {
     pub prompt: Option<Outcome>,
     /// The outcome after the decision; none if it was not waited for.
     pub after: Option<Outcome>,
-}
-
-impl Permission {
-    /// The reason why a hook has denied it; none if it is granted, or the user or the host's rules
-    /// have denied it.
-    #[must_use]
-    pub fn reason(&self) -> Option<&str> {
-        let prompt = self.prompt.as_ref().and_then(Outcome::reason);
-        self.check.reason().or(prompt)
-    }
 }

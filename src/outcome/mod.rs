@@ -2,8 +2,11 @@
 //!
 //! Knows what blocks an event, not how a hook is run.
 
+mod failures;
 mod json;
 mod result;
+
+use std::fmt;
 
 use serde_json::{Map, Value};
 
@@ -11,11 +14,12 @@ use crate::events::{EventKind, EventType};
 use crate::printable::{printable, printable_lines};
 
 pub use crate::hook::{Decision, EnvFile, FailureKind, HookOutput, Residency, SkipReason};
+pub use failures::Failures;
 pub use result::HookResult;
 
 /// The results of all hooks of an event, in the order of their registration.
 #[derive(Debug, Clone)]
-#[must_use = "hooks may have blocked the operation: ask `allowed` or `into_result`"]
+#[must_use = "hooks may have blocked the operation: ask `allowed` or `check`"]
 pub struct Outcome {
     kind: EventKind,
     results: Vec<HookResult>,
@@ -167,7 +171,7 @@ impl Outcome {
     ///
     /// The host decides whether to apply them. If it does, it fires the changed event again, so
     /// that every guard sees every change. [`changed_input`](Outcome::changed_input) is the whole changed input;
-    /// [`ToolCall::apply_updates`](crate::ToolCall::apply_updates) does both.
+    /// [`apply_updates`](crate::lifecycle::Request::apply_updates) does both.
     #[must_use]
     pub fn updated_input(&self) -> Option<Map<String, Value>> {
         if !self.allowed() {
@@ -244,7 +248,49 @@ impl Outcome {
         self.blocked().and_then(HookResult::reason)
     }
 
-    /// Returns the outcome itself if the operation is allowed.
+    /// The hooks that failed and did not block, on any event: what the host shows its user, who otherwise
+    /// does not learn that a hook is broken.
+    ///
+    /// ```
+    /// use forge_hooks::{EventType, Hook, HookResult, Outcome};
+    ///
+    /// let greets = Hook::new("session:start", "./greet.sh")?.with_description("Greets");
+    /// let outcome = Outcome::new(EventType::SessionStart, vec![HookResult::new(greets, 3)]);
+    /// assert!(outcome.allowed(), "a session has started already");
+    /// assert_eq!(
+    ///     outcome.failures().to_string(),
+    ///     "hook `Greets` failed on `session:start`: exited with code 3\n"
+    /// );
+    /// # Ok::<(), forge_hooks::HookError>(())
+    /// ```
+    #[must_use]
+    pub fn failures(&self) -> Failures<'_> {
+        Failures::of([self])
+    }
+
+    /// Checks that no hook has blocked the operation.
+    ///
+    /// ```
+    /// # #![deny(unused_must_use)]
+    /// # use forge_hooks::{FireOptions, HookBlockedError, HookEvent, HookExecutor};
+    /// fn main() -> Result<(), HookBlockedError> {
+    ///     let hooks = HookExecutor::builder().build();
+    ///     let event = HookEvent::tool_pre_execute("bash", "ls");
+    ///     hooks.execute(&event, FireOptions::default()).check()?;
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// If the operation is blocked, with the result that blocks it and a copy of this outcome.
+    pub fn check(&self) -> Result<(), HookBlockedError> {
+        match self.blocked().cloned() {
+            Some(result) => Err(HookBlockedError::of(self.clone(), result)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the outcome itself if the operation is allowed; [`check`](Outcome::check) borrows it instead.
     ///
     /// # Errors
     /// If the operation is blocked, with the result that blocks it.
@@ -313,7 +359,9 @@ impl IntoIterator for Outcome {
 /// assert_eq!(error.to_string(), "blocked by hook `Guards the shell`: sudo is not allowed");
 /// # Ok::<(), forge_hooks::HookError>(())
 /// ```
-#[derive(Debug, Clone, thiserror::Error)]
+///
+/// `Debug` shows the same message, since Rust prints an error that `main` returns with `Debug`.
+#[derive(Clone, thiserror::Error)]
 #[error("blocked by hook `{}`: {}", printable(result.hook.label()), printable_lines(result.reason().unwrap_or("no reason given")))]
 #[non_exhaustive]
 pub struct HookBlockedError {
@@ -353,5 +401,11 @@ impl HookBlockedError {
     pub fn stops_turn(&self) -> bool {
         let of_hook = self.result.output().is_some_and(|output| output.stops_turn);
         of_hook || self.outcome().is_some_and(Outcome::stops_turn)
+    }
+}
+
+impl fmt::Debug for HookBlockedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }

@@ -256,8 +256,9 @@ impl HookResult {
             return None;
         }
         let why = match self.failure {
-            // The error message may quote what the hook wrote.
+            // These error messages may quote what the hook wrote.
             Some(FailureKind::InvalidAnswer) => Some("its answer is invalid"),
+            Some(FailureKind::NotFound) if self.started() => Some("command not found"),
             Some(_) => self.error.as_deref(),
             None => {
                 let answered = self.output().and_then(HookOutput::objection);

@@ -2,11 +2,12 @@
 //!
 //! Knows nothing of hooks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
 use std::time::Duration;
 
 use crate::hook::{Failure, FailureKind, Residency};
+use crate::printable::printable;
 use crate::process::{self, Captured, End, Finished, Spec, StartErrorKind};
 
 /// How a run ended.
@@ -123,6 +124,40 @@ const NOT_EXECUTABLE: &str = if cfg!(windows) {
     "command is not executable (exit code 126): is `chmod +x` missing, or the interpreter?"
 };
 
+/// The most characters of a command that a reason quotes.
+const LONGEST_COMMAND: usize = 100;
+
+/// Says which command a shell has not found, and where: what the shell wrote names it, else it is the whole command.
+pub(super) fn not_found(command: &str, stderr: &str, directory: &Path, code: i32) -> String {
+    let command = missing_command(stderr).unwrap_or(command).trim();
+    let mut shown: String = command.chars().take(LONGEST_COMMAND).collect();
+    if shown.len() < command.len() {
+        shown.push('…');
+    }
+    let shown = printable(&shown);
+    let directory = directory.display().to_string();
+    let directory = printable(&directory);
+    format!("command `{shown}` not found, started in `{directory}` (exit code {code})")
+}
+
+/// The name in the last line that a shell or `env` writes if it does not find a command, such as `sh: 1: jq: not found`.
+fn missing_command(stderr: &str) -> Option<&str> {
+    const ENDS: [&str; 3] = [
+        ": command not found",
+        ": not found",
+        ": No such file or directory",
+    ];
+    let name = stderr.lines().rev().map(str::trim).find_map(|line| {
+        let of_zsh = line.split_once("command not found: ");
+        of_zsh.map(|(_, name)| name).or_else(|| {
+            let rest = ENDS.iter().find_map(|end| line.strip_suffix(end))?;
+            Some(rest.rsplit_once(": ").map_or(rest, |(_, name)| name))
+        })
+    });
+    name.map(|name| name.trim_matches(['\'', '‘', '’', '"']))
+        .filter(|name| !name.is_empty())
+}
+
 /// The exit codes of a shell that does not find a command: POSIX, and `cmd`.
 const NOT_FOUND_CODES: &[i32] = if cfg!(windows) { &[127, 9009] } else { &[127] };
 
@@ -152,7 +187,30 @@ fn lossy(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::error_line;
+    use super::{error_line, missing_command};
+
+    #[test]
+    fn the_missing_command_is_named() {
+        for (stderr, expected) in [
+            ("", None),
+            ("nothing of the kind\n", None),
+            ("sh: 1: ./nope.sh: not found\n", Some("./nope.sh")),
+            ("sh: line 1: jq: command not found\n", Some("jq")),
+            (
+                "./guard.sh: line 3: jq: command not found\nlog\n",
+                Some("jq"),
+            ),
+            ("zsh:1: command not found: jq\n", Some("jq")),
+            (
+                "env: ‘python9’: No such file or directory\n",
+                Some("python9"),
+            ),
+            ("sh: ./x: No such file or directory\n", Some("./x")),
+            (": not found", None),
+        ] {
+            assert_eq!(missing_command(stderr), expected, "{stderr}");
+        }
+    }
 
     #[test]
     fn the_error_among_other_lines_is_found() {

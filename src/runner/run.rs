@@ -2,14 +2,14 @@
 
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempfile::NamedTempFile;
 
 use super::direct::direct_words;
-use super::ending::{Ran, exit_code_and_failure, text, without_answer};
+use super::ending::{Ran, exit_code_and_failure, not_found, text, without_answer};
 use super::firing::Firing;
 use super::nesting::Nesting;
 use super::observer::{DropReason, HookRun, Observers};
@@ -117,7 +117,7 @@ impl Runner {
         let timeout = self.timeout(hook, &start);
         let ran = self.execute(firing, &call, &mut start, timeout)?;
         let gap = ran.finished.stdout.gap();
-        let mut result = result_of(hook, ran, timeout);
+        let mut result = result_of(hook, ran, timeout, &directory_of(&call, &start));
         result.ask_handled = firing.handles_ask;
         result.env_file = start.env_file.take().and_then(read_env_file).map(Box::new);
         if !result.started() || !result.came_to_its_end() {
@@ -156,10 +156,7 @@ impl Runner {
     ) -> Result<Ran, Failure> {
         let variables = std::mem::take(&mut start.variables);
         let environment = self.native.naming().environment(call.hook, variables)?;
-        let working_dir = match start.working_dir.take() {
-            Some(directory) => call.working_dir.join(directory),
-            None => call.working_dir.to_owned(),
-        };
+        let working_dir = directory_of(call, start);
         let direct = match start.may_be_direct {
             true => direct_words(call.hook.command(), &working_dir, environment.sets("PWD")),
             false => Vec::new(),
@@ -266,15 +263,28 @@ fn guarded<'a, T>(
     })
 }
 
+/// Returns the directory in which the hook's process starts.
+fn directory_of(call: &Call<'_>, start: &Start<'_>) -> PathBuf {
+    match &start.working_dir {
+        Some(directory) => call.working_dir.join(directory),
+        None => call.working_dir.to_owned(),
+    }
+}
+
 /// Returns the result of a process, without an answer.
-fn result_of(hook: &Arc<Hook>, ran: Ran, timeout: Duration) -> HookResult {
+fn result_of(hook: &Arc<Hook>, ran: Ran, timeout: Duration, directory: &Path) -> HookResult {
     let finished = ran.finished;
+    let is_explained = ran.failure.is_some();
     let (exit_code, failed) = exit_code_and_failure(&finished.end, timeout);
     let failure = ran.failure.or(failed);
     let truncated = finished.stdout.omitted() > 0 || finished.stderr.omitted() > 0;
     let (stdout, raw_stdout) = text(finished.stdout);
     let (stderr, raw_stderr) = text(finished.stderr);
-    let (failure, error) = failure.map(|it| (it.kind, it.message)).unzip();
+    let (failure, mut error) = failure.map(|it| (it.kind, it.message)).unzip();
+    if failure == Some(FailureKind::NotFound) && finished.pid.is_some() && !is_explained {
+        let command = hook.command().to_string();
+        error = Some(not_found(&command, &stderr, directory, exit_code));
+    }
     HookResult {
         exit_code,
         stdout,

@@ -1,15 +1,14 @@
 //! The file of a trace: appends whole lines, and begins a new file when it is full.
 //!
 //! Several processes may write to one file. Each line is a single write at the end of the file, so that no
-//! line is split. The process that finds the file full and gets its lock renames it; the others notice that
-//! the path names another file. Knows nothing of the content of a line.
+//! line is split. A process that finds the file full renames it; the others notice that the path names another
+//! file. Knows nothing of the content of a line.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The largest size of a file, and the number of older files that are kept.
 #[derive(Debug, Clone, Copy)]
@@ -17,11 +16,6 @@ pub(super) struct Limits {
     pub(super) bytes: u64,
     pub(super) older: usize,
 }
-
-#[cfg(unix)]
-const LOCK_TRIES: usize = 50;
-#[cfg(unix)]
-const LOCK_PAUSE: Duration = Duration::from_millis(1);
 
 pub(super) struct TraceFile {
     /// The path with all links resolved: the file itself is renamed, not a link.
@@ -68,16 +62,19 @@ impl TraceFile {
         if !self.is_in_place()? {
             self.reopen()?;
         }
-        let length = self.file.metadata()?.len();
-        let full = length.saturating_add(bytes);
-        if length == 0 || full <= self.limits.bytes {
+        let old = self.file.metadata()?;
+        if old.len() == 0 || old.len().saturating_add(bytes) <= self.limits.bytes {
             return Ok(());
         }
-        match self.rotate(length) {
-            // Another process is about to rename the file, or cannot. Until then it may grow to twice its size.
-            Err(_) if full <= self.limits.bytes.saturating_mul(2) => Ok(()),
-            rotated => rotated,
+        let moved = self.move_away();
+        self.reopen()?;
+        // Another process may have renamed it at the same moment: then there is a new file too.
+        if moved.is_err() && self.file.metadata()?.len() >= old.len() {
+            return moved;
         }
+        // The new file gets the permissions of the old one. Only its owner can set them.
+        let _ = self.file.set_permissions(old.permissions());
+        Ok(())
     }
 
     /// Whether the path still names the open file: another process may have renamed it.
@@ -104,46 +101,6 @@ impl TraceFile {
         if cfg!(unix) {
             self.is_torn = ends_within_line(&self.path, &self.file);
         }
-        Ok(())
-    }
-
-    fn rotate(&mut self, length: u64) -> io::Result<()> {
-        self.lock()?;
-        // The process that held the lock before may already have renamed it.
-        let old = self.file.metadata()?;
-        let is_full = old.len() >= length;
-        let moved = if is_full && (self.is_in_place()? || cfg!(not(unix))) {
-            self.move_away()
-        } else {
-            Ok(())
-        };
-        // This closes the locked file, which also releases the lock.
-        self.reopen()?;
-        if moved.is_ok() {
-            // The new file gets the permissions of the old one. Only its owner can set them.
-            let _ = self.file.set_permissions(old.permissions());
-        }
-        moved
-    }
-
-    /// Locks the full file, for as long as it takes to rename some files. Of several processes one gets the lock;
-    /// the others wait, but not long, because the holder may be suspended.
-    #[cfg(unix)]
-    fn lock(&self) -> io::Result<()> {
-        use rustix::fs::{FlockOperation, flock};
-        for _ in 0..LOCK_TRIES {
-            match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
-                Err(rustix::io::Errno::WOULDBLOCK) => std::thread::sleep(LOCK_PAUSE),
-                // Some file systems do not support locks.
-                _ => return Ok(()),
-            }
-        }
-        Err(io::ErrorKind::WouldBlock.into())
-    }
-
-    #[cfg(not(unix))]
-    #[allow(clippy::unused_self, clippy::unnecessary_wraps)]
-    fn lock(&self) -> io::Result<()> {
         Ok(())
     }
 
@@ -226,24 +183,12 @@ fn special(_kind: FileType) -> Option<&'static str> {
     None
 }
 
-/// Whether the last writer was interrupted within a line. Another process may be writing at this moment, so
-/// it gets some time to complete its line.
+/// Whether the last writer was interrupted within a line.
 fn ends_within_line(path: &Path, file: &File) -> bool {
-    const LOOKS: usize = 10;
-    const PAUSE: Duration = Duration::from_millis(2);
-    let is_within = || {
-        let has_content = file
-            .metadata()
-            .is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
-        has_content && last_byte(path).is_ok_and(|byte| byte != b'\n')
-    };
-    for _ in 1..LOOKS {
-        if !is_within() {
-            return false;
-        }
-        std::thread::sleep(PAUSE);
-    }
-    is_within()
+    let has_content = file
+        .metadata()
+        .is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+    has_content && last_byte(path).is_ok_and(|byte| byte != b'\n')
 }
 
 fn last_byte(path: &Path) -> io::Result<u8> {

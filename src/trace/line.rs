@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde_json::Value;
 
 use crate::events::{EventType, now};
 use crate::hook::Hook;
@@ -30,163 +30,111 @@ pub(super) struct Note {
     session: Option<String>,
     hook: Arc<Hook>,
     queued: Duration,
-    what: What,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum What {
-    Ran(Ran),
-    Dropped { dropped: &'static str },
-}
-
-#[derive(Serialize)]
-struct Ran {
-    duration: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pid: Option<u32>,
-    exit_code: i32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signal: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    failure: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    skipped: Option<&'static str>,
-    decision: &'static str,
-    can_block: bool,
-    should_continue: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The fields that say how it ended.
+    ended: Vec<Field>,
     reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    resident: Option<&'static str>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    cut: bool,
 }
 
-/// The fields in the order in which people look for them.
-#[derive(Serialize)]
-struct Line<'a> {
-    time: f64,
-    event: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session: Option<String>,
-    hook: String,
-    pattern: String,
-    command: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<String>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    background: bool,
-    host_pid: u32,
-    queued: f64,
-    #[serde(flatten)]
-    what: &'a What,
-}
-
-#[derive(Serialize)]
-struct Gap {
-    time: f64,
-    host_pid: u32,
-    lost: u64,
-}
+/// A field of a line. One that is `null` is left out.
+type Field = (&'static str, Value);
 
 impl Note {
     pub(super) fn of_result(run: &HookRun<'_>, result: &HookResult) -> Self {
-        let reason = result.reason();
-        let reason = reason.or_else(|| result.skipped.and(result.error.as_deref()));
-        let ran = Ran {
-            duration: seconds(result.duration),
-            pid: result.pid,
-            exit_code: result.exit_code,
-            signal: result.signal,
-            failure: result.failure.map(FailureKind::as_str),
-            skipped: result.skipped.map(SkipReason::as_str),
-            // A background hook cannot decide.
-            decision: match result.hook.background() {
-                true => Decision::Allow.as_str(),
-                false => result.decision().as_str(),
-            },
-            can_block: run.can_block,
-            should_continue: result.should_continue(),
-            reason: reason.map(|reason| within(reason, LONGEST_SOUGHT).to_owned()),
-            resident: result.residency.map(Residency::as_str),
-            cut: result.truncated || result.output_held_open,
+        // A background hook cannot decide.
+        let decision = match result.hook.background() {
+            true => Decision::Allow,
+            false => result.decision(),
         };
-        Self::new(run, What::Ran(ran))
+        let is_cut = result.truncated || result.output_held_open;
+        let ended = vec![
+            ("duration", seconds(result.duration).into()),
+            ("pid", result.pid.into()),
+            ("exit_code", result.exit_code.into()),
+            ("signal", result.signal.into()),
+            ("failure", result.failure.map(FailureKind::as_str).into()),
+            ("skipped", result.skipped.map(SkipReason::as_str).into()),
+            ("decision", decision.as_str().into()),
+            ("can_block", run.can_block.into()),
+            ("should_continue", result.should_continue().into()),
+            ("resident", result.residency.map(Residency::as_str).into()),
+            ("cut", is_cut.then_some(true).into()),
+        ];
+        let skipped = || result.skipped.and(result.error.as_deref());
+        let reason = result.reason().or_else(skipped);
+        Self::new(run, ended, reason)
     }
 
     pub(super) fn of_drop(run: &HookRun<'_>, reason: DropReason) -> Self {
-        let dropped = reason.as_str();
-        Self::new(run, What::Dropped { dropped })
+        Self::new(run, vec![("dropped", reason.as_str().into())], None)
     }
 
-    fn new(run: &HookRun<'_>, what: What) -> Self {
-        let text = |text: &Option<String>| {
-            let text = text.as_deref();
-            text.map(|text| within(text, LONGEST_SOUGHT).to_owned())
-        };
+    fn new(run: &HookRun<'_>, ended: Vec<Field>, reason: Option<&str>) -> Self {
+        let text = |text: Option<&str>| text.map(|text| within(text, LONGEST_SOUGHT).to_owned());
         Self {
             time: now(),
             event: run.event.event_type.clone(),
-            tool: text(&run.event.tool_name),
-            session: text(&run.event.session_id),
+            tool: text(run.event.tool_name.as_deref()),
+            session: text(run.event.session_id.as_deref()),
             hook: Arc::clone(run.hook),
             queued: run.queued,
-            what,
+            ended,
+            reason: text(reason),
         }
     }
 
     /// Returns the line with its line break. `shown` masks every text.
     pub(super) fn into_line(self, host_pid: u32, shown: impl Fn(&Hook, &str) -> String) -> String {
-        let Self { hook, mut what, .. } = self;
-        let text = |text: &str, longest| {
-            let sought = without_half_a_value(within(text, LONGEST_SOUGHT), &hook);
+        let hook = &*self.hook;
+        let cut_to = |text: &str, longest| {
+            let sought = without_half_a_value(within(text, LONGEST_SOUGHT), hook);
             let is_less = sought.len() < text.len();
-            let shown = cut(shown(&hook, sought), longest);
+            let shown = cut(shown(hook, sought), longest);
             if is_less && !shown.ends_with(CUT) {
                 shown + CUT
             } else {
                 shown
             }
         };
-        if let What::Ran(ran) = &mut what {
-            ran.reason = ran
-                .reason
-                .take()
-                .map(|reason| text(&reason, LONGEST_REASON));
-        }
-        let text = |words: &str| text(words, LONGEST_TEXT);
-        json_line(&Line {
-            time: self.time,
-            event: text(self.event.as_str()),
-            tool: self.tool.as_deref().map(text),
-            session: self.session.as_deref().map(text),
-            hook: text(hook.label()),
-            pattern: text(hook.event_pattern()),
-            command: text(&hook.command().to_string()),
-            source: hook.source().map(|source| text(&source.to_string())),
-            background: hook.background(),
-            host_pid,
-            queued: seconds(self.queued),
-            what: &what,
-        })
+        let text = |text: &str| Value::from(cut_to(text, LONGEST_TEXT));
+        let source = hook.source().map(ToString::to_string);
+        let reason = self.reason.as_deref();
+        // In the order in which people look for them.
+        let mut fields = vec![
+            ("time", self.time.into()),
+            ("event", text(self.event.as_str())),
+            ("tool", self.tool.as_deref().map(text).into()),
+            ("session", self.session.as_deref().map(text).into()),
+            ("hook", text(hook.label())),
+            ("pattern", text(hook.event_pattern())),
+            ("command", text(&hook.command().to_string())),
+            ("source", source.as_deref().map(text).into()),
+            ("background", hook.background().then_some(true).into()),
+            ("host_pid", host_pid.into()),
+            ("queued", seconds(self.queued).into()),
+        ];
+        fields.extend(self.ended);
+        let reason = reason.map(|reason| cut_to(reason, LONGEST_REASON));
+        fields.push(("reason", reason.into()));
+        json_line(&fields)
     }
 }
 
 /// Returns the line that replaces lost lines.
 pub(super) fn gap(lost: u64, host_pid: u32) -> String {
-    json_line(&Gap {
-        time: now(),
-        host_pid,
-        lost,
-    })
+    json_line(&[
+        ("time", now().into()),
+        ("host_pid", host_pid.into()),
+        ("lost", lost.into()),
+    ])
 }
 
-fn json_line(content: &impl Serialize) -> String {
-    // All of these values can be serialized; otherwise the line would be lost.
-    let json = serde_json::to_string(content).unwrap_or_default();
+fn json_line(fields: &[Field]) -> String {
+    let fields: Vec<String> = fields
+        .iter()
+        .filter(|(_, value)| !value.is_null())
+        .map(|(name, value)| format!("\"{name}\":{value}"))
+        .collect();
+    let json = format!("{{{}}}", fields.join(","));
     printable_json(&json) + "\n"
 }
 

@@ -175,8 +175,8 @@ impl TraceBuilder {
     /// Sets the largest size of the file, in bytes. Default: 10 MiB; at least 4 KiB.
     ///
     /// A line that would exceed it begins a new file, and the old one is renamed: `trace.jsonl` to
-    /// `trace.jsonl.1`, that to `trace.jsonl.2`, and so on. While the file cannot be renamed, it grows to twice
-    /// the size; then lines are lost.
+    /// `trace.jsonl.1`, that to `trace.jsonl.2`, and so on. While the file cannot be renamed, lines
+    /// are lost.
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.limits.bytes = bytes.max(4 * 1024);
         self

@@ -11,11 +11,14 @@ use forge_hooks::{
     FireOptions, GateVerdict, HOOK_TEMPLATES, Hook, HookBlockedError, HookCommand, HookConfig,
     HookError, HookEvent, HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookOutput,
     HookRegistry, HookResult, HookSource, Hooks, HooksBuilder, HooksFile, HooksFileEntry, KeyError,
-    Lifecycle, LlmCall, LlmStream, LoadReport, Mismatch, Outcome, PatternError, PatternPart,
-    Permission, PermissionRequest, Problem, Reads, RedactError, Redactor, Session, Severity, Shell,
-    ShutdownReport, SkipReason, Stdin, SubmitError, TextRange, ToolRun, Trace, TraceError,
-    TrustError, TrustPolicy, TrustStore, Vocabulary, fire_event, fire_event_blocking,
-    fire_event_blocking_with,
+    Lifecycle, LoadReport, Mismatch, Outcome, PatternError, PatternPart, Problem, Reads,
+    RedactError, Redactor, Severity, Shell, ShutdownReport, SkipReason, Stdin, SubmitError,
+    TextRange, ToolRun, Trace, TraceError, TrustError, TrustPolicy, TrustStore, Vocabulary,
+    fire_event, fire_event_blocking, fire_event_blocking_with,
+};
+
+use forge_hooks::lifecycle::{
+    Model, Permission, PermissionRun, Request, Running, Session, Stream, Tool, Turn,
 };
 
 use crate::support::{World, blocking_event, hook};
@@ -59,20 +62,22 @@ fn types_are_send_and_sync() {
     shared::<HooksFileEntry>();
     shared::<KeyError>();
     shared::<Lifecycle>();
-    shared::<LlmCall>();
-    shared::<LlmStream>();
+    shared::<Running<Model>>();
+    shared::<Running<Stream>>();
     shared::<LoadReport>();
     shared::<Mismatch>();
     shared::<Outcome>();
     shared::<PatternError>();
-    shared::<Permission>();
-    shared::<PermissionRequest<'_>>();
+    shared::<Running<Permission>>();
+    shared::<PermissionRun>();
     shared::<PatternPart>();
     shared::<Problem>();
     shared::<Reads>();
     shared::<RedactError>();
     shared::<Redactor>();
-    shared::<Session>();
+    shared::<Running<Session>>();
+    shared::<Running<Turn>>();
+    shared::<Running<Tool>>();
     shared::<Severity>();
     shared::<Shell>();
     shared::<ShutdownReport>();
@@ -310,10 +315,9 @@ fn the_names_in_json_stay() {
 #[test]
 fn lifecycle_values_can_be_sent() {
     fn sent<T: Send>() {}
-    sent::<forge_hooks::ToolCall<'_>>();
-    sent::<forge_hooks::LlmRequest<'_>>();
-    sent::<PermissionRequest<'_>>();
-    sent::<Session>();
+    sent::<Request<'_, Tool>>();
+    sent::<Request<'_, Model>>();
+    sent::<Request<'_, Permission>>();
 }
 
 #[test]

@@ -360,3 +360,47 @@ fn all_blocks_are_reported_without_a_stop() {
     );
     assert_eq!(outcome.into_results().len(), 3);
 }
+
+#[test]
+fn failures_are_shown_on_any_event() {
+    let world = World::new();
+    let missing = hook("*", "./nope.sh").with_description("Greets\u{202e}");
+    world.registry().register(missing);
+    world.hook("session:start", "exit 0");
+    let outcome = world.outcome(&HookEvent::session_start("s1"));
+    assert!(outcome.check().is_ok());
+    let failures = outcome.failures();
+    assert!(!failures.is_empty() && failures.iter().count() == 1);
+    let shown = failures.to_string();
+    assert!(
+        shown.starts_with(
+            "hook `Greets\\u{202e}` failed on `session:start`: command `./nope.sh` not found"
+        ),
+        "{shown}"
+    );
+    assert!(
+        shown.ends_with(")\n") && shown.lines().count() == 1,
+        "{shown}"
+    );
+
+    let outcome = world.outcome(&blocking_event());
+    assert!(outcome.failures().is_empty(), "it blocks: `check` says so");
+    assert!(outcome.check().is_err());
+
+    let forgiven = World::new();
+    let long = hook("*", "echo one; echo two; exit 1");
+    let long = long.with_on_failure(FailurePolicy::Continue);
+    forgiven.registry().register(long);
+    let outcome = forgiven.outcome(&blocking_event());
+    let shown = outcome.failures().to_string();
+    assert!(shown.ends_with(": one…\n"), "{shown}");
+}
+
+#[test]
+fn debug_of_the_error_is_its_message() {
+    let world = World::new();
+    world.hook("*", "echo not today; exit 1");
+    let error = world.outcome(&blocking_event()).check().unwrap_err();
+    assert_eq!(format!("{error:?}"), error.to_string());
+    assert_eq!(error.outcome().unwrap().results().len(), 1);
+}

@@ -12,7 +12,7 @@ use crate::support::is_missing;
 
 /// The program of an example. `cargo test` builds them; where only this test was built, it is built
 /// now.
-fn example(name: &str) -> PathBuf {
+pub(crate) fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let directory = test.parent().and_then(|deps| deps.parent()).unwrap();
     let program = directory

@@ -387,10 +387,18 @@ fn a_blocked_stop_has_the_agent_go_on() {
     let world = World::new();
     let command = r#"grep -q '"stop_hook_active":true' || { echo go on >&2; exit 2; }"#;
     world.registry().register(claude(STOP, command));
-    let session = Lifecycle::new(world.executor.clone()).session("s1");
-    assert_eq!(session.stop("done").reason(), Some("go on"));
-    assert!(session.stop("done").allowed());
-    assert_eq!(session.stop("done").reason(), Some("go on"));
+    let session = Lifecycle::new(world.executor.clone())
+        .session("s1")
+        .begin()
+        .unwrap();
+    let mut turn = session.prompt("fix it").begin().unwrap();
+    assert_eq!(turn.finish("done").reason(), Some("go on"));
+    assert!(turn.finish("done").allowed());
+    assert_eq!(turn.finish("done").reason(), Some("go on"));
+    let mut subagent = session.subagent("explorer").begin().unwrap();
+    assert!(subagent.finish("done").allowed());
+    let mut again = session.prompt("and this").begin().unwrap();
+    assert_eq!(again.finish("done").reason(), Some("go on"));
 }
 
 #[test]
@@ -418,8 +426,8 @@ fn a_hook_can_grant_a_permission() {
     let lifecycle = Lifecycle::new(executor);
     let args = json!({"command": "make"});
     let request = || lifecycle.permission("bash", "execute").args(args.clone());
-    assert!(!request().decide(|_| false).granted);
-    assert!(request().hooks_may_grant().decide(|_| false).granted);
+    assert!(!request().run(|_| false).unwrap().granted);
+    assert!(request().hooks_may_grant().run(|_| false).unwrap().granted);
 }
 
 #[test]

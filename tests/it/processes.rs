@@ -228,8 +228,17 @@ fn the_interpreter_of_a_command_is_named() {
                 shown("crlf")
             ),
         ),
-        ("./fine", "command not found (exit code 127)".to_owned()),
-        ("./missing", "command not found (exit code 127)".to_owned()),
+        (
+            "./fine",
+            "command `./fine` not found, started in".to_owned(),
+        ),
+        (
+            "./missing",
+            format!(
+                "command `./missing` not found, started in `{}`",
+                world.path("").components().as_path().display()
+            ),
+        ),
     ] {
         let result = world.one(hook("*", command));
         assert_eq!(result.failure, Some(FailureKind::NotFound), "{command}");
@@ -326,10 +335,9 @@ fn not_found_differs_from_an_exit_code() {
         (result.exit_code, result.failure),
         (127, Some(FailureKind::NotFound))
     );
-    assert_eq!(
-        result.error.as_deref(),
-        Some("command not found (exit code 127)")
-    );
+    let error = result.error.unwrap();
+    let expected = "command `no-such-command` not found, started in `";
+    assert!(error.starts_with(expected), "{error}");
     world.write("plain", "#!/bin/sh\n");
     let result = world.one(hook("*", "./plain"));
     assert_eq!(

@@ -77,10 +77,10 @@ fn a_model_call_fires_its_events() {
     let call = hooks.llm("large", 12).begin().unwrap();
     assert_eq!(call.before().results().len(), 1);
     let mut stream = call.stream();
-    assert_eq!(stream.started().unwrap().results().len(), 1);
+    assert_eq!(stream.before().results().len(), 1);
     (0..3).for_each(|_| stream.add_tokens(2));
     assert_eq!(stream.tokens(), 6);
-    assert_eq!(stream.end().unwrap().results().len(), 1);
+    assert_eq!(stream.finish().unwrap().results().len(), 1);
     assert_eq!(call.finish(7).unwrap().results().len(), 1);
     let expected = [
         (
@@ -154,25 +154,25 @@ fn a_model_request_can_be_blocked() {
 fn a_session_ends_once_however_it_ends() {
     let all = ["session:start", "session:message", "session:end"];
     let ended = Host::with([("session:start", json!({"additionalContext": "be kind"}))]);
-    let session = ended.lifecycle().session("s1");
+    let session = ended.lifecycle().session("s1").begin().unwrap();
     assert_eq!(
-        session.started().unwrap().additional_context().as_deref(),
+        session.before().additional_context().as_deref(),
         Some("be kind")
     );
     assert_eq!(session.id(), "s1");
     assert_eq!(session.message("user", "hello").unwrap().results().len(), 1);
-    assert!(session.end().is_some());
+    assert!(session.finish().is_some());
     assert_eq!(ended.names(), all);
 
     let dropped = Host::with([]);
-    let session = dropped.lifecycle().session("s1");
+    let session = dropped.lifecycle().session("s1").begin().unwrap();
     session.message("user", "hello");
     drop(session);
     assert_eq!(dropped.names(), all);
 
     let panicked = Host::with([]);
     let session = AssertUnwindSafe(|| {
-        let session = panicked.lifecycle().session("s1");
+        let session = panicked.lifecycle().session("s1").begin().unwrap();
         session.message("user", "hello");
         panic!("in the midst of it");
     });
@@ -184,15 +184,13 @@ fn a_session_ends_once_however_it_ends() {
 fn a_prompt_is_blocked_or_gets_context() {
     let context = json!({"additionalContext": "it is Friday"});
     let host = Host::with([("user:prompt_submit", context)]);
-    let session = host.lifecycle().session("s1");
-    let outcome = session.prompt("deploy").unwrap();
-    assert_eq!(
-        outcome.additional_context().as_deref(),
-        Some("it is Friday")
-    );
+    let session = host.lifecycle().session("s1").begin().unwrap();
+    let turn = session.prompt("deploy").begin().unwrap();
+    assert_eq!(turn.prompt(), "deploy");
+    assert_eq!(turn.additional_context().as_deref(), Some("it is Friday"));
     assert_eq!(session.interrupt().unwrap().results().len(), 1);
     host.world.hook("user:prompt_submit", "exit 1");
-    assert!(session.prompt("deploy").is_err());
+    assert!(session.prompt("deploy").begin().is_err());
     let expected = [
         "session:start",
         "user:prompt_submit",
@@ -211,12 +209,12 @@ fn a_prompt_is_blocked_or_gets_context() {
 #[test]
 fn calls_in_a_session_have_its_id() {
     let host = Host::with([]);
-    let session = host.lifecycle().session("s1");
+    let session = host.lifecycle().session("s1").begin().unwrap();
     let hooks = session.lifecycle();
     let _ = hooks.tool("ls", "x").run(works).unwrap();
-    let _ = hooks.permission("ls", "read").decide(|_| true);
+    let _ = hooks.permission("ls", "read").run(|_| true);
     hooks.llm("m", 1).begin().unwrap().finish(1);
-    session.end();
+    session.finish();
     let events = host.seen.0.lock().unwrap();
     assert!(events.len() > 7);
     assert!(
@@ -233,12 +231,17 @@ fn without_waiting_events_keep_their_order() {
     world.registry().clear();
     world.hook("session:start", &meets("there", "go"));
     world.hook("*", "exit 0");
-    let session = host.lifecycle().without_waiting().session("s1");
-    assert!(session.started().is_none());
+    let session = host
+        .lifecycle()
+        .without_waiting()
+        .session("s1")
+        .begin()
+        .unwrap();
+    assert!(session.before().results().is_empty());
     assert!(session.message("user", "hello").is_none());
     let run = session.lifecycle().tool("ls", "x").run(works).unwrap();
     assert!(run.after.is_none() && run.before.results().len() == 1);
-    assert!(session.end().is_none());
+    assert!(session.finish().is_none());
     world.await_file("there");
     world.write("go", "");
     assert!(
@@ -266,7 +269,78 @@ fn without_waiting_events_keep_their_order() {
 fn a_full_queue_loses_events_only() {
     let host = Host::with([]);
     let _ = host.world.executor.shutdown(Duration::from_secs(1));
-    let session = host.lifecycle().without_waiting().session("s1");
+    let session = host
+        .lifecycle()
+        .without_waiting()
+        .session("s1")
+        .begin()
+        .unwrap();
     assert!(session.lifecycle().tool("ls", "x").run(works).is_ok());
-    assert!(session.end().is_none());
+    assert!(session.finish().is_none());
+}
+
+#[test]
+fn every_action_runs_with_a_function() {
+    let host = Host::with([]);
+    let hooks = host.lifecycle();
+    let done = hooks.session("s1").run(|session| {
+        let compacted = session.compact("auto").run(|| 1).unwrap();
+        let answer = session.lifecycle().llm("m", 1).run(|call| {
+            call.stream().add_tokens(1);
+            (2, 7)
+        });
+        compacted + answer.unwrap()
+    });
+    assert_eq!(done.unwrap(), 3);
+    let names = [
+        "session:start",
+        "context:pre_compact",
+        "context:post_compact",
+        "llm:pre_request",
+        "llm:stream_start",
+        "llm:stream_end",
+        "llm:post_response",
+        "session:end",
+    ];
+    assert_eq!(host.names(), names);
+}
+
+#[test]
+fn a_blocked_compaction_is_not_made() {
+    let host = Host::with([("context:pre_compact", json!({"decision": "block"}))]);
+    let session = host.lifecycle().session("s1").begin().unwrap();
+    let blocked = session.compact("auto").run(|| panic!("it is made"));
+    assert!(blocked.is_err());
+}
+
+#[test]
+fn a_hook_replaces_the_prompt() {
+    let change = json!({"updatedInput": {"content": "be brief: deploy"}});
+    let host = Host::with([("user:prompt_submit", change)]);
+    let session = host.lifecycle().session("s1").begin().unwrap();
+    let turn = session.prompt("deploy").begin().unwrap();
+    assert_eq!(turn.prompt(), "be brief: deploy");
+    assert!(turn.again().is_some());
+    let prompts: Vec<Value> = (1..3)
+        .map(|index| host.seen.data(index)["content"].clone())
+        .collect();
+    assert_eq!(prompts, ["deploy", "be brief: deploy"], "fired again");
+
+    let broken = Host::with([(
+        "user:prompt_submit",
+        json!({"updatedInput": {"content": 3}}),
+    )]);
+    let session = broken.lifecycle().session("s1").begin().unwrap();
+    let turn = session.prompt("deploy").begin().unwrap();
+    assert_eq!((turn.prompt(), turn.again().is_none()), ("deploy", true));
+}
+
+#[test]
+#[cfg(unix)]
+fn guards_see_the_changed_prompt() {
+    let change = json!({"updatedInput": {"content": "drop the tables"}});
+    let host = Host::with([("user:prompt_submit", change)]);
+    host.world.hook("user:prompt_submit", "! grep -q drop");
+    let session = host.lifecycle().session("s1").begin().unwrap();
+    assert!(session.prompt("deploy").begin().is_err());
 }

@@ -2,7 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use forge_hooks::{Decision, FailureKind, Permission, compat};
+use forge_hooks::lifecycle::PermissionRun;
+use forge_hooks::{Decision, FailureKind, HookBlockedError, compat};
 use serde_json::{Value, json};
 
 use super::Host;
@@ -83,14 +84,14 @@ fn a_permission_has_its_events_in_order() {
             },
             answer.clone(),
         )]);
-        let asked = |user: bool| -> (Permission, bool) {
+        let asked = |user: bool| -> (Result<PermissionRun, HookBlockedError>, bool) {
             let mut asked = false;
             let hooks = host.lifecycle();
             let request = hooks
                 .permission("bash", "execute")
                 .rule("r")
                 .verdict(*verdict);
-            let permission = request.decide(|_| {
+            let permission = request.run(|_| {
                 asked = true;
                 user
             });
@@ -98,13 +99,14 @@ fn a_permission_has_its_events_in_order() {
         };
         let case = format!("{pattern} {answer} {verdict}");
         let (permission, was_asked) = asked(true);
-        assert_eq!(permission.granted, *expected, "{case}");
+        let is_granted = permission.is_ok_and(|run| run.granted);
+        assert_eq!(is_granted, *expected, "{case}");
         assert_eq!(host.names(), *names, "{case}");
         assert_eq!(was_asked, names.contains(&prompt) && *expected, "{case}");
         let rest = json!({"perm_level": "execute", "perm_rule": "r"});
         assert_eq!(host.seen.data(0), rest, "{case}");
         if was_asked {
-            assert!(!asked(false).0.granted, "{case}");
+            assert!(!asked(false).0.unwrap().granted, "{case}");
             assert_eq!(host.names().last().unwrap(), denied, "{case}");
         }
     }
@@ -120,23 +122,31 @@ fn a_hook_grants_if_it_may() {
     let request = || hooks.permission("ls", "read").hooks_may_grant();
     assert!(
         request()
-            .decide(|_| panic!("the user is not asked"))
+            .run(|_| panic!("the user is not asked"))
+            .unwrap()
             .granted
     );
-    assert!(!request().verdict(Decision::Block).decide(|_| true).granted);
+    assert!(
+        !request()
+            .verdict(Decision::Block)
+            .run(|_| true)
+            .unwrap()
+            .granted
+    );
     host.world.hook(
         "permission:check",
         &host.world.says(r#"{"decision": "ask"}"#),
     );
-    assert!(!request().decide(|_| false).granted, "ask outranks allow");
-    host.world.hook("permission:check", "exit 3");
-    let denied = request().decide(|_| panic!("the user is not asked"));
-    assert!(!denied.granted);
-    assert_eq!(denied.reason(), Some("exited with code 3"));
-    assert_eq!(
-        denied.check.blocked().unwrap().failure,
-        Some(FailureKind::Exit)
+    assert!(
+        !request().run(|_| false).unwrap().granted,
+        "ask outranks allow"
     );
+    host.world.hook("permission:check", "exit 3");
+    let denied = request().run(|_| panic!("the user is not asked"));
+    let denied = denied.unwrap_err();
+    assert_eq!(denied.result.reason(), Some("exited with code 3"));
+    assert_eq!(denied.result.failure, Some(FailureKind::Exit));
+    assert_eq!(host.names().last().unwrap(), "permission:denied");
 }
 
 #[test]
@@ -151,23 +161,22 @@ fn a_question_outranks_a_tools_grant() {
     let request = || hooks.permission("bash", "execute").hooks_may_grant();
     assert!(
         request()
-            .decide(|_| panic!("the user is not asked"))
+            .run(|_| panic!("the user is not asked"))
+            .unwrap()
             .granted
     );
     let asks = host.world.says(r#"{"decision": "ask", "reason": "sure?"}"#);
     host.world.hook("permission:prompt", &asks);
     let mut reason = None;
-    let permission = request().decide(|question| {
+    let permission = request().run(|question| {
         reason = question
             .result
             .and_then(|it| it.reason())
             .map(str::to_owned);
         false
     });
-    assert_eq!(
-        (permission.granted, reason.as_deref()),
-        (false, Some("sure?"))
-    );
+    let is_granted = permission.unwrap().granted;
+    assert_eq!((is_granted, reason.as_deref()), (false, Some("sure?")));
 }
 
 #[test]
@@ -177,7 +186,7 @@ fn a_panic_while_asking_denies() {
         let _ = host
             .lifecycle()
             .permission("bash", "execute")
-            .decide(|_| panic!("no terminal"));
+            .run(|_| panic!("no terminal"));
     });
     assert!(catch_unwind(asking).is_err());
     let names = ["permission:check", "permission:prompt", "permission:denied"];
@@ -194,5 +203,5 @@ fn a_hook_that_fails_grants_nothing() {
     host.world.registry().register(forgiven);
     let hooks = host.lifecycle();
     let request = hooks.permission("ls", "read").hooks_may_grant();
-    assert!(!request.decide(|_| false).granted);
+    assert!(!request.run(|_| false).unwrap().granted);
 }

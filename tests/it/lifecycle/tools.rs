@@ -1,6 +1,8 @@
 //! A call of a tool: its events, what hooks change of it, and whom they want asked.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
 
 use forge_hooks::{Decision, Lifecycle};
 use serde_json::json;
@@ -203,11 +205,11 @@ fn a_question_has_all_reasons() {
         true
     });
     assert!(run.run(works).is_ok());
-    let permission = hooks.permission("bash", "execute").decide(|question| {
+    let permission = hooks.permission("bash", "execute").run(|question| {
         assert_eq!(question.reasons(), ["the check", "the prompt"]);
         question.reason() == Some("the check")
     });
-    assert!(permission.granted);
+    assert!(permission.unwrap().granted);
 }
 
 #[test]
@@ -337,4 +339,99 @@ fn a_question_survives_a_change() {
     });
     let blocked = call.run(works).unwrap_err();
     assert_eq!(blocked.result.reason(), Some("sure?"));
+}
+
+/// Ready once it has been polled twice, as work elsewhere would be.
+struct Elsewhere(bool);
+
+impl Future for Elsewhere {
+    type Output = Result<&'static str, String>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if std::mem::replace(&mut self.0, true) {
+            return Poll::Ready(Ok("read"));
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+/// Polls until it is ready, each time on another thread.
+fn run_to_its_end<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
+    let mut future: Pin<Box<dyn Future<Output = T> + Send>> = Box::pin(future);
+    loop {
+        let polled = std::thread::spawn(move || {
+            let mut context = Context::from_waker(Waker::noop());
+            let state = future.as_mut().poll(&mut context);
+            (state, future)
+        });
+        match polled.join().unwrap() {
+            (Poll::Ready(value), _) => return value,
+            (Poll::Pending, rest) => future = rest,
+        }
+    }
+}
+
+#[test]
+fn a_call_can_be_held_across_an_await() {
+    let host = Host::with([]);
+    let hooks = host.lifecycle();
+    let run = run_to_its_end(async move {
+        let session = hooks.session("s1").begin().unwrap();
+        let mut turn = session.prompt("read it").begin().unwrap();
+        let model = session.lifecycle().llm("large", 1).begin().unwrap();
+        let permission = session.lifecycle().permission("read", "read").begin();
+        let running = session
+            .lifecycle()
+            .tool("read", json!({"path": "a"}))
+            .begin();
+        let running = running.unwrap();
+        assert_eq!(running.args()["path"], "a");
+        let result = Elsewhere(false).await;
+        let run = running.finish(result);
+        let asked = permission.unwrap();
+        assert!(asked.question().is_some());
+        assert!(asked.finish(true).granted);
+        model.finish(1);
+        assert!(turn.finish("done").allowed());
+        run
+    });
+    assert_eq!(run.output().unwrap(), "read");
+    let names = [
+        "session:start",
+        "user:prompt_submit",
+        "llm:pre_request",
+        "permission:check",
+        "permission:prompt",
+        "tool:pre_execute",
+        "tool:post_execute",
+        "permission:granted",
+        "llm:post_response",
+        "agent:stop",
+        "session:end",
+    ];
+    assert_eq!(host.names(), names);
+}
+
+#[test]
+fn a_cancelled_call_is_an_error() {
+    let host = Host::with([]);
+    let running = host.lifecycle().tool("read", "x").begin().unwrap();
+    let future = async move {
+        let result = Elsewhere(false).await;
+        let _ = running.finish(result);
+    };
+    drop(future);
+    assert_eq!(host.names(), ["tool:pre_execute", "tool:error"]);
+    let error = host.seen.data(1)["error"].clone();
+    assert_eq!(error, "the call was dropped before its end");
+}
+
+#[test]
+fn a_run_shows_its_failures() {
+    let host = Host::with([]);
+    host.world.hook("tool:post_execute", "exit 3");
+    let run = host.lifecycle().tool("bash", "ls").run(works).unwrap();
+    let shown = "hook `tool:post_execute` failed on `tool:post_execute`: exited with code 3\n";
+    assert_eq!(run.failures().to_string(), shown);
 }

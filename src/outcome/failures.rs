@@ -1,0 +1,71 @@
+//! The hooks that failed without blocking, as text for the host's user.
+//!
+//! Does not know why a hook failed: a result says so.
+
+use std::fmt;
+
+use super::{HookResult, Outcome};
+use crate::events::EventType;
+use crate::printable::printable;
+
+/// Hooks that failed and did not block; see [`Outcome::failures`].
+///
+/// `Display` writes a line for each, made [printable](crate::printable()), with the first line of its
+/// reason. Without failures it writes nothing, so a host can print it after each event:
+/// `eprint!("{}", outcome.failures())`.
+#[derive(Debug, Clone)]
+pub struct Failures<'a> {
+    failed: Vec<(&'a EventType, &'a HookResult)>,
+}
+
+/// The most characters of a reason in a line.
+const LONGEST_REASON: usize = 300;
+
+impl<'a> Failures<'a> {
+    pub(crate) fn of(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
+        let mut failed = Vec::new();
+        for outcome in outcomes {
+            // Where nothing was blocked, no failure blocks, whatever it means for the hooks after it.
+            let allowed = outcome.allowed();
+            let results = outcome.results().iter();
+            let failures = results
+                .filter(|result| result.failure.is_some())
+                .filter(|result| allowed || result.should_continue());
+            failed.extend(failures.map(|result| (outcome.event_type(), result)));
+        }
+        Self { failed }
+    }
+
+    /// Whether no hook failed without blocking.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.failed.is_empty()
+    }
+
+    /// The results of these hooks, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &'a HookResult> {
+        self.failed.iter().map(|(_, result)| *result)
+    }
+}
+
+impl fmt::Display for Failures<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (event, result) in &self.failed {
+            let label = printable(result.hook.label());
+            let reason = first_line(result.reason().unwrap_or("no reason given"));
+            let reason = printable(&reason);
+            writeln!(f, "hook `{label}` failed on `{event}`: {reason}")?;
+        }
+        Ok(())
+    }
+}
+
+fn first_line(text: &str) -> String {
+    let text = text.trim();
+    let line = text.lines().next().unwrap_or_default();
+    let mut shown: String = line.chars().take(LONGEST_REASON).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
