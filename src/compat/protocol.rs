@@ -338,7 +338,6 @@ impl Protocol for ToolProtocol {
         let mut handler = self.definition();
         if let Some(handler) = handler.as_object_mut() {
             handler.remove("matcher");
-            handler.remove("status_message");
         }
         Order::in_parallel().once_for(handler.to_string())
     }

@@ -1,0 +1,113 @@
+//! Guards in files of other tools that must not vanish: none hides another one, and none is left out silently.
+
+use forge_hooks::compat::OtherTools;
+use forge_hooks::{HookEvent, Outcome, TrustPolicy};
+use serde_json::json;
+
+use super::{Place, command};
+
+const CLAUDE: &str = "project/.claude/settings.json";
+const GEMINI: &str = "project/.gemini/settings.json";
+
+fn before() -> HookEvent {
+    HookEvent::tool_pre_execute("bash", json!({"command": "ls"}))
+}
+
+/// Loads a file, and fires an event; with what is reported.
+fn fired(
+    file: &str,
+    text: &str,
+    event: &HookEvent,
+    change: fn(OtherTools) -> OtherTools,
+) -> (Outcome, Vec<String>) {
+    let place = Place::new([(file, text)]);
+    let config = place.config_with(change(place.tools()));
+    let report = place.load_with(&config, TrustPolicy::Everything);
+    let problems = place.problems(&report);
+    (place.world.outcome(event), problems)
+}
+
+fn groups(event: &str, groups: &str) -> String {
+    format!(r#"{{"hooks": {{"{event}": [{groups}]}}}}"#)
+}
+
+#[test]
+fn only_equal_handlers_run_once() {
+    for (file, event, first, second, runs) in [
+        (CLAUDE, "PreToolUse", "", "", 1),
+        (CLAUDE, "PreToolUse", "", r#", "onFailure": "block""#, 2),
+        (CLAUDE, "PreToolUse", "", r#", "timeout": 5"#, 2),
+        (CLAUDE, "PreToolUse", "", r#", "args": []"#, 2),
+        (CLAUDE, "PreToolUse", "", r#", "shell": "powershell""#, 2),
+        (CLAUDE, "PreToolUse", "", r#", "if": "Bash(ls)""#, 2),
+        (CLAUDE, "PreToolUse", "", r#", "statusMessage": "s""#, 2),
+        // Not waited for, so without a result.
+        (CLAUDE, "PreToolUse", r#", "async": true"#, "", 1),
+        (GEMINI, "BeforeTool", "", "", 1),
+        (GEMINI, "BeforeTool", "", r#", "name": "n""#, 2),
+        (GEMINI, "BeforeTool", "", r#", "env": {"A": "1"}"#, 2),
+    ] {
+        let handler = |keys: &str| {
+            format!(r#"{{"hooks": [{{"type": "command", "command": "true"{keys}}}]}}"#)
+        };
+        let text = groups(event, &format!("{}, {}", handler(first), handler(second)));
+        let (outcome, _) = fired(file, &text, &before(), |tools| tools);
+        assert_eq!(outcome.results().len(), runs, "{first} {second}");
+    }
+}
+
+#[test]
+fn strict_shapes_block_and_are_reported() {
+    let handler = command("true");
+    let group = format!(r#"{{"hooks": [{handler}]}}"#);
+    let twice = r#"{"type": "command", "command": "true", "command": "false"}"#;
+    for text in [
+        format!(r#"{{"hooks": {{"PreToolUse": {group}}}}}"#),
+        r#"{"hooks": {"PreToolUse": "true"}}"#.to_owned(),
+        r#"{"hooks": {"PreToolUse": null}}"#.to_owned(),
+        r#"{"hooks": null}"#.to_owned(),
+        format!(r#"{{"hook": {{"PreToolUse": [{group}]}}}}"#),
+        format!(r#"{{"Hooks": {{"PreToolUse": [{group}]}}}}"#),
+        groups("PreToolUse", &group.replace("hooks", "hook")),
+        groups("PreToolUse", &group.replace("hooks", "Hooks")),
+        groups(
+            "PreToolUse",
+            &format!(r#"{{"hooks": [], "hooks": [{handler}]}}"#),
+        ),
+        groups(
+            "PreToolUse",
+            &format!(r#"{{"matcher": "a", "matcher": "b", "hooks": [{handler}]}}"#),
+        ),
+        groups("PreToolUse", &format!(r#"{{"hooks": [{twice}]}}"#)),
+        groups("PreToolUse", r#"{"hooks": "true"}"#),
+        groups("PreToolUse", "null"),
+        format!(r#"{{"PreToolUse": [{group}]}}"#),
+        format!(r#"{{"hooks": {{}}, "hooks": {{"PreToolUse": [{group}]}}}}"#),
+    ] {
+        let (outcome, problems) = fired(CLAUDE, &text, &before(), |tools| tools);
+        assert!(outcome.allowed(), "{text}");
+        assert_eq!(problems.len(), 1, "{text} {problems:?}");
+        let (outcome, problems) = fired(CLAUDE, &text, &before(), OtherTools::with_strict_guards);
+        assert!(!outcome.allowed(), "{text}");
+        assert_eq!(problems.len(), 1, "{text} {problems:?}");
+    }
+}
+
+/// A key may occur very often.
+#[test]
+fn placeholders_are_few() {
+    let many = |entry: &str| vec![entry; 5_000].join(", ");
+    for text in [
+        format!("{{{}}}", many(r#""PreToolUse": 1"#)),
+        format!("{{{}}}", many(r#""hook": 1"#)),
+        format!(r#"{{"hooks": {{{}}}}}"#, many(r#""PreToolUse": 1"#)),
+        format!(r#"{{"hooks": {{{}}}}}"#, many(r#""preToolUse": 1"#)),
+    ] {
+        let place = Place::new([(CLAUDE, text.as_str())]);
+        let config = place.config_with(place.tools().with_strict_guards());
+        let report = place.load_with(&config, TrustPolicy::Everything);
+        assert!(report.problems.len() <= 1_001);
+        assert!(place.world.registry().len() <= 2);
+        assert!(!place.world.outcome(&before()).allowed());
+    }
+}
