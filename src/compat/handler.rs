@@ -179,8 +179,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
             return Err(given.warning(words).with_help("remove `if`"));
         }
         let rule = Rule::new(rule, self.allowance);
-        if !rule.is_rule() {
-            let words = "not a rule such as `Bash(git *)`: it is ignored, and the hook always runs";
+        if let Some(words) = rule.misunderstood() {
             self.warn(&given, words);
         }
         protocol.rule = Some(rule);

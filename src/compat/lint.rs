@@ -4,10 +4,11 @@
 
 use std::path::Path;
 
+use super::matcher::is_unknown;
 use super::protocol::ToolProtocol;
-use super::tool::{Effect, Subject, Tool};
+use super::tool::{Effect, Event, Subject, Tool};
 use crate::config::reading::{Node, Problem, check_script};
-use crate::events::{EventType, LIKE_AN_EVENT, nearest};
+use crate::events::{LIKE_AN_EVENT, nearest};
 use crate::hook::{Hook, HookCommand, Protocol};
 use crate::printable::shortened;
 
@@ -36,19 +37,19 @@ pub(super) fn timeout(node: &Node<'_, '_>, number: f64, tool: &Tool, found: &mut
 }
 
 /// Checks a group's matcher.
-pub(super) fn matcher(
-    node: &Node<'_, '_>,
-    subject: Subject,
-    tool: &Tool,
-    found: &mut Vec<Problem>,
-) {
+pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool, found: &mut Vec<Problem>) {
     let Some(text) = node.text().map(str::trim) else {
         return;
     };
-    if subject != Subject::Tool {
+    let shown = shortened(text);
+    if event.subject != Subject::Nothing && event.can_block() && is_unknown(text) {
+        let words = format!("`{shown}` cannot be tested here, so the hook always runs");
+        let help = "write it without look-around and references to groups";
+        found.push(node.warning(words).with_help(help));
+    }
+    if event.subject != Subject::Tool {
         return;
     }
-    let shown = shortened(text);
     if let Some((named, rule)) = text.split_once('(')
         && named.chars().all(char::is_alphanumeric)
         && !named.is_empty()
@@ -131,8 +132,7 @@ fn unset_variable(node: &Node<'_, '_>, text: &str) -> Option<Problem> {
 
 fn exits_with_1(node: &Node<'_, '_>, text: &str, protocol: &ToolProtocol) -> Option<Problem> {
     let event = protocol.event;
-    let ours = event.ours.and_then(|name| EventType::of_name(name).ok());
-    let can_block = event.effect == Effect::Blocks && ours.is_some_and(|event| event.can_block());
+    let can_block = event.effect == Effect::Blocks && event.can_block();
     let says_block = ["BLOCK", "Block", "block", "DENIED", "denied"];
     let is_meant = says_block.iter().any(|word| text.contains(word));
     let exits = text.split("exit 1").skip(1);

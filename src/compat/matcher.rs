@@ -54,6 +54,14 @@ pub(super) enum Matcher {
         text: Box<str>,
         expression: Expression,
     },
+    /// It cannot be tested: a guard must not be skipped.
+    Untested(Box<str>),
+}
+
+/// Whether an expression has parts that `regex` does not know: look-around, and references to groups.
+pub(super) fn is_unknown(expression: &str) -> bool {
+    let marks = ["(?=", "(?!", "(?<=", "(?<!", r"\1", r"\k<"];
+    marks.iter().any(|mark| expression.contains(mark))
 }
 
 impl Matcher {
@@ -69,6 +77,9 @@ impl Matcher {
             false => Vec::new(),
         };
         let names: Vec<Box<str>> = names.into_iter().map(|name| name.trim().into()).collect();
+        if names.is_empty() && event.can_block() && is_unknown(text) {
+            return Self::Untested(text.into());
+        }
         if names.is_empty() {
             return Self::Regex {
                 text: text.into(),
@@ -83,13 +94,15 @@ impl Matcher {
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::All => None,
-            Self::Names { text, .. } | Self::Regex { text, .. } => Some(text),
+            Self::Names { text, .. } | Self::Regex { text, .. } | Self::Untested(text) => {
+                Some(text)
+            }
         }
     }
 
     pub(super) fn matches(&self, subject: &str) -> bool {
         match self {
-            Self::All => true,
+            Self::All | Self::Untested(_) => true,
             Self::Names { names, .. } => names.iter().any(|name| **name == *subject),
             Self::Regex { expression, .. } => expression.matches(subject),
         }

@@ -468,7 +468,7 @@ fn group_of<'t, 'a>(
         if matcher.text().is_none() {
             return Err(matcher.error(matcher.unexpected("a string")));
         }
-        lint::matcher(matcher, event.subject, origin.tool, found);
+        lint::matcher(matcher, event, origin.tool, found);
     }
     Ok((hooks, matcher))
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::conclusion::{Conclusion, HookEnd};
+use crate::events::EventType;
 
 /// A tool whose hooks this crate runs as they are: [`CLAUDE`](super::CLAUDE), [`CODEX`](super::CODEX),
 /// [`GEMINI`](super::GEMINI).
@@ -209,6 +210,12 @@ impl Event {
             ours: None,
             ..Self::new(name, "")
         }
+    }
+
+    /// Whether hooks can block what the host is about to do.
+    pub(super) fn can_block(&self) -> bool {
+        let ours = self.ours.and_then(|name| EventType::of_name(name).ok());
+        ours.is_some_and(|event| event.can_block())
     }
 
     pub(super) const fn on(self, subject: Subject) -> Self {

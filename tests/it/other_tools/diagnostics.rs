@@ -154,6 +154,18 @@ fn keys_that_are_ignored_are_named() {
             "not a rule such as `Bash(git *)`: it is ignored, and the hook always runs",
         ),
         (
+            r#""if": "rm*""#,
+            54,
+            "if",
+            "not a rule such as `Bash(git *)`: it is ignored, and the hook always runs",
+        ),
+        (
+            r#""if": "WebFetch(example.com)""#,
+            54,
+            "if",
+            "the text in brackets is not understood: the hook runs on each call of the tool",
+        ),
+        (
             r#""onFailure": "stop""#,
             61,
             "onFailure",
@@ -273,7 +285,15 @@ fn groups_that_cannot_be_used_are_named() {
         "PreToolUse",
         &matched("(?!Bash).*"),
         &[
-            "error: project/.claude/settings.json:2:13: hooks.PreToolUse[1].matcher: `(?!Bash).*` is not a regular expression: look-around, including look-ahead and look-behind, is not supported",
+            "warning: project/.claude/settings.json:2:13: hooks.PreToolUse[1].matcher: `(?!Bash).*` cannot be tested here, so the hook always runs (write it without look-around and references to groups)",
+        ],
+    );
+    case(
+        CLAUDE,
+        "PostToolUse",
+        &matched("(?!Bash).*"),
+        &[
+            "error: project/.claude/settings.json:2:13: hooks.PostToolUse[1].matcher: `(?!Bash).*` is not a regular expression: look-around, including look-ahead and look-behind, is not supported",
         ],
     );
 }

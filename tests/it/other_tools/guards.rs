@@ -1,10 +1,12 @@
 //! Guards in files of other tools that must not vanish: none hides another one, and none is left out silently.
 
+use std::time::{Duration, Instant};
+
 use forge_hooks::compat::OtherTools;
-use forge_hooks::{HookEvent, Outcome, TrustPolicy};
+use forge_hooks::{Approval, HookEvent, Outcome, TrustPolicy, compat};
 use serde_json::json;
 
-use super::{Place, command};
+use super::{Place, command, settings};
 
 const CLAUDE: &str = "project/.claude/settings.json";
 const GEMINI: &str = "project/.gemini/settings.json";
@@ -110,4 +112,71 @@ fn placeholders_are_few() {
         assert!(place.world.registry().len() <= 2);
         assert!(!place.world.outcome(&before()).allowed());
     }
+}
+
+#[test]
+fn a_guard_whose_matcher_cannot_be_tested_runs_for_every_tool() {
+    for (matcher, allowed) in [
+        ("^(?!mcp__).*", false),
+        (r"(?<!x)Write", false),
+        (r"(.)\\1", false),
+        ("Write", true),
+    ] {
+        let text = settings("PreToolUse", matcher, &command("exit 2"));
+        let (outcome, problems) = fired(CLAUDE, &text, &before(), |tools| tools);
+        assert_eq!(outcome.allowed(), allowed, "{matcher}");
+        assert_eq!(problems.len(), usize::from(!allowed), "{problems:?}");
+    }
+}
+
+/// The limits are those of any other file.
+#[test]
+fn a_named_file_of_a_project_is_compiled_with_limits() {
+    let large = |index| format!(r#"{{"matcher": "\\w{{2000}}|x{index}", "hooks": []}}"#);
+    let many = (0..1_000).map(large).collect::<Vec<_>>().join(", ");
+    for (text, problems) in [
+        (groups("PreToolUse", &many), 1_000),
+        (settings("PreToolUse", "Bash(", &command("true")), 1),
+        (settings("PreToolUse", "Bash", &command("true")), 0),
+    ] {
+        for file in [CLAUDE, "project/other.json"] {
+            let place = Place::new([(file, text.as_str())]);
+            let tools = place
+                .tools()
+                .with_settings(compat::CLAUDE, place.world.path(file));
+            let store = place.config().trust_store().unwrap();
+            let began = Instant::now();
+            let report = place.load_with(&place.config_with(tools), TrustPolicy::Approved(store));
+            assert!(began.elapsed() < Duration::from_secs(20));
+            assert_eq!(report.problems.len(), problems, "{file}");
+        }
+    }
+}
+
+/// Also where one of the project's hooks is approved.
+#[test]
+fn a_project_has_so_many_hooks_without_an_approval() {
+    let first = command("first");
+    let files = [CLAUDE, "project/.claude/settings.local.json"];
+    let place = Place::new([(CLAUDE, settings("PreToolUse", "", &first).as_str())]);
+    let config = place.config();
+    let store = config.trust_store().unwrap();
+    let hooks = config.load_project(place.root());
+    store
+        .approve(&Approval::of(place.root(), hooks).unwrap())
+        .unwrap();
+    let others = (0..900).map(|index| command(&format!("x{index}")));
+    let others = others.collect::<Vec<_>>().join(", ");
+    for file in files {
+        let handlers = format!("{first}, {others}");
+        place
+            .world
+            .write(file, &settings("PreToolUse", "", &handlers));
+    }
+    let report = place.load_with(&config, TrustPolicy::Approved(store));
+    assert_eq!(report.unapproved.len(), 1_000);
+    // The approved one is in both files.
+    assert_eq!(place.world.registry().len(), 1_002);
+    let problems = place.problems(&report).join("\n");
+    assert!(problems.contains("more than 1000 hooks that are not approved"));
 }
