@@ -474,3 +474,31 @@ fn gemini_reads_json_and_text() {
         ],
     );
 }
+
+#[test]
+fn keys_that_are_not_applied_are_named() {
+    let title = r#"{"sessionTitle": "t", "terminalSequence": "x"}"#;
+    let request = r#"{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision":
+        {"behavior": "allow", "updatedPermissions": []}}}"#;
+    let session =
+        r#"{"hookSpecificOutput": {"hookEventName": "SessionStart", "watchPaths": ["/a"]}}"#;
+    rows(
+        CLAUDE,
+        &[
+            ("SessionStart", (0, title, ""), "diagnostic"),
+            ("SessionStart", (0, session, ""), "diagnostic"),
+            ("PermissionRequest", (0, request, ""), "allow; diagnostic"),
+            ("PreToolUse", (0, r#"{"sessionTitle": null}"#, ""), ""),
+        ],
+    );
+    let tail = r#"{"hookSpecificOutput": {"tailToolCallRequest": {"name": "x", "args": {}}}}"#;
+    let clear =
+        r#"{"decision": "deny", "reason": "r", "hookSpecificOutput": {"clearContext": true}}"#;
+    rows(
+        GEMINI,
+        &[
+            ("AfterTool", (0, tail, ""), "diagnostic"),
+            ("AfterAgent", (0, clear, ""), "block: r; diagnostic"),
+        ],
+    );
+}

@@ -36,6 +36,7 @@ pub(super) const TOOL: Tool = Tool {
             "onFailure",
             "statusMessage",
         ],
+        not_applied: &["once", "rewakeMessage", "rewakeSummary"],
         other_types: &["prompt", "agent", "http", "mcp_tool"],
         skips_async: false,
     },
@@ -179,6 +180,20 @@ fn response(tool: &str, value: &Value) -> Option<Value> {
     Some(json!({"stdout": text, "stderr": "", "interrupted": false, "isImage": false}))
 }
 
+/// Keys of an answer that ask for what hosts do not do.
+const NOT_APPLIED: &[&str] = &[
+    "async",
+    "asyncTimeout",
+    "classifierContext",
+    "initialUserMessage",
+    "reloadSkills",
+    "sessionTitle",
+    "suppressOriginalPrompt",
+    "terminalSequence",
+    "updatedPermissions",
+    "watchPaths",
+];
+
 pub(super) fn read(event: &Event, ended: &HookEnd<'_>) -> Conclusion {
     let mut conclusion = match ended.object() {
         Some(object) => {
@@ -187,6 +202,7 @@ pub(super) fn read(event: &Event, ended: &HookEnd<'_>) -> Conclusion {
                 let words = "`permissionDecision` is ignored outside of `hookSpecificOutput`";
                 conclusion.ignored = Some(words.to_owned());
             }
+            conclusion.diagnostics = Members(&object).not_applied(NOT_APPLIED);
             conclusion
         }
         None => plain(event, ended),

@@ -27,6 +27,7 @@ pub(super) const TOOL: Tool = Tool {
         timeout_keys: &["timeout", "timeoutSec"],
         milliseconds: false,
         keys: &["async", "statusMessage"],
+        not_applied: &["additionalContextLimit"],
         other_types: &["prompt", "agent"],
         skips_async: true,
     },

@@ -28,6 +28,7 @@ pub(super) const TOOL: Tool = Tool {
         timeout_keys: &["timeout"],
         milliseconds: true,
         keys: &["name", "description", "env", "statusMessage"],
+        not_applied: &["sequential"],
         other_types: &["plugin", "runtime"],
         skips_async: false,
     },
@@ -137,6 +138,15 @@ fn response(_tool: &str, value: &Value) -> Option<Value> {
     (!value.is_object()).then(wrapped)
 }
 
+/// Keys of an answer that ask for what hosts do not do.
+const NOT_APPLIED: &[&str] = &[
+    "clearContext",
+    "llm_request",
+    "llm_response",
+    "tailToolCallRequest",
+    "toolConfig",
+];
+
 pub(super) fn read(event: &Event, ended: &HookEnd<'_>) -> Conclusion {
     let Some(text) = nonblank(ended.stdout).or_else(|| ended.stderr_text()) else {
         return Conclusion::default();
@@ -145,6 +155,7 @@ pub(super) fn read(event: &Event, ended: &HookEnd<'_>) -> Conclusion {
         Some(Value::Object(object)) => Conclusion {
             output: answer(event, Members(&object)),
             replaces_exit_code: true,
+            diagnostics: Members(&object).not_applied(NOT_APPLIED),
             ..Conclusion::default()
         },
         Some(_) => Conclusion::default(),

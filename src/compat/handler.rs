@@ -60,6 +60,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
             hook = hook.with_description(description);
         }
         let hook = self.with_environment(hook);
+        lint::not_applied(&self.node, self.tool, self.found);
         lint::lint(&self.node, &hook, &protocol, self.found);
         Ok((hook, protocol))
     }

@@ -36,6 +36,19 @@ pub(super) fn timeout(node: &Node<'_, '_>, number: f64, tool: &Tool, found: &mut
     }
 }
 
+/// Names the keys of a group or a handler that are not applied.
+pub(super) fn not_applied(node: &Node<'_, '_>, tool: &Tool, found: &mut Vec<Problem>) {
+    for key in tool.handlers.not_applied {
+        if let Some(value) = node.get(key).filter(|it| it.switch() != Some(false)) {
+            let words = format!(
+                "{} applies this key, hosts of this crate do not",
+                tool.title
+            );
+            found.push(value.warning(words));
+        }
+    }
+}
+
 /// Checks a group's matcher.
 pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool, found: &mut Vec<Problem>) {
     let Some(text) = node.text().map(str::trim) else {
@@ -164,8 +177,13 @@ fn script(node: &Node<'_, '_>, hook: &Hook, protocol: &ToolProtocol) -> Option<P
     Some(found)
 }
 
-/// Returns the event that was probably meant by an unknown key.
+/// Returns the event that was probably meant by an unknown key. A name that is only similar may be that of a newer event.
 pub(super) fn nearest_event(tool: &Tool, name: &str) -> Option<&'static str> {
+    let plain = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
     let names = tool.events.iter().map(|event| event.name);
-    nearest(name, names, LIKE_AN_EVENT)
+    let meant = nearest(name, names, LIKE_AN_EVENT)?;
+    (strsim::levenshtein(&plain(meant), &plain(name)) <= MOST_TYPOS).then_some(meant)
 }
+
+/// The most letters in which a typo of an event's name differs from it.
+const MOST_TYPOS: usize = 2;

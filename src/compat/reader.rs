@@ -231,14 +231,21 @@ impl Reader<'_> {
         }
         let shown = shortened(name);
         let meant = lint::nearest_event(tool, name).filter(|_| known.is_none());
-        let (severity, words) = match known {
-            Some(_) => (
+        let (severity, words) = match (known, meant) {
+            (Some(_), _) => (
                 Severity::Warning,
                 format!("hosts do not fire `{shown}`: its hooks do not run"),
             ),
-            None => (
+            (None, Some(_)) => (
                 Severity::Error,
                 format!("`{shown}` is not an event of {}", tool.title),
+            ),
+            (None, None) => (
+                Severity::Warning,
+                format!(
+                    "`{shown}` is not an event of {} that is known here: its hooks do not run",
+                    tool.title
+                ),
             ),
         };
         let problem = Problem::new(severity, format!("hooks.{name}"), words)
@@ -463,6 +470,7 @@ fn group_of<'t, 'a>(
     if hooks.items().is_none() {
         return Err(hooks.error(hooks.unexpected("a list of handlers")));
     }
+    lint::not_applied(&node, origin.tool, found);
     let matcher = node.get("matcher");
     if let Some(matcher) = &matcher {
         if matcher.text().is_none() {

@@ -82,6 +82,8 @@ pub(super) struct Handlers {
     pub(super) milliseconds: bool,
     /// The keys of a handler that the tool reads, in addition to `type`, `command` and the timeout.
     pub(super) keys: &'static [&'static str],
+    /// The keys of a handler or a group that the tool applies, but this crate does not.
+    pub(super) not_applied: &'static [&'static str],
     /// The types of handlers that the tool runs, but this crate does not.
     pub(super) other_types: &'static [&'static str],
     /// Whether a handler with `async` does not run.

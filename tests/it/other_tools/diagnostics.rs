@@ -199,6 +199,23 @@ fn keys_that_are_ignored_are_named() {
         ],
     );
     handler(CLAUDE, "PreToolUse", &with(r#""unknown": 1"#), &[]);
+    for (file, event, column, key, title) in [
+        (CLAUDE, "PreToolUse", 56, "once", "Claude Code"),
+        (CODEX, "PreToolUse", 74, "additionalContextLimit", "Codex"),
+    ] {
+        let expected = format!(
+            "warning: {file}:2:{column}: hooks.{event}[1].hooks[0].{key}: {title} applies this key, hosts of this crate do not"
+        );
+        handler(
+            file,
+            event,
+            &with(&format!("\"{key}\": true")),
+            &[&expected],
+        );
+    }
+    let expected = "warning: project/.gemini/settings.json:2:16: hooks.BeforeTool[1].sequential: Gemini CLI applies this key, hosts of this crate do not";
+    let group = r#"{"sequential": true, "hooks": []},"#;
+    case(GEMINI, "BeforeTool", group, &[expected]);
 }
 
 #[test]
@@ -314,12 +331,18 @@ fn events_that_never_come_are_named() {
         (
             GEMINI,
             "PreToolUse",
-            "error: project/.gemini/settings.json:1:12: hooks.PreToolUse: `PreToolUse` is not an event of Gemini CLI",
+            "warning: project/.gemini/settings.json:1:12: hooks.PreToolUse: `PreToolUse` is not an event of Gemini CLI that is known here: its hooks do not run",
         ),
         (
             CODEX,
             "Zebra",
-            "error: project/.codex/hooks.json:1:12: hooks.Zebra: `Zebra` is not an event of Codex",
+            "warning: project/.codex/hooks.json:1:12: hooks.Zebra: `Zebra` is not an event of Codex that is known here: its hooks do not run",
+        ),
+        // It is newer, and no typo of `Stop`.
+        (
+            CODEX,
+            "StopFailure",
+            "warning: project/.codex/hooks.json:1:12: hooks.StopFailure: `StopFailure` is not an event of Codex that is known here: its hooks do not run",
         ),
     ] {
         let place = Place::new([]);
@@ -327,6 +350,10 @@ fn events_that_never_come_are_named() {
         let report = place.load();
         assert_eq!(place.problems(&report), [expected]);
         assert!(place.commands().is_empty());
+        let strict = place.config_with(place.tools().with_strict_guards());
+        let _ = place.load_with(&strict, TrustPolicy::Everything);
+        let blocks = expected.contains("did you mean");
+        assert_eq!(place.world.registry().len(), usize::from(blocks), "{event}");
     }
 }
 
