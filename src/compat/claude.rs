@@ -81,13 +81,16 @@ pub(super) const TOOL: Tool = Tool {
         ),
         ("CLAUDE_EFFORT", Variable::Effort),
     ],
-    env_file: Some(("CLAUDE_ENV_FILE", "SessionStart")),
+    env_file: Some((
+        "CLAUDE_ENV_FILE",
+        &["SessionStart", "Setup", "CwdChanged", "FileChanged"],
+    )),
     shell: ToolShell::Bash,
     runs_once: true,
     read,
 };
 
-static EVENTS: [Event; 30] = [
+static EVENTS: [Event; 33] = [
     Event::new("PreToolUse", "tool:pre_execute")
         .on(Subject::Tool)
         .blocks()
@@ -155,21 +158,36 @@ static EVENTS: [Event; 30] = [
     Event::new("PostCompact", "context:post_compact")
         .on(Subject::Data("trigger", "auto"))
         .fields(&[("trigger", Unset::Is("auto")), ("compact_summary", BLANK)]),
+    Event::of_host("UserPromptExpansion", "user:prompt_expansion")
+        .on(Subject::Data("command_name", ""))
+        .blocks()
+        .text(Text::Context)
+        .fields(&[("command_name", BLANK), ("prompt", BLANK)]),
+    Event::of_host("PreModelSwitch", "model:pre_switch")
+        .on(Subject::Data("to_model", ""))
+        .within(30_000)
+        .blocks()
+        .closed()
+        .fields(&[("from_model", BLANK), ("to_model", BLANK)]),
+    Event::of_host("PostModelSwitch", "model:post_switch")
+        .on(Subject::Data("to_model", ""))
+        .text(Text::Context)
+        .fields(&[("from_model", BLANK), ("to_model", BLANK)]),
+    Event::of_host("DirectoryAdded", "session:directory_added"),
+    Event::of_host("CwdChanged", "session:cwd_changed"),
+    Event::of_host("FileChanged", "session:file_changed"),
+    Event::of_host("Setup", "session:setup").on(Subject::Data("trigger", "")),
     Event::unfired("ConfigChange"),
-    Event::unfired("CwdChanged"),
     Event::unfired("Elicitation"),
     Event::unfired("ElicitationResult"),
-    Event::unfired("FileChanged"),
     Event::unfired("InstructionsLoaded"),
     Event::unfired("MessageDisplay"),
     Event::unfired("PermissionDenied"),
     Event::unfired("PostToolBatch"),
-    Event::unfired("Setup"),
     Event::unfired("StopFailure"),
     Event::unfired("TaskCompleted"),
     Event::unfired("TaskCreated"),
     Event::unfired("TeammateIdle"),
-    Event::unfired("UserPromptExpansion"),
     Event::unfired("WorktreeCreate"),
     Event::unfired("WorktreeRemove"),
 ];

@@ -193,6 +193,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
         match self.choice("onFailure", ["continue", "block"]) {
             Some("block") => FailurePolicy::Block,
             _ if self.is_strict => FailurePolicy::Block,
+            None if self.group.event.is_closed => FailurePolicy::Block,
             _ => FailurePolicy::Continue,
         }
     }

@@ -14,6 +14,7 @@ use crate::config::reading::{
     Failure, FileError, FileReader, Loaded, MOST_ENTRIES, Member, Node, Problem, parse_object,
 };
 use crate::config::{Form, Severity, Switches};
+use crate::events::meant_by;
 use crate::hook::{FailurePolicy, Hook, Protocol};
 use crate::pattern::EventPattern;
 use crate::printable::shortened;
@@ -190,6 +191,12 @@ impl Reader<'_> {
         let Some((event, pattern)) = self.known_event(member) else {
             return Ok(());
         };
+        if event.is_of_host && self.file.loaded.shows_more() {
+            let words = format!("its hooks run only where the host fires `{pattern}`");
+            let key = format!("hooks.{}", event.name);
+            let problem = Problem::warning(key, words).at(member.key_range.clone());
+            self.file.report(None, problem);
+        }
         let Some(groups) = member.value.items() else {
             let key = format!("hooks.{}", event.name);
             let words = "expected a list of groups, each with a list `hooks`";
@@ -231,16 +238,17 @@ impl Reader<'_> {
         }
         let shown = shortened(name);
         let meant = lint::nearest_event(tool, name).filter(|_| known.is_none());
+        let is_of_others = name.contains(':') || meant_by(name).is_some();
         let (severity, words) = match (known, meant) {
             (Some(_), _) => (
                 Severity::Warning,
                 format!("hosts do not fire `{shown}`: its hooks do not run"),
             ),
-            (None, Some(_)) => (
+            (None, meant) if meant.is_some() || is_of_others => (
                 Severity::Error,
                 format!("`{shown}` is not an event of {}", tool.title),
             ),
-            (None, None) => (
+            (None, _) => (
                 Severity::Warning,
                 format!(
                     "`{shown}` is not an event of {} that is known here: its hooks do not run",

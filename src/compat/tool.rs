@@ -38,8 +38,8 @@ pub struct Tool {
     /// Whether a matcher that is not about tools is one exact name.
     pub(super) other_matchers_are_names: bool,
     pub(super) variables: &'static [(&'static str, Variable)],
-    /// The variable for the file in which a hook sets the variables of a session, and the event on which it is set.
-    pub(super) env_file: Option<(&'static str, &'static str)>,
+    /// The variable for the file in which a hook sets the variables of a session, and the events on which it is set.
+    pub(super) env_file: Option<(&'static str, &'static [&'static str])>,
     pub(super) shell: ToolShell,
     /// Whether identical handlers run once.
     pub(super) runs_once: bool,
@@ -99,6 +99,10 @@ pub(super) struct Event {
     pub(super) subject: Subject,
     /// The timeout of a hook without its own.
     pub(super) timeout: Duration,
+    /// Whether only hosts that know the event by this name fire it.
+    pub(super) is_of_host: bool,
+    /// Whether a failure of a hook blocks.
+    pub(super) is_closed: bool,
     /// What a hook that blocks by its exit code or its answer does.
     pub(super) effect: Effect,
     /// What plain text on standard output is.
@@ -200,9 +204,19 @@ impl Event {
             ours: Some(ours),
             subject: Subject::Nothing,
             timeout: Duration::from_secs(600),
+            is_of_host: false,
+            is_closed: false,
             effect: Effect::Nothing,
             text: Text::Ignored,
             fields: &[],
+        }
+    }
+
+    /// An event that no part of this crate fires, but a host may.
+    pub(super) const fn of_host(name: &'static str, ours: &'static str) -> Self {
+        Self {
+            is_of_host: true,
+            ..Self::new(name, ours)
         }
     }
 
@@ -234,6 +248,13 @@ impl Event {
     pub(super) const fn blocks(self) -> Self {
         Self {
             effect: Effect::Blocks,
+            ..self
+        }
+    }
+
+    pub(super) const fn closed(self) -> Self {
+        Self {
+            is_closed: true,
             ..self
         }
     }

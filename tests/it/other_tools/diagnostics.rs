@@ -331,7 +331,7 @@ fn events_that_never_come_are_named() {
         (
             GEMINI,
             "PreToolUse",
-            "warning: project/.gemini/settings.json:1:12: hooks.PreToolUse: `PreToolUse` is not an event of Gemini CLI that is known here: its hooks do not run",
+            "error: project/.gemini/settings.json:1:12: hooks.PreToolUse: `PreToolUse` is not an event of Gemini CLI",
         ),
         (
             CODEX,
