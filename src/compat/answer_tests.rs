@@ -363,6 +363,16 @@ fn codex_reads_json_on_exit_code_0_only() {
                 (0, r#"{"decision": "block", "reason": "r"}"#, ""),
                 "feedback: r",
             ),
+            (
+                "PostToolUse",
+                (0, r#"{"continue": false, "stopReason": "enough"}"#, ""),
+                "stop: enough; feedback: enough",
+            ),
+            (
+                "UserPromptSubmit",
+                (0, r#"{"continue": false, "stopReason": "enough"}"#, ""),
+                "stop: enough",
+            ),
             ("SessionStart", (0, "text", ""), "context: text"),
             (
                 "PostToolUse",

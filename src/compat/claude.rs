@@ -16,6 +16,7 @@ pub(super) const TOOL: Tool = Tool {
         directory: ".claude",
         user: &[".claude/settings.json"],
         project: &[".claude/settings.json", ".claude/settings.local.json"],
+        toml: None,
         extensions: None,
         manifest: ".claude-plugin",
         switches: SwitchKeys {
@@ -38,7 +39,7 @@ pub(super) const TOOL: Tool = Tool {
         ],
         not_applied: &["once", "rewakeMessage", "rewakeSummary"],
         other_types: &["prompt", "agent", "http", "mcp_tool"],
-        skips_async: false,
+        windows_key: None,
     },
     events: &EVENTS,
     fields: &[

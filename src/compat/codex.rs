@@ -15,6 +15,7 @@ pub(super) const TOOL: Tool = Tool {
         directory: ".codex",
         user: &[".codex/hooks.json"],
         project: &[".codex/hooks.json"],
+        toml: Some(".codex/config.toml"),
         extensions: None,
         manifest: ".codex-plugin",
         switches: SwitchKeys {
@@ -28,8 +29,8 @@ pub(super) const TOOL: Tool = Tool {
         milliseconds: false,
         keys: &["async", "statusMessage"],
         not_applied: &["additionalContextLimit"],
-        other_types: &["prompt", "agent"],
-        skips_async: true,
+        other_types: &["prompt", "agent", "mcp_tool"],
+        windows_key: Some("commandWindows"),
     },
     events: &EVENTS,
     fields: &[
@@ -60,6 +61,8 @@ pub(super) const TOOL: Tool = Tool {
     variables: &[
         ("PLUGIN_ROOT", Variable::Plugin),
         ("CLAUDE_PLUGIN_ROOT", Variable::Plugin),
+        ("PLUGIN_DATA", PLUGIN_DATA),
+        ("CLAUDE_PLUGIN_DATA", PLUGIN_DATA),
     ],
     env_file: None,
     shell: ToolShell::Login,
@@ -67,7 +70,15 @@ pub(super) const TOOL: Tool = Tool {
     read,
 };
 
-static EVENTS: [Event; 10] = [
+const PLUGIN_DATA: Variable = Variable::PluginData(".codex/plugins/data");
+
+static EVENTS: [Event; 12] = [
+    Event::new("SessionEnd", "session:end")
+        .on(Subject::Data("reason", "other"))
+        .within(1_000)
+        .at_most(3_000)
+        .fields(&[("reason", Unset::Is("other"))]),
+    Event::new("Interrupt", "user:interrupt").fields(&[("turn_id", BLANK)]),
     Event::new("PreToolUse", "tool:pre_execute")
         .on(Subject::Tool)
         .blocks()
@@ -198,6 +209,11 @@ fn answer(event: &Event, object: Members<'_>) -> Result<HookOutput, String> {
     let suppresses = object.flag("suppressOutput")? == Some(true);
     if suppresses && (is_before || name == "PostToolUse") {
         return Err(format!("`suppressOutput` is not supported on {name}"));
+    }
+    if output.stops_turn && event.effect == Effect::FeedsBack {
+        output.feedback = object
+            .nonblank("reason")?
+            .or_else(|| output.stop_reason.clone());
     }
     let specific = object.object("hookSpecificOutput")?;
     if let Some(specific) = specific {

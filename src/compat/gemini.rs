@@ -16,6 +16,7 @@ pub(super) const TOOL: Tool = Tool {
         directory: ".gemini",
         user: &[".gemini/settings.json"],
         project: &[".gemini/settings.json"],
+        toml: None,
         extensions: Some(".gemini/extensions"),
         manifest: "gemini-extension.json",
         switches: SwitchKeys {
@@ -30,7 +31,7 @@ pub(super) const TOOL: Tool = Tool {
         keys: &["name", "description", "env", "statusMessage"],
         not_applied: &["sequential"],
         other_types: &["plugin", "runtime"],
-        skips_async: false,
+        windows_key: None,
     },
     events: &EVENTS,
     fields: &[("session_id", BLANK), ("transcript_path", BLANK)],

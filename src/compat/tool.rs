@@ -56,6 +56,8 @@ pub(super) struct Files {
     pub(super) user: &'static [&'static str],
     /// The project's files, below its root.
     pub(super) project: &'static [&'static str],
+    /// Files that may have a table `hooks` in TOML, which is not read: below the home directory, and the project's root.
+    pub(super) toml: Option<&'static str>,
     /// Below both: a directory with extensions, which have the layout of plugins.
     pub(super) extensions: Option<&'static str>,
     /// What identifies a plugin of this tool.
@@ -86,8 +88,8 @@ pub(super) struct Handlers {
     pub(super) not_applied: &'static [&'static str],
     /// The types of handlers that the tool runs, but this crate does not.
     pub(super) other_types: &'static [&'static str],
-    /// Whether a handler with `async` does not run.
-    pub(super) skips_async: bool,
+    /// The key of a command that replaces `command` on Windows.
+    pub(super) windows_key: Option<&'static str>,
 }
 
 /// An event of a tool.
@@ -99,6 +101,8 @@ pub(super) struct Event {
     pub(super) subject: Subject,
     /// The timeout of a hook without its own.
     pub(super) timeout: Duration,
+    /// The longest timeout; with one, no hook runs in the background.
+    pub(super) longest: Option<Duration>,
     /// Whether only hosts that know the event by this name fire it.
     pub(super) is_of_host: bool,
     /// Whether a failure of a hook blocks.
@@ -204,6 +208,7 @@ impl Event {
             ours: Some(ours),
             subject: Subject::Nothing,
             timeout: Duration::from_secs(600),
+            longest: None,
             is_of_host: false,
             is_closed: false,
             effect: Effect::Nothing,
@@ -241,6 +246,13 @@ impl Event {
     pub(super) const fn within(self, milliseconds: u64) -> Self {
         Self {
             timeout: Duration::from_millis(milliseconds),
+            ..self
+        }
+    }
+
+    pub(super) const fn at_most(self, milliseconds: u64) -> Self {
+        Self {
+            longest: Some(Duration::from_millis(milliseconds)),
             ..self
         }
     }

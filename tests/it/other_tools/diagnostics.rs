@@ -112,11 +112,13 @@ fn unusable_handlers_are_named() {
     handler(
         CODEX,
         "Stop",
-        r#"{"type": "command", "command": "x", "async": true}"#,
+        r#"{"type": "mcp_tool", "server": "s", "tool": "t"}"#,
         &[
-            "warning: project/.codex/hooks.json:2:57: hooks.Stop[1].hooks[0].async: Codex does not run handlers with `async`",
+            "warning: project/.codex/hooks.json:2:21: hooks.Stop[1].hooks[0].type: handlers of type `mcp_tool` do not run: only type `command` is supported",
         ],
     );
+    let quiet = r#"{"type": "command", "command": "x", "async": true, "commandWindows": "y"}"#;
+    handler(CODEX, "Stop", quiet, &[]);
 }
 
 #[test]
@@ -488,4 +490,21 @@ fn an_event_outside_of_hooks_is_named() {
     let expected = "error: project/.claude/settings.json:1:2: PreToolUse: an event outside of `hooks`: \
          its hooks do not run (write {\"hooks\": { ... }} around it)";
     assert_eq!(place.problems(&place.load()), [expected]);
+}
+
+#[test]
+fn hooks_in_toml_are_reported() {
+    for (text, problems) in [
+        ("[hooks]\n", 1),
+        ("a = 1\n[[hooks.PreToolUse]]\n", 1),
+        ("hooks.Stop = []\n", 1),
+        ("[hooksx]\n# [hooks]\n", 0),
+    ] {
+        for file in ["home/.codex/config.toml", "project/.codex/config.toml"] {
+            let place = Place::new([(file, text)]);
+            let found = place.problems(&place.load());
+            assert_eq!(found.len(), problems, "{text}");
+            assert!(found.iter().all(|it| it.contains(file)), "{found:?}");
+        }
+    }
 }

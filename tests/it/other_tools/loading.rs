@@ -228,6 +228,9 @@ fn timeouts_have_the_tools_unit_and_default() {
         (".claude/settings.json", "SessionEnd", &bare, 1.5),
         (".claude/settings.json", "PreModelSwitch", &bare, 30.0),
         (".codex/hooks.json", "Stop", &bare, 600.0),
+        (".codex/hooks.json", "SessionEnd", &bare, 1.0),
+        (".codex/hooks.json", "SessionEnd", handler, 3.0),
+        (".codex/hooks.json", "Interrupt", &bare, 600.0),
     ] {
         let place = Place::new([]);
         place
