@@ -509,6 +509,30 @@ fn keys_that_are_not_applied_are_named() {
         &[
             ("AfterTool", (0, tail, ""), "diagnostic"),
             ("AfterAgent", (0, clear, ""), "block: r; diagnostic"),
+            (
+                "BeforeModel",
+                (
+                    0,
+                    r#"{"hookSpecificOutput": {"llm_request": {"model": "x"}}}"#,
+                    "",
+                ),
+                "diagnostic",
+            ),
+            (
+                "AfterModel",
+                (0, r#"{"hookSpecificOutput": {"llm_response": {}}}"#, ""),
+                "diagnostic",
+            ),
+            (
+                "BeforeToolSelection",
+                (0, r#"{"hookSpecificOutput": {"toolConfig": {}}}"#, ""),
+                "diagnostic",
+            ),
+            (
+                "AfterTool",
+                (0, r#"{"continue": false, "stopReason": "enough"}"#, ""),
+                "stop: enough",
+            ),
         ],
     );
 }

@@ -73,6 +73,7 @@ pub(super) const TOOL: Tool = Tool {
     also_called: &[("Task", &["Agent"]), ("Agent", &["Task"])],
     list_of_names: Some("_- ,|"),
     other_matchers_are_names: false,
+    invalid_matchers_are_names: false,
     variables: &[
         ("CLAUDE_PROJECT_DIR", Variable::Project),
         ("CLAUDE_PLUGIN_ROOT", Variable::Plugin),

@@ -58,6 +58,7 @@ pub(super) const TOOL: Tool = Tool {
     also_called: &[("apply_patch", &["Edit", "Write"])],
     list_of_names: Some("_|"),
     other_matchers_are_names: false,
+    invalid_matchers_are_names: false,
     variables: &[
         ("PLUGIN_ROOT", Variable::Plugin),
         ("CLAUDE_PLUGIN_ROOT", Variable::Plugin),

@@ -59,6 +59,7 @@ pub(super) const TOOL: Tool = Tool {
     also_called: &[("grep_search", &["search_file_content"])],
     list_of_names: None,
     other_matchers_are_names: true,
+    invalid_matchers_are_names: true,
     variables: &[
         ("GEMINI_PROJECT_DIR", Variable::Project),
         ("CLAUDE_PROJECT_DIR", Variable::Project),

@@ -31,6 +31,12 @@ impl Expression {
         !self.lazy.is_compiled() || self.lazy.test(text).unwrap_or(true)
     }
 
+    /// Whether it was compiled and is no regular expression; another fault is a limit.
+    fn is_invalid(&self) -> bool {
+        let is_syntax = |words: &str| words.contains("is not a regular expression");
+        self.lazy.is_compiled() && self.fault().is_some_and(is_syntax)
+    }
+
     /// Compiles the expression if it is not compiled yet, and returns why it cannot be used.
     pub(super) fn fault(&self) -> Option<&str> {
         let allowance = || {
@@ -53,6 +59,8 @@ pub(super) enum Matcher {
     Regex {
         text: Box<str>,
         expression: Expression,
+        /// Whether an invalid expression is one exact name.
+        may_be_name: bool,
     },
     /// It cannot be tested: a guard must not be skipped.
     Untested(Box<str>),
@@ -84,6 +92,7 @@ impl Matcher {
             return Self::Regex {
                 text: text.into(),
                 expression: Expression::new(text.to_owned(), allowance),
+                may_be_name: tool.invalid_matchers_are_names,
             };
         }
         let text = text.into();
@@ -104,6 +113,11 @@ impl Matcher {
         match self {
             Self::All | Self::Untested(_) => true,
             Self::Names { names, .. } => names.iter().any(|name| **name == *subject),
+            Self::Regex {
+                text,
+                expression,
+                may_be_name: true,
+            } if expression.is_invalid() => **text == *subject,
             Self::Regex { expression, .. } => expression.matches(subject),
         }
     }
@@ -111,7 +125,13 @@ impl Matcher {
     /// Returns why the matcher cannot be used.
     pub(super) fn fault(&self) -> Option<&str> {
         match self {
-            Self::Regex { expression, .. } => expression.fault(),
+            Self::Regex {
+                expression,
+                may_be_name,
+                ..
+            } => expression
+                .fault()
+                .filter(|_| !*may_be_name || !expression.is_invalid()),
             _ => None,
         }
     }

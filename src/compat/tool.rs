@@ -37,6 +37,8 @@ pub struct Tool {
     pub(super) list_of_names: Option<&'static str>,
     /// Whether a matcher that is not about tools is one exact name.
     pub(super) other_matchers_are_names: bool,
+    /// Whether a matcher that is no regular expression is one exact name.
+    pub(super) invalid_matchers_are_names: bool,
     pub(super) variables: &'static [(&'static str, Variable)],
     /// The variable for the file in which a hook sets the variables of a session, and the events on which it is set.
     pub(super) env_file: Option<(&'static str, &'static [&'static str])>,
