@@ -363,6 +363,16 @@ fn codex_reads_json_on_exit_code_0_only() {
                 (0, r#"{"decision": "block", "reason": "r"}"#, ""),
                 "feedback: r",
             ),
+            (
+                "PostToolUse",
+                (0, r#"{"continue": false, "stopReason": "enough"}"#, ""),
+                "stop: enough; feedback: enough",
+            ),
+            (
+                "UserPromptSubmit",
+                (0, r#"{"continue": false, "stopReason": "enough"}"#, ""),
+                "stop: enough",
+            ),
             ("SessionStart", (0, "text", ""), "context: text"),
             (
                 "PostToolUse",
@@ -471,6 +481,58 @@ fn gemini_reads_json_and_text() {
                 "stop: enough",
             ),
             ("BeforeTool", (0, "[1]", ""), ""),
+        ],
+    );
+}
+
+#[test]
+fn keys_that_are_not_applied_are_named() {
+    let title = r#"{"sessionTitle": "t", "terminalSequence": "x"}"#;
+    let request = r#"{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision":
+        {"behavior": "allow", "updatedPermissions": []}}}"#;
+    let session =
+        r#"{"hookSpecificOutput": {"hookEventName": "SessionStart", "watchPaths": ["/a"]}}"#;
+    rows(
+        CLAUDE,
+        &[
+            ("SessionStart", (0, title, ""), "diagnostic"),
+            ("SessionStart", (0, session, ""), "diagnostic"),
+            ("PermissionRequest", (0, request, ""), "allow; diagnostic"),
+            ("PreToolUse", (0, r#"{"sessionTitle": null}"#, ""), ""),
+        ],
+    );
+    let tail = r#"{"hookSpecificOutput": {"tailToolCallRequest": {"name": "x", "args": {}}}}"#;
+    let clear =
+        r#"{"decision": "deny", "reason": "r", "hookSpecificOutput": {"clearContext": true}}"#;
+    rows(
+        GEMINI,
+        &[
+            ("AfterTool", (0, tail, ""), "diagnostic"),
+            ("AfterAgent", (0, clear, ""), "block: r; diagnostic"),
+            (
+                "BeforeModel",
+                (
+                    0,
+                    r#"{"hookSpecificOutput": {"llm_request": {"model": "x"}}}"#,
+                    "",
+                ),
+                "diagnostic",
+            ),
+            (
+                "AfterModel",
+                (0, r#"{"hookSpecificOutput": {"llm_response": {}}}"#, ""),
+                "diagnostic",
+            ),
+            (
+                "BeforeToolSelection",
+                (0, r#"{"hookSpecificOutput": {"toolConfig": {}}}"#, ""),
+                "diagnostic",
+            ),
+            (
+                "AfterTool",
+                (0, r#"{"continue": false, "stopReason": "enough"}"#, ""),
+                "stop: enough",
+            ),
         ],
     );
 }

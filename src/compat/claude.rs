@@ -16,6 +16,7 @@ pub(super) const TOOL: Tool = Tool {
         directory: ".claude",
         user: &[".claude/settings.json"],
         project: &[".claude/settings.json", ".claude/settings.local.json"],
+        toml: None,
         extensions: None,
         manifest: ".claude-plugin",
         switches: SwitchKeys {
@@ -36,8 +37,9 @@ pub(super) const TOOL: Tool = Tool {
             "onFailure",
             "statusMessage",
         ],
+        not_applied: &["once", "rewakeMessage", "rewakeSummary"],
         other_types: &["prompt", "agent", "http", "mcp_tool"],
-        skips_async: false,
+        windows_key: None,
     },
     events: &EVENTS,
     fields: &[
@@ -71,6 +73,7 @@ pub(super) const TOOL: Tool = Tool {
     also_called: &[("Task", &["Agent"]), ("Agent", &["Task"])],
     list_of_names: Some("_- ,|"),
     other_matchers_are_names: false,
+    invalid_matchers_are_names: false,
     variables: &[
         ("CLAUDE_PROJECT_DIR", Variable::Project),
         ("CLAUDE_PLUGIN_ROOT", Variable::Plugin),
@@ -80,13 +83,16 @@ pub(super) const TOOL: Tool = Tool {
         ),
         ("CLAUDE_EFFORT", Variable::Effort),
     ],
-    env_file: Some(("CLAUDE_ENV_FILE", "SessionStart")),
+    env_file: Some((
+        "CLAUDE_ENV_FILE",
+        &["SessionStart", "Setup", "CwdChanged", "FileChanged"],
+    )),
     shell: ToolShell::Bash,
     runs_once: true,
     read,
 };
 
-static EVENTS: [Event; 30] = [
+static EVENTS: [Event; 33] = [
     Event::new("PreToolUse", "tool:pre_execute")
         .on(Subject::Tool)
         .blocks()
@@ -154,21 +160,36 @@ static EVENTS: [Event; 30] = [
     Event::new("PostCompact", "context:post_compact")
         .on(Subject::Data("trigger", "auto"))
         .fields(&[("trigger", Unset::Is("auto")), ("compact_summary", BLANK)]),
+    Event::of_host("UserPromptExpansion", "user:prompt_expansion")
+        .on(Subject::Data("command_name", ""))
+        .blocks()
+        .text(Text::Context)
+        .fields(&[("command_name", BLANK), ("prompt", BLANK)]),
+    Event::of_host("PreModelSwitch", "model:pre_switch")
+        .on(Subject::Data("to_model", ""))
+        .within(30_000)
+        .blocks()
+        .closed()
+        .fields(&[("from_model", BLANK), ("to_model", BLANK)]),
+    Event::of_host("PostModelSwitch", "model:post_switch")
+        .on(Subject::Data("to_model", ""))
+        .text(Text::Context)
+        .fields(&[("from_model", BLANK), ("to_model", BLANK)]),
+    Event::of_host("DirectoryAdded", "session:directory_added"),
+    Event::of_host("CwdChanged", "session:cwd_changed"),
+    Event::of_host("FileChanged", "session:file_changed"),
+    Event::of_host("Setup", "session:setup").on(Subject::Data("trigger", "")),
     Event::unfired("ConfigChange"),
-    Event::unfired("CwdChanged"),
     Event::unfired("Elicitation"),
     Event::unfired("ElicitationResult"),
-    Event::unfired("FileChanged"),
     Event::unfired("InstructionsLoaded"),
     Event::unfired("MessageDisplay"),
     Event::unfired("PermissionDenied"),
     Event::unfired("PostToolBatch"),
-    Event::unfired("Setup"),
     Event::unfired("StopFailure"),
     Event::unfired("TaskCompleted"),
     Event::unfired("TaskCreated"),
     Event::unfired("TeammateIdle"),
-    Event::unfired("UserPromptExpansion"),
     Event::unfired("WorktreeCreate"),
     Event::unfired("WorktreeRemove"),
 ];
@@ -179,6 +200,20 @@ fn response(tool: &str, value: &Value) -> Option<Value> {
     Some(json!({"stdout": text, "stderr": "", "interrupted": false, "isImage": false}))
 }
 
+/// Keys of an answer that ask for what hosts do not do.
+const NOT_APPLIED: &[&str] = &[
+    "async",
+    "asyncTimeout",
+    "classifierContext",
+    "initialUserMessage",
+    "reloadSkills",
+    "sessionTitle",
+    "suppressOriginalPrompt",
+    "terminalSequence",
+    "updatedPermissions",
+    "watchPaths",
+];
+
 pub(super) fn read(event: &Event, ended: &HookEnd<'_>) -> Conclusion {
     let mut conclusion = match ended.object() {
         Some(object) => {
@@ -187,6 +222,7 @@ pub(super) fn read(event: &Event, ended: &HookEnd<'_>) -> Conclusion {
                 let words = "`permissionDecision` is ignored outside of `hookSpecificOutput`";
                 conclusion.ignored = Some(words.to_owned());
             }
+            conclusion.diagnostics = Members(&object).not_applied(NOT_APPLIED);
             conclusion
         }
         None => plain(event, ended),

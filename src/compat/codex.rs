@@ -15,6 +15,7 @@ pub(super) const TOOL: Tool = Tool {
         directory: ".codex",
         user: &[".codex/hooks.json"],
         project: &[".codex/hooks.json"],
+        toml: Some(".codex/config.toml"),
         extensions: None,
         manifest: ".codex-plugin",
         switches: SwitchKeys {
@@ -27,8 +28,9 @@ pub(super) const TOOL: Tool = Tool {
         timeout_keys: &["timeout", "timeoutSec"],
         milliseconds: false,
         keys: &["async", "statusMessage"],
-        other_types: &["prompt", "agent"],
-        skips_async: true,
+        not_applied: &["additionalContextLimit"],
+        other_types: &["prompt", "agent", "mcp_tool"],
+        windows_key: Some("commandWindows"),
     },
     events: &EVENTS,
     fields: &[
@@ -56,9 +58,12 @@ pub(super) const TOOL: Tool = Tool {
     also_called: &[("apply_patch", &["Edit", "Write"])],
     list_of_names: Some("_|"),
     other_matchers_are_names: false,
+    invalid_matchers_are_names: false,
     variables: &[
         ("PLUGIN_ROOT", Variable::Plugin),
         ("CLAUDE_PLUGIN_ROOT", Variable::Plugin),
+        ("PLUGIN_DATA", PLUGIN_DATA),
+        ("CLAUDE_PLUGIN_DATA", PLUGIN_DATA),
     ],
     env_file: None,
     shell: ToolShell::Login,
@@ -66,7 +71,15 @@ pub(super) const TOOL: Tool = Tool {
     read,
 };
 
-static EVENTS: [Event; 10] = [
+const PLUGIN_DATA: Variable = Variable::PluginData(".codex/plugins/data");
+
+static EVENTS: [Event; 12] = [
+    Event::new("SessionEnd", "session:end")
+        .on(Subject::Data("reason", "other"))
+        .within(1_000)
+        .at_most(3_000)
+        .fields(&[("reason", Unset::Is("other"))]),
+    Event::new("Interrupt", "user:interrupt").fields(&[("turn_id", BLANK)]),
     Event::new("PreToolUse", "tool:pre_execute")
         .on(Subject::Tool)
         .blocks()
@@ -197,6 +210,11 @@ fn answer(event: &Event, object: Members<'_>) -> Result<HookOutput, String> {
     let suppresses = object.flag("suppressOutput")? == Some(true);
     if suppresses && (is_before || name == "PostToolUse") {
         return Err(format!("`suppressOutput` is not supported on {name}"));
+    }
+    if output.stops_turn && event.effect == Effect::FeedsBack {
+        output.feedback = object
+            .nonblank("reason")?
+            .or_else(|| output.stop_reason.clone());
     }
     let specific = object.object("hookSpecificOutput")?;
     if let Some(specific) = specific {

@@ -177,6 +177,22 @@ impl<'a> Members<'a> {
             .map(String::as_str)
     }
 
+    /// Returns a note on each of these keys, here and in the objects within: the tool knows them, and hosts do not apply
+    /// them.
+    pub(super) fn not_applied(self, keys: &[&str]) -> Vec<String> {
+        let mut notes = Vec::new();
+        for (key, value) in self.0 {
+            if keys.contains(&key.as_str()) && !value.is_null() {
+                notes.push(format!("`{key}` of the answer is not applied here"));
+            } else if matches!(&**key, "hookSpecificOutput" | "decision")
+                && let Value::Object(inner) = value
+            {
+                notes.extend(Self(inner).not_applied(keys));
+            }
+        }
+        notes
+    }
+
     /// Reads `continue`, `stopReason` and `systemMessage`, which all tools have.
     pub(super) fn common(self) -> Result<HookOutput, String> {
         Ok(HookOutput {

@@ -135,6 +135,7 @@ impl Search<'_> {
                 let origin = self.tools.origin(tool, None, None);
                 self.add(path, Owner::User, Content::Settings(origin));
             }
+            self.toml(home, tool, Owner::User);
             for directory in extensions(home, tool) {
                 self.plugin(&directory, tool, None, Owner::User);
             }
@@ -155,10 +156,28 @@ impl Search<'_> {
                 self.add(path, owner, Content::Settings(origin));
             }
             if !self.is_home {
+                self.toml(root, tool, Owner::Project);
                 for directory in extensions(root, tool) {
                     self.plugin(&directory, tool, Some(root), Owner::Project);
                 }
             }
+        }
+    }
+
+    /// Reports hooks in TOML, which are not read.
+    fn toml(&mut self, directory: &Path, tool: &Tool, owner: Owner) {
+        let Some(path) = tool.files.toml.map(|file| directory.join(file)) else {
+            return;
+        };
+        let text = reading::text_of(&path).unwrap_or_default();
+        let is_hooks = |line: &str| {
+            let name = line.trim_start().trim_start_matches('[').trim_start();
+            let rest = name.strip_prefix("hooks");
+            rest.is_some_and(|it| it.trim_start().starts_with([']', '.', '=']))
+        };
+        if text.lines().any(is_hooks) {
+            let words = "the table `hooks` is not read here, so its hooks do not run: write them into `hooks.json` beside it";
+            self.add(path, owner, Content::Problem(words.to_owned()));
         }
     }
 

@@ -16,6 +16,7 @@ pub(super) const TOOL: Tool = Tool {
         directory: ".gemini",
         user: &[".gemini/settings.json"],
         project: &[".gemini/settings.json"],
+        toml: None,
         extensions: Some(".gemini/extensions"),
         manifest: "gemini-extension.json",
         switches: SwitchKeys {
@@ -28,8 +29,9 @@ pub(super) const TOOL: Tool = Tool {
         timeout_keys: &["timeout"],
         milliseconds: true,
         keys: &["name", "description", "env", "statusMessage"],
+        not_applied: &["sequential"],
         other_types: &["plugin", "runtime"],
-        skips_async: false,
+        windows_key: None,
     },
     events: &EVENTS,
     fields: &[("session_id", BLANK), ("transcript_path", BLANK)],
@@ -57,6 +59,7 @@ pub(super) const TOOL: Tool = Tool {
     also_called: &[("grep_search", &["search_file_content"])],
     list_of_names: None,
     other_matchers_are_names: true,
+    invalid_matchers_are_names: true,
     variables: &[
         ("GEMINI_PROJECT_DIR", Variable::Project),
         ("CLAUDE_PROJECT_DIR", Variable::Project),
@@ -137,6 +140,15 @@ fn response(_tool: &str, value: &Value) -> Option<Value> {
     (!value.is_object()).then(wrapped)
 }
 
+/// Keys of an answer that ask for what hosts do not do.
+const NOT_APPLIED: &[&str] = &[
+    "clearContext",
+    "llm_request",
+    "llm_response",
+    "tailToolCallRequest",
+    "toolConfig",
+];
+
 pub(super) fn read(event: &Event, ended: &HookEnd<'_>) -> Conclusion {
     let Some(text) = nonblank(ended.stdout).or_else(|| ended.stderr_text()) else {
         return Conclusion::default();
@@ -145,6 +157,7 @@ pub(super) fn read(event: &Event, ended: &HookEnd<'_>) -> Conclusion {
         Some(Value::Object(object)) => Conclusion {
             output: answer(event, Members(&object)),
             replaces_exit_code: true,
+            diagnostics: Members(&object).not_applied(NOT_APPLIED),
             ..Conclusion::default()
         },
         Some(_) => Conclusion::default(),

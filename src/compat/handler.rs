@@ -50,7 +50,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
         if let Some(base) = self.base_dir {
             hook = hook.with_base_dir(Arc::clone(base));
         }
-        if self.runs_in_background()? {
+        if self.runs_in_background() {
             hook = hook.with_background();
         }
         if let Some((_, name)) = self.text("name") {
@@ -60,6 +60,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
             hook = hook.with_description(description);
         }
         let hook = self.with_environment(hook);
+        lint::not_applied(&self.node, self.tool, self.found);
         lint::lint(&self.node, &hook, &protocol, self.found);
         Ok((hook, protocol))
     }
@@ -141,7 +142,9 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
     }
 
     fn command(&mut self) -> Result<Hook, Problem> {
-        let Some(given) = self.node.get("command") else {
+        let windows = self.tool.handlers.windows_key.filter(|_| cfg!(windows));
+        let of_windows = windows.and_then(|key| self.node.get(key));
+        let Some(given) = of_windows.or_else(|| self.node.get("command")) else {
             return Err(self.node.error("`command` is missing"));
         };
         let Some(text) = given.text() else {
@@ -179,8 +182,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
             return Err(given.warning(words).with_help("remove `if`"));
         }
         let rule = Rule::new(rule, self.allowance);
-        if !rule.is_rule() {
-            let words = "not a rule such as `Bash(git *)`: it is ignored, and the hook always runs";
+        if let Some(words) = rule.misunderstood() {
             self.warn(&given, words);
         }
         protocol.rule = Some(rule);
@@ -193,6 +195,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
         match self.choice("onFailure", ["continue", "block"]) {
             Some("block") => FailurePolicy::Block,
             _ if self.is_strict => FailurePolicy::Block,
+            None if self.group.event.is_closed => FailurePolicy::Block,
             _ => FailurePolicy::Continue,
         }
     }
@@ -218,24 +221,19 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
             return default;
         };
         lint::timeout(&given, number, self.tool, self.found);
-        Duration::try_from_secs_f64(number * seconds).unwrap_or(Duration::MAX)
+        let own = Duration::try_from_secs_f64(number * seconds).unwrap_or(Duration::MAX);
+        own.min(self.group.event.longest.unwrap_or(Duration::MAX))
     }
 
-    fn runs_in_background(&mut self) -> Result<bool, Problem> {
-        let tool = self.tool;
+    fn runs_in_background(&mut self) -> bool {
         let is_async = self.switch("async");
-        if let Some(given) = &is_async
-            && tool.handlers.skips_async
-        {
-            let words = format!("{} does not run handlers with `async`", tool.title);
-            return Err(given.warning(words));
-        }
         let rewakes = self.switch("asyncRewake");
         if let Some(given) = &rewakes {
             let words = "runs in the background, but its end does not wake the model";
             self.warn(given, words);
         }
-        Ok(is_async.is_some() || rewakes.is_some())
+        let waits = self.group.event.longest.is_some();
+        !waits && (is_async.is_some() || rewakes.is_some())
     }
 
     fn with_environment(&mut self, mut hook: Hook) -> Hook {

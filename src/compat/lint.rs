@@ -4,10 +4,11 @@
 
 use std::path::Path;
 
+use super::matcher::is_unknown;
 use super::protocol::ToolProtocol;
-use super::tool::{Effect, Subject, Tool};
+use super::tool::{Effect, Event, Subject, Tool};
 use crate::config::reading::{Node, Problem, check_script};
-use crate::events::{EventType, LIKE_AN_EVENT, nearest};
+use crate::events::{LIKE_AN_EVENT, nearest};
 use crate::hook::{Hook, HookCommand, Protocol};
 use crate::printable::shortened;
 
@@ -35,20 +36,33 @@ pub(super) fn timeout(node: &Node<'_, '_>, number: f64, tool: &Tool, found: &mut
     }
 }
 
+/// Names the keys of a group or a handler that are not applied.
+pub(super) fn not_applied(node: &Node<'_, '_>, tool: &Tool, found: &mut Vec<Problem>) {
+    for key in tool.handlers.not_applied {
+        if let Some(value) = node.get(key).filter(|it| it.switch() != Some(false)) {
+            let words = format!(
+                "{} applies this key, hosts of this crate do not",
+                tool.title
+            );
+            found.push(value.warning(words));
+        }
+    }
+}
+
 /// Checks a group's matcher.
-pub(super) fn matcher(
-    node: &Node<'_, '_>,
-    subject: Subject,
-    tool: &Tool,
-    found: &mut Vec<Problem>,
-) {
+pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool, found: &mut Vec<Problem>) {
     let Some(text) = node.text().map(str::trim) else {
         return;
     };
-    if subject != Subject::Tool {
+    let shown = shortened(text);
+    if event.subject != Subject::Nothing && event.can_block() && is_unknown(text) {
+        let words = format!("`{shown}` cannot be tested here, so the hook always runs");
+        let help = "write it without look-around and references to groups";
+        found.push(node.warning(words).with_help(help));
+    }
+    if event.subject != Subject::Tool {
         return;
     }
-    let shown = shortened(text);
     if let Some((named, rule)) = text.split_once('(')
         && named.chars().all(char::is_alphanumeric)
         && !named.is_empty()
@@ -131,8 +145,7 @@ fn unset_variable(node: &Node<'_, '_>, text: &str) -> Option<Problem> {
 
 fn exits_with_1(node: &Node<'_, '_>, text: &str, protocol: &ToolProtocol) -> Option<Problem> {
     let event = protocol.event;
-    let ours = event.ours.and_then(|name| EventType::of_name(name).ok());
-    let can_block = event.effect == Effect::Blocks && ours.is_some_and(|event| event.can_block());
+    let can_block = event.effect == Effect::Blocks && event.can_block();
     let says_block = ["BLOCK", "Block", "block", "DENIED", "denied"];
     let is_meant = says_block.iter().any(|word| text.contains(word));
     let exits = text.split("exit 1").skip(1);
@@ -164,8 +177,13 @@ fn script(node: &Node<'_, '_>, hook: &Hook, protocol: &ToolProtocol) -> Option<P
     Some(found)
 }
 
-/// Returns the event that was probably meant by an unknown key.
+/// Returns the event that was probably meant by an unknown key. A name that is only similar may be that of a newer event.
 pub(super) fn nearest_event(tool: &Tool, name: &str) -> Option<&'static str> {
+    let plain = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
     let names = tool.events.iter().map(|event| event.name);
-    nearest(name, names, LIKE_AN_EVENT)
+    let meant = nearest(name, names, LIKE_AN_EVENT)?;
+    (strsim::levenshtein(&plain(meant), &plain(name)) <= MOST_TYPOS).then_some(meant)
 }
+
+/// The most letters in which a typo of an event's name differs from it.
+const MOST_TYPOS: usize = 2;

@@ -31,6 +31,12 @@ impl Expression {
         !self.lazy.is_compiled() || self.lazy.test(text).unwrap_or(true)
     }
 
+    /// Whether it was compiled and is no regular expression; another fault is a limit.
+    fn is_invalid(&self) -> bool {
+        let is_syntax = |words: &str| words.contains("is not a regular expression");
+        self.lazy.is_compiled() && self.fault().is_some_and(is_syntax)
+    }
+
     /// Compiles the expression if it is not compiled yet, and returns why it cannot be used.
     pub(super) fn fault(&self) -> Option<&str> {
         let allowance = || {
@@ -53,7 +59,17 @@ pub(super) enum Matcher {
     Regex {
         text: Box<str>,
         expression: Expression,
+        /// Whether an invalid expression is one exact name.
+        may_be_name: bool,
     },
+    /// It cannot be tested: a guard must not be skipped.
+    Untested(Box<str>),
+}
+
+/// Whether an expression has parts that `regex` does not know: look-around, and references to groups.
+pub(super) fn is_unknown(expression: &str) -> bool {
+    let marks = ["(?=", "(?!", "(?<=", "(?<!", r"\1", r"\k<"];
+    marks.iter().any(|mark| expression.contains(mark))
 }
 
 impl Matcher {
@@ -69,10 +85,14 @@ impl Matcher {
             false => Vec::new(),
         };
         let names: Vec<Box<str>> = names.into_iter().map(|name| name.trim().into()).collect();
+        if names.is_empty() && event.can_block() && is_unknown(text) {
+            return Self::Untested(text.into());
+        }
         if names.is_empty() {
             return Self::Regex {
                 text: text.into(),
                 expression: Expression::new(text.to_owned(), allowance),
+                may_be_name: tool.invalid_matchers_are_names,
             };
         }
         let text = text.into();
@@ -83,14 +103,21 @@ impl Matcher {
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::All => None,
-            Self::Names { text, .. } | Self::Regex { text, .. } => Some(text),
+            Self::Names { text, .. } | Self::Regex { text, .. } | Self::Untested(text) => {
+                Some(text)
+            }
         }
     }
 
     pub(super) fn matches(&self, subject: &str) -> bool {
         match self {
-            Self::All => true,
+            Self::All | Self::Untested(_) => true,
             Self::Names { names, .. } => names.iter().any(|name| **name == *subject),
+            Self::Regex {
+                text,
+                expression,
+                may_be_name: true,
+            } if expression.is_invalid() => **text == *subject,
             Self::Regex { expression, .. } => expression.matches(subject),
         }
     }
@@ -98,7 +125,13 @@ impl Matcher {
     /// Returns why the matcher cannot be used.
     pub(super) fn fault(&self) -> Option<&str> {
         match self {
-            Self::Regex { expression, .. } => expression.fault(),
+            Self::Regex {
+                expression,
+                may_be_name,
+                ..
+            } => expression
+                .fault()
+                .filter(|_| !*may_be_name || !expression.is_invalid()),
             _ => None,
         }
     }

@@ -195,10 +195,10 @@ impl ToolProtocol {
     }
 
     fn add_env_file(&self, start: &mut Start<'_>) -> Result<(), Failure> {
-        let Some((name, event)) = self.tool.env_file else {
+        let Some((name, events)) = self.tool.env_file else {
             return Ok(());
         };
-        if self.event.name != event {
+        if !events.contains(&self.event.name) {
             return Ok(());
         }
         let mut named = tempfile::Builder::new();
@@ -338,7 +338,6 @@ impl Protocol for ToolProtocol {
         let mut handler = self.definition();
         if let Some(handler) = handler.as_object_mut() {
             handler.remove("matcher");
-            handler.remove("status_message");
         }
         Order::in_parallel().once_for(handler.to_string())
     }

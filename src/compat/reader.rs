@@ -1,6 +1,7 @@
 //! Converts a settings file of another tool to hooks, handler by handler, so that an invalid handler
 //! does not affect the others. Each problem has its position.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use crate::config::reading::{
     Failure, FileError, FileReader, Loaded, MOST_ENTRIES, Member, Node, Problem, parse_object,
 };
 use crate::config::{Form, Severity, Switches};
+use crate::events::meant_by;
 use crate::hook::{FailurePolicy, Hook, Protocol};
 use crate::pattern::EventPattern;
 use crate::printable::shortened;
@@ -45,6 +47,7 @@ impl Form for Origin {
             allowance: SharedAllowance::default(),
             groups: 0,
             handlers: 0,
+            blocked: Vec::new(),
             switches: Switches {
                 protocol: self.tool.name,
                 ..Switches::default()
@@ -67,6 +70,8 @@ struct Reader<'a> {
     /// The numbers so far.
     groups: usize,
     handlers: usize,
+    /// The events that a placeholder blocks as a whole; `*` is each event.
+    blocked: Vec<&'static str>,
 }
 
 /// A position in `hooks`.
@@ -108,24 +113,25 @@ impl Reader<'_> {
         let file = Node::new(&tree);
         for member in file.members().filter(|member| member.key != "hooks") {
             self.setting(&member);
+            if let Some(problem) = like_hooks(&member) {
+                let start = problem.start();
+                let reason = self.file.report(None, problem);
+                self.placeholder_for_all(&reason, start);
+            }
             if let Some(event) = self.origin.tool.event_named(member.key) {
                 self.event_outside(event, &member);
             }
         }
-        let lists: Vec<_> = file.members().filter(|it| it.key == "hooks").collect();
-        let Some(Member {
-            key_range,
-            value: hooks,
-            ..
-        }) = lists.last()
-        else {
+        let mut lists = file.members().filter(|it| it.key == "hooks");
+        let Some(first) = lists.next() else {
             return Ok(());
         };
-        if lists.len() > 1 {
-            let words = "the key occurs twice: the last one counts";
-            let problem = Problem::error("hooks", words).at(key_range.clone());
+        let mut hooks = first.value;
+        if let Some(last) = lists.last() {
+            let problem = Problem::error("hooks", TWICE).at(last.key_range.clone());
             let reason = self.file.report(None, problem);
-            self.placeholder_for_all(&reason, key_range.start);
+            self.placeholder_for_all(&reason, last.key_range.start);
+            hooks = last.value;
         }
         if !hooks.is_object() {
             let problem = hooks.error("expected an object of events, each with a list");
@@ -135,6 +141,12 @@ impl Reader<'_> {
             };
             let reason = self.file.report(None, problem.at(hooks.range()));
             self.placeholder_for_all(&reason, hooks.range().start);
+        }
+        if let Some(mut problem) = key_twice(hooks) {
+            problem.key = problem.key.map(|key| format!("hooks.{key}"));
+            problem.message = "the key occurs twice: here both lists count".to_owned();
+            problem.severity = Severity::Warning;
+            self.file.report(None, problem);
         }
         for event in hooks.members() {
             self.event(&event)?;
@@ -179,6 +191,12 @@ impl Reader<'_> {
         let Some((event, pattern)) = self.known_event(member) else {
             return Ok(());
         };
+        if event.is_of_host && self.file.loaded.shows_more() {
+            let words = format!("its hooks run only where the host fires `{pattern}`");
+            let key = format!("hooks.{}", event.name);
+            let problem = Problem::warning(key, words).at(member.key_range.clone());
+            self.file.report(None, problem);
+        }
         let Some(groups) = member.value.items() else {
             let key = format!("hooks.{}", event.name);
             let words = "expected a list of groups, each with a list `hooks`";
@@ -220,14 +238,22 @@ impl Reader<'_> {
         }
         let shown = shortened(name);
         let meant = lint::nearest_event(tool, name).filter(|_| known.is_none());
-        let (severity, words) = match known {
-            Some(_) => (
+        let is_of_others = name.contains(':') || meant_by(name).is_some();
+        let (severity, words) = match (known, meant) {
+            (Some(_), _) => (
                 Severity::Warning,
                 format!("hosts do not fire `{shown}`: its hooks do not run"),
             ),
-            None => (
+            (None, meant) if meant.is_some() || is_of_others => (
                 Severity::Error,
                 format!("`{shown}` is not an event of {}", tool.title),
+            ),
+            (None, _) => (
+                Severity::Warning,
+                format!(
+                    "`{shown}` is not an event of {} that is known here: its hooks do not run",
+                    tool.title
+                ),
             ),
         };
         let problem = Problem::new(severity, format!("hooks.{name}"), words)
@@ -241,7 +267,9 @@ impl Reader<'_> {
     }
 
     fn event_placeholder(&mut self, event: &'static Event, reason: &str, at: usize) {
-        if let Some(pattern) = event.ours {
+        if let Some(pattern) = event.ours
+            && self.is_first_of(event.name)
+        {
             let protocol = self.protocol(event, "");
             let group = Group {
                 event,
@@ -264,6 +292,9 @@ impl Reader<'_> {
             pattern,
             protocol: self.protocol(event, ""),
         };
+        if let Some(problem) = key_twice(node) {
+            self.unusable(&place, &group, problem);
+        }
         let mut found = Vec::new();
         let (handlers, matcher) = match group_of(node, event, self.origin, &mut found) {
             Ok(read) => read,
@@ -311,6 +342,9 @@ impl Reader<'_> {
     }
 
     fn handler(&mut self, node: Node<'_, '_>, place: &Place<'_>, group: &Group) {
+        if let Some(problem) = key_twice(node) {
+            self.unusable(place, group, problem);
+        }
         let start = node.range().start;
         let source = self.file.source(None, start);
         let mut found = Vec::new();
@@ -360,9 +394,18 @@ impl Reader<'_> {
         self.placeholder(group, &reason, at);
     }
 
+    /// Records that a placeholder blocks an event; false if one does already, as with a key that occurs very often.
+    fn is_first_of(&mut self, event: &'static str) -> bool {
+        let is_first = !self.blocked.contains(&event);
+        if is_first {
+            self.blocked.push(event);
+        }
+        is_first
+    }
+
     /// Blocks every event, since it is unknown what the hooks are for.
     fn placeholder_for_all(&mut self, reason: &str, at: usize) {
-        if self.origin.is_strict {
+        if self.origin.is_strict && self.is_first_of("*") {
             let source = self.file.source(None, at);
             let hook = Hook::placeholder(reason).with_source(source);
             self.file.add(hook, true, at);
@@ -386,6 +429,26 @@ impl Reader<'_> {
 
 const LIKE_OURS: &str = "a list is the form of hooks.json, which is a file of its own";
 
+const TWICE: &str = "the key occurs twice: the last one counts";
+
+/// Returns the problem of a key that occurs twice.
+fn key_twice(node: Node<'_, '_>) -> Option<Problem> {
+    let mut seen = HashSet::new();
+    let member = node.members().find(|member| !seen.insert(member.key))?;
+    Some(Problem::error(member.key, TWICE).at(member.key_range))
+}
+
+/// Returns the problem of a key that was meant to be `hooks`.
+fn like_hooks(member: &Member<'_, '_>) -> Option<Problem> {
+    let lower = member.key.to_ascii_lowercase();
+    if member.key == "hooks" || !matches!(&*lower, "hook" | "hooks") {
+        return None;
+    }
+    let words = format!("unknown key `{}`", shortened(member.key));
+    let problem = Problem::error(member.key, words).at(member.key_range.clone());
+    Some(problem.with_suggestion_of(Some("hooks")))
+}
+
 /// Returns the list of a group's handlers, and its matcher.
 fn group_of<'t, 'a>(
     node: Node<'t, 'a>,
@@ -396,6 +459,9 @@ fn group_of<'t, 'a>(
     let node = node.without_key();
     if !node.is_object() {
         return Err(node.error(node.unexpected("an object with a list `hooks`")));
+    }
+    if let Some(problem) = node.members().find_map(|member| like_hooks(&member)) {
+        return Err(problem);
     }
     let Some(hooks) = node.get("hooks") else {
         if node.get("command").is_none() {
@@ -412,12 +478,13 @@ fn group_of<'t, 'a>(
     if hooks.items().is_none() {
         return Err(hooks.error(hooks.unexpected("a list of handlers")));
     }
+    lint::not_applied(&node, origin.tool, found);
     let matcher = node.get("matcher");
     if let Some(matcher) = &matcher {
         if matcher.text().is_none() {
             return Err(matcher.error(matcher.unexpected("a string")));
         }
-        lint::matcher(matcher, event.subject, origin.tool, found);
+        lint::matcher(matcher, event, origin.tool, found);
     }
     Ok((hooks, matcher))
 }

@@ -21,6 +21,7 @@ pub(super) struct Rule {
     /// None if the text is not a rule: then it applies to every tool.
     tool: Option<Box<str>>,
     argument: Option<Argument>,
+    is_understood: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -32,17 +33,19 @@ struct Argument {
 
 impl Rule {
     pub(super) fn new(text: &str, allowance: &SharedAllowance) -> Self {
-        let (tool, argument) = match text.trim().split_once('(') {
-            None => (text.trim(), None),
+        let rule = text.trim();
+        let (tool, argument) = match rule.split_once('(') {
+            None => (rule, None),
             Some((tool, rest)) => (tool, rest.strip_suffix(')')),
         };
-        let is_tool = |c: char| c.is_alphanumeric() || "_-*".contains(c);
-        let is_rule = !tool.is_empty() && tool.chars().all(is_tool);
-        let is_rule = is_rule && argument.is_some() == text.contains('(');
+        let is_rule = is_tool(tool) && argument.is_some() == rule.contains('(');
+        let pattern = argument.filter(|_| is_rule).map(str::trim);
+        let argument = pattern.and_then(|it| Argument::new(tool, it, allowance));
         Self {
             text: text.into(),
             tool: is_rule.then(|| tool.into()),
-            argument: argument.and_then(|it| Argument::new(tool, it.trim(), allowance)),
+            is_understood: is_rule && argument.is_some() == pattern.is_some(),
+            argument,
         }
     }
 
@@ -50,9 +53,17 @@ impl Rule {
         &self.text
     }
 
-    /// Returns whether the tool would accept the text as a rule.
-    pub(super) fn is_rule(&self) -> bool {
-        self.tool.is_some()
+    /// Returns why the rule matches more than the tool lets it match.
+    pub(super) fn misunderstood(&self) -> Option<&'static str> {
+        match (&self.tool, self.is_understood) {
+            (_, true) => None,
+            (None, _) => {
+                Some("not a rule such as `Bash(git *)`: it is ignored, and the hook always runs")
+            }
+            (Some(_), _) => Some(
+                "the text in brackets is not understood: the hook runs on each call of the tool",
+            ),
+        }
     }
 
     /// Returns why the rule cannot be used.
@@ -74,6 +85,14 @@ impl Rule {
     }
 }
 
+/// Whether this may be the name of a tool in a rule: with a capital, as the tool's own, or of a server.
+fn is_tool(name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || "_-*".contains(c);
+    let is_of_server = name.starts_with("mcp__") || name == "*";
+    let is_own = name.starts_with(char::is_uppercase) && !name.contains('*');
+    name.chars().all(is_part) && (is_of_server || is_own)
+}
+
 impl Argument {
     fn new(tool: &str, pattern: &str, allowance: &SharedAllowance) -> Option<Self> {
         let (keys, expression): (&[&str], String) = match tool {
@@ -89,30 +108,48 @@ impl Argument {
         };
         Some(Self {
             keys,
-            pattern: Expression::new(expression, allowance),
+            // Names of programs, files and hosts in other letters may be the same ones.
+            pattern: Expression::new(format!("(?si){expression}"), allowance),
         })
     }
 
-    /// Tests the argument. One that is missing or too long counts as matched.
+    /// Tests the arguments. One that is too long counts as matched, and so does a call without any.
     fn is_met(&self, event: &HookEvent) -> bool {
         let named = |args: &Map<String, Value>| {
-            let mut keys = self.keys.iter();
-            keys.find_map(|key| args.get(*key)?.as_str().map(str::to_owned))
+            let keys = self.keys.iter();
+            let texts = keys.filter_map(|key| Some(args.get(*key)?.as_str()?.to_owned()));
+            texts.collect()
         };
-        let text = match event.data.get("tool_args") {
+        let texts: Vec<String> = match event.data.get("tool_args") {
             Some(Value::Object(args)) => named(args),
             Some(Value::String(text)) => match serde_json::from_str(text) {
                 Ok(args) => named(&args),
-                Err(_) => Some(text.clone()).filter(|_| self.keys.contains(&"command")),
+                Err(_) if self.keys.contains(&"command") => vec![text.clone()],
+                Err(_) => Vec::new(),
             },
-            _ => None,
+            _ => Vec::new(),
         };
-        let Some(text) = text else {
-            return true;
-        };
-        let unquoted = || text.replace(['\'', '"', '\\'], "");
-        self.pattern.matches(&text) || self.pattern.matches(&unquoted())
+        texts.is_empty() || texts.iter().any(|text| self.is_met_by(text))
     }
+
+    fn is_met_by(&self, text: &str) -> bool {
+        let unquoted = || text.replace(['\'', '"', '\\'], "");
+        let is_met = |text: &str| self.pattern.matches(text);
+        is_met(text) || is_met(&unquoted()) || is_met(&normal(text))
+    }
+}
+
+/// Returns a path without empty parts, `.` and `..`.
+fn normal(path: &str) -> String {
+    let mut parts = Vec::new();
+    for part in path.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 /// Matches anywhere in the command: it may be one of several, or follow variables.
@@ -121,36 +158,86 @@ fn command(pattern: &str) -> String {
         Some(start) => format!("{start} *"),
         None => pattern.to_owned(),
     };
-    let (body, is_open) = match pattern.strip_suffix(" *") {
-        Some(body) => (body, false),
-        None => (pattern.as_str(), pattern.ends_with('*')),
+    let (body, end) = match pattern.strip_suffix(" *") {
+        Some(body) => (body, r"(?:[^\w-]|$)"),
+        None if pattern.ends_with('*') => (pattern.as_str(), ""),
+        None => (pattern.as_str(), r"(?:[^\w-]|$)"),
     };
-    let words = |text: &str| {
-        let words: Vec<_> = text.split_whitespace().map(regex::escape).collect();
-        words.join(r"\s+")
-    };
-    let pieces: Vec<_> = body.split('*').map(words).collect();
-    let end = if is_open { "" } else { r"(?:[^\w-]|$)" };
-    format!(r"(?s)(?:^|[^\w.-]){}{end}", pieces.join(".*"))
+    let mut expression = r"(?:^|[^\w.-])".to_owned();
+    let mut characters = body.trim().chars().peekable();
+    while let Some(c) = characters.next() {
+        match c {
+            '*' => expression.push_str(".*"),
+            '\\' => expression.push_str(&literal(characters.next().unwrap_or('\\'))),
+            // Words may have more space between them, and none beside a `*`.
+            c if c.is_whitespace() => match characters.peek() {
+                Some(next) if next.is_whitespace() => {}
+                Some('*') => expression.push_str(r"\s*"),
+                _ if expression.ends_with(".*") => {}
+                _ => expression.push_str(r"\s+"),
+            },
+            c => expression.push_str(&literal(c)),
+        }
+    }
+    expression + end
+}
+
+fn literal(c: char) -> String {
+    regex::escape(c.encode_utf8(&mut [0; 4]))
 }
 
 /// Matches below any directory.
 fn path(pattern: &str) -> String {
-    let start = pattern.trim_start_matches(['~', '.', '/']);
-    // In `.env`, the dot belongs to the name.
-    let start = match pattern.rfind(start) {
-        Some(at) if at > 0 && pattern[..at].ends_with('.') => &pattern[at - 1..],
-        _ => start,
-    };
-    let mut expression = r"(?s)(?:^|[/\\])".to_owned();
-    for c in start.replace("**/", "**").chars() {
-        match c {
-            '*' => expression.push_str(".*"),
-            '?' => expression.push('.'),
-            other => expression.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),
+    let pattern = pattern.trim_start_matches('~');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in pattern.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
         }
     }
+    if parts.is_empty() {
+        return String::new();
+    }
+    let pattern = parts.join("/").replace("**/", "**");
+    let mut expression = r"(?:^|[/\\])".to_owned();
+    let mut at = 0;
+    while let Some(c) = pattern[at..].chars().next() {
+        let (translated, length) = match c {
+            '*' => (".*".to_owned(), 1),
+            '?' => (".".to_owned(), 1),
+            '\\' => match pattern[at + 1..].chars().next() {
+                Some(escaped) => (literal(escaped), 1 + escaped.len_utf8()),
+                None => (String::new(), 1),
+            },
+            '[' => set(&pattern[at..]),
+            c => (literal(c), c.len_utf8()),
+        };
+        expression.push_str(&translated);
+        at += length;
+    }
     expression + r"(?:$|[/\\])"
+}
+
+/// Translates the set at the beginning, such as `[jt]`, and returns its length. It may also be a name with brackets.
+fn set(text: &str) -> (String, usize) {
+    let mut ends = text.char_indices().skip(2);
+    let Some((end, _)) = ends.find(|(_, c)| *c == ']') else {
+        return (literal('['), 1);
+    };
+    let inner = &text[1..end];
+    let characters = match inner.strip_prefix(['!', '^']) {
+        Some(others) => format!("[^{}]", regex::escape(others)),
+        None => format!("[{}]", regex::escape(inner)),
+    };
+    // A range keeps its meaning.
+    let characters = characters.replace(r"\-", "-");
+    if inner.contains("[:") || regex::Regex::new(&characters).is_err() {
+        return (".*".to_owned(), end + 1);
+    }
+    let whole = regex::escape(&text[..=end]);
+    (format!("(?:{characters}|{whole})"), end + 1)
 }
 
 #[cfg(test)]
@@ -190,6 +277,19 @@ mod tests {
             ("Bash(git", "anything", true),
             ("", "anything", true),
             ("Edit(*.ts)", "anything", false),
+            ("Bash(rm*)", "rm x", true),
+            ("Bash(rm*)", "ls; rmdir x", true),
+            ("Bash(rm*)", "ls", false),
+            ("Bash(rm *)", "RM x", true),
+            ("Bash(git * main)", "git push main", true),
+            ("Bash(git * main)", "git push dev", false),
+            (r"Bash(test \[ *)", "test [ a", true),
+            (r"Bash(echo \(x\))", "echo (x)", true),
+            // Not a rule: it matches each tool.
+            ("rm*", "anything", true),
+            ("rm *", "anything", true),
+            ("bash(rm *)", "anything", true),
+            ("Git*", "anything", true),
         ] {
             case(rule, "Bash", json!({"command": command}), expected);
         }
@@ -212,6 +312,26 @@ mod tests {
             ("Edit(.env)", "/work/.env", true),
             ("Edit(.env)", "/work/env", false),
             ("Read(*.ts)", "/work/src/a.ts", false),
+            ("Edit(src/a.rs)", "src//a.rs", true),
+            ("Edit(src/a.rs)", "./src/./a.rs", true),
+            ("Edit(src/a.rs)", "src/x/../a.rs", true),
+            ("Edit(src/a.rs)", "src/x/../b.rs", false),
+            ("Edit(./src//x/../a.rs)", "src/a.rs", true),
+            ("Edit(src/a.rs)", "SRC/A.rs", true),
+            ("Edit(src/a.rs)", r"src\x\..\a.rs", true),
+            ("Edit(*.[jt]s)", "a.ts", true),
+            ("Edit(*.[jt]s)", "a.rs", false),
+            ("Edit(*.[!jt]s)", "a.rs", true),
+            ("Edit(*.[!jt]s)", "a.ts", false),
+            ("Edit([a-c].rs)", "b.rs", true),
+            ("Edit([a-c].rs)", "d.rs", false),
+            ("Edit(app/[id]/a.ts)", "app/[id]/a.ts", true),
+            (r"Edit(app/\[id\]/a.ts)", "app/[id]/a.ts", true),
+            (r"Edit(app/\[id\]/a.ts)", "app/i/a.ts", false),
+            ("Edit([)", "[", true),
+            ("Edit([c-a].rs)", "b.rs", true),
+            ("Edit(rm*)", "x/rmdir", true),
+            ("Edit(..)", "a", true),
         ] {
             case(rule, "Write", json!({"file_path": path}), expected);
         }
@@ -224,7 +344,7 @@ mod tests {
         case("Edit(*.ts)", "Write", json!("not an object"), true);
         case("mcp__a__*", "mcp__a__b", json!({}), true);
         case("mcp__a", "mcp__a__b", json!({}), false);
-        let url = json!({"url": "https://example.com/x"});
+        let url = json!({"url": "https://EXAMPLE.com/x"});
         case(
             "WebFetch(domain:example.com)",
             "WebFetch",

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::conclusion::{Conclusion, HookEnd};
+use crate::events::EventType;
 
 /// A tool whose hooks this crate runs as they are: [`CLAUDE`](super::CLAUDE), [`CODEX`](super::CODEX),
 /// [`GEMINI`](super::GEMINI).
@@ -36,9 +37,11 @@ pub struct Tool {
     pub(super) list_of_names: Option<&'static str>,
     /// Whether a matcher that is not about tools is one exact name.
     pub(super) other_matchers_are_names: bool,
+    /// Whether a matcher that is no regular expression is one exact name.
+    pub(super) invalid_matchers_are_names: bool,
     pub(super) variables: &'static [(&'static str, Variable)],
-    /// The variable for the file in which a hook sets the variables of a session, and the event on which it is set.
-    pub(super) env_file: Option<(&'static str, &'static str)>,
+    /// The variable for the file in which a hook sets the variables of a session, and the events on which it is set.
+    pub(super) env_file: Option<(&'static str, &'static [&'static str])>,
     pub(super) shell: ToolShell,
     /// Whether identical handlers run once.
     pub(super) runs_once: bool,
@@ -55,6 +58,8 @@ pub(super) struct Files {
     pub(super) user: &'static [&'static str],
     /// The project's files, below its root.
     pub(super) project: &'static [&'static str],
+    /// Files that may have a table `hooks` in TOML, which is not read: below the home directory, and the project's root.
+    pub(super) toml: Option<&'static str>,
     /// Below both: a directory with extensions, which have the layout of plugins.
     pub(super) extensions: Option<&'static str>,
     /// What identifies a plugin of this tool.
@@ -81,10 +86,12 @@ pub(super) struct Handlers {
     pub(super) milliseconds: bool,
     /// The keys of a handler that the tool reads, in addition to `type`, `command` and the timeout.
     pub(super) keys: &'static [&'static str],
+    /// The keys of a handler or a group that the tool applies, but this crate does not.
+    pub(super) not_applied: &'static [&'static str],
     /// The types of handlers that the tool runs, but this crate does not.
     pub(super) other_types: &'static [&'static str],
-    /// Whether a handler with `async` does not run.
-    pub(super) skips_async: bool,
+    /// The key of a command that replaces `command` on Windows.
+    pub(super) windows_key: Option<&'static str>,
 }
 
 /// An event of a tool.
@@ -96,6 +103,12 @@ pub(super) struct Event {
     pub(super) subject: Subject,
     /// The timeout of a hook without its own.
     pub(super) timeout: Duration,
+    /// The longest timeout; with one, no hook runs in the background.
+    pub(super) longest: Option<Duration>,
+    /// Whether only hosts that know the event by this name fire it.
+    pub(super) is_of_host: bool,
+    /// Whether a failure of a hook blocks.
+    pub(super) is_closed: bool,
     /// What a hook that blocks by its exit code or its answer does.
     pub(super) effect: Effect,
     /// What plain text on standard output is.
@@ -197,9 +210,20 @@ impl Event {
             ours: Some(ours),
             subject: Subject::Nothing,
             timeout: Duration::from_secs(600),
+            longest: None,
+            is_of_host: false,
+            is_closed: false,
             effect: Effect::Nothing,
             text: Text::Ignored,
             fields: &[],
+        }
+    }
+
+    /// An event that no part of this crate fires, but a host may.
+    pub(super) const fn of_host(name: &'static str, ours: &'static str) -> Self {
+        Self {
+            is_of_host: true,
+            ..Self::new(name, ours)
         }
     }
 
@@ -209,6 +233,12 @@ impl Event {
             ours: None,
             ..Self::new(name, "")
         }
+    }
+
+    /// Whether hooks can block what the host is about to do.
+    pub(super) fn can_block(&self) -> bool {
+        let ours = self.ours.and_then(|name| EventType::of_name(name).ok());
+        ours.is_some_and(|event| event.can_block())
     }
 
     pub(super) const fn on(self, subject: Subject) -> Self {
@@ -222,9 +252,23 @@ impl Event {
         }
     }
 
+    pub(super) const fn at_most(self, milliseconds: u64) -> Self {
+        Self {
+            longest: Some(Duration::from_millis(milliseconds)),
+            ..self
+        }
+    }
+
     pub(super) const fn blocks(self) -> Self {
         Self {
             effect: Effect::Blocks,
+            ..self
+        }
+    }
+
+    pub(super) const fn closed(self) -> Self {
+        Self {
+            is_closed: true,
             ..self
         }
     }

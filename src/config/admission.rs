@@ -55,16 +55,15 @@ impl Admission {
             Ok(approvals) => approvals,
             Err(error) => return refuse_without_store(files, &error.to_string(), disable),
         };
-        let mut left = MOST_NOT_APPROVED;
         for file in to_approve(files) {
             if approvals.knows_project() {
                 file.hide_entries(disable, |item| item.is_placeholder);
             } else {
                 // Errors in a clone without approvals must not block its host.
                 file.drop_placeholders();
-                left -= file.keep_first(left);
             }
         }
+        let mut left = MOST_NOT_APPROVED;
         for file in to_approve(files) {
             let path = Arc::clone(&file.path);
             file.change_hooks(|hook| {
@@ -80,7 +79,9 @@ impl Admission {
                 }
                 (hook, None)
             });
+            left -= file.keep_first(left);
         }
+        self.unapproved.truncate(MOST_NOT_APPROVED);
         if !approvals.knows_project() {
             return;
         }

@@ -211,16 +211,23 @@ impl Loaded {
         }
     }
 
-    /// Keeps at most this many hooks, and returns how many are kept. Reports a problem if there are more.
+    /// Keeps at most this many hooks that are not approved, and returns how many are kept. Reports a problem if there are
+    /// more.
     pub(super) fn keep_first(&mut self, most: usize) -> usize {
-        if self.items.len() > most {
+        let before = self.items.len();
+        let mut kept = 0;
+        self.items.retain(|item| {
+            let counts = !item.is_placeholder && !item.hook.is_approved();
+            kept += usize::from(counts);
+            !counts || kept <= most
+        });
+        if self.items.len() < before {
             let words = format!(
                 "the project has more than {MOST_NOT_APPROVED} hooks that are not approved: the others are left out"
             );
-            self.items.truncate(most);
             self.report(Problem::of_file(Severity::Warning, &self.path, words));
         }
-        self.items.len()
+        kept.min(most)
     }
 
     /// Returns whether some part of the file cannot be used as it is written.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use forge_hooks::compat::{CLAUDE, CODEX, GEMINI, OtherTools, Tool};
 use forge_hooks::{
-    Decision, FailureKind, FireOptions, Gate, GateVerdict, Hook, HookConfig, HookEvent,
+    Decision, EventType, FailureKind, FireOptions, Gate, GateVerdict, Hook, HookConfig, HookEvent,
     HookExecutor, HostContext, Lifecycle, Outcome, TrustPolicy,
 };
 use serde_json::{Value, json};
@@ -495,5 +495,45 @@ fn a_tools_own_event_is_fired() {
     let seen: Value = serde_json::from_str(&world.read("seen.json")).unwrap();
     for (key, value) in written.as_object().unwrap() {
         assert_eq!(&seen[key], value, "{key}");
+    }
+}
+
+/// A host fires events of its own for what this crate does not know.
+#[test]
+fn a_host_can_fire_more_events() {
+    let fire = |name: &str, theirs: &str, command: &str, millis| {
+        let event = HookEvent::new(EventType::custom(name).unwrap());
+        let hook = of(CLAUDE, (name, theirs), command);
+        fired(
+            &event.with_data("to_model", "large"),
+            [hook.with_timeout(Duration::from_millis(millis))],
+        )
+    };
+    let switch = ("model:pre_switch", "PreModelSwitch");
+    for (command, allowed) in [
+        ("true", true),
+        ("echo no >&2; exit 2", false),
+        ("exit 1", false),
+        ("sleep 60", false),
+        (r#"grep -q '"to_model":"large"' || exit 2"#, true),
+    ] {
+        let outcome = fire(switch.0, switch.1, command, 1_000);
+        assert_eq!(outcome.allowed(), allowed, "{command}");
+    }
+    let expands = ("user:prompt_expansion", "UserPromptExpansion");
+    let outcome = fire(expands.0, expands.1, "echo no >&2; exit 2", 5_000);
+    assert_eq!(outcome.reason(), Some("no"));
+    for (name, theirs, context, has_file) in [
+        ("model:post_switch", "PostModelSwitch", Some("note"), false),
+        ("session:directory_added", "DirectoryAdded", None, false),
+        ("session:setup", "Setup", None, true),
+        ("session:cwd_changed", "CwdChanged", None, true),
+        ("session:file_changed", "FileChanged", None, true),
+    ] {
+        let command = r#"echo 'export A=1' >>"${CLAUDE_ENV_FILE:-/dev/null}"; echo note"#;
+        let outcome = fire(name, theirs, command, 5_000);
+        assert_eq!(outcome.additional_context().as_deref(), context, "{name}");
+        let file = outcome.results()[0].env_file();
+        assert_eq!(file.is_some(), has_file, "{name}");
     }
 }

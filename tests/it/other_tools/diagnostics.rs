@@ -112,11 +112,13 @@ fn unusable_handlers_are_named() {
     handler(
         CODEX,
         "Stop",
-        r#"{"type": "command", "command": "x", "async": true}"#,
+        r#"{"type": "mcp_tool", "server": "s", "tool": "t"}"#,
         &[
-            "warning: project/.codex/hooks.json:2:57: hooks.Stop[1].hooks[0].async: Codex does not run handlers with `async`",
+            "warning: project/.codex/hooks.json:2:21: hooks.Stop[1].hooks[0].type: handlers of type `mcp_tool` do not run: only type `command` is supported",
         ],
     );
+    let quiet = r#"{"type": "command", "command": "x", "async": true, "commandWindows": "y"}"#;
+    handler(CODEX, "Stop", quiet, &[]);
 }
 
 #[test]
@@ -154,6 +156,18 @@ fn keys_that_are_ignored_are_named() {
             "not a rule such as `Bash(git *)`: it is ignored, and the hook always runs",
         ),
         (
+            r#""if": "rm*""#,
+            54,
+            "if",
+            "not a rule such as `Bash(git *)`: it is ignored, and the hook always runs",
+        ),
+        (
+            r#""if": "WebFetch(example.com)""#,
+            54,
+            "if",
+            "the text in brackets is not understood: the hook runs on each call of the tool",
+        ),
+        (
             r#""onFailure": "stop""#,
             61,
             "onFailure",
@@ -187,6 +201,23 @@ fn keys_that_are_ignored_are_named() {
         ],
     );
     handler(CLAUDE, "PreToolUse", &with(r#""unknown": 1"#), &[]);
+    for (file, event, column, key, title) in [
+        (CLAUDE, "PreToolUse", 56, "once", "Claude Code"),
+        (CODEX, "PreToolUse", 74, "additionalContextLimit", "Codex"),
+    ] {
+        let expected = format!(
+            "warning: {file}:2:{column}: hooks.{event}[1].hooks[0].{key}: {title} applies this key, hosts of this crate do not"
+        );
+        handler(
+            file,
+            event,
+            &with(&format!("\"{key}\": true")),
+            &[&expected],
+        );
+    }
+    let expected = "warning: project/.gemini/settings.json:2:16: hooks.BeforeTool[1].sequential: Gemini CLI applies this key, hosts of this crate do not";
+    let group = r#"{"sequential": true, "hooks": []},"#;
+    case(GEMINI, "BeforeTool", group, &[expected]);
 }
 
 #[test]
@@ -273,7 +304,15 @@ fn groups_that_cannot_be_used_are_named() {
         "PreToolUse",
         &matched("(?!Bash).*"),
         &[
-            "error: project/.claude/settings.json:2:13: hooks.PreToolUse[1].matcher: `(?!Bash).*` is not a regular expression: look-around, including look-ahead and look-behind, is not supported",
+            "warning: project/.claude/settings.json:2:13: hooks.PreToolUse[1].matcher: `(?!Bash).*` cannot be tested here, so the hook always runs (write it without look-around and references to groups)",
+        ],
+    );
+    case(
+        CLAUDE,
+        "PostToolUse",
+        &matched("(?!Bash).*"),
+        &[
+            "error: project/.claude/settings.json:2:13: hooks.PostToolUse[1].matcher: `(?!Bash).*` is not a regular expression: look-around, including look-ahead and look-behind, is not supported",
         ],
     );
 }
@@ -299,7 +338,13 @@ fn events_that_never_come_are_named() {
         (
             CODEX,
             "Zebra",
-            "error: project/.codex/hooks.json:1:12: hooks.Zebra: `Zebra` is not an event of Codex",
+            "warning: project/.codex/hooks.json:1:12: hooks.Zebra: `Zebra` is not an event of Codex that is known here: its hooks do not run",
+        ),
+        // It is newer, and no typo of `Stop`.
+        (
+            CODEX,
+            "StopFailure",
+            "warning: project/.codex/hooks.json:1:12: hooks.StopFailure: `StopFailure` is not an event of Codex that is known here: its hooks do not run",
         ),
     ] {
         let place = Place::new([]);
@@ -307,6 +352,10 @@ fn events_that_never_come_are_named() {
         let report = place.load();
         assert_eq!(place.problems(&report), [expected]);
         assert!(place.commands().is_empty());
+        let strict = place.config_with(place.tools().with_strict_guards());
+        let _ = place.load_with(&strict, TrustPolicy::Everything);
+        let blocks = expected.contains("did you mean");
+        assert_eq!(place.world.registry().len(), usize::from(blocks), "{event}");
     }
 }
 
@@ -441,4 +490,21 @@ fn an_event_outside_of_hooks_is_named() {
     let expected = "error: project/.claude/settings.json:1:2: PreToolUse: an event outside of `hooks`: \
          its hooks do not run (write {\"hooks\": { ... }} around it)";
     assert_eq!(place.problems(&place.load()), [expected]);
+}
+
+#[test]
+fn hooks_in_toml_are_reported() {
+    for (text, problems) in [
+        ("[hooks]\n", 1),
+        ("a = 1\n[[hooks.PreToolUse]]\n", 1),
+        ("hooks.Stop = []\n", 1),
+        ("[hooksx]\n# [hooks]\n", 0),
+    ] {
+        for file in ["home/.codex/config.toml", "project/.codex/config.toml"] {
+            let place = Place::new([(file, text)]);
+            let found = place.problems(&place.load());
+            assert_eq!(found.len(), problems, "{text}");
+            assert!(found.iter().all(|it| it.contains(file)), "{found:?}");
+        }
+    }
 }

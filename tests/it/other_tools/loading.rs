@@ -226,7 +226,11 @@ fn timeouts_have_the_tools_unit_and_default() {
         (".claude/settings.json", "PreToolUse", handler, 5000.0),
         (".claude/settings.json", "UserPromptSubmit", &bare, 30.0),
         (".claude/settings.json", "SessionEnd", &bare, 1.5),
+        (".claude/settings.json", "PreModelSwitch", &bare, 30.0),
         (".codex/hooks.json", "Stop", &bare, 600.0),
+        (".codex/hooks.json", "SessionEnd", &bare, 1.0),
+        (".codex/hooks.json", "SessionEnd", handler, 3.0),
+        (".codex/hooks.json", "Interrupt", &bare, 600.0),
     ] {
         let place = Place::new([]);
         place
@@ -254,6 +258,10 @@ fn events_are_those_of_this_crate() {
         ("SubagentStart", "agent:subagent_start"),
         ("PreCompact", "context:pre_compact"),
         ("Notification", "notification:show"),
+        ("PreModelSwitch", "model:pre_switch"),
+        ("PostModelSwitch", "model:post_switch"),
+        ("DirectoryAdded", "session:directory_added"),
+        ("UserPromptExpansion", "user:prompt_expansion"),
     ] {
         let text = settings(event, "", &command("x"));
         let place = Place::new([("project/.claude/settings.json", text.as_str())]);

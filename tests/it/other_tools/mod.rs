@@ -2,6 +2,7 @@
 
 mod approval;
 mod diagnostics;
+mod guards;
 mod limits;
 mod loading;
 
