@@ -135,14 +135,14 @@ impl Argument {
     fn is_met_by(&self, text: &str) -> bool {
         let unquoted = || text.replace(['\'', '"', '\\'], "");
         let is_met = |text: &str| self.pattern.matches(text);
-        is_met(text) || is_met(&unquoted()) || is_met(&normal(text))
+        is_met(text) || is_met(&unquoted()) || is_met(&normal(text, &['/', '\\']))
     }
 }
 
 /// Returns a path without empty parts, `.` and `..`.
-fn normal(path: &str) -> String {
+fn normal(path: &str, separators: &[char]) -> String {
     let mut parts = Vec::new();
-    for part in path.split(['/', '\\']) {
+    for part in path.split(separators) {
         match part {
             "" | "." => {}
             ".." => drop(parts.pop()),
@@ -188,19 +188,12 @@ fn literal(c: char) -> String {
 
 /// Matches below any directory.
 fn path(pattern: &str) -> String {
-    let pattern = pattern.trim_start_matches('~');
-    let mut parts: Vec<&str> = Vec::new();
-    for part in pattern.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    if parts.is_empty() {
+    // A backslash escapes what is behind it.
+    let pattern = normal(pattern.trim_start_matches('~'), &['/']);
+    if pattern.is_empty() {
         return String::new();
     }
-    let pattern = parts.join("/").replace("**/", "**");
+    let pattern = pattern.replace("**/", "**");
     let mut expression = r"(?:^|[/\\])".to_owned();
     let mut at = 0;
     while let Some(c) = pattern[at..].chars().next() {
@@ -220,31 +213,65 @@ fn path(pattern: &str) -> String {
     expression + r"(?:$|[/\\])"
 }
 
-/// Translates the set at the beginning, such as `[jt]`, and returns its length. It may also be a name with brackets.
+/// Translates the set at the beginning, such as `[jt]`, and returns its length. It may also be a name with brackets. Where
+/// it is not certain what the set contains, anything matches.
 fn set(text: &str) -> (String, usize) {
     let mut ends = text.char_indices().skip(2);
     let Some((end, _)) = ends.find(|(_, c)| *c == ']') else {
         return (literal('['), 1);
     };
     let inner = &text[1..end];
-    let characters = match inner.strip_prefix(['!', '^']) {
-        Some(others) => format!("[^{}]", regex::escape(others)),
-        None => format!("[{}]", regex::escape(inner)),
-    };
-    // A range keeps its meaning.
-    let characters = characters.replace(r"\-", "-");
-    if inner.contains("[:") || regex::Regex::new(&characters).is_err() {
-        return (".*".to_owned(), end + 1);
+    if inner.contains('\\') {
+        // The bracket may be a member, and the set longer.
+        return (".*".to_owned(), text.len());
     }
+    let (negation, inner) = match inner.strip_prefix(['!', '^']) {
+        Some(others) => ("^", others),
+        None => ("", inner),
+    };
+    let Some(members) = members(inner) else {
+        return (".*".to_owned(), end + 1);
+    };
     let whole = regex::escape(&text[..=end]);
-    (format!("(?:{characters}|{whole})"), end + 1)
+    (format!("(?:[{negation}{members}]|{whole})"), end + 1)
+}
+
+/// Translates single characters, and ranges of letters or digits. None for anything else.
+fn members(text: &str) -> Option<String> {
+    let mut translated = String::new();
+    let mut characters = text.chars().peekable();
+    while let Some(from) = characters.next() {
+        translated += &literal(from);
+        if characters.next_if_eq(&'-').is_some() {
+            let to = characters.next().filter(|to| from <= *to)?;
+            if !from.is_alphanumeric() || !to.is_alphanumeric() {
+                return None;
+            }
+            translated += &format!("-{to}");
+        }
+    }
+    (!translated.is_empty() && !text.contains("[:")).then_some(translated)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// A rule that could not be compiled would take its guard along.
+        #[test]
+        fn every_rule_can_be_tested(text in r"[a-c\[\]!^:&~*?./\\ \-ä]{0,20}") {
+            for tool in ["Edit", "Bash"] {
+                let rule = Rule::new(&format!("{tool}({text})"), &SharedAllowance::default());
+                prop_assert_eq!(rule.fault(), None);
+            }
+        }
+    }
 
     #[track_caller]
     fn case(rule: &str, tool: &str, args: Value, expected: bool) {
@@ -330,6 +357,9 @@ mod tests {
             (r"Edit(app/\[id\]/a.ts)", "app/i/a.ts", false),
             ("Edit([)", "[", true),
             ("Edit([c-a].rs)", "b.rs", true),
+            ("Edit([a--b].rs)", "z.rs", true),
+            ("Edit([-a].rs)", "-.rs", true),
+            (r"Edit([\]x].rs)", "].rs", true),
             ("Edit(rm*)", "x/rmdir", true),
             ("Edit(..)", "a", true),
         ] {

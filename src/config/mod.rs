@@ -8,6 +8,7 @@ mod edit;
 mod file;
 mod hooks_file;
 mod installed;
+mod known_elsewhere;
 #[cfg(feature = "watch")]
 mod last_good;
 mod lint;
@@ -467,7 +468,7 @@ impl HookConfig {
         let mut report = LoadReport::default();
         let other = || self.check_source(path, &file::read(path).ok()??.text);
         let root = self.root_of(path);
-        // Another file may be anybody's.
+        // The user may not have written another file.
         let host = self.host(root.is_some());
         let own = || reader::load(path, root.as_deref(), host, Compiled::All);
         match other().or_else(own) {

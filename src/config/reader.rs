@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::content::{Item, Loaded, described, placeholder};
 use super::file::{self, FileError};
+use super::known_elsewhere::meant_key;
 use super::lint::{self, Host};
 use super::position::{Positions, TextRange};
 use super::report::{Problem, Severity};
@@ -514,50 +515,4 @@ fn unknown_key_of_entry(member: &Member<'_, '_>) -> Problem {
         Some((_, help)) => problem.with_help(help),
         None => problem.with_suggestion_of(nearest_key(member.key)),
     }
-}
-
-/// Keys that other programs have for ours: the key that is meant, and what to write.
-const OTHER_KEYS: [(&str, &str, &str); 15] = [
-    (
-        "matcher",
-        "event",
-        "name the tool in `event`, as in `tool:pre_execute:bash`",
-    ),
-    (
-        "tool",
-        "event",
-        "name the tool in `event`, as in `tool:pre_execute:bash`",
-    ),
-    (
-        "tools",
-        "event",
-        "name the tools in `event`, as in `tool:pre_execute:bash|write`",
-    ),
-    (
-        "hooks",
-        "",
-        "write each hook as its own entry, with `event` and `command`",
-    ),
-    ("disabled", "enabled", "write \"enabled\": false"),
-    ("type", "", "remove it: every hook has a command"),
-    ("async", "background", "write \"background\": true"),
-    (
-        "if",
-        "when",
-        "write `when`, as in {\"/tool_args/command\": \"git *\"}",
-    ),
-    ("cwd", "working_dir", "write `working_dir`"),
-    ("cmd", "command", "write `command`"),
-    ("run", "command", "write `command`"),
-    ("script", "command", "write `command`"),
-    ("id", "name", "write `name`"),
-    ("timeout_ms", "timeout", "write `timeout`, in seconds"),
-    ("timeoutMs", "timeout", "write `timeout`, in seconds"),
-];
-
-/// Returns the key that is meant by one of another program, and what to write.
-fn meant_key(key: &str) -> Option<(&'static str, &'static str)> {
-    let mut known = OTHER_KEYS.iter();
-    let (_, meant, help) = known.find(|(theirs, _, _)| *theirs == key)?;
-    Some((meant, help))
 }

@@ -89,13 +89,14 @@ pub(super) fn parse_options() -> ParseOptions {
 /// Checks what the parser accepts and JSON does not: characters in strings, and white space. Ends at an error of the
 /// scanner, which the parser reports.
 fn check_tokens(text: &str) -> Result<(), Failure> {
+    let parser = parse_options();
     let options = ScannerOptions {
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
+        allow_single_quoted_strings: parser.allow_single_quoted_strings,
+        allow_hexadecimal_numbers: parser.allow_hexadecimal_numbers,
+        allow_unary_plus_numbers: parser.allow_unary_plus_numbers,
+        allow_bare_decimal_point_numbers: parser.allow_bare_decimal_point_numbers,
+        allow_non_finite_numbers: parser.allow_non_finite_numbers,
+        allow_extended_string_escapes: parser.allow_extended_string_escapes,
     };
     let mut scanner = Scanner::new(text, &options);
     let mut end = 0;

@@ -13,9 +13,15 @@ use crate::profile::{AppProfile, COMMON_PREFIX};
 /// The variables of every event.
 const OF_EVENT: [&str; 4] = ["EVENT", "TIMESTAMP", "SESSION_ID", "TOOL_NAME"];
 
-/// The further names that the engine sets. Data can set neither these names, nor those of an event, nor
+/// The further names that the engine sets or reads. Data can set neither these names, nor those of an event, nor
 /// a name that ends in `_FILE`.
-const OF_ENGINE: [&str; 4] = ["WORKING_DIR", "RESIDENT", "HOOK_CHAIN", "HOOKS_DISABLE"];
+const OF_ENGINE: [&str; 5] = [
+    "WORKING_DIR",
+    "RESIDENT",
+    "HOOK_CHAIN",
+    "HOOKS_DISABLE",
+    "HOOKS_TRACE",
+];
 
 /// The data of the built-in events. No other key can use their names, since guards rely on them.
 const OF_DATA: [&str; 10] = [

@@ -279,6 +279,15 @@ fn what_is_right_is_not_reported() {
     }
 }
 
+/// Loads a project's hook with these keys.
+fn load_project(world: &World, keys: &str) -> LoadReport {
+    let text = format!(r#"{{"hooks": [{{"event": "*", {keys}}}]}}"#);
+    world.write(".src/forge/hooks.json", &text);
+    let config = HookConfig::default().with_config_home(world.path("none"));
+    let everything = forge_hooks::TrustPolicy::Everything;
+    config.load_into(world.registry(), world.path(""), everything)
+}
+
 #[cfg(unix)]
 #[test]
 fn a_script_that_cannot_run_is_reported() {
@@ -358,14 +367,7 @@ fn a_script_that_cannot_run_is_reported() {
             Some("command: `python9` is not found in `PATH`"),
         ),
     ] {
-        let text = format!(r#"{{"hooks": [{{"event": "*", {command}}}]}}"#);
-        world.write(".src/forge/hooks.json", &text);
-        let config = HookConfig::default().with_config_home(world.path("none"));
-        let report = config.load_into(
-            world.registry(),
-            world.path(""),
-            forge_hooks::TrustPolicy::Everything,
-        );
+        let report = load_project(&world, command);
         let reported = report.to_string();
         match expected {
             None => assert_eq!(reported, "", "{command}"),
@@ -392,14 +394,7 @@ fn only_scripts_within_the_project_are_looked_at() {
         "./out/none.sh",
         "./elsewhere.sh",
     ] {
-        let text = format!(r#"{{"hooks": [{{"event": "*", "command": "{command}"}}]}}"#);
-        world.write(".src/forge/hooks.json", &text);
-        let config = HookConfig::default().with_config_home(world.path("none"));
-        let report = config.load_into(
-            world.registry(),
-            world.path(""),
-            forge_hooks::TrustPolicy::Everything,
-        );
+        let report = load_project(&world, &format!(r#""command": "{command}""#));
         assert_eq!(report.to_string(), "", "{command}");
     }
 }

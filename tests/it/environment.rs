@@ -190,6 +190,7 @@ fn data_never_sets_a_name_of_the_engine() {
         "working_dir",
         "hook_chain",
         "hooks_disable",
+        "hooks_trace",
         "content_file",
         "_file",
         "TOOL_NAME",

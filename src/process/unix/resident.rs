@@ -10,7 +10,7 @@
 //!                                   └── anything else: KILL ──────────────────────────────────────────────────> gone
 //! ```
 //!
-//! The process belongs to whoever has the value, so that it never has two owners.
+//! The process belongs to the thread that has the value, or to the slot: so it never has two owners.
 
 use std::io::{self, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};

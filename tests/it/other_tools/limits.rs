@@ -6,6 +6,7 @@ use forge_hooks::{Approval, HookEvent, TrustPolicy};
 use serde_json::json;
 
 use super::{Place, command, settings};
+use crate::support::assert_computes_within;
 
 /// A group whose matcher takes about a mebibyte when compiled.
 fn large(index: usize) -> String {
@@ -58,6 +59,21 @@ fn a_manifest_names_so_many_files() {
         last.ends_with("names more than 100 files; the others are left out"),
         "{last}"
     );
+}
+
+/// Nothing of a rule is compiled before its hook may run.
+#[test]
+fn unapproved_rules_are_not_compiled() {
+    let rule = format!("Edit({})", "[a]".repeat(300));
+    let handler = json!({"type": "command", "command": "x", "if": rule}).to_string();
+    let handlers = vec![handler; 1000].join(", ");
+    let file = format!(r#"{{"hooks": {{"PreToolUse": [{{"hooks": [{handlers}]}}]}}}}"#);
+    let place = Place::new([("project/.claude/settings.json", file.as_str())]);
+    let config = place.config();
+    let approved = TrustPolicy::Approved(config.trust_store().unwrap());
+    let load = || place.load_with(&config, approved);
+    let report = assert_computes_within(Duration::from_secs(3), "rules", load);
+    assert_eq!(report.unapproved.len(), 1000);
 }
 
 #[cfg(unix)]
