@@ -10,9 +10,9 @@ use std::sync::{
     Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
 };
 
-use crate::events::{EventType, HookEvent};
+use crate::events::{EventType, HookEvent, Vocabulary};
 use crate::hook::Hook;
-use crate::logging::{debug, warn};
+use crate::logging::warn;
 use crate::printable::printable;
 
 /// Identifies one registered hook. Ids are never reused.
@@ -74,8 +74,8 @@ impl HookRegistry {
 
     /// Adds a hook after all others, in constant time.
     ///
-    /// A pattern that matches no built-in event is treated as one for the host's own events. It is
-    /// logged, as a warning if it looks like a typo.
+    /// A pattern that matches no built-in event is treated as one for the host's own events. If it looks like a typo,
+    /// a warning is logged.
     pub fn register(&self, hook: impl Into<Arc<Hook>>) -> HookId {
         let hook = hook.into();
         report_unknown_event(&hook);
@@ -281,15 +281,16 @@ impl State {
 
 /// Skips hooks of files: the load has reported them, and there may be very many.
 fn report_unknown_event(hook: &Hook) {
+    static KNOWN: LazyLock<Vocabulary> = LazyLock::new(Vocabulary::default);
     if hook.source().is_some() || hook.pattern().matches_known() {
         return;
     }
-    let pattern = printable(hook.event_pattern());
-    match hook.pattern().nearest_known() {
-        Some(nearest) => {
-            warn!("hook pattern `{pattern}` matches no built-in event, did you mean `{nearest}`?");
-        }
-        None => debug!("hook pattern `{pattern}` matches no built-in event"),
+    for unfired in hook.pattern().unfired(&KNOWN) {
+        let meant = unfired
+            .suggestion
+            .map(|meant| format!(", did you mean `{meant}`?"));
+        let words = printable(&unfired.message) + &meant.unwrap_or_default();
+        warn!("hook pattern: {words}");
     }
 }
 

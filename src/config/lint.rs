@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::report::Problem;
 use super::script;
-use crate::events::{Vocabulary, meant_by};
+use crate::events::Vocabulary;
 use crate::hook::{Condition, Hook, HookCommand, Shell};
 use crate::printable::shortened;
 use crate::profile::COMMON_PREFIX;
@@ -26,12 +26,8 @@ pub(super) struct Host<'a> {
 /// A longer timeout was probably meant in milliseconds.
 const LONGEST_USUAL: Duration = Duration::from_secs(60 * 60);
 
-/// Tools that most hosts have, as the examples name them.
-const USUAL_TOOLS: [&str; 6] = ["bash", "edit", "glob", "grep", "read", "write"];
-
-/// The most bytes of a command that are checked, and the most alternatives of a pattern.
+/// The most bytes of a command that are checked.
 const LONGEST_COMMAND: usize = 64 * 1024;
-const MOST_ALTERNATIVES: usize = 64;
 
 /// Returns warnings about a hook, each with its key.
 pub(super) fn lint(hook: &Hook, host: Host<'_>) -> Vec<Problem> {
@@ -56,107 +52,13 @@ pub(super) fn lint(hook: &Hook, host: Host<'_>) -> Vec<Problem> {
 }
 
 fn event(hook: &Hook, vocabulary: &Vocabulary) -> Vec<Problem> {
-    if let Some(problem) = braces(hook).or_else(|| tools_after_comma(hook)) {
-        return vec![problem];
-    }
-    let mut found = Vec::new();
-    for unfired in hook.pattern().unfired(vocabulary) {
+    let unfired = hook.pattern().unfired(vocabulary).into_iter();
+    let problems = unfired.map(|unfired| {
         let mut problem = Problem::warning("event", unfired.message);
         problem.help = unfired.help.map(str::to_owned);
-        found.push(problem.with_suggestion_of(unfired.suggestion));
-    }
-    if !vocabulary.declares_events() && found.is_empty() {
-        found.extend(no_event(hook).or_else(|| unknown_event(hook)));
-    }
-    if vocabulary.tools().is_empty() {
-        found.extend(tool_in_other_case(hook));
-    }
-    found
-}
-
-fn alternatives(hook: &Hook) -> impl Iterator<Item = &str> {
-    let pieces = hook.event_pattern().split(',').map(str::trim);
-    pieces.take(MOST_ALTERNATIVES)
-}
-
-/// Whether a text can match no event: every event has a colon in its name.
-fn is_dead(alternative: &str) -> bool {
-    !alternative.contains([':', '*', '?', '['])
-}
-
-/// Finds a list in braces, as in `tool:pre_execute:{bash,write}`.
-fn braces(hook: &Hook) -> Option<Problem> {
-    let pattern = hook.event_pattern();
-    let (before, rest) = pattern.split_once('{')?;
-    let (names, after) = rest.split_once('}')?;
-    let names: Vec<_> = names.split([',', '|']).map(str::trim).collect();
-    let meant = format!("{before}{}{after}", names.join("|"));
-    let message = "braces have no meaning in a pattern";
-    Some(Problem::warning("event", message).with_suggestion_of(Some(shortened(&meant))))
-}
-
-/// Finds tools that a comma separates, as in `tool:pre_execute:bash,write`.
-fn tools_after_comma(hook: &Hook) -> Option<Problem> {
-    let mut before = None;
-    for alternative in alternatives(hook) {
-        match before {
-            Some(tool) if is_dead(alternative) && meant_by(alternative).is_none() => {
-                let words = format!(
-                    "`{}` matches no event, since a comma separates whole patterns",
-                    shortened(alternative)
-                );
-                let meant = format!("{}|{}", shortened(tool), shortened(alternative));
-                return Some(Problem::warning("event", words).with_suggestion_of(Some(meant)));
-            }
-            _ => before = Some(alternative).filter(|it| it.matches(':').count() == 2),
-        }
-    }
-    None
-}
-
-/// Finds a name without a colon, such as `before`.
-fn no_event(hook: &Hook) -> Option<Problem> {
-    let dead = alternatives(hook).find(|text| is_dead(text))?;
-    let problem = |words| Problem::warning("event", words);
-    let message = format!("`{}` matches no event", shortened(dead));
-    if let Some(meant) = meant_by(dead) {
-        return Some(problem(message).with_suggestion_of(Some(meant)));
-    }
-    if hook.pattern().matches_known() || hook.pattern().nearest_known().is_none() {
-        let help = "names of events have the form `category:action`, as in `tool:pre_execute`";
-        return Some(problem(message).with_help(help));
-    }
-    None
-}
-
-/// Finds a name with a typo. A pattern may be for an event of the host's own, but not if its name is almost
-/// that of a built-in event.
-fn unknown_event(hook: &Hook) -> Option<Problem> {
-    if hook.pattern().matches_known() {
-        return None;
-    }
-    let nearest = hook.pattern().nearest_known()?;
-    let message = format!(
-        "`{}` matches no built-in event",
-        shortened(hook.event_pattern())
-    );
-    Some(Problem::warning("event", message).with_suggestion_of(Some(nearest)))
-}
-
-/// Finds a usual tool in another case, if it is not known which tools the host has.
-fn tool_in_other_case(hook: &Hook) -> Option<Problem> {
-    let tools = alternatives(hook).filter_map(|it| it.strip_prefix("tool:")?.split_once(':'));
-    let names = tools.flat_map(|(_, tools)| tools.split('|').take(MOST_ALTERNATIVES));
-    let names: Vec<_> = names.collect();
-    let other = |name: &str| {
-        let mut usual = USUAL_TOOLS.into_iter();
-        let usual = usual.find(|usual| usual.eq_ignore_ascii_case(name))?;
-        // Who names both knows that case counts.
-        (!names.contains(&usual)).then_some(usual)
-    };
-    let (name, usual) = names.iter().find_map(|name| Some((name, other(name)?)))?;
-    let message = format!("`{name}` is another name than `{usual}`, since case counts");
-    Some(Problem::warning("event", message).with_suggestion_of(Some(usual)))
+        problem.with_suggestion_of(unfired.suggestion)
+    });
+    problems.collect()
 }
 
 fn timeout(hook: &Hook) -> Option<Problem> {

@@ -19,7 +19,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 pub use context::HostContext;
-pub(crate) use depth::{DEEPEST_DATA, bounded_copy, drop_values};
+pub(crate) use depth::{DEEPEST_DATA, bounded_copy};
 pub use event_type::{CustomEventType, EventType, EventTypeError};
 pub(crate) use event_type::{LIKE_AN_EVENT, nearest};
 pub(crate) use meant::meant_by;
@@ -45,9 +45,8 @@ pub use vocabulary::Vocabulary;
 /// `Debug` shows the keys of the data, never the values: they may hold secrets.
 ///
 /// A hook can receive values of up to 128 levels of nested arrays and objects. If a value is deeper, the
-/// event's hooks fail with [`EventTooLarge`](crate::FailureKind::EventTooLarge). Dropping, cloning, comparing
-/// and serializing such an event recurse once for each level, as with a [`serde_json::Value`]; the executor
-/// does none of these with an event that it was given.
+/// event's hooks fail with [`EventTooLarge`](crate::FailureKind::EventTooLarge). Dropping, cloning and comparing
+/// such an event recurse once for each level, as with a [`serde_json::Value`]; no thread of the engine does so.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HookEvent {
@@ -138,8 +137,8 @@ impl HookEvent {
         self
     }
 
-    /// Returns the event as one line of JSON, as a hook reads it from its standard input. Values nested
-    /// deeper than 128 levels become `null`.
+    /// Returns the event as one line of JSON, as a hook reads it from its standard input. A value of the data that is
+    /// nested deeper than 128 levels becomes `null`.
     #[must_use]
     pub fn to_json(&self) -> String {
         // This can only fail for a map key that is not a string, and `data` has none.

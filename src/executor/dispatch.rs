@@ -14,7 +14,7 @@ use super::job::{Run, submit};
 use super::options::{Background, FireOptions};
 use super::order::redacts;
 use super::parallel::Shared;
-use crate::events::EventType;
+use crate::events::{EventType, HookEvent};
 use crate::hook::{Hook, HookOutput};
 use crate::logging::warn;
 use crate::outcome::HookResult;
@@ -86,9 +86,9 @@ fn one_by_one<'a>(
         if let Some(output) = output
             && firing.event.event_type == EventType::ToolPostExecute
         {
-            let mut event = firing.event.bounded_copy();
+            let mut event = HookEvent::clone(&firing.event);
             event.data.insert("tool_result".to_owned(), output);
-            firing = firing.with_event(Arc::new(event).into());
+            firing = firing.with_event(Arc::new(event));
         }
         if stops && !firing.is_cancelled() {
             break;

@@ -17,7 +17,7 @@ use crate::hook::Hook;
 use crate::logging::{Level, log};
 use crate::outcome::{HookResult, Outcome};
 use crate::registry::HookRegistry;
-use crate::runner::{Fired, SharedEvent};
+use crate::runner::Fired;
 
 static GLOBAL: OnceLock<HookExecutor> = OnceLock::new();
 
@@ -205,7 +205,7 @@ impl HookExecutor {
         event: impl Into<Arc<HookEvent>>,
         options: FireOptions,
     ) -> Result<HookHandle, SubmitError> {
-        let event = SharedEvent::from(event.into());
+        let event = event.into();
         let kind = self.core().vocabulary.kind_of(&event.event_type);
         let hooks = self.hooks_to_run(&event);
         if hooks.is_empty() {
@@ -248,7 +248,7 @@ impl HookExecutor {
         options: FireOptions,
         callback: impl FnMut(HookUpdate<'_>) + Send + 'static,
     ) -> Result<CancelToken, SubmitError> {
-        let event = SharedEvent::from(event.into());
+        let event = event.into();
         let hooks = self.hooks_to_run(&event);
         let (mut answers, results) = Answers::new(hooks.len());
         answers.callback = Some(Callback {

@@ -10,11 +10,12 @@ use super::core::Core;
 use super::delivery::{Answers, Channel};
 use super::error::{SubmitError, reason_of};
 use super::options::{Background, FireOptions};
+use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::outcome::HookResult;
 use crate::pool::{Job, Pool, Refusal, Ticket, on_pool_thread};
 use crate::process::Cancel;
-use crate::runner::{DropReason, Fired, Firing, HookRun, Nesting, SharedEvent, depth};
+use crate::runner::{DropReason, Fired, Firing, HookRun, Nesting, depth};
 
 /// Runs the hooks of an event, and passes on each result.
 pub(super) type Run =
@@ -24,7 +25,7 @@ pub(super) type Run =
 pub(super) struct FireJob {
     run: Run,
     core: Arc<Core>,
-    event: SharedEvent,
+    event: Arc<HookEvent>,
     hooks: Vec<Arc<Hook>>,
     options: FireOptions,
     answers: Answers,
@@ -47,7 +48,7 @@ pub(super) struct Submitted {
 pub(super) fn submit(
     run: Run,
     core: &Arc<Core>,
-    event: SharedEvent,
+    event: Arc<HookEvent>,
     hooks: Vec<Arc<Hook>>,
     options: FireOptions,
     answers: Answers,
@@ -57,13 +58,17 @@ pub(super) fn submit(
         Background::Start | Background::Skip => &core.pool,
     };
     let priority = options.priority_of(&event, core.vocabulary.can_block(&event.event_type));
-    let given = event.clone();
+    // A value that is too deep stays with the host: a thread could not drop it.
+    let own = match event.too_deep_key() {
+        None => Arc::clone(&event),
+        Some(_) => Arc::new(event.bounded_copy()),
+    };
     let channel = Arc::clone(answers.channel());
     let cancel = Arc::default();
     let job = Box::new(FireJob {
         run,
         core: Arc::clone(core),
-        event,
+        event: own,
         hooks,
         options,
         answers,
@@ -78,7 +83,7 @@ pub(super) fn submit(
             pool: pool.clone(),
             ticket,
         }),
-        Err(refusal) => Err(SubmitError::new(given.to_arc(), refusal)),
+        Err(refusal) => Err(SubmitError::new(event, refusal)),
     }
 }
 
@@ -116,7 +121,7 @@ impl Job for FireJob {
 
     fn run(mut self: Box<Self>) {
         let _nesting = Nesting::resume(self.depth);
-        let mut firing = self.core.firing(Fired::Shared(self.event.clone()));
+        let mut firing = self.core.firing(Fired::Shared(Arc::clone(&self.event)));
         firing.queued = self.submitted.elapsed();
         firing.cancel = Some(self.cancel());
         let job = &mut *self;
@@ -186,7 +191,7 @@ mod tests {
         let job = FireJob {
             run: |_, _, _, _, _| {},
             core: Arc::clone(executor.core()),
-            event: Arc::new(HookEvent::user_interrupt()).into(),
+            event: Arc::new(HookEvent::user_interrupt()),
             hooks: hooks.into(),
             options: FireOptions::default(),
             answers,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::action::{Action, Question, Request, Running};
-use crate::events::{HookEvent, bounded_copy, drop_values};
+use crate::events::{HookEvent, bounded_copy};
 use crate::executor::FireOptions;
 use crate::outcome::{Decision, HookBlockedError, HookResult, Outcome};
 
@@ -132,9 +132,7 @@ impl Request<'_, Permission> {
     /// Sets the arguments of the tool, for hooks that decide by them. Default: hooks do not receive
     /// them.
     pub fn args(mut self, args: impl Into<Value>) -> Self {
-        let args = args.into();
-        self.action.args = Some(bounded_copy(&args));
-        drop_values(vec![args]);
+        self.action.args = Some(bounded_copy(&args.into()));
         self
     }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::action::{Action, Asks, Request, Running, joined, texts};
-use crate::events::{HookEvent, bounded_copy, drop_values};
+use crate::events::{HookEvent, bounded_copy};
 use crate::logging::warn;
 use crate::outcome::{Failures, HookBlockedError, Outcome};
 use crate::printable::printable;
@@ -65,13 +65,6 @@ impl Tool {
             Value::Null
         });
         HookEvent::tool_post_execute(&self.name, bounded_copy(&self.args), result)
-    }
-}
-
-/// The arguments may be nested deeper than a stack allows.
-impl Drop for Tool {
-    fn drop(&mut self) {
-        drop_values(vec![self.args.take()]);
     }
 }
 

@@ -1,11 +1,10 @@
 //! Explains why a pattern or a condition does not match an event, so that users can find out why their hook
 //! does not run.
-//!
-//! Parses the pattern's text again, because the parsed pattern keeps no text for each part.
 
 use std::fmt;
 
-use super::{Alternative, EventPattern, Piece, Segment, split};
+use super::EventPattern;
+use super::alternative::{Alternative, PatternPart};
 use crate::events::HookEvent;
 
 /// Why one alternative of a pattern, or one condition of a hook, does not match an event.
@@ -26,34 +25,6 @@ pub struct Mismatch {
     /// The event's text for this part.
     /// For a value only its beginning, with secrets masked. None if the event has no tool or no such value.
     pub found: Option<String>,
-}
-
-/// A part of a pattern.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum PatternPart {
-    /// The whole name of the event, in a pattern of one part.
-    Event,
-    /// The text before the first colon.
-    Category,
-    /// The text between the first and the second colon.
-    Action,
-    /// The third part.
-    Tool,
-    /// A condition of the hook, which is not part of the pattern.
-    Condition,
-}
-
-impl fmt::Display for PatternPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Event => "event",
-            Self::Category => "category",
-            Self::Action => "action",
-            Self::Tool => "tool",
-            Self::Condition => "condition",
-        })
-    }
 }
 
 impl fmt::Display for Mismatch {
@@ -94,54 +65,17 @@ impl EventPattern {
         if self.matches(event) {
             return Vec::new();
         }
-        let pieces = split(Piece::whole(&self.source), ',');
-        let alternatives = self.alternatives.iter().zip(pieces);
-        alternatives
-            .filter_map(|(alternative, piece)| alternative.mismatch(piece.trim(), event))
-            .collect()
-    }
-}
-
-impl Alternative {
-    fn mismatch(&self, piece: Piece<'_>, event: &HookEvent) -> Option<Mismatch> {
-        let name = &event.event_type;
-        let texts = split(piece, ':');
-        let text = |index: usize| texts.get(index).map_or("", |piece| piece.text);
-        let mismatch = |part, expected: &str, found: Option<&str>| Mismatch {
-            alternative: piece.text.to_owned(),
-            part,
-            expected: expected.to_owned(),
-            found: found.map(str::to_owned),
+        let tool = event.tool_name.as_deref();
+        let differs = |it: &Alternative| {
+            let (part, found) = it.difference(&event.event_type, tool)?;
+            Some(Mismatch {
+                alternative: it.text.as_ref().to_owned(),
+                part: part.place,
+                expected: part.text.as_ref().to_owned(),
+                found: found.map(str::to_owned),
+            })
         };
-        let differs = |segment: &Segment, found: Option<&str>| {
-            !found.is_some_and(|found| segment.matches(found))
-        };
-        match self {
-            Self::Whole(segment) => differs(segment, Some(name.as_str()))
-                .then(|| mismatch(PatternPart::Event, piece.text, Some(name.as_str()))),
-            Self::Parts {
-                category,
-                action,
-                tool,
-            } => {
-                let tool_text = texts
-                    .get(2)
-                    .map_or("", |third| piece.from(third.start).text);
-                let found = event.tool_name.as_deref();
-                if differs(category, Some(name.category())) {
-                    Some(mismatch(
-                        PatternPart::Category,
-                        text(0),
-                        Some(name.category()),
-                    ))
-                } else if differs(action, Some(name.action())) {
-                    Some(mismatch(PatternPart::Action, text(1), Some(name.action())))
-                } else {
-                    let tool = tool.as_ref().filter(|tool| differs(tool, found));
-                    tool.map(|_| mismatch(PatternPart::Tool, tool_text, found))
-                }
-            }
-        }
+        self.alternatives.iter().filter_map(differs).collect()
     }
 }
 
@@ -217,7 +151,7 @@ mod tests {
                 let expected = if pattern.matches(&event) {
                     0
                 } else {
-                    pattern.alternatives().len()
+                    pattern.alternatives.len()
                 };
                 assert_eq!(found.len(), expected, "{text} {kind} {tool:?}");
             }

@@ -1,9 +1,11 @@
-//! Finds parts of a pattern that match nothing that a host fires, and suggests the intended name.
+//! Finds what matches nothing in a pattern, and suggests what was probably meant.
+//!
+//! Knows the events and tools of a host as far as the host has declared them. Each finding is a guess: a host may fire
+//! what it has not declared.
 
-use std::fmt;
-
-use super::{Alternative, EventPattern, MOST_SEARCHED, Segment};
-use crate::events::{EventSpec, EventType, Vocabulary};
+use super::EventPattern;
+use super::alternative::{Alternative, Name, Part, PatternPart};
+use crate::events::{EventSpec, EventType, Vocabulary, meant_by};
 use crate::printable::shortened;
 
 /// A part of a pattern that matches nothing.
@@ -13,6 +15,12 @@ pub(crate) struct Unfired {
     pub(crate) help: Option<&'static str>,
 }
 
+/// The most alternatives, and the most names of tools, that are looked at: a pattern may have very many.
+const MOST_SEARCHED: usize = 16;
+
+/// Tools that most hosts have, as the examples name them.
+const USUAL_TOOLS: [&str; 6] = ["bash", "edit", "glob", "grep", "read", "write"];
+
 impl Unfired {
     fn new(message: String, suggestion: Option<String>) -> Self {
         Self {
@@ -21,239 +29,235 @@ impl Unfired {
             help: None,
         }
     }
+
+    fn with_help(mut self, help: &'static str) -> Self {
+        self.help = Some(help);
+        self
+    }
 }
 
 impl EventPattern {
-    /// Returns the pattern that was probably meant, if this one matches no built-in event. None if no name is
-    /// similar (for example, of a custom event).
-    pub(crate) fn nearest_known(&self) -> Option<String> {
-        let pieces = self.source.split(',').take(MOST_SEARCHED);
-        let mut names = pieces.map(|text| {
-            let mut parts = text.trim().splitn(3, ':');
-            let event: Vec<&str> = parts.by_ref().take(2).collect();
-            (event.join(":"), parts.next())
-        });
-        names.find_map(|(name, tool)| match (meant_by(&name)?, tool) {
-            (meant, Some(tool)) if !meant.ends_with('*') && !name.contains(' ') => {
-                Some(format!("{meant}:{tool}"))
-            }
-            (meant, _) => Some(meant),
-        })
-    }
-
-    /// Returns the parts that match no event or no tool of a host, as far as the host has declared events of its
-    /// own and tools.
+    /// Returns the parts that match no event or no tool of a host.
     pub(crate) fn unfired(&self, vocabulary: &Vocabulary) -> Vec<Unfired> {
-        let alternatives = self.alternatives().iter().take(MOST_SEARCHED);
-        alternatives
-            .flat_map(|alternative| alternative.unfired(vocabulary))
-            .collect()
+        let alternatives = self.alternatives.len().min(MOST_SEARCHED);
+        let alternatives = &self.alternatives[..alternatives];
+        if let Some(whole) = braces(&self.source).or_else(|| tools_after_comma(alternatives)) {
+            return vec![whole];
+        }
+        let found = alternatives.iter().flat_map(|it| it.unfired(vocabulary));
+        let mut found: Vec<_> = found.collect();
+        if vocabulary.tools().is_empty() {
+            found.extend(tool_in_other_case(alternatives));
+        }
+        found
     }
 }
 
-/// Returns the pattern that was probably meant by a name that no built-in event has.
-fn meant_by(name: &str) -> Option<String> {
-    let mut known = EventType::BUILTIN.iter();
-    if known.any(|event| event.category() == name) {
-        return Some(format!("{name}:*"));
+/// Finds a list in braces, as in `tool:pre_execute:{bash,write}`.
+fn braces(pattern: &str) -> Option<Unfired> {
+    let (before, rest) = pattern.split_once('{')?;
+    let (names, after) = rest.split_once('}')?;
+    let names: Vec<_> = names.split([',', '|']).map(str::trim).collect();
+    let meant = shortened(&format!("{before}{}{after}", names.join("|"))).into_owned();
+    let message = "braces have no meaning in a pattern".to_owned();
+    Some(Unfired::new(message, Some(meant)))
+}
+
+/// Finds tools that a comma separates, as in `tool:pre_execute:bash,write`.
+fn tools_after_comma(alternatives: &[Alternative]) -> Option<Unfired> {
+    let mut before: Option<&Alternative> = None;
+    for alternative in alternatives {
+        let text = shortened(&alternative.text);
+        match before {
+            Some(tool) if alternative.is_word() && meant_by(&text).is_none() => {
+                let message =
+                    format!("`{text}` matches no event, since a comma separates whole patterns");
+                let meant = format!("{}|{text}", shortened(&tool.text));
+                return Some(Unfired::new(message, Some(meant)));
+            }
+            _ => before = Some(alternative).filter(|it| it.tool().is_some()),
+        }
     }
-    EventType::nearest(name).map(|event| event.to_string())
+    None
+}
+
+/// Finds a usual tool in another case. Who names both knows that case counts.
+fn tool_in_other_case(alternatives: &[Alternative]) -> Option<Unfired> {
+    let alternatives = alternatives.iter();
+    let of_tools = alternatives.filter(|it| it.event_text().starts_with("tool:"));
+    let names = of_tools
+        .filter_map(Alternative::tool)
+        .flat_map(Part::searched);
+    let names: Vec<&str> = names.map(|name| &*name.text).collect();
+    let usual = |name: &str| {
+        let mut usual = USUAL_TOOLS.into_iter();
+        usual.find(|usual| usual.eq_ignore_ascii_case(name))
+    };
+    let mut pairs = names.iter().filter_map(|name| Some((name, usual(name)?)));
+    let (name, usual) = pairs.find(|(_, usual)| !names.contains(usual))?;
+    let message = format!("`{name}` is another name than `{usual}`, since case counts");
+    Some(Unfired::new(message, Some(usual.to_owned())))
 }
 
 impl Alternative {
     fn unfired(&self, vocabulary: &Vocabulary) -> Vec<Unfired> {
-        if let Some(name) = self.spaced_name() {
-            let message = format!(
-                "`{}` begins or ends with a space, which is part of the name",
-                shortened(name)
-            );
-            let text = self.shown();
-            let parts = text.split(':').map(|part| {
-                let names: Vec<_> = part.split('|').map(str::trim).collect();
-                names.join("|")
-            });
-            let meant = parts.collect::<Vec<_>>().join(":");
-            return vec![Unfired::new(message, Some(meant))];
+        let of_event = self
+            .spaced_name()
+            .or_else(|| self.joined_pattern())
+            .or_else(|| self.misplaced_tool(vocabulary))
+            .or_else(|| self.no_event(vocabulary))
+            .or_else(|| self.no_tool(vocabulary));
+        match (of_event, self.tool()) {
+            (Some(found), _) => vec![found],
+            (None, Some(tool)) => unknown_tools(tool, vocabulary),
+            (None, None) => Vec::new(),
         }
-        let misread = self.joined_pattern();
-        if let Some(unfired) = misread.or_else(|| self.misplaced_tool(vocabulary)) {
-            return vec![unfired];
+    }
+
+    /// Whether it can match no event: every event has a colon in its name.
+    fn is_word(&self) -> bool {
+        !self.text.contains([':', '*', '?', '['])
+    }
+
+    fn spaced_name(&self) -> Option<Unfired> {
+        let mut names = self.parts.iter().flat_map(|part| &part.names);
+        let name = names.find(|name| name.text.trim() != &*name.text)?;
+        let message = format!(
+            "`{}` begins or ends with a space, which is part of the name",
+            shortened(&name.text)
+        );
+        let parts = self.parts.iter().map(|part| {
+            let names: Vec<_> = part.names.iter().map(|name| name.text.trim()).collect();
+            names.join("|")
+        });
+        let meant = parts.collect::<Vec<_>>().join(":");
+        Some(Unfired::new(message, Some(shortened(&meant).into_owned())))
+    }
+
+    /// Finds a second pattern after a `|`, as in `tool:*:bash|tool:*:write`.
+    fn joined_pattern(&self) -> Option<Unfired> {
+        let mut rests = self.text.match_indices('|');
+        let second = rests.find_map(|(at, _)| {
+            let rest = &self.text[at + 1..];
+            let (category, _) = rest.split_once(':')?;
+            let mut known = EventType::BUILTIN.iter();
+            known
+                .any(|event| event.category() == category)
+                .then_some(rest)
+        })?;
+        let second = shortened(second);
+        let message = format!("`|` separates names within one part, so `{second}` is no pattern");
+        Some(Unfired::new(message, None).with_help("separate patterns with a comma"))
+    }
+
+    /// Finds the name of a tool in place of the action, as in `tool:bash`.
+    fn misplaced_tool(&self, vocabulary: &Vocabulary) -> Option<Unfired> {
+        let action = self.text.strip_prefix("tool:")?;
+        let is_event = vocabulary.event(&self.text).is_some();
+        if is_event || action.contains(['*', '?', '[', '|', ':']) || !vocabulary.has_tool(action) {
+            return None;
         }
-        if self.tool().is_none() && !vocabulary.declares_events() {
-            return Vec::new();
+        let message = format!(
+            "`{}` matches no event of this program",
+            shortened(&self.text)
+        );
+        let found = Unfired::new(message, Some(format!("tool:pre_execute:{action}")));
+        Some(found.with_help("a tool is the third part of a pattern"))
+    }
+
+    /// Finds a name that no event has. Where the host has declared no events of its own, the name may be that of such
+    /// an event, except if it is almost that of an event that is known.
+    fn no_event(&self, vocabulary: &Vocabulary) -> Option<Unfired> {
+        if self.matched(vocabulary).next().is_some() {
+            return None;
         }
-        let mut matched = self.matched(vocabulary).peekable();
-        let is_matched = matched.peek().is_some();
-        if !is_matched && vocabulary.declares_events() {
-            return vec![self.no_event(vocabulary)];
-        }
-        let Some(tool) = self.tool() else {
-            return Vec::new();
+        let meant = self.meant(vocabulary);
+        let of_what = match vocabulary.declares_events() {
+            true => "event of this program",
+            false if self.is_word() => "event",
+            false if meant.is_some() => "built-in event",
+            false => return None,
         };
-        if is_matched && !matched.any(EventSpec::may_have_tool) {
-            let message = format!(
-                "`{}` names a tool, but its events have no tool",
-                self.shown()
-            );
-            return vec![Unfired::new(message, Some(self.event_text()))];
+        let message = format!("`{}` matches no {of_what}", shortened(&self.text));
+        let asks_for_form = self.is_word() && meant.is_none();
+        let found = Unfired::new(message, meant);
+        Some(match asks_for_form {
+            true => found.with_help(
+                "names of events have the form `category:action`, as in `tool:pre_execute`",
+            ),
+            false => found,
+        })
+    }
+
+    fn meant(&self, vocabulary: &Vocabulary) -> Option<String> {
+        let name = self.event_text();
+        let mut events = vocabulary.events().iter();
+        if self.is_word()
+            && let Some(meant) = meant_by(name)
+        {
+            return Some(meant);
         }
-        unknown_tools(tool, vocabulary)
+        if events.any(|spec| spec.event_type().category() == name) {
+            return Some(format!("{name}:*"));
+        }
+        let nearest = vocabulary.nearest_event(name)?.event_type();
+        Some(match self.tool() {
+            // A sentence, such as `tool:error or tool:post_execute`, has no tool.
+            Some(tool) if !name.contains(' ') => format!("{nearest}:{}", tool.text),
+            _ => nearest.to_string(),
+        })
+    }
+
+    /// Finds a tool behind an event that has none.
+    fn no_tool(&self, vocabulary: &Vocabulary) -> Option<Unfired> {
+        let mut matched = self.matched(vocabulary).peekable();
+        matched.peek()?;
+        if self.tool().is_none() || matched.any(EventSpec::may_have_tool) {
+            return None;
+        }
+        let message = format!(
+            "`{}` names a tool, but its events have no tool",
+            shortened(&self.text)
+        );
+        Some(Unfired::new(message, Some(self.event_text().to_owned())))
     }
 
     /// The events that it matches. Without globs it is looked up: a file may hold many patterns.
     fn matched<'a>(&'a self, vocabulary: &'a Vocabulary) -> impl Iterator<Item = &'a EventSpec> {
-        let candidates = match self {
-            Self::Whole(Segment::Literal(_))
-            | Self::Parts {
-                category: Segment::Literal(_),
-                action: Segment::Literal(_),
-                ..
-            } => {
-                let named = vocabulary.event(&self.event_text());
-                named.map_or(&[][..], std::slice::from_ref)
-            }
+        let of_event = |part: &&Part| part.place != PatternPart::Tool;
+        let mut names = self.parts.iter().filter(of_event);
+        let is_one = names.all(|part| part.names.len() == 1 && part.names[0].is_literal());
+        let candidates = match vocabulary.event(self.event_text()) {
+            Some(event) if is_one => std::slice::from_ref(event),
+            None if is_one => &[],
             _ => vocabulary.events(),
         };
         let is_matched = |spec: &&EventSpec| self.matches_type(spec.event_type());
         candidates.iter().filter(is_matched)
     }
+}
 
-    fn segments(&self) -> impl Iterator<Item = &Segment> {
-        let segments = match self {
-            Self::Whole(name) => [Some(name), None, None],
-            Self::Parts {
-                category,
-                action,
-                tool,
-            } => [Some(category), Some(action), tool.as_ref()],
-        };
-        segments.into_iter().flatten()
-    }
-
-    fn spaced_name(&self) -> Option<&str> {
-        let mut names = self.segments().flat_map(Segment::names).map(Segment::text);
-        names.find(|name| name.trim() != *name)
-    }
-
-    /// Finds a second pattern after a `|`, as in `tool:*:bash|tool:*:write`.
-    fn joined_pattern(&self) -> Option<Unfired> {
-        let text = match self.tool() {
-            Some(tool) => format!("{}:{tool}", self.event_text()),
-            None => self.event_text(),
-        };
-        let mut rests = text.match_indices('|').map(|(at, _)| &text[at + 1..]);
-        let begins_pattern = |rest: &&str| {
-            let category = rest.split_once(':').map(|(category, _)| category);
-            let mut known = EventType::BUILTIN.iter();
-            known.any(|event| category == Some(event.category()))
-        };
-        let second = shortened(rests.find(begins_pattern)?);
-        let message = format!("`|` separates names within one part, so `{second}` is no pattern");
-        let mut unfired = Unfired::new(message, None);
-        unfired.help = Some("separate patterns with a comma");
-        Some(unfired)
-    }
-
-    /// Finds the name of a tool in place of the action, as in `tool:bash`.
-    fn misplaced_tool(&self, vocabulary: &Vocabulary) -> Option<Unfired> {
-        let Self::Parts {
-            category,
-            action: Segment::Literal(action),
-            tool: None,
-        } = self
-        else {
-            return None;
-        };
-        let is_tool = category.text() == "tool" && vocabulary.has_tool(action);
-        if !is_tool || vocabulary.event(&self.event_text()).is_some() {
-            return None;
-        }
-        let message = format!("`{}` matches no event of this program", self.shown());
-        let mut unfired = Unfired::new(message, Some(format!("tool:pre_execute:{action}")));
-        unfired.help = Some("a tool is the third part of a pattern");
-        Some(unfired)
-    }
-
-    fn no_event(&self, vocabulary: &Vocabulary) -> Unfired {
-        let message = format!("`{}` matches no event of this program", self.shown());
-        let text = self.event_text();
-        let mut events = vocabulary.events().iter();
-        if events.any(|spec| spec.event_type().category() == text) {
-            return Unfired::new(message, Some(format!("{text}:*")));
-        }
-        let nearest = vocabulary.nearest_event(&text);
-        let suggestion = nearest.map(|spec| match self.tool() {
-            Some(tool) => format!("{}:{tool}", spec.event_type()),
-            None => spec.event_type().to_string(),
-        });
-        Unfired::new(message, suggestion)
-    }
-
-    /// The text without the tool.
-    fn event_text(&self) -> String {
-        match self {
-            Self::Whole(name) => name.to_string(),
-            Self::Parts {
-                category, action, ..
-            } => format!("{category}:{action}"),
-        }
-    }
-
-    fn shown(&self) -> String {
-        match self.tool() {
-            Some(tool) => shortened(&format!("{}:{tool}", self.event_text())).into_owned(),
-            None => shortened(&self.event_text()).into_owned(),
-        }
+impl Part {
+    fn searched(&self) -> impl Iterator<Item = &Name> {
+        self.names.iter().take(MOST_SEARCHED)
     }
 }
 
-fn unknown_tools(tool: &Segment, vocabulary: &Vocabulary) -> Vec<Unfired> {
+fn unknown_tools(tool: &Part, vocabulary: &Vocabulary) -> Vec<Unfired> {
     if vocabulary.tools().is_empty() {
         return Vec::new();
     }
-    let names = tool.names().iter().take(MOST_SEARCHED);
-    let unknown = names.filter(|name| match name {
-        Segment::Literal(name) => !vocabulary.has_tool(name),
-        _ => !vocabulary.may_have_tool_like(|tool| name.matches(tool)),
+    let unknown = tool.searched().filter(|name| match name.is_literal() {
+        true => !vocabulary.has_tool(&name.text),
+        false => !vocabulary.may_have_tool_like(|tool| name.matches(tool)),
     });
     unknown
         .map(|name| {
-            let text = name.text();
-            let message = format!("`{}` is not a tool of this program", shortened(text));
-            Unfired::new(message, vocabulary.nearest_tool(text).map(str::to_owned))
+            let message = format!("`{}` is not a tool of this program", shortened(&name.text));
+            let nearest = vocabulary.nearest_tool(&name.text);
+            Unfired::new(message, nearest.map(str::to_owned))
         })
         .collect()
-}
-
-impl Segment {
-    fn names(&self) -> &[Self] {
-        match self {
-            Self::OneOf(names) => names,
-            one => std::slice::from_ref(one),
-        }
-    }
-
-    /// The text of one name; empty for a list of names.
-    fn text(&self) -> &str {
-        match self {
-            Self::Any => "*",
-            Self::Literal(text) => text,
-            Self::Glob(glob) => glob.as_str(),
-            Self::OneOf(_) => "",
-        }
-    }
-}
-
-impl fmt::Display for Segment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, name) in self.names().iter().enumerate() {
-            if index > 0 {
-                f.write_str("|")?;
-            }
-            f.write_str(name.text())?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -357,7 +361,7 @@ mod tests {
         for pattern in [
             "levle:loaded",
             "tool:bash",
-            "tool:*:Bash",
+            "tool:*:Bash, tool:*:bash",
             "game:saved:x, *:*:x",
         ] {
             assert!(
@@ -376,7 +380,10 @@ mod tests {
         assert!(found("game:saved, game:saved:bash", &tools).is_empty());
         assert_eq!(found("game:saved:Bash", &tools).len(), 1);
         let events = vocabulary(&["game:saved"], &[]);
-        assert!(found("tool:*:Bash", &events).is_empty());
+        assert_eq!(
+            found("tool:*:Bash", &events),
+            ["`Bash` is another name than `bash`, since case counts: bash"]
+        );
     }
 
     #[test]

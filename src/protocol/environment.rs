@@ -27,8 +27,8 @@ impl HookEvent {
     ///
     /// Every key of [`data`](HookEvent::data) is a variable: its name in capitals after the prefix
     /// (`FORGE_` and `OPENCODE_`). Strings are passed unchanged, and all other values as JSON.
-    /// `tool_args` and `tool_result` are always JSON, in which values nested deeper than 128 levels
-    /// are `null`. docs/protocol.md has the complete rule.
+    /// `tool_args` and `tool_result` are always JSON. A value that is nested deeper than 128 levels is `null`.
+    /// docs/protocol.md has the complete rule.
     #[must_use]
     pub fn to_env(&self) -> BTreeMap<String, String> {
         self.to_env_for(&AppProfile::default())

@@ -6,7 +6,6 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::event::SharedEvent;
 use super::observer::HookRun;
 use crate::events::HookEvent;
 use crate::hook::{Failure, Hook, Shared};
@@ -16,7 +15,7 @@ use crate::protocol::too_deep;
 /// An event, either borrowed from a caller that waits or shared.
 pub(crate) enum Fired<'a> {
     Lent(&'a HookEvent),
-    Shared(SharedEvent),
+    Shared(Arc<HookEvent>),
 }
 
 impl Deref for Fired<'_> {
@@ -32,10 +31,10 @@ impl Deref for Fired<'_> {
 
 impl Fired<'_> {
     /// Returns a shared event, for a background hook.
-    pub(crate) fn to_shared(&self) -> SharedEvent {
+    pub(crate) fn to_shared(&self) -> Arc<HookEvent> {
         match self {
-            Self::Lent(event) => Arc::new(event.bounded_copy()).into(),
-            Self::Shared(event) => event.clone(),
+            Self::Lent(event) => Arc::new(event.bounded_copy()),
+            Self::Shared(event) => Arc::clone(event),
         }
     }
 }
@@ -69,7 +68,7 @@ impl<'a> Firing<'a> {
     }
 
     /// Replaces the event for the remaining hooks.
-    pub(crate) fn with_event(self, event: SharedEvent) -> Self {
+    pub(crate) fn with_event(self, event: Arc<HookEvent>) -> Self {
         Self {
             too_deep: too_deep(&event),
             event: Fired::Shared(event),

@@ -6,7 +6,6 @@
 
 mod direct;
 mod ending;
-mod event;
 mod firing;
 mod nesting;
 mod observer;
@@ -18,7 +17,6 @@ mod resident;
 mod resident;
 mod run;
 
-pub(crate) use event::SharedEvent;
 pub(crate) use firing::{Fired, Firing};
 pub(crate) use nesting::{Nesting, depth};
 pub(crate) use observer::Observers;

@@ -5,9 +5,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use forge_hooks::{
-    FailureKind, FailurePolicy, FireOptions, HookEvent, HookResult, HookUpdate, Lifecycle, Trace,
-};
+use forge_hooks::{FailureKind, FireOptions, HookEvent, HookResult, HookUpdate, Trace};
 use serde_json::Value;
 
 use crate::support::{Notes, World, alone, eventually, hook};
@@ -80,7 +78,13 @@ fn all_too_large(results: &[HookResult]) {
     }
 }
 
-/// The host's own event: to drop it would recurse, which is the host's concern.
+/// The host's own event: to drop it would recurse, as with any value, so the host keeps it.
+fn kept(event: HookEvent) -> Arc<HookEvent> {
+    let event = Arc::new(event);
+    std::mem::forget(Arc::clone(&event));
+    event
+}
+
 fn lent(event: HookEvent, run: impl FnOnce(&HookEvent)) {
     run(&event);
     std::mem::forget(event);
@@ -104,7 +108,7 @@ fn deep_data_fails_a_submitted_event() {
     let test = "deep_data::deep_data_fails_a_submitted_event";
     for_each_event(test, |world, event, levels| {
         for options in [ALL, ALL.parallel()] {
-            let handle = world.executor.submit(event(levels), options).unwrap();
+            let handle = world.executor.submit(kept(event(levels)), options).unwrap();
             all_too_large(handle.wait().results());
         }
         let (sender, results) = crossbeam_channel::unbounded();
@@ -113,11 +117,19 @@ fn deep_data_fails_a_submitted_event() {
                 sender.send(outcome).unwrap();
             }
         };
-        let token = world.executor.submit_with(event(levels), ALL, callback);
+        let token = world
+            .executor
+            .submit_with(kept(event(levels)), ALL, callback);
         all_too_large(results.recv().unwrap().results());
         drop(token);
         world.registry().clear();
-        assert!(world.submit(event(levels)).wait().results().is_empty());
+        assert!(
+            world
+                .submit(kept(event(levels)))
+                .wait()
+                .results()
+                .is_empty()
+        );
     });
 }
 
@@ -137,7 +149,7 @@ fn deep_data_fails_background_hooks() {
             });
             assert!(
                 world
-                    .submit(cannot_block(levels))
+                    .submit(kept(cannot_block(levels)))
                     .wait()
                     .results()
                     .is_empty()
@@ -152,53 +164,26 @@ fn deep_data_fails_background_hooks() {
 fn deep_data_is_refused_and_cancelled() {
     let test = "deep_data::deep_data_is_refused_and_cancelled";
     for_each_event(test, |world, event, levels| {
-        let handle = world.executor.submit(event(levels), ALL).unwrap();
+        let handle = world.executor.submit(kept(event(levels)), ALL).unwrap();
         handle.cancel();
         assert_eq!(handle.wait().results().len(), 2);
         let _ = world.executor.shutdown(std::time::Duration::from_secs(10));
-        let refused = world.executor.submit(event(levels), ALL).unwrap_err();
+        let refused = world.executor.submit(kept(event(levels)), ALL).unwrap_err();
         std::mem::forget(refused.into_event());
     });
 }
 
 #[test]
-fn deep_arguments_fail_in_a_lifecycle() {
-    if !alone("deep_data::deep_arguments_fail_in_a_lifecycle") {
-        return;
-    }
-    with_a_usual_stack(|| {
-        for levels in DEEP {
-            let world = World::new();
-            let tolerant = hook("*", "exit 0").with_on_failure(FailurePolicy::Continue);
-            world.registry().register(tolerant);
-            let lifecycle = Lifecycle::new(world.executor.clone()).without_waiting();
-            let call = lifecycle.tool("bash", nested(levels)).apply_updates();
-            let run = call.run(|_| Ok::<_, String>(1)).unwrap();
-            let failure = run.before.results()[0].failure;
-            assert_eq!(failure, Some(FailureKind::EventTooLarge));
-            std::mem::forget(run.args);
-            world.hook("*", "exit 0");
-            let call = lifecycle.tool("bash", nested(levels));
-            let blocked = call.run(|_| Ok::<_, String>(1)).err().unwrap();
-            let failure = blocked.result.failure;
-            assert_eq!(failure, Some(FailureKind::EventTooLarge));
-        }
-    });
-}
-
-#[test]
-fn deep_data_is_written_down_to_the_limit() {
-    if !alone("deep_data::deep_data_is_written_down_to_the_limit") {
+fn deep_data_is_written_as_null() {
+    if !alone("deep_data::deep_data_is_written_as_null") {
         return;
     }
     with_a_usual_stack(|| {
         for levels in DEEP {
             lent(can_block(levels), |event| {
                 let json = event.to_json();
-                assert_eq!(json.matches(['[', '{']).count(), 128 + 2);
-                assert!(json.contains("null") && !json.contains("innermost"));
-                let args = &event.to_env()["FORGE_TOOL_ARGS"];
-                assert_eq!(args.matches(['[', '{']).count(), 128);
+                assert!(json.contains("\"tool_args\":null"), "{json}");
+                assert_eq!(event.to_env()["FORGE_TOOL_ARGS"], "null");
                 assert!(!format!("{event:?}").is_empty());
             });
         }

@@ -72,7 +72,7 @@ fn every_mistake_has_its_place() {
         ),
         (
             r#"{"event": "tool", "command": "x"}"#,
-            "warning: FILE:3:15: hooks[0].event: `tool` matches no built-in event, did you mean `tool:*`?",
+            "warning: FILE:3:15: hooks[0].event: `tool` matches no event, did you mean `tool:*`?",
         ),
         (
             r#"{"event": "tool:pre_execute:bash | write", "command": "x"}"#,

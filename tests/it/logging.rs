@@ -156,11 +156,11 @@ fn a_typo_in_a_pattern_is_a_warning() {
         reported("`tool:pre_exec`"),
         [(
             Level::Warn,
-            "hook pattern `tool:pre_exec` matches no built-in event, did you mean `tool:pre_execute`?"
+            "hook pattern: `tool:pre_exec` matches no built-in event, did you mean `tool:pre_execute`?"
                 .to_owned()
         )]
     );
-    assert_eq!(reported("zoo:log_test_fed")[0].0, Level::Debug);
+    assert!(reported("zoo:log_test_fed").is_empty());
 }
 
 #[test]

@@ -122,7 +122,7 @@ impl World {
     }
 
     /// With the default options.
-    pub(crate) fn submit(&self, event: HookEvent) -> HookHandle {
+    pub(crate) fn submit(&self, event: impl Into<Arc<HookEvent>>) -> HookHandle {
         self.executor.submit(event, FireOptions::default()).unwrap()
     }
 

@@ -1,0 +1,121 @@
+//! An alternative of a pattern, and why it does not match an event.
+
+use std::fmt;
+
+use glob::Pattern;
+
+use crate::events::EventType;
+
+/// An alternative: parts that must all match.
+#[derive(Clone)]
+pub(super) struct Alternative {
+    pub(super) text: Box<str>,
+    /// The whole name alone; or category and action, and then perhaps the tool.
+    pub(super) parts: Box<[Part]>,
+}
+
+/// A part of an alternative: names of which one must match.
+#[derive(Clone)]
+pub(super) struct Part {
+    pub(super) place: PatternPart,
+    pub(super) text: Box<str>,
+    pub(super) names: Box<[Name]>,
+}
+
+/// A name or a glob.
+#[derive(Clone)]
+pub(super) struct Name {
+    pub(super) text: Box<str>,
+    /// None for a name, and for `*`, which needs no comparison.
+    pub(super) glob: Option<Box<Pattern>>,
+}
+
+/// A part of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PatternPart {
+    /// The whole name of the event, in a pattern of one part.
+    Event,
+    /// The text before the first colon.
+    Category,
+    /// The text between the first and the second colon.
+    Action,
+    /// The third part.
+    Tool,
+    /// A condition of the hook, which is not part of the pattern.
+    Condition,
+}
+
+impl fmt::Display for PatternPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Event => "event",
+            Self::Category => "category",
+            Self::Action => "action",
+            Self::Tool => "tool",
+            Self::Condition => "condition",
+        })
+    }
+}
+
+impl Alternative {
+    /// The first part that does not match, with the event's text for it. Allocates nothing.
+    pub(super) fn difference<'a>(
+        &self,
+        event: &'a EventType,
+        tool: Option<&'a str>,
+    ) -> Option<(&Part, Option<&'a str>)> {
+        let found = |part: &Part| match part.place {
+            PatternPart::Event => Some(event.as_str()),
+            PatternPart::Category => Some(event.category()),
+            PatternPart::Action => Some(event.action()),
+            PatternPart::Tool | PatternPart::Condition => tool,
+        };
+        let mut parts = self.parts.iter().map(|part| (part, found(part)));
+        parts.find(|(part, found)| !found.is_some_and(|text| part.matches(text)))
+    }
+
+    /// Whether it matches events of this type, with some tool or without one.
+    pub(super) fn matches_type(&self, event: &EventType) -> bool {
+        // The tool is the last part.
+        let difference = self.difference(event, None);
+        difference.is_none_or(|(part, _)| part.place == PatternPart::Tool)
+    }
+
+    pub(super) fn matches_known(&self) -> bool {
+        let mut known = EventType::BUILTIN.iter();
+        known.any(|known| self.matches_type(known))
+    }
+
+    /// The tool's part. None: any tool, or none, matches.
+    pub(super) fn tool(&self) -> Option<&Part> {
+        self.parts
+            .last()
+            .filter(|part| part.place == PatternPart::Tool)
+    }
+
+    /// The text without the tool.
+    pub(super) fn event_text(&self) -> &str {
+        let tool = self.tool().map_or(0, |tool| tool.text.len() + ":".len());
+        &self.text[..self.text.len() - tool]
+    }
+}
+
+impl Part {
+    pub(super) fn matches(&self, text: &str) -> bool {
+        self.names.iter().any(|name| name.matches(text))
+    }
+}
+
+impl Name {
+    pub(super) fn matches(&self, text: &str) -> bool {
+        match &self.glob {
+            Some(glob) => glob.matches(text),
+            None => *self.text == *text || *self.text == *"*",
+        }
+    }
+
+    pub(super) fn is_literal(&self) -> bool {
+        self.glob.is_none() && *self.text != *"*"
+    }
+}
