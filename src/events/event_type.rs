@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::table::{self, Known};
+use super::table::{KNOWN, Known};
 
 /// The longest name, in bytes, that is compared with others to find a typo.
 const LONGEST_NAME: usize = 64;
@@ -16,7 +16,7 @@ const LONGEST_NAME: usize = 64;
 /// Creates the enum of built-in events from their rows.
 macro_rules! builtin {
     ($(#[$on_enum:meta])* $type:ident {
-        $($(#[$on:meta])* $variant:ident = $known:ident,)+
+        $($(#[$on:meta])* $variant:ident,)+
     }) => {
         $(#[$on_enum])*
         pub enum $type {
@@ -32,11 +32,20 @@ macro_rules! builtin {
 
             /// What this crate knows of the event; None for an event of the host's own.
             pub(super) fn known(&self) -> Option<&'static Known> {
+                /// The place in the table.
+                enum Row {
+                    $($variant),+
+                }
                 match self {
-                    $(Self::$variant => Some(&table::$known),)+
-                    Self::Custom(custom) => table::OF_AGENTS.iter().find(|it| it.name == custom.as_str()),
+                    $(Self::$variant => Some(&KNOWN[Row::$variant as usize]),)+
+                    Self::Custom(custom) => of_agents().find(|it| it.name == custom.as_str()),
                 }
             }
+        }
+
+        /// The events of agents that this crate knows.
+        pub(super) fn of_agents() -> impl Iterator<Item = &'static Known> {
+            KNOWN.iter().skip($type::BUILTIN.len())
         }
     };
 }
@@ -59,37 +68,37 @@ builtin! {
     #[non_exhaustive]
     EventType {
         /// `tool:pre_execute`: before a tool runs. Can be blocked.
-        ToolPreExecute = TOOL_PRE_EXECUTE,
+        ToolPreExecute,
         /// `tool:post_execute`: after a tool has run.
-        ToolPostExecute = TOOL_POST_EXECUTE,
+        ToolPostExecute,
         /// `tool:error`: a tool failed.
-        ToolError = TOOL_ERROR,
+        ToolError,
         /// `llm:pre_request`: before a request to a model. Can be blocked.
-        LlmPreRequest = LLM_PRE_REQUEST,
+        LlmPreRequest,
         /// `llm:post_response`: after a model's response.
-        LlmPostResponse = LLM_POST_RESPONSE,
+        LlmPostResponse,
         /// `llm:stream_start`: a response begins to stream.
-        LlmStreamStart = LLM_STREAM_START,
+        LlmStreamStart,
         /// `llm:stream_end`: a streamed response has ended.
-        LlmStreamEnd = LLM_STREAM_END,
+        LlmStreamEnd,
         /// `session:start`: a session begins.
-        SessionStart = SESSION_START,
+        SessionStart,
         /// `session:end`: a session ends.
-        SessionEnd = SESSION_END,
+        SessionEnd,
         /// `session:message`: a message is added to a session.
-        SessionMessage = SESSION_MESSAGE,
+        SessionMessage,
         /// `permission:check`: a permission is checked. Can be blocked.
-        PermissionCheck = PERMISSION_CHECK,
+        PermissionCheck,
         /// `permission:prompt`: the user is asked for a permission. Can be blocked.
-        PermissionPrompt = PERMISSION_PROMPT,
+        PermissionPrompt,
         /// `permission:granted`: a permission was granted.
-        PermissionGranted = PERMISSION_GRANTED,
+        PermissionGranted,
         /// `permission:denied`: a permission was denied.
-        PermissionDenied = PERMISSION_DENIED,
+        PermissionDenied,
         /// `user:prompt_submit`: the user submits input. Can be blocked.
-        UserPromptSubmit = USER_PROMPT_SUBMIT,
+        UserPromptSubmit,
         /// `user:interrupt`: the user interrupts, as with Ctrl-C.
-        UserInterrupt = USER_INTERRUPT,
+        UserInterrupt,
     }
 }
 
@@ -300,6 +309,15 @@ mod tests {
                 format!("{}:{}", event.category(), event.action()),
                 event.to_string()
             );
+        }
+    }
+
+    #[test]
+    fn each_event_has_its_row() {
+        for event in EventType::BUILTIN {
+            let words = event.as_str().split([':', '_']);
+            let capitalized = words.map(|word| word[..1].to_uppercase() + &word[1..]);
+            assert_eq!(format!("{event:?}"), capitalized.collect::<String>());
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::event_type::{CustomEventType, EventType};
-use super::table::OF_AGENTS;
+use super::event_type::{CustomEventType, EventType, of_agents};
+use super::table::KNOWN;
 
 /// An event that a host fires, described for the authors of hooks.
 ///
@@ -94,21 +94,12 @@ impl EventSpec {
 
 /// The events that this crate knows: the sixteen built-in ones, then those of agents.
 pub(super) fn known() -> impl Iterator<Item = EventSpec> {
-    let of_agents = OF_AGENTS
-        .iter()
-        .map(|known| CustomEventType::known(known.name));
+    let of_agents = of_agents().map(|known| CustomEventType::known(known.name));
     let of_agents = of_agents.map(EventType::Custom);
-    EventType::BUILTIN
-        .into_iter()
-        .chain(of_agents)
-        .map(|event_type| {
-            let (about, data) = event_type
-                .known()
-                .map_or(("", &[][..]), |it| (it.about, it.data));
-            let mut spec = EventSpec::new(event_type).description(about);
-            for (key, about) in data {
-                spec = spec.data(*key, *about);
-            }
-            spec
-        })
+    let types = EventType::BUILTIN.into_iter().chain(of_agents);
+    types.zip(&KNOWN).map(|(event_type, known)| {
+        let spec = EventSpec::new(event_type).description(known.about);
+        let data = known.data.iter();
+        data.fold(spec, |spec, (key, about)| spec.data(*key, *about))
+    })
 }

@@ -1,5 +1,7 @@
 //! The events that this crate knows: a row for each, from which its name, its data, its description and whether hooks can
 //! block it follow.
+//!
+//! Knows nothing of what a host declares.
 
 type Key = (&'static str, &'static str);
 
@@ -37,115 +39,112 @@ const LAST_MESSAGE: Key = (
 );
 const MESSAGE: Key = ("message", "the message");
 
-/// An event that has happened already.
-const fn after(name: &'static str, about: &'static str, data: &'static [Key]) -> Known {
-    Known {
-        name,
-        can_block: false,
-        has_tool: false,
-        about,
-        data,
+impl Known {
+    /// An event that has happened already.
+    const fn after(name: &'static str, about: &'static str, data: &'static [Key]) -> Self {
+        Self {
+            name,
+            can_block: false,
+            has_tool: false,
+            about,
+            data,
+        }
+    }
+
+    /// An event before something happens: hooks can block it.
+    const fn before(name: &'static str, about: &'static str, data: &'static [Key]) -> Self {
+        Self {
+            can_block: true,
+            ..Self::after(name, about, data)
+        }
+    }
+
+    const fn of_tool(self) -> Self {
+        Self {
+            has_tool: true,
+            ..self
+        }
     }
 }
 
-/// An event before something happens: hooks can block it.
-const fn before(name: &'static str, about: &'static str, data: &'static [Key]) -> Known {
-    Known {
-        can_block: true,
-        ..after(name, about, data)
-    }
-}
-
-const fn of_tool(known: Known) -> Known {
-    Known {
-        has_tool: true,
-        ..known
-    }
-}
-
-pub(super) static TOOL_PRE_EXECUTE: Known =
-    of_tool(before("tool:pre_execute", "Before a tool runs", &[ARGS]));
-pub(super) static TOOL_POST_EXECUTE: Known = of_tool(after(
-    "tool:post_execute",
-    "After a tool has run",
-    &[ARGS, RESULT],
-));
-pub(super) static TOOL_ERROR: Known =
-    of_tool(after("tool:error", "A tool has failed", &[ARGS, ERROR]));
-pub(super) static LLM_PRE_REQUEST: Known = before(
-    "llm:pre_request",
-    "Before a request to a model",
-    &[MODEL, MESSAGES],
-);
-pub(super) static LLM_POST_RESPONSE: Known = after(
-    "llm:post_response",
-    "After a model's response",
-    &[MODEL, TOKENS],
-);
-pub(super) static LLM_STREAM_START: Known =
-    after("llm:stream_start", "A response begins to stream", &[MODEL]);
-pub(super) static LLM_STREAM_END: Known = after(
-    "llm:stream_end",
-    "A streamed response has ended",
-    &[MODEL, TOKENS],
-);
-pub(super) static SESSION_START: Known = after("session:start", "A session begins", &[]);
-pub(super) static SESSION_END: Known = after("session:end", "A session ends", &[]);
-pub(super) static SESSION_MESSAGE: Known = after(
-    "session:message",
-    "A message is added to a session",
-    &[ROLE, CONTENT],
-);
-pub(super) static PERMISSION_CHECK: Known = of_tool(before(
-    "permission:check",
-    "A permission is checked",
-    &[LEVEL, RULE],
-));
-pub(super) static PERMISSION_PROMPT: Known = of_tool(before(
-    "permission:prompt",
-    "The user is asked for a permission",
-    &[LEVEL, RULE],
-));
-pub(super) static PERMISSION_GRANTED: Known = of_tool(after(
-    "permission:granted",
-    "A permission was granted",
-    &[LEVEL, RULE],
-));
-pub(super) static PERMISSION_DENIED: Known = of_tool(after(
-    "permission:denied",
-    "A permission was denied",
-    &[LEVEL, RULE],
-));
-pub(super) static USER_PROMPT_SUBMIT: Known =
-    before("user:prompt_submit", "The user submits input", &[CONTENT]);
-pub(super) static USER_INTERRUPT: Known =
-    after("user:interrupt", "The user interrupts, as with Ctrl-C", &[]);
-
-/// Events of agents that hooks of other tools use and the specification lacks. They are custom events.
-pub(super) static OF_AGENTS: [Known; 7] = [
-    before(
+/// The sixteen built-in events, in the order of [`EventType::BUILTIN`](super::EventType::BUILTIN), then those of agents that
+/// hooks of other tools use and the specification lacks. The latter are custom events.
+pub(super) static KNOWN: [Known; 23] = [
+    Known::before("tool:pre_execute", "Before a tool runs", &[ARGS]).of_tool(),
+    Known::after("tool:post_execute", "After a tool has run", &[ARGS, RESULT]).of_tool(),
+    Known::after("tool:error", "A tool has failed", &[ARGS, ERROR]).of_tool(),
+    Known::before(
+        "llm:pre_request",
+        "Before a request to a model",
+        &[MODEL, MESSAGES],
+    ),
+    Known::after(
+        "llm:post_response",
+        "After a model's response",
+        &[MODEL, TOKENS],
+    ),
+    Known::after("llm:stream_start", "A response begins to stream", &[MODEL]),
+    Known::after(
+        "llm:stream_end",
+        "A streamed response has ended",
+        &[MODEL, TOKENS],
+    ),
+    Known::after("session:start", "A session begins", &[]),
+    Known::after("session:end", "A session ends", &[]),
+    Known::after(
+        "session:message",
+        "A message is added to a session",
+        &[ROLE, CONTENT],
+    ),
+    Known::before(
+        "permission:check",
+        "A permission is checked",
+        &[LEVEL, RULE],
+    )
+    .of_tool(),
+    Known::before(
+        "permission:prompt",
+        "The user is asked for a permission",
+        &[LEVEL, RULE],
+    )
+    .of_tool(),
+    Known::after(
+        "permission:granted",
+        "A permission was granted",
+        &[LEVEL, RULE],
+    )
+    .of_tool(),
+    Known::after(
+        "permission:denied",
+        "A permission was denied",
+        &[LEVEL, RULE],
+    )
+    .of_tool(),
+    Known::before("user:prompt_submit", "The user submits input", &[CONTENT]),
+    Known::after("user:interrupt", "The user interrupts, as with Ctrl-C", &[]),
+    Known::before(
         STOP,
         "An agent is about to end its turn",
         &[STOP_ACTIVE, LAST_MESSAGE],
     ),
-    after(SUBAGENT_START, "A subagent has started", &[AGENT_TYPE]),
-    before(
+    Known::after(SUBAGENT_START, "A subagent has started", &[AGENT_TYPE]),
+    Known::before(
         SUBAGENT_STOP,
         "A subagent is about to end",
         &[AGENT_TYPE, STOP_ACTIVE, LAST_MESSAGE],
     ),
-    before(
+    Known::before(
         PRE_COMPACT,
         "Before the conversation is shortened",
         &[TRIGGER],
     ),
-    after(
+    Known::after(
         POST_COMPACT,
         "After the conversation was shortened",
         &[TRIGGER],
     ),
-    after(NOTIFICATION, "The user is shown a message", &[MESSAGE]),
-    after(
+    Known::after(NOTIFICATION, "The user is shown a message", &[MESSAGE]),
+    Known::after(
         LLM_ERROR,
         "A request to a model has failed",
         &[MODEL, ERROR],
