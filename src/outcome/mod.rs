@@ -120,15 +120,11 @@ impl Outcome {
             .reduce(Decision::stricter)
     }
 
-    /// The feedback for the model after a tool has run, in the order of the hooks, separated by
+    /// The feedback for the model after a tool has run, in the order of the hooks, without duplicates, separated by
     /// newlines. Only hooks written for other tools give it.
     #[must_use]
     pub fn feedback(&self) -> Option<String> {
-        let words: Vec<&str> = self
-            .outputs()
-            .filter_map(|output| output.feedback.as_deref())
-            .collect();
-        (!words.is_empty()).then(|| words.join("\n"))
+        joined([self], |it| it.feedback.as_deref())
     }
 
     /// Whether a hook asks the host to stop its whole turn, not only this operation. This is
@@ -145,23 +141,16 @@ impl Outcome {
         stops.find_map(|output| output.stop_reason.as_deref().or(output.reason.as_deref()))
     }
 
-    /// The messages of hooks for the user, in order.
+    /// The messages of hooks for the user, in order, without duplicates.
     #[must_use]
     pub fn system_messages(&self) -> Vec<&str> {
-        let messages = self.outputs();
-        messages
-            .filter_map(|output| output.system_message.as_deref())
-            .collect()
+        texts([self], |it| it.system_message.as_deref())
     }
 
-    /// The context of hooks for the model, in order, separated by newlines.
+    /// The context of hooks for the model, in order, without duplicates, separated by newlines.
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
-        let contexts: Vec<&str> = self
-            .outputs()
-            .filter_map(|output| output.additional_context.as_deref())
-            .collect();
-        (!contexts.is_empty()).then(|| contexts.join("\n"))
+        joined([self], |it| it.additional_context.as_deref())
     }
 
     /// The values with which hooks replace values of the tool's input. The answers of all
@@ -301,6 +290,12 @@ impl Outcome {
         }
     }
 
+    /// Returns it as that of an event that cannot be blocked.
+    pub(crate) fn without_block(mut self) -> Self {
+        self.kind.can_block = false;
+        self
+    }
+
     /// The results, in the order of the hooks.
     #[must_use]
     pub fn results(&self) -> &[HookResult] {
@@ -325,6 +320,38 @@ impl Outcome {
     pub fn can_block(&self) -> bool {
         self.kind.can_block
     }
+}
+
+/// Returns this text of all answers, without duplicates: two hooks may give the same, and so may one that has run twice.
+pub(crate) fn texts<'a>(
+    outcomes: impl IntoIterator<Item = &'a Outcome>,
+    text: impl Fn(&'a HookOutput) -> Option<&'a str>,
+) -> Vec<&'a str> {
+    without_duplicates(
+        outcomes
+            .into_iter()
+            .flat_map(Outcome::outputs)
+            .filter_map(text),
+    )
+}
+
+/// Returns the same, separated by newlines; none if there is none.
+pub(crate) fn joined<'a>(
+    outcomes: impl IntoIterator<Item = &'a Outcome>,
+    text: impl Fn(&'a HookOutput) -> Option<&'a str>,
+) -> Option<String> {
+    let texts = texts(outcomes, text);
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+pub(crate) fn without_duplicates<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut all = Vec::new();
+    for text in texts {
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    }
+    all
 }
 
 impl<'a> IntoIterator for &'a Outcome {
