@@ -108,10 +108,10 @@ impl Outcome {
 
     /// The strictest decision of the hooks; none if no hook has decided. Unlike
     /// [`allowed`](Outcome::allowed), this distinguishes a hook that allows from a hook that does
-    /// not decide.
+    /// not decide, and one that denies from one that [only stops](HookOutput::only_stops) the turn.
     #[must_use]
     pub fn decision(&self) -> Option<Decision> {
-        if !self.allowed() {
+        if self.blocked().is_some_and(|result| !result.only_stops()) {
             return Some(Decision::Block);
         }
         let counted = self.results.iter().filter(|result| result.answer_counts());
