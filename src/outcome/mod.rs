@@ -114,8 +114,7 @@ impl Outcome {
         if self.blocked().is_some_and(|result| !result.only_stops()) {
             return Some(Decision::Block);
         }
-        let counted = self.results.iter().filter(|result| result.answer_counts());
-        let said = counted.filter_map(|result| result.output()?.decision);
+        let said = self.counted_outputs().filter_map(|output| output.decision);
         said.filter(|decision| *decision != Decision::Block)
             .reduce(Decision::stricter)
     }
@@ -220,11 +219,8 @@ impl Outcome {
             return None;
         }
         let withheld = self.results.iter().find_map(HookResult::withheld_output);
-        if withheld.is_some() {
-            return withheld;
-        }
         let mut last_first = self.results.iter().rev();
-        last_first.find_map(|result| result.replaced_output().cloned())
+        withheld.or_else(|| last_first.find_map(HookResult::replaced_output).cloned())
     }
 
     fn outputs(&self) -> impl Iterator<Item = &HookOutput> {
@@ -284,10 +280,8 @@ impl Outcome {
     /// # Errors
     /// If the operation is blocked, with the result that blocks it.
     pub fn into_result(self) -> Result<Self, HookBlockedError> {
-        match self.blocked().cloned() {
-            Some(result) => Err(HookBlockedError::of(self, result)),
-            None => Ok(self),
-        }
+        self.check()?;
+        Ok(self)
     }
 
     /// Returns it as that of an event that cannot be blocked.
@@ -360,15 +354,6 @@ impl<'a> IntoIterator for &'a Outcome {
 
     fn into_iter(self) -> Self::IntoIter {
         self.results.iter()
-    }
-}
-
-impl IntoIterator for Outcome {
-    type Item = HookResult;
-    type IntoIter = std::vec::IntoIter<HookResult>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.results.into_iter()
     }
 }
 
