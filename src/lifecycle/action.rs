@@ -71,7 +71,7 @@ impl<'a, A: Action> Request<'a, A> {
     /// announced, and ends it with `finish`. An event that cannot be blocked is always allowed.
     ///
     /// # Errors
-    /// If a hook blocks the action, or the user declines when asked. Then the host does nothing, and
+    /// If a hook blocks the action or stops the turn, or the user declines when asked. Then the host does nothing, and
     /// [gives its model the reason](super#when-a-hook-blocks). If the user has declined, the
     /// [decision](crate::HookResult::decision) of the result in the error is `Ask`.
     pub fn begin(mut self) -> Result<Running<A>, HookBlockedError> {
@@ -224,7 +224,7 @@ impl Open {
         let mut event = HookEvent::new(event_type);
         event.tool_name.clone_from(&self.tool);
         for (key, value) in &self.data {
-            if name == self.row.before || self.row.kept.contains(&key.as_str()) {
+            if name == self.row.before || self.row.left_out != Some(key) {
                 event.data.insert(key.clone(), bounded_copy(value));
             }
         }

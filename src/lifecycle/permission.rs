@@ -29,12 +29,11 @@ use crate::outcome::{Decision, HookBlockedError, HookResult, Outcome};
 /// ```
 #[derive(Debug)]
 pub struct Permission {
+    /// Before `begin` that of the host's rules, then the one that counts.
     verdict: Decision,
     hooks_may_grant: bool,
     /// The event about which the user must be asked.
     asked: Option<HookEvent>,
-    /// The decision if the user need not be asked.
-    is_granted: bool,
 }
 
 impl Action for Permission {
@@ -42,17 +41,16 @@ impl Action for Permission {
 
     fn begun(running: &mut Running<Self>) -> Result<(), HookBlockedError> {
         let permission = &mut running.action;
-        match permission.verdict_with(&running.before) {
-            Decision::Allow => permission.is_granted = true,
-            Decision::Block => {}
-            Decision::Ask => {
-                let options = FireOptions::default().handles_ask();
-                let (event, prompt) = running.open.fire("permission:prompt", options);
-                prompt.check()?;
-                permission.is_granted = permission.hook_grants(&prompt);
-                permission.asked = (!permission.is_granted).then_some(event);
-                running.again = Some(prompt);
+        permission.verdict = permission.verdict_with(&running.before);
+        if permission.verdict == Decision::Ask {
+            let options = FireOptions::default().handles_ask();
+            let (event, prompt) = running.open.fire("permission:prompt", options);
+            prompt.check()?;
+            match permission.hook_grants(&prompt) {
+                true => permission.verdict = Decision::Allow,
+                false => permission.asked = Some(event),
             }
+            running.again = Some(prompt);
         }
         Ok(())
     }
@@ -64,7 +62,6 @@ impl Permission {
             verdict: Decision::Ask,
             hooks_may_grant: false,
             asked: None,
-            is_granted: false,
         }
     }
 
@@ -153,14 +150,14 @@ impl Running<Permission> {
     /// Fires `permission:granted` or `permission:denied`. `answer` is the user's answer to the
     /// [question](Running::question); without a question it does not count.
     pub fn finish(mut self, answer: bool) -> PermissionRun {
-        let granted = match self.action.asked {
-            Some(_) => answer,
-            None => self.action.is_granted,
+        let granted = match self.action.verdict {
+            Decision::Allow => true,
+            Decision::Ask => answer,
+            Decision::Block => false,
         };
-        let result = if granted {
-            Ok(Value::Null)
-        } else {
-            Err("denied")
+        let result = match granted {
+            true => Ok(Value::Null),
+            false => Err("denied"),
         };
         PermissionRun {
             granted,

@@ -10,8 +10,8 @@ pub(super) struct Row {
     pub(super) after: End,
     /// The event of its failure, also of one that is dropped, and the key of the reason.
     pub(super) failed: Option<End>,
-    /// The keys of the announced data that the later events have too.
-    pub(super) kept: &'static [&'static str],
+    /// The key of the announced data that the later events lack.
+    pub(super) left_out: Option<&'static str>,
     pub(super) rewrites: Rewrites,
 }
 
@@ -32,7 +32,7 @@ const NONE: Row = Row {
     before: "",
     after: ("", None),
     failed: None,
-    kept: &[],
+    left_out: None,
     rewrites: Rewrites::Nothing,
 };
 
@@ -40,28 +40,26 @@ pub(super) static TOOL: Row = Row {
     before: "tool:pre_execute",
     after: ("tool:post_execute", Some("tool_result")),
     failed: Some(("tool:error", Some("error"))),
-    kept: &["tool_args"],
     rewrites: Rewrites::Members("tool_args"),
+    ..NONE
 };
 pub(super) static MODEL: Row = Row {
     before: "llm:pre_request",
     after: ("llm:post_response", Some("llm_tokens")),
     failed: Some(("llm:error", Some("error"))),
-    kept: &["llm_model"],
+    left_out: Some("message_count"),
     ..NONE
 };
 pub(super) static STREAM: Row = Row {
     before: "llm:stream_start",
     after: ("llm:stream_end", None),
     failed: Some(("llm:stream_end", None)),
-    kept: &["llm_model", "llm_tokens"],
     ..NONE
 };
 pub(super) static PERMISSION: Row = Row {
     before: "permission:check",
     after: ("permission:granted", None),
     failed: Some(("permission:denied", None)),
-    kept: &["perm_level", "perm_rule", "tool_args"],
     ..NONE
 };
 pub(super) static SESSION: Row = Row {
@@ -73,19 +71,18 @@ pub(super) static SESSION: Row = Row {
 pub(super) static TURN: Row = Row {
     before: "user:prompt_submit",
     after: ("agent:stop", None),
+    left_out: Some("content"),
     rewrites: Rewrites::Text("content"),
     ..NONE
 };
 pub(super) static SUBAGENT: Row = Row {
     before: "agent:subagent_start",
     after: ("agent:subagent_stop", None),
-    kept: &["agent_type"],
     ..NONE
 };
 pub(super) static COMPACTION: Row = Row {
     before: "context:pre_compact",
     after: ("context:post_compact", None),
-    kept: &["trigger"],
     ..NONE
 };
 

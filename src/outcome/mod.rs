@@ -58,7 +58,7 @@ impl Outcome {
         self.blocked().is_none()
     }
 
-    /// The first result that blocks; none if no result does. A result that denies has priority over one that
+    /// The first result that blocks or stops the turn; none if no result does. A result that denies has priority over one that
     /// asks. For `agent:stop`, none if a hook stops the turn: the agent then stops.
     #[must_use]
     pub fn blocked(&self) -> Option<&HookResult> {
