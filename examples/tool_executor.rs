@@ -13,16 +13,20 @@ use serde_json::{Value, json};
 
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/plugin");
 
-/// What the model asks for, one after the other.
-fn model() -> Vec<(&'static str, Value)> {
-    vec![
+/// A call of a tool: its name and its arguments.
+type Call = (&'static str, Value);
+
+/// What the model asks for, and the number of tokens that it took.
+fn model(_prompt: &str) -> Result<(Vec<Call>, u64), Box<dyn Error>> {
+    let calls = vec![
         ("write", json!({"path": "notes.txt", "text": "buy milk"})),
         ("read", json!({"path": "draft-notes.txt"})),
         ("write", json!({"path": ".env", "text": "KEY=1"})),
         ("remove", json!({"path": "draft-notes.txt"})),
         ("read", json!({"path": "missing.txt"})),
         ("read", json!({"path": "/etc/passwd"})),
-    ]
+    ];
+    Ok((calls, 120))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -37,7 +41,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let session = hooks.lifecycle().session("sess_1").begin()?;
     eprint!("{}", session.failures());
-    for (tool, args) in model() {
+    let mut turn = session.prompt("tidy up my notes").begin()?;
+    // A real agent gives what its tools return to the model, until the model asks for none.
+    let calls = session.lifecycle().llm("a list", 1);
+    for (tool, args) in calls.run(|_| model(turn.prompt()))?? {
         println!("> {tool} {args}");
         // Hooks run before and after the tool; if one blocks, the tool is not called.
         let call = session.lifecycle().tool(tool, args).apply_updates();
@@ -45,13 +52,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         let stops_turn = match call.run(|args| use_tool(tool, args, directory.path())) {
             Ok(run) => show(&run),
             Err(blocked) => {
-                println!("  {blocked}");
+                println!("  {blocked}"); // for the model too, as an error
                 blocked.stops_turn()
             }
         };
         if stops_turn {
-            break;
+            return Ok(()); // the session ends when it is dropped
         }
+    }
+    let stop = turn.finish("Your notes are tidy.");
+    if let Some(reason) = stop.reason() {
+        println!("a real agent goes on: {reason}");
     }
     session.finish();
     Ok(())

@@ -49,7 +49,12 @@ fn read(tool: &Tool, event: &Event, ended: (i32, &str, &str)) -> String {
         parts.push(format!("{decision}{}", reason.unwrap_or_default()));
     }
     if output.stops_turn {
-        parts.push(format!("stop: {}", output.stop_reason.unwrap_or_default()));
+        let how = if output.only_stops {
+            "stop"
+        } else {
+            "stop and deny"
+        };
+        parts.push(format!("{how}: {}", output.stop_reason.unwrap_or_default()));
     }
     let texts = [
         ("context", output.additional_context),
@@ -186,7 +191,7 @@ fn claude_reads_json_on_every_exit_code() {
             (
                 "Stop",
                 (0, r#"{"continue": false, "stopReason": "enough"}"#, ""),
-                "stop: enough",
+                "stop and deny: enough",
             ),
             (
                 "PostToolUse",
@@ -479,6 +484,20 @@ fn gemini_reads_json_and_text() {
                 "BeforeModel",
                 (0, r#"{"continue": false, "stopReason": "enough"}"#, ""),
                 "stop: enough",
+            ),
+            (
+                "BeforeAgent",
+                (0, r#"{"continue": false, "reason": "enough"}"#, ""),
+                "stop: enough",
+            ),
+            (
+                "BeforeTool",
+                (
+                    0,
+                    r#"{"continue": false, "decision": "deny", "reason": "no"}"#,
+                    "",
+                ),
+                "block: no; stop: no",
             ),
             ("BeforeTool", (0, "[1]", ""), ""),
         ],

@@ -89,6 +89,7 @@ pub(super) const TOOL: Tool = Tool {
     )),
     shell: ToolShell::Bash,
     runs_once: true,
+    stop_denies: true,
     read,
 };
 

@@ -68,6 +68,7 @@ pub(super) const TOOL: Tool = Tool {
     env_file: None,
     shell: ToolShell::Login,
     runs_once: false,
+    stop_denies: false,
     read,
 };
 

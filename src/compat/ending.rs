@@ -29,6 +29,7 @@ pub(super) fn read(
     ended: &HookEnd<'_>,
 ) -> Conclusion {
     let mut conclusion = (tool.read)(event, ended);
+    conclusion.output.only_stops = conclusion.output.stops_turn && !tool.stop_denies;
     if strictness == Strictness::CannotBlock {
         return conclusion;
     }

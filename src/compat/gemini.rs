@@ -71,6 +71,7 @@ pub(super) const TOOL: Tool = Tool {
     env_file: None,
     shell: ToolShell::Bash,
     runs_once: true,
+    stop_denies: false,
     read,
 };
 
@@ -197,6 +198,9 @@ fn answer(event: &Event, object: Members<'_>) -> HookOutput {
     if event.effect != Effect::Nothing {
         output.stops_turn = object.get("continue") == Some(&Value::Bool(false));
         output.stop_reason = text("stopReason");
+        if output.stops_turn {
+            output.stop_reason = output.stop_reason.or_else(|| text("reason"));
+        }
         match object.text("decision").unwrap_or_default() {
             Some("allow" | "approve") => output.decision = Some(Decision::Allow),
             Some("ask") => {

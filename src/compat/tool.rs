@@ -45,6 +45,8 @@ pub struct Tool {
     pub(super) shell: ToolShell,
     /// Whether identical handlers run once.
     pub(super) runs_once: bool,
+    /// Whether a hook that stops the turn denies the operation too.
+    pub(super) stop_denies: bool,
     /// Reads how a hook ended.
     pub(super) read: fn(event: &Event, ended: &HookEnd<'_>) -> Conclusion,
 }

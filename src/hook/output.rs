@@ -50,6 +50,9 @@ pub struct HookOutput {
     pub reason: Option<String>,
     /// Whether the host should stop its whole turn, not only this operation.
     pub stops_turn: bool,
+    /// Whether stopping the turn is no denial: the operation is not done, but nobody has decided against it. Default:
+    /// false; so it is for hooks of some other tools.
+    pub only_stops: bool,
     /// The reason for stopping the turn, for the user.
     pub stop_reason: Option<String>,
     /// A message for the user.
@@ -68,13 +71,11 @@ pub struct HookOutput {
 }
 
 impl HookOutput {
-    /// Returns the decision. A hook that stops the turn blocks the operation too.
+    /// Returns the decision. A hook that stops the turn blocks the operation too, unless it only stops.
     pub(crate) fn verdict(&self) -> Decision {
-        let decision = self.decision.unwrap_or(Decision::Allow);
-        if self.stops_turn {
-            Decision::Block
-        } else {
-            decision
+        match self.decision.unwrap_or(Decision::Allow) {
+            _ if self.stops_turn && !self.only_stops => Decision::Block,
+            decision => decision,
         }
     }
 

@@ -1,67 +1,68 @@
-//! The one shape of all actions: `begin` fires the event before, `finish` the event after.
+//! The one mechanism of all actions: `begin` fires the event before, `finish` the event after.
 //!
-//! Does not know what differs between actions: an [`Action`] says so.
+//! Does not know what differs between actions: the [table](super::table) says so.
 
 use std::fmt;
 
+use serde_json::{Map, Value};
+
 use super::Lifecycle;
-use crate::events::HookEvent;
+use super::question::{Ask, Question, agreed};
+use super::table::{Rewrites, Row};
+use crate::events::{EventType, HookEvent, bounded_copy};
 use crate::executor::FireOptions;
 use crate::logging::warn;
-use crate::outcome::{Failures, HookBlockedError, HookOutput, HookResult, Outcome};
+use crate::outcome::{Failures, HookBlockedError, Outcome, joined};
 
-/// What differs between the actions of a host. Not exported, so that only this crate has some.
+/// A kind of action. Not exported, so that only this crate has some.
 pub trait Action: Sized {
-    /// The event before it.
-    fn event(&self) -> HookEvent;
+    /// Whether it is a decision: hooks that ask do not block it, and a block is its failure.
+    const DECIDES: bool = false;
 
-    /// Returns the action as hooks have changed it, if they have.
-    fn changed(&self, _outcome: &Outcome) -> Option<Self> {
-        None
-    }
-
-    /// The event that ends an action that the host drops without `finish`.
-    fn dropped(&self) -> Option<HookEvent> {
-        None
-    }
-
-    /// Fires the event before it.
-    fn begin(request: Request<'_, Self>) -> Result<Running<Self>, HookBlockedError> {
-        request.begin_usual()
+    /// Called when hooks have allowed it.
+    fn begun(_running: &mut Running<Self>) -> Result<(), HookBlockedError> {
+        Ok(())
     }
 }
-
-/// An action about which the user may be asked.
-pub trait Asks: Action {}
-
-/// Asks the host's user; true allows the action.
-type Ask<'a> = Box<dyn FnOnce(&Question<'_>) -> bool + Send + 'a>;
 
 /// An action that is about to begin. It borrows nothing of the [`Lifecycle`], so a host can move it to a
 /// thread that may wait.
 #[must_use = "nothing is fired before `begin` or `run`"]
 pub struct Request<'a, A> {
-    pub(super) lifecycle: Lifecycle,
+    pub(super) open: Open,
     pub(super) action: A,
+    pub(super) applies_updates: bool,
     ask: Option<Ask<'a>>,
 }
 
 impl<'a, A: Action> Request<'a, A> {
-    pub(super) fn new(lifecycle: &Lifecycle, action: A) -> Self {
+    pub(super) fn new<const N: usize>(
+        lifecycle: &Lifecycle,
+        row: &'static Row,
+        data: [(&str, Value); N],
+        action: A,
+    ) -> Self {
         Self {
-            lifecycle: lifecycle.clone(),
+            open: Open {
+                lifecycle: lifecycle.clone(),
+                row,
+                tool: None,
+                data: data
+                    .map(|(key, value)| (key.to_owned(), value))
+                    .into_iter()
+                    .collect(),
+                is_running: false,
+            },
             action,
+            applies_updates: true,
             ask: None,
         }
     }
 
     /// Sets the function that asks the user when a hook answers `ask`; true allows the action. Default: such a
     /// hook blocks it. The function is called once, after all changes, if no hook blocks; also if a hook has
-    /// asked only about the action before it was changed.
-    pub fn on_ask(mut self, ask: impl FnOnce(&Question<'_>) -> bool + Send + 'a) -> Self
-    where
-        A: Asks,
-    {
+    /// asked only about the action before it was changed. For a permission, `run` or `question` asks instead.
+    pub fn on_ask(mut self, ask: impl FnOnce(&Question<'_>) -> bool + Send + 'a) -> Self {
         self.ask = Some(Box::new(ask));
         self
     }
@@ -70,60 +71,93 @@ impl<'a, A: Action> Request<'a, A> {
     /// announced, and ends it with `finish`. An event that cannot be blocked is always allowed.
     ///
     /// # Errors
-    /// If a hook blocks the action, or the user declines when asked. Then the host does nothing, and
+    /// If a hook blocks the action or stops the turn, or the user declines when asked. Then the host does nothing, and
     /// [gives its model the reason](super#when-a-hook-blocks). If the user has declined, the
-    /// [decision](HookResult::decision) of the result in the error is `Ask`.
-    pub fn begin(self) -> Result<Running<A>, HookBlockedError> {
-        A::begin(self)
+    /// [decision](crate::HookResult::decision) of the result in the error is `Ask`.
+    pub fn begin(mut self) -> Result<Running<A>, HookBlockedError> {
+        let event = self.open.event(self.open.row.before);
+        if !event.event_type.can_block() {
+            return Ok(self.announce(event));
+        }
+        self.open.is_running = A::DECIDES;
+        let (before, again) = self.ask_hooks()?;
+        let mut running = self.running(before, again);
+        A::begun(&mut running)?;
+        Ok(running)
     }
 
-    fn begin_usual(mut self) -> Result<Running<A>, HookBlockedError> {
-        let event = self.lifecycle.of_session(self.action.event());
-        if !event.event_type.can_block() {
-            return Ok(Running::announced(self.lifecycle, self.action));
-        }
-        let ask = self.ask.take();
-        let options = match ask {
-            Some(_) => FireOptions::default().handles_ask(),
-            None => FireOptions::default(),
+    /// Fires the event before an action that cannot be blocked.
+    pub(super) fn announce(self, event: HookEvent) -> Running<A> {
+        let event_type = event.event_type.clone();
+        let before = self.open.lifecycle.fire_after(event);
+        let before = before.unwrap_or_else(|| Outcome::new(event_type, Vec::new()));
+        self.running(before, None)
+    }
+
+    fn ask_hooks(&mut self) -> Result<(Outcome, Option<Outcome>), HookBlockedError> {
+        let ask = self.ask.take().filter(|_| !A::DECIDES);
+        let options = match ask.is_some() || A::DECIDES {
+            true => FireOptions::default().handles_ask(),
+            false => FireOptions::default(),
         };
-        let executor = self.lifecycle.executor().clone();
-        let before = executor.execute(&event, options).into_result()?;
-        let Some(changed) = self.action.changed(&before) else {
-            let before = ask_user_if_needed(&event, before, None, ask)?;
-            return Ok(self.running(before, None));
+        let name = self.open.row.before;
+        let (event, before) = self.open.fire(name, options);
+        let before = before.into_result()?;
+        let Some((key, value)) = self.changed(&before) else {
+            return Ok((agreed(&event, before, None, ask)?, None));
         };
-        self.action = changed;
-        let event = self.lifecycle.of_session(self.action.event());
-        let again = executor.execute(&event, options.without_background());
-        if self.action.changed(&again).is_some() {
-            let name = &event.event_type;
+        self.open.data.insert(key.to_owned(), value);
+        let (event, again) = self.open.fire(name, options.without_background());
+        if self.changed(&again).is_some() {
             warn!("a hook changed an already changed `{name}`: the second change is ignored");
         }
         // A hook that asks only once and has asked before the change means this action too.
-        let again = ask_user_if_needed(&event, again, Some(&before), ask)?;
-        Ok(self.running(before, Some(again)))
+        let again = agreed(&event, again, Some(&before), ask)?;
+        Ok((before, Some(again)))
     }
 
-    pub(super) fn running(self, before: Outcome, again: Option<Outcome>) -> Running<A> {
+    /// Returns what hooks rewrite, with its key.
+    fn changed(&self, outcome: &Outcome) -> Option<(&'static str, Value)> {
+        if !self.applies_updates {
+            return None;
+        }
+        let (key, new, expected) = match self.open.row.rewrites {
+            Rewrites::Nothing => return None,
+            Rewrites::Members(key) => {
+                let input = self.open.data.get(key).and_then(Value::as_object);
+                let new = match input {
+                    Some(input) => Ok(Value::Object(outcome.changed_input(input)?)),
+                    None => Err(outcome.updated_input()?),
+                };
+                (key, new.ok(), "an object")
+            }
+            Rewrites::Text(key) => {
+                let new = outcome.updated_input()?.remove(key)?;
+                (key, Some(new).filter(Value::is_string), "a text")
+            }
+        };
+        let Some(new) = new else {
+            let name = self.open.row.before;
+            warn!("the changes of hooks to `{name}` are ignored: `{key}` is not {expected}");
+            return None;
+        };
+        (self.open.data.get(key) != Some(&new)).then_some((key, new))
+    }
+
+    fn running(mut self, before: Outcome, again: Option<Outcome>) -> Running<A> {
+        self.open.is_running = true;
         Running {
             before,
             again,
-            open: Open {
-                lifecycle: self.lifecycle,
-                action: self.action,
-                has_ended: false,
-            },
+            open: self.open,
+            action: self.action,
         }
     }
 }
 
-/// Hides what the action is about, which may contain secrets.
-impl<A: Action> fmt::Debug for Request<'_, A> {
+impl<A> fmt::Debug for Request<'_, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Request")
-            .field(&self.action.event().event_type)
-            .finish()
+        f.debug_tuple("Request").field(&self.open).finish()
     }
 }
 
@@ -131,31 +165,19 @@ impl<A: Action> fmt::Debug for Request<'_, A> {
 /// store it, move it to another thread, or hold it across an `.await`.
 ///
 /// `finish` ends it. If it is dropped before, by an error, a panic or a cancelled future, then the event for
-/// that is fired, if there is one: `tool:error`, `llm:stream_end`, `session:end`, `permission:denied`. Dropping
-/// it takes as long as the hooks of this event, except
+/// that is fired, if there is one: `tool:error`, `llm:error`, `llm:stream_end`, `session:end`,
+/// `permission:denied`. Dropping it takes as long as the hooks of this event, except
 /// [`without_waiting`](super::Lifecycle::without_waiting).
 #[must_use = "an action that is dropped at once has ended without a result"]
-pub struct Running<A: Action> {
+#[derive(Debug)]
+pub struct Running<A> {
     pub(super) before: Outcome,
     pub(super) again: Option<Outcome>,
-    pub(super) open: Open<A>,
+    pub(super) open: Open,
+    pub(super) action: A,
 }
 
-impl<A: Action> Running<A> {
-    /// Begins an action whose event cannot be blocked.
-    pub(super) fn announced(lifecycle: Lifecycle, action: A) -> Self {
-        let event = action.event();
-        let event_type = event.event_type.clone();
-        let before = lifecycle.fire_after(event);
-        let before = before.unwrap_or_else(|| Outcome::new(event_type, Vec::new()));
-        let request = Request {
-            lifecycle,
-            action,
-            ask: None,
-        };
-        request.running(before, None)
-    }
-
+impl<A> Running<A> {
     /// The outcome of the event before the action; empty if it was not waited for.
     pub fn before(&self) -> &Outcome {
         &self.before
@@ -170,9 +192,7 @@ impl<A: Action> Running<A> {
     /// The context of hooks for the model so far, without duplicates, separated by newlines.
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
-        joined(&texts(self.outcomes(), |output| {
-            output.additional_context.as_deref()
-        }))
+        joined(self.outcomes(), |it| it.additional_context.as_deref())
     }
 
     /// The hooks that have failed so far and did not block, for the user; see [`Outcome::failures`].
@@ -186,121 +206,62 @@ impl<A: Action> Running<A> {
     }
 }
 
-/// Hides what the action is about, which may contain secrets.
-impl<A: Action> fmt::Debug for Running<A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Running")
-            .field("before", &self.before)
-            .field("again", &self.again)
-            .finish_non_exhaustive()
-    }
-}
-
-/// The part of a running action that fires its end. Apart, so that the outcomes can be moved out.
-pub(super) struct Open<A: Action> {
+/// The events of one action: their common data, and whether the end is still to be fired.
+pub(super) struct Open {
     pub(super) lifecycle: Lifecycle,
-    pub(super) action: A,
-    has_ended: bool,
+    pub(super) row: &'static Row,
+    pub(super) tool: Option<String>,
+    pub(super) data: Map<String, Value>,
+    is_running: bool,
 }
 
-impl<A: Action> Open<A> {
-    /// Fires the event that ends the action.
-    pub(super) fn end(&mut self, event: HookEvent) -> Option<Outcome> {
-        self.has_ended = true;
+impl Open {
+    /// Creates an event of this action.
+    pub(super) fn event(&self, name: &str) -> HookEvent {
+        // A test checks that each name of the table is valid.
+        let event_type = EventType::of_name(name).unwrap_or(EventType::ToolError);
+        let mut event = HookEvent::new(event_type);
+        event.tool_name.clone_from(&self.tool);
+        for (key, value) in &self.data {
+            if name == self.row.before || self.row.left_out != Some(key) {
+                event.data.insert(key.clone(), bounded_copy(value));
+            }
+        }
+        self.lifecycle.of_session(event)
+    }
+
+    /// Fires an event that can be blocked.
+    pub(super) fn fire(&self, name: &str, options: FireOptions) -> (HookEvent, Outcome) {
+        let event = self.event(name);
+        let outcome = self.lifecycle.executor().execute(&event, options);
+        (event, outcome)
+    }
+
+    /// Fires the event of its end, with its result or the reason of its failure.
+    pub(super) fn end(&mut self, result: Result<Value, &str>) -> Option<Outcome> {
+        self.is_running = false;
+        let ((name, key), value) = match result {
+            Ok(value) => (self.row.after, value),
+            Err(why) => (self.row.failed?, why.into()),
+        };
+        let mut event = self.event(name);
+        event.data.extend(key.map(|key| (key.to_owned(), value)));
         self.lifecycle.fire_after(event)
     }
 }
 
-impl<A: Action> Drop for Open<A> {
+/// Hides the data, which may contain secrets.
+impl fmt::Debug for Open {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.row.before)
+    }
+}
+
+impl Drop for Open {
     fn drop(&mut self) {
-        if self.has_ended {
-            return;
-        }
-        if let Some(event) = self.action.dropped() {
+        if self.is_running {
             // No caller is left to check the outcome.
-            let _ = self.lifecycle.fire_after(event);
+            let _ = self.end(Err("the call was dropped before its end"));
         }
     }
-}
-
-/// A question of a hook to the host's user.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct Question<'a> {
-    /// The event of the action, with the changes that hooks have made.
-    pub event: &'a HookEvent,
-    /// The result of the first hook that asks; none if the host's own rules ask.
-    pub result: Option<&'a HookResult>,
-    outcomes: [Option<&'a Outcome>; 2],
-}
-
-impl<'a> Question<'a> {
-    pub(super) fn new(event: &'a HookEvent, outcomes: [Option<&'a Outcome>; 2]) -> Self {
-        let asked = outcomes.into_iter().flatten();
-        Self {
-            event,
-            result: asked.flat_map(Outcome::questions).next(),
-            outcomes,
-        }
-    }
-
-    /// The reason of the first hook that asks. Others may ask for another reason:
-    /// [`reasons`](Question::reasons).
-    #[must_use]
-    pub fn reason(&self) -> Option<&str> {
-        self.result.and_then(HookResult::reason)
-    }
-
-    /// The reasons of all hooks that ask, without duplicates: the user is asked once, for all of
-    /// them.
-    #[must_use]
-    pub fn reasons(&self) -> Vec<&str> {
-        let outcomes = self.outcomes.into_iter().flatten();
-        let asked = outcomes.flat_map(Outcome::questions);
-        without_duplicates(asked.filter_map(HookResult::reason))
-    }
-}
-
-/// Returns the outcome if no hook blocks, and the user agrees if a hook asks in this or an earlier
-/// outcome.
-fn ask_user_if_needed(
-    event: &HookEvent,
-    outcome: Outcome,
-    earlier: Option<&Outcome>,
-    ask: Option<Ask<'_>>,
-) -> Result<Outcome, HookBlockedError> {
-    let outcome = outcome.into_result()?;
-    let question = Question::new(event, [Some(&outcome), earlier]);
-    let (Some(result), Some(ask)) = (question.result, ask) else {
-        return Ok(outcome);
-    };
-    if ask(&question) {
-        return Ok(outcome);
-    }
-    let result = result.clone();
-    Err(HookBlockedError::of(outcome, result))
-}
-
-/// Returns this text of all answers, without duplicates.
-pub(super) fn texts<'a>(
-    outcomes: impl Iterator<Item = &'a Outcome>,
-    text: impl Fn(&'a HookOutput) -> Option<&'a str>,
-) -> Vec<&'a str> {
-    let results = outcomes.flat_map(|outcome| outcome.results());
-    without_duplicates(results.filter_map(HookResult::output).filter_map(text))
-}
-
-pub(super) fn joined(texts: &[&str]) -> Option<String> {
-    (!texts.is_empty()).then(|| texts.join("\n"))
-}
-
-/// Removes duplicates: a hook that runs twice on an action gives most texts twice.
-fn without_duplicates<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut all = Vec::new();
-    for text in texts {
-        if !all.contains(&text) {
-            all.push(text);
-        }
-    }
-    all
 }

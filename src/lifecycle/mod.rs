@@ -29,12 +29,14 @@
 //! spoken. A blocked prompt is not given to the model at all: the host shows its user the reason.
 
 mod action;
-mod model;
+mod kinds;
 mod permission;
-mod session;
+mod question;
+mod table;
 mod tool;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 use serde_json::Value;
 
@@ -43,10 +45,10 @@ use crate::executor::{FireOptions, HookExecutor};
 use crate::logging::warn;
 use crate::outcome::Outcome;
 
-pub use action::{Question, Request, Running};
-pub use model::{Model, Stream};
+pub use action::{Request, Running};
+pub use kinds::{Compaction, Model, Session, Stream, Turn};
 pub use permission::{Permission, PermissionRun};
-pub use session::{Compaction, Session, Subagent, Turn};
+pub use question::Question;
 pub use tool::{Tool, ToolRun};
 
 /// Fires the events around the actions of a host, in the right order. A host that calls its tools
@@ -85,6 +87,8 @@ pub struct Lifecycle {
     session_id: Option<String>,
     context: Option<Arc<HostContext>>,
     waits: bool,
+    /// How often hooks have blocked the end of a turn in a row.
+    stops: Arc<AtomicU32>,
 }
 
 impl Lifecycle {
@@ -96,6 +100,7 @@ impl Lifecycle {
             session_id: None,
             context: None,
             waits: true,
+            stops: Arc::default(),
         }
     }
 
@@ -132,28 +137,26 @@ impl Lifecycle {
 
     /// Creates a call of a tool, with its arguments.
     pub fn tool<'a>(&self, name: impl Into<String>, args: impl Into<Value>) -> Request<'a, Tool> {
-        let tool = Tool {
-            name: name.into(),
-            args: args.into(),
-            applies_updates: false,
-        };
-        Request::new(self, tool)
+        let mut request = Request::new(self, &table::TOOL, [("tool_args", args.into())], Tool);
+        request.open.tool = Some(name.into());
+        request.applies_updates = false;
+        request
     }
 
     /// Creates a call of a model, with the number of its messages.
     pub fn llm<'a>(&self, model: impl Into<String>, message_count: u64) -> Request<'a, Model> {
-        let model = Model {
-            name: model.into(),
-            message_count,
-        };
-        Request::new(self, model)
+        let data = [
+            ("llm_model", Value::from(model.into())),
+            ("message_count", message_count.into()),
+        ];
+        Request::new(self, &table::MODEL, data, Model)
     }
 
     /// Creates a session. All events of its own [lifecycle](Running::lifecycle) have its id.
     pub fn session(&self, id: impl Into<String>) -> Request<'static, Session> {
-        let session = Session { id: id.into() };
-        let lifecycle = self.clone().session_id(&session.id);
-        Request::new(&lifecycle, session)
+        let mut lifecycle = self.clone().session_id(id);
+        lifecycle.stops = Arc::default();
+        Request::new(&lifecycle, &table::SESSION, [], Session)
     }
 
     /// Creates a request for a permission: for a tool, at a level that the host names, such as
@@ -163,7 +166,10 @@ impl Lifecycle {
         tool: impl Into<String>,
         level: impl Into<String>,
     ) -> Request<'static, Permission> {
-        Request::new(self, Permission::new(tool.into(), level.into()))
+        let data = [("perm_level", Value::from(level.into()))];
+        let mut request = Request::new(self, &table::PERMISSION, data, Permission::new());
+        request.open.tool = Some(tool.into());
+        request
     }
 
     fn of_session(&self, event: HookEvent) -> HookEvent {
@@ -177,15 +183,8 @@ impl Lifecycle {
         }
     }
 
-    /// Fires an event before an action.
-    fn fire_before(&self, event: HookEvent) -> Outcome {
-        let event = self.of_session(event);
-        self.executor.execute(&event, FireOptions::default())
-    }
-
-    /// Fires an event after an action.
+    /// Fires an event of this session that cannot be blocked.
     fn fire_after(&self, event: HookEvent) -> Option<Outcome> {
-        let event = self.of_session(event);
         let options = FireOptions::default().stop_on_failure(false);
         // The model must not get an output before it is redacted.
         if self.waits || self.executor.redacts_output(&event) {

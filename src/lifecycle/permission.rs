@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::action::{Action, Question, Request, Running};
-use crate::events::{HookEvent, bounded_copy};
+use super::action::{Action, Request, Running};
+use super::question::Question;
+use crate::events::HookEvent;
 use crate::executor::FireOptions;
 use crate::outcome::{Decision, HookBlockedError, HookResult, Outcome};
 
@@ -26,71 +27,41 @@ use crate::outcome::{Decision, HookBlockedError, HookResult, Outcome};
 /// assert!(asked.finish(answer).granted);
 /// # Ok::<(), forge_hooks::HookBlockedError>(())
 /// ```
+#[derive(Debug)]
 pub struct Permission {
-    tool: String,
-    level: String,
-    rule: Option<String>,
-    args: Option<Value>,
+    /// Before `begin` that of the host's rules, then the one that counts.
     verdict: Decision,
     hooks_may_grant: bool,
     /// The event about which the user must be asked.
     asked: Option<HookEvent>,
-    /// The decision if the user need not be asked.
-    is_granted: bool,
 }
 
 impl Action for Permission {
-    fn event(&self) -> HookEvent {
-        self.event_of(HookEvent::permission_check)
-    }
+    const DECIDES: bool = true;
 
-    fn dropped(&self) -> Option<HookEvent> {
-        Some(self.event_of(HookEvent::permission_denied))
-    }
-
-    fn begin(request: Request<'_, Self>) -> Result<Running<Self>, HookBlockedError> {
-        let lifecycle = request.lifecycle.clone();
-        // A hook that asks does not block, since the user is asked anyway.
-        let options = FireOptions::default().handles_ask();
-        let fire = |event: HookEvent| {
-            let event = lifecycle.of_session(event);
-            let outcome = lifecycle.executor().execute(&event, options);
-            (event, outcome)
-        };
-        let (_, check) = fire(request.action.event());
-        // From here on, dropping it denies the permission.
-        let mut running = request.running(check, None);
-        running.before.check()?;
-        let permission = &running.open.action;
-        match permission.verdict_with(&running.before) {
-            Decision::Allow => running.open.action.is_granted = true,
-            Decision::Block => {}
-            Decision::Ask => {
-                let (event, prompt) = fire(permission.event_of(HookEvent::permission_prompt));
-                prompt.check()?;
-                if permission.hook_grants(&prompt) {
-                    running.open.action.is_granted = true;
-                } else {
-                    running.open.action.asked = Some(event);
-                }
-                running.again = Some(prompt);
+    fn begun(running: &mut Running<Self>) -> Result<(), HookBlockedError> {
+        let permission = &mut running.action;
+        permission.verdict = permission.verdict_with(&running.before);
+        if permission.verdict == Decision::Ask {
+            let options = FireOptions::default().handles_ask();
+            let (event, prompt) = running.open.fire("permission:prompt", options);
+            prompt.check()?;
+            match permission.hook_grants(&prompt) {
+                true => permission.verdict = Decision::Allow,
+                false => permission.asked = Some(event),
             }
+            running.again = Some(prompt);
         }
-        Ok(running)
+        Ok(())
     }
 }
 
 impl Permission {
-    pub(super) fn new(tool: String, level: String) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            tool,
-            level,
-            rule: None,
-            args: None,
             verdict: Decision::Ask,
             hooks_may_grant: false,
             asked: None,
-            is_granted: false,
         }
     }
 
@@ -100,39 +71,29 @@ impl Permission {
             Decision::Ask if grants => Decision::Allow,
             verdict => verdict,
         };
-        let hooks = match check.asks() {
-            _ if !check.allowed() => Decision::Block,
-            Some(_) => Decision::Ask,
-            None => Decision::Allow,
-        };
-        own.stricter(hooks)
+        match check.asks() {
+            Some(_) => own.stricter(Decision::Ask),
+            None => own,
+        }
     }
 
     fn hook_grants(&self, prompt: &Outcome) -> bool {
         let grants = |result: &HookResult| result.hook.protocol().is_some() && allows(result);
         self.hooks_may_grant && prompt.asks().is_none() && prompt.results().iter().any(grants)
     }
-
-    fn event_of(&self, make: Make) -> HookEvent {
-        let event = make(self.tool.clone(), self.level.clone(), self.rule.as_deref());
-        match &self.args {
-            Some(args) => event.with_data("tool_args", args.clone()),
-            None => event,
-        }
-    }
 }
 
 impl Request<'_, Permission> {
     /// Sets the host's rule that matched the request, for the hooks.
     pub fn rule(mut self, rule: impl Into<String>) -> Self {
-        self.action.rule = Some(rule.into());
+        self.set("perm_rule", rule.into().into());
         self
     }
 
     /// Sets the arguments of the tool, for hooks that decide by them. Default: hooks do not receive
     /// them.
     pub fn args(mut self, args: impl Into<Value>) -> Self {
-        self.action.args = Some(bounded_copy(&args.into()));
+        self.set("tool_args", args.into());
         self
     }
 
@@ -150,6 +111,10 @@ impl Request<'_, Permission> {
     pub fn hooks_may_grant(mut self) -> Self {
         self.action.hooks_may_grant = true;
         self
+    }
+
+    fn set(&mut self, key: &str, value: Value) {
+        self.open.data.insert(key.to_owned(), value);
     }
 
     /// Fires `permission:check`; if the user must be asked, fires `permission:prompt` and asks; then
@@ -174,7 +139,7 @@ impl Running<Permission> {
     /// The question for the user; none if hooks and the host's rules have decided.
     #[must_use]
     pub fn question(&self) -> Option<Question<'_>> {
-        let event = self.open.action.asked.as_ref()?;
+        let event = self.action.asked.as_ref()?;
         Some(Question::new(
             event,
             [Some(&self.before), self.again.as_ref()],
@@ -184,20 +149,18 @@ impl Running<Permission> {
     /// Fires `permission:granted` or `permission:denied`. `answer` is the user's answer to the
     /// [question](Running::question); without a question it does not count.
     pub fn finish(mut self, answer: bool) -> PermissionRun {
-        let permission = &self.open.action;
-        let granted = match permission.asked {
-            Some(_) => answer,
-            None => permission.is_granted,
+        let granted = match self.action.verdict {
+            Decision::Allow => true,
+            Decision::Ask => answer,
+            Decision::Block => false,
         };
-        let make: Make = if granted {
-            HookEvent::permission_granted
-        } else {
-            HookEvent::permission_denied
+        let result = match granted {
+            true => Ok(Value::Null),
+            false => Err("denied"),
         };
-        let event = permission.event_of(make);
         PermissionRun {
             granted,
-            after: self.open.end(event),
+            after: self.open.end(result),
             check: self.before,
             prompt: self.again,
         }
@@ -209,9 +172,6 @@ fn allows(result: &HookResult) -> bool {
     let decision = result.output().and_then(|output| output.decision);
     result.answer_counts() && decision == Some(Decision::Allow)
 }
-
-/// Creates one of the four events of a permission, which all have the same data.
-type Make = fn(String, String, Option<&str>) -> HookEvent;
 
 /// A permission that no hook has blocked.
 #[derive(Debug)]

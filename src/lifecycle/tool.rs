@@ -1,70 +1,26 @@
-//! A call of a tool: the events before it, after it, and on its failure.
+//! A call of a tool, and what the model receives of it.
 
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::action::{Action, Asks, Request, Running, joined, texts};
-use crate::events::{HookEvent, bounded_copy};
+use super::action::{Action, Request, Running};
 use crate::logging::warn;
-use crate::outcome::{Failures, HookBlockedError, Outcome};
+use crate::outcome::{Failures, HookBlockedError, Outcome, joined, texts};
 use crate::printable::printable;
 
-/// A call of a tool, with its arguments; see [`Lifecycle::tool`](super::Lifecycle::tool).
-pub struct Tool {
-    pub(super) name: String,
-    pub(super) args: Value,
-    pub(super) applies_updates: bool,
-}
+/// A call of a tool; see [`Lifecycle::tool`](super::Lifecycle::tool).
+#[derive(Debug)]
+pub struct Tool;
 
 impl Action for Tool {
-    fn event(&self) -> HookEvent {
-        HookEvent::tool_pre_execute(&self.name, bounded_copy(&self.args))
-    }
-
-    fn changed(&self, outcome: &Outcome) -> Option<Self> {
-        if !self.applies_updates {
-            return None;
-        }
-        if let Value::Object(args) = &self.args {
-            let args = outcome.changed_input(args)?;
-            return Some(Self {
-                name: self.name.clone(),
-                args: Value::Object(args),
-                applies_updates: true,
-            });
-        }
-        if outcome.updated_input().is_some() {
-            let name = printable(&self.name);
-            warn!(
-                "the changes of hooks to tool `{name}` are ignored: its arguments are not an object"
-            );
-        }
-        None
-    }
-
-    fn dropped(&self) -> Option<HookEvent> {
-        Some(self.error("the call was dropped before its end"))
-    }
-}
-
-impl Asks for Tool {}
-
-impl Tool {
-    fn error(&self, words: &str) -> HookEvent {
-        HookEvent::tool_error(&self.name, bounded_copy(&self.args), words)
-    }
-
-    fn result(&self, value: &impl Serialize) -> HookEvent {
-        let result = serde_json::to_value(value).unwrap_or_else(|error| {
-            let name = printable(&self.name);
-            warn!("hooks do not receive the result of tool `{name}`: {error}");
-            Value::Null
-        });
-        HookEvent::tool_post_execute(&self.name, bounded_copy(&self.args), result)
+    fn begun(running: &mut Running<Self>) -> Result<(), HookBlockedError> {
+        running.open.lifecycle.stops.store(0, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -76,7 +32,7 @@ impl Request<'_, Tool> {
     /// Default: the tool is called with its original arguments; the changes are in
     /// [`ToolRun::before`]. The same applies to arguments that are not a JSON object.
     pub fn apply_updates(mut self) -> Self {
-        self.action.applies_updates = true;
+        self.applies_updates = true;
         self
     }
 
@@ -116,19 +72,25 @@ impl Running<Tool> {
     /// [applied](Request::apply_updates).
     #[must_use]
     pub fn args(&self) -> &Value {
-        &self.open.action.args
+        self.open.data.get("tool_args").unwrap_or(&Value::Null)
     }
 
     /// Fires `tool:post_execute` with what the tool has returned, or `tool:error` with its error message.
     pub fn finish<T: Serialize, E: fmt::Display>(mut self, result: Result<T, E>) -> ToolRun<T, E> {
-        let event = match &result {
-            Ok(value) => self.open.action.result(value),
-            Err(error) => self.open.action.error(&error.to_string()),
+        let after = match &result {
+            Ok(value) => {
+                let value = serde_json::to_value(value).unwrap_or_else(|error| {
+                    let name = printable(self.open.tool.as_deref().unwrap_or_default());
+                    warn!("hooks do not receive the result of tool `{name}`: {error}");
+                    Value::Null
+                });
+                self.open.end(Ok(value))
+            }
+            Err(error) => self.open.end(Err(&error.to_string())),
         };
-        let after = self.open.end(event);
         ToolRun {
             original: result,
-            args: self.open.action.args.take(),
+            args: self.open.data.remove("tool_args").unwrap_or_default(),
             before: self.before,
             again: self.again,
             after,
@@ -187,23 +149,21 @@ impl<T, E> ToolRun<T, E> {
     /// The messages of hooks for the user, before and after the call, without duplicates.
     #[must_use]
     pub fn system_messages(&self) -> Vec<&str> {
-        texts(self.outcomes(), |output| output.system_message.as_deref())
+        texts(self.outcomes(), |it| it.system_message.as_deref())
     }
 
     /// The context of hooks for the model, before and after the call, without duplicates, separated
     /// by newlines.
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
-        joined(&texts(self.outcomes(), |output| {
-            output.additional_context.as_deref()
-        }))
+        joined(self.outcomes(), |it| it.additional_context.as_deref())
     }
 
     /// The feedback for the model after the tool, without duplicates, separated by newlines; see
     /// [`Outcome::feedback`].
     #[must_use]
     pub fn feedback(&self) -> Option<String> {
-        joined(&texts(self.outcomes(), |output| output.feedback.as_deref()))
+        joined(self.outcomes(), |it| it.feedback.as_deref())
     }
 
     /// The hooks that failed and did not block, before and after the call, for the user; see

@@ -7,11 +7,23 @@ use serde::{Serialize, Serializer};
 
 use super::{HookBlockedError, HookResult, Outcome};
 
+#[derive(Serialize)]
+struct Whole<'a> {
+    allowed: bool,
+    reason: Option<&'a str>,
+    results: &'a [HookResult],
+}
+
 /// Serializes as `forge-hooks fire --json` prints it, without the event, which an outcome does not
 /// contain.
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        write(serializer, self.allowed(), self.reason(), self.results())
+        let whole = Whole {
+            allowed: self.allowed(),
+            reason: self.reason(),
+            results: self.results(),
+        };
+        whole.serialize(serializer)
     }
 }
 
@@ -19,25 +31,14 @@ impl Serialize for Outcome {
 /// result.
 impl Serialize for HookBlockedError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let results = match self.outcome() {
-            Some(outcome) => outcome.results(),
-            None => std::slice::from_ref(&*self.result),
+        let alone = std::slice::from_ref(&*self.result);
+        let whole = Whole {
+            allowed: false,
+            reason: self.result.reason(),
+            results: self.outcome().map_or(alone, Outcome::results),
         };
-        write(serializer, false, self.result.reason(), results)
+        whole.serialize(serializer)
     }
-}
-
-fn write<S: Serializer>(
-    serializer: S,
-    allowed: bool,
-    reason: Option<&str>,
-    results: &[HookResult],
-) -> Result<S::Ok, S::Error> {
-    let mut fields = serializer.serialize_struct("Outcome", 3)?;
-    fields.serialize_field("allowed", &allowed)?;
-    fields.serialize_field("reason", &reason)?;
-    fields.serialize_field("results", results)?;
-    fields.end()
 }
 
 /// Serializes as in `forge-hooks fire --json`, with everything that the hook wrote, which may

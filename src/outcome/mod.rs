@@ -58,7 +58,7 @@ impl Outcome {
         self.blocked().is_none()
     }
 
-    /// The first result that blocks; none if no result does. A result that denies has priority over one that
+    /// The first result that blocks or stops the turn; none if no result does. A result that denies has priority over one that
     /// asks. For `agent:stop`, none if a hook stops the turn: the agent then stops.
     #[must_use]
     pub fn blocked(&self) -> Option<&HookResult> {
@@ -108,27 +108,22 @@ impl Outcome {
 
     /// The strictest decision of the hooks; none if no hook has decided. Unlike
     /// [`allowed`](Outcome::allowed), this distinguishes a hook that allows from a hook that does
-    /// not decide.
+    /// not decide, and one that denies from one that [only stops](HookOutput::only_stops) the turn.
     #[must_use]
     pub fn decision(&self) -> Option<Decision> {
-        if !self.allowed() {
+        if self.blocked().is_some_and(|result| !result.only_stops()) {
             return Some(Decision::Block);
         }
-        let counted = self.results.iter().filter(|result| result.answer_counts());
-        let said = counted.filter_map(|result| result.output()?.decision);
+        let said = self.counted_outputs().filter_map(|output| output.decision);
         said.filter(|decision| *decision != Decision::Block)
             .reduce(Decision::stricter)
     }
 
-    /// The feedback for the model after a tool has run, in the order of the hooks, separated by
+    /// The feedback for the model after a tool has run, in the order of the hooks, without duplicates, separated by
     /// newlines. Only hooks written for other tools give it.
     #[must_use]
     pub fn feedback(&self) -> Option<String> {
-        let words: Vec<&str> = self
-            .outputs()
-            .filter_map(|output| output.feedback.as_deref())
-            .collect();
-        (!words.is_empty()).then(|| words.join("\n"))
+        joined([self], |it| it.feedback.as_deref())
     }
 
     /// Whether a hook asks the host to stop its whole turn, not only this operation. This is
@@ -145,23 +140,16 @@ impl Outcome {
         stops.find_map(|output| output.stop_reason.as_deref().or(output.reason.as_deref()))
     }
 
-    /// The messages of hooks for the user, in order.
+    /// The messages of hooks for the user, in order, without duplicates.
     #[must_use]
     pub fn system_messages(&self) -> Vec<&str> {
-        let messages = self.outputs();
-        messages
-            .filter_map(|output| output.system_message.as_deref())
-            .collect()
+        texts([self], |it| it.system_message.as_deref())
     }
 
-    /// The context of hooks for the model, in order, separated by newlines.
+    /// The context of hooks for the model, in order, without duplicates, separated by newlines.
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
-        let contexts: Vec<&str> = self
-            .outputs()
-            .filter_map(|output| output.additional_context.as_deref())
-            .collect();
-        (!contexts.is_empty()).then(|| contexts.join("\n"))
+        joined([self], |it| it.additional_context.as_deref())
     }
 
     /// The values with which hooks replace values of the tool's input. The answers of all
@@ -231,11 +219,8 @@ impl Outcome {
             return None;
         }
         let withheld = self.results.iter().find_map(HookResult::withheld_output);
-        if withheld.is_some() {
-            return withheld;
-        }
         let mut last_first = self.results.iter().rev();
-        last_first.find_map(|result| result.replaced_output().cloned())
+        withheld.or_else(|| last_first.find_map(HookResult::replaced_output).cloned())
     }
 
     fn outputs(&self) -> impl Iterator<Item = &HookOutput> {
@@ -295,10 +280,14 @@ impl Outcome {
     /// # Errors
     /// If the operation is blocked, with the result that blocks it.
     pub fn into_result(self) -> Result<Self, HookBlockedError> {
-        match self.blocked().cloned() {
-            Some(result) => Err(HookBlockedError::of(self, result)),
-            None => Ok(self),
-        }
+        self.check()?;
+        Ok(self)
+    }
+
+    /// Returns it as that of an event that cannot be blocked.
+    pub(crate) fn without_block(mut self) -> Self {
+        self.kind.can_block = false;
+        self
     }
 
     /// The results, in the order of the hooks.
@@ -327,21 +316,44 @@ impl Outcome {
     }
 }
 
+/// Returns this text of all answers, without duplicates: two hooks may give the same, and so may one that has run twice.
+pub(crate) fn texts<'a>(
+    outcomes: impl IntoIterator<Item = &'a Outcome>,
+    text: impl Fn(&'a HookOutput) -> Option<&'a str>,
+) -> Vec<&'a str> {
+    without_duplicates(
+        outcomes
+            .into_iter()
+            .flat_map(Outcome::outputs)
+            .filter_map(text),
+    )
+}
+
+/// Returns the same, separated by newlines; none if there is none.
+pub(crate) fn joined<'a>(
+    outcomes: impl IntoIterator<Item = &'a Outcome>,
+    text: impl Fn(&'a HookOutput) -> Option<&'a str>,
+) -> Option<String> {
+    let texts = texts(outcomes, text);
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+pub(crate) fn without_duplicates<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut all = Vec::new();
+    for text in texts {
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    }
+    all
+}
+
 impl<'a> IntoIterator for &'a Outcome {
     type Item = &'a HookResult;
     type IntoIter = std::slice::Iter<'a, HookResult>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.results.iter()
-    }
-}
-
-impl IntoIterator for Outcome {
-    type Item = HookResult;
-    type IntoIter = std::vec::IntoIter<HookResult>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.results.into_iter()
     }
 }
 

@@ -217,14 +217,22 @@ impl HookResult {
 
     /// Whether the operation may continue, and the hooks after this one may run. A hook that answers `ask` lets
     /// it continue only if the host asks its user:
-    /// [`FireOptions::handles_ask`](crate::FireOptions::handles_ask).
+    /// [`FireOptions::handles_ask`](crate::FireOptions::handles_ask). One that [stops the turn](HookOutput::stops_turn)
+    /// does not.
     #[must_use]
     pub fn should_continue(&self) -> bool {
         match self.decision() {
+            _ if self.only_stops() => false,
             Decision::Allow => true,
             Decision::Ask => self.ask_handled,
             Decision::Block => false,
         }
+    }
+
+    /// Whether it stops the turn, and does not deny the operation.
+    pub(crate) fn only_stops(&self) -> bool {
+        let output = self.output().filter(|it| it.stops_turn && it.only_stops);
+        output.is_some() && self.failure.is_none() && self.decision() != Decision::Block
     }
 
     /// Whether its answer counts: it has succeeded, or its protocol reads answers on other exit codes too.
@@ -285,7 +293,7 @@ impl HookResult {
     pub fn reason(&self) -> Option<&str> {
         let error = self.error.as_deref();
         match self.failure {
-            None if self.decision() == Decision::Allow => None,
+            None if self.decision() == Decision::Allow && !self.only_stops() => None,
             None | Some(FailureKind::Exit) => self.own_words().or(error),
             Some(_) => error.or_else(|| self.own_words()),
         }

@@ -95,12 +95,15 @@ fn without_nul(value: String) -> String {
     }
 }
 
+/// The names of the variables that the engine has set for a hook, separated by blanks.
+const HOOK_VARIABLES: &str = "FORGE_HOOK_VARIABLES";
+
 /// The names of variables for a host, and the variables that it must not pass on.
 #[derive(Debug)]
 pub(crate) struct Naming {
     names: Names,
     working_dir: Vec<String>,
-    /// The variables of an event that the host itself has inherited, if a hook has started it.
+    /// The variables that were set for the hook that has started the host, if one has.
     above: Vec<String>,
     /// The list for hooks that do not set their own.
     inherit: Option<Inherit>,
@@ -114,7 +117,7 @@ impl Naming {
         let profile = names.profile();
         Self {
             working_dir: prefixed(profile, "WORKING_DIR").collect(),
-            above: names.found_in_environment(),
+            above: set_above(),
             inherit,
             chain: HookChain::inherited(profile),
             disabled_by: disabling_variable(profile),
@@ -150,7 +153,7 @@ impl Naming {
     }
 
     /// Returns the environment of a hook: what it inherits, what its protocol sets, and its own variables, which
-    /// have priority, except over the chain.
+    /// have priority, except over the list of variables and the chain.
     ///
     /// # Errors
     /// If the name of a variable is invalid.
@@ -170,6 +173,8 @@ impl Naming {
             let name = name.to_owned();
             return Err(VariablesError::BadName { name });
         }
+        let set: Vec<&str> = variables.iter().map(|(name, _)| &**name).collect();
+        let set = set.join(" ");
         let mut environment = Environment::new(self.inherited(hook), variables);
         if hook.has_approval() {
             // A `.pyc` beside a script is covered as the script is, and must not appear.
@@ -178,6 +183,7 @@ impl Naming {
         for (name, value) in hook.env() {
             environment.set(name, value);
         }
+        environment.set(HOOK_VARIABLES, set);
         self.chain.extend(hook, &mut environment);
         Ok(environment)
     }
@@ -204,6 +210,16 @@ impl Naming {
     pub(crate) fn disabled_by(&self) -> Option<&str> {
         self.disabled_by.as_deref()
     }
+}
+
+/// Returns what a host under a hook removes first, so that no value of an outer event reaches its hooks.
+fn set_above() -> Vec<String> {
+    let Some(names) = std::env::var_os(HOOK_VARIABLES) else {
+        return Vec::new();
+    };
+    let names = names.to_string_lossy();
+    let names = names.split_whitespace().chain([HOOK_VARIABLES]);
+    names.map(str::to_owned).collect()
 }
 
 fn disabling_variable(profile: &AppProfile) -> Option<String> {

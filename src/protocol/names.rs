@@ -15,10 +15,11 @@ const OF_EVENT: [&str; 4] = ["EVENT", "TIMESTAMP", "SESSION_ID", "TOOL_NAME"];
 
 /// The further names that the engine sets or reads. Data can set neither these names, nor those of an event, nor
 /// a name that ends in `_FILE`.
-const OF_ENGINE: [&str; 5] = [
+const OF_ENGINE: [&str; 6] = [
     "WORKING_DIR",
     "RESIDENT",
     "HOOK_CHAIN",
+    "HOOK_VARIABLES",
     "HOOKS_DISABLE",
     "HOOKS_TRACE",
 ];
@@ -152,22 +153,6 @@ impl Names {
         let mut prefixes = prefixed(&self.profile, "");
         let is_short = self.profile.short_names() && SHORT_NAMES.iter().any(|it| it.0 == name);
         is_short || prefixes.any(|it| name.starts_with(&it))
-    }
-
-    /// Returns the variables of an event in the host's own environment, which has them if a hook has
-    /// started the host.
-    pub(super) fn found_in_environment(&self) -> Vec<String> {
-        let known = self.of_event.iter().chain(&self.of_data);
-        let names = known.flat_map(|name| {
-            let file = VariableName::new(&format!("{}_FILE", name.plain), &self.profile);
-            [&*file.full, &*name.full].concat()
-        });
-        names
-            .chain(prefixed(&self.profile, "WORKING_DIR"))
-            .chain(prefixed(&self.profile, "WORKING_DIR_FILE"))
-            .chain(prefixed(&self.profile, "RESIDENT"))
-            .filter(|name| std::env::var_os(name).is_some())
-            .collect()
     }
 }
 

@@ -1,14 +1,16 @@
 //! The file of a trace: appends whole lines, and begins a new file when it is full.
 //!
-//! Several processes may write to one file. Each line is a single write at the end of the file, so that no
-//! line is split. A process that finds the file full renames it; the others notice that the path names another
-//! file. Knows nothing of the content of a line.
+//! It is opened for each line, which costs far less than a hook. So several processes may write to one file, and it
+//! may be renamed or removed at any time; each line is a single write at its end. Knows nothing of the content of a
+//! line.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::fs::{self, File, FileType, Metadata, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File, FileType, OpenOptions};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 /// The largest size of a file, and the number of older files that are kept.
 #[derive(Debug, Clone, Copy)]
@@ -18,97 +20,52 @@ pub(super) struct Limits {
 }
 
 pub(super) struct TraceFile {
-    /// The path with all links resolved: the file itself is renamed, not a link.
-    path: PathBuf,
+    /// With all links resolved: the file itself is renamed, not a link.
+    pub(super) path: PathBuf,
     limits: Limits,
-    file: File,
-    /// The text at the end of the file is not a whole line.
-    is_torn: bool,
 }
 
 impl TraceFile {
-    /// Opens the file, or creates it and its parent directories.
-    pub(super) fn open(path: &Path, limits: Limits) -> io::Result<Self> {
+    /// Creates the file and its parent directories, if they are missing.
+    pub(super) fn create(path: &Path, limits: Limits) -> io::Result<Self> {
         if let Some(directory) = path.parent() {
             fs::create_dir_all(directory)?;
         }
-        let file = open(path)?;
-        Ok(Self {
-            path: path.canonicalize().unwrap_or_else(|_| path.to_owned()),
-            limits,
-            is_torn: ends_within_line(path, &file),
-            file,
-        })
+        open(path)?;
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        Ok(Self { path, limits })
     }
 
-    /// Appends a line, which includes its line break.
-    pub(super) fn append(&mut self, line: &str) -> io::Result<()> {
-        self.make_room(line.len() as u64)?;
-        let text = if self.is_torn {
-            Cow::Owned(format!("\n{line}"))
-        } else {
-            Cow::Borrowed(line)
+    /// Appends a line, which includes its line break. Creates a file that has vanished, but not its directory: if that
+    /// was removed, the trace is not wanted.
+    pub(super) fn append(&self, line: &str) -> io::Result<()> {
+        let mut file = open(&self.path)?;
+        let old = file.metadata()?;
+        if old.len() > 0 && old.len().saturating_add(line.len() as u64) > self.limits.bytes {
+            self.move_away()?;
+            file = open(&self.path)?;
+            // The new file gets the permissions of the old one. Only its owner can set them.
+            let _ = file.set_permissions(old.permissions());
+        }
+        let text = match ends_within_line(&mut file).unwrap_or(false) {
+            true => Cow::Owned(format!("\n{line}")),
+            false => Cow::Borrowed(line),
         };
         // Not `write_all`: the rest could follow another process's line.
-        let written = self.file.write(text.as_bytes())?;
-        self.is_torn = written < text.len();
-        if self.is_torn {
-            return Err(io::Error::other("only part of a line could be written"));
+        match file.write(text.as_bytes())? {
+            written if written < text.len() => {
+                Err(io::Error::other("only part of a line could be written"))
+            }
+            _ => Ok(()),
         }
-        Ok(())
-    }
-
-    fn make_room(&mut self, bytes: u64) -> io::Result<()> {
-        if !self.is_in_place()? {
-            self.reopen()?;
-        }
-        let old = self.file.metadata()?;
-        if old.len() == 0 || old.len().saturating_add(bytes) <= self.limits.bytes {
-            return Ok(());
-        }
-        let moved = self.move_away();
-        self.reopen()?;
-        // Another process may have renamed it at the same moment: then there is a new file too.
-        if moved.is_err() && self.file.metadata()?.len() >= old.len() {
-            return moved;
-        }
-        // The new file gets the permissions of the old one. Only its owner can set them.
-        let _ = self.file.set_permissions(old.permissions());
-        Ok(())
-    }
-
-    /// Whether the path still names the open file: another process may have renamed it.
-    #[cfg(unix)]
-    fn is_in_place(&self) -> io::Result<bool> {
-        use std::os::unix::fs::MetadataExt;
-        let open = self.file.metadata()?;
-        Ok(fs::metadata(&self.path)
-            .is_ok_and(|there| (there.dev(), there.ino()) == (open.dev(), open.ino())))
-    }
-
-    /// Windows cannot report this. Opening the file again each time costs far less than starting a hook.
-    #[cfg(not(unix))]
-    #[allow(clippy::unused_self)]
-    fn is_in_place(&self) -> io::Result<bool> {
-        Ok(false)
-    }
-
-    /// Creates a file that has vanished, but not its directory: if that was removed, the trace is not wanted.
-    fn reopen(&mut self) -> io::Result<()> {
-        self.file = open(&self.path)?;
-        // If the file is opened for each line (Windows), it would often end within a line that another process
-        // is writing. Whether this process itself has left a partial line is known anyway.
-        if cfg!(unix) {
-            self.is_torn = ends_within_line(&self.path, &self.file);
-        }
-        Ok(())
     }
 
     /// Renames `x.1` to `x.2` and so on, beginning with the oldest; then `x` to `x.1`.
     fn move_away(&self) -> io::Result<()> {
         let older = self.limits.older;
         if older == 0 {
-            return options()
+            let mut options = File::options();
+            return options
                 .write(true)
                 .truncate(true)
                 .open(&self.path)
@@ -116,17 +73,35 @@ impl TraceFile {
         }
         let is_free = |number: &usize| self.numbered(*number).symlink_metadata().is_err();
         let last = (1..older).find(is_free).unwrap_or(older);
-        for number in (1..last).rev() {
-            fs::rename(self.numbered(number), self.numbered(number + 1))?;
+        for number in (0..last).rev() {
+            match fs::rename(self.numbered(number), self.numbered(number + 1)) {
+                // Another process has renamed it at the same moment.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                renamed => renamed?,
+            }
         }
-        fs::rename(&self.path, self.numbered(1))
+        Ok(())
     }
 
+    /// Returns the path of an older file; 0 is the file itself.
     fn numbered(&self, number: usize) -> PathBuf {
         let mut name = OsString::from(&self.path);
-        name.push(format!(".{number}"));
+        if number > 0 {
+            name.push(format!(".{number}"));
+        }
         name.into()
     }
+}
+
+/// Refuses everything except files and devices such as `/dev/null`.
+fn open(path: &Path) -> io::Result<File> {
+    // Before it is opened, because opening some of them fails with another error.
+    let kind = fs::metadata(path).map(|there| there.file_type());
+    if let Some(other) = kind.ok().and_then(special) {
+        let words = format!("it is {other}, expected a file");
+        return Err(io::Error::other(words));
+    }
+    options().read(true).append(true).create(true).open(path)
 }
 
 /// Open options that never block, as opening a pipe would, and never acquire a controlling terminal.
@@ -145,32 +120,11 @@ fn options() -> OpenOptions {
     OpenOptions::new()
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    // Checked before it is opened, because opening some of them fails with another error.
-    if let Ok(there) = fs::metadata(path) {
-        refuse(&there)?;
-    }
-    let file = options().append(true).create(true).open(path)?;
-    refuse(&file.metadata()?)?;
-    Ok(file)
-}
-
-/// Refuses everything except files and devices such as `/dev/null`.
-fn refuse(metadata: &Metadata) -> io::Result<()> {
-    let other = if metadata.is_dir() {
-        Some("a directory")
-    } else {
-        special(metadata.file_type())
-    };
-    other.map_or(Ok(()), |other| {
-        Err(io::Error::other(format!("it is {other}, expected a file")))
-    })
-}
-
 #[cfg(unix)]
 fn special(kind: FileType) -> Option<&'static str> {
     use std::os::unix::fs::FileTypeExt;
     let kinds = [
+        (kind.is_dir(), "a directory"),
         (kind.is_fifo(), "a pipe"),
         (kind.is_socket(), "a socket"),
         (kind.is_block_device(), "a disk"),
@@ -179,22 +133,28 @@ fn special(kind: FileType) -> Option<&'static str> {
 }
 
 #[cfg(not(unix))]
-fn special(_kind: FileType) -> Option<&'static str> {
-    None
+fn special(kind: FileType) -> Option<&'static str> {
+    kind.is_dir().then_some("a directory")
 }
 
-/// Whether the last writer was interrupted within a line.
-fn ends_within_line(path: &Path, file: &File) -> bool {
-    let has_content = file
-        .metadata()
-        .is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
-    has_content && last_byte(path).is_ok_and(|byte| byte != b'\n')
+/// Whether the last writer was interrupted within a line. A device has no length.
+fn ends_within_line(file: &mut File) -> io::Result<bool> {
+    if file.metadata()?.len() == 0 {
+        return Ok(false);
+    }
+    let found = end(file)?;
+    if found.1 == *b"\n" {
+        return Ok(false);
+    }
+    // Another process may be writing this line.
+    thread::sleep(Duration::from_millis(1));
+    Ok(end(file)? == found)
 }
 
-fn last_byte(path: &Path) -> io::Result<u8> {
-    let mut reader = options().read(true).open(path)?;
-    reader.seek(SeekFrom::End(-1))?;
-    let mut byte = [0];
-    reader.read_exact(&mut byte)?;
-    Ok(byte[0])
+/// Returns the last byte, and where it is.
+fn end(file: &mut File) -> io::Result<(u64, [u8; 1])> {
+    let mut last = [0];
+    let position = file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok((position, last))
 }

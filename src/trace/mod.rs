@@ -215,13 +215,19 @@ impl TraceBuilder {
     /// thread can be started.
     pub fn build(self) -> Result<Trace, TraceError> {
         let path = std::path::absolute(&self.path).unwrap_or(self.path);
-        let file = match TraceFile::open(&path, self.limits) {
+        let file = match TraceFile::create(&path, self.limits) {
             Ok(file) => file,
             Err(source) => return Err(TraceError::Open { path, source }),
         };
         let (messages, received) = bounded(self.capacity);
         let lost = Arc::new(AtomicU64::new(0));
-        let writer = Writer::new(file, path.clone(), Arc::clone(&lost), self.redactor);
+        let writer = Writer {
+            file,
+            redactor: self.redactor,
+            lost: Arc::clone(&lost),
+            recorded: 0,
+            has_warned: false,
+        };
         let thread = std::thread::Builder::new().name("forge-hooks-trace".to_owned());
         if let Err(source) = thread.spawn(move || writer.run(&received)) {
             return Err(TraceError::Thread { path, source });

@@ -2,7 +2,6 @@
 //!
 //! No thread waits for it, except in a flush.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,36 +20,16 @@ pub(super) enum Message {
 }
 
 pub(super) struct Writer {
-    file: TraceFile,
-    /// The path that the host gave.
-    path: PathBuf,
+    pub(super) file: TraceFile,
+    pub(super) redactor: Redactor,
     /// The number of lost lines, including those for which the queue was full.
-    lost: Arc<AtomicU64>,
+    pub(super) lost: Arc<AtomicU64>,
     /// How many of them are recorded in the file.
-    recorded: u64,
-    has_warned: bool,
-    host_pid: u32,
-    redactor: Redactor,
+    pub(super) recorded: u64,
+    pub(super) has_warned: bool,
 }
 
 impl Writer {
-    pub(super) fn new(
-        file: TraceFile,
-        path: PathBuf,
-        lost: Arc<AtomicU64>,
-        redactor: Redactor,
-    ) -> Self {
-        Self {
-            file,
-            path,
-            lost,
-            recorded: 0,
-            has_warned: false,
-            host_pid: std::process::id(),
-            redactor,
-        }
-    }
-
     /// Runs until the last trace is dropped and the queue is empty.
     pub(super) fn run(mut self, messages: &Receiver<Message>) {
         for message in messages {
@@ -68,7 +47,7 @@ impl Writer {
 
     fn write(&mut self, note: Note) {
         // A line that follows lost lines without a record of them would hide the gap.
-        let line = note.into_line(self.host_pid, |hook, text| self.shown(hook, text));
+        let line = note.into_line(std::process::id(), |hook, text| self.shown(hook, text));
         if !(self.record_lost() && self.append(&line)) {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
@@ -80,7 +59,7 @@ impl Writer {
         if lost == self.recorded {
             return true;
         }
-        let is_recorded = self.append(&gap(lost - self.recorded, self.host_pid));
+        let is_recorded = self.append(&gap(lost - self.recorded, std::process::id()));
         if is_recorded {
             self.recorded = lost;
         }
@@ -93,7 +72,7 @@ impl Writer {
             && !self.has_warned
         {
             self.has_warned = true;
-            let path = self.path.display();
+            let path = self.file.path.display();
             warn!("cannot write the trace file `{path}`, lines are lost: {error}");
         }
         written.is_ok()

@@ -413,6 +413,31 @@ fn ending_the_turn_lets_the_agent_stop() {
 }
 
 #[test]
+fn a_stop_is_no_denial_where_the_tool_says_so() {
+    let stop = json!({"continue": false, "stopReason": "enough"});
+    let prompt = "user:prompt_submit";
+    let cases = [
+        (CLAUDE, "UserPromptSubmit", Some(Decision::Block)),
+        (CODEX, "UserPromptSubmit", None),
+        (GEMINI, "BeforeAgent", None),
+    ];
+    for (tool, event, decision) in cases {
+        let world = World::new();
+        let hook = of(tool, (prompt, event), &world.says(&stop.to_string()));
+        world.registry().register(hook);
+        let outcome = world.outcome(&HookEvent::user_prompt_submit("fix it"));
+        assert_eq!(outcome.decision(), decision, "{tool}");
+        assert!(!outcome.allowed() && outcome.stops_turn(), "{tool}");
+        assert_eq!(outcome.stop_reason(), Some("enough"), "{tool}");
+        let session = Lifecycle::new(world.executor.clone()).session("s1");
+        let stopped = session.begin().unwrap().prompt("fix it").begin();
+        let stopped = stopped.unwrap_err();
+        assert!(stopped.stops_turn(), "{tool}");
+        assert_eq!(stopped.result.reason(), Some("enough"), "{tool}");
+    }
+}
+
+#[test]
 fn a_hook_can_grant_a_permission() {
     let executor = HookExecutor::builder().build();
     let request = ("permission:prompt", "PermissionRequest");

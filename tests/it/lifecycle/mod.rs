@@ -81,7 +81,7 @@ fn a_model_call_fires_its_events() {
     (0..3).for_each(|_| stream.add_tokens(2));
     assert_eq!(stream.tokens(), 6);
     assert_eq!(stream.finish().unwrap().results().len(), 1);
-    assert_eq!(call.finish(7).unwrap().results().len(), 1);
+    assert_eq!(call.finish(Ok::<_, String>(7)).unwrap().results().len(), 1);
     let expected = [
         (
             "llm:pre_request",
@@ -104,7 +104,7 @@ fn a_model_call_fires_its_events() {
 }
 
 #[test]
-fn a_broken_stream_has_an_end_only() {
+fn a_broken_stream_and_its_call_have_an_end() {
     let host = Host::with([]);
     let hooks = host.lifecycle();
     let breaking = AssertUnwindSafe(|| {
@@ -116,9 +116,27 @@ fn a_broken_stream_has_an_end_only() {
     assert!(catch_unwind(breaking).is_err());
     assert_eq!(
         host.names(),
-        ["llm:pre_request", "llm:stream_start", "llm:stream_end"]
+        [
+            "llm:pre_request",
+            "llm:stream_start",
+            "llm:stream_end",
+            "llm:error"
+        ]
     );
     assert_eq!(host.seen.data(2)["llm_tokens"], 5);
+    let error = json!({"llm_model": "large", "error": "the call was dropped before its end"});
+    assert_eq!(host.seen.data(3), error);
+}
+
+#[test]
+fn a_failed_model_fires_its_error() {
+    let host = Host::with([]);
+    let failed = host.lifecycle().llm("large", 1);
+    let failed: Result<Result<(), _>, _> = failed.run(|_| Err("overloaded"));
+    assert_eq!(failed.unwrap(), Err("overloaded"));
+    assert_eq!(host.names(), ["llm:pre_request", "llm:error"]);
+    let error = json!({"llm_model": "large", "error": "overloaded"});
+    assert_eq!(host.seen.data(1), error);
 }
 
 #[test]
@@ -213,7 +231,11 @@ fn calls_in_a_session_have_its_id() {
     let hooks = session.lifecycle();
     let _ = hooks.tool("ls", "x").run(works).unwrap();
     let _ = hooks.permission("ls", "read").run(|_| true);
-    hooks.llm("m", 1).begin().unwrap().finish(1);
+    hooks
+        .llm("m", 1)
+        .begin()
+        .unwrap()
+        .finish(Ok::<_, String>(1));
     session.finish();
     let events = host.seen.0.lock().unwrap();
     assert!(events.len() > 7);
@@ -284,12 +306,12 @@ fn every_action_runs_with_a_function() {
     let host = Host::with([]);
     let hooks = host.lifecycle();
     let done = hooks.session("s1").run(|session| {
-        let compacted = session.compact("auto").run(|| 1).unwrap();
+        let compacted = session.compact("auto").run(|_| 1).unwrap();
         let answer = session.lifecycle().llm("m", 1).run(|call| {
             call.stream().add_tokens(1);
-            (2, 7)
+            Ok::<_, String>((2, 7))
         });
-        compacted + answer.unwrap()
+        compacted + answer.unwrap().unwrap()
     });
     assert_eq!(done.unwrap(), 3);
     let names = [
@@ -306,10 +328,30 @@ fn every_action_runs_with_a_function() {
 }
 
 #[test]
+fn hooks_block_eight_stops_in_a_row() {
+    let host = Host::with([(
+        "agent:stop",
+        json!({"decision": "block", "reason": "go on"}),
+    )]);
+    let session = host.lifecycle().session("s1").begin().unwrap();
+    let mut turn = session.prompt("fix it").begin().unwrap();
+    for _ in 0..8 {
+        assert_eq!(turn.finish("done").reason(), Some("go on"));
+    }
+    assert!(turn.finish("done").allowed(), "the turn ends");
+    let mut turn = session.prompt("and this").begin().unwrap();
+    for _ in 0..8 {
+        assert!(!turn.finish("done").allowed(), "counted anew");
+    }
+    let _ = session.lifecycle().tool("ls", "x").run(works).unwrap();
+    assert!(!turn.finish("done").allowed(), "the agent has worked on");
+}
+
+#[test]
 fn a_blocked_compaction_is_not_made() {
     let host = Host::with([("context:pre_compact", json!({"decision": "block"}))]);
     let session = host.lifecycle().session("s1").begin().unwrap();
-    let blocked = session.compact("auto").run(|| panic!("it is made"));
+    let blocked = session.compact("auto").run(|_| panic!("it is made"));
     assert!(blocked.is_err());
 }
 

@@ -392,7 +392,7 @@ fn a_call_can_be_held_across_an_await() {
         let asked = permission.unwrap();
         assert!(asked.question().is_some());
         assert!(asked.finish(true).granted);
-        model.finish(1);
+        model.finish(Ok::<_, String>(1));
         assert!(turn.finish("done").allowed());
         run
     });

@@ -215,6 +215,7 @@ for line in sys.stdin:
     world.registry().register(hook);
     let expected = [
         "FORGE_HOOK_CHAIN",
+        "FORGE_HOOK_VARIABLES",
         "FORGE_OWN",
         "FORGE_RESIDENT",
         "FORGE_WORKING_DIR",

@@ -1,0 +1,283 @@
+//! The other actions: a call of a model, a session, a turn of an agent, the shortening of a conversation.
+
+use std::fmt;
+use std::sync::atomic::Ordering;
+
+use serde_json::Value;
+
+use super::Lifecycle;
+use super::action::{Action, Request, Running};
+use super::table;
+use crate::events::HookEvent;
+use crate::executor::FireOptions;
+use crate::logging::warn;
+use crate::outcome::{HookBlockedError, Outcome};
+
+/// A call of a model; see [`Lifecycle::llm`].
+///
+/// ```
+/// use forge_hooks::{HookExecutor, Lifecycle};
+///
+/// let hooks = Lifecycle::new(HookExecutor::builder().build());
+/// let call = hooks.llm("large", 12).begin()?;
+/// let mut stream = call.stream();
+/// for chunk in ["Hello", ", ", "world"] {
+///     print!("{chunk}");
+///     stream.add_tokens(1);
+/// }
+/// let tokens: Result<u64, std::io::Error> = Ok(stream.tokens());
+/// stream.finish();
+/// call.finish(tokens);
+/// # Ok::<(), forge_hooks::HookBlockedError>(())
+/// ```
+#[derive(Debug)]
+pub struct Model;
+
+impl Action for Model {}
+
+impl Request<'_, Model> {
+    /// Fires `llm:pre_request`, calls the model, and fires `llm:post_response` with the number of tokens that
+    /// the function returns beside the answer, or `llm:error` with its error message. Returns the answer or the
+    /// error.
+    ///
+    /// # Errors
+    /// As with [`begin`](Request::begin). The model has not been called then.
+    pub fn run<T, E: fmt::Display>(
+        self,
+        call: impl FnOnce(&Running<Model>) -> Result<(T, u64), E>,
+    ) -> Result<Result<T, E>, HookBlockedError> {
+        let running = self.begin()?;
+        let answer = call(&running);
+        running.finish(answer.as_ref().map(|(_, tokens)| *tokens));
+        Ok(answer.map(|(answer, _)| answer))
+    }
+}
+
+impl Running<Model> {
+    /// Fires `llm:stream_start`: the answer begins to arrive, piece by piece.
+    pub fn stream(&self) -> Running<Stream> {
+        let model = self.open.data.get("llm_model").cloned();
+        let data = [("llm_model", model.unwrap_or_default())];
+        let request = Request::new(&self.open.lifecycle, &table::STREAM, data, Stream);
+        let event = request.open.event(table::STREAM.before);
+        let mut stream = request.announce(event);
+        stream.add_tokens(0);
+        stream
+    }
+
+    /// Fires `llm:post_response` with the number of tokens of the complete answer, or `llm:error` with the message
+    /// of the error. Returns the outcome; none if it was not waited for.
+    pub fn finish<E: fmt::Display>(mut self, tokens: Result<u64, E>) -> Option<Outcome> {
+        match tokens {
+            Ok(tokens) => self.open.end(Ok(tokens.into())),
+            Err(error) => self.open.end(Err(&error.to_string())),
+        }
+    }
+}
+
+/// An answer that arrives piece by piece. Its end, `llm:stream_end`, is fired once, with the number of tokens so
+/// far, also if it is dropped.
+#[derive(Debug)]
+pub struct Stream;
+
+impl Action for Stream {}
+impl Ends for Stream {}
+
+impl Running<Stream> {
+    /// Adds to the number of tokens that have arrived.
+    pub fn add_tokens(&mut self, count: u64) {
+        let tokens = self.tokens().saturating_add(count);
+        let tokens = Value::from(tokens);
+        self.open.data.insert("llm_tokens".to_owned(), tokens);
+    }
+
+    /// The number of tokens that have arrived.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        let tokens = self.open.data.get("llm_tokens");
+        tokens.and_then(Value::as_u64).unwrap_or_default()
+    }
+}
+
+/// A session; see [`Lifecycle::session`]. Its end is fired once: by [`finish`](Running::finish), or when it is
+/// dropped, also by a panic.
+///
+/// ```
+/// use forge_hooks::{HookExecutor, Lifecycle};
+///
+/// let hooks = Lifecycle::new(HookExecutor::builder().build()).without_waiting();
+/// let session = hooks.session("sess_1").begin()?;
+/// session.message("user", "hello");
+/// let call = session.lifecycle().tool("ls", "{}").run(|_| Ok::<_, String>("src"));
+/// assert!(call.is_ok());
+/// session.finish();
+/// # Ok::<(), forge_hooks::HookBlockedError>(())
+/// ```
+#[derive(Debug)]
+pub struct Session;
+
+impl Action for Session {}
+impl Ends for Session {}
+
+impl Running<Session> {
+    /// The lifecycle for calls in this session: its events have the session's id.
+    #[must_use]
+    pub fn lifecycle(&self) -> &Lifecycle {
+        &self.open.lifecycle
+    }
+
+    /// The session's id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        let id = self.open.lifecycle.session_id.as_deref();
+        id.unwrap_or_default()
+    }
+
+    /// Creates a turn of the agent: the user has submitted this prompt, and the host has not acted on it yet.
+    pub fn prompt(&self, content: impl Into<String>) -> Request<'static, Turn> {
+        let content = Value::from(content.into());
+        Request::new(
+            self.lifecycle(),
+            &table::TURN,
+            [("content", content)],
+            Turn::default(),
+        )
+    }
+
+    /// Creates a turn of another agent of this type, for a part of the work.
+    pub fn subagent(&self, agent_type: impl Into<String>) -> Request<'static, Turn> {
+        let data = [("agent_type", Value::from(agent_type.into()))];
+        Request::new(self.lifecycle(), &table::SUBAGENT, data, Turn::default())
+    }
+
+    /// Creates a shortening of the conversation. `trigger` is `manual` or `auto`.
+    pub fn compact<'a>(&self, trigger: impl Into<String>) -> Request<'a, Compaction> {
+        let data = [("trigger", Value::from(trigger.into()))];
+        Request::new(self.lifecycle(), &table::COMPACTION, data, Compaction)
+    }
+
+    /// Fires `session:message`: a message was received or sent. Returns the outcome; none if it was not waited
+    /// for.
+    pub fn message(&self, role: impl Into<String>, content: impl Into<String>) -> Option<Outcome> {
+        self.fire(HookEvent::session_message(self.id(), role, content))
+    }
+
+    /// Fires `notification:show`: the host shows its user a message. Returns the outcome; none if it was not
+    /// waited for.
+    pub fn notify(&self, message: impl Into<String>) -> Option<Outcome> {
+        self.fire(HookEvent::notification_show(message))
+    }
+
+    /// Fires `user:interrupt`: the user has interrupted the host. Returns the outcome; none if it was not waited
+    /// for.
+    pub fn interrupt(&self) -> Option<Outcome> {
+        self.fire(HookEvent::user_interrupt())
+    }
+
+    fn fire(&self, event: HookEvent) -> Option<Outcome> {
+        let lifecycle = self.lifecycle();
+        lifecycle.fire_after(lifecycle.of_session(event))
+    }
+}
+
+/// A turn of an agent, from the user's prompt to the end of the agent's work; see [`Running::prompt`]. Or a turn
+/// of an agent that works for another one; see [`Running::subagent`].
+///
+/// `begin` fires `user:prompt_submit`. A hook can replace the prompt (`updatedInput` with `content`): the hooks run once more on the
+/// changed prompt and may block it, and [`prompt`](Running::prompt) returns it. For the other agent, `begin`
+/// fires `agent:subagent_start`. A turn that is dropped fires nothing.
+///
+/// ```
+/// # #[cfg(unix)] {
+/// use forge_hooks::{Hook, HookExecutor, Lifecycle};
+///
+/// let executor = HookExecutor::builder().build();
+/// let command = r#"grep -q '"stop_hook_active":true' || { echo run the tests; exit 1; }"#;
+/// executor.registry().register(Hook::new("agent:stop", command)?);
+/// let session = Lifecycle::new(executor).session("s1").begin()?;
+/// let mut turn = session.prompt("fix it").begin()?;
+/// assert_eq!(turn.prompt(), "fix it");
+/// assert_eq!(turn.finish("done").reason(), Some("run the tests"));
+/// assert!(turn.finish("they pass").allowed());
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Turn {
+    stop_was_blocked: bool,
+}
+
+impl Action for Turn {}
+
+/// How often hooks may block the end of a turn in a row.
+const MOST_STOPS: u32 = 8;
+
+impl Running<Turn> {
+    /// The prompt for the model, with the changes of hooks; empty for an agent that works for another one.
+    #[must_use]
+    pub fn prompt(&self) -> &str {
+        let prompt = self.open.data.get("content");
+        prompt.and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Fires `agent:stop`, or `agent:subagent_stop`: the agent is about to end its turn, with this last message. If
+    /// the outcome does not [allow](Outcome::allowed) it, the agent continues with the
+    /// [reason](Outcome::reason) as its next input, and the host calls this again at the next end, which then has
+    /// `stop_hook_active`.
+    ///
+    /// If hooks have blocked eight ends in a row, and the session has called no tool meanwhile, the next end is
+    /// allowed whatever they answer: otherwise a hook could keep an agent running forever.
+    pub fn finish(&mut self, last_message: impl Into<String>) -> Outcome {
+        let event = self.open.event(self.open.row.after.0);
+        let event = event
+            .with_data("stop_hook_active", self.action.stop_was_blocked)
+            .with_data("last_assistant_message", last_message.into());
+        let Lifecycle {
+            executor, stops, ..
+        } = &self.open.lifecycle;
+        let mut outcome = executor.execute(&event, FireOptions::default());
+        if outcome.allowed() {
+            stops.store(0, Ordering::Relaxed);
+        } else if stops.fetch_add(1, Ordering::Relaxed) >= MOST_STOPS {
+            let name = &event.event_type;
+            warn!(
+                "hooks have blocked `{name}` {MOST_STOPS} times in a row: it is not blocked again"
+            );
+            stops.store(0, Ordering::Relaxed);
+            outcome = outcome.without_block();
+        }
+        self.action.stop_was_blocked = !outcome.allowed();
+        outcome
+    }
+}
+
+/// A shortening of the conversation; see [`Running::compact`]. Its end is `context:post_compact`; one that is
+/// dropped fires nothing.
+#[derive(Debug)]
+pub struct Compaction;
+
+impl Action for Compaction {}
+impl Ends for Compaction {}
+
+/// An action without a result.
+pub trait Ends: Action {}
+
+impl<A: Ends> Request<'_, A> {
+    /// Fires the event before the action, calls the function, and fires the event after it.
+    ///
+    /// # Errors
+    /// As with [`begin`](Request::begin). The function has not been called then.
+    pub fn run<T>(self, work: impl FnOnce(&Running<A>) -> T) -> Result<T, HookBlockedError> {
+        let running = self.begin()?;
+        let done = work(&running);
+        running.finish();
+        Ok(done)
+    }
+}
+
+impl<A: Ends> Running<A> {
+    /// Fires the event after the action. Returns the outcome; none if it was not waited for.
+    pub fn finish(mut self) -> Option<Outcome> {
+        self.open.end(Ok(Value::Null))
+    }
+}

@@ -1,0 +1,67 @@
+//! A question of hooks to the host's user, and what the answer means.
+//!
+//! Does not know what the question is about.
+
+use crate::events::HookEvent;
+use crate::outcome::{HookBlockedError, HookResult, Outcome, without_duplicates};
+
+/// Asks the host's user; true allows the action.
+pub(super) type Ask<'a> = Box<dyn FnOnce(&Question<'_>) -> bool + Send + 'a>;
+
+/// A question of a hook to the host's user.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Question<'a> {
+    /// The event of the action, with the changes that hooks have made.
+    pub event: &'a HookEvent,
+    /// The result of the first hook that asks; none if the host's own rules ask.
+    pub result: Option<&'a HookResult>,
+    outcomes: [Option<&'a Outcome>; 2],
+}
+
+impl<'a> Question<'a> {
+    pub(super) fn new(event: &'a HookEvent, outcomes: [Option<&'a Outcome>; 2]) -> Self {
+        let asked = outcomes.into_iter().flatten();
+        Self {
+            event,
+            result: asked.flat_map(Outcome::questions).next(),
+            outcomes,
+        }
+    }
+
+    /// The reason of the first hook that asks. Others may ask for another reason:
+    /// [`reasons`](Question::reasons).
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        self.result.and_then(HookResult::reason)
+    }
+
+    /// The reasons of all hooks that ask, without duplicates: the user is asked once, for all of
+    /// them.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<&str> {
+        let outcomes = self.outcomes.into_iter().flatten();
+        let asked = outcomes.flat_map(Outcome::questions);
+        without_duplicates(asked.filter_map(HookResult::reason))
+    }
+}
+
+/// Returns the outcome if no hook blocks, and the user agrees if a hook asks in this or an earlier
+/// outcome.
+pub(super) fn agreed(
+    event: &HookEvent,
+    outcome: Outcome,
+    earlier: Option<&Outcome>,
+    ask: Option<Ask<'_>>,
+) -> Result<Outcome, HookBlockedError> {
+    let outcome = outcome.into_result()?;
+    let question = Question::new(event, [Some(&outcome), earlier]);
+    let (Some(result), Some(ask)) = (question.result, ask) else {
+        return Ok(outcome);
+    };
+    if ask(&question) {
+        return Ok(outcome);
+    }
+    let result = result.clone();
+    Err(HookBlockedError::of(outcome, result))
+}

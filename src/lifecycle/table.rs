@@ -1,0 +1,117 @@
+//! The table of actions: which events are around each, and what their data is made of.
+//!
+//! Knows names of events and of keys; not how an event is fired.
+
+/// The events around an action of the host. All of them have the same tool and session.
+pub(super) struct Row {
+    /// The event that announces it.
+    pub(super) before: &'static str,
+    /// The event of its end, and the key of its result.
+    pub(super) after: End,
+    /// The event of its failure, also of one that is dropped, and the key of the reason.
+    pub(super) failed: Option<End>,
+    /// The key of the announced data that the later events lack.
+    pub(super) left_out: Option<&'static str>,
+    pub(super) rewrites: Rewrites,
+}
+
+/// An event, and the key in its data of what the action has returned.
+type End = (&'static str, Option<&'static str>);
+
+/// What `updatedInput` in the answer of a hook replaces.
+#[derive(Clone, Copy)]
+pub(super) enum Rewrites {
+    Nothing,
+    /// The object of this key: its members.
+    Members(&'static str),
+    /// The text of this key.
+    Text(&'static str),
+}
+
+const NONE: Row = Row {
+    before: "",
+    after: ("", None),
+    failed: None,
+    left_out: None,
+    rewrites: Rewrites::Nothing,
+};
+
+pub(super) static TOOL: Row = Row {
+    before: "tool:pre_execute",
+    after: ("tool:post_execute", Some("tool_result")),
+    failed: Some(("tool:error", Some("error"))),
+    rewrites: Rewrites::Members("tool_args"),
+    ..NONE
+};
+pub(super) static MODEL: Row = Row {
+    before: "llm:pre_request",
+    after: ("llm:post_response", Some("llm_tokens")),
+    failed: Some(("llm:error", Some("error"))),
+    left_out: Some("message_count"),
+    ..NONE
+};
+pub(super) static STREAM: Row = Row {
+    before: "llm:stream_start",
+    after: ("llm:stream_end", None),
+    failed: Some(("llm:stream_end", None)),
+    ..NONE
+};
+pub(super) static PERMISSION: Row = Row {
+    before: "permission:check",
+    after: ("permission:granted", None),
+    failed: Some(("permission:denied", None)),
+    ..NONE
+};
+pub(super) static SESSION: Row = Row {
+    before: "session:start",
+    after: ("session:end", None),
+    failed: Some(("session:end", None)),
+    ..NONE
+};
+pub(super) static TURN: Row = Row {
+    before: "user:prompt_submit",
+    after: ("agent:stop", None),
+    left_out: Some("content"),
+    rewrites: Rewrites::Text("content"),
+    ..NONE
+};
+pub(super) static SUBAGENT: Row = Row {
+    before: "agent:subagent_start",
+    after: ("agent:subagent_stop", None),
+    ..NONE
+};
+pub(super) static COMPACTION: Row = Row {
+    before: "context:pre_compact",
+    after: ("context:post_compact", None),
+    ..NONE
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::EventType;
+
+    #[test]
+    fn every_event_of_the_table_has_a_valid_name() {
+        let rows = [
+            &TOOL,
+            &MODEL,
+            &STREAM,
+            &PERMISSION,
+            &SESSION,
+            &TURN,
+            &SUBAGENT,
+            &COMPACTION,
+        ];
+        for row in rows {
+            for name in [
+                Some(row.before),
+                Some(row.after.0),
+                row.failed.map(|it| it.0),
+            ] {
+                let event_type = name.map(EventType::of_name);
+                assert!(event_type.is_none_or(|it| it.is_ok()), "{name:?}");
+            }
+        }
+    }
+}
