@@ -10,7 +10,7 @@ use super::lint;
 use super::matcher::SharedAllowance;
 use super::protocol::ToolProtocol;
 use super::rule::Rule;
-use super::tool::{Event, Handlers, Subject, Tool};
+use super::tool::{Event, Handlers, Tool, has};
 use crate::config::reading::{Node, Problem};
 use crate::hook::{FailurePolicy, Hook, HookError, HookSource, Shell};
 use crate::printable::shortened;
@@ -67,7 +67,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
 
     /// Returns the value of a key, if the tool reads this key.
     fn get(&self, key: &'static str) -> Option<Node<'t, 'a>> {
-        if self.tool.handlers.keys.contains(&key) {
+        if has(self.tool.handlers.keys, key) {
             self.node.get(key)
         } else {
             None
@@ -127,7 +127,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
         };
         match given.text() {
             Some("command") => Ok(()),
-            Some(other) if tool.handlers.other_types.contains(&other) => {
+            Some(other) if has(tool.handlers.other_types, other) => {
                 let words = format!(
                     "handlers of type `{other}` do not run: only type `command` is supported"
                 );
@@ -175,7 +175,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
         let Some((given, rule)) = self.text("if") else {
             return Ok(protocol);
         };
-        if self.group.event.subject != Subject::Tool {
+        if !self.group.event.is_of_tool() {
             let event = self.group.event.name;
             let words =
                 format!("the hook never runs: `{event}` has no tool that a rule could match");
@@ -207,7 +207,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
             ..
         } = self.tool.handlers;
         let default = self.group.event.timeout;
-        let mut keys = timeout_keys.iter();
+        let mut keys = timeout_keys.split(' ');
         let Some(given) = keys.find_map(|key| self.node.get(key)) else {
             return default;
         };

@@ -10,12 +10,11 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Map, Value};
 use tempfile::NamedTempFile;
 
-use super::conclusion::HookEnd;
-use super::ending::{self, Strictness};
+use super::ending::{self, HookEnd, Strictness};
 use super::input::{payload, session_dir};
 use super::matcher::{Matcher, SharedAllowance};
 use super::rule::Rule;
-use super::tool::{Event, Subject, Tool, ToolShell, Variable};
+use super::tool::{Event, TOOL_NAME, Tool, Variable};
 use crate::events::HookEvent;
 use crate::hook::{
     Answer, Call, Decision, End, Failure, FailureKind, FailurePolicy, HookCommand, HookOutput,
@@ -96,19 +95,19 @@ impl ToolProtocol {
 
     /// Returns the text that the matcher is tested against; none if it is not tested.
     fn subject<'a>(&'a self, event: &'a HookEvent) -> Option<&'a str> {
-        match self.event.subject {
-            Subject::Nothing => None,
-            Subject::Tool => Some(self.tool_name(event.tool_name.as_deref().unwrap_or_default())),
-            Subject::Data(key, default) => {
-                let of_host = || event.context()?.field(key);
-                let value = event.data.get(key).or_else(of_host);
-                Some(value.and_then(Value::as_str).unwrap_or(default))
-            }
+        let key = self.event.subject?;
+        if key == TOOL_NAME {
+            return Some(self.tool_name(event.tool_name.as_deref().unwrap_or_default()));
         }
+        let of_host = || event.context()?.field(key);
+        let unset = || Some(&self.event.fields.iter().find(|it| it.0 == key)?.1);
+        let value = event.data.get(key).or_else(of_host);
+        let text = |value: Option<&'a Value>| value?.as_str();
+        Some(text(value).or_else(|| text(unset())).unwrap_or_default())
     }
 
     fn is_named(&self, subject: &str) -> bool {
-        let mut others = self.tool.other_names(subject).iter();
+        let mut others = self.tool.other_names(subject);
         self.matcher.matches(subject) || others.any(|other| self.matcher.matches(other))
     }
 
@@ -167,13 +166,16 @@ impl ToolProtocol {
                 let expanded = |word: &String| self.expanded(word, call.working_dir).into();
                 Ok(program(words.iter().map(expanded)))
             }
-            HookCommand::Shell { text, shell: None } if cfg!(unix) => Ok(match self.tool.shell {
-                ToolShell::Login => {
+            HookCommand::Shell { text, shell: None } if cfg!(unix) => Ok(match self.tool {
+                Tool {
+                    has_login_shell: true,
+                    ..
+                } => {
                     let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());
                     posix(shell.unwrap_or_else(|| "/bin/sh".into()), "-lc", text)
                 }
-                ToolShell::Bash if *HAS_BASH => posix("bash", "-c", text),
-                ToolShell::Bash => posix("/bin/sh", "-c", text),
+                _ if *HAS_BASH => posix("bash", "-c", text),
+                _ => posix("/bin/sh", "-c", text),
             }),
             command => command_line(command, |name| self.is_of_event(name)),
         }
@@ -182,7 +184,8 @@ impl ToolProtocol {
     /// Whether the tool sets this variable to a value of an event. Windows ignores case.
     fn is_of_event(&self, name: &str) -> bool {
         let mut variables = self.tool.variables.iter();
-        variables.any(|(known, value)| value.is_of_event() && known.eq_ignore_ascii_case(name))
+        let is_of_event = |it| matches!(it, Variable::Cwd | Variable::Session | Variable::Effort);
+        variables.any(|(known, value)| is_of_event(*value) && known.eq_ignore_ascii_case(name))
     }
 
     /// Returns a word of `args` with the variables for directories replaced.
@@ -195,12 +198,10 @@ impl ToolProtocol {
     }
 
     fn add_env_file(&self, start: &mut Start<'_>) -> Result<(), Failure> {
-        let Some((name, events)) = self.tool.env_file else {
-            return Ok(());
-        };
-        if !events.contains(&self.event.name) {
+        if !self.event.has_env_file {
             return Ok(());
         }
+        let name = self.tool.env_file;
         let mut named = tempfile::Builder::new();
         let file = named.prefix("forge-hooks-env-").tempfile();
         let file: NamedTempFile = file.map_err(|error| {
@@ -292,7 +293,7 @@ impl Protocol for ToolProtocol {
         }
         self.add_env_file(&mut start)?;
         // A login shell may change what a command means.
-        start.may_be_direct = self.tool.shell != ToolShell::Login;
+        start.may_be_direct = !self.tool.has_login_shell;
         let called = self.tool_name(event.tool_name.as_deref().unwrap_or_default());
         let input = payload(self.tool, self.event, called, event, working_dir);
         start.stdin = Some(Cow::Owned(input));
@@ -311,24 +312,20 @@ impl Protocol for ToolProtocol {
             FailurePolicy::Continue => Strictness::Lenient,
             FailurePolicy::Block | FailurePolicy::Withhold => Strictness::Strict,
         };
-        let mut conclusion = ending::read(self.tool, self.event, strictness, &ended);
-        if is_lost && !conclusion.replaces_exit_code {
+        let mut answer = ending::read(self.tool, self.event, strictness, &ended);
+        if is_lost && !answer.replaces_exit_code {
             let words = "it is longer than what is kept of the output".to_owned();
             // The tool would have read it, so this failure blocks even if the tool ignores failures.
             if call.can_block && !call.event.event_type.is_agent_stop() {
-                let reason = format!("the hook's answer cannot be used: {words}");
-                conclusion.output.decision = Some(Decision::Block);
-                conclusion.output.reason = Some(reason);
+                let output = answer.output.get_or_insert_default();
+                output.decision = Some(Decision::Block);
+                output.reason = Some(format!("the hook's answer cannot be used: {words}"));
             } else {
-                conclusion.unusable = Some(words);
+                answer.invalid = Some(words);
             }
         }
-        Answer {
-            output: Some(conclusion.output).filter(|output| *output != HookOutput::default()),
-            replaces_exit_code: conclusion.replaces_exit_code,
-            invalid: conclusion.unusable,
-            notes: conclusion.diagnostics,
-        }
+        answer.output = answer.output.filter(|it| *it != HookOutput::default());
+        answer
     }
 
     fn order(&self) -> Order {

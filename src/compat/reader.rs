@@ -9,7 +9,7 @@ use super::handler::{Group, Handler};
 use super::lint;
 use super::matcher::SharedAllowance;
 use super::protocol::{ToolAliases, ToolProtocol};
-use super::tool::{Event, Tool};
+use super::tool::{Event, Tool, has};
 use crate::config::reading::{
     Failure, FileError, FileReader, Loaded, MOST_ENTRIES, Member, Node, Problem, parse_object,
 };
@@ -169,12 +169,12 @@ impl Reader<'_> {
 
     /// Reads the keys that switch hooks off.
     fn setting(&mut self, member: &Member<'_, '_>) {
-        let keys = self.origin.tool.files.switches;
+        let keys = self.origin.tool.files;
         let value = member.value;
-        if keys.all_off == Some(member.key) {
+        if keys.all_off == member.key {
             self.switches.all_off = value.switch() == Some(true);
         }
-        if keys.settings != Some(member.key) {
+        if keys.settings != member.key {
             return;
         }
         let enabled = value.get("enabled");
@@ -224,7 +224,7 @@ impl Reader<'_> {
     fn known_event(&mut self, member: &Member<'_, '_>) -> Option<(&'static Event, &'static str)> {
         let tool = self.origin.tool;
         let name = member.key;
-        if tool.files.switches.not_events.contains(&name) {
+        if has(tool.files.not_events, name) {
             return None;
         }
         let known = tool.event_named(name);
