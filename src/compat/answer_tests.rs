@@ -279,6 +279,8 @@ fn claude_refuses_what_does_not_fit() {
 fn claude_replaces_inputs_and_outputs() {
     let input = r#"{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
         "updatedInput": {"command": "ls"}, "additionalContext": "c"}}"#;
+    let nameless =
+        r#"{"": 1, "hookSpecificOutput": {"hookEventName": "PreToolUse", "": {"a": 1}}}"#;
     let output = r#"{"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedMCPToolOutput": "x",
         "additionalContext": "c"}}"#;
     rows(
@@ -290,6 +292,7 @@ fn claude_replaces_inputs_and_outputs() {
                 r#"allow; context: c; input: {"command":"ls"}"#,
             ),
             ("PreToolUse", (2, input, "no"), "block: no; context: c"),
+            ("PreToolUse", (0, nameless, ""), ""),
             ("PostToolUse", (0, output, ""), r#"context: c; output: "x""#),
         ],
     );

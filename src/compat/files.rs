@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::handler::Origin;
 use super::protocol::ToolProtocol;
-use super::reader::Origin;
 use super::settings::OtherTools;
 use super::tool::Tool;
 use super::tools::{CLAUDE, TOOLS};

@@ -60,8 +60,10 @@ impl<'a> Members<'a> {
         Self { map, is_tolerant }
     }
 
+    /// Returns a value. A table has an empty key for one that its tool does not have.
     pub(super) fn get(self, key: &str) -> Option<&'a Value> {
-        self.map.get(key).filter(|value| !value.is_null())
+        let value = self.map.get(key).filter(|value| !value.is_null());
+        value.filter(|_| !key.is_empty())
     }
 
     /// Returns a value as `read` has it; none if the key is missing.
