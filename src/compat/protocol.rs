@@ -111,51 +111,36 @@ impl ToolProtocol {
         self.matcher.matches(subject) || others.any(|other| self.matcher.matches(other))
     }
 
-    /// Returns the variables that hold directories known without an event.
-    fn directory_variables<'a>(
-        &'a self,
-        project: &'a Path,
-    ) -> impl Iterator<Item = (&'static str, &'a Path)> {
-        let directory = move |variable| match variable {
+    /// Returns the directory that a variable holds, of those known without an event.
+    fn directory<'a>(&'a self, variable: Variable, project: &'a Path) -> Option<&'a Path> {
+        match variable {
             Variable::Project => Some(project),
             Variable::Plugin => self.plugin.as_deref(),
             _ => None,
-        };
-        let variables = self.tool.variables.iter();
-        variables.filter_map(move |(name, variable)| Some((*name, directory(*variable)?)))
-    }
-
-    /// Returns the variables of the hook.
-    fn variables(
-        &self,
-        event: &HookEvent,
-        project: &Path,
-        cwd: &Path,
-    ) -> Vec<(&'static str, String)> {
-        let text = |path: &Path| path.to_string_lossy().into_owned();
-        let directories = self.directory_variables(project);
-        let mut variables: Vec<_> = directories.map(|(name, path)| (name, text(path))).collect();
-        for (name, variable) in self.tool.variables {
-            let value = match variable {
-                Variable::Project | Variable::Plugin => None,
-                Variable::PluginData(below) => self.plugin_data(below),
-                Variable::Cwd => Some(text(cwd)),
-                Variable::Session => Some(event.session_id.clone().unwrap_or_default()),
-                Variable::Effort => effort(event),
-            };
-            variables.extend(value.map(|value| (*name, value)));
         }
-        // No variable can contain NUL.
-        variables.retain(|(_, value)| !value.contains('\0'));
-        variables
     }
 
-    /// Returns the directory for a plugin's persistent data, by the name of the plugin's directory. It is not created
-    /// here.
-    fn plugin_data(&self, below: &str) -> Option<String> {
-        let name = self.plugin.as_ref()?.file_name()?;
-        let directory = home::home_dir()?.join(below).join(name);
-        Some(directory.to_string_lossy().into_owned())
+    /// Returns the value of a variable of the hook; none if it is not set, also for one with NUL, which no variable can
+    /// contain.
+    fn value(&self, variable: Variable, call: &Call<'_>, cwd: &Path) -> Option<String> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let value = match variable {
+            Variable::Project | Variable::Plugin => {
+                self.directory(variable, call.working_dir).map(text)
+            }
+            Variable::PluginData(below) => {
+                // By the name of the plugin's directory. It is not created here.
+                let name = self.plugin.as_ref()?.file_name()?;
+                Some(text(&home::home_dir()?.join(below).join(name)))
+            }
+            Variable::Cwd => Some(text(cwd)),
+            Variable::Session => Some(call.event.session_id.clone().unwrap_or_default()),
+            Variable::Effort => {
+                let level = call.event.context()?.field("effort")?.get("level")?;
+                level.as_str().map(str::to_owned)
+            }
+        };
+        value.filter(|value| !value.contains('\0'))
     }
 
     /// Returns the command line, with the shell that the tool takes where none is named. In the arguments of a program,
@@ -191,8 +176,10 @@ impl ToolProtocol {
     /// Returns a word of `args` with the variables for directories replaced.
     fn expanded(&self, word: &str, project: &Path) -> String {
         let mut word = word.to_owned();
-        for (name, path) in self.directory_variables(project) {
-            word = word.replace(&format!("${{{name}}}"), &path.to_string_lossy());
+        for (name, variable) in self.tool.variables {
+            if let Some(path) = self.directory(*variable, project) {
+                word = word.replace(&format!("${{{name}}}"), &path.to_string_lossy());
+            }
         }
         word
     }
@@ -213,11 +200,6 @@ impl ToolProtocol {
         start.env_file = Some(file);
         Ok(())
     }
-}
-
-fn effort(event: &HookEvent) -> Option<String> {
-    let level = event.context()?.field("effort")?.get("level")?;
-    level.as_str().map(str::to_owned)
 }
 
 impl Protocol for ToolProtocol {
@@ -254,18 +236,15 @@ impl Protocol for ToolProtocol {
     }
 
     fn directories(&self, project: &Path) -> Vec<(String, PathBuf)> {
-        let directories = self.directory_variables(project);
-        let owned = directories.map(|(name, path)| (name.to_owned(), path.to_owned()));
-        // A hook that needs an approval runs in the project's root.
-        let mut cwd = self
-            .tool
-            .variables
-            .iter()
-            .filter(|it| it.1 == Variable::Cwd);
-        let cwd = cwd
-            .next()
-            .map(|(name, _)| ((*name).to_owned(), project.to_owned()));
-        owned.chain(cwd).collect()
+        let found = self.tool.variables.iter().filter_map(|(name, variable)| {
+            let path = match variable {
+                // A hook that needs an approval runs in the project's root.
+                Variable::Cwd => Some(project),
+                variable => self.directory(*variable, project),
+            };
+            Some(((*name).to_owned(), path?.to_owned()))
+        });
+        found.collect()
     }
 
     fn mismatch<'a>(&'a self, event: &'a HookEvent) -> Option<ProtocolMismatch<'a>> {
@@ -288,8 +267,10 @@ impl Protocol for ToolProtocol {
             _ => project,
         };
         let mut start = Start::with_args(program, args).timeout(self.event.timeout);
-        for (name, value) in self.variables(event, project, working_dir) {
-            start = start.variable(name, value);
+        for (name, variable) in self.tool.variables {
+            if let Some(value) = self.value(*variable, call, working_dir) {
+                start = start.variable(*name, value);
+            }
         }
         self.add_env_file(&mut start)?;
         // A login shell may change what a command means.
