@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::conclusion::HookEnd;
-use super::ending::{self, Strictness};
+use super::ending::{self, HookEnd, Strictness};
 use super::tool::{Event, Tool};
 use super::{CLAUDE, CODEX, GEMINI, TOOLS};
 
@@ -21,7 +20,7 @@ proptest! {
         let specific = format!("{{\"hookEventName\": \"PreToolUse\", \"{nested}\": {value}}}");
         let whole = format!("{{\"{key}\": {value}, \"hookSpecificOutput\": {specific}}}");
         for tool in TOOLS {
-            for event in tool.events {
+            for event in (tool.events)() {
                 for stdout in [&whole, &specific, &value] {
                     let said = read(tool, event, (code, stdout, &stderr));
                     let blocks = said.starts_with("block");
@@ -41,8 +40,8 @@ fn read(tool: &Tool, event: &Event, ended: (i32, &str, &str)) -> String {
         stdout,
         stderr,
     };
-    let conclusion = ending::read(tool, event, Strictness::Lenient, &ended);
-    let output = conclusion.output;
+    let answer = ending::read(tool, event, Strictness::Lenient, &ended);
+    let output = answer.output.unwrap_or_default();
     let mut parts = Vec::new();
     if let Some(decision) = output.decision {
         let reason = output.reason.map(|reason| format!(": {reason}"));
@@ -60,7 +59,7 @@ fn read(tool: &Tool, event: &Event, ended: (i32, &str, &str)) -> String {
         ("context", output.additional_context),
         ("feedback", output.feedback),
         ("message", output.system_message),
-        ("unusable", conclusion.unusable),
+        ("unusable", answer.invalid),
     ];
     for (name, text) in texts {
         parts.extend(text.map(|text| format!("{name}: {text}")));
@@ -74,10 +73,10 @@ fn read(tool: &Tool, event: &Event, ended: (i32, &str, &str)) -> String {
         parts.push(format!("{how}: {}", Value::Object(input)));
     }
     parts.extend(output.updated_output.map(|it| format!("output: {it}")));
-    if !conclusion.replaces_exit_code && code != 0 {
+    if !answer.replaces_exit_code && code != 0 {
         parts.push(format!("failed {code}"));
     }
-    if !conclusion.diagnostics.is_empty() {
+    if !answer.notes.is_empty() {
         parts.push("diagnostic".to_owned());
     }
     parts.join("; ")
@@ -285,6 +284,8 @@ fn claude_refuses_what_does_not_fit() {
 fn claude_replaces_inputs_and_outputs() {
     let input = r#"{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
         "updatedInput": {"command": "ls"}, "additionalContext": "c"}}"#;
+    let nameless =
+        r#"{"": 1, "hookSpecificOutput": {"hookEventName": "PreToolUse", "": {"a": 1}}}"#;
     let output = r#"{"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedMCPToolOutput": "x",
         "additionalContext": "c"}}"#;
     rows(
@@ -296,6 +297,7 @@ fn claude_replaces_inputs_and_outputs() {
                 r#"allow; context: c; input: {"command":"ls"}"#,
             ),
             ("PreToolUse", (2, input, "no"), "block: no; context: c"),
+            ("PreToolUse", (0, nameless, ""), ""),
             ("PostToolUse", (0, output, ""), r#"context: c; output: "x""#),
         ],
     );
@@ -326,28 +328,32 @@ fn codex_reads_json_on_exit_code_0_only() {
             (
                 "PreToolUse",
                 (0, &decision("ask"), ""),
-                "unusable: `ask` is not supported",
+                "unusable: `ask` is not supported on PreToolUse",
             ),
             (
                 "PreToolUse",
                 (0, &decision("allow"), ""),
-                "unusable: `allow` without `updatedInput` is not supported",
+                "unusable: `allow` needs `updatedInput`",
             ),
-            ("PreToolUse", (0, &rewrite, ""), r#"allow; input: {"a":1}"#),
+            (
+                "PreToolUse",
+                (0, &rewrite, ""),
+                r#"allow: why; input: {"a":1}"#,
+            ),
             (
                 "PreToolUse",
                 (0, r#"{"decision": "approve"}"#, ""),
-                "unusable: `approve` is not supported",
+                "unusable: `approve` is not supported on PreToolUse",
             ),
             (
                 "PreToolUse",
                 (0, r#"{"decision": "block"}"#, ""),
-                "unusable: `block` needs a `reason`",
+                "unusable: `block` needs `reason`",
             ),
             (
                 "PreToolUse",
                 (0, r#"{"continue": false}"#, ""),
-                "unusable: `continue` and `stopReason` are not supported on PreToolUse",
+                "unusable: `continue` is not supported on PreToolUse",
             ),
             (
                 "PreToolUse",
@@ -392,7 +398,7 @@ fn codex_reads_json_on_exit_code_0_only() {
                     "updatedMCPToolOutput": 1}}"#,
                     "",
                 ),
-                "unusable: `updatedMCPToolOutput` is not supported",
+                "unusable: `updatedMCPToolOutput` is not supported on PostToolUse",
             ),
             ("SessionStart", (2, "", "no"), "failed 2"),
             (

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::handler::Origin;
 use super::protocol::ToolProtocol;
-use super::reader::Origin;
 use super::settings::OtherTools;
 use super::tool::Tool;
 use super::tools::{CLAUDE, TOOLS};
@@ -68,7 +68,8 @@ impl Source for OtherTools {
         if directory.ends_with("hooks") {
             of_plugin = TOOLS.into_iter().find(has_manifest);
         }
-        let is_settings = |tool: &&Tool| tool.files.project.iter().any(|it| place.ends_with(it));
+        let is_settings =
+            |tool: &&Tool| tool.files.project.split(' ').any(|it| place.ends_with(it));
         let is_settings = of_project.as_ref().is_some_and(is_settings);
         let is_read = is_settings || of_plugin.is_some();
         let tool = tool_of_text(text, of_project.or(of_plugin), is_read)?;
@@ -272,8 +273,8 @@ impl Search<'_> {
     }
 }
 
-fn below(directory: &Path, files: &[&str]) -> Vec<PathBuf> {
-    let paths = files.iter().map(|file| directory.join(file));
+fn below(directory: &Path, files: &str) -> Vec<PathBuf> {
+    let paths = files.split(' ').map(|file| directory.join(file));
     paths.map(|path| path.components().collect()).collect()
 }
 

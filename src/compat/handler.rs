@@ -2,37 +2,36 @@
 //!
 //! Knows the keys of handlers, not the rest of the file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::lint;
 use super::matcher::SharedAllowance;
-use super::protocol::ToolProtocol;
+use super::protocol::{ToolAliases, ToolProtocol};
 use super::rule::Rule;
-use super::tool::{Event, Handlers, Subject, Tool};
+use super::tool::{Handlers, Tool, has};
 use crate::config::reading::{Node, Problem};
 use crate::hook::{FailurePolicy, Hook, HookError, HookSource, Shell};
 use crate::printable::shortened;
 
-/// The settings of a handler's group.
-pub(super) struct Group {
-    pub(super) event: &'static Event,
-    /// The event of this crate.
-    pub(super) pattern: &'static str,
-    /// With the matcher.
-    pub(super) protocol: ToolProtocol,
+/// The origin of a file's hooks, and its effect on each hook.
+pub(super) struct Origin {
+    pub(super) tool: &'static Tool,
+    /// The project's root; none for the user's files.
+    pub(super) base_dir: Option<Arc<Path>>,
+    pub(super) plugin: Option<PathBuf>,
+    pub(super) aliases: Arc<ToolAliases>,
+    /// Whether failures and unreadable files block.
+    pub(super) is_strict: bool,
 }
 
 /// A handler, and the problems found so far.
 pub(super) struct Handler<'h, 't, 'a> {
     pub(super) node: Node<'t, 'a>,
-    pub(super) group: &'h Group,
-    pub(super) tool: &'static Tool,
-    /// The project's root; none for the user's files.
-    pub(super) base_dir: Option<&'h Arc<Path>>,
-    /// Whether failures block.
-    pub(super) is_strict: bool,
+    /// That of its group, with the matcher.
+    pub(super) protocol: ToolProtocol,
+    pub(super) origin: &'h Origin,
     pub(super) allowance: &'h SharedAllowance,
     pub(super) found: &'h mut Vec<Problem>,
 }
@@ -42,12 +41,12 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
     pub(super) fn hook(mut self, source: HookSource) -> Result<(Hook, ToolProtocol), Problem> {
         self.check_type()?;
         let hook = self.command()?;
-        let protocol = self.protocol()?;
+        self.read_protocol()?;
         let mut hook = hook
             .with_source(source)
             .with_on_failure(self.policy())
             .with_timeout(self.timeout());
-        if let Some(base) = self.base_dir {
+        if let Some(base) = &self.origin.base_dir {
             hook = hook.with_base_dir(Arc::clone(base));
         }
         if self.runs_in_background() {
@@ -60,14 +59,14 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
             hook = hook.with_description(description);
         }
         let hook = self.with_environment(hook);
-        lint::not_applied(&self.node, self.tool, self.found);
-        lint::lint(&self.node, &hook, &protocol, self.found);
-        Ok((hook, protocol))
+        lint::not_applied(&self.node, self.origin.tool, self.found);
+        lint::lint(&self.node, &hook, &self.protocol, self.found);
+        Ok((hook, self.protocol))
     }
 
     /// Returns the value of a key, if the tool reads this key.
     fn get(&self, key: &'static str) -> Option<Node<'t, 'a>> {
-        if self.tool.handlers.keys.contains(&key) {
+        if has(self.origin.tool.handlers.keys, key) {
             self.node.get(key)
         } else {
             None
@@ -115,7 +114,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
     }
 
     fn check_type(&self) -> Result<(), Problem> {
-        let tool = self.tool;
+        let tool = self.origin.tool;
         if !self.node.is_object() {
             let words = self.node.unexpected("an object with `type` and `command`");
             return Err(self.node.error(words));
@@ -127,7 +126,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
         };
         match given.text() {
             Some("command") => Ok(()),
-            Some(other) if tool.handlers.other_types.contains(&other) => {
+            Some(other) if has(tool.handlers.other_types, other) => {
                 let words = format!(
                     "handlers of type `{other}` do not run: only type `command` is supported"
                 );
@@ -142,7 +141,12 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
     }
 
     fn command(&mut self) -> Result<Hook, Problem> {
-        let windows = self.tool.handlers.windows_key.filter(|_| cfg!(windows));
+        let windows = self
+            .origin
+            .tool
+            .handlers
+            .windows_key
+            .filter(|_| cfg!(windows));
         let of_windows = windows.and_then(|key| self.node.get(key));
         let Some(given) = of_windows.or_else(|| self.node.get("command")) else {
             return Err(self.node.error("`command` is missing"));
@@ -154,13 +158,14 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
             let words = "expected a string without the character NUL";
             return Err(given.error(words));
         }
+        let pattern = self.protocol.event.ours.unwrap_or_default();
         let refused = |error: HookError| given.error(error.to_string());
         if let Some(args) = self.get("args") {
             let mut words = vec![text.to_owned()];
             words.extend(strings(&args)?);
-            return Hook::program(self.group.pattern, words).map_err(refused);
+            return Hook::program(pattern, words).map_err(refused);
         }
-        let hook = Hook::new(self.group.pattern, text).map_err(refused)?;
+        let hook = Hook::new(pattern, text).map_err(refused)?;
         // For `bash`, the default, `runner` chooses the shell.
         match self.choice("shell", ["bash", "powershell"]) {
             Some("powershell") => Ok(hook.with_shell(Shell::Pwsh)),
@@ -168,25 +173,26 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
         }
     }
 
-    fn protocol(&mut self) -> Result<ToolProtocol, Problem> {
-        let mut protocol = self.group.protocol.clone();
+    fn read_protocol(&mut self) -> Result<(), Problem> {
         let message = self.text("statusMessage");
-        protocol.status_message = message.map(|(_, text)| text.to_owned());
+        self.protocol.status_message = message.map(|(_, text)| text.to_owned());
         let Some((given, rule)) = self.text("if") else {
-            return Ok(protocol);
+            return Ok(());
         };
-        if self.group.event.subject != Subject::Tool {
-            let event = self.group.event.name;
-            let words =
-                format!("the hook never runs: `{event}` has no tool that a rule could match");
+        let event = self.protocol.event;
+        if !event.is_of_tool() {
+            let words = format!(
+                "the hook never runs: `{}` has no tool that a rule could match",
+                event.name
+            );
             return Err(given.warning(words).with_help("remove `if`"));
         }
         let rule = Rule::new(rule, self.allowance);
         if let Some(words) = rule.misunderstood() {
             self.warn(&given, words);
         }
-        protocol.rule = Some(rule);
-        Ok(protocol)
+        self.protocol.rule = Some(rule);
+        Ok(())
     }
 
     /// Returns the failure policy. Default: failures are ignored, as the tools do, unless the handler
@@ -194,8 +200,8 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
     fn policy(&mut self) -> FailurePolicy {
         match self.choice("onFailure", ["continue", "block"]) {
             Some("block") => FailurePolicy::Block,
-            _ if self.is_strict => FailurePolicy::Block,
-            None if self.group.event.is_closed => FailurePolicy::Block,
+            _ if self.origin.is_strict => FailurePolicy::Block,
+            None if self.protocol.event.is_closed => FailurePolicy::Block,
             _ => FailurePolicy::Continue,
         }
     }
@@ -205,9 +211,9 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
             timeout_keys,
             milliseconds,
             ..
-        } = self.tool.handlers;
-        let default = self.group.event.timeout;
-        let mut keys = timeout_keys.iter();
+        } = self.origin.tool.handlers;
+        let default = self.protocol.event.timeout;
+        let mut keys = timeout_keys.split(' ');
         let Some(given) = keys.find_map(|key| self.node.get(key)) else {
             return default;
         };
@@ -220,9 +226,9 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
             self.warn(&given, words);
             return default;
         };
-        lint::timeout(&given, number, self.tool, self.found);
+        lint::timeout(&given, number, self.origin.tool, self.found);
         let own = Duration::try_from_secs_f64(number * seconds).unwrap_or(Duration::MAX);
-        own.min(self.group.event.longest.unwrap_or(Duration::MAX))
+        own.min(self.protocol.event.longest.unwrap_or(Duration::MAX))
     }
 
     fn runs_in_background(&mut self) -> bool {
@@ -232,7 +238,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
             let words = "runs in the background, but its end does not wake the model";
             self.warn(given, words);
         }
-        let waits = self.group.event.longest.is_some();
+        let waits = self.protocol.event.longest.is_some();
         !waits && (is_async.is_some() || rewakes.is_some())
     }
 

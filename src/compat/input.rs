@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::tool::{Event, Tool};
+use super::tool::{Event, Tool, field, pairs};
 use crate::events::{EventType, HookEvent, HostContext};
 
 /// Returns the hook's standard input: one line of JSON. `called` is the name of the event's tool in this tool.
@@ -22,8 +22,11 @@ pub(super) fn payload(
 ) -> Vec<u8> {
     let mut members: BTreeMap<&str, Cow<'_, Value>> = BTreeMap::new();
     let mut set = |key, value| members.insert(key, value);
-    for (key, value) in tool.fields.iter().chain(kind.fields) {
-        set(key, Cow::Owned(value.to_json()));
+    for (key, value) in pairs(tool.fields)
+        .map(field)
+        .chain(kind.fields.iter().cloned())
+    {
+        set(key, Cow::Owned(value));
     }
     set("cwd", Cow::Owned(cwd.to_string_lossy().into()));
     if tool.has_timestamp {
@@ -65,12 +68,12 @@ pub(super) fn session_dir(event: &HookEvent) -> Option<&Path> {
 }
 
 fn theirs<'a>(tool: &Tool, key: &'a str) -> &'a str {
-    let found = tool.renamed.iter().find(|(ours, _)| *ours == key);
+    let found = pairs(tool.renamed).find(|(ours, _)| *ours == key);
     found.map_or(key, |(_, theirs)| theirs)
 }
 
 fn ours<'a>(tool: &Tool, key: &'a str) -> &'a str {
-    let found = tool.renamed.iter().find(|(_, theirs)| *theirs == key);
+    let found = pairs(tool.renamed).find(|(_, theirs)| *theirs == key);
     found.map_or(key, |(ours, _)| ours)
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::input::payload;
 use super::tool::Tool;
 use super::{CLAUDE, CODEX, GEMINI};
-use crate::events::{HookEvent, HostContext};
+use crate::events::{EventType, HookEvent, HostContext};
 
 fn input(tool: &Tool, name: &str, event: &HookEvent) -> Value {
     let kind = tool.event_named(name).unwrap();
@@ -27,6 +27,7 @@ fn an_event_has_every_field_of_its_tool() {
     let gemini = json!({"session_id": "", "transcript_path": "", "cwd": "/w",
         "timestamp": "1970-01-01T00:00:00.000Z"});
     let before = || HookEvent::tool_pre_execute("bash", args());
+    let of_host = |name| HookEvent::new(EventType::of_name(name).unwrap());
     let after = || HookEvent::tool_post_execute("bash", args(), "out");
     for (tool, name, event, own) in [
         (
@@ -111,6 +112,24 @@ fn an_event_has_every_field_of_its_tool() {
             json!({"trigger": "auto", "compact_summary": ""}),
         ),
         (
+            CLAUDE,
+            "UserPromptExpansion",
+            of_host("user:prompt_expansion"),
+            json!({"command_name": "", "prompt": ""}),
+        ),
+        (
+            CLAUDE,
+            "PreModelSwitch",
+            of_host("model:pre_switch"),
+            json!({"from_model": "", "to_model": ""}),
+        ),
+        (
+            CLAUDE,
+            "PostModelSwitch",
+            of_host("model:post_switch"),
+            json!({"from_model": "", "to_model": ""}),
+        ),
+        (
             CODEX,
             "PreToolUse",
             before(),
@@ -140,6 +159,18 @@ fn an_event_has_every_field_of_its_tool() {
             "SessionStart",
             HookEvent::session_start("s"),
             json!({"session_id": "s", "source": "startup"}),
+        ),
+        (
+            CODEX,
+            "SessionEnd",
+            HookEvent::session_end("s"),
+            json!({"session_id": "s", "reason": "other"}),
+        ),
+        (
+            CODEX,
+            "Interrupt",
+            of_host("user:interrupt"),
+            json!({"turn_id": ""}),
         ),
         (
             CODEX,

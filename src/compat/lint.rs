@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::matcher::is_unknown;
 use super::protocol::ToolProtocol;
-use super::tool::{Effect, Event, Subject, Tool};
+use super::tool::{Effect, Event, Tool, has};
 use crate::config::reading::{Node, Problem, check_script};
 use crate::events::{LIKE_AN_EVENT, nearest};
 use crate::hook::{Hook, HookCommand, Protocol};
@@ -38,7 +38,7 @@ pub(super) fn timeout(node: &Node<'_, '_>, number: f64, tool: &Tool, found: &mut
 
 /// Names the keys of a group or a handler that are not applied.
 pub(super) fn not_applied(node: &Node<'_, '_>, tool: &Tool, found: &mut Vec<Problem>) {
-    for key in tool.handlers.not_applied {
+    for key in tool.handlers.not_applied.split(' ') {
         if let Some(value) = node.get(key).filter(|it| it.switch() != Some(false)) {
             let words = format!(
                 "{} applies this key, hosts of this crate do not",
@@ -55,12 +55,12 @@ pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool, found: &m
         return;
     };
     let shown = shortened(text);
-    if event.subject != Subject::Nothing && event.can_block() && is_unknown(text) {
+    if event.subject.is_some() && event.can_block() && is_unknown(text) {
         let words = format!("`{shown}` cannot be tested here, so the hook always runs");
         let help = "write it without look-around and references to groups";
         found.push(node.warning(words).with_help(help));
     }
-    if event.subject != Subject::Tool {
+    if !event.is_of_tool() {
         return;
     }
     if let Some((named, rule)) = text.split_once('(')
@@ -70,7 +70,7 @@ pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool, found: &m
     {
         let words = format!("`{shown}` is a permission rule, which matches no tool");
         let mut help = format!("write \"matcher\": \"{}\", and ", shortened(named));
-        help += &match tool.handlers.keys.contains(&"if") {
+        help += &match has(tool.handlers.keys, "if") {
             true => format!("\"if\": \"{shown}\" in the handler"),
             false => "test the arguments in the hook".to_owned(),
         };
@@ -180,7 +180,7 @@ fn script(node: &Node<'_, '_>, hook: &Hook, protocol: &ToolProtocol) -> Option<P
 /// Returns the event that was probably meant by an unknown key. A name that is only similar may be that of a newer event.
 pub(super) fn nearest_event(tool: &Tool, name: &str) -> Option<&'static str> {
     let plain = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
-    let names = tool.events.iter().map(|event| event.name);
+    let names = (tool.events)().iter().map(|event| event.name);
     let meant = nearest(name, names, LIKE_AN_EVENT)?;
     (strsim::levenshtein(&plain(meant), &plain(name)) <= MOST_TYPOS).then_some(meant)
 }

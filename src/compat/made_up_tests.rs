@@ -3,12 +3,13 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
 use super::claude;
 use super::settings::OtherTools;
-use super::tool::{Event, Files, Subject, Tool};
+use super::tool::{Event, Files, Tool};
 use crate::config::HookConfig;
 use crate::events::HookEvent;
 use crate::hook::{Answer, Call, Decision, End, Hook, Shared};
@@ -19,18 +20,21 @@ static MADE_UP: Tool = Tool {
     title: "Made Up",
     files: Files {
         directory: ".madeup",
-        user: &[".madeup/settings.json"],
-        project: &[".madeup/settings.json"],
+        user: ".madeup/settings.json",
+        project: ".madeup/settings.json",
         ..claude::TOOL.files
     },
-    events: &[
-        Event::new("PreToolUse", "tool:pre_execute")
-            .on(Subject::Tool)
-            .blocks(),
-        Event::new("SessionStart", "session:start"),
-    ],
+    events,
     ..claude::TOOL
 };
+
+fn events() -> &'static [Event] {
+    static TABLE: LazyLock<Vec<Event>> = LazyLock::new(|| {
+        let rows = "PreToolUse tool:pre_execute on=tool_name blocks\nSessionStart session:start";
+        Event::table(600, rows)
+    });
+    &TABLE
+}
 
 #[test]
 fn another_tool_is_one_value() {

@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::tool::{Event, Subject, Tool};
+use super::tool::{Event, Tool};
 use crate::hook::{Allowance, Condition, Lazy};
 
 /// How much the compiled expressions of a file may take together.
@@ -75,10 +75,10 @@ pub(super) fn is_unknown(expression: &str) -> bool {
 impl Matcher {
     pub(super) fn new(tool: &Tool, event: &Event, text: &str, allowance: &SharedAllowance) -> Self {
         let is_all = matches!(text.trim(), "" | "*");
-        if is_all || event.subject == Subject::Nothing {
+        if is_all || event.subject.is_none() {
             return Self::All;
         }
-        let is_name = tool.other_matchers_are_names && event.subject != Subject::Tool;
+        let is_name = tool.list_of_names.is_none() && !event.is_of_tool();
         let names: Vec<&str> = match is_name {
             true => vec![text],
             false if tool.is_list_of_names(text) => text.split(['|', ',']).collect(),
@@ -92,7 +92,7 @@ impl Matcher {
             return Self::Regex {
                 text: text.into(),
                 expression: Expression::new(text.to_owned(), allowance),
-                may_be_name: tool.invalid_matchers_are_names,
+                may_be_name: tool.list_of_names.is_none(),
             };
         }
         let text = text.into();

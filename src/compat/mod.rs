@@ -7,11 +7,11 @@
 //! No other module names a tool: it gives each hook a [`Protocol`](crate::Protocol), and its files are a source of
 //! hooks like hooks.json.
 
+mod answer;
 #[cfg(test)]
 mod answer_tests;
 mod claude;
 mod codex;
-mod conclusion;
 mod ending;
 mod files;
 mod gemini;
@@ -24,6 +24,7 @@ mod lint;
 #[cfg(unix)]
 mod made_up_tests;
 mod matcher;
+mod members;
 mod protocol;
 #[cfg(test)]
 mod protocol_tests;
@@ -43,9 +44,9 @@ pub use tools::{CLAUDE, CODEX, GEMINI, TOOLS};
 pub fn answers(stdout: &[u8]) {
     let text = String::from_utf8_lossy(stdout);
     for tool in TOOLS {
-        for event in tool.events {
+        for event in (tool.events)() {
             for code in [0, 1, 2] {
-                let ended = conclusion::HookEnd {
+                let ended = ending::HookEnd {
                     code,
                     stdout: &text,
                     stderr: &text,

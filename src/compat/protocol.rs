@@ -10,12 +10,11 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Map, Value};
 use tempfile::NamedTempFile;
 
-use super::conclusion::HookEnd;
-use super::ending::{self, Strictness};
+use super::ending::{self, HookEnd, Strictness};
 use super::input::{payload, session_dir};
 use super::matcher::{Matcher, SharedAllowance};
 use super::rule::Rule;
-use super::tool::{Event, Subject, Tool, ToolShell, Variable};
+use super::tool::{Event, TOOL_NAME, Tool, Variable};
 use crate::events::HookEvent;
 use crate::hook::{
     Answer, Call, Decision, End, Failure, FailureKind, FailurePolicy, HookCommand, HookOutput,
@@ -96,67 +95,52 @@ impl ToolProtocol {
 
     /// Returns the text that the matcher is tested against; none if it is not tested.
     fn subject<'a>(&'a self, event: &'a HookEvent) -> Option<&'a str> {
-        match self.event.subject {
-            Subject::Nothing => None,
-            Subject::Tool => Some(self.tool_name(event.tool_name.as_deref().unwrap_or_default())),
-            Subject::Data(key, default) => {
-                let of_host = || event.context()?.field(key);
-                let value = event.data.get(key).or_else(of_host);
-                Some(value.and_then(Value::as_str).unwrap_or(default))
-            }
+        let key = self.event.subject?;
+        if key == TOOL_NAME {
+            return Some(self.tool_name(event.tool_name.as_deref().unwrap_or_default()));
         }
+        let of_host = || event.context()?.field(key);
+        let unset = || Some(&self.event.fields.iter().find(|it| it.0 == key)?.1);
+        let value = event.data.get(key).or_else(of_host);
+        let text = |value: Option<&'a Value>| value?.as_str();
+        Some(text(value).or_else(|| text(unset())).unwrap_or_default())
     }
 
     fn is_named(&self, subject: &str) -> bool {
-        let mut others = self.tool.other_names(subject).iter();
+        let mut others = self.tool.other_names(subject);
         self.matcher.matches(subject) || others.any(|other| self.matcher.matches(other))
     }
 
-    /// Returns the variables that hold directories known without an event.
-    fn directory_variables<'a>(
-        &'a self,
-        project: &'a Path,
-    ) -> impl Iterator<Item = (&'static str, &'a Path)> {
-        let directory = move |variable| match variable {
+    /// Returns the directory that a variable holds, of those known without an event.
+    fn directory<'a>(&'a self, variable: Variable, project: &'a Path) -> Option<&'a Path> {
+        match variable {
             Variable::Project => Some(project),
             Variable::Plugin => self.plugin.as_deref(),
             _ => None,
-        };
-        let variables = self.tool.variables.iter();
-        variables.filter_map(move |(name, variable)| Some((*name, directory(*variable)?)))
-    }
-
-    /// Returns the variables of the hook.
-    fn variables(
-        &self,
-        event: &HookEvent,
-        project: &Path,
-        cwd: &Path,
-    ) -> Vec<(&'static str, String)> {
-        let text = |path: &Path| path.to_string_lossy().into_owned();
-        let directories = self.directory_variables(project);
-        let mut variables: Vec<_> = directories.map(|(name, path)| (name, text(path))).collect();
-        for (name, variable) in self.tool.variables {
-            let value = match variable {
-                Variable::Project | Variable::Plugin => None,
-                Variable::PluginData(below) => self.plugin_data(below),
-                Variable::Cwd => Some(text(cwd)),
-                Variable::Session => Some(event.session_id.clone().unwrap_or_default()),
-                Variable::Effort => effort(event),
-            };
-            variables.extend(value.map(|value| (*name, value)));
         }
-        // No variable can contain NUL.
-        variables.retain(|(_, value)| !value.contains('\0'));
-        variables
     }
 
-    /// Returns the directory for a plugin's persistent data, by the name of the plugin's directory. It is not created
-    /// here.
-    fn plugin_data(&self, below: &str) -> Option<String> {
-        let name = self.plugin.as_ref()?.file_name()?;
-        let directory = home::home_dir()?.join(below).join(name);
-        Some(directory.to_string_lossy().into_owned())
+    /// Returns the value of a variable of the hook; none if it is not set, also for one with NUL, which no variable can
+    /// contain.
+    fn value(&self, variable: Variable, call: &Call<'_>, cwd: &Path) -> Option<String> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let value = match variable {
+            Variable::Project | Variable::Plugin => {
+                self.directory(variable, call.working_dir).map(text)
+            }
+            Variable::PluginData(below) => {
+                // By the name of the plugin's directory. It is not created here.
+                let name = self.plugin.as_ref()?.file_name()?;
+                Some(text(&home::home_dir()?.join(below).join(name)))
+            }
+            Variable::Cwd => Some(text(cwd)),
+            Variable::Session => Some(call.event.session_id.clone().unwrap_or_default()),
+            Variable::Effort => {
+                let level = call.event.context()?.field("effort")?.get("level")?;
+                level.as_str().map(str::to_owned)
+            }
+        };
+        value.filter(|value| !value.contains('\0'))
     }
 
     /// Returns the command line, with the shell that the tool takes where none is named. In the arguments of a program,
@@ -167,13 +151,16 @@ impl ToolProtocol {
                 let expanded = |word: &String| self.expanded(word, call.working_dir).into();
                 Ok(program(words.iter().map(expanded)))
             }
-            HookCommand::Shell { text, shell: None } if cfg!(unix) => Ok(match self.tool.shell {
-                ToolShell::Login => {
+            HookCommand::Shell { text, shell: None } if cfg!(unix) => Ok(match self.tool {
+                Tool {
+                    has_login_shell: true,
+                    ..
+                } => {
                     let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());
                     posix(shell.unwrap_or_else(|| "/bin/sh".into()), "-lc", text)
                 }
-                ToolShell::Bash if *HAS_BASH => posix("bash", "-c", text),
-                ToolShell::Bash => posix("/bin/sh", "-c", text),
+                _ if *HAS_BASH => posix("bash", "-c", text),
+                _ => posix("/bin/sh", "-c", text),
             }),
             command => command_line(command, |name| self.is_of_event(name)),
         }
@@ -182,25 +169,26 @@ impl ToolProtocol {
     /// Whether the tool sets this variable to a value of an event. Windows ignores case.
     fn is_of_event(&self, name: &str) -> bool {
         let mut variables = self.tool.variables.iter();
-        variables.any(|(known, value)| value.is_of_event() && known.eq_ignore_ascii_case(name))
+        let is_of_event = |it| matches!(it, Variable::Cwd | Variable::Session | Variable::Effort);
+        variables.any(|(known, value)| is_of_event(*value) && known.eq_ignore_ascii_case(name))
     }
 
     /// Returns a word of `args` with the variables for directories replaced.
     fn expanded(&self, word: &str, project: &Path) -> String {
         let mut word = word.to_owned();
-        for (name, path) in self.directory_variables(project) {
-            word = word.replace(&format!("${{{name}}}"), &path.to_string_lossy());
+        for (name, variable) in self.tool.variables {
+            if let Some(path) = self.directory(*variable, project) {
+                word = word.replace(&format!("${{{name}}}"), &path.to_string_lossy());
+            }
         }
         word
     }
 
     fn add_env_file(&self, start: &mut Start<'_>) -> Result<(), Failure> {
-        let Some((name, events)) = self.tool.env_file else {
-            return Ok(());
-        };
-        if !events.contains(&self.event.name) {
+        if !self.event.has_env_file {
             return Ok(());
         }
+        let name = self.tool.env_file;
         let mut named = tempfile::Builder::new();
         let file = named.prefix("forge-hooks-env-").tempfile();
         let file: NamedTempFile = file.map_err(|error| {
@@ -212,11 +200,6 @@ impl ToolProtocol {
         start.env_file = Some(file);
         Ok(())
     }
-}
-
-fn effort(event: &HookEvent) -> Option<String> {
-    let level = event.context()?.field("effort")?.get("level")?;
-    level.as_str().map(str::to_owned)
 }
 
 impl Protocol for ToolProtocol {
@@ -253,18 +236,15 @@ impl Protocol for ToolProtocol {
     }
 
     fn directories(&self, project: &Path) -> Vec<(String, PathBuf)> {
-        let directories = self.directory_variables(project);
-        let owned = directories.map(|(name, path)| (name.to_owned(), path.to_owned()));
-        // A hook that needs an approval runs in the project's root.
-        let mut cwd = self
-            .tool
-            .variables
-            .iter()
-            .filter(|it| it.1 == Variable::Cwd);
-        let cwd = cwd
-            .next()
-            .map(|(name, _)| ((*name).to_owned(), project.to_owned()));
-        owned.chain(cwd).collect()
+        let found = self.tool.variables.iter().filter_map(|(name, variable)| {
+            let path = match variable {
+                // A hook that needs an approval runs in the project's root.
+                Variable::Cwd => Some(project),
+                variable => self.directory(*variable, project),
+            };
+            Some(((*name).to_owned(), path?.to_owned()))
+        });
+        found.collect()
     }
 
     fn mismatch<'a>(&'a self, event: &'a HookEvent) -> Option<ProtocolMismatch<'a>> {
@@ -287,12 +267,14 @@ impl Protocol for ToolProtocol {
             _ => project,
         };
         let mut start = Start::with_args(program, args).timeout(self.event.timeout);
-        for (name, value) in self.variables(event, project, working_dir) {
-            start = start.variable(name, value);
+        for (name, variable) in self.tool.variables {
+            if let Some(value) = self.value(*variable, call, working_dir) {
+                start = start.variable(*name, value);
+            }
         }
         self.add_env_file(&mut start)?;
         // A login shell may change what a command means.
-        start.may_be_direct = self.tool.shell != ToolShell::Login;
+        start.may_be_direct = !self.tool.has_login_shell;
         let called = self.tool_name(event.tool_name.as_deref().unwrap_or_default());
         let input = payload(self.tool, self.event, called, event, working_dir);
         start.stdin = Some(Cow::Owned(input));
@@ -311,24 +293,20 @@ impl Protocol for ToolProtocol {
             FailurePolicy::Continue => Strictness::Lenient,
             FailurePolicy::Block | FailurePolicy::Withhold => Strictness::Strict,
         };
-        let mut conclusion = ending::read(self.tool, self.event, strictness, &ended);
-        if is_lost && !conclusion.replaces_exit_code {
+        let mut answer = ending::read(self.tool, self.event, strictness, &ended);
+        if is_lost && !answer.replaces_exit_code {
             let words = "it is longer than what is kept of the output".to_owned();
             // The tool would have read it, so this failure blocks even if the tool ignores failures.
             if call.can_block && !call.event.event_type.is_agent_stop() {
-                let reason = format!("the hook's answer cannot be used: {words}");
-                conclusion.output.decision = Some(Decision::Block);
-                conclusion.output.reason = Some(reason);
+                let output = answer.output.get_or_insert_default();
+                output.decision = Some(Decision::Block);
+                output.reason = Some(format!("the hook's answer cannot be used: {words}"));
             } else {
-                conclusion.unusable = Some(words);
+                answer.invalid = Some(words);
             }
         }
-        Answer {
-            output: Some(conclusion.output).filter(|output| *output != HookOutput::default()),
-            replaces_exit_code: conclusion.replaces_exit_code,
-            invalid: conclusion.unusable,
-            notes: conclusion.diagnostics,
-        }
+        answer.output = answer.output.filter(|it| *it != HookOutput::default());
+        answer
     }
 
     fn order(&self) -> Order {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::protocol::ToolProtocol;
-use super::tool::{Subject, Tool};
+use super::tool::Tool;
 use super::{CLAUDE, CODEX, GEMINI};
 use crate::events::HookEvent;
 use crate::hook::{Hook, Protocol};
@@ -20,7 +20,9 @@ fn protocol(tool: &'static Tool, event: &str, matcher: &str) -> ToolProtocol {
 fn case(tool: &'static Tool, event: &str, matcher: &str, subject: &str, expected: bool) {
     let protocol = protocol(tool, event, matcher);
     let fired = match protocol.event.subject {
-        Subject::Data(key, _) => HookEvent::session_start("s").with_data(key, subject),
+        Some(key) if !protocol.event.is_of_tool() => {
+            HookEvent::session_start("s").with_data(key, subject)
+        }
         _ => HookEvent::tool_pre_execute(subject, json!({})),
     };
     assert_eq!(protocol.fault(), None);

@@ -2,14 +2,13 @@
 //! does not affect the others. Each problem has its position.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::handler::{Group, Handler};
+use super::handler::{Handler, Origin};
 use super::lint;
 use super::matcher::SharedAllowance;
-use super::protocol::{ToolAliases, ToolProtocol};
-use super::tool::{Event, Tool};
+use super::protocol::ToolProtocol;
+use super::tool::{Event, Tool, has};
 use crate::config::reading::{
     Failure, FileError, FileReader, Loaded, MOST_ENTRIES, Member, Node, Problem, parse_object,
 };
@@ -18,17 +17,6 @@ use crate::events::meant_by;
 use crate::hook::{FailurePolicy, Hook, Protocol};
 use crate::pattern::EventPattern;
 use crate::printable::shortened;
-
-/// The origin of a file's hooks, and its effect on each hook.
-pub(super) struct Origin {
-    pub(super) tool: &'static Tool,
-    /// The project's root; none for the user's files.
-    pub(super) base_dir: Option<Arc<Path>>,
-    pub(super) plugin: Option<PathBuf>,
-    pub(super) aliases: Arc<ToolAliases>,
-    /// Whether failures and unreadable files block.
-    pub(super) is_strict: bool,
-}
 
 impl Form for Origin {
     fn title(&self) -> &'static str {
@@ -45,18 +33,18 @@ impl Form for Origin {
             origin: self,
             is_compiled,
             allowance: SharedAllowance::default(),
+            path: String::new(),
             groups: 0,
             handlers: 0,
             blocked: Vec::new(),
-            switches: Switches {
-                protocol: self.tool.name,
-                ..Switches::default()
-            },
         };
-        if let Err(failure) = reader.try_read() {
-            reader.give_up(failure);
+        match reader.try_read() {
+            Ok(switches) => switches,
+            Err(failure) => {
+                reader.give_up(failure);
+                Switches::default()
+            }
         }
-        reader.switches
     }
 }
 
@@ -66,7 +54,8 @@ struct Reader<'a> {
     /// Whether expressions are compiled now.
     is_compiled: bool,
     allowance: SharedAllowance,
-    switches: Switches,
+    /// The keys of the group or the handler that is read; empty outside of these.
+    path: String,
     /// The numbers so far.
     groups: usize,
     handlers: usize,
@@ -74,24 +63,14 @@ struct Reader<'a> {
     blocked: Vec<&'static str>,
 }
 
-/// A position in `hooks`.
-struct Place<'p> {
-    event: &'p str,
-    group: usize,
-    handler: Option<usize>,
-}
-
-impl Place<'_> {
-    fn key(&self, key: &str) -> String {
-        let mut path = format!("hooks.{}[{}]", self.event, self.group);
-        if let Some(handler) = self.handler {
-            path += &format!(".hooks[{handler}]");
-        }
-        if !key.is_empty() {
-            path += &format!(".{key}");
-        }
-        path
-    }
+/// What cannot be read was for.
+enum Scope<'s> {
+    /// Any event.
+    All,
+    /// Any hook of an event.
+    Event(&'static Event),
+    /// A group, or a handler of it.
+    Hooks(&'s ToolProtocol),
 }
 
 impl Reader<'_> {
@@ -108,39 +87,44 @@ impl Reader<'_> {
         }
     }
 
-    fn try_read(&mut self) -> Result<(), Failure> {
+    fn try_read(&mut self) -> Result<Switches, Failure> {
+        let tool = self.origin.tool;
         let tree = parse_object(self.file.text)?;
         let file = Node::new(&tree);
-        for member in file.members().filter(|member| member.key != "hooks") {
-            self.setting(&member);
+        for member in file.members() {
             if let Some(problem) = like_hooks(&member) {
-                let start = problem.start();
-                let reason = self.file.report(None, problem);
-                self.placeholder_for_all(&reason, start);
+                self.refuse(problem, Scope::All);
             }
-            if let Some(event) = self.origin.tool.event_named(member.key) {
-                self.event_outside(event, &member);
+            if let Some(event) = tool.event_named(member.key)
+                && self.file.loaded.shows_more()
+            {
+                let words = "an event outside of `hooks`: its hooks do not run";
+                let problem = Problem::error(event.name, words)
+                    .at(member.key_range.clone())
+                    .with_help("write {\"hooks\": { ... }} around it");
+                self.refuse(problem, Scope::Event(event));
             }
         }
         let mut lists = file.members().filter(|it| it.key == "hooks");
-        let Some(first) = lists.next() else {
-            return Ok(());
-        };
-        let mut hooks = first.value;
-        if let Some(last) = lists.last() {
-            let problem = Problem::error("hooks", TWICE).at(last.key_range.clone());
-            let reason = self.file.report(None, problem);
-            self.placeholder_for_all(&reason, last.key_range.start);
-            hooks = last.value;
+        if let Some(first) = lists.next() {
+            let last = lists.last();
+            if let Some(last) = &last {
+                let problem = Problem::error("hooks", TWICE).at(last.key_range.clone());
+                self.refuse(problem, Scope::All);
+            }
+            self.hooks(last.map_or(first.value, |last| last.value))?;
         }
+        Ok(switches(tool, file))
+    }
+
+    fn hooks(&mut self, hooks: Node<'_, '_>) -> Result<(), Failure> {
         if !hooks.is_object() {
-            let problem = hooks.error("expected an object of events, each with a list");
-            let problem = match hooks.items() {
-                Some(_) => problem.with_help(LIKE_OURS),
-                None => problem,
-            };
-            let reason = self.file.report(None, problem.at(hooks.range()));
-            self.placeholder_for_all(&reason, hooks.range().start);
+            let words = "expected an object of events, each with a list";
+            let mut problem = hooks.error(words).at(hooks.range());
+            if hooks.items().is_some() {
+                problem = problem.with_help(LIKE_OURS);
+            }
+            self.refuse(problem, Scope::All);
         }
         if let Some(mut problem) = key_twice(hooks) {
             problem.key = problem.key.map(|key| format!("hooks.{key}"));
@@ -148,61 +132,27 @@ impl Reader<'_> {
             problem.severity = Severity::Warning;
             self.file.report(None, problem);
         }
-        for event in hooks.members() {
-            self.event(&event)?;
+        for member in hooks.members() {
+            if let Some(event) = self.known_event(&member) {
+                self.event(event, &member)?;
+            }
+            self.path.clear();
         }
         Ok(())
     }
 
-    /// Reports an event next to `hooks`: its tool ignores the hooks.
-    fn event_outside(&mut self, event: &'static Event, member: &Member<'_, '_>) {
-        if !self.file.loaded.shows_more() {
-            return;
-        }
-        let words = "an event outside of `hooks`: its hooks do not run";
-        let problem = Problem::error(event.name, words)
-            .at(member.key_range.clone())
-            .with_help("write {\"hooks\": { ... }} around it");
-        let reason = self.file.report(None, problem);
-        self.event_placeholder(event, &reason, member.key_range.start);
-    }
-
-    /// Reads the keys that switch hooks off.
-    fn setting(&mut self, member: &Member<'_, '_>) {
-        let keys = self.origin.tool.files.switches;
-        let value = member.value;
-        if keys.all_off == Some(member.key) {
-            self.switches.all_off = value.switch() == Some(true);
-        }
-        if keys.settings != Some(member.key) {
-            return;
-        }
-        let enabled = value.get("enabled");
-        self.switches.all_off = enabled.is_some_and(|it| it.switch() == Some(false));
-        let disabled = value.get("disabled");
-        for name in disabled.iter().flat_map(Node::items).flatten() {
-            self.switches
-                .disabled
-                .extend(name.text().map(str::to_owned));
-        }
-    }
-
-    fn event(&mut self, member: &Member<'_, '_>) -> Result<(), Failure> {
-        let Some((event, pattern)) = self.known_event(member) else {
-            return Ok(());
-        };
+    fn event(&mut self, event: &'static Event, member: &Member<'_, '_>) -> Result<(), Failure> {
+        let key = format!("hooks.{}", event.name);
+        let pattern = event.ours.unwrap_or_default();
         if event.is_of_host && self.file.loaded.shows_more() {
             let words = format!("its hooks run only where the host fires `{pattern}`");
-            let key = format!("hooks.{}", event.name);
-            let problem = Problem::warning(key, words).at(member.key_range.clone());
+            let problem = Problem::warning(key.as_str(), words).at(member.key_range.clone());
             self.file.report(None, problem);
         }
         let Some(groups) = member.value.items() else {
-            let key = format!("hooks.{}", event.name);
             let words = "expected a list of groups, each with a list `hooks`";
             let problem = Problem::error(key, words).at(member.key_range.clone());
-            let reason = self.file.report(None, problem);
-            self.event_placeholder(event, &reason, member.key_range.start);
+            self.refuse(problem, Scope::Event(event));
             return Ok(());
         };
         for (index, group) in groups.enumerate() {
@@ -210,117 +160,80 @@ impl Reader<'_> {
             if self.groups > MOST_ENTRIES {
                 return Err((FileError::TooManyEntries, member.key_range.clone()));
             }
-            let place = Place {
-                event: event.name,
-                group: index,
-                handler: None,
-            };
-            self.group(group, place, event, pattern)?;
+            self.path = format!("{key}[{index}]");
+            self.group(group.without_key(), event)?;
         }
         Ok(())
     }
 
     /// Returns the event of a key, if hosts fire it.
-    fn known_event(&mut self, member: &Member<'_, '_>) -> Option<(&'static Event, &'static str)> {
+    fn known_event(&mut self, member: &Member<'_, '_>) -> Option<&'static Event> {
         let tool = self.origin.tool;
         let name = member.key;
-        if tool.files.switches.not_events.contains(&name) {
+        if has(tool.files.not_events, name) {
             return None;
         }
         let known = tool.event_named(name);
-        if let Some(event) = known
-            && let Some(pattern) = event.ours
-        {
-            return Some((event, pattern));
+        if known.is_some_and(|event| event.ours.is_some()) {
+            return known;
         }
         if !self.file.loaded.shows_more() {
             return None;
         }
-        let shown = shortened(name);
+        let (shown, title) = (shortened(name), tool.title);
         let meant = lint::nearest_event(tool, name).filter(|_| known.is_none());
         let is_of_others = name.contains(':') || meant_by(name).is_some();
-        let (severity, words) = match (known, meant) {
-            (Some(_), _) => (
-                Severity::Warning,
-                format!("hosts do not fire `{shown}`: its hooks do not run"),
-            ),
-            (None, meant) if meant.is_some() || is_of_others => (
-                Severity::Error,
-                format!("`{shown}` is not an event of {}", tool.title),
-            ),
-            (None, _) => (
-                Severity::Warning,
-                format!(
-                    "`{shown}` is not an event of {} that is known here: its hooks do not run",
-                    tool.title
-                ),
-            ),
+        let (severity, words) = if known.is_some() {
+            let words = format!("hosts do not fire `{shown}`: its hooks do not run");
+            (Severity::Warning, words)
+        } else if meant.is_some() || is_of_others {
+            let words = format!("`{shown}` is not an event of {title}");
+            (Severity::Error, words)
+        } else {
+            let words = format!(
+                "`{shown}` is not an event of {title} that is known here: its hooks do not run"
+            );
+            (Severity::Warning, words)
         };
         let problem = Problem::new(severity, format!("hooks.{name}"), words)
             .at(member.key_range.clone())
             .with_suggestion_of(meant);
-        let reason = self.file.report(None, problem);
-        if let Some(event) = meant.and_then(|name| tool.event_named(name)) {
-            self.event_placeholder(event, &reason, member.key_range.start);
+        match meant.and_then(|name| tool.event_named(name)) {
+            Some(event) => self.refuse(problem, Scope::Event(event)),
+            None => drop(self.file.report(None, problem)),
         }
         None
     }
 
-    fn event_placeholder(&mut self, event: &'static Event, reason: &str, at: usize) {
-        if let Some(pattern) = event.ours
-            && self.is_first_of(event.name)
-        {
-            let protocol = self.protocol(event, "");
-            let group = Group {
-                event,
-                pattern,
-                protocol,
-            };
-            self.placeholder(&group, reason, at);
-        }
-    }
-
-    fn group(
-        &mut self,
-        node: Node<'_, '_>,
-        place: Place<'_>,
-        event: &'static Event,
-        pattern: &'static str,
-    ) -> Result<(), Failure> {
-        let mut group = Group {
-            event,
-            pattern,
-            protocol: self.protocol(event, ""),
-        };
+    fn group(&mut self, node: Node<'_, '_>, event: &'static Event) -> Result<(), Failure> {
+        let mut protocol = self.protocol(event, "");
         if let Some(problem) = key_twice(node) {
-            self.unusable(&place, &group, problem);
+            self.refuse(problem, Scope::Hooks(&protocol));
         }
         let mut found = Vec::new();
-        let (handlers, matcher) = match group_of(node, event, self.origin, &mut found) {
+        let (handlers, matcher) = match group_of(node, &protocol, &mut found) {
             Ok(read) => read,
             Err(problem) => {
-                self.unusable(&place, &group, problem);
+                self.refuse(problem, Scope::Hooks(&protocol));
                 return Ok(());
             }
         };
-        self.reports(&place, found);
+        self.reports(found);
         if let Some(matcher) = matcher {
-            group.protocol = self.protocol(event, matcher.text().unwrap_or_default());
-            if let Some(words) = self.fault(&group.protocol) {
-                self.unusable(&place, &group, matcher.error(words));
+            protocol = self.protocol(event, matcher.text().unwrap_or_default());
+            if let Some(words) = self.fault(&protocol) {
+                self.refuse(matcher.error(words), Scope::Hooks(&protocol));
                 return Ok(());
             }
         }
+        let group = std::mem::take(&mut self.path);
         for (index, handler) in handlers.items().into_iter().flatten().enumerate() {
             self.handlers += 1;
             if self.handlers > MOST_ENTRIES {
                 return Err((FileError::TooManyEntries, handler.place()));
             }
-            let place = Place {
-                handler: Some(index),
-                ..place
-            };
-            self.handler(handler.without_key(), &place, &group);
+            self.path = format!("{group}.hooks[{index}]");
+            self.handler(handler.without_key(), &protocol);
         }
         Ok(())
     }
@@ -335,95 +248,102 @@ impl Reader<'_> {
 
     /// Returns why the expressions cannot be used, if they are compiled now.
     fn fault(&self, protocol: &ToolProtocol) -> Option<String> {
-        if !self.is_compiled {
-            return None;
-        }
-        protocol.fault().map(str::to_owned)
+        // The fault is known only once the expressions are compiled.
+        let fault = self.is_compiled.then(|| protocol.fault())?;
+        fault.map(str::to_owned)
     }
 
-    fn handler(&mut self, node: Node<'_, '_>, place: &Place<'_>, group: &Group) {
+    fn handler(&mut self, node: Node<'_, '_>, group: &ToolProtocol) {
         if let Some(problem) = key_twice(node) {
-            self.unusable(place, group, problem);
+            self.refuse(problem, Scope::Hooks(group));
         }
         let start = node.range().start;
         let source = self.file.source(None, start);
         let mut found = Vec::new();
         let handler = Handler {
             node,
-            group,
-            tool: self.origin.tool,
-            base_dir: self.origin.base_dir.as_ref(),
-            is_strict: self.origin.is_strict,
+            protocol: group.clone(),
+            origin: self.origin,
             allowance: &self.allowance,
             found: &mut found,
         };
-        let mut read = handler.hook(source);
-        self.reports(place, found);
-        if let Ok((_, protocol)) = &read
-            && let Some(words) = self.fault(protocol)
-        {
-            read = Err(node.error(words));
-        }
+        let read = handler.hook(source);
+        self.reports(found);
+        let read = read.and_then(|(hook, protocol)| match self.fault(&protocol) {
+            Some(words) => Err(node.error(words)),
+            None => Ok(hook.with_protocol(Arc::new(protocol))),
+        });
         match read {
-            Ok((hook, protocol)) => {
-                let hook = hook.with_protocol(Arc::new(protocol));
-                self.file.add(hook, false, start);
-            }
-            Err(problem) => self.unusable(place, group, problem),
+            Ok(hook) => self.file.add(hook, false, start),
+            Err(problem) => self.refuse(problem, Scope::Hooks(group)),
         }
     }
 
-    fn reports(&mut self, place: &Place<'_>, found: Vec<Problem>) {
+    fn reports(&mut self, found: Vec<Problem>) {
         for problem in found {
-            self.report(place, problem);
+            self.report(problem);
         }
     }
 
     /// Reports a problem, and returns its message.
-    fn report(&mut self, place: &Place<'_>, mut problem: Problem) -> String {
-        let key = place.key(problem.key.as_deref().unwrap_or_default());
-        problem.key = Some(key);
+    fn report(&mut self, mut problem: Problem) -> String {
+        if !self.path.is_empty() {
+            let key = problem.key.filter(|key| !key.is_empty());
+            let key = key.map(|key| format!("{}.{key}", self.path));
+            problem.key = Some(key.unwrap_or_else(|| self.path.clone()));
+        }
         self.file.report(None, problem)
     }
 
-    /// Handles an unusable handler. The tool ignores it, and so does this crate unless the host is
-    /// strict.
-    fn unusable(&mut self, place: &Place<'_>, group: &Group, problem: Problem) {
+    /// Reports what cannot be used. The tool ignores it, and so does this crate unless the host is strict: then a
+    /// placeholder blocks what it could have blocked, once for each event as a whole.
+    fn refuse(&mut self, problem: Problem, scope: Scope<'_>) {
         let at = problem.start();
-        let reason = self.report(place, problem);
-        self.placeholder(group, &reason, at);
-    }
-
-    /// Records that a placeholder blocks an event; false if one does already, as with a key that occurs very often.
-    fn is_first_of(&mut self, event: &'static str) -> bool {
-        let is_first = !self.blocked.contains(&event);
-        if is_first {
-            self.blocked.push(event);
-        }
-        is_first
-    }
-
-    /// Blocks every event, since it is unknown what the hooks are for.
-    fn placeholder_for_all(&mut self, reason: &str, at: usize) {
-        if self.origin.is_strict && self.is_first_of("*") {
-            let source = self.file.source(None, at);
-            let hook = Hook::placeholder(reason).with_source(source);
-            self.file.add(hook, true, at);
-        }
-    }
-
-    fn placeholder(&mut self, group: &Group, reason: &str, at: usize) {
+        let reason = self.report(problem);
         if !self.origin.is_strict {
             return;
         }
-        let mut hook = Hook::placeholder(reason)
-            .with_source(self.file.source(None, at))
-            .with_protocol(Arc::new(group.protocol.clone()))
-            .with_on_failure(FailurePolicy::Block);
-        if let Ok(pattern) = EventPattern::new(group.pattern) {
-            hook = hook.with_pattern(pattern);
+        let whole = match scope {
+            Scope::All => Some("*"),
+            Scope::Event(event) => Some(event.name),
+            Scope::Hooks(_) => None,
+        };
+        // A key may occur very often.
+        if whole.is_some_and(|name| self.blocked.contains(&name)) {
+            return;
+        }
+        self.blocked.extend(whole);
+        let mut hook = Hook::placeholder(&reason).with_source(self.file.source(None, at));
+        let protocol = match scope {
+            Scope::All => None,
+            Scope::Event(event) => Some(self.protocol(event, "")),
+            Scope::Hooks(protocol) => Some(protocol.clone()),
+        };
+        if let Some(protocol) = protocol {
+            if let Ok(pattern) = EventPattern::new(protocol.event.ours.unwrap_or_default()) {
+                hook = hook.with_pattern(pattern);
+            }
+            hook = hook
+                .with_protocol(Arc::new(protocol))
+                .with_on_failure(FailurePolicy::Block);
         }
         self.file.add(hook, true, at);
+    }
+}
+
+/// Reads the keys that switch hooks off.
+fn switches(tool: &Tool, file: Node<'_, '_>) -> Switches {
+    let is = |node: Option<Node<'_, '_>>, value| node.is_some_and(|it| it.switch() == Some(value));
+    // A table has an empty key for one that its tool does not have.
+    let member = |key: &str| file.member(key).filter(|_| !key.is_empty());
+    let settings = member(tool.files.settings);
+    let within = |key| settings.as_ref()?.get(key);
+    let disabled = within("disabled");
+    let names = disabled.iter().flat_map(Node::items).flatten();
+    Switches {
+        protocol: tool.name,
+        all_off: is(member(tool.files.all_off), true) || is(within("enabled"), false),
+        disabled: names.filter_map(|it| Some(it.text()?.to_owned())).collect(),
     }
 }
 
@@ -452,11 +372,10 @@ fn like_hooks(member: &Member<'_, '_>) -> Option<Problem> {
 /// Returns the list of a group's handlers, and its matcher.
 fn group_of<'t, 'a>(
     node: Node<'t, 'a>,
-    event: &Event,
-    origin: &Origin,
+    protocol: &ToolProtocol,
     found: &mut Vec<Problem>,
 ) -> Result<(Node<'t, 'a>, Option<Node<'t, 'a>>), Problem> {
-    let node = node.without_key();
+    let tool = protocol.tool;
     if !node.is_object() {
         return Err(node.error(node.unexpected("an object with a list `hooks`")));
     }
@@ -467,10 +386,7 @@ fn group_of<'t, 'a>(
         if node.get("command").is_none() {
             return Err(node.error("`hooks` is missing"));
         }
-        let words = format!(
-            "found a handler where {} expects a group",
-            origin.tool.title
-        );
+        let words = format!("found a handler where {} expects a group", tool.title);
         return Err(node
             .error(words)
             .with_help("put it into {\"hooks\": [ ... ]}"));
@@ -478,13 +394,13 @@ fn group_of<'t, 'a>(
     if hooks.items().is_none() {
         return Err(hooks.error(hooks.unexpected("a list of handlers")));
     }
-    lint::not_applied(&node, origin.tool, found);
+    lint::not_applied(&node, tool, found);
     let matcher = node.get("matcher");
     if let Some(matcher) = &matcher {
         if matcher.text().is_none() {
             return Err(matcher.error(matcher.unexpected("a string")));
         }
-        lint::matcher(matcher, event, origin.tool, found);
+        lint::matcher(matcher, protocol.event, tool, found);
     }
     Ok((hooks, matcher))
 }

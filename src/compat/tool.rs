@@ -7,8 +7,21 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::conclusion::{Conclusion, HookEnd};
 use crate::events::EventType;
+use crate::hook::Decision;
+
+/// Words with blanks between them. A word may be a key and a value, as in `bash=Bash`.
+pub(super) type Words = &'static str;
+
+pub(super) fn has(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|it| it == word)
+}
+
+/// Returns the keys and values of words; the value of a word without `=` is empty.
+pub(super) fn pairs(words: Words) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let words = words.split_whitespace();
+    words.map(|word| word.split_once('=').unwrap_or((word, "")))
+}
 
 /// A tool whose hooks this crate runs as they are: [`CLAUDE`](super::CLAUDE), [`CODEX`](super::CODEX),
 /// [`GEMINI`](super::GEMINI).
@@ -19,90 +32,141 @@ pub struct Tool {
     pub(super) title: &'static str,
     pub(super) files: Files,
     pub(super) handlers: Handlers,
-    pub(super) events: &'static [Event],
+    pub(super) events: fn() -> &'static [Event],
     /// The input fields of every event, in addition to `hook_event_name`, `cwd` and what `renamed` has.
-    pub(super) fields: Fields,
+    pub(super) fields: Words,
     /// Whether the input has the time of the event.
     pub(super) has_timestamp: bool,
     /// Keys of an event's data, with their names in the input.
-    pub(super) renamed: &'static [(&'static str, &'static str)],
+    pub(super) renamed: Words,
     /// A tool's return value in the form that hooks expect; none if it needs no conversion.
     pub(super) response: fn(tool: &str, value: &Value) -> Option<Value>,
     /// The usual names of tools in hosts, with their names in this one.
-    pub(super) tools: &'static [(&'static str, &'static str)],
-    /// Other names that a matcher may have for a tool.
-    pub(super) also_called: &'static [(&'static str, &'static [&'static str])],
+    pub(super) tools: Words,
+    /// Names of tools, each with another one that a matcher may have for it.
+    pub(super) also_called: Words,
     /// The characters of a matcher, besides letters and digits, that make it a list of exact names and not a regular
-    /// expression; none if it is never a list.
+    /// expression. With none, a matcher of tools is an expression, or a name if it is not a valid one; any other matcher
+    /// is one exact name.
     pub(super) list_of_names: Option<&'static str>,
-    /// Whether a matcher that is not about tools is one exact name.
-    pub(super) other_matchers_are_names: bool,
-    /// Whether a matcher that is no regular expression is one exact name.
-    pub(super) invalid_matchers_are_names: bool,
     pub(super) variables: &'static [(&'static str, Variable)],
-    /// The variable for the file in which a hook sets the variables of a session, and the events on which it is set.
-    pub(super) env_file: Option<(&'static str, &'static [&'static str])>,
-    pub(super) shell: ToolShell,
+    /// The variable for the file in which a hook sets the variables of a session.
+    pub(super) env_file: &'static str,
+    /// Whether a command for which its handler names no shell runs in the user's own, as a login shell; else in `bash`,
+    /// where there is one. On Unix.
+    pub(super) has_login_shell: bool,
     /// Whether identical handlers run once.
     pub(super) runs_once: bool,
-    /// Whether a hook that stops the turn denies the operation too.
-    pub(super) stop_denies: bool,
-    /// Reads how a hook ended.
-    pub(super) read: fn(event: &Event, ended: &HookEnd<'_>) -> Conclusion,
+    pub(super) answers: Answers,
 }
 
-/// The files of a tool.
+/// The files of a tool. A key that the tool does not have is empty.
 #[derive(Clone, Copy)]
 pub(super) struct Files {
     /// The directory of a project's files.
     pub(super) directory: &'static str,
     /// The user's files, below the home directory.
-    pub(super) user: &'static [&'static str],
+    pub(super) user: Words,
     /// The project's files, below its root.
-    pub(super) project: &'static [&'static str],
+    pub(super) project: Words,
     /// Files that may have a table `hooks` in TOML, which is not read: below the home directory, and the project's root.
     pub(super) toml: Option<&'static str>,
     /// Below both: a directory with extensions, which have the layout of plugins.
     pub(super) extensions: Option<&'static str>,
     /// What identifies a plugin of this tool.
     pub(super) manifest: &'static str,
-    pub(super) switches: SwitchKeys,
-}
-
-/// The keys of a file that switch hooks off.
-#[derive(Clone, Copy)]
-pub(super) struct SwitchKeys {
-    /// Next to `hooks`: true switches all hooks off.
-    pub(super) all_off: Option<&'static str>,
-    /// Next to `hooks`: an object with `enabled`, and `disabled`, a list of names.
-    pub(super) settings: Option<&'static str>,
+    /// A key next to `hooks`: true switches all hooks off.
+    pub(super) all_off: &'static str,
+    /// A key next to `hooks`: an object with `enabled`, and `disabled`, a list of names.
+    pub(super) settings: &'static str,
     /// The keys within `hooks` that are settings, not events.
-    pub(super) not_events: &'static [&'static str],
+    pub(super) not_events: Words,
 }
 
 /// The handlers in a file.
 #[derive(Clone, Copy)]
 pub(super) struct Handlers {
-    pub(super) timeout_keys: &'static [&'static str],
+    pub(super) timeout_keys: Words,
     /// Whether timeouts are in milliseconds, not in seconds.
     pub(super) milliseconds: bool,
     /// The keys of a handler that the tool reads, in addition to `type`, `command` and the timeout.
-    pub(super) keys: &'static [&'static str],
+    pub(super) keys: Words,
     /// The keys of a handler or a group that the tool applies, but this crate does not.
-    pub(super) not_applied: &'static [&'static str],
+    pub(super) not_applied: Words,
     /// The types of handlers that the tool runs, but this crate does not.
-    pub(super) other_types: &'static [&'static str],
+    pub(super) other_types: Words,
     /// The key of a command that replaces `command` on Windows.
     pub(super) windows_key: Option<&'static str>,
 }
 
+/// How a tool reads the end of a hook.
+#[derive(Clone, Copy)]
+pub(super) struct Answers {
+    pub(super) reading: Reading,
+    /// Whether a hook that stops the turn denies the operation too.
+    pub(super) stop_denies: bool,
+    /// The values of `decision`.
+    pub(super) decisions: &'static [(&'static str, Decision)],
+    pub(super) specific: &'static [Specific],
+    /// Keys that ask for what hosts do not do.
+    pub(super) not_applied: Words,
+    /// The keys at the top level, if any other makes the answer unusable.
+    pub(super) known: Words,
+    /// Events (all if there are none), a key, if need be with its value, and what else the answer must have with it. With
+    /// nothing, the key is not supported there.
+    pub(super) refused: &'static [(Words, &'static str, &'static str)],
+}
+
+/// How a tool reads JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// On every exit code, also from standard error, and also within a string. A value of a wrong type is missing. Plain
+    /// text is a message, or with exit code 2 or more a denial.
+    Tolerant,
+    /// On every exit code. A value of a wrong type makes the answer unusable.
+    Typed,
+    /// On exit code 0, and broken JSON is unusable too. Exit code 2 needs a reason.
+    Strict,
+}
+
+/// The keys in `hookSpecificOutput` on one event, besides `additionalContext`. What an event does not have is empty.
+#[derive(Clone, Copy)]
+pub(super) struct Specific {
+    pub(super) event: &'static str,
+    /// The object that has the keys; `hookSpecificOutput` itself if empty. Without a decision, it is unusable.
+    pub(super) within: &'static str,
+    pub(super) decision: &'static str,
+    pub(super) words: &'static [(&'static str, Decision)],
+    pub(super) reason: &'static str,
+    pub(super) new_input: &'static str,
+    pub(super) merged_input: &'static str,
+    pub(super) new_output: Words,
+    /// All keys, if any other makes the answer unusable.
+    pub(super) known: Words,
+}
+
+impl Specific {
+    pub(super) const NONE: Self = Self {
+        event: "",
+        within: "",
+        decision: "",
+        words: &[],
+        reason: "",
+        new_input: "",
+        merged_input: "",
+        new_output: "",
+        known: "",
+    };
+}
+
 /// An event of a tool.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Event {
     pub(super) name: &'static str,
     /// The event here; none if hosts do not fire it.
     pub(super) ours: Option<&'static str>,
-    pub(super) subject: Subject,
+    /// The input field that a matcher is tested against; none if the tool ignores matchers.
+    pub(super) subject: Option<&'static str>,
     /// The timeout of a hook without its own.
     pub(super) timeout: Duration,
     /// The longest timeout; with one, no hook runs in the background.
@@ -111,24 +175,18 @@ pub(super) struct Event {
     pub(super) is_of_host: bool,
     /// Whether a failure of a hook blocks.
     pub(super) is_closed: bool,
+    /// Whether a hook can set variables of the session.
+    pub(super) has_env_file: bool,
     /// What a hook that blocks by its exit code or its answer does.
     pub(super) effect: Effect,
     /// What plain text on standard output is.
     pub(super) text: Text,
     /// The input fields of this event alone.
-    pub(super) fields: Fields,
+    pub(super) fields: Vec<Field>,
 }
 
-/// The text that a matcher is tested against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Subject {
-    /// The tool ignores the matcher.
-    Nothing,
-    /// The name of the event's tool.
-    Tool,
-    /// A value of the event's data, and the default if the host does not set it.
-    Data(&'static str, &'static str),
-}
+/// The name of the input field for the event's tool.
+pub(super) const TOOL_NAME: &str = "tool_name";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
@@ -147,29 +205,18 @@ pub(super) enum Text {
     Invalid,
 }
 
-/// The input fields that a tool documents, with their values if the host does not set them.
-pub(super) type Fields = &'static [(&'static str, Unset)];
+/// An input field that a tool documents, with its value if the host does not set it.
+pub(super) type Field = (&'static str, Value);
 
-/// The value of a field that the host does not set.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Unset {
-    Is(&'static str),
-    No,
-    Null,
-    Object,
-}
-
-pub(super) const BLANK: Unset = Unset::Is("");
-
-impl Unset {
-    pub(super) fn to_json(self) -> Value {
-        match self {
-            Self::Is(text) => text.into(),
-            Self::No => Value::Bool(false),
-            Self::Null => Value::Null,
-            Self::Object => json!({}),
-        }
-    }
+/// Returns the field of a word such as `tool_input={}`; without a value it is an empty string.
+pub(super) fn field((name, unset): (&'static str, &'static str)) -> Field {
+    let unset = match unset {
+        "{}" => json!({}),
+        "false" => Value::Bool(false),
+        "null" => Value::Null,
+        text => text.into(),
+    };
+    (name, unset)
 }
 
 /// The value of an environment variable that a tool sets.
@@ -188,53 +235,48 @@ pub(super) enum Variable {
     Effort,
 }
 
-impl Variable {
-    /// Whether the value comes from an event.
-    pub(super) fn is_of_event(self) -> bool {
-        matches!(self, Self::Cwd | Self::Session | Self::Effort)
-    }
-}
-
-/// The shell of a command for which its handler names none, on Unix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ToolShell {
-    /// `bash`, where there is one.
-    Bash,
-    /// The user's own, as a login shell.
-    Login,
-}
-
 impl Event {
-    /// An event on which a hook may block, without fields of its own and a matcher, and with ten minutes of time.
-    pub(super) const fn new(name: &'static str, ours: &'static str) -> Self {
-        Self {
+    /// Reads a table of events whose hooks have so many seconds. A row is the event's name, the event here (`-` if hosts
+    /// do not fire it), and what it is; the other words are its input fields.
+    pub(super) fn table(seconds: u64, rows: Words) -> Vec<Self> {
+        let timeout = Duration::from_secs(seconds);
+        let events = rows.lines().filter_map(|row| Self::of_row(row, timeout));
+        events.collect()
+    }
+
+    fn of_row(row: Words, timeout: Duration) -> Option<Self> {
+        let (name, rest) = row.split_once(' ')?;
+        let mut words = pairs(rest);
+        let mut event = Self {
             name,
-            ours: Some(ours),
-            subject: Subject::Nothing,
-            timeout: Duration::from_secs(600),
+            ours: words.next().map(|it| it.0).filter(|ours| *ours != "-"),
+            subject: None,
+            timeout,
             longest: None,
             is_of_host: false,
             is_closed: false,
+            has_env_file: false,
             effect: Effect::Nothing,
             text: Text::Ignored,
-            fields: &[],
+            fields: Vec::new(),
+        };
+        let time = |text: &str| text.parse().map(Duration::from_millis).ok();
+        for (word, value) in words {
+            match word {
+                "on" => event.subject = Some(value),
+                "ms" => event.timeout = time(value)?,
+                "most_ms" => event.longest = time(value),
+                "of_host" => event.is_of_host = true,
+                "closed" => event.is_closed = true,
+                "env_file" => event.has_env_file = true,
+                "blocks" => event.effect = Effect::Blocks,
+                "feeds_back" => event.effect = Effect::FeedsBack,
+                "context" => event.text = Text::Context,
+                "json" => event.text = Text::Invalid,
+                _ => event.fields.push(field((word, value))),
+            }
         }
-    }
-
-    /// An event that no part of this crate fires, but a host may.
-    pub(super) const fn of_host(name: &'static str, ours: &'static str) -> Self {
-        Self {
-            is_of_host: true,
-            ..Self::new(name, ours)
-        }
-    }
-
-    /// An event that hosts do not fire.
-    pub(super) const fn unfired(name: &'static str) -> Self {
-        Self {
-            ours: None,
-            ..Self::new(name, "")
-        }
+        Some(event)
     }
 
     /// Whether hooks can block what the host is about to do.
@@ -243,51 +285,9 @@ impl Event {
         ours.is_some_and(|event| event.can_block())
     }
 
-    pub(super) const fn on(self, subject: Subject) -> Self {
-        Self { subject, ..self }
-    }
-
-    pub(super) const fn within(self, milliseconds: u64) -> Self {
-        Self {
-            timeout: Duration::from_millis(milliseconds),
-            ..self
-        }
-    }
-
-    pub(super) const fn at_most(self, milliseconds: u64) -> Self {
-        Self {
-            longest: Some(Duration::from_millis(milliseconds)),
-            ..self
-        }
-    }
-
-    pub(super) const fn blocks(self) -> Self {
-        Self {
-            effect: Effect::Blocks,
-            ..self
-        }
-    }
-
-    pub(super) const fn closed(self) -> Self {
-        Self {
-            is_closed: true,
-            ..self
-        }
-    }
-
-    pub(super) const fn feeds_back(self) -> Self {
-        Self {
-            effect: Effect::FeedsBack,
-            ..self
-        }
-    }
-
-    pub(super) const fn text(self, text: Text) -> Self {
-        Self { text, ..self }
-    }
-
-    pub(super) const fn fields(self, fields: Fields) -> Self {
-        Self { fields, ..self }
+    /// Whether a matcher is tested against the event's tool.
+    pub(super) fn is_of_tool(&self) -> bool {
+        self.subject == Some(TOOL_NAME)
     }
 }
 
@@ -306,28 +306,28 @@ impl Tool {
 
     /// Returns the event of this name.
     pub(super) fn event_named(&self, name: &str) -> Option<&'static Event> {
-        self.events.iter().find(|event| event.name == name)
+        (self.events)().iter().find(|event| event.name == name)
     }
 
     /// Returns the name here of a tool of the host; the same name if the table does not contain it.
     pub(super) fn tool_name<'a>(&self, name: &'a str) -> &'a str {
-        let found = self.tools.iter().find(|(ours, _)| *ours == name);
+        let found = pairs(self.tools).find(|(ours, _)| *ours == name);
         found.map_or(name, |(_, theirs)| theirs)
     }
 
     /// Returns other names that a matcher may have for a tool, besides the name in the input.
-    pub(super) fn other_names(&self, tool: &str) -> &'static [&'static str] {
-        let found = self.also_called.iter().find(|(name, _)| *name == tool);
-        found.map_or(&[], |(_, others)| others)
+    pub(super) fn other_names(&self, tool: &str) -> impl Iterator<Item = &'static str> {
+        let others = pairs(self.also_called).filter(move |(name, _)| *name == tool);
+        others.map(|(_, other)| other)
     }
 
     /// Whether a matcher of tools is a list of exact names, not a regular expression.
     pub(super) fn is_list_of_names(&self, matcher: &str) -> bool {
-        let Some(marks) = self.list_of_names else {
-            return false;
+        let is_of_name = |marks: &str| {
+            let mut characters = matcher.chars();
+            characters.all(|c| c.is_ascii_alphanumeric() || marks.contains(c))
         };
-        let mut characters = matcher.chars();
-        characters.all(|c| c.is_ascii_alphanumeric() || marks.contains(c))
+        self.list_of_names.is_some_and(is_of_name)
     }
 }
 

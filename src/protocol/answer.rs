@@ -234,10 +234,11 @@ impl Wire {
         notes.extend(misplaced(&nested.others));
         let mut unread = unread(self.others.keys().chain(nested.others.keys()));
         // If both places have a decision, the stricter one counts, with the reason next to it.
-        let decision = match (self.decision, nested.permission_decision) {
-            (Some(outer), Some(inner)) => Some(outer.stricter(inner)),
-            (outer, inner) => outer.or(inner),
-        };
+        let decision = both(
+            self.decision,
+            nested.permission_decision,
+            Decision::stricter,
+        );
         let inner_counts = decision != self.decision;
         let (reason, other) = if inner_counts {
             (nested.permission_decision_reason, self.reason)
@@ -253,8 +254,11 @@ impl Wire {
             additional_context: both(
                 nonblank(self.additional_context),
                 nonblank(nested.additional_context),
+                |first, second| first + "\n" + &second,
             ),
-            updated_input: merged(self.updated_input, nested.updated_input),
+            updated_input: both(self.updated_input, nested.updated_input, |first, second| {
+                first.into_iter().chain(second).collect()
+            }),
             updated_output: self.updated_output.or(nested.updated_output),
             ..HookOutput::default()
         };
@@ -274,22 +278,10 @@ fn nonblank(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())
 }
 
-fn both(first: Option<String>, second: Option<String>) -> Option<String> {
+/// Joins two values, if there are two.
+fn both<T>(first: Option<T>, second: Option<T>, join: impl Fn(T, T) -> T) -> Option<T> {
     match (first, second) {
-        (Some(first), Some(second)) => Some(first + "\n" + &second),
-        (first, second) => first.or(second),
-    }
-}
-
-fn merged(
-    first: Option<Map<String, Value>>,
-    second: Option<Map<String, Value>>,
-) -> Option<Map<String, Value>> {
-    match (first, second) {
-        (Some(mut first), Some(second)) => {
-            first.extend(second);
-            Some(first)
-        }
+        (Some(first), Some(second)) => Some(join(first, second)),
         (first, second) => first.or(second),
     }
 }

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Firing, event};
 use crate::cli::args::Fire;
@@ -59,6 +59,7 @@ pub(super) fn run(
             };
             let pass = firing.pass(event, true, terminal)?;
             interrupted = pass.interrupted;
+            report.updated_input = whole_input(&pass.event, &pass.outcome);
             report.take(&pass.outcome, pass.background);
         }
         Input::NotFired(why) => report.note(why, terminal)?,
@@ -114,6 +115,7 @@ fn named(args: &Fire) -> Result<Vec<PathBuf>, Failure> {
 struct Report {
     decision: &'static str,
     outcome: Outcome,
+    updated_input: Option<Map<String, Value>>,
     background: Vec<HookResult>,
     diagnostics: Vec<String>,
 }
@@ -124,6 +126,7 @@ impl Default for Report {
         Self {
             decision: "none",
             outcome: Outcome::new(EventType::SessionEnd, Vec::new()),
+            updated_input: None,
             background: Vec::new(),
             diagnostics: Vec::new(),
         }
@@ -181,7 +184,7 @@ impl Report {
             "system_messages": outcome.system_messages(),
             "stop": outcome.stops_turn(),
             "stop_reason": outcome.stop_reason(),
-            "updated_input": outcome.updated_input(),
+            "updated_input": self.updated_input,
             "updated_output": outcome.updated_output(),
             "ran": ran.count(),
             "errors": errors.collect::<Vec<_>>(),
@@ -190,6 +193,19 @@ impl Report {
             "results": results,
         })
     }
+}
+
+/// Returns the tool's whole input with the changes of the hooks, if there are any.
+fn whole_input(event: &HookEvent, outcome: &Outcome) -> Option<Map<String, Value>> {
+    let changes = outcome.updated_input()?;
+    let Some(Value::Object(input)) = event.data.get("tool_args") else {
+        return Some(changes);
+    };
+    Some(
+        outcome
+            .changed_input(input)
+            .unwrap_or_else(|| input.clone()),
+    )
 }
 
 /// Names a hook with its place, since many hooks of a file have the same title.

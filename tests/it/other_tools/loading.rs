@@ -299,6 +299,8 @@ fn hooks_that_are_switched_off_do_not_run() {
     );
     assert_eq!(enabled([(home, &all), (project, &claude)]), [false, false]);
     assert_eq!(enabled([(home, &claude), (project, &all)]), [true, false]);
+    let nameless = off(&claude, r#""": true"#);
+    assert_eq!(enabled([(home, &claude), (project, &nameless)]), [true; 2]);
     // The file that is not shared switches off what is, not the other way round.
     let local = "project/.claude/settings.local.json";
     assert_eq!(enabled([(project, &claude), (local, &all)]), [false, false]);

@@ -461,6 +461,13 @@ fn codex_and_gemini_have_their_own_rules() {
             r#"echo '{"decision": "allow"}'; exit 2"#,
             json!({"decision": "allow"}),
         ),
+        // The changed keys are merged into the input.
+        (
+            "gemini",
+            "BeforeTool",
+            r#"echo '{"hookSpecificOutput": {"tool_input": {"timeout": 5}}}'"#,
+            json!({"updated_input": {"command": "rm -rf build", "timeout": 5}}),
+        ),
     ] {
         let payload = payload(&user, event);
         let (_, report) = user.answer_to(&payload, tool, event, &command(text));
