@@ -49,8 +49,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "executor",
         &[
-            "events", "profile", "hook", "logging", "registry", "outcome", "protocol", "process",
-            "redact", "pool", "runner",
+            "events", "pattern", "profile", "hook", "logging", "registry", "outcome", "protocol",
+            "process", "redact", "pool", "runner",
         ],
     ),
     (
