@@ -1,4 +1,4 @@
-//! A table of cases: events, each with the expected decision of its hooks, as a JSON array.
+//! A table of cases: events, each with the expected decision of its hooks, as a JSON array; and what hooks decided.
 //!
 //! Runs no hooks.
 
@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::cli::entries::title;
 use crate::cli::error::{Failure, json_words};
 use crate::cli::files;
 use crate::cli::terminal::Terminal;
-use crate::cli::verdict::Verdict;
-use crate::{Decision, EventType, HookEvent};
+use crate::{Decision, EventType, HookEvent, HookResult, Outcome};
 
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -194,6 +194,50 @@ impl Record {
         }
         files::replace(&now.path, &text, now.mode)
             .map_err(|error| cannot("write", &now.path, &error))
+    }
+}
+
+/// The decision for a host that applies changes and cannot ask its user.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Verdict {
+    #[cfg_attr(test, schemars(with = "crate::cli::schema_tests::Decision"))]
+    pub(crate) decision: Decision,
+    pub(crate) reason: Option<String>,
+    pub(crate) updated_input: Option<Map<String, Value>>,
+    /// The hook that made the decision.
+    pub(crate) hook: Option<String>,
+}
+
+impl Verdict {
+    /// Combines the outcomes. `again` is the outcome of the changed call.
+    pub(crate) fn new(first: &Outcome, again: Option<&Outcome>) -> Self {
+        let last = again.unwrap_or(first);
+        let blocked = last.blocked();
+        Self {
+            decision: blocked.map_or(Decision::Allow, HookResult::decision),
+            reason: last.reason().map(str::to_owned),
+            updated_input: first.updated_input(),
+            hook: blocked.map(|result| title(&result.hook)),
+        }
+    }
+}
+
+/// Returns the event of the changed call or prompt, if hooks have changed it.
+pub(crate) fn changed_by(event: &HookEvent, outcome: &Outcome) -> Option<HookEvent> {
+    match event.event_type {
+        EventType::ToolPreExecute => {
+            let args = event.data.get("tool_args")?.as_object()?;
+            let changed = outcome.changed_input(args)?;
+            Some(event.clone().with_data("tool_args", changed))
+        }
+        EventType::UserPromptSubmit => {
+            let content = outcome.updated_input()?.remove("content")?;
+            let is_new = content.is_string() && event.data.get("content") != Some(&content);
+            is_new.then(|| event.clone().with_data("content", content))
+        }
+        _ => None,
     }
 }
 

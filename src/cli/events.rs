@@ -4,15 +4,47 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::cli::args::Events;
 use crate::cli::context::Context;
-use crate::cli::ended::Ended;
-use crate::cli::error::Failure;
+use crate::cli::error::{Ended, Failure};
 use crate::cli::names::name_of;
 use crate::cli::terminal::{Style, Terminal};
 use crate::{AppProfile, EventSpec, EventType, HookEvent, printable};
+
+/// What `forge-hooks events --json` prints.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "events"))]
+pub(crate) struct Report<'a> {
+    events: Vec<Event<'a>>,
+    /// The host's tools; empty if it declares none.
+    tools: &'a [String],
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Event<'a> {
+    name: &'a str,
+    description: &'a str,
+    can_block: bool,
+    data: Vec<Key<'a>>,
+    /// All variables of the event.
+    variables: BTreeSet<String>,
+    #[serde(skip)]
+    tool: Option<Key<'a>>,
+}
+
+/// A key of an event's data.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Key<'a> {
+    key: &'a str,
+    description: &'a str,
+    /// Its variable; null if the name is reserved for another one.
+    variable: Option<String>,
+}
 
 pub(crate) fn run(
     args: &Events,
@@ -25,66 +57,85 @@ pub(crate) fn run(
     let variables = Variables {
         profile: profile.with_env_prefixes(["FORGE"]),
     };
+    let events = vocabulary.events().iter();
+    let report = Report {
+        events: events.map(|event| Event::new(event, &variables)).collect(),
+        tools: vocabulary.tools(),
+    };
     if args.json {
-        let events = vocabulary.events().iter();
-        let events: Vec<_> = events.map(|event| variables.to_json(event)).collect();
-        terminal.json(&json!({"events": events, "tools": vocabulary.tools()}))?;
+        terminal.json(&report)?;
         return Ok(Ended::Fine);
     }
-    for event in vocabulary.events() {
-        show(event, &variables, terminal)?;
+    for event in &report.events {
+        event.show(terminal)?;
     }
-    let (session, always): (Vec<_>, Vec<_>) = variables
-        .of_every_event()
-        .into_iter()
-        .partition(|name| name.ends_with("_SESSION_ID"));
+    let all = variables.of_every_event().into_iter();
+    let (session, always): (Vec<_>, Vec<_>) = all.partition(|name| name.ends_with("_SESSION_ID"));
     let (session, always) = (session.join(" "), always.join(" "));
     writeln!(
         terminal,
         "every event: {always}, and {session} if there is a session"
     )?;
-    if !vocabulary.tools().is_empty() {
-        let tools = printable(&vocabulary.tools().join(" "));
-        writeln!(terminal, "tools: {tools}")?;
+    if !report.tools.is_empty() {
+        writeln!(terminal, "tools: {}", printable(&report.tools.join(" ")))?;
     }
     Ok(Ended::Fine)
 }
 
-fn show(
-    event: &EventSpec,
-    variables: &Variables,
-    terminal: &mut Terminal<'_>,
-) -> Result<(), Failure> {
-    let name = terminal.styled(Style::Strong, name_of(event));
-    let blocks = if event.can_block() {
-        "can be blocked"
-    } else {
-        "cannot be blocked"
-    };
-    let about = printable(event.description_text());
-    let about = if about.is_empty() {
-        blocks.to_owned()
-    } else {
-        format!("{about}; {blocks}")
-    };
-    writeln!(terminal, "{name}: {about}")?;
-    let mut rows = Vec::new();
-    if let Some(variable) = variables.of_tool(event) {
-        let about = match event.event_type() {
-            EventType::Custom(_) => "the tool, if the event has one",
-            _ => "the tool",
+impl<'a> Event<'a> {
+    fn new(event: &'a EventSpec, names: &Variables) -> Self {
+        let key = |(key, description)| {
+            let variable = names.of_key(key);
+            Key {
+                key,
+                description,
+                variable,
+            }
         };
-        rows.push(("tool_name", about, variable));
+        let data: Vec<_> = event.data_keys().map(key).collect();
+        let tool = names.of_tool(event).map(|variable| Key {
+            key: "tool_name",
+            description: match event.event_type() {
+                EventType::Custom(_) => "the tool, if the event has one",
+                _ => "the tool",
+            },
+            variable: Some(variable),
+        });
+        let mut variables = names.of_every_event();
+        variables.extend(
+            data.iter()
+                .chain(&tool)
+                .filter_map(|key| key.variable.clone()),
+        );
+        Self {
+            name: name_of(event),
+            description: event.description_text(),
+            can_block: event.can_block(),
+            data,
+            variables,
+            tool,
+        }
     }
-    for (key, about) in event.data_keys() {
-        rows.push((key, about, variables.of_key(key).unwrap_or_default()));
+
+    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+        let name = terminal.styled(Style::Strong, self.name);
+        let blocks = if self.can_block {
+            "can be blocked"
+        } else {
+            "cannot be blocked"
+        };
+        match printable(self.description) {
+            about if about.is_empty() => writeln!(terminal, "{name}: {blocks}")?,
+            about => writeln!(terminal, "{name}: {about}; {blocks}")?,
+        }
+        for key in self.tool.iter().chain(&self.data) {
+            let variable = key.variable.as_deref().unwrap_or_default();
+            let (key, about) = (printable(key.key), printable(key.description));
+            writeln!(terminal, "  {key:<16} {variable:<22} {about}")?;
+        }
+        writeln!(terminal)?;
+        Ok(())
     }
-    for (key, about, variable) in rows {
-        let (key, about) = (printable(key), printable(about));
-        writeln!(terminal, "  {key:<16} {variable:<22} {about}")?;
-    }
-    writeln!(terminal)?;
-    Ok(())
 }
 
 fn any_event() -> HookEvent {
@@ -126,21 +177,5 @@ impl Variables {
     fn added_to_all(&self, event: HookEvent) -> Option<String> {
         let found = self.names_for(&event);
         found.difference(&self.of_every_event()).next().cloned()
-    }
-
-    fn to_json(&self, event: &EventSpec) -> Value {
-        let data = event.data_keys().map(
-            |(key, about)| json!({"key": key, "description": about, "variable": self.of_key(key)}),
-        );
-        let mut all = self.of_every_event();
-        all.extend(event.data_keys().filter_map(|(key, _)| self.of_key(key)));
-        all.extend(self.of_tool(event));
-        json!({
-            "name": name_of(event),
-            "description": event.description_text(),
-            "can_block": event.can_block(),
-            "data": data.collect::<Vec<_>>(),
-            "variables": all,
-        })
     }
 }

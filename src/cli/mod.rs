@@ -4,12 +4,12 @@
 //! Uses only the public API of the library. This file dispatches a command line to its command, and
 //! converts the result to an exit status.
 
+mod approval;
 mod args;
 mod cases;
-mod changes;
 mod context;
 mod draw;
-mod ended;
+mod entries;
 mod error;
 mod events;
 mod files;
@@ -18,16 +18,14 @@ mod generate;
 mod io;
 mod list;
 mod names;
-mod sources;
+#[cfg(test)]
+mod schema_tests;
 mod starter;
-mod status;
 mod templates;
 mod terminal;
 mod test;
 mod trace;
-mod trust;
 mod validate;
-mod verdict;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
@@ -40,8 +38,7 @@ use crate::compat::{OtherTools, Tool};
 use crate::{AppProfile, Hooks, printable};
 use args::{Cli, Command};
 use context::Context;
-use ended::{CLOSED_PIPE, Ended, NOTHING_DONE};
-use error::Failure;
+use error::{CLOSED_PIPE, Ended, Failure, ForPrograms, NOTHING_DONE};
 use terminal::{ColorChoice, Terminal};
 
 pub use io::Io;
@@ -87,8 +84,10 @@ pub fn run_standalone<A: Into<OsString>>(
     let command_line = args::standalone(args::command(&io.program, &io.version));
     let program = io.program.clone();
     let hooks = |matches: &ArgMatches| {
-        let name = matches.get_one::<String>(args::PROFILE);
-        let profile = name.map_or_else(AppProfile::default, AppProfile::new);
+        let profile = match args::profile(matches)? {
+            Some(name) => AppProfile::new(name),
+            None => AppProfile::default(),
+        };
         let approve = format!("{program}{} trust", names_of(matches));
         let mut builder = Hooks::builder(profile).approve_command(approve);
         if let Some(tools) = matches.get_many::<&'static Tool>(args::OTHER_TOOLS) {
@@ -159,7 +158,7 @@ fn run_parsed<A: Into<OsString>>(
         Err(failure) => {
             // If the message cannot be written either, only the exit status reports the error.
             if wants_json(&args) {
-                let _ = terminal.json(&failure.to_json());
+                let _ = terminal.json(&ForPrograms { error: &failure });
             }
             for line in failure.to_string().lines() {
                 let _ = terminal.note(printable(line));
@@ -198,7 +197,7 @@ fn refuse(error: &clap::Error, args: &[OsString], io: &mut Io<'_>) -> u8 {
         let words = words.lines().next().unwrap_or_default();
         let failure = Failure::new(words.trim_start_matches("error: "));
         let mut terminal = Terminal::new(color, io);
-        let _ = terminal.json(&failure.to_json());
+        let _ = terminal.json(&ForPrograms { error: &failure });
         let _ = terminal.flush();
     }
     let (output, is_terminal, status) = if error.use_stderr() {
@@ -213,8 +212,12 @@ fn refuse(error: &clap::Error, args: &[OsString], io: &mut Io<'_>) -> u8 {
         write!(output, "{text}")
     };
     match written.and_then(|()| output.flush()) {
+        Ok(()) => status,
         Err(cause) if cause.kind() == ErrorKind::BrokenPipe => CLOSED_PIPE,
-        _ => status,
+        Err(cause) => {
+            let _ = writeln!(io.errors, "{}", Failure::from(cause));
+            NOTHING_DONE
+        }
     }
 }
 
@@ -231,12 +234,10 @@ fn dispatch(
         Command::List(args) => list::run(args, context, terminal),
         Command::Init(args) => starter::run(args, context, terminal),
         Command::Templates(args) => templates::run(args, context, terminal),
-        Command::Trust(args) => trust::trust(args, context, terminal),
-        Command::Untrust(args) => trust::untrust(args, context, terminal),
-        Command::Status(args) => status::run(args, context, terminal),
+        Command::Trust(args) => approval::trust(args, context, terminal),
+        Command::Untrust(args) => approval::untrust(args, context, terminal),
         Command::Trace(args) => trace::run(args, terminal),
         Command::Schema => generate::schema(context, terminal),
         Command::Completions { shell } => generate::completions(*shell, context, terminal),
-        Command::Man => generate::man(context, terminal),
     }
 }

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::cli::args::Templates;
 use crate::cli::context::Context;
-use crate::cli::ended::Ended;
-use crate::cli::error::Failure;
+use crate::cli::error::{Ended, Failure};
 use crate::cli::terminal::{Style, Terminal};
 use crate::{ConfigError, Hook, HooksFile, printable};
 

@@ -1,215 +1,289 @@
-//! `fire --dry-run`: shows which hooks would run, in order, and for each other hook why not.
+//! `fire --dry-run`: shows which hooks would run, in order, and for each other hook why not; and why no hook ran.
 
-use std::collections::HashMap;
 use std::io::Write;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use crate::cli::args::Fire;
 use crate::cli::context::Context;
-use crate::cli::ended::Ended;
-use crate::cli::error::Failure;
+use crate::cli::entries::{Entry, place, title};
+use crate::cli::error::{Ended, Failure};
 use crate::cli::list::inherited;
-use crate::cli::sources::{Listed, State, listed, place, title};
-use crate::cli::terminal::{Style, Terminal};
-use crate::{FailurePolicy, Hook, HookEvent, Hooks, Mismatch, printable};
+use crate::cli::terminal::{Style, Terminal, counted};
+use crate::{
+    Explanation, Fate, FireOptions, HookEvent, Hooks, Mismatch, PatternPart, Severity, printable,
+};
 
-/// What would happen to a hook.
-pub(super) enum Verdict {
-    Runs,
-    /// It would fail, because it cannot run.
-    Fails(String),
-    DoesNotRun(String),
+/// What `forge-hooks fire --dry-run --json` prints.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "dry-run"))]
+pub(crate) struct Report<'a> {
+    #[cfg_attr(test, schemars(with = "crate::cli::schema_tests::Event"))]
+    event: &'a HookEvent,
+    /// The variable that disables all hooks, if it is set.
+    disabled_by: Option<&'a str>,
+    /// The hooks of the event in the order in which they would run, then the others.
+    hooks: Vec<Line>,
 }
 
-struct Predicted {
-    listed: Listed,
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Line {
+    #[serde(flatten)]
+    entry: Entry,
     verdict: Verdict,
-    /// Its position among the hooks that run or fail.
+    /// Its position among the hooks that would run or fail, counted from 1.
     order: Option<usize>,
-    mismatches: Vec<Mismatch>,
+    /// For each alternative of its pattern, and each condition, why it does not match.
+    mismatches: Vec<Part>,
+    #[serde(skip)]
+    words: String,
+}
+
+#[derive(Serialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+enum Verdict {
+    Runs,
+    /// It would fail, because it cannot run.
+    Fails,
+    DoesNotRun,
+}
+
+/// A part of a pattern, or a condition, that does not match.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Part {
+    /// The alternative; for a condition, its JSON Pointer.
+    alternative: String,
+    /// `event`, `category`, `action`, `tool` or `condition`.
+    part: String,
+    expected: String,
+    found: Option<String>,
 }
 
 pub(super) fn run(
-    args: &Fire,
+    is_json: bool,
+    options: FireOptions,
     event: &HookEvent,
     context: &Context<'_>,
-    hooks: &Hooks,
+    found: &Hooks,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let in_order = hooks.executor().hooks_for(event);
-    let in_order = in_order.iter().map(Arc::as_ptr).zip(0..).collect();
-    let mut chain = Chain {
+    let report = Report {
         event,
         disabled_by: context.disabled_by(),
-        in_order,
-        stops: !args.keep_going && !args.parallel,
-        can_block: context.hooks.vocabulary().can_block(&event.event_type),
-        order: 0,
-        failed: None,
+        hooks: lines(event, options, context, found),
     };
-    let mut listed = listed(hooks, context);
-    listed.sort_by_key(|it| chain.position(&it.hook).unwrap_or(usize::MAX));
-    let predicted: Vec<_> = listed.into_iter().map(|it| chain.predict(it)).collect();
-    if args.json {
-        let hooks: Vec<_> = predicted.iter().map(Predicted::to_json).collect();
-        let report = json!({"event": event, "disabled_by": chain.disabled_by, "hooks": hooks});
+    if is_json {
         terminal.json(&report)?;
     } else {
-        terminal.problems(&hooks.report())?;
-        show(event, &predicted, terminal)?;
-    }
-    let fails = |it: &Predicted| matches!(it.verdict, Verdict::Fails(_));
-    Ok(if predicted.iter().any(fails) {
-        Ended::Problems
-    } else {
-        Ended::Fine
-    })
-}
-
-/// The hooks of an event in the order of the engine, as far as they are predicted.
-struct Chain<'a> {
-    event: &'a HookEvent,
-    disabled_by: Option<&'a str>,
-    in_order: HashMap<*const Hook, usize>,
-    /// Whether a failure stops this crate's own hooks.
-    stops: bool,
-    can_block: bool,
-    /// The number of hooks that run or fail.
-    order: usize,
-    /// The first hook that fails and blocks.
-    failed: Option<Arc<Hook>>,
-}
-
-impl Chain<'_> {
-    fn position(&self, hook: &Arc<Hook>) -> Option<usize> {
-        self.in_order.get(&Arc::as_ptr(hook)).copied()
-    }
-
-    fn predict(&mut self, listed: Listed) -> Predicted {
-        let mismatches = listed.hook.mismatches(self.event, self.can_block);
-        let mut verdict = verdict_on(&listed, &mismatches);
-        let mut order = None;
-        if !matches!(verdict, Verdict::DoesNotRun(_)) {
-            if let Some(why) = self.why_not(&listed.hook) {
-                verdict = Verdict::DoesNotRun(why);
-            } else {
-                self.order += 1;
-                order = Some(self.order);
-            }
-        }
-        if self.failed.is_none() && matches!(verdict, Verdict::Fails(_)) && blocks(&listed) {
-            self.failed = Some(Arc::clone(&listed.hook));
-        }
-        Predicted {
-            listed,
-            verdict,
-            order,
-            mismatches,
+        terminal.problems(&found.report())?;
+        report.show(terminal)?;
+        for line in nothing_found(context, found) {
+            writeln!(terminal, "{}", printable(&line))?;
         }
     }
-
-    /// Why a hook for this event does not run.
-    fn why_not(&self, hook: &Arc<Hook>) -> Option<String> {
-        if let Some(variable) = self.disabled_by.filter(|_| !hook.is_system()) {
-            return Some(format!("`{variable}` is set"));
-        }
-        if self.position(hook).is_none() {
-            return Some("an identical handler runs instead".to_owned());
-        }
-        let failed = self.failed.as_ref()?;
-        // The hooks of each other tool run at once.
-        let is_stopped = match hook.protocol_name() {
-            "native" => self.stops,
-            name => self.can_block && failed.protocol_name() != name,
-        };
-        let failed = title(failed);
-        is_stopped
-            .then(|| format!("`{failed}`, which is before it, fails and stops the hooks after it"))
-    }
+    let fails = report.hooks.iter().any(|it| it.verdict == Verdict::Fails);
+    Ok(Ended::fine_if(!fails))
 }
 
-pub(super) fn verdict_on(listed: &Listed, mismatches: &[Mismatch]) -> Verdict {
-    if !mismatches.is_empty() {
-        let why: Vec<_> = mismatches.iter().map(words_of).collect();
-        return Verdict::DoesNotRun(why.join("; "));
-    }
-    match &listed.state {
-        State::Enabled => Verdict::Runs,
-        State::ApprovalLost(why) | State::Unusable(why) => Verdict::Fails(why.clone()),
-        _ => Verdict::DoesNotRun(listed.words.clone()),
-    }
-}
-
-/// Names the alternative, unless there is only one.
-fn words_of(mismatch: &Mismatch) -> String {
-    format!("`{}` does not match: {mismatch}", mismatch.alternative)
-}
-
-fn blocks(listed: &Listed) -> bool {
-    let is_lost = matches!(listed.state, State::ApprovalLost(_));
-    !listed.hook.background() && (is_lost || listed.hook.on_failure() != FailurePolicy::Continue)
-}
-
-fn show(
+fn lines(
     event: &HookEvent,
-    predicted: &[Predicted],
-    terminal: &mut Terminal<'_>,
-) -> Result<(), Failure> {
-    for it in predicted {
-        let hook = &it.listed.hook;
-        let order = it.order.unwrap_or_default();
-        let (style, verdict) = match &it.verdict {
-            Verdict::Runs => {
-                let inherits = inherited(hook).map(|names| format!(", inherits {names}"));
-                let inherits = inherits.unwrap_or_default();
-                let resident = if hook.resident() { ", resident" } else { "" };
-                let untested = match &hook.untested_conditions(event)[..] {
-                    [] => String::new(),
-                    pointers => format!(", and cannot test `{}`", pointers.join("`, `")),
-                };
-                let more = [&*inherits, resident, &untested].concat();
-                (Style::Good, format!("{order}. runs{more}"))
-            }
-            Verdict::Fails(why) => (Style::Bad, format!("{order}. fails: {why}")),
-            Verdict::DoesNotRun(why) => (Style::Dim, format!("does not run: {why}")),
-        };
-        let name = terminal.styled(Style::Strong, printable(title(hook)));
-        let place = terminal.styled(Style::Dim, format!("({})", printable(&place(hook))));
-        let verdict = terminal.styled(style, printable(&verdict));
-        writeln!(terminal, "{name} {place}: {verdict}")?;
+    options: FireOptions,
+    context: &Context<'_>,
+    found: &Hooks,
+) -> Vec<Line> {
+    let explained = found.executor().explain(event, options);
+    let mut lines: Vec<_> = explained.iter().map(|it| Line::new(it, event)).collect();
+    let can_block = context.hooks.vocabulary().can_block(&event.event_type);
+    for entry in Entry::all_disabled_by_name(found) {
+        let mismatches = entry.source.mismatches(event, can_block);
+        let mut line = Line::not_run(entry);
+        if !mismatches.is_empty() {
+            line.words = Fate::Mismatch(mismatches).to_string();
+        }
+        lines.push(line);
     }
-    let runs = |it: &&Predicted| matches!(it.verdict, Verdict::Runs);
-    let running = predicted.iter().filter(runs).count();
-    if !predicted.is_empty() {
-        writeln!(terminal)?;
-    }
-    let (name, all) = (&event.event_type, predicted.len());
-    writeln!(terminal, "{name}: {running} of {all} hooks would run")?;
-    Ok(())
+    lines
 }
 
-impl Predicted {
-    fn to_json(&self) -> Value {
-        let (verdict, why) = match &self.verdict {
-            Verdict::Runs => ("runs", None),
-            Verdict::Fails(why) => ("fails", Some(why)),
-            Verdict::DoesNotRun(why) => ("does_not_run", Some(why)),
+impl Line {
+    fn new(explained: &Explanation, event: &HookEvent) -> Self {
+        let Explanation { hook, fate, .. } = explained;
+        let mut line = Self::not_run(Entry::new(Arc::clone(hook), fate));
+        line.order = explained.order;
+        line.words = fate.to_string();
+        line.verdict = match fate {
+            Fate::Runs => Verdict::Runs,
+            Fate::Fails { .. } => Verdict::Fails,
+            _ => Verdict::DoesNotRun,
         };
-        let mismatches = self.mismatches.iter().map(|mismatch| {
-            json!({
-                "alternative": mismatch.alternative,
-                "part": mismatch.part.to_string(),
-                "expected": mismatch.expected,
-                "found": mismatch.found,
-            })
-        });
-        let mut value = self.listed.to_json();
-        value["verdict"] = json!(verdict);
-        value["order"] = json!(self.order);
-        value["why"] = json!(why);
-        value["mismatches"] = mismatches.collect();
-        value
+        if *fate == Fate::Runs {
+            line.words += &settings(explained, event);
+        } else {
+            line.entry.why = Some(line.words.clone());
+        }
+        if let Fate::Mismatch(mismatches) = fate {
+            line.mismatches = mismatches.iter().map(Part::new).collect();
+        }
+        line
     }
+
+    fn not_run(entry: Entry) -> Self {
+        Self {
+            verdict: Verdict::DoesNotRun,
+            order: None,
+            mismatches: Vec::new(),
+            words: entry.why.clone().unwrap_or_default(),
+            entry,
+        }
+    }
+}
+
+impl Part {
+    fn new(mismatch: &Mismatch) -> Self {
+        Self {
+            alternative: mismatch.alternative.clone(),
+            part: mismatch.part.to_string(),
+            expected: mismatch.expected.clone(),
+            found: mismatch.found.clone(),
+        }
+    }
+}
+
+/// Returns what a user should know of a hook that runs.
+fn settings(explained: &Explanation, event: &HookEvent) -> String {
+    let hook = &explained.hook;
+    let mut words = String::new();
+    if hook.background() {
+        words += " in the background";
+    }
+    if let Some(names) = inherited(hook) {
+        words += &format!(", inherits {names}");
+    }
+    if hook.resident() {
+        words += ", resident";
+    }
+    let untested = hook.untested_conditions(event);
+    if !untested.is_empty() {
+        words += &format!(", and cannot test `{}`", untested.join("`, `"));
+    }
+    words
+}
+
+impl Report<'_> {
+    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+        for line in &self.hooks {
+            let hook = &line.entry.source;
+            let style = match line.verdict {
+                Verdict::Runs => Style::Good,
+                Verdict::Fails => Style::Bad,
+                Verdict::DoesNotRun => Style::Dim,
+            };
+            let order = line
+                .order
+                .map_or_else(String::new, |order| format!("{order}. "));
+            let words = terminal.styled(style, format!("{order}{}", printable(&line.words)));
+            let name = terminal.styled(Style::Strong, printable(&title(hook)));
+            let place = terminal.styled(Style::Dim, format!("({})", printable(&place(hook))));
+            writeln!(terminal, "{name} {place}: {words}")?;
+        }
+        if !self.hooks.is_empty() {
+            writeln!(terminal)?;
+        }
+        let running = self
+            .hooks
+            .iter()
+            .filter(|it| it.verdict == Verdict::Runs)
+            .count();
+        let (name, all) = (&self.event.event_type, counted(self.hooks.len(), "hook"));
+        writeln!(terminal, "{name}: {running} of {all} would run")?;
+        Ok(())
+    }
+}
+
+/// The most hooks that are named.
+const MOST_NAMED: usize = 5;
+
+/// Says why no hook ran, in lines. Empty if no hook is for the event, and none nearly is.
+pub(super) fn why_none(
+    event: &HookEvent,
+    options: FireOptions,
+    context: &Context<'_>,
+    found: &Hooks,
+) -> Vec<String> {
+    if let Some(variable) = context.disabled_by() {
+        return vec![format!("`{variable}` is set"), "fix: unset it".to_owned()];
+    }
+    let report = found.report();
+    let mut problems = report.problems.iter();
+    if let Some(error) = problems.find(|it| it.severity == Severity::Error) {
+        let path = crate::cli::files::short(&error.path).display();
+        return vec![
+            format!("`{path}` has errors, so its hooks may be missing"),
+            "fix: fix the errors above".to_owned(),
+        ];
+    }
+    let nearly = |line: &&Line| {
+        let entry = &line.entry;
+        entry.source.pattern().matches(event) || line.mismatches.iter().any(|it| it.is_near(event))
+    };
+    let lines = lines(event, options, context, found);
+    let mut named: Vec<_> = lines.iter().filter(nearly).map(Line::named).collect();
+    if named.len() > MOST_NAMED {
+        named.truncate(MOST_NAMED);
+        named.push("`--dry-run` shows all".to_owned());
+    }
+    named.extend(nothing_found(context, found));
+    named
+}
+
+impl Line {
+    fn named(&self) -> String {
+        let words = self.words.trim_start_matches("does not run: ");
+        let is_tool = |part: &&Part| part.part == PatternPart::Tool.to_string();
+        let hint = match self.mismatches.iter().find(is_tool) {
+            Some(_) => "; names of tools must match exactly",
+            None => "",
+        };
+        format!("`{}`: {words}{hint}", title(&self.entry.source))
+    }
+}
+
+impl Part {
+    /// Whether the tool of the pattern is nearly that of the event, for example `Bash` and `bash`.
+    fn is_near(&self, event: &HookEvent) -> bool {
+        let Some(tool) = event.tool_name.as_deref() else {
+            return self.part == PatternPart::Tool.to_string();
+        };
+        let tool = tool.to_lowercase();
+        let is_near = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &tool) > 0.88;
+        self.part == PatternPart::Tool.to_string() && self.expected.split('|').any(is_near)
+    }
+}
+
+/// Says where hooks files were looked for if there are none, and which files are in a wrong place.
+fn nothing_found(context: &Context<'_>, found: &Hooks) -> Vec<String> {
+    let mut lines = Vec::new();
+    if found.report().files.is_empty() && found.registry().hooks().is_empty() {
+        let looked: Vec<_> = context
+            .not_found(found)
+            .iter()
+            .map(|path| format!("`{path}`"))
+            .collect();
+        if !looked.is_empty() {
+            lines.push(format!(
+                "there is no hooks file: looked for {}",
+                looked.join(" and ")
+            ));
+        }
+        let hints = context.misplaced(found);
+        if hints.is_empty() {
+            lines.push(format!("fix: write one with `{}`", context.command("init")));
+        }
+        lines.extend(hints);
+    }
+    lines
 }

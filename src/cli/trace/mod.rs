@@ -8,8 +8,7 @@ use std::io::{self, BufReader, Write};
 use std::path::Path;
 
 use crate::cli::args::Trace;
-use crate::cli::ended::Ended;
-use crate::cli::error::Failure;
+use crate::cli::error::{Ended, Failure};
 use crate::cli::files;
 use crate::cli::terminal::Terminal;
 use crate::printable;

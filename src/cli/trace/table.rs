@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 
 use super::traced::{Entry, Kind, Traced};
-use crate::cli::terminal::{Style, Terminal};
-use crate::cli::validate::counted;
+use crate::cli::terminal::{Style, Terminal, counted};
 use crate::printable;
 
 /// The most characters of a column.
