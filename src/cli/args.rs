@@ -51,27 +51,6 @@ pub(crate) fn standalone(command: clap::Command) -> clap::Command {
     command.about(about).arg(profile).arg(other_tools)
 }
 
-/// The commands that do not use all common options, and those that they use.
-const USED: [(&str, &[&str]); 4] = [
-    ("events", &["color", PROFILE]),
-    ("trace", &["color"]),
-    ("schema", &[PROFILE]),
-    ("completions", &[]),
-];
-
-/// Leaves the options that a command does not use out of its help.
-pub(crate) fn hide_unused(mut program: clap::Command) -> clap::Command {
-    let common = program.get_arguments().filter(|arg| arg.is_global_set());
-    let common: Vec<_> = common.cloned().collect();
-    for (name, used) in USED {
-        let is_unused = |arg: &&clap::Arg| !used.contains(&arg.get_id().as_str());
-        let unused = common.iter().filter(is_unused);
-        let hidden: Vec<_> = unused.map(|arg| arg.clone().hide(true)).collect();
-        program = program.mut_subcommand(name, |command| command.args(hidden));
-    }
-    program
-}
-
 /// One of the tools, by its name.
 fn other_tool() -> impl TypedValueParser<Value = &'static Tool> {
     let names = compat::TOOLS.map(Tool::name);

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cli::files::short;
-use crate::{FailureKind, Fate, Hook, Hooks};
+use crate::{Explanation, FailureKind, Fate, Hook, Hooks};
 
 /// A hook of a file or of the host.
 #[derive(Serialize)]
@@ -30,8 +30,20 @@ pub(crate) struct Entry {
     pub(crate) state: State,
     /// Why the hook does not run, or fails.
     pub(crate) why: Option<String>,
+    #[serde(flatten)]
+    pub(crate) prediction: Option<Prediction>,
     #[serde(skip)]
     pub(crate) source: Arc<Hook>,
+}
+
+/// What would happen to the hook on an event.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Prediction {
+    /// Whether the hook `runs`, `fails` because it cannot run, or `does_not_run`.
+    pub(crate) verdict: &'static str,
+    /// Its position among the hooks that would run or fail, counted from 1.
+    pub(crate) order: Option<usize>,
 }
 
 #[derive(Serialize, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +63,7 @@ pub(crate) enum State {
 }
 
 impl Entry {
-    pub(crate) fn new(hook: Arc<Hook>, fate: &Fate) -> Self {
+    fn new(hook: Arc<Hook>, fate: &Fate) -> Self {
         let state = match fate {
             Fate::Disabled | Fate::DisabledBy(_) => State::Disabled,
             Fate::NotApproved(_) => State::NotApproved,
@@ -61,7 +73,6 @@ impl Entry {
             Fate::Fails { .. } => State::Unusable,
             _ => State::Enabled,
         };
-        let why = (state != State::Enabled).then(|| fate.to_string());
         let source = hook.source();
         Self {
             // The command of a placeholder hook is not part of the file.
@@ -72,28 +83,35 @@ impl Entry {
             line: source.and_then(|source| source.line),
             index: source.and_then(|source| source.index),
             state,
-            why,
+            why: (*fate != Fate::Runs).then(|| fate.to_string()),
+            prediction: None,
             source: hook,
         }
     }
 
-    /// A hook that the user's file disables by its name. It is not registered.
-    fn disabled_by_name(hook: Hook) -> Self {
-        let mut entry = Self::new(Arc::new(hook), &Fate::Disabled);
-        entry.state = State::DisabledByName;
-        entry.why = Some("does not run: disabled by name in the user's file".to_owned());
+    /// A hook, and what would happen to it on an event.
+    pub(crate) fn explained(explanation: Explanation) -> Self {
+        let verdict = match &explanation.fate {
+            Fate::Runs => "runs",
+            Fate::Fails { .. } => "fails",
+            _ => "does_not_run",
+        };
+        let mut entry = Self::new(explanation.hook, &explanation.fate);
+        let order = explanation.order;
+        entry.prediction = Some(Prediction { verdict, order });
         entry
     }
 
     /// Returns all hooks in the order in which they would run, also those that would not run.
     pub(crate) fn all(found: &Hooks) -> Vec<Self> {
         let registered = found.registry().hooks().into_iter();
-        let entry = |hook: Arc<Hook>| {
-            let fate = found.executor().fate_of(&hook);
-            Self::new(hook, &fate)
-        };
-        let mut entries: Vec<Self> = registered.map(entry).collect();
-        let by_name = Self::all_disabled_by_name(found);
+        let mut entries: Vec<Self> = registered
+            .map(|hook| {
+                let fate = found.executor().fate_of(&hook);
+                Self::new(hook, &fate)
+            })
+            .collect();
+        let by_name = Self::disabled_by_name(found);
         if !by_name.is_empty() {
             entries.extend(by_name);
             let files = &found.report().files;
@@ -102,7 +120,8 @@ impl Entry {
         entries
     }
 
-    pub(crate) fn all_disabled_by_name(found: &Hooks) -> Vec<Self> {
+    /// Returns the hooks that the user's file disables by their names, which are not registered.
+    pub(crate) fn disabled_by_name(found: &Hooks) -> Vec<Self> {
         let disabled = &found.report().disabled;
         if disabled.is_empty() {
             return Vec::new();
@@ -112,10 +131,15 @@ impl Entry {
             None => found.config().load_global(),
         };
         all.retain(|hook| {
-            hook.name()
-                .is_some_and(|name| disabled.iter().any(|it| it == name))
+            let is_it = |name: &String| hook.name() == Some(name);
+            disabled.iter().any(is_it)
         });
-        all.into_iter().map(Self::disabled_by_name).collect()
+        let entry = |hook| Self {
+            state: State::DisabledByName,
+            why: Some("does not run: disabled by name in the user's file".to_owned()),
+            ..Self::new(Arc::new(hook), &Fate::Disabled)
+        };
+        all.into_iter().map(entry).collect()
     }
 }
 

@@ -139,9 +139,10 @@ impl Firing<'_> {
             .observer(Notes(sender));
         let executor = self.context.executor(self.hooks, executor);
         let mut show = Show::new(&event, self.is_json, is_first, self.context);
-        show.expect(&executor.explain(&event, options));
+        let explained = executor.explain(&event, options);
+        show.expect(&explained);
         if show.expected == 0 {
-            show.none = dry_run::why_none(&event, options, self.context, self.hooks);
+            show.none = dry_run::why_none(&event, &explained, self.context, self.hooks);
         }
         let handle = executor.submit(Arc::clone(&event), options)?;
         let mut running = Running {
