@@ -164,7 +164,10 @@ fn nearest_tool(event: &HookEvent, fate: &Fate) -> Option<String> {
     let distance = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &tool.to_lowercase());
     let mut names = mismatch.expected.split('|');
     let near = names.find(|name| distance(name) > 0.88)?;
-    Some(format!("; did you mean `--tool {near}`?"))
+    Some(match near.eq_ignore_ascii_case(tool) {
+        true => "; upper and lower case must agree".to_owned(),
+        false => format!("; did you mean `--tool {near}`?"),
+    })
 }
 
 /// Says where hooks files were looked for if there are none, and which files are in a wrong place.
