@@ -140,29 +140,19 @@ fn cannot(what: &str, file: &Path, error: &io::Error) -> Failure {
 pub(crate) struct Record {
     path: PathBuf,
     text: String,
-    /// None for a new file.
-    mode: Option<u32>,
 }
 
 impl Record {
     /// Checks the file first, so that no hook runs if the case cannot be added.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
-        let (text, mode) = match files::open(path) {
-            Ok(file) => {
-                let mode = files::mode_of(&file);
-                let text = files::text_of(file);
-                let read = text.and_then(|text| Ok((text, Some(mode?))));
-                read.map_err(|error| cannot("read", path, &error))?
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => ("[]".to_owned(), None),
+        let text = match files::open(path).and_then(files::text_of) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => "[]".to_owned(),
             Err(error) => return Err(cannot("read", path, &error)),
         };
         parse(path, &text)?;
-        Ok(Self {
-            path: path.to_owned(),
-            text,
-            mode,
-        })
+        let path = path.to_owned();
+        Ok(Self { path, text })
     }
 
     /// Keeps other programs from adding a case at the same time. A missing directory is not created.
@@ -192,8 +182,7 @@ impl Record {
             let words = format!("`{}` would be larger than 16 MiB", now.path.display());
             return Err(Failure::new(words).with_fix("name another file"));
         }
-        files::replace(&now.path, &text, now.mode)
-            .map_err(|error| cannot("write", &now.path, &error))
+        files::replace(&now.path, &text).map_err(|error| cannot("write", &now.path, &error))
     }
 }
 

@@ -13,6 +13,9 @@ use crate::cli::names::name_of;
 use crate::cli::terminal::{Style, Terminal};
 use crate::{AppProfile, EventSpec, EventType, HookEvent, printable};
 
+/// The variable of each hook, not of the event.
+const WORKING_DIR: &str = "FORGE_WORKING_DIR";
+
 /// What `forge-hooks events --json` prints.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -54,12 +57,10 @@ pub(crate) fn run(
     let vocabulary = context.hooks.vocabulary();
     // The names that every host has.
     let profile = AppProfile::default().with_short_names(false);
-    let variables = Variables {
-        profile: profile.with_env_prefixes(["FORGE"]),
-    };
+    let profile = profile.with_env_prefixes(["FORGE"]);
     let events = vocabulary.events().iter();
     let report = Report {
-        events: events.map(|event| Event::new(event, &variables)).collect(),
+        events: events.map(|event| Event::new(event, &profile)).collect(),
         tools: vocabulary.tools(),
     };
     if args.json {
@@ -69,8 +70,10 @@ pub(crate) fn run(
     for event in &report.events {
         event.show(terminal)?;
     }
-    let all = variables.of_every_event().into_iter();
-    let (session, always): (Vec<_>, Vec<_>) = all.partition(|name| name.ends_with("_SESSION_ID"));
+    let common = any_event().to_env_for(&profile).into_keys();
+    let (session, mut always): (Vec<_>, Vec<_>) =
+        common.partition(|name| name.ends_with("_SESSION_ID"));
+    always.push(WORKING_DIR.to_owned());
     let (session, always) = (session.join(" "), always.join(" "));
     writeln!(
         terminal,
@@ -83,37 +86,47 @@ pub(crate) fn run(
 }
 
 impl<'a> Event<'a> {
-    fn new(event: &'a EventSpec, names: &Variables) -> Self {
-        let key = |(key, description)| {
-            let variable = names.of_key(key);
+    fn new(event: &'a EventSpec, profile: &AppProfile) -> Self {
+        // Each key has its own number as its value, so that its variable is found.
+        let mut example = any_event();
+        if event.may_have_tool() {
+            example = example.with_tool_name("tool");
+        }
+        for (number, (key, _)) in event.data_keys().enumerate() {
+            example = example.with_data(key, number);
+        }
+        let variables = example.to_env_for(profile);
+        let common = any_event().to_env_for(profile);
+        let key = |key: &'a str, description: &'a str, value: &str| {
+            let mut own = variables
+                .iter()
+                .filter(|(name, _)| !common.contains_key(*name));
+            let variable = own.find(|(_, found)| *found == value);
             Key {
                 key,
                 description,
-                variable,
+                variable: variable.map(|(name, _)| name.clone()),
             }
         };
-        let data: Vec<_> = event.data_keys().map(key).collect();
-        let tool = names.of_tool(event).map(|variable| Key {
-            key: "tool_name",
-            description: match event.event_type() {
-                EventType::Custom(_) => "the tool, if the event has one",
-                _ => "the tool",
-            },
-            variable: Some(variable),
-        });
-        let mut variables = names.of_every_event();
-        variables.extend(
-            data.iter()
-                .chain(&tool)
-                .filter_map(|key| key.variable.clone()),
-        );
+        let keys = event.data_keys().enumerate();
+        let data = keys.map(|(number, (name, about))| key(name, about, &number.to_string()));
+        let data = data.collect();
+        let about_tool = match event.event_type() {
+            EventType::Custom(_) => "the tool, if the event has one",
+            _ => "the tool",
+        };
         Self {
             name: name_of(event),
             description: event.description_text(),
             can_block: event.can_block(),
             data,
-            variables,
-            tool,
+            tool: event
+                .may_have_tool()
+                .then(|| key("tool_name", about_tool, "tool")),
+            variables: variables
+                .into_keys()
+                .chain([WORKING_DIR.to_owned()])
+                .collect(),
         }
     }
 
@@ -140,42 +153,4 @@ impl<'a> Event<'a> {
 
 fn any_event() -> HookEvent {
     HookEvent::new(EventType::SessionStart).with_session_id("s")
-}
-
-/// The names of variables with the host's first prefix.
-struct Variables {
-    /// Has only this prefix.
-    profile: AppProfile,
-}
-
-impl Variables {
-    fn names_for(&self, event: &HookEvent) -> BTreeSet<String> {
-        event.to_env_for(&self.profile).into_keys().collect()
-    }
-
-    fn of_every_event(&self) -> BTreeSet<String> {
-        let mut names = self.names_for(&any_event());
-        // Of each hook, not of the event.
-        let prefixes = self.profile.env_prefixes().iter();
-        names.extend(prefixes.map(|prefix| format!("{prefix}_WORKING_DIR")));
-        names
-    }
-
-    /// Returns the variable of the tool; none for an event without a tool.
-    fn of_tool(&self, event: &EventSpec) -> Option<String> {
-        if !event.may_have_tool() {
-            return None;
-        }
-        self.added_to_all(any_event().with_tool_name("x"))
-    }
-
-    /// Returns the variable of a key; none if its name is reserved for another variable.
-    fn of_key(&self, key: &str) -> Option<String> {
-        self.added_to_all(any_event().with_data(key, "x"))
-    }
-
-    fn added_to_all(&self, event: HookEvent) -> Option<String> {
-        let found = self.names_for(&event);
-        found.difference(&self.of_every_event()).next().cloned()
-    }
 }

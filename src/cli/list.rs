@@ -13,9 +13,7 @@ use crate::cli::error::{Ended, Failure};
 use crate::cli::files::short;
 use crate::cli::names::{self, Asker};
 use crate::cli::terminal::{Style, Terminal};
-use crate::{
-    Approval, Approved, EventType, Hook, HookEvent, LoadReport, Problem, Severity, printable,
-};
+use crate::{Approval, Approved, Hook, HookEvent, LoadReport, Problem, Severity, printable};
 
 /// What `forge-hooks list --json` prints.
 #[derive(Serialize)]
@@ -39,7 +37,7 @@ pub(crate) fn run(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let wanted = Wanted::from_args(args, context)?;
+    let wanted = wanted(args, context)?;
     let found = context.load()?;
     let project = match context.root()? {
         Some(root) if context.common.config.is_empty() => Some(Project::load(context, root)?),
@@ -47,7 +45,9 @@ pub(crate) fn run(
     };
     let problems = found.report();
     let mut hooks = Entry::all(&found);
-    hooks.retain(|entry| wanted.takes(&entry.source));
+    if let Some(events) = wanted {
+        hooks.retain(|entry| events.iter().any(|event| is_for(&entry.source, event)));
+    }
     let report = Report {
         files: problems
             .files
@@ -114,37 +114,29 @@ impl Report<'_> {
     }
 }
 
-/// The hooks to list.
-struct Wanted {
-    /// None means all.
-    events: Vec<EventType>,
-    tool: Option<String>,
+/// Returns the events that the options select, or None for all.
+fn wanted(args: &List, context: &Context<'_>) -> Result<Option<Vec<HookEvent>>, Failure> {
+    let events = match (&args.event, &args.tool) {
+        (None, None) => return Ok(None),
+        (Some(name), _) => vec![names::event_type(name, Asker::List, context)?],
+        (None, Some(_)) => {
+            let events = context.hooks.vocabulary().events().iter();
+            let with_tool = events.filter(|event| event.may_have_tool());
+            with_tool.map(|event| event.event_type().clone()).collect()
+        }
+    };
+    let events = events.into_iter().map(HookEvent::new);
+    Ok(Some(match &args.tool {
+        Some(tool) => events.map(|event| event.with_tool_name(tool)).collect(),
+        None => events.collect(),
+    }))
 }
 
-impl Wanted {
-    fn from_args(args: &List, context: &Context<'_>) -> Result<Self, Failure> {
-        let events = match &args.event {
-            Some(name) => vec![names::event_type(name, Asker::List, context)?],
-            None if args.tool.is_none() => Vec::new(),
-            None => {
-                let events = context.hooks.vocabulary().events().iter();
-                let with_tool = events.filter(|event| event.may_have_tool());
-                with_tool.map(|event| event.event_type().clone()).collect()
-            }
-        };
-        let tool = args.tool.clone();
-        Ok(Self { events, tool })
-    }
-
-    fn takes(&self, hook: &Hook) -> bool {
-        let is_for = |event: &EventType| match &self.tool {
-            None => hook.pattern().matches_type(event),
-            Some(tool) => {
-                let event = HookEvent::new(event.clone()).with_tool_name(tool);
-                hook.pattern().matches(&event)
-            }
-        };
-        self.events.is_empty() || self.events.iter().any(is_for)
+/// Whether a hook is for an event; for any tool if the event has none.
+fn is_for(hook: &Hook, event: &HookEvent) -> bool {
+    match event.tool_name {
+        Some(_) => hook.pattern().matches(event),
+        None => hook.pattern().matches_type(&event.event_type),
     }
 }
 

@@ -71,7 +71,7 @@ fn write_new(path: &Path, args: &Init, context: &Context<'_>) -> Result<(), Fail
     }
     let content = serde_json::to_string_pretty(&content(context)).map_err(io::Error::from);
     let text = content.map_err(cannot)? + "\n";
-    files::replace(path, &text, None).map_err(cannot)?;
+    files::replace(path, &text).map_err(cannot)?;
     match File::create_new(path.with_file_name(SCHEMA)) {
         Ok(mut schema) => writeln!(schema, "{:#}", context.hooks.json_schema()).map_err(cannot),
         // It is the user's own file, or that of another version.
