@@ -39,7 +39,7 @@ pub(crate) struct Approvals<'a> {
     /// What has changed since the approval.
     changes: &'a [String],
     /// The project's hooks, with the files that an approval covers.
-    #[cfg_attr(test, schemars(with = "Vec<crate::cli::schema_tests::Covered>"))]
+    #[cfg_attr(test, schemars(with = "Vec<crate::cli::shape_tests::Covered>"))]
     hooks: &'a [Approved],
 }
 
@@ -86,20 +86,19 @@ impl Project {
     ) -> Result<(), Failure> {
         let hooks = counted(self.approval.hooks.len(), "hook");
         let trust = context.command("trust");
-        let (style, words) = match () {
-            () if !self.report.is_ok() => {
-                let words = "a hooks file has errors; fix them first".to_owned();
-                (Style::Bad, words)
-            }
-            () if self.is_approved() => (Style::Good, format!("{hooks} approved")),
-            () if self.has_approval => {
-                let words = format!("changed since the approval; review it with `{trust}`");
-                (Style::Bad, words)
-            }
-            () => {
-                let words = format!("{hooks} not approved; review and approve with `{trust}`");
-                (Style::Warning, words)
-            }
+        let (style, words) = if !self.report.is_ok() {
+            (
+                Style::Bad,
+                "a hooks file has errors; fix them first".to_owned(),
+            )
+        } else if self.is_approved() {
+            (Style::Good, format!("{hooks} approved"))
+        } else if self.has_approval {
+            let words = format!("changed since the approval; review it with `{trust}`");
+            (Style::Bad, words)
+        } else {
+            let words = format!("{hooks} not approved; review and approve with `{trust}`");
+            (Style::Warning, words)
         };
         let root = printable(&self.approval.root.to_string_lossy());
         writeln!(terminal, "{root}: {}", terminal.styled(style, words))?;

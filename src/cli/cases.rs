@@ -191,11 +191,12 @@ impl Record {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Verdict {
-    #[cfg_attr(test, schemars(with = "crate::cli::schema_tests::Decision"))]
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Decision"))]
     pub(crate) decision: Decision,
     pub(crate) reason: Option<String>,
     pub(crate) updated_input: Option<Map<String, Value>>,
     /// The hook that made the decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hook: Option<String>,
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Report<'a> {
     hooks: Vec<Entry>,
     /// The approval of the project's hooks; null without a project, and with `--config`.
     approvals: Option<Approvals<'a>>,
-    #[cfg_attr(test, schemars(with = "Vec<crate::cli::schema_tests::Problem>"))]
+    #[cfg_attr(test, schemars(with = "Vec<crate::cli::shape_tests::Problem>"))]
     problems: &'a [Problem],
 }
 
@@ -40,9 +40,14 @@ pub(crate) fn run(
     let wanted = wanted(args, context)?;
     let found = context.load()?;
     let project = match context.root()? {
-        Some(root) if context.common.config.is_empty() => Some(Project::load(context, root)?),
-        _ => None,
+        Some(root) if context.common.config.is_empty() && root.is_dir() => {
+            Project::load(context, root).map(Some)
+        }
+        _ => Ok(None),
     };
+    // Without approvals, the hooks are listed all the same.
+    let is_known = project.is_ok();
+    let project = project.or_else(|failure| terminal.note(failure).map(|()| None))?;
     let problems = found.report();
     let mut hooks = Entry::all(&found);
     if let Some(events) = wanted {
@@ -81,7 +86,8 @@ pub(crate) fn run(
             project.sum_up(context, terminal)?;
         }
     }
-    let is_fine = problems.is_ok() && project.is_none_or(|project| project.is_approved());
+    let is_fine =
+        is_known && problems.is_ok() && project.is_none_or(|project| project.is_approved());
     Ok(if is_fine {
         Ended::Fine
     } else {

@@ -20,6 +20,8 @@ mod list;
 mod names;
 #[cfg(test)]
 mod schema_tests;
+#[cfg(test)]
+mod shape_tests;
 mod starter;
 mod templates;
 mod terminal;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use glob::Pattern;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::cli::args::Test;
 use crate::cli::cases::{self, Case, Placed, Verdict, changed_by};
@@ -15,7 +15,7 @@ use crate::cli::error::{Ended, Failure};
 use crate::cli::fire::TICK;
 use crate::cli::names::{self, Asker};
 use crate::cli::terminal::{Style, Terminal, counted};
-use crate::{Decision, FireOptions, HookEvent, HookExecutor, Outcome, printable};
+use crate::{FireOptions, HookEvent, HookExecutor, Outcome, printable};
 
 /// What `forge-hooks test --json` prints.
 #[derive(Serialize)]
@@ -36,21 +36,11 @@ struct Judged {
     /// Its line in the table, counted from 1.
     line: usize,
     passed: bool,
-    expected: Expected,
+    /// What the table says; null for what it does not say.
+    expected: Verdict,
     found: Verdict,
     /// The parts that are not as expected: `decision`, `reason`, `updatedInput`.
     differs: Vec<&'static str>,
-}
-
-/// What the table says; null for what it does not say.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Expected {
-    #[cfg_attr(test, schemars(with = "crate::cli::schema_tests::Decision"))]
-    decision: Decision,
-    reason: Option<String>,
-    updated_input: Option<Map<String, Value>>,
 }
 
 /// A case that can be fired.
@@ -181,10 +171,11 @@ impl Judged {
             name: case.name.clone().unwrap_or_else(unnamed),
             line: ready.line,
             passed: differs.is_empty(),
-            expected: Expected {
+            expected: Verdict {
                 decision: case.expect,
                 reason: case.reason,
                 updated_input: case.updated_input,
+                hook: None,
             },
             found,
             differs,

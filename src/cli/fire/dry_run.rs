@@ -19,7 +19,7 @@ use crate::{
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "dry-run"))]
 pub(crate) struct Report<'a> {
-    #[cfg_attr(test, schemars(with = "crate::cli::schema_tests::Event"))]
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Event"))]
     event: &'a HookEvent,
     /// The variable that disables all hooks, if it is set.
     disabled_by: Option<&'a str>,

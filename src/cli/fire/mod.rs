@@ -39,10 +39,10 @@ const NO_DEADLINE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "fire"))]
 pub(crate) struct Report<'a> {
-    #[cfg_attr(test, schemars(with = "crate::cli::schema_tests::Event"))]
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Event"))]
     event: &'a HookEvent,
     #[serde(flatten)]
-    #[cfg_attr(test, schemars(with = "crate::cli::schema_tests::Outcome"))]
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Outcome"))]
     outcome: &'a Outcome,
     /// The second event, with the changed input, as a host that applies changes fires it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,9 +138,8 @@ impl Firing<'_> {
             .registry(Arc::clone(self.hooks.registry()))
             .observer(Notes(sender));
         let executor = self.context.executor(self.hooks, executor);
-        let mut show = Show::new(&event, self.is_json, is_first, self.context);
         let explained = executor.explain(&event, options);
-        show.expect(&explained);
+        let mut show = Show::new(self.is_json, &event, &explained, self.context, terminal);
         if show.expected == 0 {
             show.none = dry_run::why_none(&event, &explained, self.context, self.hooks);
         }
@@ -159,17 +158,12 @@ impl Firing<'_> {
             let _ = running.executor.shutdown(Duration::ZERO);
         }
         let outcome = ended?;
-        show.finish(&outcome, running.interrupted, terminal)?;
-        let Running {
-            background,
-            interrupted,
-            ..
-        } = running;
+        show.finish(&outcome, running.interrupted, is_first, terminal)?;
         Ok(Pass {
             event,
             outcome,
-            background,
-            interrupted,
+            background: running.background,
+            interrupted: running.interrupted,
         })
     }
 
@@ -268,7 +262,9 @@ impl Running {
             None => TICK,
         };
         let executor = self.executor.clone();
-        let ending = thread::spawn(move || executor.shutdown(deadline));
+        let ending = thread::Builder::new()
+            .spawn(move || executor.shutdown(deadline))
+            .map_err(|error| Failure::new(format!("cannot start a thread: {error}")))?;
         loop {
             let is_finished = ending.is_finished();
             let started = self.take_notes(show, terminal)?;
@@ -292,7 +288,7 @@ impl Running {
         let known = self.background.len();
         for note in self.notes.try_iter() {
             match note {
-                Note::Started(hook) => show.started(hook, terminal),
+                Note::Started(hook) => show.started(hook),
                 Note::InBackground(result) => self.background.push(*result),
                 Note::Dropped(hook, reason) => show.dropped(&hook, reason, terminal)?,
             }

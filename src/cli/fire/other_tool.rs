@@ -45,7 +45,7 @@ pub(crate) struct Report {
     /// Problems of the files, and answers that probably do not mean what their author expects.
     diagnostics: Vec<String>,
     /// The result of each hook, also of those in the background.
-    #[cfg_attr(test, schemars(with = "Vec<crate::cli::schema_tests::Result>"))]
+    #[cfg_attr(test, schemars(with = "Vec<crate::cli::shape_tests::Result>"))]
     results: Vec<HookResult>,
 }
 

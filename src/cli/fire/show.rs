@@ -27,55 +27,42 @@ pub(super) struct Show {
     pub(super) has_background: bool,
     /// Why no hook ran, if there is none to run.
     pub(super) none: Vec<String>,
-    /// Whether the event is not the changed call.
-    is_first: bool,
     /// The number of results that were shown.
     shown: usize,
     /// The number of background hooks that were started.
     in_background: usize,
-    spinner: Option<Spinner>,
+    spinner: Spinner,
 }
 
 impl Show {
     pub(super) fn new(
-        event: &Arc<HookEvent>,
         is_json: bool,
-        is_first: bool,
+        event: &Arc<HookEvent>,
+        explained: &[Explanation],
         context: &Context<'_>,
+        terminal: &Terminal<'_>,
     ) -> Self {
-        Self {
-            is_json,
-            event: Arc::clone(event),
-            can_block: context.hooks.vocabulary().can_block(&event.event_type),
-            expected: 0,
-            has_background: false,
-            none: Vec::new(),
-            is_first,
-            shown: 0,
-            in_background: 0,
-            spinner: None,
-        }
-    }
-
-    /// Takes note of the hooks for the event.
-    pub(super) fn expect(&mut self, explained: &[Explanation]) {
         let is_for = |it: &&Explanation| {
             it.order.is_some() || matches!(it.fate, Fate::NotApproved(_) | Fate::Stopped(_))
         };
-        for explanation in explained.iter().filter(is_for) {
-            self.expected += 1;
-            self.has_background |= explanation.hook.background();
+        let hooks: Vec<_> = explained.iter().filter(is_for).collect();
+        let vocabulary = context.hooks.vocabulary();
+        Self {
+            is_json,
+            event: Arc::clone(event),
+            can_block: vocabulary.can_block(&event.event_type),
+            expected: hooks.len(),
+            has_background: hooks.iter().any(|it| it.hook.background()),
+            none: Vec::new(),
+            shown: 0,
+            in_background: 0,
+            spinner: Spinner::new(!is_json && terminal.can_move()),
         }
     }
 
-    fn spinner(&mut self, terminal: &Terminal<'_>) -> &mut Spinner {
-        let is_on = !self.is_json && terminal.can_move();
-        self.spinner.get_or_insert_with(|| Spinner::new(is_on))
-    }
-
-    pub(super) fn started(&mut self, hook: Arc<Hook>, terminal: &Terminal<'_>) {
+    pub(super) fn started(&mut self, hook: Arc<Hook>) {
         self.in_background += usize::from(hook.background());
-        self.spinner(terminal).add(hook);
+        self.spinner.add(hook);
     }
 
     /// Shows those of the results that were not shown yet.
@@ -109,7 +96,7 @@ impl Show {
         if self.is_json {
             return Ok(());
         }
-        self.spinner(terminal).clear(terminal)?;
+        self.spinner.clear(terminal)?;
         writeln!(
             terminal,
             "{}: did not run: {reason}",
@@ -120,11 +107,11 @@ impl Show {
 
     /// Updates the spinner.
     pub(super) fn tick(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
-        self.spinner(terminal).draw(terminal)
+        self.spinner.draw(terminal)
     }
 
     pub(super) fn interrupted(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
-        self.spinner(terminal).clear(terminal)?;
+        self.spinner.clear(terminal)?;
         terminal.note("interrupted: ending the hooks; once more ends this program at once")
     }
 
@@ -134,9 +121,8 @@ impl Show {
         how: &str,
         terminal: &mut Terminal<'_>,
     ) -> io::Result<()> {
-        let spinner = self.spinner(terminal);
-        spinner.remove(&result.hook);
-        spinner.clear(terminal)?;
+        self.spinner.remove(&result.hook);
+        self.spinner.clear(terminal)?;
         if self.is_json {
             return Ok(());
         }
@@ -215,9 +201,10 @@ impl Show {
         &mut self,
         outcome: &Outcome,
         interrupted: Option<u8>,
+        is_first: bool,
         terminal: &mut Terminal<'_>,
     ) -> Result<(), Failure> {
-        self.spinner(terminal).clear(terminal)?;
+        self.spinner.clear(terminal)?;
         if self.is_json {
             return Ok(());
         }
@@ -238,7 +225,7 @@ impl Show {
         }
         if let Some(input) = outcome.updated_input() {
             let input = printable(&Value::from(input).to_string());
-            if self.is_first {
+            if is_first {
                 writeln!(terminal, "  if the host applies changes: {input}")?;
             } else if changed_by(&self.event, outcome).is_some() {
                 writeln!(terminal, "  a second change is ignored: {input}")?;
