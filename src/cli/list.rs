@@ -13,7 +13,9 @@ use crate::cli::error::{Ended, Failure};
 use crate::cli::files::short;
 use crate::cli::names::{self, Asker};
 use crate::cli::terminal::{Style, Terminal};
-use crate::{Approval, Approved, Hook, HookEvent, LoadReport, Problem, Severity, printable};
+use crate::{
+    Approval, Approved, Hook, HookEvent, LoadReport, Problem, Severity, printable, printable_lines,
+};
 
 /// What `forge-hooks list --json` prints.
 #[derive(Serialize)]
@@ -47,7 +49,10 @@ pub(crate) fn run(
     };
     // Without approvals, the hooks are listed all the same.
     let is_known = project.is_ok();
-    let project = project.or_else(|failure| terminal.note(failure).map(|()| None))?;
+    let project = project.or_else(|failure| {
+        let words = printable_lines(&failure.to_string());
+        terminal.note(words).map(|()| None)
+    })?;
     let problems = found.report();
     let mut hooks = Entry::all(&found);
     if let Some(events) = wanted {
@@ -72,7 +77,7 @@ pub(crate) fn run(
         let mut others = LoadReport::clone(&problems);
         others
             .problems
-            .retain(|problem| !context.is_approved_by_trust(problem));
+            .retain(|problem| project.is_none() || !context.is_approved_by_trust(problem));
         terminal.problems(&others)?;
         report.show(terminal)?;
         for hint in context.misplaced(&found) {
