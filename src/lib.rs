@@ -226,8 +226,8 @@ pub use events::{
     CustomEventType, EventSpec, EventType, EventTypeError, HookEvent, HostContext, Vocabulary,
 };
 pub use executor::{
-    CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, HookUpdate,
-    ShutdownReport, SubmitError,
+    CancelToken, Explanation, Fate, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle,
+    HookUpdate, ShutdownReport, SubmitError,
 };
 pub use hook::{
     Condition, FailurePolicy, Gate, GateVerdict, Hook, HookCommand, HookError, HookSource,

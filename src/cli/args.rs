@@ -8,6 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
+use crate::cli::error::Failure;
 use crate::cli::terminal::ColorChoice;
 use crate::compat::{self, Tool};
 
@@ -32,7 +33,7 @@ pub(crate) fn standalone(command: clap::Command) -> clap::Command {
         .value_parser(profile_name)
         .help(
             "Use the file and variable names of this host, for example `mygame` \
-             [default: forge and opencode]",
+             [default: $FORGE_HOOKS_PROFILE, or else forge and opencode]",
         )
         .help_heading("Common options");
     let other_tools = clap::Arg::new(OTHER_TOOLS)
@@ -50,28 +51,6 @@ pub(crate) fn standalone(command: clap::Command) -> clap::Command {
     command.about(about).arg(profile).arg(other_tools)
 }
 
-/// The commands that do not use all common options, and those that they use.
-const USED: [(&str, &[&str]); 5] = [
-    ("events", &["color", PROFILE]),
-    ("trace", &["color"]),
-    ("schema", &[PROFILE]),
-    ("completions", &[]),
-    ("man", &[]),
-];
-
-/// Leaves the options that a command does not use out of its help.
-pub(crate) fn hide_unused(mut program: clap::Command) -> clap::Command {
-    let common = program.get_arguments().filter(|arg| arg.is_global_set());
-    let common: Vec<_> = common.cloned().collect();
-    for (name, used) in USED {
-        let is_unused = |arg: &&clap::Arg| !used.contains(&arg.get_id().as_str());
-        let unused = common.iter().filter(is_unused);
-        let hidden: Vec<_> = unused.map(|arg| arg.clone().hide(true)).collect();
-        program = program.mut_subcommand(name, |command| command.args(hidden));
-    }
-    program
-}
-
 /// One of the tools, by its name.
 fn other_tool() -> impl TypedValueParser<Value = &'static Tool> {
     let names = compat::TOOLS.map(Tool::name);
@@ -79,6 +58,25 @@ fn other_tool() -> impl TypedValueParser<Value = &'static Tool> {
         let named = compat::TOOLS.into_iter().find(|tool| tool.name() == name);
         // The parser lets no other name through.
         named.unwrap_or(compat::CLAUDE)
+    })
+}
+
+/// The variable with the name of the host, for users of one host.
+const PROFILE_VARIABLE: &str = "FORGE_HOOKS_PROFILE";
+
+/// Returns the name of the host, from the option or from the variable.
+pub(crate) fn profile(matches: &clap::ArgMatches) -> Result<Option<String>, Failure> {
+    if let Some(name) = matches.get_one::<String>(PROFILE) {
+        return Ok(Some(name.clone()));
+    }
+    let name = std::env::var(PROFILE_VARIABLE).unwrap_or_default();
+    if name.is_empty() {
+        return Ok(None);
+    }
+    profile_name(&name).map(Some).map_err(|expected| {
+        Failure::new(format!(
+            "invalid name `{name}` in `{PROFILE_VARIABLE}`: {expected}"
+        ))
     })
 }
 
@@ -144,7 +142,8 @@ pub(crate) enum Command {
     Events(Events),
     /// Show all problems of hooks files, each with its line and its fix.
     Validate(Validate),
-    /// List all hooks: where they are defined, whether they run, and on which events.
+    /// List all hooks: where they are defined, whether they run, what is approved, and where they were looked for.
+    #[command(visible_alias = "status")]
     List(List),
     /// Write a hooks file to start from; never overwrites a file.
     Init(Init),
@@ -154,8 +153,6 @@ pub(crate) enum Command {
     Trust(Trust),
     /// Withdraw the approval of the project's hooks.
     Untrust(Untrust),
-    /// Show which hooks of the project are approved, and what has changed since.
-    Status(Status),
     /// Show a trace of hooks that a program wrote: as a table, or as a page with a timeline.
     Trace(Trace),
     /// Print the JSON Schema of hooks.json.
@@ -168,9 +165,6 @@ pub(crate) enum Command {
         #[arg(value_enum)]
         shell: Shell,
     },
-    /// Print the manual page.
-    #[command(after_help = "Example:\n  forge-hooks man | man -l -")]
-    Man,
 }
 
 #[derive(Args)]
@@ -221,21 +215,12 @@ pub(crate) struct Fire {
     /// Run nothing: show which hooks would run, in order, and for each other hook why not.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Fire the event once to start the process of each resident hook, then N times (1 to 100,000), and
-    /// show how long an answer takes; other hooks do not run.
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..=100_000),
-        conflicts_with_all = ["dry_run", "parallel", "keep_going"]
-    )]
-    pub(crate) resident: Option<u32>,
     /// Add the event and the hooks' decision to this table of cases for `test`.
     #[arg(
         long,
         value_name = "FILE",
         value_hint = ValueHint::FilePath,
-        conflicts_with_all = ["dry_run", "resident"]
+        conflicts_with = "dry_run"
     )]
     pub(crate) record: Option<PathBuf>,
     /// Read --event-json as an event of this tool, and run the hooks of this tool: the user's, the project's,
@@ -246,7 +231,7 @@ pub(crate) struct Fire {
         value_parser = other_tool(),
         conflicts_with_all = [
             "tool", "args", "result", "error", "session", "data", "custom", "keep_going", "parallel",
-            "dry_run", "resident", "record",
+            "dry_run", "record",
         ]
     )]
     pub(crate) tool_of: Option<&'static Tool>,
@@ -302,7 +287,10 @@ pub(crate) struct Validate {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  forge-hooks list --event tool:pre_execute --tool bash")]
+#[command(
+    after_help = "Exit status: 0 if every hook of the project is approved and no file has errors, else 1.\n\n\
+                  Example:\n  forge-hooks list --event tool:pre_execute --tool bash"
+)]
 pub(crate) struct List {
     /// Only hooks for this event.
     #[arg(long, value_name = "EVENT")]
@@ -353,17 +341,6 @@ pub(crate) struct Untrust {
     /// Withdraw without asking.
     #[arg(long, short)]
     pub(crate) yes: bool,
-}
-
-#[derive(Args)]
-#[command(
-    after_help = "Exit status: 0 if every hook of the project may run, 1 if one may not.\n\n\
-                        Example:\n  forge-hooks status --json"
-)]
-pub(crate) struct Status {
-    /// Print one object for programs.
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Args)]

@@ -1,4 +1,4 @@
-//! A table of cases: events, each with the expected decision of its hooks, as a JSON array.
+//! A table of cases: events, each with the expected decision of its hooks, as a JSON array; and what hooks decided.
 //!
 //! Runs no hooks.
 
@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::cli::entries::title;
 use crate::cli::error::{Failure, json_words};
 use crate::cli::files;
 use crate::cli::terminal::Terminal;
-use crate::cli::verdict::Verdict;
-use crate::{Decision, EventType, HookEvent};
+use crate::{Decision, EventType, HookEvent, HookResult, Outcome};
 
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -140,29 +140,19 @@ fn cannot(what: &str, file: &Path, error: &io::Error) -> Failure {
 pub(crate) struct Record {
     path: PathBuf,
     text: String,
-    /// None for a new file.
-    mode: Option<u32>,
 }
 
 impl Record {
     /// Checks the file first, so that no hook runs if the case cannot be added.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
-        let (text, mode) = match files::open(path) {
-            Ok(file) => {
-                let mode = files::mode_of(&file);
-                let text = files::text_of(file);
-                let read = text.and_then(|text| Ok((text, Some(mode?))));
-                read.map_err(|error| cannot("read", path, &error))?
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => ("[]".to_owned(), None),
+        let text = match files::open(path).and_then(files::text_of) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => "[]".to_owned(),
             Err(error) => return Err(cannot("read", path, &error)),
         };
         parse(path, &text)?;
-        Ok(Self {
-            path: path.to_owned(),
-            text,
-            mode,
-        })
+        let path = path.to_owned();
+        Ok(Self { path, text })
     }
 
     /// Keeps other programs from adding a case at the same time. A missing directory is not created.
@@ -192,8 +182,52 @@ impl Record {
             let words = format!("`{}` would be larger than 16 MiB", now.path.display());
             return Err(Failure::new(words).with_fix("name another file"));
         }
-        files::replace(&now.path, &text, now.mode)
-            .map_err(|error| cannot("write", &now.path, &error))
+        files::replace(&now.path, &text).map_err(|error| cannot("write", &now.path, &error))
+    }
+}
+
+/// The decision for a host that applies changes and cannot ask its user.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Verdict {
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Decision"))]
+    pub(crate) decision: Decision,
+    pub(crate) reason: Option<String>,
+    pub(crate) updated_input: Option<Map<String, Value>>,
+    /// The hook that made the decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hook: Option<String>,
+}
+
+impl Verdict {
+    /// Combines the outcomes. `again` is the outcome of the changed call.
+    pub(crate) fn new(first: &Outcome, again: Option<&Outcome>) -> Self {
+        let last = again.unwrap_or(first);
+        let blocked = last.blocked();
+        Self {
+            decision: blocked.map_or(Decision::Allow, HookResult::decision),
+            reason: last.reason().map(str::to_owned),
+            updated_input: first.updated_input(),
+            hook: blocked.map(|result| title(&result.hook)),
+        }
+    }
+}
+
+/// Returns the event of the changed call or prompt, if hooks have changed it.
+pub(crate) fn changed_by(event: &HookEvent, outcome: &Outcome) -> Option<HookEvent> {
+    match event.event_type {
+        EventType::ToolPreExecute => {
+            let args = event.data.get("tool_args")?.as_object()?;
+            let changed = outcome.changed_input(args)?;
+            Some(event.clone().with_data("tool_args", changed))
+        }
+        EventType::UserPromptSubmit => {
+            let content = outcome.updated_input()?.remove("content")?;
+            let is_new = content.is_string() && event.data.get("content") != Some(&content);
+            is_new.then(|| event.clone().with_data("content", content))
+        }
+        _ => None,
     }
 }
 

@@ -1,16 +1,17 @@
-//! The context of every command: the host's hooks and names, and the common options.
+//! The context of every command: the host's hooks and names, the common options, and where files are looked for.
 //!
 //! Prints nothing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::Common;
+use crate::cli::args::{self, Common};
 use crate::cli::error::Failure;
+use crate::cli::files;
 use crate::compat::Tool;
 use crate::{
-    AppProfile, Hook, HookConfig, HookExecutor, HookExecutorBuilder, Hooks, HooksBuilder,
-    TrustPolicy, TrustStore, templates,
+    AppProfile, Hook, HookConfig, HookExecutor, HookExecutorBuilder, HookRegistry, Hooks,
+    HooksBuilder, LoadReport, Problem, TrustPolicy, TrustStore, templates,
 };
 
 pub(crate) struct Context<'a> {
@@ -114,6 +115,12 @@ impl Context<'_> {
         builder.executor(executor).load().executor().clone()
     }
 
+    /// Whether there is no host, so that options say which one is meant.
+    pub(crate) fn is_standalone(&self) -> bool {
+        let mut options = self.command_line.get_arguments();
+        options.any(|option| option.get_id() == args::PROFILE)
+    }
+
     pub(crate) fn profile(&self) -> &AppProfile {
         self.hooks.profile()
     }
@@ -170,6 +177,73 @@ impl Context<'_> {
     /// Returns the hook templates by name.
     pub(crate) fn templates(&self) -> BTreeMap<&'static str, Hook> {
         templates::for_profile(self.profile())
+    }
+
+    /// Returns the problems of the project's own files.
+    pub(crate) fn project_report(&self, root: &Path) -> LoadReport {
+        let config = self.hooks.config();
+        let mut report = config.load_into(&HookRegistry::new(), root, TrustPolicy::Everything);
+        report
+            .problems
+            .retain(|problem| problem.path.starts_with(root));
+        report
+    }
+
+    /// Whether the fix of a problem is to approve the project's hooks.
+    pub(crate) fn is_approved_by_trust(&self, problem: &Problem) -> bool {
+        let trust = self.command("trust");
+        problem
+            .help
+            .as_ref()
+            .is_some_and(|help| help.contains(&trust))
+    }
+
+    /// Returns the usual files of these hooks that do not exist.
+    pub(crate) fn not_found(&self, found: &Hooks) -> Vec<String> {
+        let config = found.config();
+        let project = found.project().and_then(|root| config.project_path(root));
+        let usual = config.global_path().into_iter().chain(project);
+        let missing = usual.filter(|path| !path.exists());
+        missing
+            .map(|path| files::short(&path).to_string_lossy().into_owned())
+            .collect()
+    }
+
+    /// Returns a hint for each file in the project that looks like a hooks file in a wrong place.
+    pub(crate) fn misplaced(&self, found: &Hooks) -> Vec<String> {
+        let Some(root) = found.project() else {
+            return Vec::new();
+        };
+        let Some(right) = found
+            .config()
+            .project_path(root)
+            .filter(|path| !path.exists())
+        else {
+            return Vec::new();
+        };
+        let default = AppProfile::default();
+        let others = default.project_files().iter().map(|file| root.join(file));
+        let beside =
+            ["hook.json", "Hooks.json", "hooks.jsonc"].map(|name| right.with_file_name(name));
+        let named = format!(".{}", self.profile().name());
+        let near = [
+            root.join("hooks.json"),
+            root.join(&named).join("hooks.json"),
+            root.join(named).join("hook.json"),
+        ];
+        let mut wrong: Vec<_> = others
+            .chain(beside)
+            .chain(near)
+            .filter(|path| path.is_file() && *path != right)
+            .collect();
+        wrong.sort();
+        wrong.dedup();
+        let right = files::short(&right).display().to_string();
+        let hint = |path: PathBuf| {
+            let path = files::short(&path).display().to_string();
+            format!("hint: `{path}` is not read: move it to `{right}`")
+        };
+        wrong.into_iter().map(hint).collect()
     }
 
     /// A command of this program for the user to type, for the same host and project.

@@ -38,17 +38,25 @@ impl Texts {
 /// Draws all problems, with short paths, with or without colours for a terminal. Empty if there are none.
 pub(crate) fn drawn(report: &LoadReport, texts: &mut Texts, colours: bool) -> String {
     let mut all = Vec::new();
-    for problem in &report.problems {
+    for (number, problem) in report.problems.iter().enumerate() {
+        let mut later = report.problems[number + 1..].iter();
+        let is_repeated = problem.help.is_some() && later.any(|it| it.help == problem.help);
         let excerpt = problem.range.and_then(|range| {
             let text = texts.of(&problem.path)?;
             excerpt(text, range)
         });
-        all.push(drawn_with(problem, excerpt, colours));
+        let help = problem.help.as_ref().filter(|_| !is_repeated);
+        all.push(drawn_with(problem, help, excerpt, colours));
     }
     all.join("\n")
 }
 
-fn drawn_with(problem: &Problem, excerpt: Option<Excerpt>, colours: bool) -> String {
+fn drawn_with(
+    problem: &Problem,
+    help: Option<&String>,
+    excerpt: Option<Excerpt>,
+    colours: bool,
+) -> String {
     let level = match problem.severity {
         Severity::Warning => Level::WARNING,
         _ => Level::ERROR,
@@ -61,7 +69,7 @@ fn drawn_with(problem: &Problem, excerpt: Option<Excerpt>, colours: bool) -> Str
     if let Some(name) = &problem.suggestion {
         group = group.element(Level::HELP.message(format!("did you mean `{name}`?")));
     }
-    if let Some(help) = &problem.help {
+    if let Some(help) = help {
         group = group.element(Level::HELP.message(help.clone()));
     }
     let renderer = match colours {

@@ -1,16 +1,59 @@
-//! The error of a command: a message for the user, and the fix.
+//! How a command ends: its exit status, or an error with a message for the user and the fix.
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+
+/// The end of a command that could do its work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Fine,
+    /// An event was blocked, a hook failed, or problems were found.
+    Problems,
+    /// Ended by a signal, with the exit status that a shell reports for it.
+    Interrupted(u8),
+}
+
+impl Ended {
+    /// The exit status of a command, depending on whether it found problems.
+    pub(crate) fn fine_if(is_fine: bool) -> Self {
+        if is_fine { Self::Fine } else { Self::Problems }
+    }
+
+    pub(crate) fn status(self) -> u8 {
+        match self {
+            Self::Fine => 0,
+            Self::Problems => 1,
+            Self::Interrupted(status) => status,
+        }
+    }
+}
+
+/// The exit status of wrong usage, and of a command that could not do its work.
+pub(crate) const NOTHING_DONE: u8 = 2;
+
+/// The exit status that a shell reports for `SIGPIPE`.
+pub(crate) const CLOSED_PIPE: u8 = 141;
 
 /// An error that ends the program with exit status 2, or silently if its output was closed.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Failure {
     message: String,
+    /// How to fix it.
     fix: Option<String>,
+    #[serde(skip)]
     is_closed_pipe: bool,
+}
+
+/// What any command prints with `--json` if it could not run.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "error"))]
+pub(crate) struct ForPrograms<'a> {
+    pub(crate) error: &'a Failure,
 }
 
 impl Failure {
@@ -33,11 +76,6 @@ impl Failure {
     pub(crate) fn at(mut self, place: &str) -> Self {
         self.message = format!("{place}: {}", self.message);
         self
-    }
-
-    /// Converts it for programs, as described by `schemas/error.schema.json`.
-    pub(crate) fn to_json(&self) -> Value {
-        json!({"error": {"message": self.message, "fix": self.fix}})
     }
 
     /// Whether the reader of the output has closed it, which is not an error.

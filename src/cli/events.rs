@@ -4,15 +4,50 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::cli::args::Events;
 use crate::cli::context::Context;
-use crate::cli::ended::Ended;
-use crate::cli::error::Failure;
+use crate::cli::error::{Ended, Failure};
 use crate::cli::names::name_of;
 use crate::cli::terminal::{Style, Terminal};
 use crate::{AppProfile, EventSpec, EventType, HookEvent, printable};
+
+/// The variable of each hook, not of the event.
+const WORKING_DIR: &str = "FORGE_WORKING_DIR";
+
+/// What `forge-hooks events --json` prints.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "events"))]
+pub(crate) struct Report<'a> {
+    events: Vec<Event<'a>>,
+    /// The host's tools; empty if it declares none.
+    tools: &'a [String],
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Event<'a> {
+    name: &'a str,
+    description: &'a str,
+    can_block: bool,
+    data: Vec<Key<'a>>,
+    /// All variables of the event.
+    variables: BTreeSet<String>,
+    #[serde(skip)]
+    tool: Option<Key<'a>>,
+}
+
+/// A key of an event's data.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Key<'a> {
+    key: &'a str,
+    description: &'a str,
+    /// Its variable; null if the name is reserved for another one.
+    variable: Option<String>,
+}
 
 pub(crate) fn run(
     args: &Events,
@@ -22,125 +57,100 @@ pub(crate) fn run(
     let vocabulary = context.hooks.vocabulary();
     // The names that every host has.
     let profile = AppProfile::default().with_short_names(false);
-    let variables = Variables {
-        profile: profile.with_env_prefixes(["FORGE"]),
+    let profile = profile.with_env_prefixes(["FORGE"]);
+    let events = vocabulary.events().iter();
+    let report = Report {
+        events: events.map(|event| Event::new(event, &profile)).collect(),
+        tools: vocabulary.tools(),
     };
     if args.json {
-        let events = vocabulary.events().iter();
-        let events: Vec<_> = events.map(|event| variables.to_json(event)).collect();
-        terminal.json(&json!({"events": events, "tools": vocabulary.tools()}))?;
+        terminal.json(&report)?;
         return Ok(Ended::Fine);
     }
-    for event in vocabulary.events() {
-        show(event, &variables, terminal)?;
+    for event in &report.events {
+        event.show(terminal)?;
     }
-    let (session, always): (Vec<_>, Vec<_>) = variables
-        .of_every_event()
-        .into_iter()
-        .partition(|name| name.ends_with("_SESSION_ID"));
+    let common = any_event().to_env_for(&profile).into_keys();
+    let (session, mut always): (Vec<_>, Vec<_>) =
+        common.partition(|name| name.ends_with("_SESSION_ID"));
+    always.push(WORKING_DIR.to_owned());
     let (session, always) = (session.join(" "), always.join(" "));
     writeln!(
         terminal,
         "every event: {always}, and {session} if there is a session"
     )?;
-    if !vocabulary.tools().is_empty() {
-        let tools = printable(&vocabulary.tools().join(" "));
-        writeln!(terminal, "tools: {tools}")?;
+    if !report.tools.is_empty() {
+        writeln!(terminal, "tools: {}", printable(&report.tools.join(" ")))?;
     }
     Ok(Ended::Fine)
 }
 
-fn show(
-    event: &EventSpec,
-    variables: &Variables,
-    terminal: &mut Terminal<'_>,
-) -> Result<(), Failure> {
-    let name = terminal.styled(Style::Strong, name_of(event));
-    let blocks = if event.can_block() {
-        "can be blocked"
-    } else {
-        "cannot be blocked"
-    };
-    let about = printable(event.description_text());
-    let about = if about.is_empty() {
-        blocks.to_owned()
-    } else {
-        format!("{about}; {blocks}")
-    };
-    writeln!(terminal, "{name}: {about}")?;
-    let mut rows = Vec::new();
-    if let Some(variable) = variables.of_tool(event) {
-        let about = match event.event_type() {
+impl<'a> Event<'a> {
+    fn new(event: &'a EventSpec, profile: &AppProfile) -> Self {
+        // Each key has its own number as its value, so that its variable is found.
+        let mut example = any_event();
+        if event.may_have_tool() {
+            example = example.with_tool_name("tool");
+        }
+        for (number, (key, _)) in event.data_keys().enumerate() {
+            example = example.with_data(key, number);
+        }
+        let variables = example.to_env_for(profile);
+        let common = any_event().to_env_for(profile);
+        let key = |key: &'a str, description: &'a str, value: &str| {
+            let mut own = variables
+                .iter()
+                .filter(|(name, _)| !common.contains_key(*name));
+            let variable = own.find(|(_, found)| *found == value);
+            Key {
+                key,
+                description,
+                variable: variable.map(|(name, _)| name.clone()),
+            }
+        };
+        let keys = event.data_keys().enumerate();
+        let data = keys.map(|(number, (name, about))| key(name, about, &number.to_string()));
+        let data = data.collect();
+        let about_tool = match event.event_type() {
             EventType::Custom(_) => "the tool, if the event has one",
             _ => "the tool",
         };
-        rows.push(("tool_name", about, variable));
+        Self {
+            name: name_of(event),
+            description: event.description_text(),
+            can_block: event.can_block(),
+            data,
+            tool: event
+                .may_have_tool()
+                .then(|| key("tool_name", about_tool, "tool")),
+            variables: variables
+                .into_keys()
+                .chain([WORKING_DIR.to_owned()])
+                .collect(),
+        }
     }
-    for (key, about) in event.data_keys() {
-        rows.push((key, about, variables.of_key(key).unwrap_or_default()));
+
+    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+        let name = terminal.styled(Style::Strong, self.name);
+        let blocks = if self.can_block {
+            "can be blocked"
+        } else {
+            "cannot be blocked"
+        };
+        match printable(self.description) {
+            about if about.is_empty() => writeln!(terminal, "{name}: {blocks}")?,
+            about => writeln!(terminal, "{name}: {about}; {blocks}")?,
+        }
+        for key in self.tool.iter().chain(&self.data) {
+            let variable = key.variable.as_deref().unwrap_or_default();
+            let (key, about) = (printable(key.key), printable(key.description));
+            writeln!(terminal, "  {key:<16} {variable:<22} {about}")?;
+        }
+        writeln!(terminal)?;
+        Ok(())
     }
-    for (key, about, variable) in rows {
-        let (key, about) = (printable(key), printable(about));
-        writeln!(terminal, "  {key:<16} {variable:<22} {about}")?;
-    }
-    writeln!(terminal)?;
-    Ok(())
 }
 
 fn any_event() -> HookEvent {
     HookEvent::new(EventType::SessionStart).with_session_id("s")
-}
-
-/// The names of variables with the host's first prefix.
-struct Variables {
-    /// Has only this prefix.
-    profile: AppProfile,
-}
-
-impl Variables {
-    fn names_for(&self, event: &HookEvent) -> BTreeSet<String> {
-        event.to_env_for(&self.profile).into_keys().collect()
-    }
-
-    fn of_every_event(&self) -> BTreeSet<String> {
-        let mut names = self.names_for(&any_event());
-        // Of each hook, not of the event.
-        let prefixes = self.profile.env_prefixes().iter();
-        names.extend(prefixes.map(|prefix| format!("{prefix}_WORKING_DIR")));
-        names
-    }
-
-    /// Returns the variable of the tool; none for an event without a tool.
-    fn of_tool(&self, event: &EventSpec) -> Option<String> {
-        if !event.may_have_tool() {
-            return None;
-        }
-        self.added_to_all(any_event().with_tool_name("x"))
-    }
-
-    /// Returns the variable of a key; none if its name is reserved for another variable.
-    fn of_key(&self, key: &str) -> Option<String> {
-        self.added_to_all(any_event().with_data(key, "x"))
-    }
-
-    fn added_to_all(&self, event: HookEvent) -> Option<String> {
-        let found = self.names_for(&event);
-        found.difference(&self.of_every_event()).next().cloned()
-    }
-
-    fn to_json(&self, event: &EventSpec) -> Value {
-        let data = event.data_keys().map(
-            |(key, about)| json!({"key": key, "description": about, "variable": self.of_key(key)}),
-        );
-        let mut all = self.of_every_event();
-        all.extend(event.data_keys().filter_map(|(key, _)| self.of_key(key)));
-        all.extend(self.of_tool(event));
-        json!({
-            "name": name_of(event),
-            "description": event.description_text(),
-            "can_block": event.can_block(),
-            "data": data.collect::<Vec<_>>(),
-            "variables": all,
-        })
-    }
 }

@@ -3,38 +3,18 @@
 //! Does not read hooks files: the library does.
 
 use std::fmt::Display;
-use std::fs::{self, File, Metadata};
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Read};
 #[cfg(unix)]
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::Path;
 
 use crate::cli::error::Failure;
+use crate::files::{self, NewFile};
 
-/// Opens a regular file. Its type is checked after it is open, so that it cannot be replaced between
-/// the check and the opening.
+/// Opens a regular file.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.read(true);
-    // Without these flags, opening a pipe waits for its other end. They do not affect a regular file.
-    #[cfg(unix)]
-    options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
-    let file = match options.open(path) {
-        Ok(file) => file,
-        // A socket cannot be opened, and on Windows neither can a directory.
-        Err(error) => {
-            return Err(match path.metadata() {
-                Ok(metadata) if !metadata.is_file() => not_regular(&metadata),
-                _ => error,
-            });
-        }
-    };
-    let metadata = file.metadata()?;
-    if metadata.is_file() {
-        Ok(file)
-    } else {
-        Err(not_regular(&metadata))
-    }
+    files::open(path).map_err(|error| not_regular(path).unwrap_or(error))
 }
 
 /// The most bytes of a file with a part of an event.
@@ -68,76 +48,54 @@ pub(crate) fn cannot_read(what: &str, why: impl Display) -> Failure {
         .with_fix("name a file that exists, or `-` for standard input")
 }
 
-/// Replaces or creates a file with this text. It has this mode from the beginning, or that of any new file; on
-/// Windows the mode has no effect.
-pub(crate) fn replace(path: &Path, text: &str, mode: Option<u32>) -> io::Result<()> {
-    // A symbolic link stays a link: its target is replaced.
-    let target = match fs::canonicalize(path) {
-        Ok(target) => target,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
-        Err(error) => return Err(error),
-    };
-    if let Ok(metadata) = target.metadata()
-        && !metadata.is_file()
-    {
-        return Err(not_regular(&metadata));
+/// Replaces or creates a file with this text. An existing file keeps its mode.
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    match not_regular(path) {
+        Some(error) => Err(error),
+        None => files::replace(path, text, NewFile::AsUsual),
     }
-    let directory = match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    #[cfg_attr(not(unix), allow(unused_mut))]
-    let mut builder = tempfile::Builder::new();
+}
+
+/// Replaces or creates a file that has the mode of another one, or else only its owner can read. No reader sees the text
+/// with another mode. On Windows, modes have no effect.
+pub(crate) fn replace_like(path: &Path, text: &str, model: Option<&File>) -> io::Result<()> {
+    if let Some(error) = not_regular(path) {
+        return Err(error);
+    }
     #[cfg(unix)]
-    if mode.is_none() {
-        // The system removes the bits of the umask.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(directory)?;
-    file.write_all(text.as_bytes())?;
-    // Until then, only the owner can read it.
+    let mode = match model {
+        Some(model) => model.metadata()?.permissions().mode() & 0o666,
+        None => 0o600,
+    };
     #[cfg(unix)]
-    if let Some(mode) = mode {
-        file.as_file()
-            .set_permissions(fs::Permissions::from_mode(mode))?;
+    let set_mode = || std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode));
+    #[cfg(windows)]
+    let set_mode = || model.map_or(Ok(()), |_| Ok(()));
+    if path.exists() {
+        set_mode()?;
     }
+    files::replace(path, text, NewFile::Private)?;
+    set_mode()
+}
+
+/// Returns the error of something that exists and is no regular file.
+fn not_regular(path: &Path) -> Option<io::Error> {
+    let kind = path.metadata().ok()?.file_type();
+    #[cfg(unix)]
+    let special = [
+        (kind.is_fifo(), "a named pipe"),
+        (kind.is_socket(), "a socket"),
+    ];
     #[cfg(not(unix))]
-    let _ = mode;
-    file.persist(target)?;
-    Ok(())
-}
-
-/// Returns the mode of a file for [`replace`].
-#[cfg(unix)]
-pub(crate) fn mode_of(file: &File) -> io::Result<u32> {
-    Ok(file.metadata()?.permissions().mode() & 0o666)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn mode_of(_file: &File) -> io::Result<u32> {
-    Ok(PRIVATE)
-}
-
-/// The mode of a file that only its owner can read and write.
-pub(crate) const PRIVATE: u32 = 0o600;
-
-fn not_regular(metadata: &Metadata) -> io::Error {
-    let kind = kind_of(metadata);
-    io::Error::other(format!(
-        "{kind}, expected a regular file (`-` stands for standard input and output)"
-    ))
-}
-
-fn kind_of(metadata: &Metadata) -> &'static str {
-    let kind = metadata.file_type();
-    if kind.is_dir() {
-        return "a directory";
-    }
-    #[cfg(unix)]
-    if kind.is_fifo() {
-        return "a named pipe";
-    } else if kind.is_socket() {
-        return "a socket";
-    }
-    "a device"
+    let special = [];
+    let kinds = [(kind.is_file(), ""), (kind.is_dir(), "a directory")];
+    let mut kinds = kinds.into_iter().chain(special);
+    let words = match kinds.find(|(is_it, _)| *is_it) {
+        Some((_, "")) => return None,
+        Some((_, words)) => words,
+        None => "a device",
+    };
+    let words =
+        format!("{words}, expected a regular file (`-` stands for standard input and output)");
+    Some(io::Error::other(words))
 }

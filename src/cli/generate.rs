@@ -1,13 +1,12 @@
-//! Generated output: completions, the manual page, the schema.
+//! Generated output: completions, the schema.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
 
 use crate::cli::context::Context;
-use crate::cli::ended::Ended;
-use crate::cli::error::Failure;
+use crate::cli::error::{Ended, Failure};
 use crate::cli::names::name_of;
 use crate::cli::terminal::Terminal;
 
@@ -78,29 +77,4 @@ fn with_values(context: &Context<'_>) -> clap::Command {
 fn registered_for(name: &str, plain: &str, script: &[u8]) -> String {
     let script = String::from_utf8_lossy(script);
     script.replace(&format!(" {plain}\n"), &format!(" {name}\n"))
-}
-
-/// Prints one manual page for the program and all its commands.
-pub(crate) fn man(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
-    let mut program = context.command_line.clone();
-    program.build();
-    let title = context.program.to_uppercase().replace(' ', "-");
-    let page = clap_mangen::Man::new(program.clone()).title(title.clone());
-    page.render(terminal)?;
-    for command in program.get_subcommands() {
-        if command.get_name() != "help" {
-            section_of(command, &title, terminal)?;
-        }
-    }
-    Ok(Ended::Fine)
-}
-
-fn section_of(command: &clap::Command, title: &str, terminal: &mut Terminal<'_>) -> io::Result<()> {
-    let name = command.get_name().to_uppercase();
-    writeln!(terminal, ".SH \"{title} {name}\"")?;
-    let page = clap_mangen::Man::new(command.clone());
-    page.render_description_section(terminal)?;
-    page.render_synopsis_section(terminal)?;
-    page.render_options_section(terminal)?;
-    page.render_extra_section(terminal)
 }

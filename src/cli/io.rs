@@ -41,7 +41,7 @@ impl Io<'static> {
 
 impl<'a> Io<'a> {
     /// Uses these streams for a program that is started with `program`, for example `mygame hooks`.
-    /// Help, messages, completions and the manual page contain this name. None of the streams is
+    /// Help, messages and completions contain this name. None of the streams is
     /// treated as a terminal.
     #[must_use]
     pub fn new(

@@ -1,139 +1,216 @@
-//! `list`: all hooks, where they are defined, their state, their events.
+//! `list`: all hooks, where they are defined, whether they run, whether they are approved, and where the program looked.
 
 use std::io::Write;
+use std::path::Path;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
+use crate::cli::approval::{Approvals, Project};
 use crate::cli::args::List;
 use crate::cli::context::Context;
-use crate::cli::ended::Ended;
-use crate::cli::error::Failure;
+use crate::cli::entries::{Entry, State, place, title};
+use crate::cli::error::{Ended, Failure};
+use crate::cli::files::short;
 use crate::cli::names::{self, Asker};
-use crate::cli::sources::{Listed, State, listed, place, title};
 use crate::cli::terminal::{Style, Terminal};
-use crate::{Approval, Approved, EventType, Hook, HookEvent, printable};
+use crate::{
+    Approval, Approved, Hook, HookEvent, LoadReport, Problem, Severity, printable, printable_lines,
+};
+
+/// What `forge-hooks list --json` prints.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "list"))]
+pub(crate) struct Report<'a> {
+    /// The files that were read.
+    files: Vec<String>,
+    /// The usual files that do not exist.
+    not_found: Vec<String>,
+    /// The hooks, in the order in which they would run.
+    hooks: Vec<Entry>,
+    /// The approval of the project's hooks; null without a project, and with `--config`.
+    approvals: Option<Approvals<'a>>,
+    #[cfg_attr(test, schemars(with = "Vec<crate::cli::shape_tests::Problem>"))]
+    problems: &'a [Problem],
+}
 
 pub(crate) fn run(
     args: &List,
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let wanted = Wanted::from_args(args, context)?;
+    let wanted = wanted(args, context)?;
     let found = context.load()?;
-    let problems = found.report();
-    let mut hooks = listed(&found, context);
-    hooks.retain(|listed| wanted.takes(&listed.hook));
-    if args.json {
-        let hooks: Vec<_> = hooks.iter().map(Listed::to_json).collect();
-        let report = problems.to_json();
-        let (files, problems) = (&report["files"], &report["problems"]);
-        terminal.json(&json!({"files": files, "hooks": hooks, "problems": problems}))?;
-        return Ok(Ended::Fine);
-    }
-    terminal.note_disabled(context.disabled_by(), &found)?;
-    for (number, listed) in hooks.iter().enumerate() {
-        if number > 0 {
-            writeln!(terminal)?;
+    let project = match context.root()? {
+        Some(root) if context.common.config.is_empty() && root.is_dir() => {
+            Project::load(context, root).map(Some)
         }
-        show(listed, terminal)?;
+        _ => Ok(None),
+    };
+    // Without approvals, the hooks are listed all the same.
+    let is_known = project.is_ok();
+    let project = project.or_else(|failure| {
+        let words = printable_lines(&failure.to_string());
+        terminal.note(words).map(|()| None)
+    })?;
+    let problems = found.report();
+    let mut hooks = Entry::all(&found);
+    if let Some(events) = wanted {
+        hooks.retain(|entry| events.iter().any(|event| is_for(&entry.source, event)));
     }
-    terminal.problems(&problems)?;
-    if hooks.is_empty() {
-        let usable = if problems.is_ok() { "" } else { "usable " };
-        terminal.note(format_args!("no {usable}hooks"))?;
+    let report = Report {
+        files: problems
+            .files
+            .iter()
+            .map(|path| path.to_string_lossy().into_owned())
+            .collect(),
+        not_found: context.not_found(&found),
+        hooks,
+        approvals: project.as_ref().map(Project::for_programs),
+        problems: &problems.problems,
+    };
+    if args.json {
+        terminal.json(&report)?;
+    } else {
+        terminal.note_disabled(context.disabled_by(), &found)?;
+        // What is to be approved is summed up below.
+        let mut others = LoadReport::clone(&problems);
+        others
+            .problems
+            .retain(|problem| project.is_none() || !context.is_approved_by_trust(problem));
+        terminal.problems(&others)?;
+        report.show(terminal)?;
+        for hint in context.misplaced(&found) {
+            writeln!(
+                terminal,
+                "{}",
+                terminal.styled(Style::Warning, printable(&hint))
+            )?;
+        }
+        if let Some(project) = project.as_ref().filter(|it| it.has_hooks()) {
+            project.sum_up(context, terminal)?;
+        }
     }
-    Ok(Ended::Fine)
+    let is_fine =
+        is_known && problems.is_ok() && project.is_none_or(|project| project.is_approved());
+    Ok(if is_fine {
+        Ended::Fine
+    } else {
+        Ended::Problems
+    })
 }
 
-/// The hooks to list.
-struct Wanted {
-    /// None means all.
-    events: Vec<EventType>,
-    tool: Option<String>,
-}
-
-impl Wanted {
-    fn from_args(args: &List, context: &Context<'_>) -> Result<Self, Failure> {
-        let events = match &args.event {
-            Some(name) => vec![names::event_type(name, Asker::List, context)?],
-            None if args.tool.is_none() => Vec::new(),
-            None => {
-                let events = context.hooks.vocabulary().events().iter();
-                let with_tool = events.filter(|event| event.may_have_tool());
-                with_tool.map(|event| event.event_type().clone()).collect()
-            }
-        };
-        let tool = args.tool.clone();
-        Ok(Self { events, tool })
-    }
-
-    fn takes(&self, hook: &Hook) -> bool {
-        let is_for = |event: &EventType| match &self.tool {
-            None => hook.pattern().matches_type(event),
-            Some(tool) => {
-                let event = HookEvent::new(event.clone()).with_tool_name(tool);
-                hook.pattern().matches(&event)
-            }
-        };
-        self.events.is_empty() || self.events.iter().any(is_for)
+impl Report<'_> {
+    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+        for entry in &self.hooks {
+            show(entry, terminal)?;
+        }
+        if self.hooks.is_empty() {
+            let is_error = |problem: &Problem| problem.severity == Severity::Error;
+            let usable = if self.problems.iter().any(is_error) {
+                "usable "
+            } else {
+                ""
+            };
+            writeln!(terminal, "no {usable}hooks\n")?;
+        }
+        for file in &self.files {
+            let file = short(Path::new(file)).to_string_lossy();
+            writeln!(terminal, "read       {}", printable(&file))?;
+        }
+        for file in &self.not_found {
+            writeln!(terminal, "not found  {}", printable(file))?;
+        }
+        Ok(())
     }
 }
 
-fn show(listed: &Listed, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
-    let hook = &listed.hook;
-    let style = match listed.state {
+/// Returns the events that the options select, or None for all.
+fn wanted(args: &List, context: &Context<'_>) -> Result<Option<Vec<HookEvent>>, Failure> {
+    let events = match (&args.event, &args.tool) {
+        (None, None) => return Ok(None),
+        (Some(name), _) => vec![names::event_type(name, Asker::List, context)?],
+        (None, Some(_)) => {
+            let events = context.hooks.vocabulary().events().iter();
+            let with_tool = events.filter(|event| event.may_have_tool());
+            with_tool.map(|event| event.event_type().clone()).collect()
+        }
+    };
+    let events = events.into_iter().map(HookEvent::new);
+    Ok(Some(match &args.tool {
+        Some(tool) => events.map(|event| event.with_tool_name(tool)).collect(),
+        None => events.collect(),
+    }))
+}
+
+/// Whether a hook is for an event; for any tool if the event has none.
+fn is_for(hook: &Hook, event: &HookEvent) -> bool {
+    match event.tool_name {
+        Some(_) => hook.pattern().matches(event),
+        None => hook.pattern().matches_type(&event.event_type),
+    }
+}
+
+fn show(entry: &Entry, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+    let hook = &entry.source;
+    let style = match entry.state {
         State::Enabled => Style::Good,
         State::Disabled | State::DisabledByName => Style::Dim,
         State::NotApproved => Style::Warning,
-        State::ApprovalLost(_) | State::Unusable(_) => Style::Bad,
+        State::ApprovalLost | State::Unusable => Style::Bad,
     };
-    let name = terminal.styled(Style::Strong, printable(title(hook)));
+    let name = terminal.styled(Style::Strong, printable(&title(hook)));
     writeln!(terminal, "{name}")?;
-    let place = printable(&place(hook));
-    writeln!(
-        terminal,
-        "  where    {}",
-        terminal.styled(Style::Dim, place)
-    )?;
-    let state = terminal.styled(style, printable(&listed.words));
+    let place = terminal.styled(Style::Dim, printable(&place(hook)));
+    writeln!(terminal, "  where    {place}")?;
+    let state = entry.why.as_deref().unwrap_or("enabled");
+    let state = terminal.styled(style, printable(state));
     writeln!(terminal, "  state    {state}")?;
-    writeln!(terminal, "  event    {}", printable(hook.event_pattern()))?;
+    for (what, text) in details(hook) {
+        writeln!(terminal, "  {what:<8} {}", printable(&text))?;
+    }
+    if let (Some(root), Some(_)) = (hook.base_dir(), hook.gate()) {
+        let approval = Approval::of(root, [&**hook])?;
+        for line in approval.hooks.iter().flat_map(Approved::covers) {
+            writeln!(terminal, "  {line}")?;
+        }
+    }
+    writeln!(terminal)?;
+    Ok(())
+}
+
+/// Returns the settings of a hook, each with its name.
+fn details(hook: &Hook) -> Vec<(&'static str, String)> {
+    let mut all = vec![("event", hook.event_pattern().to_owned())];
     for (pointer, condition) in hook.when() {
-        let condition = printable(&format!("{pointer} matches {condition}"));
-        writeln!(terminal, "  when     {condition}")?;
+        all.push(("when", format!("{pointer} matches {condition}")));
     }
     if hook.refusal().is_none() {
         let command = hook.command().to_string();
         let mut lines = command.lines();
-        let first = printable(lines.next().unwrap_or_default());
+        let first = lines.next().unwrap_or_default();
         let more = if lines.next().is_some() { " ..." } else { "" };
-        writeln!(terminal, "  command  {first}{more}")?;
+        all.push(("command", format!("{first}{more}")));
     }
     if let Some(inherited) = inherited(hook) {
-        writeln!(terminal, "  inherits {inherited}")?;
+        all.push(("inherits", inherited));
     }
-    if hook.resident() {
-        writeln!(terminal, "  resident its process is kept for many events")?;
-    }
-    show_cover(hook, terminal)?;
-    if hook.name().is_some() && !hook.description().is_empty() {
-        writeln!(terminal, "  about    {}", printable(hook.description()))?;
-    }
-    Ok(())
-}
-
-/// Shows what an approval of the hook covers, if it needs one.
-fn show_cover(hook: &Hook, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
-    if let (Some(root), Some(_)) = (hook.base_dir(), hook.gate()) {
-        for line in Approval::of(root, [hook])?
-            .hooks
-            .iter()
-            .flat_map(Approved::covers)
-        {
-            writeln!(terminal, "  {line}")?;
+    for (is_set, what, about) in [
+        (
+            hook.resident(),
+            "resident",
+            "its process is kept for many events",
+        ),
+        (hook.background(), "runs", "in the background"),
+    ] {
+        if is_set {
+            all.push((what, about.to_owned()));
         }
     }
-    Ok(())
+    if hook.name().is_some() && !hook.description().is_empty() {
+        all.push(("about", hook.description().to_owned()));
+    }
+    all
 }
 
 /// Returns the variables of the program's environment that the hook inherits, if it names them.
@@ -142,27 +219,6 @@ pub(crate) fn inherited(hook: &Hook) -> Option<String> {
     Some(if names.is_empty() {
         "no variables".to_owned()
     } else {
-        printable(&names.join(", "))
+        names.join(", ")
     })
-}
-
-impl Listed {
-    /// Returns the hook as in hooks.json, with its position and its state.
-    pub(crate) fn to_json(&self) -> Value {
-        let source = self.hook.source();
-        let why = (self.state != State::Enabled).then_some(&self.words);
-        // An entry that cannot be used has a placeholder hook, whose command is not part of the
-        // file.
-        let hook = self.hook.refusal().is_none().then(|| self.hook.to_json());
-        json!({
-            "hook": hook,
-            "event": self.hook.event_pattern(),
-            "name": self.hook.name(),
-            "file": source.map(|source| source.path.to_string_lossy()),
-            "line": source.and_then(|source| source.line),
-            "index": source.and_then(|source| source.index),
-            "state": self.state.name(),
-            "why": why,
-        })
-    }
 }

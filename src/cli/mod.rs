@@ -4,12 +4,12 @@
 //! Uses only the public API of the library. This file dispatches a command line to its command, and
 //! converts the result to an exit status.
 
+mod approval;
 mod args;
 mod cases;
-mod changes;
 mod context;
 mod draw;
-mod ended;
+mod entries;
 mod error;
 mod events;
 mod files;
@@ -18,19 +18,19 @@ mod generate;
 mod io;
 mod list;
 mod names;
-mod sources;
+#[cfg(test)]
+mod schema_tests;
+#[cfg(test)]
+mod shape_tests;
 mod starter;
-mod status;
 mod templates;
 mod terminal;
 mod test;
 mod trace;
-mod trust;
 mod validate;
-mod verdict;
 
 use std::ffi::OsString;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -40,8 +40,7 @@ use crate::compat::{OtherTools, Tool};
 use crate::{AppProfile, Hooks, printable};
 use args::{Cli, Command};
 use context::Context;
-use ended::{CLOSED_PIPE, Ended, NOTHING_DONE};
-use error::Failure;
+use error::{CLOSED_PIPE, Ended, Failure, ForPrograms, NOTHING_DONE};
 use terminal::{ColorChoice, Terminal};
 
 pub use io::Io;
@@ -87,8 +86,10 @@ pub fn run_standalone<A: Into<OsString>>(
     let command_line = args::standalone(args::command(&io.program, &io.version));
     let program = io.program.clone();
     let hooks = |matches: &ArgMatches| {
-        let name = matches.get_one::<String>(args::PROFILE);
-        let profile = name.map_or_else(AppProfile::default, AppProfile::new);
+        let profile = match args::profile(matches)? {
+            Some(name) => AppProfile::new(name),
+            None => AppProfile::default(),
+        };
         let approve = format!("{program}{} trust", names_of(matches));
         let mut builder = Hooks::builder(profile).approve_command(approve);
         if let Some(tools) = matches.get_many::<&'static Tool>(args::OTHER_TOOLS) {
@@ -131,35 +132,38 @@ fn run_parsed<A: Into<OsString>>(
     hooks: impl FnOnce(&ArgMatches) -> Result<Hooks, Failure>,
 ) -> u8 {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
-    let command_line = args::hide_unused(command_line);
+    let is_json = args.iter().any(|arg| arg == "--json");
     let parser = command_line.clone().bin_name(&io.program);
     let matches = parser.no_binary_name(true).try_get_matches_from(&args);
     let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
-    let (cli, matches) = match parsed {
-        Ok(parsed) => parsed,
-        Err(error) => return refuse(&error, &args, io),
+    let (ended, color) = match parsed {
+        Ok((cli, matches)) => {
+            let program = io.program.clone();
+            let ended = hooks(&matches).and_then(|hooks| {
+                let context = Context {
+                    hooks: &hooks,
+                    common: &cli.common,
+                    program: &program,
+                    names: &names_of(&matches),
+                    command_line: &command_line,
+                };
+                let mut terminal = Terminal::new(cli.common.color, io);
+                let ended = dispatch(&cli.command, &context, &mut terminal)?;
+                terminal.flush()?;
+                Ok(ended.status())
+            });
+            (ended, cli.common.color)
+        }
+        Err(error) => (refuse(&error, is_json, io), ColorChoice::Auto),
     };
-    let program = io.program.clone();
-    let names = names_of(&matches);
-    let mut terminal = Terminal::new(cli.common.color, io);
-    let ended = hooks(&matches).and_then(|hooks| {
-        let context = Context {
-            hooks: &hooks,
-            common: &cli.common,
-            program: &program,
-            names: &names,
-            command_line: &command_line,
-        };
-        dispatch(&cli.command, &context, &mut terminal)
-    });
-    let written = terminal.flush().map_err(Failure::from);
-    match ended.and_then(|ended| written.map(|()| ended)) {
-        Ok(ended) => ended.status(),
+    match ended {
+        Ok(status) => status,
         Err(failure) if failure.is_closed_pipe() => CLOSED_PIPE,
         Err(failure) => {
             // If the message cannot be written either, only the exit status reports the error.
-            if wants_json(&args) {
-                let _ = terminal.json(&failure.to_json());
+            let mut terminal = Terminal::new(color, io);
+            if is_json {
+                let _ = terminal.json(&ForPrograms { error: &failure });
             }
             for line in failure.to_string().lines() {
                 let _ = terminal.note(printable(line));
@@ -169,53 +173,28 @@ fn run_parsed<A: Into<OsString>>(
     }
 }
 
-/// Returns the colour option of a command line, also of an invalid one.
-fn color_of(args: &[OsString]) -> ColorChoice {
-    let says = |choice: &str| {
-        let as_one = format!("--color={choice}");
-        let as_two = |pair: &[OsString]| pair[0] == "--color" && pair[1] == *choice;
-        args.iter().any(|arg| **arg == *as_one) || args.windows(2).any(as_two)
-    };
-    if says("never") {
-        ColorChoice::Never
-    } else if says("always") {
-        ColorChoice::Always
-    } else {
-        ColorChoice::Auto
-    }
-}
-
-/// Whether the error of an invalid command line must be JSON too.
-fn wants_json(args: &[OsString]) -> bool {
-    args.iter().any(|arg| arg == "--json")
-}
-
 /// Prints help or the version, or reports wrong usage.
-fn refuse(error: &clap::Error, args: &[OsString], io: &mut Io<'_>) -> u8 {
-    let color = color_of(args);
-    if error.use_stderr() && wants_json(args) {
-        let words = error.to_string();
-        let words = words.lines().next().unwrap_or_default();
-        let failure = Failure::new(words.trim_start_matches("error: "));
-        let mut terminal = Terminal::new(color, io);
-        let _ = terminal.json(&failure.to_json());
-        let _ = terminal.flush();
-    }
-    let (output, is_terminal, status) = if error.use_stderr() {
-        (&mut io.errors, io.is_terminal.errors, NOTHING_DONE)
-    } else {
-        (&mut io.output, io.is_terminal.output, 0)
-    };
+fn refuse(error: &clap::Error, is_json: bool, io: &mut Io<'_>) -> Result<u8, Failure> {
     let text = error.render();
-    let written = if color.is_on(is_terminal) {
-        write!(output, "{}", text.ansi())
-    } else {
-        write!(output, "{text}")
+    let (output, is_terminal) = match error.use_stderr() {
+        true => (&mut io.errors, io.is_terminal.errors),
+        false => (&mut io.output, io.is_terminal.output),
     };
-    match written.and_then(|()| output.flush()) {
-        Err(cause) if cause.kind() == ErrorKind::BrokenPipe => CLOSED_PIPE,
-        _ => status,
+    match ColorChoice::Auto.is_on(is_terminal) {
+        true => write!(output, "{}", text.ansi())?,
+        false => write!(output, "{text}")?,
     }
+    output.flush()?;
+    if !error.use_stderr() {
+        return Ok(0);
+    }
+    if is_json {
+        let text = text.to_string();
+        let words = text.lines().next().unwrap_or_default();
+        let failure = Failure::new(words.trim_start_matches("error: "));
+        Terminal::new(ColorChoice::Never, io).json(&ForPrograms { error: &failure })?;
+    }
+    Ok(NOTHING_DONE)
 }
 
 fn dispatch(
@@ -231,12 +210,10 @@ fn dispatch(
         Command::List(args) => list::run(args, context, terminal),
         Command::Init(args) => starter::run(args, context, terminal),
         Command::Templates(args) => templates::run(args, context, terminal),
-        Command::Trust(args) => trust::trust(args, context, terminal),
-        Command::Untrust(args) => trust::untrust(args, context, terminal),
-        Command::Status(args) => status::run(args, context, terminal),
+        Command::Trust(args) => approval::trust(args, context, terminal),
+        Command::Untrust(args) => approval::untrust(args, context, terminal),
         Command::Trace(args) => trace::run(args, terminal),
         Command::Schema => generate::schema(context, terminal),
         Command::Completions { shell } => generate::completions(*shell, context, terminal),
-        Command::Man => generate::man(context, terminal),
     }
 }

@@ -9,8 +9,7 @@ use serde_json::json;
 
 use crate::cli::args::Init;
 use crate::cli::context::Context;
-use crate::cli::ended::Ended;
-use crate::cli::error::Failure;
+use crate::cli::error::{Ended, Failure};
 use crate::cli::files;
 use crate::cli::terminal::{Style, Terminal};
 use crate::files::lock;
@@ -26,28 +25,32 @@ pub(crate) fn run(
 ) -> Result<Ended, Failure> {
     let does = "`init` writes the project's file, or with `--global` the user's";
     context.needs_the_usual_files(does)?;
-    let path = if args.global {
-        context.hooks.config().global_path()
-    } else {
-        context
+    let path = match args.global {
+        true => context.hooks.config().global_path(),
+        false => context
             .project_config()
-            .project_path(context.root_unless_global()?)
+            .project_path(context.root_unless_global()?),
     };
     let path = path.ok_or_else(|| {
         Failure::new("cannot find a home directory to write to").with_fix("set `XDG_CONFIG_HOME`")
     })?;
     write_new(&path, args, context)?;
     let shown = printable(&path.to_string_lossy());
-    let shown = terminal.styled(Style::Strong, shown);
-    writeln!(terminal, "wrote {shown}")?;
-    writeln!(terminal, "{SCHEMA} beside it is its schema, for an editor")?;
-    writeln!(terminal, "edit it, and try it:")?;
-    let event = r#"tool:pre_execute --tool bash --args '{"command":"sudo ls"}'"#;
-    writeln!(terminal, "  {}", context.command("validate"))?;
-    if !args.global {
-        writeln!(terminal, "  {}", context.command("trust"))?;
+    writeln!(terminal, "wrote {}", terminal.styled(Style::Strong, shown))?;
+    writeln!(terminal, "editors use {SCHEMA} for completion")?;
+    if context.is_standalone() {
+        let name = printable(context.profile().name());
+        writeln!(
+            terminal,
+            "hosts called `{name}` read it; for another host, use `--profile NAME`"
+        )?;
     }
-    writeln!(terminal, "  {} {event}", context.command("fire"))?;
+    writeln!(terminal, "edit it, and try it:")?;
+    let event = r#"fire tool:pre_execute --tool bash --args '{"command":"sudo ls"}'"#;
+    let trust = if args.global { None } else { Some("trust") };
+    for command in ["validate"].into_iter().chain(trust).chain([event]) {
+        writeln!(terminal, "  {}", context.command(command))?;
+    }
     Ok(Ended::Fine)
 }
 
@@ -68,7 +71,7 @@ fn write_new(path: &Path, args: &Init, context: &Context<'_>) -> Result<(), Fail
     }
     let content = serde_json::to_string_pretty(&content(context)).map_err(io::Error::from);
     let text = content.map_err(cannot)? + "\n";
-    files::replace(path, &text, None).map_err(cannot)?;
+    files::replace(path, &text).map_err(cannot)?;
     match File::create_new(path.with_file_name(SCHEMA)) {
         Ok(mut schema) => writeln!(schema, "{:#}", context.hooks.json_schema()).map_err(cannot),
         // It is the user's own file, or that of another version.
@@ -79,18 +82,14 @@ fn write_new(path: &Path, args: &Init, context: &Context<'_>) -> Result<(), Fail
 
 /// A pattern for those of these tools that the host has; for any tool if it has none of them.
 fn pattern(event: &str, tools: &[&str], context: &Context<'_>) -> String {
+    let vocabulary = context.hooks.vocabulary();
     let mut tools = tools.to_vec();
-    tools.retain(|tool| may_have_tool(tool, context));
+    // A host that declares no tools may have any.
+    tools.retain(|tool| vocabulary.tools().is_empty() || vocabulary.has_tool(tool));
     if tools.is_empty() {
         return event.to_owned();
     }
     format!("{event}:{}", tools.join("|"))
-}
-
-/// A host that declares no tools may have any.
-fn may_have_tool(tool: &str, context: &Context<'_>) -> bool {
-    let vocabulary = context.hooks.vocabulary();
-    vocabulary.tools().is_empty() || vocabulary.has_tool(tool)
 }
 
 /// A hooks file, with its keys in the order in which people write them.
@@ -102,19 +101,21 @@ struct Starter {
     hooks: Vec<Hook>,
 }
 
+/// The first guard, which reads the event on its standard input.
+const GUARD: &str = if cfg!(windows) {
+    "findstr sudo >NUL && (echo sudo is not allowed& exit 1) || exit 0"
+} else {
+    "if grep -q sudo; then echo 'sudo is not allowed'; exit 1; fi"
+};
+
 /// Returns one example of each kind of hook. Only the harmless guard is enabled.
 fn content(context: &Context<'_>) -> Starter {
-    let templates = context.templates();
-    let guard = templates.get("block_sudo").cloned();
-    let guard = guard.filter(|_| may_have_tool("bash", context));
     let examples = [
         json!({
             "event": pattern("tool:pre_execute", &["bash"], context),
-            "command": "./guard.sh",
-            "name": "guard",
+            "command": GUARD,
+            "name": "no_sudo",
             "description": "A guard: exit code 0 lets the tool run, any other exit code blocks it, and the output is the reason",
-            "timeout": 5.0,
-            "enabled": false,
         }),
         json!({
             "event": pattern("tool:post_execute", &["write", "edit"], context),
@@ -128,18 +129,17 @@ fn content(context: &Context<'_>) -> Starter {
             "event": "session:*",
             "command": "echo \"$FORGE_EVENT $FORGE_SESSION_ID\" >> \"$HOME/sessions.log\"",
             "name": "session_log",
-            "description": "Writes a log in the background; not into the project, where an approval would cover the log",
+            "description": "Writes a log in the background; not into the project's hooks directory, which an approval covers",
             "background": true,
             "enabled": false,
         }),
     ];
-    let examples = examples.iter().flat_map(Hook::from_json);
     Starter {
         schema: format!("./{SCHEMA}"),
         comment: format!(
             "The hooks run in this order. Keys called `comment`, or that begin with `_`, are yours. `{} validate` shows what is wrong.",
             context.program
         ),
-        hooks: guard.into_iter().chain(examples).collect(),
+        hooks: examples.iter().flat_map(Hook::from_json).collect(),
     }
 }

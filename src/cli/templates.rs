@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::cli::args::Templates;
 use crate::cli::context::Context;
-use crate::cli::ended::Ended;
-use crate::cli::error::Failure;
+use crate::cli::error::{Ended, Failure};
 use crate::cli::terminal::{Style, Terminal};
 use crate::{ConfigError, Hook, HooksFile, printable};
 
@@ -79,35 +78,20 @@ fn add(
 
 /// Opens the file. Refuses a file with errors, and one that has this template already.
 fn file_without(name: &str, global: bool, context: &Context<'_>) -> Result<HooksFile, Failure> {
-    let config = if global {
-        context.hooks.config().clone()
-    } else {
-        context.project_config()
+    let file = match global {
+        true => context.hooks.config().global_file()?,
+        false => context
+            .project_config()
+            .project_file(context.root_unless_global()?)?,
     };
-    let root = if global {
-        None
-    } else {
-        Some(context.root_unless_global()?)
-    };
-    let path = match &root {
-        Some(root) => config.project_path(root),
-        None => config.global_path(),
-    };
-    if let Some(path) = path.filter(|path| path.exists())
-        && !context.hooks.config().check(&path).is_ok()
-    {
-        let shown = printable(&path.to_string_lossy());
-        let words = format!("cannot add to `{shown}`: the file has errors");
-        return Err(Failure::new(words).with_fix(format!(
-            "fix them; `{}` shows them",
-            context.command("validate")
-        )));
+    let mut hooks = Vec::new();
+    for entry in file.entries() {
+        let shown = printable(&file.path().to_string_lossy());
+        hooks.push(entry.hook().map_err(|_| {
+            let fix = format!("fix them; `{}` shows them", context.command("validate"));
+            Failure::new(format!("cannot add to `{shown}`: the file has errors")).with_fix(fix)
+        })?);
     }
-    // In this order: of a hook that is added later, the save learns.
-    let (file, hooks) = match &root {
-        Some(root) => (config.project_file(root)?, config.load_project(root)),
-        None => (config.global_file()?, config.load_global()),
-    };
     if hooks.iter().any(|there| there.name() == Some(name)) {
         let words = format!("a hook called `{name}` already exists");
         return Err(Failure::new(words).with_fix(format!("see `{}`", context.command("list"))));

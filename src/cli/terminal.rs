@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 use clap::ValueEnum;
+use serde::Serialize;
 
 use crate::cli::draw::{Texts, drawn};
 use crate::cli::files::{self, text_up_to};
@@ -134,15 +135,16 @@ impl<'a> Terminal<'a> {
     }
 
     /// Prints a value for programs, without control characters for a terminal.
-    pub(crate) fn json(&mut self, value: &serde_json::Value) -> io::Result<()> {
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
         let json = printable_json(&serde_json::to_string_pretty(value)?);
         writeln!(self.out, "{json}")
     }
 
     /// Writes a note to standard error.
     pub(crate) fn note(&mut self, text: impl fmt::Display) -> io::Result<()> {
-        self.out.flush()?;
-        writeln!(self.errors, "{text}")
+        let flushed = self.out.flush();
+        writeln!(self.errors, "{text}")?;
+        flushed
     }
 
     /// Notes that a variable disables all hooks but the administrator's, if there is one.
@@ -181,6 +183,12 @@ impl Write for Terminal<'_> {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// A number of things, for example `2 hooks`.
+pub(crate) fn counted(number: usize, what: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{ending}")
 }
 
 pub(crate) struct Styled<T> {

@@ -3,22 +3,45 @@
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use glob::Pattern;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::args::Test;
-use crate::cli::cases::{self, Case, Placed};
+use crate::cli::cases::{self, Case, Placed, Verdict, changed_by};
 use crate::cli::context::Context;
-use crate::cli::ended::Ended;
-use crate::cli::error::Failure;
-use crate::cli::fire::outcome_of;
+use crate::cli::error::{Ended, Failure};
+use crate::cli::fire::TICK;
 use crate::cli::names::{self, Asker};
-use crate::cli::terminal::{Style, Terminal};
-use crate::cli::validate::counted;
-use crate::cli::verdict::{Verdict, changed_by};
-use crate::{HookEvent, HookExecutor, printable};
+use crate::cli::terminal::{Style, Terminal, counted};
+use crate::{FireOptions, HookEvent, HookExecutor, Outcome, printable};
+
+/// What `forge-hooks test --json` prints.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "test"))]
+pub(crate) struct Report {
+    cases: Vec<Judged>,
+    /// The number of cases that are not as expected.
+    failed: usize,
+}
+
+/// A case that was fired.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Judged {
+    /// The case's name, or else its event and its tool.
+    name: String,
+    /// Its line in the table, counted from 1.
+    line: usize,
+    passed: bool,
+    /// What the table says; null for what it does not say.
+    expected: Verdict,
+    found: Verdict,
+    /// The parts that are not as expected: `decision`, `reason`, `updatedInput`.
+    differs: Vec<&'static str>,
+}
 
 /// A case that can be fired.
 struct Ready {
@@ -26,14 +49,6 @@ struct Ready {
     line: usize,
     event: HookEvent,
     reason: Option<Pattern>,
-}
-
-/// A case that was fired, with its outcome.
-struct Judged {
-    ready: Ready,
-    found: Verdict,
-    /// The parts that are not as expected: `decision`, `reason`, `updatedInput`.
-    differs: Vec<&'static str>,
 }
 
 pub(crate) fn run(
@@ -50,38 +65,36 @@ pub(crate) fn run(
     terminal.note_disabled(context.disabled_by(), &hooks)?;
     let executor = HookExecutor::builder().registry(Arc::clone(hooks.registry()));
     let executor = context.executor(&hooks, executor);
-    let mut judged = Vec::new();
+    let mut cases = Vec::new();
     for ready in ready {
         let Some(found) = fire(&executor, &ready.event, terminal)? else {
             break;
         };
-        let it = Judged::compare(ready, found);
+        let judged = Judged::compare(ready, found);
         if !args.json {
-            it.show(terminal)?;
+            judged.show(terminal)?;
         }
-        judged.push(it);
+        cases.push(judged);
     }
     // Ends the kept processes.
-    let _ = executor.shutdown(Duration::from_millis(50));
-    let failed = judged.iter().filter(|it| !it.differs.is_empty()).count();
+    let _ = executor.shutdown(TICK);
+    let failed = cases.iter().filter(|it| !it.passed).count();
+    let report = Report { cases, failed };
     if args.json {
-        let cases: Vec<_> = judged.iter().map(Judged::to_json).collect();
-        terminal.json(&json!({"cases": cases, "failed": failed}))?;
+        terminal.json(&report)?;
     } else {
-        sum_up(judged.len(), failed, terminal)?;
+        let style = if failed > 0 { Style::Bad } else { Style::Good };
+        let words = terminal.styled(style, format!("{failed} failed"));
+        writeln!(
+            terminal,
+            "\n{}: {words}",
+            counted(report.cases.len(), "case")
+        )?;
     }
     Ok(match terminal.interrupted() {
         Some(status) => Ended::Interrupted(status),
-        None if failed > 0 => Ended::Problems,
-        None => Ended::Fine,
+        None => Ended::fine_if(failed == 0),
     })
-}
-
-fn sum_up(cases: usize, failed: usize, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
-    let style = if failed > 0 { Style::Bad } else { Style::Good };
-    let words = terminal.styled(style, format!("{failed} failed"));
-    writeln!(terminal, "\n{}: {words}", counted(cases, "case"))?;
-    Ok(())
 }
 
 /// Fires a case, and returns the hooks' decision; None after a signal.
@@ -90,20 +103,38 @@ fn fire(
     event: &HookEvent,
     terminal: &mut Terminal<'_>,
 ) -> Result<Option<Verdict>, Failure> {
-    let Some(first) = outcome_of(executor, event.clone(), terminal, |_| Ok(()))? else {
+    let Some(first) = outcome_of(executor, event.clone(), terminal)? else {
         return Ok(None);
     };
     let Some(changed) = changed_by(event, &first) else {
         return Ok(Some(Verdict::new(&first, None)));
     };
-    let again = outcome_of(executor, changed, terminal, |_| Ok(()))?;
+    let again = outcome_of(executor, changed, terminal)?;
     Ok(again.map(|again| Verdict::new(&first, Some(&again))))
+}
+
+/// Fires an event, without background hooks; None after a signal.
+fn outcome_of(
+    executor: &HookExecutor,
+    event: HookEvent,
+    terminal: &mut Terminal<'_>,
+) -> Result<Option<Outcome>, Failure> {
+    let options = FireOptions::default().without_background();
+    let mut handle = executor.submit(event, options)?;
+    while terminal.interrupted().is_none() {
+        if let Some(outcome) = handle.wait_timeout(TICK) {
+            return Ok(Some(outcome));
+        }
+    }
+    handle.cancel();
+    let _ = handle.wait();
+    Ok(None)
 }
 
 impl Ready {
     fn new(placed: Placed, file: &Path, context: &Context<'_>) -> Result<Self, Failure> {
         let place = placed.place(file);
-        let Placed { case, line, .. } = placed;
+        let Placed { case, line } = placed;
         let event_type = names::event_type(&case.event, Asker::Case, context)
             .map_err(|failure| failure.at(&place))?;
         let reason = case.reason.as_deref().map(Pattern::new).transpose();
@@ -111,98 +142,71 @@ impl Ready {
             Failure::new(format!("{place}: `reason` is not a glob: {error}"))
                 .with_fix("to match the characters `*`, `?` and `[`, write `[*]`, `[?]` and `[[]`")
         })?;
+        let event = case.event(event_type);
         Ok(Self {
-            event: case.event(event_type),
             case,
             line,
+            event,
             reason,
         })
-    }
-
-    fn title(&self) -> String {
-        let tool = self.case.tool.as_deref().unwrap_or_default();
-        let unnamed = || format!("{} {tool}", self.case.event).trim_end().to_owned();
-        self.case.name.clone().unwrap_or_else(unnamed)
     }
 }
 
 impl Judged {
     fn compare(ready: Ready, found: Verdict) -> Self {
-        let mut differs = Vec::new();
-        if ready.case.expect != found.decision {
-            differs.push("decision");
-        }
-        let reason = found.reason.as_deref().unwrap_or_default();
-        if ready
-            .reason
-            .as_ref()
-            .is_some_and(|glob| !glob.matches(reason))
-        {
-            differs.push("reason");
-        }
-        if ready.case.updated_input.is_some() && ready.case.updated_input != found.updated_input {
-            differs.push("updatedInput");
-        }
+        let case = ready.case;
+        let found_reason = found.reason.as_deref().unwrap_or_default();
+        let has_reason = ready.reason.is_none_or(|glob| glob.matches(found_reason));
+        let has_input = case.updated_input.is_none() || case.updated_input == found.updated_input;
+        let parts = [
+            ("decision", case.expect == found.decision),
+            ("reason", has_reason),
+            ("updatedInput", has_input),
+        ];
+        let differing = parts.into_iter().filter(|(_, is_same)| !is_same);
+        let differs: Vec<_> = differing.map(|(part, _)| part).collect();
+        let tool = case.tool.as_deref().unwrap_or_default();
+        let unnamed = || format!("{} {tool}", case.event).trim_end().to_owned();
         Self {
-            ready,
+            name: case.name.clone().unwrap_or_else(unnamed),
+            line: ready.line,
+            passed: differs.is_empty(),
+            expected: Verdict {
+                decision: case.expect,
+                reason: case.reason,
+                updated_input: case.updated_input,
+                hook: None,
+            },
             found,
             differs,
         }
     }
 
-    /// Returns the expected and the found values; null if there is none.
-    fn compared(&self) -> [(&'static str, Value, Value); 3] {
-        let (case, found) = (&self.ready.case, &self.found);
-        [
-            ("decision", json!(case.expect), json!(found.decision)),
-            ("reason", json!(case.reason), json!(found.reason)),
-            (
-                "updatedInput",
-                json!(case.updated_input),
-                json!(found.updated_input),
-            ),
-        ]
-    }
-
     fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
-        let (style, word) = match self.differs.is_empty() {
+        let (style, word) = match self.passed {
             true => (Style::Good, "ok  "),
             false => (Style::Bad, "FAIL"),
         };
         let word = terminal.styled(style, word);
-        let title = printable(&self.ready.title());
-        writeln!(terminal, "{word}  {title} (line {})", self.ready.line)?;
-        let differs = |(what, ..): &(&str, Value, Value)| self.differs.contains(what);
-        for (what, expected, found) in self.compared().into_iter().filter(differs) {
-            let found = if found.is_null() {
-                "none".to_owned()
-            } else {
-                found.to_string()
+        writeln!(
+            terminal,
+            "{word}  {} (line {})",
+            printable(&self.name),
+            self.line
+        )?;
+        let (expected, found) = (json!(self.expected), json!(self.found));
+        for part in &self.differs {
+            let found = match &found[part] {
+                Value::Null => "none".to_owned(),
+                found => found.to_string(),
             };
-            let line = format!("{what}: expected {expected}, found {found}");
+            let line = format!("{part}: expected {}, found {found}", expected[part]);
             writeln!(terminal, "      {}", printable(&line))?;
         }
-        if let (Some(hook), false) = (&self.found.hook, self.differs.is_empty()) {
+        if let (Some(hook), false) = (&self.found.hook, self.passed) {
             writeln!(terminal, "      decided by {}", printable(hook))?;
         }
         terminal.flush()?;
         Ok(())
-    }
-
-    fn to_json(&self) -> Value {
-        let mut expected = json!({});
-        let mut found = json!({"hook": self.found.hook});
-        for (what, wanted, had) in self.compared() {
-            expected[what] = wanted;
-            found[what] = had;
-        }
-        json!({
-            "name": self.ready.title(),
-            "line": self.ready.line,
-            "passed": self.differs.is_empty(),
-            "expected": expected,
-            "found": found,
-            "differs": self.differs,
-        })
     }
 }

@@ -6,10 +6,9 @@ use std::path::Path;
 use crate::cli::args::Validate;
 use crate::cli::context::Context;
 use crate::cli::draw::{Texts, drawn};
-use crate::cli::ended::Ended;
-use crate::cli::error::Failure;
+use crate::cli::error::{Ended, Failure};
 use crate::cli::files;
-use crate::cli::terminal::{Style, Terminal};
+use crate::cli::terminal::{Style, Terminal, counted};
 use crate::{HookConfig, Hooks, LoadReport, Severity, TrustPolicy, printable};
 
 pub(crate) fn run(
@@ -29,12 +28,12 @@ pub(crate) fn run(
         check_all(args, context.hooks.config(), &mut texts, terminal)?
     };
     if args.json {
-        terminal.json(&report.to_json())?;
+        terminal.json(&report)?;
     } else {
         show(&report, &mut texts, terminal)?;
     }
     let is_bad = !report.is_ok() || (args.strict && !report.problems.is_empty());
-    Ok(if is_bad { Ended::Problems } else { Ended::Fine })
+    Ok(Ended::fine_if(!is_bad))
 }
 
 /// The name of standard input in problems.
@@ -70,19 +69,14 @@ fn read_input(terminal: &mut Terminal<'_>) -> Result<String, Failure> {
 }
 
 fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
-    let config = hooks.config();
-    let project = hooks.project().and_then(|root| config.project_path(root));
-    let names: Vec<_> = config
-        .global_path()
+    let names = context
+        .not_found(hooks)
         .into_iter()
-        .chain(project)
-        .map(|path| format!("`{}`", path.display()))
-        .collect();
+        .map(|path| format!("`{path}`"));
+    let names: Vec<_> = names.chain(context.misplaced(hooks)).collect();
     let words = format!("found no hooks file, such as {}", names.join(" or "));
-    Failure::new(words).with_fix(format!(
-        "name one, or write one with `{}`",
-        context.command("init")
-    ))
+    let init = context.command("init");
+    Failure::new(words).with_fix(format!("name one, or write one with `{init}`"))
 }
 
 fn show(
@@ -117,9 +111,4 @@ fn show(
     let verdict = format!("{}: {}", counted(files, "file"), counts.join(", "));
     writeln!(terminal, "{}", terminal.styled(style, verdict))?;
     Ok(())
-}
-
-pub(crate) fn counted(number: usize, what: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{ending}")
 }

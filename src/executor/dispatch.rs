@@ -46,8 +46,7 @@ pub(super) fn run(
         false => hooks.len(),
     };
     let at_once = hooks.split_off(in_order);
-    let stops = options.stop_on_failure && !options.parallel;
-    let firing = one_by_one(core, firing, &hooks, stops, &mut noted);
+    let firing = one_by_one(core, firing, &hooks, options.stops_own(), &mut noted);
     if at_once.is_empty() && groups.is_empty() {
         return;
     }

@@ -134,7 +134,7 @@ impl HookExecutor {
             return hooks;
         };
         let found = hooks.len();
-        hooks.retain(|hook| hook.is_system());
+        hooks.retain(|hook| self.disabling(hook).is_none());
         let (name, count) = (&event.event_type, found - hooks.len());
         if count == 0 {
             return hooks;
@@ -151,9 +151,14 @@ impl HookExecutor {
         hooks
     }
 
+    /// The variable that disables this hook, if the user has set it.
+    pub(super) fn disabling(&self, hook: &Hook) -> Option<&str> {
+        self.disabled_by().filter(|_| !hook.is_system())
+    }
+
     /// Whether a hook would redact the tool output in this event.
     pub(crate) fn redacts_output(&self, event: &HookEvent) -> bool {
-        let runs = |hook: &Hook| hook.is_system() || self.disabled_by().is_none();
+        let runs = |hook: &Hook| self.disabling(hook).is_none();
         let hooks = self.hooks_for(event);
         hooks.iter().any(|hook| redacts(event, hook) && runs(hook))
     }

@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::events::HookEvent;
+use crate::hook::Hook;
 use crate::pool::Priority;
 
 /// How an event is fired.
@@ -114,6 +115,19 @@ impl FireOptions {
     pub const fn unordered(mut self) -> Self {
         self.order = Order::None;
         self
+    }
+
+    /// Whether the dispatch does not reach a hook, since this one before it has failed.
+    pub(super) fn stops_at(self, failed: &Hook, hook: &Hook, can_block: bool) -> bool {
+        match hook.group() {
+            None => self.stops_own(),
+            group => can_block && group != failed.group(),
+        }
+    }
+
+    /// Whether a failure stops the hooks that run one after the other.
+    pub(super) fn stops_own(self) -> bool {
+        self.stop_on_failure && !self.parallel
     }
 
     /// Returns the priority in the queue. A guard is an event that can be blocked.

@@ -23,4 +23,4 @@ pub(crate) use observer::Observers;
 pub use observer::{DropReason, HookRun, Observer};
 pub(crate) use report::Reporter;
 pub(crate) use resident::Residents;
-pub(crate) use run::Runner;
+pub(crate) use run::{Runner, foreseen};

@@ -23,6 +23,25 @@ use crate::protocol::{NESTING_LIMIT, Native, check_answer};
 /// The most bytes that are read from the file of a session's variables.
 const LARGEST_ENV_FILE: usize = 1024 * 1024;
 
+/// Returns the result of a hook that cannot be started on any event: it is not approved, or misconfigured.
+pub(crate) fn foreseen(hook: &Arc<Hook>) -> Option<HookResult> {
+    match hook.gate().map(|gate| gate.check(hook)) {
+        Some(GateVerdict::ApprovalLost(why)) => Some(not_run(hook, FailureKind::ApprovalLost, why)),
+        Some(GateVerdict::NotApproved(why)) => {
+            let reason = SkipReason::NotApproved;
+            Some(HookResult::skipped(Arc::clone(hook), reason, why))
+        }
+        _ => {
+            let reason = hook.refusal()?.to_owned();
+            Some(not_run(hook, FailureKind::Misconfigured, reason))
+        }
+    }
+}
+
+fn not_run(hook: &Arc<Hook>, failure: FailureKind, error: String) -> HookResult {
+    HookResult::not_run(Arc::clone(hook), failure, error)
+}
+
 /// What every run depends on: the settings, the observers, and the log.
 #[derive(Debug)]
 pub(crate) struct Runner {
@@ -82,20 +101,16 @@ impl Runner {
     fn attempt(&self, firing: &Firing<'_>, hook: &Arc<Hook>, above: usize) -> HookResult {
         let event_type = &firing.event.event_type;
         self.reporter.start(hook, event_type);
-        let not_run = |failure, error| HookResult::not_run(Arc::clone(hook), failure, error);
-        let verdict = hook.gate().map_or(GateVerdict::Run, |it| it.check(hook));
-        if hook.resident() && verdict != GateVerdict::Run {
-            self.residents.end_of(&[hook.fingerprint()]);
-        }
-        let result = match verdict {
-            GateVerdict::ApprovalLost(why) => not_run(FailureKind::ApprovalLost, why),
-            GateVerdict::NotApproved(why) => {
-                HookResult::skipped(Arc::clone(hook), SkipReason::NotApproved, why)
+        let result = match foreseen(hook) {
+            Some(result) => {
+                if hook.resident() {
+                    self.residents.end_of(&[hook.fingerprint()]);
+                }
+                result
             }
-            GateVerdict::Run => match self.run_process(firing, hook, above) {
-                Ok(result) => result,
-                Err(failure) => not_run(failure.kind, failure.message),
-            },
+            None => self
+                .run_process(firing, hook, above)
+                .unwrap_or_else(|failure| not_run(hook, failure.kind, failure.message)),
         };
         self.reporter.end(&result, event_type, firing.can_block);
         result
@@ -138,9 +153,6 @@ impl Runner {
 
     /// Checks what keeps any hook from being run.
     fn check(&self, firing: &Firing<'_>, hook: &Hook, above: usize) -> Result<(), Failure> {
-        if let Some(reason) = hook.refusal() {
-            return Err(Failure::new(FailureKind::Misconfigured, reason));
-        }
         let circular = self.native.naming().chain().check(hook, above);
         circular.map_err(|error| Failure::new(FailureKind::Circular, error.to_string()))?;
         firing.too_deep.clone().map_or(Ok(()), Err)

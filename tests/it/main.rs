@@ -17,6 +17,7 @@ mod environment;
 mod events;
 mod examples;
 mod execution;
+mod explain;
 mod git;
 #[cfg(all(feature = "cli", unix))]
 mod golden;

@@ -1,215 +1,187 @@
-//! `fire --dry-run`: shows which hooks would run, in order, and for each other hook why not.
+//! `fire --dry-run`: which hooks would run, in order, and for each other hook why not; and why no hook ran.
 
-use std::collections::HashMap;
 use std::io::Write;
-use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use crate::cli::args::Fire;
 use crate::cli::context::Context;
-use crate::cli::ended::Ended;
-use crate::cli::error::Failure;
+use crate::cli::entries::{Entry, State, place, title};
+use crate::cli::error::{Ended, Failure};
+use crate::cli::files::short;
 use crate::cli::list::inherited;
-use crate::cli::sources::{Listed, State, listed, place, title};
-use crate::cli::terminal::{Style, Terminal};
-use crate::{FailurePolicy, Hook, HookEvent, Hooks, Mismatch, printable};
+use crate::cli::terminal::{Style, Terminal, counted};
+use crate::{
+    Explanation, Fate, FireOptions, HookEvent, Hooks, Mismatch, PatternPart, Severity, printable,
+};
 
-/// What would happen to a hook.
-pub(super) enum Verdict {
-    Runs,
-    /// It would fail, because it cannot run.
-    Fails(String),
-    DoesNotRun(String),
-}
-
-struct Predicted {
-    listed: Listed,
-    verdict: Verdict,
-    /// Its position among the hooks that run or fail.
-    order: Option<usize>,
-    mismatches: Vec<Mismatch>,
+/// What `forge-hooks fire --dry-run --json` prints.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "dry-run"))]
+pub(crate) struct Report<'a> {
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Event"))]
+    event: &'a HookEvent,
+    /// The variable that disables all hooks, if it is set.
+    disabled_by: Option<&'a str>,
+    /// The hooks of the event in the order in which they would run, then the others.
+    hooks: Vec<Entry>,
 }
 
 pub(super) fn run(
-    args: &Fire,
+    is_json: bool,
+    options: FireOptions,
     event: &HookEvent,
     context: &Context<'_>,
-    hooks: &Hooks,
+    found: &Hooks,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let in_order = hooks.executor().hooks_for(event);
-    let in_order = in_order.iter().map(Arc::as_ptr).zip(0..).collect();
-    let mut chain = Chain {
+    let explained = found.executor().explain(event, options);
+    let mut hooks: Vec<_> = explained.into_iter().map(Entry::explained).collect();
+    hooks.extend(Entry::disabled_by_name(found));
+    let fails = |entry: &Entry| matches!(entry.state, State::ApprovalLost | State::Unusable);
+    let ended = Ended::fine_if(!hooks.iter().any(fails));
+    let report = Report {
         event,
         disabled_by: context.disabled_by(),
-        in_order,
-        stops: !args.keep_going && !args.parallel,
-        can_block: context.hooks.vocabulary().can_block(&event.event_type),
-        order: 0,
-        failed: None,
+        hooks,
     };
-    let mut listed = listed(hooks, context);
-    listed.sort_by_key(|it| chain.position(&it.hook).unwrap_or(usize::MAX));
-    let predicted: Vec<_> = listed.into_iter().map(|it| chain.predict(it)).collect();
-    if args.json {
-        let hooks: Vec<_> = predicted.iter().map(Predicted::to_json).collect();
-        let report = json!({"event": event, "disabled_by": chain.disabled_by, "hooks": hooks});
+    if is_json {
         terminal.json(&report)?;
     } else {
-        terminal.problems(&hooks.report())?;
-        show(event, &predicted, terminal)?;
+        terminal.problems(&found.report())?;
+        report.show(terminal)?;
+        for line in nothing_found(context, found) {
+            writeln!(terminal, "{}", printable(&line))?;
+        }
     }
-    let fails = |it: &Predicted| matches!(it.verdict, Verdict::Fails(_));
-    Ok(if predicted.iter().any(fails) {
-        Ended::Problems
-    } else {
-        Ended::Fine
+    Ok(ended)
+}
+
+impl Report<'_> {
+    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+        let mut running = 0;
+        for entry in &self.hooks {
+            let order = entry.prediction.as_ref().and_then(|it| it.order);
+            let order = order.map_or_else(String::new, |order| format!("{order}. "));
+            let (style, words) = match &entry.why {
+                None => (Style::Good, format!("runs{}", self.settings(entry))),
+                Some(why) if order.is_empty() => (Style::Dim, why.clone()),
+                Some(why) => (Style::Bad, why.clone()),
+            };
+            running += usize::from(entry.why.is_none());
+            let words = terminal.styled(style, printable(&format!("{order}{words}")));
+            let name = terminal.styled(Style::Strong, printable(&title(&entry.source)));
+            let place = format!("({})", printable(&place(&entry.source)));
+            let place = terminal.styled(Style::Dim, place);
+            writeln!(terminal, "{name} {place}: {words}")?;
+        }
+        if !self.hooks.is_empty() {
+            writeln!(terminal)?;
+        }
+        let (name, all) = (&self.event.event_type, counted(self.hooks.len(), "hook"));
+        writeln!(terminal, "{name}: {running} of {all} would run")?;
+        Ok(())
+    }
+
+    /// Returns what a user should know of a hook that runs.
+    fn settings(&self, entry: &Entry) -> String {
+        let hook = &entry.source;
+        let mut words = String::new();
+        if hook.background() {
+            words += " in the background";
+        }
+        if let Some(names) = inherited(hook) {
+            words += &format!(", inherits {names}");
+        }
+        if hook.resident() {
+            words += ", resident";
+        }
+        let untested = hook.untested_conditions(self.event);
+        if !untested.is_empty() {
+            words += &format!(", and cannot test `{}`", untested.join("`, `"));
+        }
+        words
+    }
+}
+
+/// The most hooks that are named.
+const MOST_NAMED: usize = 5;
+
+/// Says why no hook ran, in lines. Empty if no hook is for the event, and none nearly is.
+pub(super) fn why_none(
+    event: &HookEvent,
+    explained: &[Explanation],
+    context: &Context<'_>,
+    found: &Hooks,
+) -> Vec<String> {
+    if let Some(variable) = context.disabled_by() {
+        return vec![format!("`{variable}` is set"), "fix: unset it".to_owned()];
+    }
+    let report = found.report();
+    let mut problems = report.problems.iter();
+    if let Some(error) = problems.find(|it| it.severity == Severity::Error) {
+        let path = short(&error.path).display();
+        let words = format!("`{path}` has errors, so its hooks may be missing");
+        return vec![words, "fix: fix the errors above".to_owned()];
+    }
+    let mut named = Vec::new();
+    for Explanation { hook, fate, .. } in explained {
+        let near = nearest_tool(event, fate);
+        if near.is_some() || hook.pattern().matches(event) {
+            let fate = fate.to_string();
+            let words = fate.trim_start_matches("does not run: ");
+            named.push(format!(
+                "`{}`: {words}{}",
+                title(hook),
+                near.unwrap_or_default()
+            ));
+        }
+    }
+    for entry in Entry::disabled_by_name(found) {
+        if entry.source.pattern().matches(event) {
+            let title = title(&entry.source);
+            named.push(format!("`{title}`: disabled by name in the user's file"));
+        }
+    }
+    if named.len() > MOST_NAMED {
+        named.truncate(MOST_NAMED);
+        named.push("`--dry-run` shows all".to_owned());
+    }
+    named.extend(nothing_found(context, found));
+    named
+}
+
+/// Returns a hint if only the name of the tool differs, and that nearly agrees, as `Bash` and `bash`.
+fn nearest_tool(event: &HookEvent, fate: &Fate) -> Option<String> {
+    let Fate::Mismatch(mismatches) = fate else {
+        return None;
+    };
+    let is_tool = |mismatch: &&Mismatch| mismatch.part == PatternPart::Tool;
+    let mismatch = mismatches.iter().find(is_tool)?;
+    let Some(tool) = &event.tool_name else {
+        return Some("; name it with `--tool`".to_owned());
+    };
+    let distance = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &tool.to_lowercase());
+    let mut names = mismatch.expected.split('|');
+    let near = names.find(|name| distance(name) > 0.88)?;
+    Some(match near.eq_ignore_ascii_case(tool) {
+        true => "; upper and lower case must agree".to_owned(),
+        false => format!("; did you mean `--tool {near}`?"),
     })
 }
 
-/// The hooks of an event in the order of the engine, as far as they are predicted.
-struct Chain<'a> {
-    event: &'a HookEvent,
-    disabled_by: Option<&'a str>,
-    in_order: HashMap<*const Hook, usize>,
-    /// Whether a failure stops this crate's own hooks.
-    stops: bool,
-    can_block: bool,
-    /// The number of hooks that run or fail.
-    order: usize,
-    /// The first hook that fails and blocks.
-    failed: Option<Arc<Hook>>,
-}
-
-impl Chain<'_> {
-    fn position(&self, hook: &Arc<Hook>) -> Option<usize> {
-        self.in_order.get(&Arc::as_ptr(hook)).copied()
+/// Says where hooks files were looked for if there are none, and which files are in a wrong place.
+fn nothing_found(context: &Context<'_>, found: &Hooks) -> Vec<String> {
+    if !found.report().files.is_empty() || !found.registry().is_empty() {
+        return Vec::new();
     }
-
-    fn predict(&mut self, listed: Listed) -> Predicted {
-        let mismatches = listed.hook.mismatches(self.event, self.can_block);
-        let mut verdict = verdict_on(&listed, &mismatches);
-        let mut order = None;
-        if !matches!(verdict, Verdict::DoesNotRun(_)) {
-            if let Some(why) = self.why_not(&listed.hook) {
-                verdict = Verdict::DoesNotRun(why);
-            } else {
-                self.order += 1;
-                order = Some(self.order);
-            }
+    let looked = context.not_found(found).join("` and `");
+    let mut lines = vec![format!("there is no hooks file: looked for `{looked}`")];
+    match context.misplaced(found) {
+        hints if hints.is_empty() => {
+            lines.push(format!("fix: write one with `{}`", context.command("init")));
         }
-        if self.failed.is_none() && matches!(verdict, Verdict::Fails(_)) && blocks(&listed) {
-            self.failed = Some(Arc::clone(&listed.hook));
-        }
-        Predicted {
-            listed,
-            verdict,
-            order,
-            mismatches,
-        }
+        hints => lines.extend(hints),
     }
-
-    /// Why a hook for this event does not run.
-    fn why_not(&self, hook: &Arc<Hook>) -> Option<String> {
-        if let Some(variable) = self.disabled_by.filter(|_| !hook.is_system()) {
-            return Some(format!("`{variable}` is set"));
-        }
-        if self.position(hook).is_none() {
-            return Some("an identical handler runs instead".to_owned());
-        }
-        let failed = self.failed.as_ref()?;
-        // The hooks of each other tool run at once.
-        let is_stopped = match hook.protocol_name() {
-            "native" => self.stops,
-            name => self.can_block && failed.protocol_name() != name,
-        };
-        let failed = title(failed);
-        is_stopped
-            .then(|| format!("`{failed}`, which is before it, fails and stops the hooks after it"))
-    }
-}
-
-pub(super) fn verdict_on(listed: &Listed, mismatches: &[Mismatch]) -> Verdict {
-    if !mismatches.is_empty() {
-        let why: Vec<_> = mismatches.iter().map(words_of).collect();
-        return Verdict::DoesNotRun(why.join("; "));
-    }
-    match &listed.state {
-        State::Enabled => Verdict::Runs,
-        State::ApprovalLost(why) | State::Unusable(why) => Verdict::Fails(why.clone()),
-        _ => Verdict::DoesNotRun(listed.words.clone()),
-    }
-}
-
-/// Names the alternative, unless there is only one.
-fn words_of(mismatch: &Mismatch) -> String {
-    format!("`{}` does not match: {mismatch}", mismatch.alternative)
-}
-
-fn blocks(listed: &Listed) -> bool {
-    let is_lost = matches!(listed.state, State::ApprovalLost(_));
-    !listed.hook.background() && (is_lost || listed.hook.on_failure() != FailurePolicy::Continue)
-}
-
-fn show(
-    event: &HookEvent,
-    predicted: &[Predicted],
-    terminal: &mut Terminal<'_>,
-) -> Result<(), Failure> {
-    for it in predicted {
-        let hook = &it.listed.hook;
-        let order = it.order.unwrap_or_default();
-        let (style, verdict) = match &it.verdict {
-            Verdict::Runs => {
-                let inherits = inherited(hook).map(|names| format!(", inherits {names}"));
-                let inherits = inherits.unwrap_or_default();
-                let resident = if hook.resident() { ", resident" } else { "" };
-                let untested = match &hook.untested_conditions(event)[..] {
-                    [] => String::new(),
-                    pointers => format!(", and cannot test `{}`", pointers.join("`, `")),
-                };
-                let more = [&*inherits, resident, &untested].concat();
-                (Style::Good, format!("{order}. runs{more}"))
-            }
-            Verdict::Fails(why) => (Style::Bad, format!("{order}. fails: {why}")),
-            Verdict::DoesNotRun(why) => (Style::Dim, format!("does not run: {why}")),
-        };
-        let name = terminal.styled(Style::Strong, printable(title(hook)));
-        let place = terminal.styled(Style::Dim, format!("({})", printable(&place(hook))));
-        let verdict = terminal.styled(style, printable(&verdict));
-        writeln!(terminal, "{name} {place}: {verdict}")?;
-    }
-    let runs = |it: &&Predicted| matches!(it.verdict, Verdict::Runs);
-    let running = predicted.iter().filter(runs).count();
-    if !predicted.is_empty() {
-        writeln!(terminal)?;
-    }
-    let (name, all) = (&event.event_type, predicted.len());
-    writeln!(terminal, "{name}: {running} of {all} hooks would run")?;
-    Ok(())
-}
-
-impl Predicted {
-    fn to_json(&self) -> Value {
-        let (verdict, why) = match &self.verdict {
-            Verdict::Runs => ("runs", None),
-            Verdict::Fails(why) => ("fails", Some(why)),
-            Verdict::DoesNotRun(why) => ("does_not_run", Some(why)),
-        };
-        let mismatches = self.mismatches.iter().map(|mismatch| {
-            json!({
-                "alternative": mismatch.alternative,
-                "part": mismatch.part.to_string(),
-                "expected": mismatch.expected,
-                "found": mismatch.found,
-            })
-        });
-        let mut value = self.listed.to_json();
-        value["verdict"] = json!(verdict);
-        value["order"] = json!(self.order);
-        value["why"] = json!(why);
-        value["mismatches"] = mismatches.collect();
-        value
-    }
+    lines
 }

@@ -2,37 +2,52 @@
 
 mod dry_run;
 mod event;
-mod message;
 mod other_tool;
-mod resident;
 mod show;
 mod spinner;
-mod unused;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::cli::args::Fire;
-use crate::cli::cases::Record;
+use crate::cli::cases::{Record, Verdict, changed_by};
 use crate::cli::context::Context;
-use crate::cli::ended::Ended;
-use crate::cli::error::Failure;
+use crate::cli::error::{Ended, Failure};
 use crate::cli::terminal::Terminal;
-use crate::cli::verdict::{Verdict, changed_by};
 use crate::{
-    CancelToken, FireOptions, Hook, HookEvent, HookExecutor, HookResult, HookUpdate, Hooks,
-    Outcome, SubmitError,
+    DropReason, FireOptions, Hook, HookEvent, HookExecutor, HookHandle, HookResult, HookRun, Hooks,
+    Observer, Outcome, SubmitError, printable,
 };
-use message::{Message, Notes, TICK};
 use show::Show;
+
+#[cfg(test)]
+pub(crate) use {dry_run::Report as DryRun, other_tool::Report as OfOtherTool};
+
+/// How often the spinner turns and an interrupt is checked.
+pub(crate) const TICK: Duration = Duration::from_millis(50);
 
 /// Practically unlimited: every hook has its own deadline.
 const NO_DEADLINE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// What `forge-hooks fire --json` prints.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "fire"))]
+pub(crate) struct Report<'a> {
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Event"))]
+    event: &'a HookEvent,
+    #[serde(flatten)]
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Outcome"))]
+    outcome: &'a Outcome,
+    /// The second event, with the changed input, as a host that applies changes fires it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    again: Option<Box<Report<'a>>>,
+}
 
 pub(crate) fn run(
     args: &Fire,
@@ -44,21 +59,16 @@ pub(crate) fn run(
     }
     let event = event::from_args(args, context, terminal)?;
     let hooks = context.load()?;
-    if args.dry_run {
-        return dry_run::run(args, &event, context, &hooks, terminal);
-    }
-    terminal.problems(&hooks.report())?;
-    terminal.note_disabled(context.disabled_by(), &hooks)?;
-    if let Some(events) = args.resident {
-        return resident::run(events, event, context, &hooks, args.json, terminal);
-    }
     let mut options = FireOptions::default().stop_on_failure(!args.keep_going);
     if args.parallel {
         options = options.parallel();
     }
+    if args.dry_run {
+        return dry_run::run(args.json, options, &event, context, &hooks, terminal);
+    }
+    terminal.problems(&hooks.report())?;
+    terminal.note_disabled(context.disabled_by(), &hooks)?;
     let record = args.record.as_deref().map(Record::open).transpose()?;
-    // From here on Ctrl-C ends the hooks, not only this program.
-    let _ = terminal.interrupted();
     let firing = Firing {
         context,
         hooks: &hooks,
@@ -67,50 +77,31 @@ pub(crate) fn run(
     };
     let first = firing.pass(event, true, terminal)?;
     let again = firing.again(&first, terminal)?;
-    let verdict = Verdict::new(&first.outcome, again.as_ref().map(|it| &it.outcome));
     let last = again.as_ref().unwrap_or(&first);
-    if let (Some(record), None) = (record, last.interrupted) {
+    if let (Some(record), None, Some(path)) = (record, last.interrupted, &args.record) {
+        let verdict = Verdict::new(&first.outcome, again.as_ref().map(|it| &it.outcome));
         record.append(&first.event, &verdict)?;
+        let path = printable(&path.to_string_lossy());
+        terminal.note(format_args!("recorded as a case in `{path}`"))?;
     }
     if args.json {
-        let mut report = first.to_json();
-        if let Some(again) = &again {
-            report["again"] = again.to_json();
-        }
+        let mut report = first.report();
+        report.again = again.as_ref().map(|again| Box::new(again.report()));
         terminal.json(&report)?;
     }
     Ok(match last.interrupted {
         Some(status) => Ended::Interrupted(status),
-        None if first.continues() && last.continues() => Ended::Fine,
-        None => Ended::Problems,
+        None => Ended::fine_if(first.continues() && last.continues()),
     })
 }
 
-/// Fires an event, without background hooks, and returns its outcome; None after a signal. Calls `tick` while it
-/// waits.
-pub(crate) fn outcome_of(
-    executor: &HookExecutor,
-    event: impl Into<Arc<HookEvent>>,
-    terminal: &mut Terminal<'_>,
-    mut tick: impl FnMut(&mut Terminal<'_>) -> io::Result<()>,
-) -> Result<Option<Outcome>, Failure> {
-    let options = FireOptions::default().without_background();
-    let mut handle = executor.submit(event, options).map_err(cannot_fire)?;
-    while terminal.interrupted().is_none() {
-        if let Some(outcome) = handle.wait_timeout(TICK) {
-            return Ok(Some(outcome));
-        }
-        tick(terminal)?;
+impl From<SubmitError> for Failure {
+    fn from(error: SubmitError) -> Self {
+        Self::new(format!("cannot fire the event: {error}"))
     }
-    handle.cancel();
-    let _ = handle.wait();
-    Ok(None)
 }
 
-fn cannot_fire(error: SubmitError) -> Failure {
-    Failure::new(format!("cannot fire the event: {error}"))
-}
-
+/// How an event is fired.
 struct Firing<'a> {
     context: &'a Context<'a>,
     hooks: &'a Hooks,
@@ -118,7 +109,7 @@ struct Firing<'a> {
     is_json: bool,
 }
 
-/// The results of an event.
+/// An event and what came of it.
 struct Pass {
     event: Arc<HookEvent>,
     outcome: Outcome,
@@ -132,34 +123,47 @@ impl Firing<'_> {
     fn pass(
         &self,
         event: HookEvent,
-        with_background: bool,
+        is_first: bool,
         terminal: &mut Terminal<'_>,
     ) -> Result<Pass, Failure> {
-        let mut fired = Fired::start(event, self, with_background)?;
-        let mut show = Show::new(&fired.event, &fired.hooks, self.is_json, self.context);
-        show.is_again = !with_background;
-        if fired.hooks.is_empty() {
-            show.none = unused::why(&fired.event, self.hooks, self.context);
+        // From here on Ctrl-C ends the hooks, not only this program.
+        let _ = terminal.interrupted();
+        let options = match is_first {
+            true => self.options,
+            false => self.options.without_background(),
+        };
+        let event = Arc::new(event);
+        let (sender, notes) = mpsc::channel();
+        let executor = HookExecutor::builder()
+            .registry(Arc::clone(self.hooks.registry()))
+            .observer(Notes(sender));
+        let executor = self.context.executor(self.hooks, executor);
+        let explained = executor.explain(&event, options);
+        let mut show = Show::new(self.is_json, &event, &explained, self.context, terminal);
+        if show.expected == 0 {
+            show.none = dry_run::why_none(&event, &explained, self.context, self.hooks);
         }
-        let ended = fired.watch(&mut show, terminal);
+        let handle = executor.submit(Arc::clone(&event), options)?;
+        let mut running = Running {
+            handle,
+            executor,
+            notes,
+            background: Vec::new(),
+            interrupted: None,
+        };
+        let ended = running.watch(&mut show, terminal);
         if ended.is_err() {
             // The output was closed, and the hooks would continue unseen.
-            fired.token.cancel();
-            let _ = fired.executor.shutdown(Duration::ZERO);
+            running.handle.cancel();
+            let _ = running.executor.shutdown(Duration::ZERO);
         }
-        let interrupted = ended?;
-        // Ends kept processes. Otherwise they would run a moment longer, or forever if they ignore the end of
-        // their input.
-        let _ = fired.executor.shutdown(TICK);
-        let Some(outcome) = fired.outcome else {
-            return Err(Failure::new("the engine has not answered"));
-        };
-        show.finish(&outcome, interrupted, terminal)?;
+        let outcome = ended?;
+        show.finish(&outcome, running.interrupted, is_first, terminal)?;
         Ok(Pass {
-            event: fired.event,
+            event,
             outcome,
-            background: fired.background,
-            interrupted,
+            background: running.background,
+            interrupted: running.interrupted,
         })
     }
 
@@ -180,133 +184,132 @@ impl Firing<'_> {
 
 impl Pass {
     fn continues(&self) -> bool {
-        let mut results = self.outcome.results().iter();
-        results.all(HookResult::should_continue)
+        self.outcome
+            .results()
+            .iter()
+            .all(HookResult::should_continue)
     }
 
-    /// Converts it for programs, as described by `schemas/fire.schema.json`.
-    fn to_json(&self) -> Value {
-        let mut report = json!(self.outcome);
-        report["event"] = json!(*self.event);
-        report
+    fn report(&self) -> Report<'_> {
+        Report {
+            event: &self.event,
+            outcome: &self.outcome,
+            again: None,
+        }
+    }
+}
+
+/// What happens to a hook, from the thread that runs it.
+enum Note {
+    Started(Arc<Hook>),
+    InBackground(Box<HookResult>),
+    Dropped(Arc<Hook>, DropReason),
+}
+
+struct Notes(Sender<Note>);
+
+impl Observer for Notes {
+    fn on_start(&self, run: &HookRun<'_>) {
+        // The receiver is gone when the program is about to end.
+        let _ = self.0.send(Note::Started(Arc::clone(run.hook)));
+    }
+
+    fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
+        if run.hook.background() {
+            let _ = self.0.send(Note::InBackground(Box::new(result.clone())));
+        }
+    }
+
+    fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
+        if run.hook.background() {
+            let _ = self.0.send(Note::Dropped(Arc::clone(run.hook), reason));
+        }
     }
 }
 
 /// An event whose hooks are running.
-struct Fired {
-    event: Arc<HookEvent>,
-    hooks: Vec<Arc<Hook>>,
+struct Running {
+    handle: HookHandle,
     executor: HookExecutor,
-    token: CancelToken,
-    messages: Receiver<Message>,
-    sender: Sender<Message>,
-    outcome: Option<Outcome>,
+    notes: Receiver<Note>,
     background: Vec<HookResult>,
+    interrupted: Option<u8>,
 }
 
-impl Fired {
-    fn start(
-        event: HookEvent,
-        firing: &Firing<'_>,
-        with_background: bool,
-    ) -> Result<Self, Failure> {
-        let (found, mut options) = (firing.hooks, firing.options);
-        if !with_background {
-            options = options.without_background();
-        }
-        let (sender, messages) = mpsc::channel();
-        let executor = HookExecutor::builder()
-            .registry(Arc::clone(found.registry()))
-            .observer(Notes(sender.clone()));
-        let executor = firing.context.executor(found, executor);
-        let is_disabled = executor.disabled_by().is_some();
-        let mut hooks = executor.hooks_for(&event);
-        hooks.retain(|hook| hook.is_system() || !is_disabled);
-        hooks.retain(|hook| with_background || !hook.background());
-        let event = Arc::new(event);
-        let updates = sender.clone();
-        let tell = move |update: HookUpdate<'_>| {
-            let message = match update {
-                HookUpdate::Result(result) => Message::Result(result.clone()),
-                HookUpdate::Done(outcome) => Message::Done(outcome),
-            };
-            let _ = updates.send(message);
+impl Running {
+    /// Shows each hook as it ends, until all have ended, also those in the background.
+    fn watch(&mut self, show: &mut Show, terminal: &mut Terminal<'_>) -> Result<Outcome, Failure> {
+        let outcome = loop {
+            let outcome = self.handle.wait_timeout(TICK);
+            let started = self.take_notes(show, terminal)?;
+            let results = outcome
+                .as_ref()
+                .map_or(self.handle.received(), Outcome::results);
+            show.results(results, terminal)?;
+            show.in_background(&self.background[started..], terminal)?;
+            if let Some(outcome) = outcome {
+                break outcome;
+            }
+            if self.is_interrupted(show, terminal)? {
+                self.handle.cancel();
+            }
         };
-        let token = executor
-            .submit_with(Arc::clone(&event), options, tell)
-            .map_err(cannot_fire)?;
-        Ok(Self {
-            event,
-            hooks,
-            executor,
-            token,
-            messages,
-            sender,
-            outcome: None,
-            background: Vec::new(),
-        })
+        // Also ends kept processes: otherwise they would run a moment longer, or forever if they ignore the end of
+        // their input.
+        let deadline = match self.interrupted {
+            Some(_) => Duration::ZERO,
+            None if show.has_background => NO_DEADLINE,
+            None => TICK,
+        };
+        let executor = self.executor.clone();
+        let ending = thread::Builder::new()
+            .spawn(move || executor.shutdown(deadline))
+            .map_err(|error| Failure::new(format!("cannot start a thread: {error}")))?;
+        loop {
+            let is_finished = ending.is_finished();
+            let started = self.take_notes(show, terminal)?;
+            show.in_background(&self.background[started..], terminal)?;
+            if is_finished {
+                return Ok(outcome);
+            }
+            if self.is_interrupted(show, terminal)? {
+                let _ = self.executor.shutdown(Duration::ZERO);
+            }
+            thread::sleep(TICK / 10);
+        }
     }
 
-    /// Shows messages until the last one. Returns the exit status of the signal that ended it
-    /// early, if any.
-    fn watch(
+    /// Takes what happened, and returns the index of the first new result of a background hook.
+    fn take_notes(
         &mut self,
         show: &mut Show,
         terminal: &mut Terminal<'_>,
-    ) -> Result<Option<u8>, Failure> {
-        let mut interrupted = None;
-        loop {
-            match self.messages.recv_timeout(TICK) {
-                Ok(Message::Done(outcome)) => {
-                    self.outcome = Some(outcome);
-                    if !self.hooks.iter().any(|hook| hook.background()) {
-                        return Ok(interrupted);
-                    }
-                    self.await_background(interrupted.is_some());
-                }
-                Ok(Message::Idle) => return Ok(interrupted),
-                Ok(message) => {
-                    if let Message::InBackground(result) = &message {
-                        self.background.push(result.clone());
-                    }
-                    show.take(message, terminal)?;
-                }
-                Err(RecvTimeoutError::Timeout) => show.tick(terminal)?,
-                Err(RecvTimeoutError::Disconnected) => return Ok(interrupted),
-            }
-            if interrupted.is_none() {
-                interrupted = terminal.interrupted();
-                if interrupted.is_some() {
-                    show.interrupted(terminal)?;
-                    self.interrupt();
-                }
+    ) -> Result<usize, Failure> {
+        let known = self.background.len();
+        for note in self.notes.try_iter() {
+            match note {
+                Note::Started(hook) => show.started(hook),
+                Note::InBackground(result) => self.background.push(*result),
+                Note::Dropped(hook, reason) => show.dropped(&hook, reason, terminal)?,
             }
         }
+        show.tick(terminal)?;
+        Ok(known)
     }
 
-    /// Waits for background hooks on another thread, so that this thread can show them.
-    fn await_background(&self, is_interrupted: bool) {
-        let (executor, sender) = (self.executor.clone(), self.sender.clone());
-        let deadline = if is_interrupted {
-            Duration::ZERO
-        } else {
-            NO_DEADLINE
-        };
-        let wait = move || {
-            let _ = executor.shutdown(deadline);
-            let _ = sender.send(Message::Idle);
-        };
-        if thread::Builder::new().spawn(wait).is_err() {
-            let _ = self.executor.shutdown(deadline);
-            let _ = self.sender.send(Message::Idle);
+    /// Whether a signal was received just now.
+    fn is_interrupted(
+        &mut self,
+        show: &mut Show,
+        terminal: &mut Terminal<'_>,
+    ) -> Result<bool, Failure> {
+        if self.interrupted.is_some() {
+            return Ok(false);
         }
-    }
-
-    /// Cancels the hooks, and also the background hooks if only they are still running.
-    fn interrupt(&self) {
-        self.token.cancel();
-        if self.outcome.is_some() {
-            let _ = self.executor.shutdown(Duration::ZERO);
+        self.interrupted = terminal.interrupted();
+        if self.interrupted.is_some() {
+            show.interrupted(terminal)?;
         }
+        Ok(self.interrupted.is_some())
     }
 }

@@ -4,17 +4,61 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::{Firing, event};
 use crate::cli::args::Fire;
 use crate::cli::context::{Context, absolute};
-use crate::cli::ended::Ended;
-use crate::cli::error::{Failure, placed_json_words};
-use crate::cli::sources::{place, title};
+use crate::cli::entries::{place, title};
+use crate::cli::error::{Ended, Failure, placed_json_words};
 use crate::cli::terminal::Terminal;
 use crate::compat::{EventError, Tool};
-use crate::{Decision, EventType, FireOptions, HookEvent, HookResult, Outcome};
+use crate::{Decision, FireOptions, HookEvent, HookResult, Outcome};
+
+/// What `forge-hooks fire --as TOOL --json` prints.
+#[derive(Serialize, Default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "fire-as"))]
+pub(crate) struct Report {
+    decision: Answer,
+    /// The reason of the decision.
+    reason: Option<String>,
+    /// Text for the model.
+    context: Option<String>,
+    /// After a tool, the hooks' feedback for the model.
+    feedback: Option<String>,
+    /// Messages for the user.
+    system_messages: Vec<String>,
+    /// Whether a hook ends the turn.
+    stop: bool,
+    stop_reason: Option<String>,
+    /// The tool's input as hooks have replaced it.
+    updated_input: Option<Map<String, Value>>,
+    /// The tool's output as hooks have replaced it.
+    updated_output: Option<Value>,
+    /// The number of hooks that ran.
+    ran: usize,
+    /// The messages of all failures, also of timeouts.
+    errors: Vec<String>,
+    timeouts: usize,
+    /// Problems of the files, and answers that probably do not mean what their author expects.
+    diagnostics: Vec<String>,
+    /// The result of each hook, also of those in the background.
+    #[cfg_attr(test, schemars(with = "Vec<crate::cli::shape_tests::Result>"))]
+    results: Vec<HookResult>,
+}
+
+#[derive(Serialize, Default, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+enum Answer {
+    #[default]
+    None,
+    Allow,
+    Ask,
+    Deny,
+}
 
 pub(super) fn run(
     tool: &'static Tool,
@@ -38,40 +82,38 @@ pub(super) fn run(
     if !args.json {
         terminal.problems(&problems)?;
     }
-    let problems = problems.problems.iter();
-    let mut report = Report {
-        diagnostics: problems.map(ToString::to_string).collect(),
-        ..Report::default()
-    };
+    let mut report = Report::default();
+    report
+        .diagnostics
+        .extend(problems.problems.iter().map(ToString::to_string));
     if let Some(variable) = context.disabled_by() {
         report.note(format!("no hook runs: `{variable}` is set"), terminal)?;
     }
     let mut interrupted = None;
+    let mut allowed = true;
     match input {
         Input::Event(event) => {
-            // From here on Ctrl-C ends the hooks, not only this program.
-            let _ = terminal.interrupted();
+            let options = FireOptions::default().handles_ask();
             let firing = Firing {
                 context,
                 hooks: &hooks,
-                options: FireOptions::default().handles_ask(),
+                options,
                 is_json: args.json,
             };
             let pass = firing.pass(event, true, terminal)?;
             interrupted = pass.interrupted;
+            allowed = pass.outcome.allowed();
             report.updated_input = whole_input(&pass.event, &pass.outcome);
             report.take(&pass.outcome, pass.background);
         }
         Input::NotFired(why) => report.note(why, terminal)?,
     }
     if args.json {
-        terminal.json(&report.to_json())?;
+        terminal.json(&report)?;
     }
-    Ok(match (interrupted, report.decision) {
-        (Some(status), _) => Ended::Interrupted(status),
-        (None, "deny" | "ask") => Ended::Problems,
-        (None, _) => Ended::Fine,
-    })
+    // A hook that stops the turn may do so without a decision.
+    let is_fine = allowed && matches!(report.decision, Answer::None | Answer::Allow);
+    Ok(interrupted.map_or(Ended::fine_if(is_fine), Ended::Interrupted))
 }
 
 enum Input {
@@ -111,28 +153,6 @@ fn named(args: &Fire) -> Result<Vec<PathBuf>, Failure> {
     Ok(named)
 }
 
-/// The result of the event for programs, as described by `schemas/fire-as.schema.json`.
-struct Report {
-    decision: &'static str,
-    outcome: Outcome,
-    updated_input: Option<Map<String, Value>>,
-    background: Vec<HookResult>,
-    diagnostics: Vec<String>,
-}
-
-/// The report of an event without hooks.
-impl Default for Report {
-    fn default() -> Self {
-        Self {
-            decision: "none",
-            outcome: Outcome::new(EventType::SessionEnd, Vec::new()),
-            updated_input: None,
-            background: Vec::new(),
-            diagnostics: Vec::new(),
-        }
-    }
-}
-
 impl Report {
     fn note(&mut self, words: String, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
         terminal.note(&words)?;
@@ -141,58 +161,44 @@ impl Report {
     }
 
     fn take(&mut self, outcome: &Outcome, background: Vec<HookResult>) {
-        self.decision = match outcome.decision() {
-            Some(Decision::Block) => "deny",
-            Some(Decision::Ask) => "ask",
-            Some(Decision::Allow) => "allow",
-            None => "none",
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        (self.decision, self.reason) = match outcome.decision() {
+            Some(Decision::Block) => (Answer::Deny, owned(outcome.reason())),
+            Some(Decision::Ask) => (
+                Answer::Ask,
+                outcome.asks().and_then(|it| owned(it.reason())),
+            ),
+            Some(Decision::Allow) => (Answer::Allow, reason_to_allow(outcome)),
+            None => (Answer::None, None),
         };
-        self.outcome = outcome.clone();
-        self.background = background;
-        for result in outcome.results().iter().chain(&self.background) {
-            for words in result.diagnostics() {
-                let words = format!("{}: {words}", named_hook(result));
-                self.diagnostics.push(words);
-            }
+        self.context = outcome.additional_context();
+        self.feedback = outcome.feedback();
+        self.system_messages = outcome
+            .system_messages()
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        self.stop = outcome.stops_turn();
+        self.stop_reason = owned(outcome.stop_reason());
+        self.updated_output = outcome.updated_output();
+        self.results = outcome.results().to_vec();
+        self.results.extend(background);
+        for result in &self.results {
+            self.ran += usize::from(result.started());
+            self.timeouts += usize::from(result.timed_out);
+            self.errors.extend(error_of(result));
+            let named = named_hook(result);
+            let diagnostics = result.diagnostics().iter();
+            self.diagnostics
+                .extend(diagnostics.map(|words| format!("{named}: {words}")));
         }
     }
+}
 
-    fn reason(&self) -> Option<&str> {
-        match self.decision {
-            "deny" => self.outcome.reason(),
-            "ask" => self.outcome.asks()?.reason(),
-            "allow" => {
-                let mut outputs = self.outcome.results().iter().filter_map(HookResult::output);
-                let allowing = outputs.find(|it| it.decision == Some(Decision::Allow));
-                allowing?.reason.as_deref()
-            }
-            _ => None,
-        }
-    }
-
-    fn to_json(&self) -> Value {
-        let outcome = &self.outcome;
-        let results: Vec<_> = outcome.results().iter().chain(&self.background).collect();
-        let ran = results.iter().filter(|result| result.started());
-        let errors = results.iter().filter_map(|result| error_of(result));
-        let timeouts = results.iter().filter(|result| result.timed_out);
-        json!({
-            "decision": self.decision,
-            "reason": self.reason(),
-            "context": outcome.additional_context(),
-            "feedback": outcome.feedback(),
-            "system_messages": outcome.system_messages(),
-            "stop": outcome.stops_turn(),
-            "stop_reason": outcome.stop_reason(),
-            "updated_input": self.updated_input,
-            "updated_output": outcome.updated_output(),
-            "ran": ran.count(),
-            "errors": errors.collect::<Vec<_>>(),
-            "timeouts": timeouts.count(),
-            "diagnostics": self.diagnostics,
-            "results": results,
-        })
-    }
+fn reason_to_allow(outcome: &Outcome) -> Option<String> {
+    let mut outputs = outcome.results().iter().filter_map(HookResult::output);
+    let allowing = outputs.find(|output| output.decision == Some(Decision::Allow));
+    allowing?.reason.clone()
 }
 
 /// Returns the tool's whole input with the changes of the hooks, if there are any.

@@ -6,95 +6,112 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::message::Message;
 use super::spinner::Spinner;
+use crate::cli::cases::changed_by;
 use crate::cli::context::Context;
+use crate::cli::entries::{place, title};
 use crate::cli::error::Failure;
-use crate::cli::sources::{place, title};
-use crate::cli::terminal::{Style, Terminal};
-use crate::cli::validate::counted;
-use crate::cli::verdict::changed_by;
+use crate::cli::terminal::{Style, Terminal, counted};
 use crate::{
-    Decision, EventType, FailureKind, Hook, HookEvent, HookOutput, HookResult, Outcome, Residency,
-    SkipReason, printable, printable_lines,
+    Decision, DropReason, EventType, Explanation, FailureKind, Fate, Hook, HookEvent, HookOutput,
+    HookResult, Outcome, Residency, printable, printable_lines,
 };
 
-/// Shows messages as they arrive; with `--json`, nothing before the end.
+/// Shows what happens; with `--json`, nothing.
 pub(super) struct Show {
     is_json: bool,
     event: Arc<HookEvent>,
     can_block: bool,
-    hooks: usize,
+    /// The number of hooks for the event.
+    pub(super) expected: usize,
+    pub(super) has_background: bool,
     /// Why no hook ran, if there is none to run.
-    pub(super) none: Option<String>,
-    /// Whether the event is the changed call.
-    pub(super) is_again: bool,
-    /// The number of hooks that will have a result, if nothing stops them.
-    awaited: usize,
-    lacks_approval: bool,
-    spinner: Option<Spinner>,
-    /// The command that approves hooks.
-    trust: String,
+    pub(super) none: Vec<String>,
+    /// The number of results that were shown.
+    shown: usize,
+    /// The number of background hooks that were started.
+    in_background: usize,
+    spinner: Spinner,
 }
 
 impl Show {
     pub(super) fn new(
-        event: &Arc<HookEvent>,
-        hooks: &[Arc<Hook>],
         is_json: bool,
+        event: &Arc<HookEvent>,
+        explained: &[Explanation],
         context: &Context<'_>,
+        terminal: &Terminal<'_>,
     ) -> Self {
-        let awaited = hooks.iter().filter(|hook| !hook.background());
+        let is_for = |it: &&Explanation| {
+            it.order.is_some() || matches!(it.fate, Fate::NotApproved(_) | Fate::Stopped(_))
+        };
+        let hooks: Vec<_> = explained.iter().filter(is_for).collect();
+        let vocabulary = context.hooks.vocabulary();
         Self {
             is_json,
             event: Arc::clone(event),
-            can_block: context.hooks.vocabulary().can_block(&event.event_type),
-            hooks: hooks.len(),
-            none: None,
-            is_again: false,
-            awaited: awaited.count(),
-            lacks_approval: false,
-            spinner: None,
-            trust: context.command("trust"),
+            can_block: vocabulary.can_block(&event.event_type),
+            expected: hooks.len(),
+            has_background: hooks.iter().any(|it| it.hook.background()),
+            none: Vec::new(),
+            shown: 0,
+            in_background: 0,
+            spinner: Spinner::new(!is_json && terminal.can_move()),
         }
     }
 
-    fn spinner(&mut self, terminal: &Terminal<'_>) -> &mut Spinner {
-        let is_on = !self.is_json && terminal.can_move();
-        self.spinner.get_or_insert_with(|| Spinner::new(is_on))
+    pub(super) fn started(&mut self, hook: Arc<Hook>) {
+        self.in_background += usize::from(hook.background());
+        self.spinner.add(hook);
     }
 
-    pub(super) fn take(&mut self, message: Message, terminal: &mut Terminal<'_>) -> io::Result<()> {
-        match message {
-            Message::Started(hook) => {
-                self.spinner(terminal).add(hook);
-                return self.tick(terminal);
-            }
-            Message::Result(result) => self.result(&result, "", terminal)?,
-            Message::InBackground(result) => {
-                self.result(&result, "in the background, ", terminal)?
-            }
-            Message::Dropped(hook, reason) if !self.is_json => {
-                self.spinner(terminal).clear(terminal)?;
-                let name = printable(title(&hook));
-                writeln!(terminal, "{name}: did not run: {reason}")?;
-            }
-            Message::Dropped(..) | Message::Done(_) | Message::Idle => {}
+    /// Shows those of the results that were not shown yet.
+    pub(super) fn results(
+        &mut self,
+        results: &[HookResult],
+        terminal: &mut Terminal<'_>,
+    ) -> io::Result<()> {
+        for result in &results[self.shown..] {
+            self.result(result, "", terminal)?;
+            self.shown += 1;
         }
+        Ok(())
+    }
+
+    pub(super) fn in_background(
+        &mut self,
+        results: &[HookResult],
+        terminal: &mut Terminal<'_>,
+    ) -> io::Result<()> {
+        let mut results = results.iter();
+        results.try_for_each(|result| self.result(result, "in the background, ", terminal))
+    }
+
+    pub(super) fn dropped(
+        &mut self,
+        hook: &Hook,
+        reason: DropReason,
+        terminal: &mut Terminal<'_>,
+    ) -> io::Result<()> {
+        if self.is_json {
+            return Ok(());
+        }
+        self.spinner.clear(terminal)?;
+        writeln!(
+            terminal,
+            "{}: did not run: {reason}",
+            printable(&title(hook))
+        )?;
         terminal.flush()
     }
 
     /// Updates the spinner.
     pub(super) fn tick(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
-        self.spinner(terminal).draw(terminal)
-    }
-
-    pub(super) fn clear(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
-        self.spinner(terminal).clear(terminal)
+        self.spinner.draw(terminal)
     }
 
     pub(super) fn interrupted(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
-        self.spinner(terminal).clear(terminal)?;
+        self.spinner.clear(terminal)?;
         terminal.note("interrupted: ending the hooks; once more ends this program at once")
     }
 
@@ -104,32 +121,29 @@ impl Show {
         how: &str,
         terminal: &mut Terminal<'_>,
     ) -> io::Result<()> {
-        let spinner = self.spinner(terminal);
-        spinner.remove(&result.hook);
-        spinner.clear(terminal)?;
-        self.lacks_approval |= result.skipped == Some(SkipReason::NotApproved)
-            || result.failure == Some(FailureKind::ApprovalLost);
+        self.spinner.remove(&result.hook);
+        self.spinner.clear(terminal)?;
         if self.is_json {
             return Ok(());
         }
         let (style, verdict) = verdict(result, self.can_block);
-        let name = terminal.styled(Style::Strong, printable(title(&result.hook)));
-        let place = printable(&place(&result.hook));
-        let place = terminal.styled(Style::Dim, format!("({place})"));
+        let name = terminal.styled(Style::Strong, printable(&title(&result.hook)));
+        let place = terminal.styled(Style::Dim, format!("({})", printable(&place(&result.hook))));
+        let mut details = String::new();
+        match result.error.as_deref() {
+            // Its problems were shown already.
+            Some(_) if result.failure == Some(FailureKind::Misconfigured) => {
+                details += ", its entry is invalid";
+            }
+            Some(error) => details += &format!(", {}", printable(error)),
+            None => {}
+        }
+        if result.started() {
+            details += result.residency.map_or("", residency);
+            details += &format!(", {}", shown(result.duration));
+        }
         let verdict = terminal.styled(style, verdict);
-        let took = if result.started() {
-            format!(", {}", shown(result.duration))
-        } else {
-            String::new()
-        };
-        let error = result.error.as_deref();
-        let because = error.map_or_else(String::new, |error| format!(", {}", printable(error)));
-        let reached = result.residency.filter(|_| result.started());
-        let resident = reached.map_or("", residency);
-        writeln!(
-            terminal,
-            "{name} {place}: {how}{verdict}{because}{resident}{took}"
-        )?;
+        writeln!(terminal, "{name} {place}: {how}{verdict}{details}")?;
         lines(terminal, "out", &result.stdout)?;
         lines(terminal, "err", &result.stderr)?;
         if let Some(output) = result.output() {
@@ -139,27 +153,46 @@ impl Show {
             let words = terminal.styled(Style::Warning, printable(words));
             writeln!(terminal, "  {words}")?;
         }
-        Ok(())
+        terminal.flush()
     }
 
     /// Describes what the author of the hook probably did not intend.
     fn remarks(&self, result: &HookResult) -> Vec<String> {
+        let hook = &result.hook;
         let mut remarks = Vec::new();
         if result.started() {
-            for pointer in result.hook.untested_conditions(&self.event) {
+            for pointer in hook.untested_conditions(&self.event) {
                 remarks.push(format!(
                     "the condition of `{pointer}` was not tested: the event has no text there, or a very long one"
                 ));
             }
         }
-        if result.output_held_open {
-            remarks.push("a process that it started still holds its output open".to_owned());
-        }
-        let output = result.output();
-        if output.is_some_and(|output| output.updated_output.is_some())
-            && self.event.event_type != EventType::ToolPostExecute
-        {
-            remarks.push("`updatedOutput` has an effect only on `tool:post_execute`".to_owned());
+        let replaces = result
+            .output()
+            .is_some_and(|output| output.updated_output.is_some());
+        let is_silent = result.stdout.is_empty() && result.stderr.is_empty();
+        let searches = is_silent && ends_with_grep(&hook.command().to_string());
+        for (is_probable, words) in [
+            (
+                result.output_held_open,
+                "a process that it started still holds its output open",
+            ),
+            (
+                replaces && self.event.event_type != EventType::ToolPostExecute,
+                "`updatedOutput` has an effect only on `tool:post_execute`",
+            ),
+            (
+                hook.resident() && result.timed_out,
+                "hint: a resident hook must flush its output after each answer",
+            ),
+            (
+                searches && result.exit_code == 1 && !result.should_continue(),
+                "hint: `grep` exits with 1 if it finds nothing: write `if grep ...; then ...; exit 1; fi`, or set `\"on_failure\": \"continue\"`",
+            ),
+        ] {
+            if is_probable {
+                remarks.push(words.to_owned());
+            }
         }
         remarks
     }
@@ -168,13 +201,14 @@ impl Show {
         &mut self,
         outcome: &Outcome,
         interrupted: Option<u8>,
+        is_first: bool,
         terminal: &mut Terminal<'_>,
     ) -> Result<(), Failure> {
-        self.spinner(terminal).clear(terminal)?;
+        self.spinner.clear(terminal)?;
         if self.is_json {
             return Ok(());
         }
-        if self.hooks > 0 {
+        if self.expected > 0 {
             writeln!(terminal)?;
         }
         let (style, words) = match interrupted {
@@ -183,22 +217,15 @@ impl Show {
         };
         let name = &self.event.event_type;
         writeln!(terminal, "{name}: {}", terminal.styled(style, words))?;
-        if let Some(why) = &self.none {
-            writeln!(terminal, "{why}")?;
-        }
-        if self.lacks_approval {
-            writeln!(
-                terminal,
-                "  fix: review the project's hooks, and approve them with `{}`",
-                self.trust
-            )?;
+        for line in &self.none {
+            writeln!(terminal, "  {}", printable(line))?;
         }
         if outcome.stops_turn() {
             writeln!(terminal, "  and it would end its turn")?;
         }
         if let Some(input) = outcome.updated_input() {
             let input = printable(&Value::from(input).to_string());
-            if !self.is_again {
+            if is_first {
                 writeln!(terminal, "  if the host applies changes: {input}")?;
             } else if changed_by(&self.event, outcome).is_some() {
                 writeln!(terminal, "  a second change is ignored: {input}")?;
@@ -213,50 +240,56 @@ impl Show {
 
     /// Shows what the host would do, and why.
     fn conclusion(&self, outcome: &Outcome) -> (Style, String) {
+        let rest = self.not_reached(outcome);
         if let Some(result) = outcome.blocked() {
-            return self.objection(outcome, result);
+            return objection(result, &rest);
         }
-        let failed = outcome
-            .results()
-            .iter()
-            .filter(|it| !it.should_continue())
-            .count();
-        if self.none.is_some() {
+        let results = outcome.results().iter();
+        let failed = results.filter(|it| !it.should_continue()).count();
+        if !self.none.is_empty() {
             let words = "no hook ran; the host would continue";
             (Style::Warning, words.to_owned())
-        } else if self.hooks == 0 {
-            let words = "no hook is for this event; the host would continue";
+        } else if self.expected == 0 {
+            let words = "no hook matches this event; the host would continue";
             (Style::Good, words.to_owned())
         } else if failed > 0 {
             let failed = counted(failed, "hook");
             let words = format!(
-                "{failed} failed or decided to block; the host would continue, since this event cannot be blocked"
+                "{failed} failed or decided to block; the host would continue, since this event cannot be blocked{rest}"
             );
-            (Style::Warning, words + &self.not_reached(outcome))
+            (Style::Warning, words)
         } else {
             (Style::Good, "the host would continue".to_owned())
         }
     }
 
-    fn objection(&self, outcome: &Outcome, result: &HookResult) -> (Style, String) {
-        let by = printable(title(&result.hook));
-        let reason = result.reason().unwrap_or("no reason given").trim();
-        let reason = printable_lines(reason).replace('\n', "\n  ");
-        let rest = self.not_reached(outcome);
-        match result.decision() {
-            Decision::Ask => (
-                Style::Warning,
-                format!("{by} asks the user: {reason} (a host that cannot ask blocks){rest}"),
-            ),
-            _ => (Style::Bad, format!("blocked by {by}: {reason}{rest}")),
-        }
-    }
-
     fn not_reached(&self, outcome: &Outcome) -> String {
-        match self.awaited.saturating_sub(outcome.results().len()) {
+        let reached = outcome.results().len() + self.in_background;
+        match self.expected.saturating_sub(reached) {
             0 => String::new(),
             left => format!(" ({} after it did not run)", counted(left, "hook")),
         }
+    }
+}
+
+/// Whether the exit code of a command is that of `grep`.
+fn ends_with_grep(command: &str) -> bool {
+    let last = command.rsplit([';', '|', '&', '\n']).next();
+    let mut words = last.unwrap_or_default().split_whitespace();
+    matches!(words.next(), Some("grep" | "egrep" | "fgrep" | "rg"))
+}
+
+fn objection(result: &HookResult, rest: &str) -> (Style, String) {
+    let by = printable(&title(&result.hook));
+    let reason = result.reason().unwrap_or("no reason given").trim();
+    let reason = printable_lines(reason).replace('\n', "\n  ");
+    match result.decision() {
+        Decision::Ask => {
+            let words =
+                format!("{by} asks the user: {reason} (a host that cannot ask blocks){rest}");
+            (Style::Warning, words)
+        }
+        _ => (Style::Bad, format!("blocked by {by}: {reason}{rest}")),
     }
 }
 
@@ -294,7 +327,9 @@ fn interrupted_words(outcome: &Outcome) -> String {
         .results()
         .iter()
         .filter(|result| result.started() && result.failure == Some(FailureKind::Cancelled));
-    let names: Vec<_> = ended.map(|result| printable(title(&result.hook))).collect();
+    let names: Vec<_> = ended
+        .map(|result| printable(&title(&result.hook)))
+        .collect();
     if names.is_empty() {
         "interrupted".to_owned()
     } else {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::cli::sources::title;
+use crate::cli::entries::title;
 use crate::cli::terminal::{Style, Terminal};
 use crate::{Hook, printable};
 
@@ -60,7 +60,10 @@ impl Spinner {
         };
         self.turn = (self.turn + 1) % TURNS.len();
         let seconds = since.elapsed().as_secs_f64();
-        let name: String = printable(title(hook)).chars().take(LONGEST_TITLE).collect();
+        let name: String = printable(&title(hook))
+            .chars()
+            .take(LONGEST_TITLE)
+            .collect();
         let others = match self.running.len() {
             1 => String::new(),
             running => format!(" and {} more", running - 1),

@@ -29,10 +29,8 @@ mod tests {
     #[test]
     fn a_trace_cannot_inject_into_the_page() {
         let hook = "</script><!--<script>&amp;\u{2028}\"'{\"entries\":[]}";
-        let entry = Entry {
-            hook: hook.to_owned(),
-            ..Entry::default()
-        };
+        let mut entry = Entry::default();
+        entry.fields.insert("hook".to_owned(), hook.into());
         let traced = Traced {
             entries: [entry].into(),
             ..Traced::default()

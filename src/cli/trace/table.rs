@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 
 use super::traced::{Entry, Kind, Traced};
-use crate::cli::terminal::{Style, Terminal};
-use crate::cli::validate::counted;
+use crate::cli::terminal::{Style, Terminal, counted};
 use crate::printable;
 
 /// The most characters of a column.
@@ -76,29 +75,28 @@ fn line(row: &[String; 6], widths: [usize; 6]) -> String {
 }
 
 fn row(entry: &Entry) -> [String; 6] {
-    let tool = entry.tool.iter().map(String::as_str);
-    let event: Vec<_> = std::iter::once(entry.event.as_str()).chain(tool).collect();
+    let text = |key: &str| entry.text(key).unwrap_or_default();
     let took = match entry.kind {
         Kind::Skipped | Kind::Dropped => String::new(),
-        _ => format!("{:.1} ms", entry.duration * 1e3),
+        _ => format!("{:.1} ms", entry.number("duration") * 1e3),
     };
     let first_line = |text: &str| printable(text.lines().next().unwrap_or_default());
-    let why = [entry.why.as_deref(), entry.reason.as_deref()];
-    let mut why: Vec<_> = why.into_iter().flatten().map(first_line).collect();
+    let why = ["why", "reason"]
+        .into_iter()
+        .filter_map(|key| entry.text(key));
+    let mut why: Vec<_> = why.map(first_line).collect();
     // Only what takes long (a start) or should be rare (a replacement, a one-shot run).
-    let resident = entry.resident.as_deref().filter(|how| *how != "kept");
+    let resident = entry.text("resident").filter(|how| *how != "kept");
     why.extend(resident.map(|how| format!("resident {}", first_line(how).replace('_', "-"))));
-    let hook = if entry.background {
-        format!("{} &", entry.hook)
-    } else {
-        entry.hook.clone()
-    };
+    let is_background = entry.fields.get("background") == Some(&true.into());
+    let background = if is_background { " &" } else { "" };
+    let event = format!("{} {}", text("event"), text("tool"));
     [
-        clock(entry.time),
+        clock(entry.number("time")),
         took,
         entry.kind.name().to_owned(),
-        narrow(&printable(&event.join(" "))),
-        narrow(&printable(&hook)),
+        narrow(&printable(event.trim_end())),
+        narrow(&printable(&format!("{}{background}", text("hook")))),
         why.join(": "),
     ]
 }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::printable_lines;
 
@@ -33,46 +33,22 @@ pub(super) struct Traced {
     pub(super) bytes: u64,
 }
 
-/// What happened to one hook, as printable text.
+/// What happened to one hook, as printable text: the keys of a trace, each with a value of its kind.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct Entry {
-    /// The time of the end, in seconds since 1970.
-    pub(super) time: f64,
-    pub(super) duration: f64,
-    pub(super) queued: f64,
-    pub(super) event: String,
-    pub(super) hook: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) tool: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) session: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) pattern: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) command: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) source: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) host_pid: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) pid: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) exit_code: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) reason: Option<String>,
-    /// The failure, or the reason for a skip or a drop.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) why: Option<String>,
-    /// How a resident hook received the event.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) resident: Option<String>,
-    pub(super) background: bool,
-    pub(super) cut: bool,
+    #[serde(flatten)]
+    pub(super) fields: Map<String, Value>,
     pub(super) kind: Kind,
     /// The length of its line in bytes.
     #[serde(skip)]
     pub(super) bytes: u64,
 }
+
+const TEXTS: [&str; 9] = [
+    "event", "hook", "tool", "session", "pattern", "command", "source", "reason", "resident",
+];
+const NUMBERS: [&str; 3] = ["host_pid", "pid", "exit_code"];
+const FLAGS: [&str; 2] = ["background", "cut"];
 
 /// The outcome of a hook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -155,33 +131,42 @@ impl Entry {
     /// Reads an entry. None for a value without a time, which is not from a trace.
     fn from_json(value: &Value) -> Option<Self> {
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(printable_lines);
-        let number = |key: &str| value.get(key).and_then(Value::as_f64);
-        let whole = |key: &str| value.get(key).and_then(Value::as_u64);
-        let is = |key: &str| value.get(key).and_then(Value::as_bool).unwrap_or_default();
-        let seconds = |key: &str| number(key).unwrap_or_default().max(0.0);
+        let mut fields = Map::new();
+        fields.insert("time".to_owned(), value.get("time")?.as_f64()?.into());
+        for key in ["duration", "queued"] {
+            let seconds = value.get(key).and_then(Value::as_f64).unwrap_or_default();
+            fields.insert(key.to_owned(), seconds.max(0.0).into());
+        }
+        fields.extend(
+            TEXTS
+                .iter()
+                .filter_map(|key| Some(((*key).to_owned(), text(key)?.into()))),
+        );
+        for key in NUMBERS.iter().chain(&FLAGS) {
+            if let Some(found @ (Value::Number(_) | Value::Bool(_))) = value.get(key) {
+                fields.insert((*key).to_owned(), found.clone());
+            }
+        }
         let why = ["failure", "skipped", "dropped"].into_iter().find_map(text);
+        fields.extend(why.map(|why| ("why".to_owned(), why.into())));
+        let label = text("hook").or_else(|| text("pattern")).unwrap_or_default();
+        fields.insert("hook".to_owned(), label.into());
+        fields.insert("event".to_owned(), text("event").unwrap_or_default().into());
+        let kind = kind_of(value);
         Some(Self {
-            time: number("time")?,
-            duration: seconds("duration"),
-            queued: seconds("queued"),
-            event: text("event").unwrap_or_default(),
-            hook: text("hook").or_else(|| text("pattern")).unwrap_or_default(),
-            tool: text("tool"),
-            session: text("session"),
-            pattern: text("pattern"),
-            command: text("command"),
-            source: text("source"),
-            host_pid: whole("host_pid"),
-            pid: whole("pid"),
-            exit_code: value.get("exit_code").and_then(Value::as_i64),
-            reason: text("reason"),
-            why,
-            resident: text("resident"),
-            background: is("background"),
-            cut: is("cut"),
-            kind: kind_of(value),
+            fields,
+            kind,
             bytes: 0,
         })
+    }
+
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        self.fields.get(key).and_then(Value::as_str)
+    }
+
+    pub(super) fn number(&self, key: &str) -> f64 {
+        let number = self.fields.get(key).and_then(Value::as_f64);
+        number.unwrap_or_default()
     }
 }
 
@@ -227,11 +212,11 @@ mod tests {
         let kinds: Vec<_> = traced
             .entries
             .iter()
-            .map(|it| (it.hook.as_str(), it.kind))
+            .map(|it| (it.text("hook").unwrap(), it.kind))
             .collect();
         assert_eq!(kinds, [("a", Kind::Allow), ("*", Kind::Dropped)]);
         assert_eq!((traced.lost, traced.broken, traced.left_out), (4, 4, 0));
-        assert_eq!(traced.entries[1].duration, 0.0);
+        assert_eq!(traced.entries[1].number("duration"), 0.0);
     }
 
     #[test]
@@ -273,6 +258,6 @@ mod tests {
             traced.take(format!("{{\"time\":{time}}}").as_bytes());
         }
         assert_eq!((traced.entries.len(), traced.left_out), (MOST_ENTRIES, 3));
-        assert_eq!(traced.entries[0].time, 3.0);
+        assert_eq!(traced.entries[0].number("time"), 3.0);
     }
 }

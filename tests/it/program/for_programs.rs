@@ -30,8 +30,8 @@ fn an_error_is_an_object_for_programs() {
             true,
         ),
         (
-            &["status", "--json", "--config", "."],
-            "only the project's own files",
+            &["list", "--json", "--project", "none"],
+            "the project `none` is not a directory",
             true,
         ),
         (

@@ -65,7 +65,6 @@ fn every_text_has_the_name_of_the_host() {
         (&["fire", "--help"], "Usage: mygame hooks fire"),
         (&["list", "--help"], "[default: the project of the program]"),
         (&["fire", "--jsn"], "Usage: mygame hooks fire"),
-        (&["man"], ".TH MYGAME-HOOKS 1"),
         (&["completions", "bash"], " mygame\n"),
         (&["completions", "zsh"], "#compdef mygame\n"),
         (&["trust", "--project", project], "mygame hooks init"),
@@ -133,7 +132,7 @@ fn a_missing_value_matches_only_what_can_block() {
 #[test]
 fn a_host_without_projects_has_none() {
     let home = home_with(GUARDED);
-    let printed = run(home.path(), &["status"]);
+    let printed = run(home.path(), &["trust"]);
     assert_eq!(printed.status, status(2));
     assert!(
         printed.err.contains("there is no project"),
@@ -271,5 +270,5 @@ fn list_finds_a_tool_on_an_event_of_the_host() {
         printed.out + &printed.err
     );
     let printed = run(home.path(), &["list", "--tool", "bow"]);
-    assert_eq!(printed.out, "");
+    assert!(printed.out.starts_with("no hooks\n"), "{}", printed.out);
 }

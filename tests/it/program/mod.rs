@@ -8,6 +8,7 @@ mod files;
 mod fire;
 mod for_programs;
 mod hosted;
+mod new_users;
 mod other_tools;
 mod printing;
 #[cfg(unix)]

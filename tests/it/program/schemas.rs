@@ -176,28 +176,26 @@ fn list_and_validate_match_their_schemas() {
 }
 
 #[test]
-fn status_prints_what_its_schema_describes() {
+fn an_approval_matches_its_schema() {
     let user = user();
     user.write("project/x.sh", "");
-    let status = |expected: &str| {
-        let status = user.run(&["status", "--json"]).json();
-        is_valid("status", &status);
-        let hooks = status["hooks"].as_array().unwrap().iter();
-        let changes: Vec<_> = hooks.map(|hook| hook["change"].as_str().unwrap()).collect();
-        assert_eq!(changes.join(" "), expected, "{status:#}");
+    let approval = |expected: &[&str]| {
+        let list = user.run(&["list", "--json"]).json();
+        is_valid("list", &list);
+        assert_eq!(list["approvals"]["changes"], json!(expected), "{list:#}");
     };
-    status("new new");
+    approval(&["`guard` is new", "`looker` is new"]);
     let file = r#"{"hooks": [{"event": "*", "command": "./x.sh", "name": "a"}, {"event": "*", "command": "true"}]}"#;
     user.write("project/.src/forge/hooks.json", file);
     user.run(&["trust", "--yes"]);
-    status("none none");
+    approval(&[]);
     user.write("project/x.sh", "exit 1");
-    status("files none");
+    approval(&["`x.sh` has changed"]);
     user.write(
         "project/.src/forge/hooks.json",
         &file.replace("./x.sh", "./y.sh"),
     );
-    status("redefined none");
+    approval(&["the entry of `a` has changed"]);
 }
 
 #[test]

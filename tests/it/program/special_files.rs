@@ -68,7 +68,7 @@ fn no_command_waits_for_a_pipe() {
     make_pipe(&user);
     for (args, status) in [
         (&["validate", "pipe"][..], 1),
-        (&["list", "--config", "pipe"], 0),
+        (&["list", "--config", "pipe"], 1),
         (&["fire", "session:start", "--config", "pipe"], 1),
         (&["fire", "session:start", "--project", "pipe"], 2),
     ] {

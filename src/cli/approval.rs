@@ -1,0 +1,207 @@
+//! The approval of a project's hooks: what it covers and what has changed since; `trust` and `untrust`.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::cli::args::{Trust, Untrust};
+use crate::cli::context::Context;
+use crate::cli::error::{Ended, Failure};
+use crate::cli::terminal::{Style, Terminal, counted};
+use crate::{Approval, Approved, LoadReport, TrustStore, printable};
+
+const APPROVES: &str =
+    "only the project's own files are approved; one of `--config` needs no approval";
+
+/// A project's hooks, compared with their approval.
+pub(crate) struct Project {
+    store: TrustStore,
+    pub(crate) approval: Approval,
+    /// Whether hooks were approved before.
+    has_approval: bool,
+    /// The number of approved hooks of other tools, whose files were not read.
+    unread: usize,
+    /// The problems of its files.
+    report: LoadReport,
+}
+
+/// The approval for programs.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Approvals<'a> {
+    /// The file with the user's approvals.
+    store: String,
+    /// The SHA-256 of what would be approved, for `trust --digest`.
+    digest: String,
+    /// Whether all hooks are approved as they are, and no file of the project has errors.
+    approved: bool,
+    /// What has changed since the approval.
+    changes: &'a [String],
+    /// The project's hooks, with the files that an approval covers.
+    #[cfg_attr(test, schemars(with = "Vec<crate::cli::shape_tests::Covered>"))]
+    hooks: &'a [Approved],
+}
+
+impl Project {
+    pub(crate) fn load(context: &Context<'_>, root: PathBuf) -> Result<Self, Failure> {
+        let (store, config) = (context.trust_store()?, context.hooks.config());
+        let hooks = config.load_project(&root);
+        let mut before = store.approved(&root)?;
+        let all = before.len();
+        before.retain(|approved| config.reads(approved));
+        Ok(Self {
+            approval: Approval::since(&before, &root, &hooks)?,
+            has_approval: !before.is_empty(),
+            unread: all - before.len(),
+            report: context.project_report(&root),
+            store,
+        })
+    }
+
+    /// Whether all its hooks are approved as they are.
+    pub(crate) fn is_approved(&self) -> bool {
+        self.approval.changes.is_empty() && self.report.is_ok()
+    }
+
+    pub(crate) fn has_hooks(&self) -> bool {
+        self.has_approval || !self.approval.hooks.is_empty()
+    }
+
+    pub(crate) fn for_programs(&self) -> Approvals<'_> {
+        Approvals {
+            store: self.store.path().to_string_lossy().into_owned(),
+            digest: self.approval.digest(),
+            approved: self.is_approved(),
+            changes: &self.approval.changes,
+            hooks: &self.approval.hooks,
+        }
+    }
+
+    /// Shows whether the hooks are approved, what has changed, and what to do.
+    pub(crate) fn sum_up(
+        &self,
+        context: &Context<'_>,
+        terminal: &mut Terminal<'_>,
+    ) -> Result<(), Failure> {
+        let hooks = counted(self.approval.hooks.len(), "hook");
+        let trust = context.command("trust");
+        let (style, words) = if !self.report.is_ok() {
+            (
+                Style::Bad,
+                "a hooks file has errors; fix them first".to_owned(),
+            )
+        } else if self.is_approved() {
+            (Style::Good, format!("{hooks} approved"))
+        } else if self.has_approval {
+            let words = format!("changed since the approval; review it with `{trust}`");
+            (Style::Bad, words)
+        } else {
+            let words = format!("{hooks} not approved; review and approve with `{trust}`");
+            (Style::Warning, words)
+        };
+        let root = printable(&self.approval.root.to_string_lossy());
+        writeln!(terminal, "{root}: {}", terminal.styled(style, words))?;
+        for change in &self.approval.changes {
+            writeln!(terminal, "  {}", printable(change))?;
+        }
+        if !self.approval.changes.is_empty() {
+            writeln!(terminal, "Digest: {}", self.approval.digest())?;
+        }
+        if self.unread > 0 {
+            let hooks = counted(self.unread, "approved hook");
+            writeln!(terminal, "not shown: {hooks} of other tools")?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn trust(
+    args: &Trust,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Ended, Failure> {
+    context.needs_the_usual_files(APPROVES)?;
+    let project = Project::load(context, context.needed_root()?)?;
+    terminal.problems(&project.report)?;
+    if !project.report.is_ok() {
+        let words = "cannot approve the project's hooks: their file has errors";
+        let fix = format!("fix them; `{}` shows them", context.command("validate"));
+        return Err(Failure::new(words).with_fix(fix));
+    }
+    let approval = &project.approval;
+    let root = printable(&approval.root.to_string_lossy());
+    if !project.has_hooks() {
+        let words = format!("found no hooks to approve in `{root}`");
+        let fix = format!("write some with `{}`", context.command("init"));
+        return Err(Failure::new(words).with_fix(fix));
+    }
+    check_digest(args.digest.as_deref(), &approval.digest())?;
+    if project.is_approved() {
+        writeln!(terminal, "{root}: already approved")?;
+        return Ok(Ended::Fine);
+    }
+    write!(terminal, "{approval}")?;
+    let hooks = counted(approval.hooks.len(), "hook");
+    let question = format!("let {hooks} of {root} run as shown?");
+    let needs_answer = !args.yes && args.digest.is_none();
+    if needs_answer && !asked(&question, terminal)? {
+        writeln!(terminal, "nothing was approved")?;
+        return Ok(Ended::Problems);
+    }
+    // Approvals of hooks that were not read stay.
+    let config = context.hooks.config();
+    let store = &project.store;
+    store.approve_beside(approval, |approved| !config.reads(approved))?;
+    writeln!(terminal, "{root}: {hooks} approved")?;
+    Ok(Ended::Fine)
+}
+
+/// Checks the digest that the user expects, if any.
+fn check_digest(expected: Option<&str>, digest: &str) -> Result<(), Failure> {
+    if expected.is_none_or(|expected| expected.eq_ignore_ascii_case(digest)) {
+        return Ok(());
+    }
+    let words = format!("nothing was approved: `--digest` is not `{digest}`");
+    Err(Failure::new(words).with_fix("review the hooks, and use their digest"))
+}
+
+pub(crate) fn untrust(
+    args: &Untrust,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Ended, Failure> {
+    context.needs_the_usual_files(APPROVES)?;
+    let (store, root) = (context.trust_store()?, context.needed_root()?);
+    let shown = printable(&root.to_string_lossy());
+    if store.approved(&root)?.is_empty() {
+        writeln!(terminal, "{shown}: nothing was approved")?;
+        return Ok(Ended::Fine);
+    }
+    let question = format!("withdraw the approval of {shown}?");
+    if !args.yes && !asked(&question, terminal)? {
+        writeln!(terminal, "no approval was withdrawn")?;
+        return Ok(Ended::Problems);
+    }
+    store.revoke(&root)?;
+    writeln!(terminal, "{shown}: the approval was withdrawn")?;
+    Ok(Ended::Fine)
+}
+
+/// The most bytes of an answer that are read.
+const LONGEST_ANSWER: u64 = 1000;
+
+/// Asks the user; true means yes.
+fn asked(question: &str, terminal: &mut Terminal<'_>) -> Result<bool, Failure> {
+    if !terminal.can_ask() {
+        let words = "cannot ask for confirmation: standard input is not a terminal";
+        return Err(Failure::new(words).with_fix("review the hooks, then add `--yes`"));
+    }
+    write!(terminal, "{question} [y/N] ")?;
+    terminal.flush()?;
+    let mut answer = String::new();
+    let mut input = BufReader::new((&mut *terminal.input).take(LONGEST_ANSWER));
+    let read = input.read_line(&mut answer);
+    read.map_err(|error| Failure::new(format!("cannot read the answer: {error}")))?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

@@ -1,0 +1,188 @@
+//! Hooks as the commands show them: each with its title, its place and its state.
+//!
+//! Prints nothing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::cli::files::short;
+use crate::{Explanation, FailureKind, Fate, Hook, Hooks};
+
+/// A hook of a file or of the host.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Entry {
+    /// The hook as an entry of hooks.json; null for an entry that is invalid.
+    hook: Option<Value>,
+    /// The hook's pattern.
+    event: String,
+    name: Option<String>,
+    /// The file; null for a hook of the host, and for one that was approved and is gone.
+    file: Option<String>,
+    /// The line, counted from 1.
+    line: Option<usize>,
+    /// The index in the list `hooks`, counted from 0.
+    index: Option<usize>,
+    /// Whether the hook runs on its events.
+    pub(crate) state: State,
+    /// Why the hook does not run, or fails.
+    pub(crate) why: Option<String>,
+    #[serde(flatten)]
+    pub(crate) prediction: Option<Prediction>,
+    #[serde(skip)]
+    pub(crate) source: Arc<Hook>,
+}
+
+/// What would happen to the hook on an event.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Prediction {
+    /// Whether the hook `runs`, `fails` because it cannot run, or `does_not_run`.
+    pub(crate) verdict: &'static str,
+    /// Its position among the hooks that would run or fail, counted from 1.
+    pub(crate) order: Option<usize>,
+}
+
+#[derive(Serialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) enum State {
+    Enabled,
+    /// Its entry has `"enabled": false`, or a variable disables all hooks.
+    Disabled,
+    /// The user's file lists its name.
+    DisabledByName,
+    NotApproved,
+    /// It fails, and blocks.
+    ApprovalLost,
+    /// It fails, and blocks: its entry is invalid.
+    Unusable,
+}
+
+impl Entry {
+    fn new(hook: Arc<Hook>, fate: &Fate) -> Self {
+        let state = match fate {
+            Fate::Disabled | Fate::DisabledBy(_) => State::Disabled,
+            Fate::NotApproved(_) => State::NotApproved,
+            Fate::Fails { failure, .. } if *failure == FailureKind::ApprovalLost => {
+                State::ApprovalLost
+            }
+            Fate::Fails { .. } => State::Unusable,
+            _ => State::Enabled,
+        };
+        let source = hook.source();
+        Self {
+            // The command of a placeholder hook is not part of the file.
+            hook: hook.refusal().is_none().then(|| hook.to_json()),
+            event: hook.event_pattern().to_owned(),
+            name: hook.name().map(str::to_owned),
+            file: source.map(|source| source.path.to_string_lossy().into_owned()),
+            line: source.and_then(|source| source.line),
+            index: source.and_then(|source| source.index),
+            state,
+            why: (*fate != Fate::Runs).then(|| fate.to_string()),
+            prediction: None,
+            source: hook,
+        }
+    }
+
+    /// A hook, and what would happen to it on an event.
+    pub(crate) fn explained(explanation: Explanation) -> Self {
+        let verdict = match &explanation.fate {
+            Fate::Runs => "runs",
+            Fate::Fails { .. } => "fails",
+            _ => "does_not_run",
+        };
+        let mut entry = Self::new(explanation.hook, &explanation.fate);
+        let order = explanation.order;
+        entry.prediction = Some(Prediction { verdict, order });
+        entry
+    }
+
+    /// Returns all hooks in the order in which they would run, also those that would not run.
+    pub(crate) fn all(found: &Hooks) -> Vec<Self> {
+        let registered = found.registry().hooks().into_iter();
+        let mut entries: Vec<Self> = registered
+            .map(|hook| {
+                let fate = found.executor().fate_of(&hook);
+                Self::new(hook, &fate)
+            })
+            .collect();
+        let by_name = Self::disabled_by_name(found);
+        if !by_name.is_empty() {
+            entries.extend(by_name);
+            let files = &found.report().files;
+            entries.sort_by_key(|entry| place_in(files, &entry.source));
+        }
+        entries
+    }
+
+    /// Returns the hooks that the user's file disables by their names, which are not registered.
+    pub(crate) fn disabled_by_name(found: &Hooks) -> Vec<Self> {
+        let disabled = &found.report().disabled;
+        if disabled.is_empty() {
+            return Vec::new();
+        }
+        let mut all = match found.project() {
+            Some(root) => found.config().load_all(root),
+            None => found.config().load_global(),
+        };
+        all.retain(|hook| {
+            let is_it = |name: &String| hook.name() == Some(name);
+            disabled.iter().any(is_it)
+        });
+        let entry = |hook| Self {
+            state: State::DisabledByName,
+            why: Some("does not run: disabled by name in the user's file".to_owned()),
+            ..Self::new(Arc::new(hook), &Fate::Disabled)
+        };
+        all.into_iter().map(entry).collect()
+    }
+}
+
+/// Returns the sort key of a hook. Hooks without a file come last, as they are registered last.
+fn place_in(files: &[PathBuf], hook: &Hook) -> (usize, usize) {
+    let Some(source) = hook.source() else {
+        return (usize::MAX, 0);
+    };
+    let file = files.iter().position(|file| **file == *source.path);
+    (file.unwrap_or(usize::MAX), source.index.unwrap_or_default())
+}
+
+/// Returns the position of a hook, for example `hooks.json:7`.
+pub(crate) fn place(hook: &Hook) -> String {
+    let Some(source) = hook.source() else {
+        return "not in a file".to_owned();
+    };
+    let path = short(&source.path);
+    match source.line {
+        Some(line) => format!("{}:{line}", path.display()),
+        None => path.display().to_string(),
+    }
+}
+
+/// The most characters of a command in a title.
+const LONGEST_COMMAND: usize = 40;
+
+/// Returns the title of a hook: its label, or the beginning of its command if only its pattern would be left.
+pub(crate) fn title(hook: &Hook) -> String {
+    if hook.name().is_none() && hook.refusal().is_some() {
+        return match hook.source() {
+            Some(source) if source.index.is_some() => "an invalid entry".to_owned(),
+            _ => "a file that cannot be used".to_owned(),
+        };
+    }
+    if hook.label() != hook.event_pattern() {
+        return hook.label().to_owned();
+    }
+    let command = hook.command().to_string();
+    let line = command.lines().next().unwrap_or_default();
+    let mut title: String = line.chars().take(LONGEST_COMMAND).collect();
+    if title.len() < command.len() {
+        title += "...";
+    }
+    title
+}

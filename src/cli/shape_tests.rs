@@ -1,0 +1,123 @@
+//! What the library serializes itself, for the schemas: events, results, problems.
+//!
+//! The tests of the program compare these shapes with what it prints.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The event, as a hook receives it on its standard input.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Event {
+    #[serde(rename = "type")]
+    #[schemars(regex(pattern = r"^[a-z0-9_]+:[a-z0-9_]+$"))]
+    kind: String,
+    /// Seconds since 1970.
+    timestamp: f64,
+    data: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Outcome {
+    /// Whether the host may do what it is about to do.
+    allowed: bool,
+    /// The reason if `allowed` is false.
+    reason: Option<String>,
+    /// The results of the hooks that ran, in order.
+    results: Vec<Result>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(dead_code)]
+pub(crate) enum Decision {
+    Allow,
+    Ask,
+    Block,
+}
+
+/// The result of a hook.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Result {
+    /// The hook as an entry of hooks.json, see hooks.schema.json.
+    hook: Map<String, Value>,
+    /// The exit code; 128 + n if signal n ended the hook; -1 if there is none.
+    exit_code: i32,
+    stdout: String,
+    stderr: String,
+    /// Seconds.
+    #[schemars(range(min = 0))]
+    duration: f64,
+    timed_out: bool,
+    /// The failure as text, or why the hook was skipped.
+    error: Option<String>,
+    /// The failure as a name, such as `exit` or `timed_out`; newer versions may add names.
+    failure: Option<String>,
+    /// Why the hook was skipped, such as `not_approved`.
+    skipped: Option<String>,
+    /// How a resident hook received the event, such as `kept` or `started`.
+    residency: Option<String>,
+    /// Whether the hook ran to its end without a failure.
+    success: bool,
+    /// Whether the host may continue.
+    should_continue: bool,
+    decision: Decision,
+    /// The hook's answer; null if it gave none.
+    output: Option<Map<String, Value>>,
+}
+
+/// A problem of a hooks file.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Problem {
+    severity: Severity,
+    file: String,
+    /// The index in the list `hooks`, counted from 0.
+    index: Option<usize>,
+    /// The path of the key, such as `hooks[2].timeout`.
+    key: Option<String>,
+    /// The line, counted from 1.
+    line: Option<usize>,
+    /// The column, in characters, counted from 1.
+    column: Option<usize>,
+    /// The line of the first character after the problem.
+    end_line: Option<usize>,
+    /// The column of the first character after the problem.
+    end_column: Option<usize>,
+    /// The offset of the problem in the file, in bytes.
+    offset: Option<usize>,
+    /// The offset of the first character after the problem, in bytes.
+    end_offset: Option<usize>,
+    message: String,
+    expected: Option<String>,
+    found: Option<String>,
+    /// The name that was probably meant.
+    suggestion: Option<String>,
+    /// How to fix it.
+    help: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(dead_code)]
+enum Severity {
+    Error,
+    Warning,
+}
+
+/// A hook, and the files that an approval of it covers.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Covered {
+    /// The hook as an entry of hooks.json.
+    definition: Map<String, Value>,
+    /// The SHA-256 of the entry.
+    digest: String,
+    label: String,
+    /// The hook's file, relative to the project.
+    source: String,
+    /// Each file with the SHA-256 of its content; null for what is not covered.
+    files: Vec<(String, Option<String>)>,
+}

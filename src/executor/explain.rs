@@ -1,0 +1,180 @@
+//! What an executor would do with each hook on an event, and why.
+//!
+//! Uses the selection and the order of the dispatch, and what the runner foresees. Runs nothing but gates.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::hook_executor::HookExecutor;
+use super::options::{Background, FireOptions};
+use crate::events::HookEvent;
+use crate::hook::Hook;
+use crate::outcome::{FailureKind, HookResult};
+use crate::pattern::Mismatch;
+use crate::runner::foreseen;
+
+/// A hook of the registry, and what an executor would do with it: see [`HookExecutor::explain`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// The hook.
+    pub hook: Arc<Hook>,
+    /// What would happen to it.
+    pub fate: Fate,
+    /// Its position among the hooks that run or fail, counted from 1.
+    pub order: Option<usize>,
+}
+
+/// What an executor would do with a hook, and why. `Display` is a sentence without its subject, such as
+/// `does not run: not approved`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fate {
+    /// It runs. Whether it then succeeds is not known.
+    Runs,
+    /// It fails without being started: its entry is invalid, or its approval is lost.
+    Fails {
+        /// The failure.
+        failure: FailureKind,
+        /// The failure as text.
+        error: String,
+    },
+    /// Its entry has `"enabled": false`.
+    Disabled,
+    /// This environment variable disables all hooks.
+    DisabledBy(String),
+    /// Its pattern, or one of its conditions, does not match the event.
+    Mismatch(Vec<Mismatch>),
+    /// It was never approved; with the reason.
+    NotApproved(String),
+    /// An identical hook of another tool runs instead.
+    Replaced,
+    /// The hook with this label, which is before it, fails, and the executor stops there.
+    Stopped(String),
+}
+
+impl fmt::Display for Fate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Runs => return f.write_str("runs"),
+            Self::Fails { error, .. } => return write!(f, "fails: {error}"),
+            _ => f.write_str("does not run: ")?,
+        }
+        match self {
+            Self::Runs | Self::Fails { .. } => Ok(()),
+            Self::Disabled => f.write_str("disabled by `\"enabled\": false`"),
+            Self::DisabledBy(variable) => write!(f, "`{variable}` is set"),
+            Self::Mismatch(mismatches) => {
+                for (number, mismatch) in mismatches.iter().enumerate() {
+                    let comma = if number > 0 { "; " } else { "" };
+                    let alternative = &mismatch.alternative;
+                    write!(f, "{comma}`{alternative}` does not match: {mismatch}")?;
+                }
+                Ok(())
+            }
+            Self::NotApproved(why) => f.write_str(why),
+            Self::Replaced => f.write_str("an identical handler runs instead"),
+            Self::Stopped(by) => {
+                write!(
+                    f,
+                    "`{by}`, which is before it, fails and stops the hooks after it"
+                )
+            }
+        }
+    }
+}
+
+impl HookExecutor {
+    /// Explains what would happen on an event: for each hook of the registry, whether it would run, and why not. The
+    /// hooks of the event come first, in the order in which they would run, then the others. Runs no hook, but asks the
+    /// [gates](crate::Gate).
+    ///
+    /// [`FireOptions::without_background`] leaves background hooks out.
+    ///
+    /// ```
+    /// use forge_hooks::{Fate, FireOptions, Hook, HookEvent, HookExecutor};
+    ///
+    /// let executor = HookExecutor::builder().build();
+    /// executor.registry().register(Hook::new("tool:*:Bash", "./guard.sh")?);
+    /// let event = HookEvent::tool_pre_execute("bash", "ls");
+    /// let explained = executor.explain(&event, FireOptions::default());
+    /// assert!(matches!(explained[0].fate, Fate::Mismatch(_)));
+    /// assert_eq!(
+    ///     explained[0].fate.to_string(),
+    ///     "does not run: `tool:*:Bash` does not match: its tool is `Bash`, and the event's is `bash`"
+    /// );
+    /// # Ok::<(), forge_hooks::HookError>(())
+    /// ```
+    #[must_use]
+    pub fn explain(&self, event: &HookEvent, options: FireOptions) -> Vec<Explanation> {
+        let can_block = self.core().vocabulary.can_block(&event.event_type);
+        let chosen = self.hooks_for(event);
+        let is_chosen = |hook: &Arc<Hook>| chosen.iter().any(|it| Arc::ptr_eq(it, hook));
+        let mut others = self.registry().hooks();
+        others.retain(|hook| !is_chosen(hook));
+        let mut all = Vec::new();
+        let mut failed: Option<Arc<Hook>> = None;
+        let mut running = 0;
+        for hook in chosen {
+            let before = failed.as_ref();
+            let stopped = before.filter(|failed| options.stops_at(failed, &hook, can_block));
+            let (mut fate, stops) = self.foresee(&hook);
+            if let (Some(failed), Fate::Runs | Fate::Fails { .. }) = (stopped, &fate) {
+                fate = Fate::Stopped(failed.label().to_owned());
+            } else if failed.is_none() && stops {
+                failed = Some(Arc::clone(&hook));
+            }
+            let has_order = matches!(fate, Fate::Runs | Fate::Fails { .. });
+            running += usize::from(has_order);
+            let order = has_order.then_some(running);
+            all.push(Explanation { hook, fate, order });
+        }
+        all.extend(others.into_iter().map(|hook| {
+            let fate = match hook.mismatches(event, can_block) {
+                mismatches if !mismatches.is_empty() => Fate::Mismatch(mismatches),
+                _ if hook.enabled() => Fate::Replaced,
+                _ => Fate::Disabled,
+            };
+            Explanation {
+                hook,
+                fate,
+                order: None,
+            }
+        }));
+        if options.background == Background::Skip {
+            all.retain(|it| !it.hook.background());
+        }
+        all
+    }
+
+    /// What would happen to a hook on an event that it matches, if no other hook stops it.
+    #[must_use]
+    pub fn fate_of(&self, hook: &Arc<Hook>) -> Fate {
+        self.foresee(hook).0
+    }
+
+    /// Returns what would happen to a hook, and whether that would stop the hooks after it.
+    fn foresee(&self, hook: &Arc<Hook>) -> (Fate, bool) {
+        if !hook.enabled() {
+            return (Fate::Disabled, false);
+        }
+        if let Some(variable) = self.disabling(hook) {
+            return (Fate::DisabledBy(variable.to_owned()), false);
+        }
+        let Some(result) = foreseen(hook) else {
+            return (Fate::Runs, false);
+        };
+        let stops = !hook.background() && !result.should_continue();
+        (Fate::of(result), stops)
+    }
+}
+
+impl Fate {
+    fn of(result: HookResult) -> Self {
+        let error = result.error.unwrap_or_default();
+        match result.failure {
+            Some(failure) => Self::Fails { failure, error },
+            None => Self::NotApproved(error),
+        }
+    }
+}

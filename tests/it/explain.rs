@@ -1,0 +1,103 @@
+//! `HookExecutor::explain`: what would happen to each hook, and why.
+
+use std::sync::Arc;
+
+use forge_hooks::{
+    FailurePolicy, FireOptions, Gate, GateVerdict, Hook, HookConfig, HookEvent, HookExecutor,
+    TrustPolicy,
+};
+
+#[derive(Debug)]
+struct Says(GateVerdict);
+
+impl Gate for Says {
+    fn check(&self, _: &Hook) -> GateVerdict {
+        self.0.clone()
+    }
+}
+
+fn hook(pattern: &str, name: &str) -> Hook {
+    Hook::new(pattern, "true").unwrap().with_name(name)
+}
+
+fn gated(name: &str, verdict: GateVerdict) -> Hook {
+    hook("*", name).with_gate(Arc::new(Says(verdict)))
+}
+
+/// Each hook with its position and its fate.
+fn explained(executor: &HookExecutor, event: &HookEvent, options: FireOptions) -> Vec<String> {
+    let line = |it: forge_hooks::Explanation| {
+        let order = it
+            .order
+            .map_or_else(String::new, |order| format!("{order}. "));
+        format!("{}: {order}{}", it.hook.label(), it.fate)
+    };
+    executor
+        .explain(event, options)
+        .into_iter()
+        .map(line)
+        .collect()
+}
+
+#[test]
+fn each_hook_has_its_place_and_reason() {
+    let executor = HookExecutor::builder().build();
+    let lost = GateVerdict::ApprovalLost("it has changed".to_owned());
+    executor.registry().load_hooks([
+        hook("tool:*", "first"),
+        hook("tool:*", "off").with_enabled(false),
+        hook("tool:*:Bash", "case"),
+        gated(
+            "new",
+            GateVerdict::NotApproved("it is not approved".to_owned()),
+        ),
+        gated("lost", lost),
+        hook("tool:*", "log").with_background(),
+        hook("tool:post_execute", "redacts").with_on_failure(FailurePolicy::Withhold),
+    ]);
+    let event = HookEvent::tool_post_execute("bash", "ls", "");
+    let all = [
+        "redacts: 1. runs",
+        "first: 2. runs",
+        "new: does not run: it is not approved",
+        "lost: 3. fails: it has changed",
+        "log: does not run: `lost`, which is before it, fails and stops the hooks after it",
+        "off: does not run: disabled by `\"enabled\": false`",
+        "case: does not run: `tool:*:Bash` does not match: its tool is `Bash`, and the event's is `bash`",
+    ];
+    assert_eq!(explained(&executor, &event, FireOptions::default()), all);
+    for options in [
+        FireOptions::default().parallel(),
+        FireOptions::default().stop_on_failure(false),
+    ] {
+        assert_eq!(explained(&executor, &event, options)[4], "log: 4. runs");
+    }
+    let without = FireOptions::default().without_background();
+    assert_eq!(explained(&executor, &event, without).len(), 6);
+    let labels = |results: Vec<forge_hooks::HookResult>| -> Vec<String> {
+        results
+            .iter()
+            .map(|it| it.hook.label().to_owned())
+            .collect()
+    };
+    let ran = labels(executor.execute_hooks(&event, FireOptions::default()));
+    assert_eq!(ran, ["redacts", "first", "new", "lost"]);
+}
+
+#[test]
+fn an_invalid_entry_fails() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = HookConfig::default().with_config_home(directory.path());
+    let file = directory.path().join("src/forge/hooks.json");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, r#"{"hooks": [{"event": "tool:*"}]}"#).unwrap();
+    let executor = HookExecutor::builder().build();
+    let _ = config.load_into(
+        executor.registry(),
+        directory.path(),
+        TrustPolicy::Everything,
+    );
+    let event = HookEvent::tool_pre_execute("bash", "ls");
+    let all = explained(&executor, &event, FireOptions::default());
+    assert!(all[0].contains("1. fails: "), "{all:?}");
+}

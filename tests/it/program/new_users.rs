@@ -1,0 +1,138 @@
+//! The mistakes of new users: what the program says makes each of them easy to fix.
+
+use serde_json::json;
+
+use super::{LS, Printed, SUDO, User, with};
+
+fn fire(user: &User, hooks: serde_json::Value, args: &[&str]) -> Printed {
+    user.write("project/hooks.json", &json!({"hooks": hooks}).to_string());
+    user.run(&with(args, &["--config", "hooks.json"]))
+}
+
+#[test]
+fn without_a_file_the_paths_are_named() {
+    let user = User::new();
+    let printed = user.run(&LS);
+    let words = "tool:pre_execute: no hook ran; the host would continue\n  there is no hooks file: \
+        looked for `[DIR]/config/src/forge/hooks.json` and `.src/forge/hooks.json`\n  \
+        fix: write one with `forge-hooks init`\n";
+    assert_eq!((printed.status, &*printed.out), (0, words), "{printed:?}");
+    let dry = user.run(&with(&LS, &["--dry-run"]));
+    assert!(dry.out.contains("there is no hooks file"), "{dry:?}");
+}
+
+#[test]
+fn a_file_in_a_wrong_place_gets_a_hint() {
+    for (wrong, options, right) in [
+        ("hooks.json", &[][..], ".src/forge/hooks.json"),
+        (".src/forge/hook.json", &[], ".src/forge/hooks.json"),
+        (".forge/hooks.json", &[], ".src/forge/hooks.json"),
+        (
+            ".mygame/hook.json",
+            &["--profile", "mygame"],
+            ".mygame/hooks.json",
+        ),
+        (
+            ".src/forge/hooks.json",
+            &["--profile", "mygame"],
+            ".mygame/hooks.json",
+        ),
+    ] {
+        let user = User::new();
+        user.write(&format!("project/{wrong}"), r#"{"hooks": []}"#);
+        let words = format!("hint: `{wrong}` is not read: move it to `{right}`\n");
+        for args in [&LS[..], &["list"]] {
+            let printed = user.run(&with(args, options));
+            assert!(printed.out.contains(&words), "{args:?}: {printed:?}");
+        }
+    }
+}
+
+#[test]
+fn the_nearest_tool_is_named() {
+    let user = User::new();
+    for (pattern, words) in [
+        (
+            "tool:pre_execute:Bash",
+            "; upper and lower case must agree\n",
+        ),
+        (
+            "tool:pre_execute:read|bahs",
+            "; did you mean `--tool bahs`?\n",
+        ),
+    ] {
+        let hooks = json!([{"event": pattern, "command": "exit 1"}]);
+        let printed = fire(&user, hooks, &LS);
+        assert!(printed.out.contains(words), "{printed:?}");
+    }
+    let hooks = json!([{"event": "tool:pre_execute:write", "command": "exit 1"}]);
+    let printed = fire(&user, hooks, &LS);
+    let words = "tool:pre_execute: no hook matches this event; the host would continue\n";
+    assert_eq!(printed.out, words);
+}
+
+#[test]
+fn a_background_hook_that_is_not_reached_is_counted() {
+    let user = User::new();
+    let hooks = json!([
+        {"event": "tool:*", "command": "exit 1", "name": "guard"},
+        {"event": "tool:*", "command": "echo >>ran", "background": true},
+        {"event": "tool:*", "command": "echo >>ran"},
+    ]);
+    let printed = fire(&user, hooks, &LS);
+    let words = "blocked by guard: exited with code 1 (2 hooks after it did not run)\n";
+    assert!(printed.out.ends_with(words), "{printed:?}");
+    assert!(!user.path("project/ran").exists());
+}
+
+#[test]
+fn a_hook_without_a_name_is_called_by_its_command() {
+    let user = User::new();
+    let command = "echo a long command that goes on and on; exit 1";
+    let printed = fire(&user, json!([{"event": "tool:*", "command": command}]), &LS);
+    let words = "blocked by echo a long command that goes on and on;...: a long command";
+    assert!(printed.out.contains(words), "{printed:?}");
+}
+
+#[test]
+fn grep_that_finds_nothing_gets_a_hint() {
+    let user = User::new();
+    for (command, is_hinted) in [
+        ("grep -q sudo", true),
+        ("echo \"$FORGE_TOOL_ARGS\" | grep sudo", true),
+        ("grep -q sudo; exit 1", false),
+        ("exit 1", false),
+    ] {
+        let printed = fire(&user, json!([{"event": "tool:*", "command": command}]), &LS);
+        let is_found = printed.out.contains("hint: `grep` exits with 1");
+        assert_eq!(is_found, is_hinted, "{command}: {printed:?}");
+    }
+}
+
+#[test]
+fn recording_is_confirmed() {
+    let user = User::new();
+    let hooks = json!([{"event": "tool:*", "command": "true"}]);
+    let printed = fire(&user, hooks, &with(&SUDO, &["--record", "cases.json"]));
+    assert_eq!(printed.err, "recorded as a case in `cases.json`\n");
+}
+
+#[test]
+fn a_variable_names_the_host() {
+    let user = User::new();
+    let run = |args: &[&str], name: &str| {
+        let mut command = user.command(args);
+        user.printed(command.env("FORGE_HOOKS_PROFILE", name).output().unwrap())
+    };
+    let printed = run(&["init"], "mygame");
+    let words = "wrote [DIR]/project/.mygame/hooks.json\n";
+    assert!(printed.out.starts_with(words), "{printed:?}");
+    assert!(
+        printed.out.contains("hosts called `mygame` read it"),
+        "{printed:?}"
+    );
+    run(&["list"], "a/b").is_refused("invalid name `a/b` in `FORGE_HOOKS_PROFILE`");
+    assert_eq!(run(&["list"], "").status, 0);
+    assert_eq!(run(&["trust", "--yes"], "mygame").status, 0);
+    assert_eq!(run(&SUDO, "mygame").status, 1);
+}
