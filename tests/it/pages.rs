@@ -96,6 +96,33 @@ fn every_entry_of_a_page_is_valid() {
     assert!(entries >= 8, "{entries}");
 }
 
+/// A hook that reads a variable with a host's own prefix works in one host only.
+#[test]
+fn no_example_reads_a_variable_of_one_host() {
+    let root = Path::new(ROOT);
+    let mut files = pages();
+    files.push(root.join("README.md"));
+    for directory in [
+        "examples",
+        "examples/hooks",
+        "examples/config/mygame",
+        "examples/config/myagent",
+    ] {
+        let entries = fs::read_dir(root.join(directory)).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        files.extend(paths.filter(|path| path.is_file()));
+    }
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        for prefix in ["OPENCODE", "MYGAME", "MYAGENT", "MYEDITOR"] {
+            for sign in ["$", "${", "!", "%", "environ[\"", "process.env."] {
+                let variable = format!("{sign}{prefix}_");
+                assert!(!text.contains(&variable), "{}: {variable}", file.display());
+            }
+        }
+    }
+}
+
 #[test]
 fn every_link_has_a_target() {
     let readme = Path::new(ROOT).join("README.md");
