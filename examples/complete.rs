@@ -12,24 +12,24 @@ use serde_json::json;
 
 #[cfg(not(windows))]
 mod commands {
-    pub(super) const ANNOUNCE: &str = r#"echo ">>> Executing: $OPENCODE_TOOL_NAME""#;
+    pub(super) const ANNOUNCE: &str = r#"echo ">>> Executing: $FORGE_TOOL_NAME""#;
     pub(super) const BLOCK_SUDO: &str = r#"
-        if echo "$OPENCODE_TOOL_ARGS" | grep -q "sudo"; then
+        if echo "$FORGE_TOOL_ARGS" | grep -q "sudo"; then
             echo "BLOCKED: sudo not allowed"
             exit 1
         fi
     "#;
-    pub(super) const COMPLETE: &str = r#"echo "<<< Completed: $OPENCODE_TOOL_NAME""#;
+    pub(super) const COMPLETE: &str = r#"echo "<<< Completed: $FORGE_TOOL_NAME""#;
 }
 
 #[cfg(windows)]
 mod commands {
-    pub(super) const ANNOUNCE: &str = "echo ^>^>^> Executing: !OPENCODE_TOOL_NAME!";
+    pub(super) const ANNOUNCE: &str = "echo ^>^>^> Executing: !FORGE_TOOL_NAME!";
     // The event is on standard input too. Not `echo !NAME! | find`: both sides of a pipe run in a
     // `cmd` of their own, in which `!NAME!` is no variable.
     pub(super) const BLOCK_SUDO: &str = "find \"sudo\" >NUL & \
         if errorlevel 1 (exit 0) else (echo BLOCKED: sudo not allowed& exit 1)";
-    pub(super) const COMPLETE: &str = "echo ^<^<^< Completed: !OPENCODE_TOOL_NAME!";
+    pub(super) const COMPLETE: &str = "echo ^<^<^< Completed: !FORGE_TOOL_NAME!";
 }
 
 fn main() -> Result<(), HookError> {

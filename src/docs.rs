@@ -1,9 +1,30 @@
 //! The pages of the directory `docs/`, so that they can be read beside the API.
 //!
-//! There is nothing in these modules but text.
+//! There is nothing in these modules but text. For authors of hooks: [`first_hook`], [`examples`], [`resident`],
+//! [`troubleshooting`], [`porting`], and [`protocol`] as the reference. For authors of hosts: [`embedding`],
+//! [`other_tools`], [`trace`], [`redaction`]. For both: [`program`], [`session`]. For maintainers: [`gotchas`],
+//! [`performance`].
+
+#[doc = include_str!("../docs/first-hook.md")]
+pub mod first_hook {}
+
+#[doc = include_str!("../docs/examples.md")]
+pub mod examples {}
 
 #[doc = include_str!("../docs/protocol.md")]
 pub mod protocol {}
+
+#[doc = include_str!("../docs/resident.md")]
+pub mod resident {}
+
+#[doc = include_str!("../docs/troubleshooting.md")]
+pub mod troubleshooting {}
+
+#[doc = include_str!("../docs/porting.md")]
+pub mod porting {}
+
+#[doc = include_str!("../docs/embedding.md")]
+pub mod embedding {}
 
 #[doc = include_str!("../docs/program.md")]
 pub mod program {}

@@ -1,4 +1,4 @@
-//! Lets your users run shell commands on events of your program. The commands can watch, block or change what
+//! Lets your users run shell commands on events of your program. The commands can observe, block or change what
 //! your program does; they cannot hang or crash it.
 //!
 //! A user writes a hook into `hooks.json`:
@@ -22,9 +22,7 @@
 //!     .project(project) // optional: its hooks run only after a person has approved them
 //! #   .config_home(home.path())
 //!     .load();
-//! for problem in &hooks.report().problems {
-//!     eprintln!("{problem}");
-//! }
+//! eprint!("{}", hooks.report()); // what is wrong in the hooks files
 //!
 //! let event = HookEvent::tool_pre_execute("bash", json!({"command": "ls"}));
 //! let outcome = hooks.execute(&event);
@@ -37,105 +35,68 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The library needs no async runtime. A blocking call runs the hooks on the calling thread. A program that
-//! must not wait, such as a game or a user interface, [submits](Hooks::submit) the event and polls a handle.
+//! [Hooks in your program](docs::embedding) goes on from here: approval prompts, output, logging, Ctrl-C, async hosts.
+//! Your users begin with [their first hook](docs::first_hook).
 //!
 //! # The main types
 //! - [`Hooks`] is built once, from your program's names, its events and tools ([`EventSpec`],
-//!   [`Vocabulary`]), and the hooks that may run ([`TrustPolicy`]). It owns the parts below and gives
-//!   access to them.
+//!   [`Vocabulary`]), and the hooks that may run ([`TrustPolicy`]). It owns the parts below, which can be used alone.
 //! - [`HookEvent`] is one event. Its kind ([`EventType`]) is one of sixteen built-in kinds, one of seven kinds
 //!   for agents, or one of your own.
+//! - [`Outcome`] says whether your program may continue, and combines the answers of all hooks; [`HookResult`] is what
+//!   one hook did. [`HookBlockedError`] is the error to return if a hook blocked.
+//! - [`Lifecycle`] fires the events before and after a tool, a model call or a session in the right order, also if the
+//!   action fails or panics ([`lifecycle`]).
 //! - [`Hook`] is a command and the [`EventPattern`] of its events. [`HookRegistry`] holds hooks in order;
-//!   [`HookConfig`] loads them from files.
-//! - [`HookExecutor`] runs hooks: threads, timeouts, observers. [`Outcome`] says whether your program may
-//!   continue, [`HookResult`] what each hook did. [`HookBlockedError`] is the error to return if a hook
-//!   blocked.
+//!   [`HookConfig`] loads them from files; [`HookExecutor`] runs them.
 //!
 //! # Blocking
-//! Ask [`Outcome::allowed`], or return the error of [`Outcome::check`]. A hook blocks if it exits
-//! with a code other than 0, times out, cannot be found or cannot be started: a guard that cannot run must not
-//! let everything through. With `"on_failure": "continue"`, none of these blocks. Hooks can only block events
-//! that have not happened yet ([`EventType::can_block`]). [`EventSpec::notify_only`] declares that hooks cannot
-//! block an event of your own.
+//! A hook blocks if it exits with a code other than 0, times out, cannot be found or cannot be started: a guard that
+//! cannot run must not let everything through. With `"on_failure": "continue"`, none of these blocks. Hooks can only
+//! block events that have not happened yet ([`EventType::can_block`]). [`EventSpec::notify_only`] declares that hooks
+//! cannot block an event of your own.
 //!
-//! Show your user [`Outcome::failures`]: hooks that failed and did not block, on any event.
-//!
-//! # What a hook answers
-//! Besides its exit code, a hook may answer with one JSON object on its standard output. It can block or ask
-//! with a reason, send a message to the model or the user, change a tool's input or output, or stop the turn
-//! (what an agent does until its user speaks again). [`Outcome`] combines the answers of all hooks:
-//! [`asks`](Outcome::asks), [`updated_input`](Outcome::updated_input),
+//! Besides its exit code, a hook may answer with JSON: it can block or ask with a reason, send a message to the
+//! model or the user, change a tool's input or output, or stop the turn (what an agent does until its user speaks
+//! again). See [`asks`](Outcome::asks), [`updated_input`](Outcome::updated_input),
 //! [`additional_context`](Outcome::additional_context), [`system_messages`](Outcome::system_messages),
 //! [`stops_turn`](Outcome::stops_turn).
 //!
-//! # Hooks written for other tools
-//! With [`HooksBuilder::other_tools`], the hooks in the settings of Claude Code, Codex and Gemini CLI run as
-//! they are, and those of a plugin: [`compat`]. Each finds the input of its own tool and answers as its tool expects;
-//! your program fires its own events. [`HookEvent::with_context`] sets fields that only these hooks read, such as the
-//! path of the transcript, and [`compat::Tool::event`] reads an event that another tool has written. [What runs and
-//! what differs](docs::other_tools).
-//!
-//! # Around a tool, a model call, a session
-//! [`Lifecycle`] fires the events before and after an action of your program, in the right order, also if the
-//! action fails or panics: `begin` and `finish`, or `run` with a function ([`lifecycle`]). With
-//! [`apply_updates`](lifecycle::Request::apply_updates), it applies a hook's changes after the guards have seen
-//! them.
-//!
 //! # Never waiting
-//! [`Hooks::submit`] never blocks. It returns a [`HookHandle`] to poll, to wait for, to receive from or to
+//! [`Hooks::submit`] never blocks. It returns a [`HookHandle`] to poll, to wait for, to await, to receive from or to
 //! cancel; [`HookExecutor::submit_with`] calls a function with the results. [`FireOptions`] sets the order
 //! of events. Before your program ends, it calls [`Hooks::shutdown`]; otherwise hooks of the last events
 //! may not run.
-//!
-//! # One executor for the whole program
-//! If your program cannot pass a [`Hooks`] around, it can use [`HookExecutor::global`] with [`fire_event`],
-//! [`fire_event_blocking`] and [`shutdown`]. [`HookConfig::load_into`] fills its registry.
-//!
-//! # Observing
-//! An [`Observer`] receives each start, end and drop of a hook. [`Trace`] is an observer that writes a file.
 //!
 //! # Which hooks run
 //! A project's hooks may have been written by strangers. With [`TrustPolicy::Approved`], the default of
 //! [`Hooks`], they run only if a person has approved them, see [`TrustStore`]. With [`TrustPolicy::Everything`]
 //! they run without an approval.
 //!
-//! # Your own events and tools
-//! A pattern that matches no event of your program is [reported](LoadReport::problems), with a suggestion.
-//! With [`Hooks::json_schema`], an editor offers your events and tools.
+//! # Hooks written for other tools
+//! With [`HooksBuilder::other_tools`], the hooks in the settings of Claude Code, Codex and Gemini CLI run as
+//! they are, and those of a plugin: [`compat`], [what runs and what differs](docs::other_tools).
+//! [`HookEvent::with_context`] sets fields that only these hooks read, such as the path of the transcript.
 //!
-//! # Names of variables and files
-//! By default, a hook finds its event in variables with the prefixes `FORGE_` and `OPENCODE_`.
-//! [`AppProfile::new`] gives your program names of its own.
+//! # Observing
+//! An [`Observer`] receives each start, end and drop of a hook. [`Trace`] is an observer that writes a file.
 //!
-//! # Ready-made hooks
-//! [`HOOK_TEMPLATES`] contains some; [`templates`] creates them for another profile.
-//!
-//! # For the authors of hooks
-//! [How to write a hook](docs::protocol): patterns, variables, input, answers, and examples.
-//!
-//! # Trying a hook
-//! With the feature `cli`, the program `forge-hooks` fires events without your program. It shows what each
-//! hook does and why other hooks do not run, tests tables of cases, and shows the problems of a file
-//! ([its commands](docs::program)). The commands are functions of this library and use only its public API:
-//! a host that calls `forge_hooks::cli::run` has `mygame hooks fire`, `list`, `trust` and the other commands,
-//! with its own names, events and tools.
-//!
-//! # Logging
-//! The library logs through [`log`]: a hook's start and end at debug level, its standard error and its
-//! failure as warnings, its standard output at trace level, and a timeout or a hook that could not run as
-//! an error. It never configures a logger and never prints. Texts that look like secrets are masked, and
-//! so are the values of a hook's own `env`: see [`Redactor`].
+//! # Without `Hooks`
+//! A program that cannot pass a [`Hooks`] around can use [`HookExecutor::global`] with [`fire_event`],
+//! [`fire_event_blocking`] and [`shutdown`]. [`HookConfig::load_into`] fills its registry. [`HOOK_TEMPLATES`] has
+//! ready-made hooks; [`templates`] creates them for another profile.
 //!
 //! # Showing texts of hooks
-//! The fields of a [`HookResult`], an [`Outcome`] and a [`Hook`] contain the text as the hook wrote it. Such a
-//! text may contain hidden characters and terminal commands. Before your program shows it to a person, it
-//! makes these visible with [`printable`] or [`printable_lines`]. The library does so in its own texts: in
-//! the log, in each [`Problem`], and in the message of a [`HookBlockedError`].
+//! The fields of a [`HookResult`], an [`Outcome`] and a [`Hook`] contain the text as the hook wrote it, also secrets,
+//! hidden characters and terminal commands. Before your program shows it to a person, it masks secrets with a
+//! [`Redactor`], and makes the rest visible with [`printable`] or [`printable_lines`]. The library does so in its
+//! log; in each [`Problem`] and in the message of a [`HookBlockedError`], it makes hidden characters visible.
 //!
 //! # Features
 //! None is on by default. `watch` adds [`Hooks::watch`], which loads hooks files again when they change. `cli`
-//! adds the module `cli` and the program `forge-hooks`.
+//! adds the module `cli` and the program `forge-hooks` ([its commands](docs::program)), which fires events without
+//! your program and shows what each hook does. A host that calls `forge_hooks::cli::run` has `mygame hooks fire`,
+//! `list`, `trust` and the other commands, with its own names, events and tools.
 //!
 //! # Crates whose types are part of this API
 //! The data of events and answers are [`serde_json`] values. [`HookHandle::into_receiver`] returns a receiver
@@ -146,14 +107,9 @@
 //! Linux is tested. For Windows the tests are cross-built and run under Wine. macOS, FreeBSD, NetBSD,
 //! Android and Linux with musl are type-checked only. OpenBSD is not supported.
 //!
-//! On Unix, one loop waits for the pipes. On Linux, the same loop waits for the end of the process, with a
-//! pidfd; without a pidfd, the crate `wait-timeout` waits for it. When a hook is killed, the processes that it
-//! has started are killed too: on Unix its process group, on Linux also its descendants outside the group, on
-//! Windows its job. [What goes wrong with child processes](docs::gotchas), and what this library does about it.
-//!
-//! On Windows, and on Linux with a pidfd, the library replaces no signal handler of the host. Without a pidfd
-//! (macOS, the BSDs, Linux before 5.3 or in a sandbox that refuses it), `wait-timeout` installs a handler for
-//! `SIGCHLD` when it first waits. That handler calls the previous one.
+//! When a hook is killed, the processes that it has started are killed too: on Unix its process group, on Linux also
+//! its descendants outside the group, on Windows its job. [What goes wrong with child processes](docs::gotchas), and
+//! what this library does about it. The library replaces no signal handler of the host.
 
 #![warn(
     clippy::unwrap_used,

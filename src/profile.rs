@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 /// The prefix of the variables that hooks receive in every host.
 pub(crate) const COMMON_PREFIX: &str = "FORGE";
 
+/// The variable with the hooks that are running. It has one name in all hosts, so that a circle through several hosts
+/// is found, and no hook can approve.
+pub(crate) const HOOK_CHAIN: &str = "FORGE_HOOK_CHAIN";
+
 /// The names of a host: the prefixes of its variables, and the paths of its hooks files.
 ///
 /// The default profile has two names, `forge` and `opencode`: variables begin with `FORGE_` and `OPENCODE_`,

@@ -37,9 +37,9 @@ case $log in
     */*) mkdir -p -- "${log%/*}/" || give_up "cannot create a directory for $log" ;;
 esac
 
-event=$(visible "${FORGE_EVENT:-${OPENCODE_EVENT:--}}")
-tool=$(visible "${FORGE_TOOL_NAME:-${OPENCODE_TOOL_NAME:--}}")
-session=$(visible "${FORGE_SESSION_ID:-${OPENCODE_SESSION_ID:--}}")
+event=$(visible "${FORGE_EVENT:--}")
+tool=$(visible "${FORGE_TOOL_NAME:--}")
+session=$(visible "${FORGE_SESSION_ID:--}")
 line="$(date -u +%Y-%m-%dT%H:%M:%SZ) $event tool=$tool session=$session"
 { printf '%s\n' "$line" >>"$log"; } || give_up "cannot write to $log"
 exit 0

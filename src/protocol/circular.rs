@@ -3,10 +3,9 @@
 //!
 //! Knows the names and the format of the variable; not how a process is started.
 
-use super::names::with_own_prefixes;
 use crate::hook::Hook;
 use crate::process::Environment;
-use crate::profile::AppProfile;
+use crate::profile::HOOK_CHAIN;
 
 /// The most nested hooks, each started by the command of the one above it.
 pub(crate) const NESTING_LIMIT: usize = 8;
@@ -18,8 +17,6 @@ const SEPARATOR: &str = ":";
 #[derive(Debug)]
 pub(crate) struct HookChain {
     above: Vec<String>,
-    /// The names of the variable.
-    names: Vec<String>,
 }
 
 /// Error running a hook that would run endlessly.
@@ -36,17 +33,11 @@ pub(crate) enum Circular {
 }
 
 impl HookChain {
-    /// Reads the chain from this program's own environment. If several names have a chain, the
-    /// longest counts: the others were passed on by a program that uses only one of the names.
-    pub(crate) fn inherited(profile: &AppProfile) -> Self {
-        let names: Vec<_> = with_own_prefixes(profile, "HOOK_CHAIN").collect();
-        let values = names.iter().filter_map(std::env::var_os);
-        let above = values
-            .map(|value| Self::parse(&value.to_string_lossy()))
-            .max_by_key(Vec::len);
+    /// Reads the chain from this program's own environment.
+    pub(crate) fn inherited() -> Self {
+        let value = std::env::var_os(HOOK_CHAIN).unwrap_or_default();
         Self {
-            above: above.unwrap_or_default(),
-            names,
+            above: Self::parse(&value.to_string_lossy()),
         }
     }
 
@@ -68,16 +59,14 @@ impl HookChain {
         Ok(())
     }
 
-    /// Sets the variables for the programs that this hook starts.
-    pub(super) fn extend<'a>(&'a self, hook: &Hook, environment: &mut Environment<'a>) {
+    /// Sets the variable for the programs that this hook starts.
+    pub(super) fn extend(&self, hook: &Hook, environment: &mut Environment<'_>) {
         let mut chain = self.above.join(SEPARATOR);
         if !chain.is_empty() {
             chain.push_str(SEPARATOR);
         }
         chain.push_str(&shown(hook));
-        for name in &self.names {
-            environment.set(name, chain.clone());
-        }
+        environment.set(HOOK_CHAIN, chain);
     }
 }
 
@@ -97,7 +86,6 @@ mod tests {
     fn chain(text: &str) -> HookChain {
         HookChain {
             above: HookChain::parse(text),
-            names: Vec::new(),
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::circular::HookChain;
-use super::names::{Names, VariableName, prefixed, with_own_prefixes};
+use super::names::{Names, VariableName, prefixed};
 use super::spill::Spill;
 use crate::events::{DEEPEST_DATA, HookEvent};
 use crate::hook::{Failure, FailureKind, FailurePolicy, Hook, Inherit, Reads, Stdin};
@@ -119,7 +119,7 @@ impl Naming {
             working_dir: prefixed(profile, "WORKING_DIR").collect(),
             above: set_above(),
             inherit,
-            chain: HookChain::inherited(profile),
+            chain: HookChain::inherited(),
             disabled_by: disabling_variable(profile),
             names,
         }
@@ -234,7 +234,9 @@ fn disabling_variable(profile: &AppProfile) -> Option<String> {
             }
         }
     };
-    with_own_prefixes(profile, "HOOKS_DISABLE").find(is_on)
+    let own = profile.env_prefixes().iter();
+    let mut names = own.map(|prefix| format!("{prefix}_HOOKS_DISABLE"));
+    names.find(is_on)
 }
 
 /// Names and values of variables.

@@ -183,12 +183,3 @@ pub(super) fn prefixed<'a>(
         .chain(own)
         .map(move |prefix| format!("{prefix}_{name}"))
 }
-
-/// Returns this name with each of the profile's own prefixes.
-pub(super) fn with_own_prefixes<'a>(
-    profile: &'a AppProfile,
-    name: &'a str,
-) -> impl Iterator<Item = String> + 'a {
-    let own = profile.env_prefixes().iter();
-    own.map(move |prefix| format!("{prefix}_{name}"))
-}

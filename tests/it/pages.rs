@@ -3,9 +3,45 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use forge_hooks::{AppProfile, Hooks};
+use serde_json::{Value, json};
+
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// Links to pages are written so, for they must also work on docs.rs and crates.io.
 const PUBLISHED: &str = "https://docs.rs/forge-hooks/latest/forge_hooks/docs/";
+
+/// A block of code, and its heading.
+pub(crate) struct Block {
+    pub(crate) heading: String,
+    pub(crate) language: String,
+    pub(crate) code: String,
+}
+
+/// The blocks of code of a page, in order.
+pub(crate) fn blocks_of(page: &str) -> Vec<Block> {
+    let text = fs::read_to_string(Path::new(ROOT).join(page)).unwrap();
+    let mut found: Vec<Block> = Vec::new();
+    let (mut heading, mut is_within) = (String::new(), false);
+    for line in text.lines() {
+        match line.strip_prefix("```") {
+            Some("") => is_within = false,
+            Some(language) => {
+                is_within = true;
+                found.push(Block {
+                    heading: heading.clone(),
+                    language: language.to_owned(),
+                    code: String::new(),
+                });
+            }
+            None if is_within => found.last_mut().unwrap().code += &format!("{line}\n"),
+            None if line.starts_with('#') => {
+                line.trim_start_matches('#').trim().clone_into(&mut heading);
+            }
+            None => {}
+        }
+    }
+    found
+}
 
 fn pages() -> Vec<PathBuf> {
     let entries = fs::read_dir(Path::new(ROOT).join("docs")).unwrap();
@@ -21,6 +57,69 @@ fn every_page_is_documented_with_the_api() {
     for page in pages() {
         let included = format!("\"../docs/{}\"", page.file_name().unwrap().display());
         assert!(modules.contains(&included), "{included}");
+    }
+}
+
+/// As a file of a host with a name of its own, or as its only entry. Lines of other JSON only parse.
+#[test]
+fn every_entry_of_a_page_is_valid() {
+    let mut entries = 0;
+    for page in pages()
+        .into_iter()
+        .chain([Path::new(ROOT).join("README.md")])
+    {
+        let blocks = blocks_of(page.to_str().unwrap()).into_iter();
+        for block in blocks.filter(|block| block.language == "json") {
+            let place = format!("{}: {}", page.display(), block.code);
+            let Ok(value) = serde_json::from_str::<Value>(&block.code) else {
+                for line in block.code.lines() {
+                    let value: Result<Value, _> = serde_json::from_str(line);
+                    assert!(value.is_ok(), "{place}");
+                }
+                continue;
+            };
+            let file = match (value.get("hooks"), value.get("event")) {
+                (Some(_), _) => value,
+                (None, Some(_)) if value.get("time").is_none() => json!({"hooks": [value]}),
+                _ => continue,
+            };
+            let home = tempfile::tempdir().unwrap();
+            fs::create_dir(home.path().join("pagehost")).unwrap();
+            let path = home.path().join("pagehost/hooks.json");
+            fs::write(path, file.to_string()).unwrap();
+            let hooks = Hooks::builder(AppProfile::new("pagehost")).config_home(home.path());
+            let report = hooks.load().report();
+            assert!(report.is_ok() && report.loaded > 0, "{place}{report}");
+            entries += 1;
+        }
+    }
+    assert!(entries >= 8, "{entries}");
+}
+
+/// A hook that reads a variable with a host's own prefix works in one host only.
+#[test]
+fn no_example_reads_a_variable_of_one_host() {
+    let root = Path::new(ROOT);
+    let mut files = pages();
+    files.push(root.join("README.md"));
+    for directory in [
+        "examples",
+        "examples/hooks",
+        "examples/config/mygame",
+        "examples/config/myagent",
+    ] {
+        let entries = fs::read_dir(root.join(directory)).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        files.extend(paths.filter(|path| path.is_file()));
+    }
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        for prefix in ["OPENCODE", "MYGAME", "MYAGENT", "MYEDITOR"] {
+            for sign in ["$", "${", "!", "%", "environ[\"", "process.env."] {
+                let variable = format!("{sign}{prefix}_");
+                assert!(!text.contains(&variable), "{}: {variable}", file.display());
+            }
+        }
     }
 }
 

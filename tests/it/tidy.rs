@@ -80,7 +80,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "protocol",
         ],
     ),
-    ("trust", &["hook", "files", "printable"]),
+    ("trust", &["hook", "files", "printable", "profile"]),
     ("templates", &["hook", "profile"]),
     (
         "lifecycle",

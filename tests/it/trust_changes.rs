@@ -322,7 +322,13 @@ fn no_example_loses_its_approval_by_running() {
         let value: Value = serde_json::from_str(&text).unwrap();
         entries.extend(value["hooks"].as_array().unwrap().clone());
     }
-    for page in ["README.md", "docs/protocol.md", "docs/program.md"] {
+    for page in [
+        "README.md",
+        "docs/protocol.md",
+        "docs/examples.md",
+        "docs/resident.md",
+        "docs/program.md",
+    ] {
         let text = read(page);
         for block in text.split("```json\n").skip(1) {
             let block = block.split("```").next().unwrap();

@@ -1,4 +1,4 @@
-//! The session in docs/session.md is the program's current output.
+//! The commands of docs/session.md, docs/first-hook.md and docs/troubleshooting.md print what the pages show.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,8 +6,7 @@ use std::process::Command;
 use super::{PROGRAM, User};
 
 /// Returns the output of the page's commands, each after its command.
-fn said_now(user: &User, page: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+fn said_now(user: &User, root: &Path, page: &str) -> String {
     let directory = Path::new(PROGRAM).parent().unwrap().to_owned();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let directories = std::iter::once(directory).chain(std::env::split_paths(&path));
@@ -16,6 +15,7 @@ fn said_now(user: &User, page: &str) -> String {
     for line in page.lines().filter_map(|line| line.strip_prefix("$ ")) {
         let mut command = Command::new("sh");
         user.set(&mut command);
+        command.env_remove("XDG_CONFIG_HOME");
         command.args(["-c", &format!("{{ {line}\n}} 2>&1")]);
         let output = command.current_dir(root).env("PATH", &path).output();
         let printed = user.printed(output.unwrap());
@@ -35,11 +35,47 @@ fn the_recorded_session_is_up_to_date() {
     let (_, recorded) = page.split_once("```console\n").unwrap();
     let recorded = recorded.split_once("```").unwrap().0;
     let user = User::new();
-    let now = said_now(&user, recorded);
+    let now = said_now(&user, root, recorded);
     assert!(now.contains("blocked by block_sudo"), "{now}");
     assert_eq!(
         now,
         user.normal(recorded),
         "run docs/record.sh to record it again"
     );
+}
+
+/// The files are written, then the commands run.
+#[test]
+fn the_first_hook_works_as_its_page_says() {
+    if crate::support::is_missing("python3") {
+        return;
+    }
+    let user = User::new();
+    let mut shown = None;
+    for block in crate::pages::blocks_of("docs/first-hook.md") {
+        match &*block.language {
+            "python" => drop(user.write("home/.config/myagent/no-sudo.py", &block.code)),
+            "json" => drop(user.write("home/.config/myagent/hooks.json", &block.code)),
+            "console" => shown = Some(block.code),
+            other => panic!("a block of {other} is not run"),
+        }
+    }
+    let home = user.normal(user.path("home").to_str().unwrap());
+    let shown = user.normal(&shown.unwrap()).replace("/home/ann", &home);
+    assert_eq!(said_now(&user, &user.project(), &shown), shown);
+}
+
+/// Each command of the page runs, and finds nothing wrong.
+#[test]
+fn the_commands_of_troubleshooting_run() {
+    let user = User::with_project_file(super::GUARDED);
+    let mut count = 0;
+    for block in crate::pages::blocks_of("docs/troubleshooting.md") {
+        let commands = block.code.replace("forge-hooks ", "$ forge-hooks ");
+        let said = said_now(&user, &user.project(), &commands);
+        assert!(!said.contains("exit status"), "{said}");
+        assert!(said.contains("guard"), "{said}");
+        count += 1;
+    }
+    assert_eq!(count, 1);
 }

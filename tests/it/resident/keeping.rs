@@ -219,7 +219,6 @@ for line in sys.stdin:
         "FORGE_OWN",
         "FORGE_RESIDENT",
         "FORGE_WORKING_DIR",
-        "OPENCODE_HOOK_CHAIN",
         "OPENCODE_RESIDENT",
         "OPENCODE_WORKING_DIR",
     ];

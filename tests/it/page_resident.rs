@@ -1,4 +1,4 @@
-//! The examples under "Resident hooks" in docs/protocol.md, each in a kept process, in a process for one
+//! The examples of docs/resident.md, each in a kept process, in a process for one
 //! event, and as an ordinary hook, which receives no id.
 #![cfg(unix)]
 
@@ -7,13 +7,13 @@ use std::time::Duration;
 use forge_hooks::{Hook, HookEvent, HookResult, Residency};
 use serde_json::{Value, json};
 
-use crate::protocol_examples::{Example, examples_of, interpreter};
+use crate::page_examples::{Example, examples_of, host, interpreter};
 use crate::support::World;
 
 const CHECKS_SYNTAX: &str = "A resident guard that starts a program";
 
 fn examples() -> Vec<Example> {
-    let all = examples_of("Resident hooks").into_iter();
+    let all = examples_of("docs/resident.md").into_iter();
     all.filter(|example| interpreter(&example.language).is_some())
         .collect()
 }
@@ -64,7 +64,7 @@ fn does_as_it_says(example: &Example, world: &World, ways: [Option<Residency>; 2
 }
 
 fn world_of(example: &Example, change: impl Fn(Hook) -> Hook) -> World {
-    let world = World::new();
+    let world = host();
     let hook = example.hook(&world);
     world.registry().register(change(hook));
     world

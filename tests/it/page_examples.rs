@@ -1,53 +1,46 @@
-//! The examples under "Writing a hook" in docs/protocol.md, each run as a hook if its interpreter is installed.
+//! The examples of docs/examples.md, each run as a hook if its interpreter is installed, in a host with a name of its
+//! own: an example that reads a variable with another prefix than `FORGE_` fails.
 #![cfg(unix)]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::time::Duration;
 
-use forge_hooks::{FailurePolicy, Hook, HookEvent, Reads};
+use forge_hooks::{AppProfile, FailurePolicy, Hook, HookEvent, Reads};
 use serde_json::{Value, json};
 
+use crate::pages::{Block, blocks_of};
 use crate::support::{World, eventually, is_missing};
 
-/// A block of code, and its heading.
-pub(crate) struct Example {
-    pub(crate) heading: String,
-    pub(crate) language: String,
-    pub(crate) code: String,
+/// A block of code of a page that can be a hook.
+pub(crate) struct Example(pub(crate) Block);
+
+impl std::ops::Deref for Example {
+    type Target = Block;
+
+    fn deref(&self) -> &Block {
+        &self.0
+    }
+}
+
+/// A host with a name of its own.
+pub(crate) fn host() -> World {
+    World::with(|builder| builder.profile(AppProfile::new("pagehost")))
+}
+
+/// The examples of a page that have an interpreter.
+pub(crate) fn examples_of(page: &str) -> Vec<Example> {
+    let blocks = blocks_of(page).into_iter();
+    blocks
+        .filter(|block| interpreter(&block.language).is_some())
+        .map(Example)
+        .collect()
 }
 
 /// The examples with these headings that can run here.
 fn runnable(heading: impl Fn(&str) -> bool) -> Vec<Example> {
-    let mut examples = examples_of(SECTION);
+    let mut examples = examples_of(PAGE);
     examples.retain(|example| heading(&example.heading) && example.can_run());
     examples
-}
-
-/// The examples of a section.
-pub(crate) fn examples_of(section: &str) -> Vec<Example> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/protocol.md");
-    let page = std::fs::read_to_string(path).unwrap();
-    let (_, rest) = page.split_once(&format!("\n## {section}\n")).unwrap();
-    let mut found: Vec<Example> = Vec::new();
-    let (mut heading, mut is_within) = (String::new(), false);
-    for line in rest.lines() {
-        match line.strip_prefix("```") {
-            Some("") => is_within = false,
-            Some(language) => {
-                is_within = true;
-                found.push(Example {
-                    heading: heading.clone(),
-                    language: language.to_owned(),
-                    code: String::new(),
-                });
-            }
-            None if is_within => found.last_mut().unwrap().code += &format!("{line}\n"),
-            None if line.starts_with("## ") => break,
-            None => heading = line.strip_prefix("### ").unwrap_or(&heading).to_owned(),
-        }
-    }
-    found
 }
 
 /// Returns the interpreter of a language, and a file name; none for a language that is not run.
@@ -90,65 +83,76 @@ fn event(command: &str) -> HookEvent {
     HookEvent::tool_pre_execute("bash", json!({"command": command, "cwd": "/"}))
 }
 
-const SECTION: &str = "Writing a hook";
+const PAGE: &str = "docs/examples.md";
 const QUOTES: &str = "echo \"it's\" \\ $HOME `x`\nls";
 const IN_BACKGROUND: &str = "Take long";
 const REDACT: &str = "Redact what a tool has returned";
+
+const STDIN: &str = "Block with an exit code";
+const ENVIRONMENT: &str = "Read the event from the environment";
+const ANSWER: &str = "Answer with JSON";
+const CHANGE: &str = "Change the input";
 
 /// Heading, command, exit code, standard error, and the answer; null for none.
 #[rustfmt::skip]
 fn cases() -> Vec<(&'static str, &'static str, i32, &'static str, Value)> {
     let none = Value::Null;
     vec![
-        ("Let it pass", "ls", 0, "", none.clone()),
-        ("Block it with an exit code", "ls", 1, "not on a Friday\n", none.clone()),
-        ("Block it with an answer", QUOTES, 0, "",
+        (STDIN, "deploy production", 1, "not in production\n", none.clone()),
+        (STDIN, QUOTES, 0, "", none.clone()),
+        (ENVIRONMENT, "deploy production", 1, "not in production\n", none.clone()),
+        (ENVIRONMENT, QUOTES, 0, "", none),
+        (ANSWER, QUOTES, 0, "",
             json!({"decision": "block", "reason": format!("not allowed: {QUOTES}")})),
-        ("Ask the user", "ls", 0, "",
-            json!({"decision": "ask", "reason": "this reaches the network"})),
-        ("Change the input", QUOTES, 0, "",
-            json!({"updatedInput": {"command": format!("nice {QUOTES}")}})),
+        (CHANGE, QUOTES, 0, "", json!({"updatedInput": {"command": format!("nice {QUOTES}")}})),
         (REDACT, "a sk-123 b\nsk-4", 0, "", json!({"updatedOutput": "a [key] b\n[key]"})),
-        ("Tell the model something", "ls", 0, "",
-            json!({"additionalContext": "The tests of this project take an hour."})),
-        ("Tell the user something", "ls", 0, "",
-            json!({"systemMessage": "The disk is nearly full."})),
-        ("Stop the whole turn", "ls", 0, "",
-            json!({"continue": false, "stopReason": "The budget is spent."})),
-        ("Read the event from standard input", "deploy production", 1, "not in production\n", none.clone()),
-        ("Read the event from standard input", QUOTES, 0, "", none.clone()),
-        ("Read the event from the environment", "deploy production", 1, "not in production\n", none.clone()),
-        ("Read the event from the environment", QUOTES, 0, "", none),
     ]
 }
 
 #[test]
-fn every_heading_has_every_language() {
+fn every_heading_has_its_languages() {
     let mut shown: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for example in examples_of(SECTION) {
-        if interpreter(&example.language).is_none() {
-            assert_eq!(example.language, "json", "{}", example.heading);
-            let entry: Value = serde_json::from_str(&example.code).unwrap();
-            Hook::from_json(&entry).unwrap();
-            continue;
-        }
+    for example in examples_of(PAGE) {
         let lines = example.code.lines().count();
         assert!(lines <= 12, "{} is too long", example.heading);
-        let languages = shown.entry(example.heading).or_default();
-        assert!(languages.insert(example.language));
+        let languages = shown.entry(example.0.heading).or_default();
+        assert!(languages.insert(example.0.language));
     }
     let mut tested: BTreeSet<_> = cases().into_iter().map(|case| case.0).collect();
     tested.insert(IN_BACKGROUND);
     assert!(shown.keys().eq(&tested), "{:?}", shown.keys());
     for (heading, languages) in shown {
-        assert_eq!(languages.len(), 3, "{heading}: {languages:?}");
+        let only_sh = [ENVIRONMENT, IN_BACKGROUND].contains(&&*heading);
+        let expected = if only_sh { 1 } else { 3 };
+        assert_eq!(languages.len(), expected, "{heading}: {languages:?}");
     }
+}
+
+/// Each as the output of a hook, with the quoting that the page recommends.
+#[test]
+fn every_constant_answer_is_read() {
+    let blocks = blocks_of(PAGE).into_iter();
+    let answers = blocks.filter(|block| block.heading == ANSWER && block.language == "text");
+    let mut count = 0;
+    for answer in answers.flat_map(|block| {
+        let lines = block.code.lines().map(str::to_owned);
+        lines.collect::<Vec<_>>()
+    }) {
+        let world = host();
+        let command = format!("printf '%s\\n' '{answer}'");
+        let result = world.run(Hook::new("*", command).unwrap(), &event("ls"));
+        let expected: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(json!(result.output()), expected);
+        assert!(result.diagnostics().is_empty(), "{result:?}");
+        count += 1;
+    }
+    assert_eq!(count, 4);
 }
 
 #[test]
 fn examples_do_what_their_heading_says() {
     for example in runnable(|_| true) {
-        let world = World::new();
+        let world = host();
         for (heading, command, exit_code, stderr, answer) in cases() {
             if heading != example.heading {
                 continue;
@@ -168,9 +172,9 @@ fn examples_do_what_their_heading_says() {
 
 #[test]
 fn examples_fail_on_unreadable_events() {
-    let reading = |heading: &str| heading.starts_with("Read the ") || heading == "Change the input";
+    let reading = |heading: &str| [STDIN, ENVIRONMENT, ANSWER, CHANGE].contains(&heading);
     for example in runnable(reading) {
-        let world = World::new();
+        let world = host();
         // A shell can only test whether the variable is set and not empty.
         let hook = example.hook(&world).with_env("FORGE_TOOL_ARGS", "");
         world.registry().register(hook);
@@ -186,7 +190,7 @@ fn examples_fail_on_unreadable_events() {
 #[test]
 fn a_background_example_does_not_block() {
     for example in runnable(|heading| heading == IN_BACKGROUND) {
-        let world = World::new();
+        let world = host();
         let hook = example.hook(&world).with_background();
         world.registry().register(hook);
         let outcome = world.outcome(&event("ls"));
@@ -202,7 +206,7 @@ fn a_background_example_does_not_block() {
 #[test]
 fn unredactable_output_is_withheld() {
     for example in runnable(|heading| heading == REDACT) {
-        let world = World::new();
+        let world = host();
         let hook = example
             .hook(&world)
             .with_on_failure(FailurePolicy::Withhold);
