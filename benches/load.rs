@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use forge_hooks::{HookConfig, HookRegistry, TrustPolicy};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::{HookConfig, HookRegistry};
 
 const MIB: usize = 1024 * 1024;
 const MOST_TIME: Duration = Duration::from_millis(200);

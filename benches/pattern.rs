@@ -8,7 +8,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use criterion::Criterion;
-use forge_hooks::{Condition, EventPattern, FireOptions, Hook, HookEvent, HookExecutor};
+use forge_hooks::hook::Condition;
+use forge_hooks::pattern::EventPattern;
+use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor};
 use serde_json::json;
 
 const PATTERNS: [(&str, &str); 5] = [

@@ -6,12 +6,13 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
 
-use forge_hooks::{AppProfile, EventSpec, EventType, HookEvent, Hooks, TrustError};
+use forge_hooks::trust::TrustError;
+use forge_hooks::{AppProfile, EventSpec, Hooks};
 
 struct Editor {
     hooks: Hooks,
-    will_save: EventType,
-    saved: EventType,
+    will_save: EventSpec,
+    saved: EventSpec,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -36,17 +37,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 impl Editor {
     fn open(workspace: &Path) -> Result<Self, Box<dyn Error>> {
-        let will_save = EventType::custom("file:will_save")?;
-        let saved = EventType::custom("file:saved")?;
-        let before = EventSpec::new(will_save.clone()).description("A file is about to be saved");
-        let after = EventSpec::new(saved.clone()).description("A file was saved");
+        let will_save = EventSpec::custom("file:will_save")?
+            .description("A file is about to be saved")
+            .data("file", "its path in the workspace");
+        let saved = EventSpec::custom("file:saved")?
+            .description("A file was saved")
+            .data("file", "its path in the workspace")
+            .notify_only();
         let hooks = Hooks::builder(AppProfile::new("myeditor"))
-            .event(before.data("file", "its path in the workspace"))
-            .event(
-                after
-                    .data("file", "its path in the workspace")
-                    .notify_only(),
-            )
+            .event(will_save.clone())
+            .event(saved.clone())
             .approve_command(format!("editor --trust {}", workspace.display()))
             .project(workspace)
             .load();
@@ -67,12 +67,12 @@ impl Editor {
 
     /// Saves a file, unless a hook blocks. Returns the hooks' messages for the status line.
     fn save(&self, file: &str) -> Result<String, Box<dyn Error>> {
-        let event = HookEvent::new(self.will_save.clone()).with_data("file", file);
+        let event = self.will_save.event().with_data("file", file);
         let outcome = self.hooks.execute(&event);
         outcome.check()?;
         eprint!("{}", outcome.failures());
         // Here the editor writes the file.
-        let event = HookEvent::new(self.saved.clone()).with_data("file", file);
+        let event = self.saved.event().with_data("file", file);
         drop(self.hooks.submit(event)?);
         let messages = outcome.system_messages();
         Ok(messages.iter().map(|said| format!(", {said}")).collect())

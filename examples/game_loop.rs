@@ -7,16 +7,19 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use forge_hooks::{AppProfile, EventSpec, EventType, HookEvent, HookHandle, Hooks};
+use forge_hooks::{AppProfile, EventSpec, HookHandle, Hooks};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
-    let level_loaded = EventType::custom("level:loaded")?;
-    let game_save = EventType::custom("game:save")?;
-    let loaded = EventSpec::new(level_loaded.clone()).description("A level is ready");
-    let save = EventSpec::new(game_save.clone()).description("The game is about to be saved");
+    let level_loaded = EventSpec::custom("level:loaded")?
+        .description("A level is ready")
+        .data("level", "which one")
+        .notify_only();
+    let game_save = EventSpec::custom("game:save")?
+        .description("The game is about to be saved")
+        .data("slot", "the file, without its directory");
     let hooks = Hooks::builder(AppProfile::new("mygame"))
-        .event(loaded.data("level", "which one").notify_only())
-        .event(save.data("slot", "the file, without its directory"))
+        .event(level_loaded.clone())
+        .event(game_save.clone())
         .load();
     #[cfg(feature = "cli")]
     if std::env::args().nth(1).as_deref() == Some("hooks") {
@@ -29,7 +32,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut pending = Vec::new();
     for frame in 0..60 {
         if frame % 30 == 0 {
-            let event = HookEvent::new(level_loaded.clone()).with_data("level", 1 + frame / 30);
+            let event = level_loaded.event().with_data("level", 1 + frame / 30);
             // An error means that too many events wait: this game ignores that.
             pending.extend(hooks.submit(event).ok());
         }
@@ -37,7 +40,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         thread::sleep(Duration::from_nanos(16_666_667));
     }
 
-    let save = HookEvent::new(game_save).with_data("slot", "quick");
+    let save = game_save.event().with_data("slot", "quick");
     let outcome = hooks.execute(&save);
     eprint!("{}", outcome.failures());
     match outcome.check() {

@@ -8,7 +8,8 @@ use std::fs;
 use std::path::Path;
 
 use forge_hooks::compat::OtherTools;
-use forge_hooks::{AppProfile, HookExecutor, Hooks, Question, ToolRun};
+use forge_hooks::lifecycle::{Question, ToolRun};
+use forge_hooks::{AppProfile, HookExecutor, Hooks};
 use serde_json::{Value, json};
 
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/plugin");

@@ -30,13 +30,13 @@ use crate::trust::{Approval, TrustError, TrustStore};
 /// Clones are cheap and share everything. Example:
 ///
 /// ```
-/// use forge_hooks::{AppProfile, EventSpec, EventType, HookEvent, Hooks};
+/// use forge_hooks::{AppProfile, EventSpec, HookEvent, Hooks};
 /// use serde_json::json;
 ///
 /// # let home = tempfile::tempdir()?;
-/// let level_loaded = EventType::custom("level:loaded")?;
+/// let level_loaded = EventSpec::custom("level:loaded")?.data("level", "its name").notify_only();
 /// let hooks = Hooks::builder(AppProfile::new("mygame"))
-///     .event(EventSpec::new(level_loaded.clone()).data("level", "its name").notify_only())
+///     .event(level_loaded.clone())
 ///     .tools(["bash", "write", "mcp:*"])
 /// #   .config_home(home.path())
 ///     .load();
@@ -48,7 +48,7 @@ use crate::trust::{Approval, TrustError, TrustStore};
 /// let outcome = hooks.execute(&HookEvent::tool_pre_execute("bash", json!({"command": "ls"})));
 /// assert!(outcome.allowed());
 /// // Does not wait:
-/// let handle = hooks.submit(HookEvent::new(level_loaded).with_data("level", "one"))?;
+/// let handle = hooks.submit(level_loaded.event().with_data("level", "one"))?;
 /// # assert!(handle.wait().allowed());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -394,7 +394,7 @@ impl Hooks {
     /// # let hooks = forge_hooks::Hooks::builder(forge_hooks::AppProfile::new("mygame")).load();
     /// # fn confirmed(_: &str) -> bool { false }
     /// hooks.approve_with(|approval| confirmed(&approval.to_string()))?;
-    /// # Ok::<(), forge_hooks::TrustError>(())
+    /// # Ok::<(), forge_hooks::trust::TrustError>(())
     /// ```
     ///
     /// # Errors

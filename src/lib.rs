@@ -10,14 +10,14 @@
 //! Your program, the *host*, fires an event and checks the outcome:
 //!
 //! ```
-//! use forge_hooks::{AppProfile, EventSpec, EventType, HookEvent, Hooks};
+//! use forge_hooks::{AppProfile, EventSpec, HookEvent, Hooks};
 //! use serde_json::json;
 //!
 //! # let home = tempfile::tempdir()?;
 //! # let project = home.path();
-//! let compacted = EventType::custom("context:compacted")?;
+//! let saved = EventSpec::custom("file:saved")?.description("A file was saved").notify_only();
 //! let hooks = Hooks::builder(AppProfile::new("myagent"))
-//!     .event(EventSpec::new(compacted.clone()).description("The context was shortened").notify_only())
+//!     .event(saved.clone())
 //!     .tools(["bash", "write", "mcp:*"])
 //!     .project(project) // optional: its hooks run only after a person has approved them
 //! #   .config_home(home.path())
@@ -31,7 +31,7 @@
 //!     Ok(()) => println!("running ls"),
 //!     Err(blocked) => println!("{blocked}"),
 //! }
-//! drop(hooks.submit(HookEvent::new(compacted))?); // does not wait
+//! drop(hooks.submit(saved.event())?); // does not wait
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -39,16 +39,20 @@
 //! Your users begin with [their first hook](docs::first_hook).
 //!
 //! # The main types
-//! - [`Hooks`] is built once, from your program's names, its events and tools ([`EventSpec`],
-//!   [`Vocabulary`]), and the hooks that may run ([`TrustPolicy`]). It owns the parts below, which can be used alone.
+//! - [`Hooks`] is built once, from your program's names ([`AppProfile`]), its events ([`EventSpec`]) and tools, and the
+//!   hooks that may run ([`TrustPolicy`](config::TrustPolicy)). It owns the parts below, which can be used alone.
 //! - [`HookEvent`] is one event. Its kind ([`EventType`]) is one of sixteen built-in kinds, one of seven kinds
 //!   for agents, or one of your own.
 //! - [`Outcome`] says whether your program may continue, and combines the answers of all hooks; [`HookResult`] is what
 //!   one hook did. [`HookBlockedError`] is the error to return if a hook blocked.
 //! - [`Lifecycle`] fires the events before and after a tool, a model call or a session in the right order, also if the
 //!   action fails or panics ([`lifecycle`]).
-//! - [`Hook`] is a command and the [`EventPattern`] of its events. [`HookRegistry`] holds hooks in order;
-//!   [`HookConfig`] loads them from files; [`HookExecutor`] runs them.
+//! - [`Hook`] is a command and the [pattern] of its events. [`HookRegistry`] holds hooks in order; [`HookConfig`] loads
+//!   them from files; [`HookExecutor`] runs them.
+//!
+//! What only some programs need is in a module: [`config`] (problems, edits, watching), [`trust`] (approvals),
+//! [`compat`] (hooks of other tools), [`lifecycle`], [`trace`], [`redact`], [`protocol`] (hooks of your own kind), and
+//! for the rest of a type's parts [`events`], [`pattern`], [`hook`], [`executor`] and [`outcome`].
 //!
 //! # Blocking
 //! A hook blocks if it exits with a code other than 0, times out, cannot be found or cannot be started: a guard that
@@ -64,14 +68,14 @@
 //!
 //! # Never waiting
 //! [`Hooks::submit`] never blocks. It returns a [`HookHandle`] to poll, to wait for, to await, to receive from or to
-//! cancel; [`HookExecutor::submit_with`] calls a function with the results. [`FireOptions`] sets the order
+//! cancel. [`FireOptions`] sets the order
 //! of events. Before your program ends, it calls [`Hooks::shutdown`]; otherwise hooks of the last events
 //! may not run.
 //!
 //! # Which hooks run
-//! A project's hooks may have been written by strangers. With [`TrustPolicy::Approved`], the default of
-//! [`Hooks`], they run only if a person has approved them, see [`TrustStore`]. With [`TrustPolicy::Everything`]
-//! they run without an approval.
+//! A project's hooks may have been written by strangers. By default, they run only if a person
+//! has approved them: [`Hooks::approve_with`] and [`trust`]. With
+//! [`TrustPolicy::Everything`](config::TrustPolicy::Everything) they run without an approval.
 //!
 //! # Hooks written for other tools
 //! With [`HooksBuilder::other_tools`], the hooks in the settings of Claude Code, Codex and Gemini CLI run as
@@ -89,8 +93,8 @@
 //! # Showing texts of hooks
 //! The fields of a [`HookResult`], an [`Outcome`] and a [`Hook`] contain the text as the hook wrote it, also secrets,
 //! hidden characters and terminal commands. Before your program shows it to a person, it masks secrets with a
-//! [`Redactor`], and makes the rest visible with [`printable`] or [`printable_lines`]. The library does so in its
-//! log; in each [`Problem`] and in the message of a [`HookBlockedError`], it makes hidden characters visible.
+//! [`Redactor`], and makes the rest visible with [`printable`](printable()) or [`printable_lines`]. The library does so in its
+//! log; in each [`Problem`](config::Problem) and in the message of a [`HookBlockedError`], it makes hidden characters visible.
 //!
 //! # Features
 //! None is on by default. `watch` adds [`Hooks::watch`], which loads hooks files again when they change. `cli`
@@ -129,29 +133,29 @@ use std::time::Duration;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod compat;
-mod config;
+pub mod config;
 #[cfg(any(doc, doctest))]
 pub mod docs;
-mod events;
-mod executor;
+pub mod events;
+pub mod executor;
 mod files;
-mod hook;
+pub mod hook;
 mod hooks;
 pub mod lifecycle;
 mod logging;
-mod outcome;
-mod pattern;
+pub mod outcome;
+pub mod pattern;
 mod pool;
-mod printable;
+pub mod printable;
 mod process;
 mod profile;
 pub mod protocol;
-mod redact;
+pub mod redact;
 mod registry;
 mod runner;
 pub mod templates;
-mod trace;
-mod trust;
+pub mod trace;
+pub mod trust;
 
 pub use crossbeam_channel;
 pub use serde_json;
@@ -172,38 +176,24 @@ pub mod fuzzing {
     }
 }
 
-pub use config::{
-    ConfigError, HookConfig, HooksFile, HooksFileEntry, LoadReport, Position, Problem, Severity,
-    TextRange, TrustPolicy,
-};
-#[cfg(feature = "watch")]
-pub use config::{HookWatcher, WatchError};
-pub use events::{
-    CustomEventType, EventSpec, EventType, EventTypeError, HookEvent, HostContext, Vocabulary,
-};
+pub use config::{HookConfig, LoadReport};
+pub use events::{EventSpec, EventType, EventTypeError, HookEvent, HostContext};
 pub use executor::{
-    CancelToken, Explanation, Fate, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle,
-    HookUpdate, ShutdownReport, SubmitError,
+    CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, HookRun, Observer,
+    ShutdownReport, SubmitError,
 };
-pub use hook::{
-    Condition, FailurePolicy, Gate, GateVerdict, Hook, HookCommand, HookError, HookSource,
-    KeyError, Protocol, Reads, Shell, Stdin,
-};
+pub use hook::{FailurePolicy, Hook, HookError};
 pub use hooks::{Hooks, HooksBuilder};
-pub use lifecycle::{Lifecycle, Question, ToolRun};
+pub use lifecycle::Lifecycle;
 pub use outcome::{
-    Decision, EnvFile, FailureKind, Failures, HookBlockedError, HookOutput, HookResult, Outcome,
-    Residency, SkipReason,
+    Decision, FailureKind, Failures, HookBlockedError, HookOutput, HookResult, Outcome,
 };
-pub use pattern::{EventPattern, Mismatch, PatternError, PatternPart};
-pub use printable::{is_printable, printable, printable_json, printable_lines};
+pub use printable::{printable, printable_lines};
 pub use profile::AppProfile;
-pub use redact::{RedactError, Redactor};
+pub use redact::Redactor;
 pub use registry::{HookId, HookRegistry};
-pub use runner::{DropReason, HookRun, Observer};
 pub use templates::HOOK_TEMPLATES;
-pub use trace::{Trace, TraceBuilder, TraceError};
-pub use trust::{Approval, Approved, TrustError, TrustStore};
+pub use trace::Trace;
 
 /// Fires an event on the [global executor](HookExecutor::global) and waits for its hooks.
 ///

@@ -95,7 +95,7 @@ pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
 /// `\u` escape, except for line breaks between the values.
 ///
 /// ```
-/// assert_eq!(forge_hooks::printable_json("[\n\"\u{9b}\"]"), "[\n\"\\u009b\"]");
+/// assert_eq!(forge_hooks::printable::printable_json("[\n\"\u{9b}\"]"), "[\n\"\\u009b\"]");
 /// ```
 #[must_use]
 pub fn printable_json(json: &str) -> String {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use forge_hooks::{Approval, HookConfig, HookExecutor, HookRegistry, TrustPolicy};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::trust::Approval;
+use forge_hooks::{HookConfig, HookExecutor, HookRegistry};
 use tempfile::TempDir;
 
 use crate::one_hook::{event, executor, hook, run_hook};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use forge_hooks::{FireOptions, HookEvent, HookExecutor, HookHandle, Shell};
+use forge_hooks::hook::Shell;
+use forge_hooks::{FireOptions, HookEvent, HookExecutor, HookHandle};
 
 use crate::one_hook::{
     THREADS, Variables, event, executor, hook, percentile, run_bare, run_hook, variables_of_a_hook,

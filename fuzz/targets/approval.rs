@@ -5,7 +5,8 @@
 use std::path::{Component, Path};
 use std::sync::OnceLock;
 
-use forge_hooks::{Approval, Hook};
+use forge_hooks::trust::Approval;
+use forge_hooks::Hook;
 use libfuzzer_sys::fuzz_target;
 
 /// A project with scripts that a command can name.

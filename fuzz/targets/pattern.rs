@@ -2,7 +2,8 @@
 //! mismatches, and what does not match has some.
 #![no_main]
 
-use forge_hooks::{EventPattern, EventType, HookEvent};
+use forge_hooks::pattern::EventPattern;
+use forge_hooks::{EventType, HookEvent};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -9,7 +9,8 @@ use crate::cli::args::{Trust, Untrust};
 use crate::cli::context::Context;
 use crate::cli::error::{Ended, Failure};
 use crate::cli::terminal::{Style, Terminal, counted};
-use crate::{Approval, Approved, LoadReport, TrustStore, printable};
+use crate::trust::{Approval, Approved, TrustStore};
+use crate::{LoadReport, printable};
 
 const APPROVES: &str =
     "only the project's own files are approved; one of `--config` needs no approval";

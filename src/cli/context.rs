@@ -9,9 +9,11 @@ use crate::cli::args::{self, Common};
 use crate::cli::error::Failure;
 use crate::cli::files;
 use crate::compat::Tool;
+use crate::config::{Problem, TrustPolicy};
+use crate::trust::TrustStore;
 use crate::{
     AppProfile, Hook, HookConfig, HookExecutor, HookExecutorBuilder, HookRegistry, Hooks,
-    HooksBuilder, LoadReport, Problem, TrustPolicy, TrustStore, templates,
+    HooksBuilder, LoadReport, templates,
 };
 
 pub(crate) struct Context<'a> {

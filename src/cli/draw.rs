@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use crate::cli::files;
-use crate::{LoadReport, Problem, Severity, TextRange, printable};
+use crate::config::{Problem, Severity, TextRange};
+use crate::{LoadReport, printable};
 
 /// The most bytes of a line that are shown: a whole file may be one line.
 const LONGEST: usize = 160;

@@ -9,7 +9,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cli::files::short;
-use crate::{Explanation, FailureKind, Fate, Hook, Hooks};
+use crate::executor::{Explanation, Fate};
+use crate::{FailureKind, Hook, Hooks};
 
 /// A hook of a file or of the host.
 #[derive(Serialize)]

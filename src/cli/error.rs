@@ -105,17 +105,17 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl From<crate::ConfigError> for Failure {
-    fn from(error: crate::ConfigError) -> Self {
+impl From<crate::config::ConfigError> for Failure {
+    fn from(error: crate::config::ConfigError) -> Self {
         Self::new(with_causes(&error))
     }
 }
 
-impl From<crate::TrustError> for Failure {
-    fn from(error: crate::TrustError) -> Self {
+impl From<crate::trust::TrustError> for Failure {
+    fn from(error: crate::trust::TrustError) -> Self {
         let failure = Self::new(with_causes(&error));
         match error {
-            crate::TrustError::Unusable { .. } => failure.with_fix(
+            crate::trust::TrustError::Unusable { .. } => failure.with_fix(
                 "correct this file, or remove it and approve the hooks of each project again",
             ),
             _ => failure,

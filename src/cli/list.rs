@@ -13,9 +13,9 @@ use crate::cli::error::{Ended, Failure};
 use crate::cli::files::short;
 use crate::cli::names::{self, Asker};
 use crate::cli::terminal::{Style, Terminal};
-use crate::{
-    Approval, Approved, Hook, HookEvent, LoadReport, Problem, Severity, printable, printable_lines,
-};
+use crate::config::{Problem, Severity};
+use crate::trust::{Approval, Approved};
+use crate::{Hook, HookEvent, LoadReport, printable, printable_lines};
 
 /// What `forge-hooks list --json` prints.
 #[derive(Serialize)]

@@ -7,7 +7,8 @@ use crate::cli::args::Templates;
 use crate::cli::context::Context;
 use crate::cli::error::{Ended, Failure};
 use crate::cli::terminal::{Style, Terminal};
-use crate::{ConfigError, Hook, HooksFile, printable};
+use crate::config::{ConfigError, HooksFile};
+use crate::{Hook, printable};
 
 /// How long it is tried to add to a file that other programs keep changing.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);

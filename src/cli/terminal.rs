@@ -11,7 +11,8 @@ use serde::Serialize;
 use crate::cli::draw::{Texts, drawn};
 use crate::cli::files::{self, text_up_to};
 use crate::cli::io::{Io, Terminals};
-use crate::{Hooks, LoadReport, printable_json};
+use crate::printable::printable_json;
+use crate::{Hooks, LoadReport};
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

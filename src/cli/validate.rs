@@ -9,7 +9,8 @@ use crate::cli::draw::{Texts, drawn};
 use crate::cli::error::{Ended, Failure};
 use crate::cli::files;
 use crate::cli::terminal::{Style, Terminal, counted};
-use crate::{HookConfig, Hooks, LoadReport, Severity, TrustPolicy, printable};
+use crate::config::{Severity, TrustPolicy};
+use crate::{HookConfig, Hooks, LoadReport, printable};
 
 pub(crate) fn run(
     args: &Validate,

@@ -26,7 +26,7 @@ pub(super) fn pairs(words: Words) -> impl Iterator<Item = (&'static str, &'stati
 /// A tool whose hooks this crate runs as they are: [`CLAUDE`](super::CLAUDE), [`CODEX`](super::CODEX),
 /// [`GEMINI`](super::GEMINI).
 pub struct Tool {
-    /// As on the command line and in [`Protocol::name`](crate::Protocol::name).
+    /// As on the command line and in [`Protocol::name`](crate::protocol::Protocol::name).
     pub(super) name: &'static str,
     /// As people write it.
     pub(super) title: &'static str,

@@ -84,7 +84,8 @@ pub(crate) mod reading {
 /// a pattern that only matches no known event is a warning in the report:
 ///
 /// ```
-/// use forge_hooks::{HookConfig, HookRegistry, TrustPolicy};
+/// use forge_hooks::config::TrustPolicy;
+/// use forge_hooks::{HookConfig, HookRegistry};
 ///
 /// # let directory = tempfile::tempdir()?;
 /// # let project = directory.path();

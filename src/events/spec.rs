@@ -2,19 +2,21 @@
 
 use std::borrow::Cow;
 
-use super::event_type::{CustomEventType, EventType, of_agents};
+use super::HookEvent;
+use super::event_type::{CustomEventType, EventType, EventTypeError, of_agents};
 use super::table::KNOWN;
 
 /// An event that a host fires, described for the authors of hooks.
 ///
 /// ```
-/// use forge_hooks::{EventSpec, EventType};
+/// use forge_hooks::EventSpec;
 ///
-/// let level_loaded = EventSpec::new(EventType::custom("level:loaded")?)
+/// let level_loaded = EventSpec::custom("level:loaded")?
 ///     .description("A level is ready")
 ///     .data("level", "its name")
 ///     .notify_only();
 /// assert!(!level_loaded.can_block());
+/// let event = level_loaded.event().with_data("level", "Cellar");
 /// # Ok::<(), forge_hooks::EventTypeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +29,14 @@ pub struct EventSpec {
 }
 
 impl EventSpec {
+    /// Creates the spec of an event of the host's own, without a description and without data. It can be blocked.
+    ///
+    /// # Errors
+    /// As with [`EventType::custom`].
+    pub fn custom(name: impl AsRef<str>) -> Result<Self, EventTypeError> {
+        EventType::custom(name).map(Self::new)
+    }
+
     /// Creates a spec without a description and without data. A custom event can be blocked.
     pub fn new(event_type: EventType) -> Self {
         Self {
@@ -61,7 +71,13 @@ impl EventSpec {
         self
     }
 
-    /// The event.
+    /// Creates an event of this kind, with the current time and without data.
+    #[must_use]
+    pub fn event(&self) -> HookEvent {
+        HookEvent::new(self.event_type.clone())
+    }
+
+    /// The kind of the event.
     #[must_use]
     pub fn event_type(&self) -> &EventType {
         &self.event_type

@@ -1,6 +1,6 @@
 //! The channel from a submitted event to its host, and the task that its end wakes.
 //!
-//! A handle, a receiver, a future and a callback are views of this one channel. Knows neither how a hook is run nor
+//! A handle, a receiver and a future are views of this one channel. Knows neither how a hook is run nor
 //! the queue.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,33 +9,13 @@ use std::task::Waker;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use crate::events::EventKind;
 use crate::logging::error;
-use crate::outcome::{HookResult, Outcome};
-
-/// What a callback receives for a submitted event; see
-/// [`HookExecutor::submit_with`](crate::HookExecutor::submit_with).
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum HookUpdate<'a> {
-    /// A hook has ended.
-    Result(&'a HookResult),
-    /// All hooks have ended. Sent exactly once, and always last.
-    Done(Outcome),
-}
-
-/// A callback, and the receiving end of its channel.
-pub(super) struct Callback {
-    pub(super) call: Box<dyn FnMut(HookUpdate<'_>) + Send>,
-    pub(super) kind: EventKind,
-    pub(super) results: Receiver<HookResult>,
-}
+use crate::outcome::HookResult;
 
 /// Where the engine sends the results of an event.
 pub(super) struct Answers {
     count: usize,
     channel: Arc<Channel>,
-    pub(super) callback: Option<Callback>,
 }
 
 /// The sending end, which the engine and the host's handle share.
@@ -58,7 +38,6 @@ impl Answers {
                 sender: Some(sender),
                 waker: None,
             }))),
-            callback: None,
         };
         (answers, results)
     }
@@ -74,11 +53,6 @@ impl Answers {
 
     pub(super) fn send(&mut self, result: HookResult) {
         self.count += 1;
-        if let Some(callback) = &mut self.callback
-            && !caught("callback", || (callback.call)(HookUpdate::Result(&result)))
-        {
-            self.callback = None;
-        }
         let state = self.channel.lock();
         // If the host has dropped the receiver, the result is dropped after the lock: it may hold the host's code.
         let unsent = match &state.sender {
@@ -91,27 +65,16 @@ impl Answers {
 
     /// Reports the end. All results are sent first, so that a thread woken by the end finds them.
     pub(super) fn close(&mut self) {
-        if let Some(mut callback) = self.callback.take() {
-            let outcome = Outcome::of(callback.kind, callback.results.try_iter().collect());
-            caught("callback", || (callback.call)(HookUpdate::Done(outcome)));
-        }
         let mut state = self.channel.lock();
         state.sender = None;
         let waker = state.waker.take();
         drop(state);
-        if let Some(waker) = waker {
-            caught("waker", || waker.wake());
+        if let Some(waker) = waker
+            && catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err()
+        {
+            error!("the waker of a submitted event panicked");
         }
     }
-}
-
-/// Calls the host's code; false if it panicked.
-fn caught(what: &str, code: impl FnOnce()) -> bool {
-    let called = catch_unwind(AssertUnwindSafe(code));
-    if called.is_err() {
-        error!("the {what} of a submitted event panicked; it is not called again");
-    }
-    called.is_ok()
 }
 
 impl Channel {

@@ -87,12 +87,13 @@ impl fmt::Display for Fate {
 impl HookExecutor {
     /// Explains what would happen on an event: for each hook of the registry, whether it would run, and why not. The
     /// hooks of the event come first, in the order in which they would run, then the others. Runs no hook, but asks the
-    /// [gates](crate::Gate).
+    /// [gates](crate::protocol::Gate).
     ///
     /// [`FireOptions::without_background`] leaves background hooks out.
     ///
     /// ```
-    /// use forge_hooks::{Fate, FireOptions, Hook, HookEvent, HookExecutor};
+    /// use forge_hooks::executor::Fate;
+    /// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor};
     ///
     /// let executor = HookExecutor::builder().build();
     /// executor.registry().register(Hook::new("tool:*:Bash", "./guard.sh")?);

@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::core::{Core, ShutdownReport};
-use super::delivery::{Answers, Callback, HookUpdate};
+use super::delivery::Answers;
 use super::dispatch;
 use super::error::SubmitError;
-use super::handle::{CancelToken, HookHandle};
+use super::handle::HookHandle;
 use super::job::submit;
 use super::options::FireOptions;
 use super::order::{redacts, sort_and_dedupe};
@@ -167,7 +167,8 @@ impl HookExecutor {
     /// most the sum of their timeouts, plus the grace period and 250 ms for each hook that is
     /// killed.
     ///
-    /// Never fails: the failure of a hook is in its result.
+    /// Never fails: the failure of a hook is in its result. [`Hooks::execute`](crate::Hooks::execute) is the same with
+    /// default options. Every call of an executor takes options.
     pub fn execute(&self, event: &HookEvent, options: FireOptions) -> Outcome {
         let kind = self.core().vocabulary.kind_of(&event.event_type);
         Outcome::of(kind, self.execute_hooks(event, options))
@@ -219,50 +220,6 @@ impl HookExecutor {
         let (answers, results) = Answers::new(hooks.len());
         let job = submit(dispatch::run, self.core(), event, hooks, options, answers)?;
         Ok(HookHandle::new(kind, Some((job, results))))
-    }
-
-    /// Like [`submit`](HookExecutor::submit), but with a callback instead of a handle, for a host
-    /// that wakes its own event loop. The callback is called for each result as it arrives, in the
-    /// order of registration, and once at the end.
-    ///
-    /// It is called on a thread of the pool, and hooks wait for it, so it should do little. If the
-    /// event is still queued when it is cancelled or the executor is dropped, it is called on the
-    /// thread that does so. A panic in it is caught and logged, and it is not called again.
-    ///
-    /// ```
-    /// use std::sync::mpsc;
-    /// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor, HookUpdate};
-    ///
-    /// let executor = HookExecutor::builder().build();
-    /// executor.registry().register(Hook::new("session:start", "echo hello")?);
-    /// let (sender, mailbox) = mpsc::channel();
-    /// executor.submit_with(HookEvent::session_start("s1"), FireOptions::default(), move |update| {
-    ///     if let HookUpdate::Done(outcome) = update {
-    ///         let _ = sender.send(outcome);
-    ///     }
-    /// })?;
-    /// assert!(mailbox.recv()?.allowed());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// The same as [`submit`](HookExecutor::submit). The callback is not called then.
-    pub fn submit_with(
-        &self,
-        event: impl Into<Arc<HookEvent>>,
-        options: FireOptions,
-        callback: impl FnMut(HookUpdate<'_>) + Send + 'static,
-    ) -> Result<CancelToken, SubmitError> {
-        let event = event.into();
-        let hooks = self.hooks_to_run(&event);
-        let (mut answers, results) = Answers::new(hooks.len());
-        answers.callback = Some(Callback {
-            call: Box::new(callback),
-            kind: self.core().vocabulary.kind_of(&event.event_type),
-            results,
-        });
-        let job = submit(dispatch::run, self.core(), event, hooks, options, answers)?;
-        Ok(CancelToken(Some(job)))
     }
 
     /// Shuts the pool down in an orderly way. It refuses further events, and lets submitted events

@@ -138,7 +138,6 @@ impl Job for FireJob {
         self.report_drop(refused.map_or(DropReason::Cancelled, reason_of));
         if refused.is_some() {
             // The host has its event back, and receives nothing else.
-            self.answers.callback = None;
             return self.answers.close();
         }
         let queued = self.submitted.elapsed();
@@ -174,11 +173,9 @@ impl Submitted {
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::sync::Mutex;
 
     use crossbeam_channel::Receiver;
 
-    use super::super::delivery::{Callback, HookUpdate};
     use super::*;
     use crate::events::HookEvent;
     use crate::executor::HookExecutor;
@@ -231,30 +228,6 @@ mod tests {
         assert!(catch_unwind(panic).is_err());
         let expected = [None, Some(FailureKind::Panicked)];
         assert_eq!(failures(&results), expected);
-    }
-
-    #[test]
-    fn a_callback_gets_each_result_and_the_end() {
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let listening = || {
-            let (mut job, results) = job();
-            let heard = Arc::clone(&heard);
-            job.answers.callback = Some(Callback {
-                call: Box::new(move |update| {
-                    heard.lock().unwrap().push(match update {
-                        HookUpdate::Result(result) => result.hook.label().to_owned(),
-                        HookUpdate::Done(outcome) => format!("{} results", outcome.results().len()),
-                    });
-                }),
-                kind: job.core.vocabulary.kind_of(&job.event.event_type),
-                results,
-            });
-            job
-        };
-        listening().abandon(Some(&Refusal::Busy));
-        assert!(heard.lock().unwrap().is_empty());
-        listening().abandon(None);
-        assert_eq!(*heard.lock().unwrap(), ["a:b", "c:d", "2 results"]);
     }
 
     #[test]

@@ -18,9 +18,10 @@ mod parallel;
 
 pub use builder::HookExecutorBuilder;
 pub use core::ShutdownReport;
-pub use delivery::HookUpdate;
 pub use error::SubmitError;
 pub use explain::{Explanation, Fate};
 pub use handle::{CancelToken, HookHandle};
 pub use hook_executor::HookExecutor;
 pub use options::FireOptions;
+
+pub use crate::runner::{DropReason, HookRun, Observer};

@@ -40,7 +40,8 @@ use crate::redact::Redactor;
 /// # #[cfg(unix)] {
 /// use std::sync::Arc;
 /// use forge_hooks::protocol::{Answer, Call, End, Failure, Start};
-/// use forge_hooks::{Decision, FireOptions, Hook, HookEvent, HookExecutor, HookOutput, Protocol};
+/// use forge_hooks::protocol::Protocol;
+/// use forge_hooks::{Decision, FireOptions, Hook, HookEvent, HookExecutor, HookOutput};
 /// use serde_json::{Value, json};
 ///
 /// /// Hooks of a predecessor: they get the tool's name as `$1`, and block with exit code 3.
@@ -185,7 +186,7 @@ impl<'a> Call<'a> {
 /// Decides, right before each run, whether a hook may run.
 ///
 /// A hook carries its gate, so that a host cannot forget to check it. An extension point:
-/// [`TrustStore`](crate::TrustStore) has gates of its own, and a host may implement others, for example for
+/// [`TrustStore`](crate::trust::TrustStore) has gates of its own, and a host may implement others, for example for
 /// hooks that its user allows in a dialog ([`Hook::with_gate`]).
 pub trait Gate: Send + Sync + fmt::Debug {
     /// Returns whether this hook may run now. Called on the thread that would run it.
@@ -456,7 +457,7 @@ impl Hook {
 
     /// Sets files, directories and patterns (`lib/*.json`), relative to the project's root, that an approval of the
     /// hook covers besides the scripts that its entry names; `!path` excludes a file or directory. See
-    /// [`TrustStore`](crate::TrustStore).
+    /// [`TrustStore`](crate::trust::TrustStore).
     #[must_use]
     pub fn with_inputs<I: IntoIterator<Item: Into<String>>>(self, inputs: I) -> Self {
         self.with(|hook| {

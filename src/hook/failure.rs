@@ -42,7 +42,7 @@ pub enum FailureKind {
     /// It is already running: its command started this host, and an event of this host would run it
     /// again. Or eight nested hooks are running, each started through the one before it.
     Circular,
-    /// It was approved, and has changed since then: see [`TrustStore`](crate::TrustStore).
+    /// It was approved, and has changed since then: see [`TrustStore`](crate::trust::TrustStore).
     ApprovalLost,
     /// It was stopped, or never started, because the host cancelled it or dropped its executor;
     /// [`HookResult::started`](crate::HookResult::started) says which.
@@ -92,7 +92,7 @@ impl FailureKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SkipReason {
-    /// It comes from a project and is not approved: see [`TrustStore`](crate::TrustStore).
+    /// It comes from a project and is not approved: see [`TrustStore`](crate::trust::TrustStore).
     NotApproved,
 }
 

@@ -24,7 +24,8 @@ impl Hook {
     /// and paths, and about 100 ms in the worst case.
     ///
     /// ```
-    /// use forge_hooks::{Condition, Hook, HookEvent};
+    /// use forge_hooks::hook::Condition;
+    /// use forge_hooks::{Hook, HookEvent};
     /// use serde_json::{Value, json};
     ///
     /// let hook = Hook::new("tool:pre_execute:bash", "./guard.sh")?
@@ -57,7 +58,7 @@ impl Hook {
     /// Returns whether an executor would run the hook on this event, if it is [enabled](Self::enabled):
     /// whether its pattern and its conditions match. [`pattern`](Self::pattern) alone does not need the
     /// event's data. Whether the event can be blocked is known to the host:
-    /// [`Vocabulary::can_block`](crate::Vocabulary::can_block).
+    /// [`Vocabulary::can_block`](crate::events::Vocabulary::can_block).
     #[must_use]
     pub fn matches(&self, event: &HookEvent, can_block: bool) -> bool {
         self.pattern().matches(event) && self.is_when_met(event, can_block)

@@ -6,7 +6,8 @@
 //! does what it has announced. `finish` fires the event after it. `run` does these three with a function:
 //!
 //! ```
-//! use forge_hooks::{HookBlockedError, Lifecycle, ToolRun};
+//! use forge_hooks::lifecycle::ToolRun;
+//! use forge_hooks::{HookBlockedError, Lifecycle};
 //! use serde_json::{Value, json};
 //!
 //! # async fn list(args: &Value) -> Result<String, String> { Ok(format!("what is in {}", args["path"])) }

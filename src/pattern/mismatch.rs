@@ -20,7 +20,7 @@ pub struct Mismatch {
     pub alternative: String,
     /// The first part that does not match.
     pub part: PatternPart,
-    /// The pattern's text for this part. For a condition, the [`Condition`](crate::Condition) as text.
+    /// The pattern's text for this part. For a condition, the [`Condition`](crate::hook::Condition) as text.
     pub expected: String,
     /// The event's text for this part.
     /// For a value only its beginning, with secrets masked. None if the event has no tool or no such value.
@@ -52,13 +52,14 @@ impl EventPattern {
     /// For each alternative, the first part that does not match. Empty if the event matches.
     ///
     /// ```
-    /// use forge_hooks::{EventPattern, HookEvent, PatternPart};
+    /// use forge_hooks::pattern::{EventPattern, PatternPart};
+    /// use forge_hooks::HookEvent;
     ///
     /// let pattern: EventPattern = "tool:pre_execute:bash, llm:*".parse()?;
     /// let event = HookEvent::tool_pre_execute("write", "file");
     /// let parts: Vec<_> = pattern.mismatches(&event).iter().map(|it| it.part).collect();
     /// assert_eq!(parts, [PatternPart::Tool, PatternPart::Category]);
-    /// # Ok::<(), forge_hooks::PatternError>(())
+    /// # Ok::<(), forge_hooks::pattern::PatternError>(())
     /// ```
     #[must_use]
     pub fn mismatches(&self, event: &HookEvent) -> Vec<Mismatch> {

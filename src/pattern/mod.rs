@@ -32,13 +32,14 @@ pub use mismatch::Mismatch;
 /// A parsed event pattern.
 ///
 /// ```
-/// use forge_hooks::{EventPattern, HookEvent};
+/// use forge_hooks::pattern::EventPattern;
+/// use forge_hooks::HookEvent;
 ///
 /// let pattern: EventPattern = "tool:pre_execute:bash|write, session:*".parse()?;
 /// assert!(pattern.matches(&HookEvent::tool_pre_execute("bash", "ls")));
 /// assert!(!pattern.matches(&HookEvent::tool_pre_execute("read", "file")));
 /// assert!(pattern.matches(&HookEvent::session_start("sess_1")));
-/// # Ok::<(), forge_hooks::PatternError>(())
+/// # Ok::<(), forge_hooks::pattern::PatternError>(())
 /// ```
 #[derive(Clone)]
 pub struct EventPattern {

@@ -2,7 +2,7 @@
 //!
 //! A hook of hooks.json receives the event in its environment and, as JSON, on standard input. It answers with its exit
 //! code, and JSON on standard output: [for authors of hooks](crate::docs::protocol). A host can give its hooks
-//! another [`Protocol`](crate::Protocol), whose methods use the types of this module.
+//! another [`Protocol`], whose methods use the types of this module.
 
 mod answer;
 #[cfg(test)]
@@ -19,7 +19,9 @@ mod native;
 mod resident;
 mod spill;
 
-pub use crate::hook::{Answer, Call, End, Failure, Order, ProtocolMismatch, Start};
+pub use crate::hook::{
+    Answer, Call, End, Failure, Gate, GateVerdict, Order, Protocol, ProtocolMismatch, Start,
+};
 #[cfg(fuzzing)]
 pub(crate) use answer::read as read_answer;
 pub(crate) use circular::NESTING_LIMIT;

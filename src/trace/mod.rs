@@ -30,7 +30,7 @@ use writer::{Message, Writer};
 /// It never delays a hook: a separate thread writes the lines. If too many lines wait, or if the disk is
 /// full, lines are lost. Lost lines are counted, and before the next line a line with their number is
 /// written. The first write error is logged as a warning. Text that looks like a secret is masked, see
-/// [`Redactor`](crate::Redactor).
+/// [`Redactor`].
 ///
 /// ```
 /// use std::time::Duration;

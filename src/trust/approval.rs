@@ -20,7 +20,7 @@ use crate::printable::printable;
 /// hooks directory, and its `inputs`.
 ///
 /// To be shown to a person (`Display` has all of it), and then passed to
-/// [`TrustStore::approve`](crate::TrustStore::approve).
+/// [`TrustStore::approve`](crate::trust::TrustStore::approve).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 #[must_use = "nothing is approved until it is passed to `TrustStore::approve`"]

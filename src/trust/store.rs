@@ -26,7 +26,9 @@ use crate::profile::HOOK_CHAIN;
 /// [revokes](TrustStore::revoke) the approval.
 ///
 /// ```
-/// use forge_hooks::{Approval, HookConfig, HookRegistry, TrustPolicy};
+/// use forge_hooks::config::TrustPolicy;
+/// use forge_hooks::trust::Approval;
+/// use forge_hooks::{HookConfig, HookRegistry};
 ///
 /// # let directory = tempfile::tempdir()?;
 /// # let project = directory.path();

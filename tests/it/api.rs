@@ -5,16 +5,25 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forge_hooks::config::{
+    ConfigError, HooksFile, HooksFileEntry, Problem, Severity, TextRange, TrustPolicy,
+};
+use forge_hooks::events::{CustomEventType, Vocabulary};
+use forge_hooks::executor::DropReason;
+use forge_hooks::hook::{HookCommand, HookSource, KeyError, Reads, Shell, Stdin};
+use forge_hooks::lifecycle::ToolRun;
+use forge_hooks::outcome::SkipReason;
+use forge_hooks::pattern::{EventPattern, Mismatch, PatternError, PatternPart};
+use forge_hooks::protocol::GateVerdict;
+use forge_hooks::redact::RedactError;
+use forge_hooks::trace::TraceError;
+use forge_hooks::trust::{Approval, Approved, TrustError, TrustStore};
 use forge_hooks::{
-    AppProfile, Approval, Approved, CancelToken, ConfigError, CustomEventType, Decision,
-    DropReason, EventPattern, EventSpec, EventType, EventTypeError, FailureKind, FailurePolicy,
-    FireOptions, GateVerdict, HOOK_TEMPLATES, Hook, HookBlockedError, HookCommand, HookConfig,
-    HookError, HookEvent, HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookOutput,
-    HookRegistry, HookResult, HookSource, Hooks, HooksBuilder, HooksFile, HooksFileEntry, KeyError,
-    Lifecycle, LoadReport, Mismatch, Outcome, PatternError, PatternPart, Problem, Reads,
-    RedactError, Redactor, Severity, Shell, ShutdownReport, SkipReason, Stdin, SubmitError,
-    TextRange, ToolRun, Trace, TraceError, TrustError, TrustPolicy, TrustStore, Vocabulary,
-    fire_event, fire_event_blocking, fire_event_blocking_with,
+    AppProfile, CancelToken, Decision, EventSpec, EventType, EventTypeError, FailureKind,
+    FailurePolicy, FireOptions, HOOK_TEMPLATES, Hook, HookBlockedError, HookConfig, HookError,
+    HookEvent, HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookOutput, HookRegistry,
+    HookResult, Hooks, HooksBuilder, Lifecycle, LoadReport, Outcome, Redactor, ShutdownReport,
+    SubmitError, Trace, fire_event, fire_event_blocking, fire_event_blocking_with,
 };
 
 use forge_hooks::lifecycle::{

@@ -2,12 +2,12 @@
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use forge_hooks::{FireOptions, HookHandle, HookUpdate, Outcome};
+use forge_hooks::{FireOptions, HookExecutor, HookHandle, HookResult, HookRun, Observer, Outcome};
 
 use crate::support::{World, blocking_event, custom, eventually, hook, meets};
 
@@ -145,22 +145,34 @@ fn polling_after_the_outcome_panics() {
     let _ = poll(&mut handle, Waker::noop());
 }
 
+/// Fires an event at the end of each hook of another one, and awaits it.
+struct Awaits {
+    executor: OnceLock<HookExecutor>,
+    done: mpsc::Sender<Outcome>,
+}
+
+impl Observer for Awaits {
+    fn on_finish(&self, run: &HookRun<'_>, _: &HookResult) {
+        if run.event.event_type != custom("a:b").event_type {
+            let executor = self.executor.get().unwrap();
+            let handle = executor.submit(custom("a:b"), FireOptions::default());
+            self.done.send(block_on(handle.unwrap())).unwrap();
+        }
+    }
+}
+
 #[test]
 fn a_thread_of_the_pool_may_await() {
-    let world = World::with(|builder| builder.workers(1));
-    world.registry().register(hook("*", "echo 1"));
-    let executor = world.executor.clone();
     let (done, outcomes) = mpsc::channel();
-    let callback = move |update: HookUpdate<'_>| {
-        if let HookUpdate::Done(_) = update {
-            let handle = executor.submit(custom("a:b"), FireOptions::default());
-            done.send(block_on(handle.unwrap())).unwrap();
-        }
-    };
-    let submitted = world
-        .executor
-        .submit_with(blocking_event(), FireOptions::default(), callback);
-    assert!(submitted.is_ok());
+    let awaits = Arc::new(Awaits {
+        executor: OnceLock::new(),
+        done,
+    });
+    let observer = Arc::clone(&awaits);
+    let world = World::with(|builder| builder.workers(1).observer(observer));
+    world.registry().register(hook("*", "echo 1"));
+    let _ = awaits.executor.set(world.executor.clone());
+    let _handle = world.submit(blocking_event());
     let outcome = outcomes.recv_timeout(Duration::from_secs(10)).unwrap();
     assert!(outcome.results()[0].success());
 }

@@ -4,9 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::protocol::{Gate, GateVerdict};
 use forge_hooks::{
-    EventType, FailureKind, FailurePolicy, FireOptions, Gate, GateVerdict, Hook, HookBlockedError,
-    HookConfig, HookEvent, HookRegistry, HookResult, TrustPolicy,
+    EventType, FailureKind, FailurePolicy, FireOptions, Hook, HookBlockedError, HookConfig,
+    HookEvent, HookRegistry, HookResult,
 };
 
 use crate::support::{LONG, World, blocking_event, hook};

@@ -6,9 +6,9 @@ use std::time::Duration;
 #[cfg(unix)]
 use std::time::Instant;
 
-use forge_hooks::{FailureKind, FireOptions, HookResult, HookUpdate};
+use forge_hooks::{FailureKind, FireOptions, HookResult};
 
-use crate::support::{LONG, Notes, World, blocking_event, custom, eventually, meets};
+use crate::support::{Notes, World, blocking_event, custom, eventually, meets};
 
 fn cancelled(result: &HookResult) -> bool {
     result.failure == Some(FailureKind::Cancelled) && !result.should_continue()
@@ -152,25 +152,6 @@ fn a_token_cancels_from_another_thread() {
         assert_eq!(results.iter().filter(cancelled).count(), 2);
     });
     eventually("it is finished", || token.is_finished());
-}
-
-#[test]
-fn a_callback_gets_the_end_of_a_queued_event() {
-    let world = World::with(|builder| builder.workers(1));
-    world.hook("*", LONG);
-    let _first = world.submit(blocking_event()).cancel_on_drop();
-    let (sender, reported) = crossbeam_channel::unbounded();
-    let callback = move |update: HookUpdate<'_>| {
-        if let HookUpdate::Done(outcome) = update {
-            sender.send(outcome.allowed()).unwrap();
-        }
-    };
-    let options = FireOptions::default();
-    let token = world
-        .executor
-        .submit_with(blocking_event(), options, callback);
-    token.unwrap().cancel();
-    assert_eq!(reported.iter().collect::<Vec<_>>(), [false]);
 }
 
 #[test]

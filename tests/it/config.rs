@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use forge_hooks::config::{ConfigError, TrustPolicy};
 use forge_hooks::{
-    AppProfile, ConfigError, FireOptions, Hook, HookConfig, HookEvent, HookExecutor, HookRegistry,
-    TrustPolicy,
+    AppProfile, FireOptions, Hook, HookConfig, HookEvent, HookExecutor, HookRegistry,
 };
 use proptest::prelude::*;
 use proptest::sample::select;

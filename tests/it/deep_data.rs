@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use forge_hooks::{FailureKind, FireOptions, HookEvent, HookResult, HookUpdate, Trace};
+use forge_hooks::{FailureKind, FireOptions, HookEvent, HookResult, Trace};
 use serde_json::Value;
 
 use crate::support::{Notes, World, alone, eventually, hook};
@@ -111,17 +111,6 @@ fn deep_data_fails_a_submitted_event() {
             let handle = world.executor.submit(kept(event(levels)), options).unwrap();
             all_too_large(handle.wait().results());
         }
-        let (sender, results) = crossbeam_channel::unbounded();
-        let callback = move |update: HookUpdate<'_>| {
-            if let HookUpdate::Done(outcome) = update {
-                sender.send(outcome).unwrap();
-            }
-        };
-        let token = world
-            .executor
-            .submit_with(kept(event(levels)), ALL, callback);
-        all_too_large(results.recv().unwrap().results());
-        drop(token);
         world.registry().clear();
         assert!(
             world

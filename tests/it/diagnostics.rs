@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use forge_hooks::{HookConfig, LoadReport, Severity};
+use forge_hooks::config::Severity;
+use forge_hooks::{HookConfig, LoadReport};
 
 use crate::support::{World, assert_computes_within};
 
@@ -284,7 +285,7 @@ fn load_project(world: &World, keys: &str) -> LoadReport {
     let text = format!(r#"{{"hooks": [{{"event": "*", {keys}}}]}}"#);
     world.write(".src/forge/hooks.json", &text);
     let config = HookConfig::default().with_config_home(world.path("none"));
-    let everything = forge_hooks::TrustPolicy::Everything;
+    let everything = forge_hooks::config::TrustPolicy::Everything;
     config.load_into(world.registry(), world.path(""), everything)
 }
 
@@ -749,7 +750,7 @@ fn a_pattern_with_capitals_blocks() {
         let report = config.load_into(
             world.registry(),
             world.path("none"),
-            forge_hooks::TrustPolicy::Everything,
+            forge_hooks::config::TrustPolicy::Everything,
         );
         assert!(report.problems[0].to_string().contains(hint), "{report:?}");
         let event = forge_hooks::HookEvent::tool_pre_execute("bash", "ls");

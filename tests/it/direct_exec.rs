@@ -8,9 +8,8 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use forge_hooks::{
-    FailureKind, FireOptions, Hook, HookEvent, HookExecutor, HookResult, Shell, Stdin,
-};
+use forge_hooks::hook::{Shell, Stdin};
+use forge_hooks::{FailureKind, FireOptions, Hook, HookEvent, HookExecutor, HookResult};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
 

@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use forge_hooks::{AppProfile, FireOptions, HookConfig, HookExecutor, LoadReport, TrustPolicy};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::{AppProfile, FireOptions, HookConfig, HookExecutor, LoadReport};
 
 use crate::support::{World, blocking_event};
 

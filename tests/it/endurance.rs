@@ -84,7 +84,8 @@ fn every_event_is_answered_exactly_once() {
 
 #[cfg(target_os = "linux")]
 mod on_linux {
-    use forge_hooks::{HookEvent, Reads};
+    use forge_hooks::HookEvent;
+    use forge_hooks::hook::Reads;
 
     use super::from_environment;
     use crate::support::{World, alone, eventually, hook};

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use forge_hooks::{AppProfile, EventType, Hook, HookEvent, Shell};
+use forge_hooks::hook::Shell;
+use forge_hooks::{AppProfile, EventType, Hook, HookEvent};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -291,9 +292,9 @@ mod in_a_process {
     use std::collections::BTreeMap;
     use std::path::{Path, PathBuf};
 
+    use forge_hooks::hook::{Reads, Stdin};
     use forge_hooks::{
-        AppProfile, FailureKind, FailurePolicy, FireOptions, Hook, HookEvent, HookResult, Reads,
-        Stdin,
+        AppProfile, FailureKind, FailurePolicy, FireOptions, Hook, HookEvent, HookResult,
     };
     use proptest::prelude::*;
     use serde_json::{Value, json};

@@ -186,7 +186,8 @@ fn the_working_directory_has_three_sources() {
 
 #[cfg(unix)]
 mod shells {
-    use forge_hooks::{Hook, Shell};
+    use forge_hooks::Hook;
+    use forge_hooks::hook::Shell;
 
     use crate::support::{World, hook};
 

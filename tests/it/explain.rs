@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use forge_hooks::{
-    FailurePolicy, FireOptions, Gate, GateVerdict, Hook, HookConfig, HookEvent, HookExecutor,
-    TrustPolicy,
-};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::protocol::{Gate, GateVerdict};
+use forge_hooks::{FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, HookExecutor};
 
 #[derive(Debug)]
 struct Says(GateVerdict);
@@ -26,7 +25,7 @@ fn gated(name: &str, verdict: GateVerdict) -> Hook {
 
 /// Each hook with its position and its fate.
 fn explained(executor: &HookExecutor, event: &HookEvent, options: FireOptions) -> Vec<String> {
-    let line = |it: forge_hooks::Explanation| {
+    let line = |it: forge_hooks::executor::Explanation| {
         let order = it
             .order
             .map_or_else(String::new, |order| format!("{order}. "));

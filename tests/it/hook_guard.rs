@@ -3,7 +3,8 @@
 
 use std::os::unix::fs::symlink;
 
-use forge_hooks::{Hook, HookEvent, Stdin};
+use forge_hooks::hook::Stdin;
+use forge_hooks::{Hook, HookEvent};
 use serde_json::{Value, json};
 
 use crate::hook_scripts::{self, script, with_jq};

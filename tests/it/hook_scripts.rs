@@ -6,10 +6,10 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use forge_hooks::{
-    Approval, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, LoadReport, Reads,
-    TrustPolicy,
-};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::hook::Reads;
+use forge_hooks::trust::Approval;
+use forge_hooks::{FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, LoadReport};
 use serde_json::{Value, json};
 
 use crate::support::{World, blocking_event, custom, is_missing};

@@ -4,9 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::trust::Approval;
 use forge_hooks::{
-    AppProfile, Approval, EventSpec, EventType, FailureKind, FireOptions, HookEvent, HookExecutor,
-    Hooks, HooksBuilder, TrustPolicy,
+    AppProfile, EventSpec, EventType, FailureKind, FireOptions, HookEvent, HookExecutor, Hooks,
+    HooksBuilder,
 };
 use serde_json::{Value, json};
 
@@ -30,7 +32,7 @@ fn file(entries: &[Value]) -> String {
 }
 
 fn spec(name: &str) -> EventSpec {
-    EventSpec::new(EventType::custom(name).unwrap())
+    EventSpec::custom(name).unwrap()
 }
 
 fn problems(hooks: &Hooks) -> Vec<String> {

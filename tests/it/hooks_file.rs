@@ -1,8 +1,9 @@
 //! Editing a hooks file entry by entry: what is written, and that approvals do not follow.
 
-use forge_hooks::{
-    Approval, ConfigError, GateVerdict, Hook, HooksFile, HooksFileEntry, TrustStore,
-};
+use forge_hooks::Hook;
+use forge_hooks::config::{ConfigError, HooksFile, HooksFileEntry};
+use forge_hooks::protocol::GateVerdict;
+use forge_hooks::trust::{Approval, TrustStore};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::{FailureKind, FireOptions, HookEvent, HookResult, Reads, Shell};
+use forge_hooks::hook::{Reads, Shell};
+use forge_hooks::{FailureKind, FireOptions, HookEvent, HookResult};
 
 use crate::support::{World, alone, blocking_event, hook};
 

@@ -4,7 +4,8 @@
 use std::process::Command;
 use std::time::Duration;
 
-use forge_hooks::{FailureKind, FailurePolicy, FireOptions, HookEvent, HookResult, Reads};
+use forge_hooks::hook::Reads;
+use forge_hooks::{FailureKind, FailurePolicy, FireOptions, HookEvent, HookResult};
 
 use crate::support::{World, alone, blocking_event, hook, run_alone};
 

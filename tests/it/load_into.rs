@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use forge_hooks::{
-    AppProfile, FailureKind, HookConfig, HookEvent, LoadReport, Outcome, Severity, TrustPolicy,
-};
+use forge_hooks::config::{Severity, TrustPolicy};
+use forge_hooks::{AppProfile, FailureKind, HookConfig, HookEvent, LoadReport, Outcome};
 use serde_json::json;
 
 use crate::support::{World, blocking_event};

@@ -388,7 +388,7 @@ fn a_logger_that_panics_ends_no_watcher() {
     let registry = std::sync::Arc::clone(world.registry());
     let root = world.path("project");
     let watcher = config
-        .watch(registry, root, forge_hooks::TrustPolicy::Everything)
+        .watch(registry, root, forge_hooks::config::TrustPolicy::Everything)
         .unwrap();
     assert_eq!(watcher.report().problems.len(), 1);
     for (text, count) in [

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
+use forge_hooks::executor::DropReason;
 use forge_hooks::{
-    DropReason, FailureKind, FireOptions, HookEvent, HookExecutor, HookHandle, HookResult, HookRun,
-    HookUpdate, Observer, Outcome,
+    FailureKind, FireOptions, HookEvent, HookExecutor, HookHandle, HookResult, HookRun, Observer,
+    Outcome,
 };
 
 use crate::support::{LONG, Notes, World, blocking_event, custom, eventually, hook, meets};
@@ -216,29 +217,6 @@ fn two_executors_may_wait_for_each_other() {
         let outcome = handle.wait_timeout(Duration::from_secs(30));
         assert!(outcome.expect("no deadlock").results()[0].success());
     }
-}
-
-#[test]
-fn a_callback_may_fire_and_wait() {
-    let world = World::with(|builder| builder.workers(1));
-    world.hook("*", "exit 0");
-    let executor = world.executor.clone();
-    let (sender, reported) = crossbeam_channel::unbounded();
-    let callback = move |update: HookUpdate<'_>| {
-        if let HookUpdate::Result(_) = update {
-            let blocking = executor.execute(&custom("in:callback"), FireOptions::default());
-            let submitted = executor.submit(custom("in:callback"), FireOptions::default());
-            sender
-                .send(blocking.allowed() && submitted.unwrap().wait().allowed())
-                .unwrap();
-        }
-    };
-    let options = FireOptions::default();
-    let token = world
-        .executor
-        .submit_with(blocking_event(), options, callback);
-    assert!(reported.recv_timeout(Duration::from_secs(20)).unwrap());
-    drop(token);
 }
 
 /// Fires an event in each callback and waits for it; the hooks of that event are reported too.

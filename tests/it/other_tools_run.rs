@@ -6,9 +6,11 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use forge_hooks::compat::{CLAUDE, CODEX, GEMINI, OtherTools, Tool};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::protocol::{Gate, GateVerdict};
 use forge_hooks::{
-    Decision, EventType, FailureKind, FireOptions, Gate, GateVerdict, Hook, HookConfig, HookEvent,
-    HookExecutor, HostContext, Lifecycle, Outcome, TrustPolicy,
+    Decision, EventType, FailureKind, FireOptions, Hook, HookConfig, HookEvent, HookExecutor,
+    HostContext, Lifecycle, Outcome,
 };
 use serde_json::{Value, json};
 

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use forge_hooks::{AppProfile, FailurePolicy, Hook, HookEvent, Reads};
+use forge_hooks::hook::Reads;
+use forge_hooks::{AppProfile, FailurePolicy, Hook, HookEvent};
 use serde_json::{Value, json};
 
 use crate::pages::{Block, blocks_of};

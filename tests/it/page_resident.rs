@@ -4,7 +4,8 @@
 
 use std::time::Duration;
 
-use forge_hooks::{Hook, HookEvent, HookResult, Residency};
+use forge_hooks::outcome::Residency;
+use forge_hooks::{Hook, HookEvent, HookResult};
 use serde_json::{Value, json};
 
 use crate::page_examples::{Example, examples_of, host, interpreter};

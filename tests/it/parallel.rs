@@ -4,9 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forge_hooks::{
-    DropReason, FailureKind, FireOptions, Hook, HookResult, HookRun, Observer, Outcome,
-};
+use forge_hooks::executor::DropReason;
+use forge_hooks::{FailureKind, FireOptions, Hook, HookResult, HookRun, Observer, Outcome};
 use serde_json::json;
 
 use crate::support::{LONG, Notes, World, blocking_event, eventually, hook, meets};
@@ -200,7 +199,7 @@ fn a_broken_background_entry_does_not_block() {
     let file = world.write("p/.src/forge/hooks.json", &broken.to_string());
     let project = file.ancestors().nth(3).unwrap();
     let config = forge_hooks::HookConfig::default().with_config_home(world.path("none"));
-    let policy = forge_hooks::TrustPolicy::Everything;
+    let policy = forge_hooks::config::TrustPolicy::Everything;
     let report = config.load_into(world.registry(), project, policy);
     assert_eq!(report.problems.len(), 1);
     assert!(world.outcome(&blocking_event()).allowed());

@@ -5,7 +5,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::time::Duration;
 
-use forge_hooks::{EventPattern, EventType, Hook, HookEvent};
+use forge_hooks::pattern::EventPattern;
+use forge_hooks::{EventType, Hook, HookEvent};
 use proptest::prelude::*;
 
 use crate::support::{assert_computes_within, custom};

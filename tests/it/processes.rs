@@ -4,7 +4,8 @@
 
 use std::time::{Duration, Instant};
 
-use forge_hooks::{FailureKind, Hook, HookEvent, HookResult, Reads};
+use forge_hooks::hook::Reads;
+use forge_hooks::{FailureKind, Hook, HookEvent, HookResult};
 
 use crate::support::{World, eventually, hook};
 

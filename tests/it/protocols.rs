@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::protocol::Protocol;
 use forge_hooks::protocol::{Answer, Call, End, Failure, Order, ProtocolMismatch, Start};
+use forge_hooks::trust::Approval;
 use forge_hooks::{
-    AppProfile, Approval, Decision, FailureKind, FireOptions, Hook, HookEvent, HookOutput,
-    HookResult, Hooks, Protocol, TrustPolicy, compat,
+    AppProfile, Decision, FailureKind, FireOptions, Hook, HookEvent, HookOutput, HookResult, Hooks,
+    compat,
 };
 use serde_json::{Value, json};
 

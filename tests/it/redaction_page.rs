@@ -32,7 +32,7 @@ assert_eq!(
 );
 let redactor = redactor.with_pattern(r"card (?<secret>\d{4}-\d{4})")?;
 assert_eq!(redactor.text("card 1234-5678"), "card [redacted]");
-# Ok::<(), forge_hooks::RedactError>(())
+# Ok::<(), forge_hooks::redact::RedactError>(())
 ```
 
 The default rules know names (`password`, `API_KEY`, `client-key-data`), the shapes of tokens of about

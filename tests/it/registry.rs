@@ -363,7 +363,7 @@ fn pattern() -> impl Strategy<Value = String> {
         3 => (category.clone(), action.clone()).prop_map(|(a, b)| format!("{a}:{b}")),
         5 => (category, action, tool).prop_map(|(a, b, c)| format!("{a}:{b}:{c}")),
     ];
-    let valid = |text: &String| text.parse::<forge_hooks::EventPattern>().is_ok();
+    let valid = |text: &String| text.parse::<forge_hooks::pattern::EventPattern>().is_ok();
     prop::collection::vec(alternative, 1..4)
         .prop_map(|alternatives| alternatives.join(","))
         .prop_filter("an empty name of a tool", valid)

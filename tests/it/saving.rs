@@ -6,7 +6,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::{AppProfile, ConfigError, FailurePolicy, Hook, HookConfig, Reads, Shell, Stdin};
+use forge_hooks::config::ConfigError;
+use forge_hooks::hook::{Reads, Shell, Stdin};
+use forge_hooks::{AppProfile, FailurePolicy, Hook, HookConfig};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};

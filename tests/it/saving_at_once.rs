@@ -3,7 +3,8 @@
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-use forge_hooks::{ConfigError, HookConfig};
+use forge_hooks::HookConfig;
+use forge_hooks::config::ConfigError;
 
 use crate::config::{FORGE, commands, config, file_of};
 use crate::support::{World, hook};

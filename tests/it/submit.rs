@@ -1,11 +1,10 @@
 //! Firing an event without waiting: the handle, the queue, the end of the executor.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::{FailureKind, FireOptions, HookResult, HookUpdate, SubmitError};
+use forge_hooks::{FailureKind, FireOptions, HookResult, SubmitError};
 
 use crate::support::{LONG, World, blocking_event, custom, eventually, hook, meets};
 
@@ -104,80 +103,6 @@ fn the_channel_repeats_no_result() {
     let mut handle = world.submit(blocking_event());
     assert!(handle.wait_timeout(Duration::MAX).is_some());
     assert!(handle.into_receiver().recv().is_err());
-}
-
-#[test]
-fn a_callback_gets_results_and_the_end() {
-    let world = World::running(["echo 1", "exit 3"]);
-    let (sender, reported) = crossbeam_channel::unbounded();
-    let callback = move |update: HookUpdate<'_>| {
-        let text = match update {
-            HookUpdate::Result(result) => format!("exit code {}", result.exit_code),
-            HookUpdate::Done(outcome) => format!("{} results", outcome.results().len()),
-            _ => unreachable!(),
-        };
-        let _ = sender.send((text, thread::current().name().map(str::to_owned)));
-    };
-    let token = world
-        .executor
-        .submit_with(blocking_event(), FireOptions::default(), callback)
-        .unwrap();
-    let reported: Vec<_> = reported.iter().collect();
-    let texts: Vec<_> = reported.iter().map(|(text, _)| &**text).collect();
-    assert_eq!(texts, ["exit code 0", "exit code 3", "2 results"]);
-    let on_the_pool = |name: &Option<String>| name.as_ref().unwrap().starts_with("forge-hooks");
-    assert!(
-        reported.iter().all(|(_, name)| on_the_pool(name)),
-        "{reported:?}"
-    );
-    eventually("it is finished", || token.is_finished());
-}
-
-#[test]
-fn a_callback_without_hooks_gets_the_end() {
-    let world = World::new();
-    let (sender, reported) = crossbeam_channel::unbounded();
-    let caller = thread::current().id();
-    let callback = move |update: HookUpdate<'_>| {
-        assert!(matches!(update, HookUpdate::Done(outcome) if outcome.results().is_empty()));
-        sender.send(thread::current().id()).unwrap();
-    };
-    let options = FireOptions::default();
-    let token = world
-        .executor
-        .submit_with(blocking_event(), options, callback);
-    assert_ne!(reported.recv().unwrap(), caller);
-    drop(token);
-}
-
-#[test]
-fn a_panicking_callback_is_not_called_again() {
-    let world = World::with(|builder| builder.workers(1));
-    world.hook("*", "echo 1");
-    world.hook("*", "echo done>>done");
-    let calls = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&calls);
-    let callback = move |_: HookUpdate<'_>| {
-        counted.fetch_add(1, Ordering::SeqCst);
-        panic!("the host's own");
-    };
-    let options = FireOptions::default();
-    let token = world
-        .executor
-        .submit_with(blocking_event(), options, callback)
-        .unwrap();
-    assert_eq!(
-        world.submit(blocking_event()).wait().results().len(),
-        2,
-        "the pool goes on"
-    );
-    eventually("it is finished", || token.is_finished());
-    assert_eq!(calls.load(Ordering::SeqCst), 1);
-    assert_eq!(
-        world.read("done").lines().count(),
-        2,
-        "and so does the chain"
-    );
 }
 
 #[test]

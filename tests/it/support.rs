@@ -9,9 +9,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use forge_hooks::compat::{OtherTools, Tool};
+use forge_hooks::executor::DropReason;
 use forge_hooks::{
-    DropReason, EventType, FireOptions, Hook, HookConfig, HookEvent, HookExecutor,
-    HookExecutorBuilder, HookHandle, HookRegistry, HookResult, HookRun, Observer, Outcome,
+    EventType, FireOptions, Hook, HookConfig, HookEvent, HookExecutor, HookExecutorBuilder,
+    HookHandle, HookRegistry, HookResult, HookRun, Observer, Outcome,
 };
 use serde_json::json;
 use tempfile::TempDir;

@@ -1,6 +1,7 @@
 //! The administrator's file: nothing of a user or a project switches its hooks off.
 
-use forge_hooks::{AppProfile, Hooks, HooksBuilder, TrustPolicy};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::{AppProfile, Hooks, HooksBuilder};
 use serde_json::{Value, json};
 
 use crate::support::{World, alone_with, blocking_event};

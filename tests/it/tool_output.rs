@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::hook::Reads;
 use forge_hooks::{
     AppProfile, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, Hooks, Lifecycle, Outcome,
-    Reads, TrustPolicy, compat,
+    compat,
 };
 use serde_json::{Value, json};
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use forge_hooks::{Trace, TraceError};
+use forge_hooks::Trace;
+use forge_hooks::trace::TraceError;
 use serde_json::Value;
 
 use crate::support::{World, blocking_event, eventually};

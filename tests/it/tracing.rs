@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use forge_hooks::{
-    FailurePolicy, FireOptions, Gate, GateVerdict, Hook, HookConfig, HookEvent, Redactor, Trace,
-    TraceBuilder, TrustPolicy,
-};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::protocol::{Gate, GateVerdict};
+use forge_hooks::trace::TraceBuilder;
+use forge_hooks::{FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, Redactor, Trace};
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use forge_hooks::{
-    Approval, FailureKind, FireOptions, GateVerdict, HookConfig, HookEvent, LoadReport, Outcome,
-    Severity, SkipReason, TrustError, TrustPolicy, TrustStore,
-};
+use forge_hooks::config::{Severity, TrustPolicy};
+use forge_hooks::outcome::SkipReason;
+use forge_hooks::protocol::GateVerdict;
+use forge_hooks::trust::{Approval, TrustError, TrustStore};
+use forge_hooks::{FailureKind, FireOptions, HookConfig, HookEvent, LoadReport, Outcome};
 
 use crate::support::{World, blocking_event};
 

@@ -172,7 +172,7 @@ fn a_link_out_of_the_project_counts_with_its_text() {
     symlink("../outside/a.sh", &link).unwrap();
     let hooks = host(&world);
     let mut shown = String::new();
-    let asked = |approval: &forge_hooks::Approval| {
+    let asked = |approval: &forge_hooks::trust::Approval| {
         shown = approval.to_string();
         true
     };
@@ -236,7 +236,7 @@ fn what_is_too_large_is_not_read() {
     assert!(made.unwrap().success());
     let mut shown = String::new();
     let hooks = host(&world);
-    let asked = |approval: &forge_hooks::Approval| {
+    let asked = |approval: &forge_hooks::trust::Approval| {
         shown = approval.to_string();
         true
     };
@@ -289,7 +289,7 @@ fn inputs_are_named_in_each_form() {
     }
     let hooks = approved(&world);
     let shown = host(&world).config().load_project(world.path("project"));
-    let approval = forge_hooks::Approval::of(world.path("project"), shown).unwrap();
+    let approval = forge_hooks::trust::Approval::of(world.path("project"), shown).unwrap();
     let names: Vec<&str> = approval.hooks[0]
         .files
         .iter()
@@ -432,7 +432,7 @@ fn what_inputs_name_is_covered_however_it_is_reached() {
     let world = with_hook(&json!({"command": "true", "inputs": ["none/*.json"]}));
     let mut shown = String::new();
     let hooks = host(&world);
-    let asked = |approval: &forge_hooks::Approval| {
+    let asked = |approval: &forge_hooks::trust::Approval| {
         shown = approval.to_string();
         true
     };

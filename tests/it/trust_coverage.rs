@@ -67,7 +67,7 @@ fn a_redirected_link_is_another_project() {
     project.approve();
     let link = project.world.path("link");
     symlink(project.root(), &link).unwrap();
-    let policy = forge_hooks::TrustPolicy::Approved(project.store());
+    let policy = forge_hooks::config::TrustPolicy::Approved(project.store());
     let _ = project
         .config()
         .load_into(project.world.registry(), &link, policy);
@@ -113,7 +113,7 @@ fn concurrent_approvals_are_both_kept() {
         for root in &roots {
             let (store, hooks) = (&store, project.config().load_project(project.root()));
             scope.spawn(move || {
-                let approval = forge_hooks::Approval::of(root, hooks).unwrap();
+                let approval = forge_hooks::trust::Approval::of(root, hooks).unwrap();
                 store.approve(&approval).unwrap();
             });
         }

@@ -1,7 +1,8 @@
 //! Entries of a project that no person has approved: they change no outcome, and no model reads their text.
 
 use forge_hooks::compat::{OtherTools, TOOLS};
-use forge_hooks::{AppProfile, Approval, FireOptions, HookEvent, HookResult, Hooks, Outcome};
+use forge_hooks::trust::Approval;
+use forge_hooks::{AppProfile, FireOptions, HookEvent, HookResult, Hooks, Outcome};
 use serde_json::{Value, json};
 
 use crate::support::World;

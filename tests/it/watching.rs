@@ -9,7 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use forge_hooks::compat::{self, OtherTools};
-use forge_hooks::{Approval, HookConfig, HookRegistry, HookWatcher, TrustPolicy};
+use forge_hooks::config::{HookWatcher, TrustPolicy};
+use forge_hooks::trust::Approval;
+use forge_hooks::{HookConfig, HookRegistry};
 use serde_json::json;
 
 use crate::config::{FORGE, config, file_of};

@@ -10,9 +10,10 @@ use crate::cli::error::{Ended, Failure};
 use crate::cli::files::short;
 use crate::cli::list::inherited;
 use crate::cli::terminal::{Style, Terminal, counted};
-use crate::{
-    Explanation, Fate, FireOptions, HookEvent, Hooks, Mismatch, PatternPart, Severity, printable,
-};
+use crate::config::Severity;
+use crate::executor::{Explanation, Fate};
+use crate::pattern::{Mismatch, PatternPart};
+use crate::{FireOptions, HookEvent, Hooks, printable};
 
 /// What `forge-hooks fire --dry-run --json` prints.
 #[derive(Serialize)]

@@ -19,9 +19,10 @@ use crate::cli::cases::{Record, Verdict, changed_by};
 use crate::cli::context::Context;
 use crate::cli::error::{Ended, Failure};
 use crate::cli::terminal::Terminal;
+use crate::executor::DropReason;
 use crate::{
-    DropReason, FireOptions, Hook, HookEvent, HookExecutor, HookHandle, HookResult, HookRun, Hooks,
-    Observer, Outcome, SubmitError, printable,
+    FireOptions, Hook, HookEvent, HookExecutor, HookHandle, HookResult, HookRun, Hooks, Observer,
+    Outcome, SubmitError, printable,
 };
 use show::Show;
 

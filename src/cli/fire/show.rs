@@ -12,9 +12,11 @@ use crate::cli::context::Context;
 use crate::cli::entries::{place, title};
 use crate::cli::error::Failure;
 use crate::cli::terminal::{Style, Terminal, counted};
+use crate::executor::{DropReason, Explanation, Fate};
+use crate::outcome::Residency;
 use crate::{
-    Decision, DropReason, EventType, Explanation, FailureKind, Fate, Hook, HookEvent, HookOutput,
-    HookResult, Outcome, Residency, printable, printable_lines,
+    Decision, EventType, FailureKind, Hook, HookEvent, HookOutput, HookResult, Outcome, printable,
+    printable_lines,
 };
 
 /// Shows what happens; with `--json`, nothing.

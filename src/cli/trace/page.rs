@@ -2,7 +2,7 @@
 //! trace.
 
 use super::traced::Traced;
-use crate::printable_json;
+use crate::printable::printable_json;
 
 /// The page, with a placeholder for the trace.
 const PAGE: &str = include_str!("page.html");

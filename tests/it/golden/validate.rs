@@ -10,10 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forge_hooks::cli::{self, Io};
 use forge_hooks::compat::{CLAUDE, OtherTools, TOOLS, Tool};
-use forge_hooks::{
-    AppProfile, Approval, EventSpec, EventType, HookConfig, HookRegistry, Hooks, HooksBuilder,
-    TrustPolicy,
-};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::trust::Approval;
+use forge_hooks::{AppProfile, EventSpec, HookConfig, HookRegistry, Hooks, HooksBuilder};
 use serde_json::Value;
 
 const INPUTS: &str = include_str!("validate_inputs.txt");
@@ -248,7 +247,7 @@ fn result_of(row: &Row<'_>, all: &Path) -> String {
         "check" => place.run(place.host(), &[path]),
         "load" => place.load(),
         "host" => {
-            let event = EventSpec::new(EventType::custom("level:loaded").unwrap());
+            let event = EventSpec::custom("level:loaded").unwrap();
             let host = place.host().event(event).tools(["bash", "write", "read"]);
             place.run(host, &[path])
         }

@@ -164,7 +164,7 @@ fn a_model_request_can_be_blocked() {
         2,
         "also of the hook for all events"
     );
-    let asked = |question: &forge_hooks::Question<'_>| question.reason() == Some("dear");
+    let asked = |question: &forge_hooks::lifecycle::Question<'_>| question.reason() == Some("dear");
     assert!(hooks.llm("large", 1).on_ask(asked).begin().is_ok());
 }
 

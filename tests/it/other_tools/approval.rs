@@ -1,6 +1,8 @@
 //! A project's hooks for other tools run when a person has approved them, the user's in any case.
 
-use forge_hooks::{Approval, FailureKind, HookEvent, TrustPolicy, TrustStore};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::trust::{Approval, TrustStore};
+use forge_hooks::{FailureKind, HookEvent};
 use serde_json::json;
 
 use super::{Place, command, settings};

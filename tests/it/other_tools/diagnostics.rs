@@ -1,6 +1,6 @@
 //! What is printed of a settings file: each problem with its place, and the others load all the same.
 
-use forge_hooks::TrustPolicy;
+use forge_hooks::config::TrustPolicy;
 
 use super::{Place, command, settings};
 

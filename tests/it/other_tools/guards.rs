@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use forge_hooks::compat::OtherTools;
-use forge_hooks::{Approval, HookEvent, Outcome, TrustPolicy, compat};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::trust::Approval;
+use forge_hooks::{HookEvent, Outcome, compat};
 use serde_json::json;
 
 use super::{Place, command, settings};

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use forge_hooks::{Approval, HookEvent, TrustPolicy};
+use forge_hooks::HookEvent;
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::trust::Approval;
 use serde_json::json;
 
 use super::{Place, command, settings};
@@ -52,7 +54,7 @@ fn a_manifest_names_so_many_files() {
     )]);
     let tools = place.tools().with_plugin(place.world.path("project/p"));
     let config = place.config_with(tools);
-    let report = place.load_with(&config, forge_hooks::TrustPolicy::Everything);
+    let report = place.load_with(&config, forge_hooks::config::TrustPolicy::Everything);
     assert_eq!(report.problems.len(), 101);
     let last = report.problems[100].to_string();
     assert!(

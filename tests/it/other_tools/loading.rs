@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use forge_hooks::{
-    AppProfile, FailurePolicy, HookCommand, HookConfig, HookEvent, Hooks, Severity, Shell,
-    TrustPolicy, compat,
-};
+use forge_hooks::config::{Severity, TrustPolicy};
+use forge_hooks::hook::{HookCommand, Shell};
+use forge_hooks::{AppProfile, FailurePolicy, HookConfig, HookEvent, Hooks, compat};
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -9,7 +9,8 @@ mod loading;
 use std::path::PathBuf;
 
 use forge_hooks::compat::{self, OtherTools};
-use forge_hooks::{Hook, HookConfig, LoadReport, TrustPolicy};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::{Hook, HookConfig, LoadReport};
 
 use crate::support::World;
 

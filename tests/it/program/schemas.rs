@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use forge_hooks::{
-    FireOptions, HookBlockedError, HookConfig, HookEvent, HookExecutor, TrustPolicy,
-};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::{FireOptions, HookBlockedError, HookConfig, HookEvent, HookExecutor};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 

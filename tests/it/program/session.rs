@@ -68,7 +68,8 @@ fn the_first_hook_works_as_its_page_says() {
 /// Each command of the page runs, and finds nothing wrong.
 #[test]
 fn the_commands_of_troubleshooting_run() {
-    let user = User::with_project_file(super::GUARDED);
+    let user = User::new();
+    user.write("home/.config/src/forge/hooks.json", super::GUARDED);
     let mut count = 0;
     for block in crate::pages::blocks_of("docs/troubleshooting.md") {
         let commands = block.code.replace("forge-hooks ", "$ forge-hooks ");

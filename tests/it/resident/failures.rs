@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use forge_hooks::{FailureKind, Hook, HookResult, Residency};
+use forge_hooks::outcome::Residency;
+use forge_hooks::{FailureKind, Hook, HookResult};
 use serde_json::json;
 
 use super::{PYTHON, assert_kept, fire, has_ended, is_gone, python};

@@ -3,7 +3,8 @@
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
-use forge_hooks::{FailureKind, Hook, HookResult, HookRun, Observer, Residency};
+use forge_hooks::outcome::Residency;
+use forge_hooks::{FailureKind, Hook, HookResult, HookRun, Observer};
 use serde_json::json;
 
 use super::{PYTHON, assert_kept, fire, has_ended, is_gone, python};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::Residency;
+use forge_hooks::outcome::Residency;
 use serde_json::json;
 
 use super::{PYTHON, assert_kept, fire, is_gone, python};

@@ -4,7 +4,8 @@ mod failures;
 mod keeping;
 mod load;
 
-use forge_hooks::{Hook, HookResult, Residency};
+use forge_hooks::outcome::Residency;
+use forge_hooks::{Hook, HookResult};
 use serde_json::json;
 
 use crate::support::{World, blocking_event};

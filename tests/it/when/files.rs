@@ -4,7 +4,9 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forge_hooks::{FailureKind, Gate, GateVerdict, Hook, HookConfig, LoadReport, TrustPolicy};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::protocol::{Gate, GateVerdict};
+use forge_hooks::{FailureKind, Hook, HookConfig, LoadReport};
 use serde_json::{Value, json};
 
 use super::{POINTER, bash};
@@ -128,7 +130,7 @@ fn an_approved_condition_may_be_unusable() {
     let project = Project::new();
     let text = file_of(&[entry(json!({POINTER: {"regex": "("}}))]);
     project.world.write(PROJECT, &text);
-    let approval = forge_hooks::Approval::of(project.root(), [unread(&text)]).unwrap();
+    let approval = forge_hooks::trust::Approval::of(project.root(), [unread(&text)]).unwrap();
     project.store().approve(&approval).unwrap();
     let report = project.load();
     assert!(!report.is_ok() && report.loaded == 0, "{report:?}");

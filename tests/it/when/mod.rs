@@ -7,9 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forge_hooks::hook::Condition;
+use forge_hooks::pattern::PatternPart;
 use forge_hooks::{
-    AppProfile, Condition, EventSpec, EventType, FailurePolicy, FireOptions, Hook, HookConfig,
-    HookEvent, HookExecutor, Hooks, Lifecycle, PatternPart, Trace,
+    AppProfile, EventSpec, EventType, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent,
+    HookExecutor, Hooks, Lifecycle, Trace,
 };
 use serde_json::{Value, json};
 
