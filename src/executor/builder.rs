@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::calls::Calls;
 use super::core::{Closing, Core};
 use super::hook_executor::HookExecutor;
 use crate::events::Vocabulary;
@@ -200,6 +201,7 @@ impl HookExecutorBuilder {
             vocabulary: self.vocabulary,
             pool: Pool::new("forge-hooks", self.workers, others, capacity),
             background: Pool::new("forge-hooks-bg", MOST_BACKGROUND, MOST_BACKGROUND, capacity),
+            calls: Calls::default(),
             closing: Closing::default(),
         };
         HookExecutor::with_parts(self.registry.unwrap_or_default(), core)

@@ -5,10 +5,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::calls::Calls;
 use crate::events::Vocabulary;
 use crate::hook::Hook;
 use crate::outcome::{FailureKind, HookResult};
 use crate::pool::Pool;
+use crate::process::Cancel;
 use crate::registry::Removals;
 use crate::runner::{Fired, Firing, Runner};
 
@@ -22,18 +24,19 @@ pub(super) struct Core {
     pub(super) pool: Pool,
     /// The pool of background hooks.
     pub(super) background: Pool,
+    pub(super) calls: Calls,
     pub(super) closing: Closing,
 }
 
 impl Core {
-    /// Prepares an event that is fired at once and that cannot be cancelled.
-    pub(super) fn firing<'a>(&self, event: Fired<'a>) -> Firing<'a> {
+    /// Prepares an event that is fired at once.
+    pub(super) fn firing<'a>(&self, event: Fired<'a>, cancel: Arc<Cancel>) -> Firing<'a> {
         let can_block = self.vocabulary.can_block(&event.event_type);
-        Firing::new(event, can_block)
+        Firing::new(event, can_block, cancel)
     }
 
-    /// Refuses further events, waits until the deadline for accepted events to finish, and cancels
-    /// the rest.
+    /// Refuses further events, waits until the deadline for accepted events and blocking calls to finish, and
+    /// cancels the rest.
     pub(super) fn shut_down(&self, deadline: Duration) -> ShutdownReport {
         let begun = Instant::now();
         self.closing.reach(Phase::Begun);
@@ -44,15 +47,20 @@ impl Core {
         self.background.close();
         let left = deadline.saturating_sub(begun.elapsed());
         ended &= self.background.wait_for_the_end(left);
+        let left = deadline.saturating_sub(begun.elapsed());
+        ended &= self.calls.wait_for_the_end(left);
         self.runner.residents.close();
         if !ended {
             self.closing.reach(Phase::Cutting);
             self.cut();
+            self.calls.cut();
             let patience = self.runner.kill_grace.saturating_add(LAST_PATIENCE);
             let begun = Instant::now();
             self.pool.wait_for_the_end(patience);
             let left = patience.saturating_sub(begun.elapsed());
             self.background.wait_for_the_end(left);
+            let left = patience.saturating_sub(begun.elapsed());
+            self.calls.wait_for_the_end(left);
         }
         self.runner.residents.wait_until_ended(LAST_PATIENCE);
         let mut report = self.closing.take_report();

@@ -184,13 +184,13 @@ impl HookExecutor {
         let mut results = Vec::with_capacity(hooks.len());
         if !hooks.is_empty() {
             let core = self.core();
-            dispatch::run(
-                core,
-                core.firing(Fired::Lent(event)),
-                hooks,
-                options,
-                &mut |result| results.push(result),
-            );
+            let call = core.calls.begin();
+            let firing = core.firing(Fired::Lent(event), Arc::clone(&call.cancel));
+            let mut answer = |result| {
+                core.closing.note(&result);
+                results.push(result);
+            };
+            dispatch::run(core, firing, hooks, options, &mut answer);
         }
         results
     }
@@ -222,16 +222,14 @@ impl HookExecutor {
         Ok(HookHandle::new(kind, Some((job, results))))
     }
 
-    /// Shuts the pool down in an orderly way. It refuses further events, and lets submitted events
-    /// finish until the deadline, counted from now. Then it cancels what is still running. It
-    /// returns when everything has ended, at the latest after the deadline, the [grace
-    /// period](crate::HookExecutorBuilder::kill_grace) and one second.
+    /// Ends what runs in an orderly way. It refuses further submitted events, and lets submitted events and the
+    /// blocking calls of other threads finish until the deadline, counted from now. Then it cancels what is still
+    /// running. It returns when everything has ended, at the latest after the deadline, the [grace
+    /// period](crate::HookExecutorBuilder::kill_grace) and one second. With a deadline of zero, a handler of Ctrl-C
+    /// ends all hooks.
     ///
-    /// This affects all clones. Blocking calls still work, but without help from the pool and without
-    /// background hooks. It does not wait for blocking calls of other threads, with one exception: it waits for
-    /// a [parallel](FireOptions::parallel) call that uses threads of the pool, and cancels it at the deadline.
-    /// Do not call this on a thread of the pool, for example in an observer: it would wait for itself until the
-    /// deadline.
+    /// This affects all clones. Later blocking calls still work, but without help from the pool and without
+    /// background hooks. Do not call this in an observer: it would wait for its own event until the deadline.
     pub fn shutdown(&self, deadline: Duration) -> ShutdownReport {
         self.core().shut_down(deadline)
     }

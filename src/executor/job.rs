@@ -121,9 +121,9 @@ impl Job for FireJob {
 
     fn run(mut self: Box<Self>) {
         let _nesting = Nesting::resume(self.depth);
-        let mut firing = self.core.firing(Fired::Shared(Arc::clone(&self.event)));
+        let event = Fired::Shared(Arc::clone(&self.event));
+        let mut firing = self.core.firing(event, self.cancel());
         firing.queued = self.submitted.elapsed();
-        firing.cancel = Some(self.cancel());
         let job = &mut *self;
         let (core, answers) = (&job.core, &mut job.answers);
         let mut answer = |result: HookResult| {

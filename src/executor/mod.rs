@@ -4,6 +4,7 @@
 //! Talks only to its caller and the log; reads no files.
 
 mod builder;
+mod calls;
 mod core;
 mod delivery;
 mod dispatch;

@@ -21,21 +21,13 @@ use crate::runner::{Firing, Nesting, depth};
 pub(super) struct Shared {
     pub(super) core: Arc<Core>,
     pub(super) firing: Arc<Firing<'static>>,
-    cancel: Arc<Cancel>,
-    /// Whether it belongs to a blocking call: then only the thread that runs a hook can report its
-    /// end to a shutdown.
-    is_lent: bool,
 }
 
 impl Shared {
     pub(super) fn new(core: &Arc<Core>, firing: Firing<'_>) -> Self {
-        let is_lent = firing.cancel.is_none();
-        let cancel = firing.cancel.clone().unwrap_or_default();
         Self {
             core: Arc::clone(core),
-            firing: Arc::new(firing.into_shared(Arc::clone(&cancel))),
-            cancel,
-            is_lent,
+            firing: Arc::new(firing.into_shared()),
         }
     }
 
@@ -96,9 +88,6 @@ impl Work {
         let run = || core.runner.run_unless_cancelled(&self.shared.firing, hook);
         let result = catch_unwind(AssertUnwindSafe(run));
         let result = result.unwrap_or_else(|_| core.runner.panicked(hook));
-        if self.shared.is_lent {
-            core.closing.note(&result);
-        }
         let _ = result_to.try_send(result);
         true
     }
@@ -109,7 +98,7 @@ struct Help(Arc<Work>);
 
 impl Job for Help {
     fn cancel(&self) -> Arc<Cancel> {
-        Arc::clone(&self.0.shared.cancel)
+        Arc::clone(&self.0.shared.firing.cancel)
     }
 
     fn run(self: Box<Self>) {

@@ -46,7 +46,7 @@ pub(crate) struct Firing<'a> {
     /// The failure of all hooks, if the event's data is nested too deep.
     pub(super) too_deep: Option<Failure>,
     pub(super) shared: Shared,
-    pub(crate) cancel: Option<Arc<Cancel>>,
+    pub(crate) cancel: Arc<Cancel>,
     /// How long the event has waited for a thread.
     pub(crate) queued: Duration,
     /// Whether the host asks its user when a hook answers `ask`.
@@ -54,14 +54,14 @@ pub(crate) struct Firing<'a> {
 }
 
 impl<'a> Firing<'a> {
-    /// Prepares an event that is fired at once and that cannot be cancelled.
-    pub(crate) fn new(event: Fired<'a>, can_block: bool) -> Self {
+    /// Prepares an event that is fired at once.
+    pub(crate) fn new(event: Fired<'a>, can_block: bool, cancel: Arc<Cancel>) -> Self {
         Self {
             too_deep: too_deep(&event),
             event,
             can_block,
             shared: Shared::default(),
-            cancel: None,
+            cancel,
             queued: Duration::ZERO,
             handles_ask: false,
         }
@@ -78,20 +78,20 @@ impl<'a> Firing<'a> {
     }
 
     /// Converts it to a form that several threads can use.
-    pub(crate) fn into_shared(self, cancel: Arc<Cancel>) -> Firing<'static> {
+    pub(crate) fn into_shared(self) -> Firing<'static> {
         Firing {
             event: Fired::Shared(self.event.to_shared()),
             can_block: self.can_block,
             too_deep: self.too_deep,
             shared: self.shared,
-            cancel: Some(cancel),
+            cancel: self.cancel,
             queued: self.queued,
             handles_ask: self.handles_ask,
         }
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.cancel.as_deref().is_some_and(Cancel::is_requested)
+        self.cancel.is_requested()
     }
 
     pub(crate) fn run_of<'b>(&'b self, hook: &'b Arc<Hook>) -> HookRun<'b> {

@@ -183,7 +183,7 @@ impl Runner {
             timeout,
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
-            cancel: firing.cancel.as_deref(),
+            cancel: Some(&firing.cancel),
         };
         Ok(match &start.id {
             None => Ran::new(process::run(&spec)).explained(&spec),

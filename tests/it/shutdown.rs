@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use forge_hooks::{
-    FireOptions, HookEvent, HookRegistry, HookResult, HookRun, Observer, ShutdownReport,
-    SubmitError, fire_event,
+    FailureKind, FireOptions, HookEvent, HookRegistry, HookResult, HookRun, Observer,
+    ShutdownReport, SubmitError, fire_event,
 };
 
 use crate::support::{LONG, Notes, World, alone, blocking_event, custom, eventually, hook, meets};
@@ -300,4 +300,34 @@ fn a_cut_parallel_call_is_reported() {
     });
     assert!(!outcome.allowed());
     assert!(!report.is_complete() && report.cut.len() >= 2, "{report:?}");
+}
+
+#[test]
+fn a_blocking_call_of_another_thread_is_waited_for_and_cut() {
+    let world = World::new();
+    world.hook("a:quick", &meets("quick", "go"));
+    world.hook("a:long", &meets("long", "never"));
+    world.hook("a:late", "exit 0");
+    let call = |name: &str| world.outcome(&custom(name));
+    let report = thread::scope(|scope| {
+        let quick = scope.spawn(|| call("a:quick"));
+        world.await_file("quick");
+        let shutdown = scope.spawn(|| world.executor.shutdown(LATER));
+        world.write("go", "");
+        assert!(quick.join().unwrap().allowed());
+        shutdown.join().unwrap()
+    });
+    assert!(report.is_complete(), "{report:?}");
+
+    let (report, outcome) = thread::scope(|scope| {
+        let long = scope.spawn(|| call("a:long"));
+        world.await_file("long");
+        let report = world.executor.shutdown(Duration::ZERO);
+        (report, long.join().unwrap())
+    });
+    eprintln!("{outcome:?}");
+    assert_eq!(report.cut.len(), 1, "{report:?}");
+    let failure = outcome.results()[0].failure;
+    assert_eq!(failure, Some(FailureKind::Cancelled));
+    assert!(call("a:late").allowed(), "later calls work");
 }
