@@ -131,12 +131,23 @@ fn outcome_of(
     Ok(None)
 }
 
+/// The most bytes of a `reason`: `glob` recurses at each `*`.
+const LONGEST_REASON: usize = 1000;
+
 impl Ready {
     fn new(placed: Placed, file: &Path, context: &Context<'_>) -> Result<Self, Failure> {
         let place = placed.place(file);
         let Placed { case, line } = placed;
         let event_type = names::event_type(&case.event, Asker::Case, context)
             .map_err(|failure| failure.at(&place))?;
+        if case
+            .reason
+            .as_ref()
+            .is_some_and(|it| it.len() > LONGEST_REASON)
+        {
+            let words = format!("{place}: `reason` is longer than {LONGEST_REASON} bytes");
+            return Err(Failure::new(words).with_fix("write `*` for a part of it"));
+        }
         let reason = case.reason.as_deref().map(Pattern::new).transpose();
         let reason = reason.map_err(|error| {
             Failure::new(format!("{place}: `reason` is not a glob: {error}"))

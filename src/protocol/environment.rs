@@ -98,6 +98,9 @@ fn without_nul(value: String) -> String {
 /// The names of the variables that the engine has set for a hook, separated by blanks.
 const HOOK_VARIABLES: &str = "FORGE_HOOK_VARIABLES";
 
+/// The most bytes of this list: on Linux, a variable has at most 128 KiB.
+const LONGEST_LIST: usize = 64 * 1024;
+
 /// The names of variables for a host, and the variables that it must not pass on.
 #[derive(Debug)]
 pub(crate) struct Naming {
@@ -173,8 +176,7 @@ impl Naming {
             let name = name.to_owned();
             return Err(VariablesError::BadName { name });
         }
-        let set: Vec<&str> = variables.iter().map(|(name, _)| &**name).collect();
-        let set = set.join(" ");
+        let set = self.listed(&variables);
         let mut environment = Environment::new(self.inherited(hook), variables);
         if hook.has_approval() {
             // A `.pyc` beside a script is covered as the script is, and must not appear.
@@ -186,6 +188,23 @@ impl Naming {
         environment.set(HOOK_VARIABLES, set);
         self.chain.extend(hook, &mut environment);
         Ok(environment)
+    }
+
+    /// Returns the names of these variables. Very many are listed by their prefixes.
+    fn listed(&self, variables: &Variables<'_>) -> String {
+        let names = variables.iter().map(|(name, _)| &**name);
+        let set = names.clone().collect::<Vec<_>>().join(" ");
+        if set.len() <= LONGEST_LIST {
+            return set;
+        }
+        let prefixes: Vec<_> = prefixed(self.profile(), "*").collect();
+        let has_prefix = |name: &&str| {
+            let mut prefixes = prefixes.iter().map(|it| it.trim_end_matches('*'));
+            prefixes.any(|prefix| name.starts_with(prefix))
+        };
+        let others = names.filter(|name| !has_prefix(name));
+        let all: Vec<&str> = prefixes.iter().map(String::as_str).chain(others).collect();
+        all.join(" ")
     }
 
     /// Adds the working directory.
@@ -218,8 +237,17 @@ fn set_above() -> Vec<String> {
         return Vec::new();
     };
     let names = names.to_string_lossy();
-    let names = names.split_whitespace().chain([HOOK_VARIABLES]);
-    names.map(str::to_owned).collect()
+    let (prefixes, names): (Vec<_>, Vec<_>) = names
+        .split_whitespace()
+        .partition(|name| name.ends_with("_*"));
+    let is_set = |name: &String| {
+        let mut prefixes = prefixes.iter().map(|it| it.trim_end_matches('*'));
+        let is_of_user = name.ends_with("_HOOKS_DISABLE") || name.ends_with("_HOOKS_TRACE");
+        !is_of_user && prefixes.any(|prefix| name.starts_with(prefix))
+    };
+    let own = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let names = names.into_iter().chain([HOOK_VARIABLES]);
+    names.map(str::to_owned).chain(own.filter(is_set)).collect()
 }
 
 fn disabling_variable(profile: &AppProfile) -> Option<String> {

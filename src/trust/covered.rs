@@ -236,7 +236,7 @@ impl Look<'_> {
     fn note_data(&mut self, found: &Found) {
         if let End::At(real, metadata) = &found.end
             && metadata.is_file()
-            && !self.is_script(real, metadata)
+            && !self.is_script(found, real, metadata)
         {
             self.note(format!("`{}` is data: it may change", name_of(real)));
         }
@@ -332,24 +332,27 @@ impl Look<'_> {
             return false;
         }
         match &found.end {
-            End::Missing => matches!(wanted, Wanted::All),
+            End::Missing => matches!(wanted, Wanted::All) || is_named_as_script(found),
             End::Outside => true,
             End::At(real, _) if self.is_excluded(real) => false,
             End::At(real, metadata) if metadata.is_file() => match wanted {
                 Wanted::All => true,
                 Wanted::Like(pattern) => pattern.matches_with(reached, STRICT),
-                Wanted::Scripts => self.is_script(real, metadata),
+                Wanted::Scripts => self.is_script(found, real, metadata),
             },
             // No other kind of file is opened.
             End::At(_, metadata) => metadata.is_dir() && !found.links.is_empty(),
         }
     }
 
-    fn is_script(&self, real: &Path, metadata: &Metadata) -> bool {
+    fn is_script(&self, found: &Found, real: &Path, metadata: &Metadata) -> bool {
         let path = self.project.root.join(real);
         // A file that cannot be read may be a script.
         let has_mark = || self.project.contents.has_mark(&path, metadata);
-        is_executable(metadata) || has_ending(real) || has_mark().unwrap_or(true)
+        is_named_as_script(found)
+            || is_executable(metadata)
+            || has_ending(real)
+            || has_mark().unwrap_or(true)
     }
 
     /// Adds the files below a directory, or says why it is not covered. Of what is no directory, adds the file. Returns
@@ -482,6 +485,11 @@ fn below(word: &str, root: &Path, base: Option<&Path>) -> PathBuf {
     }
     let below = base.and_then(|base| path.strip_prefix(base).ok());
     root.join(below.unwrap_or(Path::new(word.trim_start_matches('/'))))
+}
+
+/// Whether a link on the way has the name of a script: who runs it does not see what it leads to.
+fn is_named_as_script(found: &Found) -> bool {
+    found.links.iter().any(|(link, _)| has_ending(link))
 }
 
 fn has_ending(path: &Path) -> bool {

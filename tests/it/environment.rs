@@ -402,6 +402,15 @@ mod in_a_process {
             for line in lines {
                 assert!(shown.lines().any(|it| it == line), "{line}: {shown}");
             }
+            let many = (0..5_000).map(|number| (format!("outer_key_{number}"), "outer".into()));
+            let mut event = HookEvent::tool_post_execute("outer", "outer", "outer");
+            event.data.extend(many);
+            let host = Hook::program("*", [binary, "--exact", TEST, "--nocapture"]).unwrap();
+            let host = host.with_env(INNER, "1").with_reads(Reads::Stdin);
+            let shown_of_many = printed(&world, host, &event);
+            assert!(!shown_of_many.contains("=outer"), "{shown_of_many}");
+            assert!(shown_of_many.contains("FORGE_EVENT=user:interrupt"));
+
             let listed = shown
                 .lines()
                 .find(|it| it.starts_with("FORGE_HOOK_VARIABLES="));

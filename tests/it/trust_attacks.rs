@@ -161,7 +161,40 @@ fn a_link_counts_with_its_text_and_its_target() {
     blocks(&hooks, "`lib/a.sh` has changed");
     fs::remove_file(&link).unwrap();
     symlink("guard.sh", &link).unwrap();
-    blocks(&hooks, "`guard.sh` is gone");
+    blocks(&hooks, "`guard.sh` has changed");
+}
+
+/// Who sources `local.sh` does not see that it is a link to a file that is no script.
+#[test]
+fn a_link_with_the_name_of_a_script_is_one() {
+    let put = |world: &World, link: &str, target: &str| {
+        world.write("project/NOTES", "no script");
+        let link = world.path(&format!("project/{link}"));
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        let _ = fs::remove_file(&link);
+        symlink(target, &link).unwrap();
+    };
+    for (command, link, target) in [
+        ("./guard.sh", ".myagent/hooks/local.sh", "../../NOTES"),
+        ("sh x.sh", "x.sh", "NOTES"),
+        ("sh x.sh", "x.sh", "missing"),
+    ] {
+        let world = with_hook(&json!({"command": command}));
+        world.script("project/guard.sh", "#!/bin/sh\ntrue\n");
+        let hooks = approved(&world);
+        put(&world, link, target);
+        blocks(&hooks, "has appeared");
+    }
+    let world = with_hook(&json!({"command": "sh x.sh"}));
+    put(&world, "x.sh", "NOTES");
+    let hooks = approved(&world);
+    world.write("project/NOTES", "other text");
+    blocks(&hooks, "`NOTES` has changed");
+    put(&world, "x.sh", "missing");
+    blocks(&hooks, "since the hook was approved");
+    let hooks = approved(&world);
+    world.write("project/missing", "now it is there");
+    blocks(&hooks, "`missing` has appeared");
 }
 
 #[test]

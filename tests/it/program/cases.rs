@@ -96,6 +96,13 @@ fn an_invalid_table_runs_nothing() {
             "t.json:2: `reason` is not a glob",
         ),
         (
+            format!(
+                "[{good},\n {{\"event\": \"a:b\", \"expect\": \"allow\", \"reason\": \"{}\"}}]",
+                "*a".repeat(60_000)
+            ),
+            "t.json:2: `reason` is longer than 1000 bytes",
+        ),
+        (
             format!("[{good},\n{{\"evnt\": \"a:b\"}}]"),
             "unknown key `evnt`",
         ),
