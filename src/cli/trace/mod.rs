@@ -32,6 +32,11 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Result<Ended, Fa
         terminal.write_all(page.as_bytes())?;
         return Ok(Ended::Fine);
     }
+    let real = |path: &Path| path.canonicalize().ok();
+    if real(out).is_some_and(|out| real(&args.file) == Some(out)) {
+        let words = format!("`--html {}` is the trace itself", out.display());
+        return Err(Failure::new(words).with_fix("name another file for the page"));
+    }
     // The page has the content of the trace, so the same users may read it.
     files::replace_like(out, &page, file.as_ref())
         .map_err(|error| Failure::new(format!("cannot write `{}`: {error}", out.display())))?;

@@ -46,6 +46,8 @@ fn the_page_of_a_trace_is_self_contained() {
     let trace: serde_json::Value = serde_json::from_str(json).unwrap();
     assert_eq!(trace["entries"].as_array().unwrap().len(), 5);
     assert_eq!((&trace["lost"], &trace["broken"]), (&17.into(), &2.into()));
+    user.run(&["trace", "hooks.jsonl", "--html", "./hooks.jsonl"])
+        .is_refused("`--html ./hooks.jsonl` is the trace itself");
     let printed = user.run(&["trace", "hooks.jsonl", "--html", "-"]);
     assert_eq!(printed.out, page);
 }
