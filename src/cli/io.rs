@@ -15,6 +15,8 @@ pub struct Io<'a> {
     pub(crate) errors: Box<dyn Write + 'a>,
     pub(crate) is_terminal: Terminals,
     pub(crate) interrupted: Box<dyn FnMut() -> Option<u8> + 'a>,
+    /// Whether the streams are those of the process.
+    pub(crate) is_system: bool,
 }
 
 /// Which of the three streams are terminals.
@@ -30,6 +32,7 @@ impl Io<'static> {
     #[must_use]
     pub fn system(program: impl Into<String>) -> Self {
         let mut io = Self::new(program, io::stdin(), io::stdout(), io::stderr());
+        io.is_system = true;
         io.is_terminal = Terminals {
             input: io::stdin().is_terminal(),
             output: io::stdout().is_terminal(),
@@ -58,6 +61,7 @@ impl<'a> Io<'a> {
             errors: Box::new(errors),
             is_terminal: Terminals::default(),
             interrupted: Box::new(|| None),
+            is_system: false,
         }
     }
 

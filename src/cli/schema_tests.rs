@@ -4,28 +4,10 @@ use std::path::Path;
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
-use serde::Serialize;
 use serde_json::Value;
 
-use super::shape_tests::Problem;
+use super::shape_tests::Validate;
 use super::{error, events, fire, list, test};
-
-/// What `forge-hooks validate --json` prints.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "validate")]
-struct Validate {
-    /// The files that were read.
-    files: Vec<String>,
-    /// The number of usable hooks.
-    loaded: usize,
-    /// The number of hooks that can run now; 0 for files that are only checked.
-    in_use: usize,
-    /// The names of the hooks that the user's file disables.
-    disabled: Vec<String>,
-    /// The hooks of the project that are not approved.
-    unapproved: Vec<String>,
-    problems: Vec<Problem>,
-}
 
 /// No object has other keys.
 fn close(value: &mut Value) {

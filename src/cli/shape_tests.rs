@@ -108,6 +108,23 @@ enum Severity {
     Warning,
 }
 
+/// What `forge-hooks validate --json` prints.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "validate")]
+pub(crate) struct Validate {
+    /// The files that were read.
+    files: Vec<String>,
+    /// The number of usable hooks.
+    loaded: usize,
+    /// The number of hooks that can run now; 0 for files that are only checked.
+    in_use: usize,
+    /// The names of the hooks that the user's file disables.
+    disabled: Vec<String>,
+    /// The hooks of the project that are not approved.
+    unapproved: Vec<String>,
+    problems: Vec<Problem>,
+}
+
 /// A hook, and the files that an approval of it covers.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Covered {

@@ -1,0 +1,238 @@
+//! The fires of `serve` that have no response yet: their hooks, the second pass, cancelling.
+//!
+//! Runs on the threads of the executor, and waits for nothing.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::message::{Id, OfHook, Refusal};
+use super::outbox::Outbox;
+use crate::cli::cases::changed_by;
+use crate::cli::fire::Report;
+use crate::{
+    CancelToken, FireOptions, HookEvent, HookExecutor, HookResult, HookRun, HookUpdate, Observer,
+    Outcome, SubmitError,
+};
+
+/// The most bytes of requests that have no response yet.
+const MOST_OPEN: usize = 64 * 1024 * 1024;
+
+/// The open fires, as an observer of their hooks.
+pub(super) struct Open {
+    table: Mutex<Table>,
+    pub(super) outbox: Outbox,
+    pub(super) notifies: AtomicBool,
+}
+
+#[derive(Default)]
+struct Table {
+    fires: HashMap<Id, OpenFire>,
+    /// The bytes of their requests.
+    size: usize,
+}
+
+struct OpenFire {
+    size: usize,
+    /// The event whose hooks run: the observer receives this very one.
+    event: Arc<HookEvent>,
+    token: Option<CancelToken>,
+    is_cancelled: bool,
+}
+
+impl Open {
+    pub(super) fn new(outbox: Outbox) -> Self {
+        Self {
+            table: Mutex::default(),
+            outbox,
+            notifies: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn has(&self, id: &Id) -> bool {
+        self.table().fires.contains_key(id)
+    }
+
+    /// Cancels a fire. One that has its response is not affected.
+    pub(super) fn cancel(&self, id: &Id) {
+        let token = self.table().fires.get_mut(id).and_then(|fire| {
+            fire.is_cancelled = true;
+            fire.token.clone()
+        });
+        if let Some(token) = token {
+            token.cancel();
+        }
+    }
+
+    fn add(&self, id: &Id, event: &Arc<HookEvent>, size: usize) -> Result<(), Refusal> {
+        let mut table = self.table();
+        if table.size + size > MOST_OPEN {
+            return Err(Refusal::QUEUE_FULL);
+        }
+        table.size += size;
+        let fire = OpenFire {
+            size,
+            event: Arc::clone(event),
+            token: None,
+            is_cancelled: false,
+        };
+        table.fires.insert(id.clone(), fire);
+        Ok(())
+    }
+
+    /// Begins the second pass, unless the fire was cancelled.
+    fn continues_with(&self, id: &Id, changed: &Arc<HookEvent>) -> bool {
+        let mut table = self.table();
+        let fire = table.fires.get_mut(id);
+        let fire = fire.filter(|fire| !fire.is_cancelled);
+        fire.map(|fire| fire.event = Arc::clone(changed)).is_some()
+    }
+
+    /// Keeps the token of a pass, for a later cancel, and makes up for an earlier one.
+    fn keep_token(&self, id: &Id, event: &Arc<HookEvent>, token: CancelToken) {
+        let mut table = self.table();
+        let fire = table.fires.get_mut(id);
+        // The fire may have its response, and its id may be another fire's.
+        let Some(fire) = fire.filter(|fire| Arc::ptr_eq(&fire.event, event)) else {
+            return;
+        };
+        fire.token = Some(token.clone());
+        let is_cancelled = fire.is_cancelled;
+        drop(table);
+        if is_cancelled {
+            token.cancel();
+        }
+    }
+
+    fn remove(&self, id: &Id) {
+        let mut table = self.table();
+        let fire = table.fires.remove(id);
+        table.size -= fire.map_or(0, |fire| fire.size);
+    }
+
+    fn notify(&self, method: &'static str, run: &HookRun<'_>) {
+        if !self.notifies.load(Ordering::Relaxed) {
+            return;
+        }
+        let table = self.table();
+        let mut fires = table.fires.iter();
+        let fire = fires.find(|(_, fire)| std::ptr::eq(&raw const *fire.event, run.event));
+        let id = fire.map(|(id, _)| id.clone());
+        drop(table);
+        let hook = run.hook.label();
+        self.outbox.notify(method, OfHook { id, hook });
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Open {
+    fn on_start(&self, run: &HookRun<'_>) {
+        self.notify("hook/started", run);
+    }
+
+    fn on_finish(&self, run: &HookRun<'_>, _: &HookResult) {
+        self.notify("hook/finished", run);
+    }
+}
+
+/// Fires events, and responds when their hooks have ended.
+#[derive(Clone)]
+pub(super) struct Fires {
+    pub(super) open: Arc<Open>,
+    pub(super) executor: HookExecutor,
+}
+
+/// An event on its way, of the first pass or of the second.
+struct Pass {
+    id: Id,
+    event: Arc<HookEvent>,
+    options: FireOptions,
+    first: Option<(Arc<HookEvent>, Outcome)>,
+}
+
+impl Fires {
+    /// Fires an event. `size` is that of its request.
+    pub(super) fn fire(
+        &self,
+        id: &Id,
+        event: HookEvent,
+        options: FireOptions,
+        size: usize,
+    ) -> Result<(), Refusal> {
+        if self.open.outbox.is_full() {
+            return Err(Refusal::UNREAD);
+        }
+        let event = Arc::new(event);
+        self.open.add(id, &event, size)?;
+        self.submit(Pass {
+            id: id.clone(),
+            event,
+            options,
+            first: None,
+        });
+        Ok(())
+    }
+
+    fn submit(&self, pass: Pass) {
+        let (id, event) = (pass.id.clone(), Arc::clone(&pass.event));
+        // An event without hooks does not wait for a thread.
+        if self.executor.hooks_for(&event).is_empty() {
+            let outcome = Outcome::new(event.event_type.clone(), Vec::new());
+            return self.ended(pass, outcome);
+        }
+        let (fires, options) = (self.clone(), pass.options);
+        let mut pass = Some(pass);
+        let submitted = self
+            .executor
+            .submit_with(Arc::clone(&event), options, move |update| {
+                if let HookUpdate::Done(outcome) = update
+                    && let Some(pass) = pass.take()
+                {
+                    fires.ended(pass, outcome);
+                }
+            });
+        match submitted {
+            Ok(token) => self.open.keep_token(&id, &event, token),
+            Err(error) => {
+                self.open.remove(&id);
+                self.open.outbox.refuse(Some(&id), error.into());
+            }
+        }
+    }
+
+    /// Responds, or fires the event once more, with the changes of the hooks.
+    fn ended(&self, pass: Pass, outcome: Outcome) {
+        if pass.first.is_none()
+            && let Some(changed) = changed_by(&pass.event, &outcome).map(Arc::new)
+            && self.open.continues_with(&pass.id, &changed)
+        {
+            return self.submit(Pass {
+                id: pass.id,
+                event: changed,
+                options: pass.options.without_background(),
+                first: Some((pass.event, outcome)),
+            });
+        }
+        let last = Report::new(&pass.event, &outcome);
+        let report = match &pass.first {
+            Some((event, outcome)) => Report::new(event, outcome).with_again(last),
+            None => last,
+        };
+        // The host may use the id again as soon as it has the response.
+        self.open.remove(&pass.id);
+        self.open.outbox.respond(&pass.id, report);
+    }
+}
+
+impl From<SubmitError> for Refusal {
+    fn from(error: SubmitError) -> Self {
+        match error {
+            SubmitError::Busy(_) => Self::QUEUE_FULL,
+            SubmitError::ShutDown(_) => Self::ENDING,
+            SubmitError::NoThread(..) => Self::failed(error.to_string()),
+        }
+    }
+}

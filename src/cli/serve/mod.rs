@@ -1,0 +1,189 @@
+//! `serve`: the engine as a child process of a host in any language, which speaks JSON-RPC 2.0, one message a line.
+//!
+//! One thread reads, one writes, the executor's threads run hooks. This file is the fourth: it waits for the end, and
+//! ends the hooks.
+
+mod fires;
+pub(crate) mod message;
+mod outbox;
+mod requests;
+mod vocabulary;
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+
+use crate::cli::context::Context;
+use crate::cli::error::{Ended, Failure};
+use crate::cli::terminal::Terminal;
+use crate::{HookExecutor, Hooks, LoadReport};
+use fires::{Fires, Open};
+use message::Id;
+use outbox::Outbox;
+use requests::Requests;
+pub(crate) use vocabulary::declare;
+
+/// How often a signal, the death of the host and a changed report are looked for.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How long the last responses may take to be written. With the time to end the hooks, less than a second.
+const LAST_WRITES: Duration = Duration::from_millis(400);
+
+/// What the other threads tell.
+enum Signal {
+    InputEnded,
+    OutputClosed,
+    Shutdown(Id, Duration),
+    /// The hooks have ended after a `shutdown`.
+    Drained(Id),
+}
+
+pub(crate) fn run(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
+    if !terminal.is_system() {
+        let words = "`serve` needs the standard input and output of the process";
+        return Err(Failure::new(words));
+    }
+    let parent = parent();
+    // From here on a signal ends the hooks, not only this program.
+    let _ = terminal.interrupted();
+    let hooks = context.load()?;
+    let (control, heard) = unbounded();
+    let closed = control.clone();
+    let (input, output) = streams()?;
+    let (outbox, lines) = Outbox::new();
+    start(move || {
+        lines.write(output);
+        // Without a receiver, the program is about to end.
+        let _ = closed.send(Signal::OutputClosed);
+    })?;
+    let open = Arc::new(Open::new(outbox));
+    let executor = HookExecutor::builder()
+        .registry(Arc::clone(hooks.registry()))
+        .observer(Arc::clone(&open));
+    let executor = context.executor(&hooks, executor);
+    let requests = Requests {
+        hooks: hooks.clone(),
+        fires: Fires {
+            open: Arc::clone(&open),
+            executor: executor.clone(),
+        },
+        control: control.clone(),
+        is_initialized: false,
+        ending: None,
+    };
+    start(move || requests.read(BufReader::new(input)))?;
+    let serving = Serving {
+        report: hooks.report(),
+        hooks,
+        executor,
+        open,
+        control,
+        heard,
+        parent,
+    };
+    let ended = serving.wait(terminal);
+    let _ = serving.executor.shutdown(Duration::ZERO);
+    serving.open.outbox.flush(LAST_WRITES);
+    ended
+}
+
+/// A server that runs.
+struct Serving {
+    hooks: Hooks,
+    executor: HookExecutor,
+    open: Arc<Open>,
+    control: Sender<Signal>,
+    heard: Receiver<Signal>,
+    /// The process that started this one.
+    parent: u32,
+    /// The report that the host knows.
+    report: Arc<LoadReport>,
+}
+
+impl Serving {
+    /// Waits for the end.
+    fn wait(&self, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
+        let mut report = Arc::clone(&self.report);
+        loop {
+            match self.heard.recv_timeout(TICK) {
+                Ok(Signal::Shutdown(id, deadline)) => self.drain(id, deadline)?,
+                Ok(Signal::Drained(id)) => {
+                    self.open.outbox.respond(&id, ());
+                    return Ok(Ended::Fine);
+                }
+                Ok(Signal::InputEnded | Signal::OutputClosed) => return Ok(Ended::Fine),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+            if let Some(status) = terminal.interrupted() {
+                return Ok(Ended::Interrupted(status));
+            }
+            if parent() != self.parent {
+                return Ok(Ended::Fine);
+            }
+            if self.open.outbox.is_flooded() {
+                return Err(Failure::new("the host does not read its responses"));
+            }
+            self.tell_of(&mut report);
+        }
+    }
+
+    /// Lets the hooks end until the deadline, on another thread, since this one must see the death of the host.
+    fn drain(&self, id: Id, deadline: Duration) -> Result<(), Failure> {
+        let (executor, control) = (self.executor.clone(), self.control.clone());
+        start(move || {
+            let _ = executor.shutdown(deadline);
+            let _ = control.send(Signal::Drained(id));
+        })
+    }
+
+    fn tell_of(&self, known: &mut Arc<LoadReport>) {
+        let report = self.hooks.report();
+        if !Arc::ptr_eq(&report, known) {
+            *known = report;
+            if self.open.notifies.load(Ordering::Relaxed) {
+                self.open.outbox.notify("report/changed", &**known);
+            }
+        }
+    }
+}
+
+fn start(work: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+    let thread = thread::Builder::new().name("forge-hooks serve".to_owned());
+    let started = thread.spawn(work).map(drop);
+    started.map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
+}
+
+/// Returns the id of the process that started this one. When that ends, it is another one.
+#[cfg(unix)]
+fn parent() -> u32 {
+    std::os::unix::process::parent_id()
+}
+
+/// There, only the end of the input says so.
+#[cfg(not(unix))]
+fn parent() -> u32 {
+    0
+}
+
+/// Returns the standard streams without their locks: a thread that holds one may wait for the host for ever.
+fn streams() -> io::Result<(File, File)> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        let input = io::stdin().as_fd().try_clone_to_owned()?;
+        let output = io::stdout().as_fd().try_clone_to_owned()?;
+        Ok((input.into(), output.into()))
+    }
+    #[cfg(windows)]
+    {
+        use std::os::windows::io::AsHandle;
+        let input = io::stdin().as_handle().try_clone_to_owned()?;
+        let output = io::stdout().as_handle().try_clone_to_owned()?;
+        Ok((input.into(), output.into()))
+    }
+}
