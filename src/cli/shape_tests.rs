@@ -21,6 +21,20 @@ pub(crate) struct Event {
     session_id: Option<String>,
 }
 
+/// The event, as a host gives it.
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+pub(crate) struct GivenEvent {
+    /// The name, as in `tool:pre_execute`.
+    #[serde(rename = "type")]
+    kind: String,
+    /// Seconds since 1970. Default: now.
+    timestamp: Option<f64>,
+    data: Option<Map<String, Value>>,
+    tool_name: Option<String>,
+    session_id: Option<String>,
+}
+
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Outcome {
     /// Whether the host may do what it is about to do.

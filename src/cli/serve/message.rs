@@ -180,6 +180,7 @@ pub(crate) struct Initialized<'a> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Fire {
     /// The event, as a hook receives it; only `type` is required.
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::GivenEvent"))]
     pub(super) event: Map<String, Value>,
     #[serde(default)]
     pub(super) options: Options,
