@@ -2,7 +2,12 @@
 //!
 //! Does not know the commands.
 
+use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
+#[cfg(unix)]
+use std::os::fd::AsFd;
+#[cfg(windows)]
+use std::os::windows::io::AsHandle;
 
 /// The name and version of a program, and the streams of its commands.
 ///
@@ -80,4 +85,16 @@ impl<'a> Io<'a> {
         self.interrupted = Box::new(interrupted);
         self
     }
+}
+
+/// Returns the standard input and output of the process without their locks: a thread that holds one may wait for the
+/// other program for ever.
+pub(crate) fn streams() -> io::Result<(File, File)> {
+    let (input, output) = (io::stdin(), io::stdout());
+    #[cfg(unix)]
+    let (input, output) = (input.as_fd(), output.as_fd());
+    #[cfg(windows)]
+    let (input, output) = (input.as_handle(), output.as_handle());
+    let (input, output) = (input.try_clone_to_owned()?, output.try_clone_to_owned()?);
+    Ok((input.into(), output.into()))
 }

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::message::{Id, OfHook, Refusal};
-use super::outbox::Outbox;
+use super::message::{ENDING, FAILED, Id, OfHook, QUEUE_FULL, Refusal};
+use super::outbox::{Outbox, not_read};
 use crate::cli::cases::changed_by;
 use crate::cli::fire::Report;
 use crate::{
@@ -20,19 +20,13 @@ const MOST_OPEN: usize = 64 * 1024 * 1024;
 
 /// The open fires, as an observer of their hooks.
 pub(super) struct Open {
-    table: Mutex<Table>,
+    fires: Mutex<HashMap<Id, OpenFire>>,
     pub(super) outbox: Outbox,
     pub(super) notifies: AtomicBool,
 }
 
-#[derive(Default)]
-struct Table {
-    fires: HashMap<Id, OpenFire>,
-    /// The bytes of their requests.
-    size: usize,
-}
-
 struct OpenFire {
+    /// The bytes of its request.
     size: usize,
     /// The event whose hooks run: the observer receives this very one.
     event: Arc<HookEvent>,
@@ -43,19 +37,19 @@ struct OpenFire {
 impl Open {
     pub(super) fn new(outbox: Outbox) -> Self {
         Self {
-            table: Mutex::default(),
+            fires: Mutex::default(),
             outbox,
             notifies: AtomicBool::new(false),
         }
     }
 
     pub(super) fn has(&self, id: &Id) -> bool {
-        self.table().fires.contains_key(id)
+        self.fires().contains_key(id)
     }
 
     /// Cancels a fire. One that has its response is not affected.
     pub(super) fn cancel(&self, id: &Id) {
-        let token = self.table().fires.get_mut(id).and_then(|fire| {
+        let token = self.fires().get_mut(id).and_then(|fire| {
             fire.is_cancelled = true;
             fire.token.clone()
         });
@@ -65,66 +59,63 @@ impl Open {
     }
 
     fn add(&self, id: &Id, event: &Arc<HookEvent>, size: usize) -> Result<(), Refusal> {
-        let mut table = self.table();
-        if table.size + size > MOST_OPEN {
-            return Err(Refusal::QUEUE_FULL);
+        let mut fires = self.fires();
+        let open: usize = fires.values().map(|fire| fire.size).sum();
+        if open + size > MOST_OPEN {
+            return Err(queue_full());
         }
-        table.size += size;
         let fire = OpenFire {
             size,
             event: Arc::clone(event),
             token: None,
             is_cancelled: false,
         };
-        table.fires.insert(id.clone(), fire);
+        fires.insert(id.clone(), fire);
         Ok(())
     }
 
     /// Begins the second pass, unless the fire was cancelled.
     fn continues_with(&self, id: &Id, changed: &Arc<HookEvent>) -> bool {
-        let mut table = self.table();
-        let fire = table.fires.get_mut(id);
-        let fire = fire.filter(|fire| !fire.is_cancelled);
+        let mut fires = self.fires();
+        let fire = fires.get_mut(id).filter(|fire| !fire.is_cancelled);
         fire.map(|fire| fire.event = Arc::clone(changed)).is_some()
     }
 
     /// Keeps the token of a pass, for a later cancel, and makes up for an earlier one.
     fn keep_token(&self, id: &Id, event: &Arc<HookEvent>, token: CancelToken) {
-        let mut table = self.table();
-        let fire = table.fires.get_mut(id);
+        let mut fires = self.fires();
         // The fire may have its response, and its id may be another fire's.
-        let Some(fire) = fire.filter(|fire| Arc::ptr_eq(&fire.event, event)) else {
-            return;
-        };
-        fire.token = Some(token.clone());
-        let is_cancelled = fire.is_cancelled;
-        drop(table);
+        let fire = fires.get_mut(id);
+        let fire = fire.filter(|fire| Arc::ptr_eq(&fire.event, event));
+        let is_cancelled = fire.is_some_and(|fire| {
+            fire.token = Some(token.clone());
+            fire.is_cancelled
+        });
+        drop(fires);
         if is_cancelled {
             token.cancel();
         }
     }
 
     fn remove(&self, id: &Id) {
-        let mut table = self.table();
-        let fire = table.fires.remove(id);
-        table.size -= fire.map_or(0, |fire| fire.size);
+        self.fires().remove(id);
     }
 
     fn notify(&self, method: &'static str, run: &HookRun<'_>) {
         if !self.notifies.load(Ordering::Relaxed) {
             return;
         }
-        let table = self.table();
-        let mut fires = table.fires.iter();
-        let fire = fires.find(|(_, fire)| std::ptr::eq(&raw const *fire.event, run.event));
-        let id = fire.map(|(id, _)| id.clone());
-        drop(table);
+        let is_it = |fire: &OpenFire| std::ptr::eq(&raw const *fire.event, run.event);
+        let fires = self.fires();
+        let id = fires.iter().find(|(_, fire)| is_it(fire));
+        let id = id.map(|(id, _)| id.clone());
+        drop(fires);
         let hook = run.hook.label();
         self.outbox.notify(method, OfHook { id, hook });
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    fn fires(&self) -> MutexGuard<'_, HashMap<Id, OpenFire>> {
+        self.fires.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -163,7 +154,7 @@ impl Fires {
         size: usize,
     ) -> Result<(), Refusal> {
         if self.open.outbox.is_full() {
-            return Err(Refusal::UNREAD);
+            return Err(not_read());
         }
         let event = Arc::new(event);
         self.open.add(id, &event, size)?;
@@ -230,9 +221,17 @@ impl Fires {
 impl From<SubmitError> for Refusal {
     fn from(error: SubmitError) -> Self {
         match error {
-            SubmitError::Busy(_) => Self::QUEUE_FULL,
-            SubmitError::ShutDown(_) => Self::ENDING,
-            SubmitError::NoThread(..) => Self::failed(error.to_string()),
+            SubmitError::Busy(_) => queue_full(),
+            SubmitError::ShutDown(_) => is_ending(),
+            SubmitError::NoThread(..) => Self::new(FAILED, error.to_string()),
         }
     }
+}
+
+fn queue_full() -> Refusal {
+    Refusal::new(QUEUE_FULL, "too many fires are waiting")
+}
+
+pub(super) fn is_ending() -> Refusal {
+    Refusal::new(ENDING, "`shutdown` was called")
 }

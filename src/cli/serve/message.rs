@@ -29,47 +29,22 @@ pub(crate) struct Refusal {
     message: Cow<'static, str>,
 }
 
+pub(super) const NOT_JSON: i32 = -32700;
+pub(super) const INVALID_REQUEST: i32 = -32600;
+pub(super) const UNKNOWN_METHOD: i32 = -32601;
+pub(super) const INVALID_PARAMS: i32 = -32602;
+pub(super) const FAILED: i32 = -32603;
+pub(super) const QUEUE_FULL: i32 = -32000;
+pub(super) const UNREAD: i32 = -32001;
+pub(super) const NOT_INITIALIZED: i32 = -32002;
+pub(super) const ENDING: i32 = -32003;
+/// Nothing was approved or withdrawn.
+pub(super) const NOT_APPROVED: i32 = -32004;
+
 impl Refusal {
-    pub(super) const QUEUE_FULL: Self = Self::fixed(-32000, "too many fires are waiting");
-    pub(super) const UNREAD: Self =
-        Self::fixed(-32001, "too many bytes of responses have not been read");
-    pub(super) const NOT_INITIALIZED: Self =
-        Self::fixed(-32002, "the first request is `initialize`");
-    pub(super) const ENDING: Self = Self::fixed(-32003, "`shutdown` was called");
-
-    const fn fixed(code: i32, message: &'static str) -> Self {
-        let message = Cow::Borrowed(message);
+    pub(super) fn new(code: i32, message: impl Into<Cow<'static, str>>) -> Self {
+        let message = message.into();
         Self { code, message }
-    }
-
-    fn new(code: i32, message: impl Into<String>) -> Self {
-        let message = Cow::Owned(message.into());
-        Self { code, message }
-    }
-
-    fn not_json(message: impl Into<String>) -> Self {
-        Self::new(-32700, message)
-    }
-
-    pub(super) fn invalid_request(message: impl Into<String>) -> Self {
-        Self::new(-32600, message)
-    }
-
-    pub(super) fn unknown_method(method: &str) -> Self {
-        Self::new(-32601, format!("unknown method `{method}`"))
-    }
-
-    pub(super) fn invalid_params(message: impl Into<String>) -> Self {
-        Self::new(-32602, message)
-    }
-
-    pub(super) fn failed(message: impl Into<String>) -> Self {
-        Self::new(-32603, message)
-    }
-
-    /// Nothing was approved or withdrawn.
-    pub(super) fn of_approval(message: impl Into<String>) -> Self {
-        Self::new(-32004, message)
     }
 }
 
@@ -97,19 +72,19 @@ fn not_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Id>, D:
 
 /// Reads a line. The error has the id, if there is one.
 pub(super) fn parse(line: &[u8]) -> Result<Incoming<'_>, (Option<Id>, Refusal)> {
-    let text = str::from_utf8(line)
-        .map_err(|error| (None, Refusal::not_json(format!("not UTF-8: {error}"))))?;
-    serde_json::from_str(text).map_err(|error| {
+    let not_json = |words: String| (None, Refusal::new(NOT_JSON, words));
+    let text = str::from_utf8(line).map_err(|error| not_json(error.to_string()))?;
+    serde_json::from_str(text).map_err(|why| {
         let value: Value = match serde_json::from_str(text) {
             Ok(value) => value,
-            Err(error) => return (None, Refusal::not_json(json_words(&error))),
+            Err(error) => return not_json(json_words(&error)),
         };
         let words = match value {
             Value::Array(_) => "batches are not supported".to_owned(),
-            _ => format!("not a request of JSON-RPC 2.0: {}", json_words(&error)),
+            _ => format!("not a request of JSON-RPC 2.0: {}", json_words(&why)),
         };
         let id = value.get("id").and_then(|id| Id::deserialize(id).ok());
-        (id, Refusal::invalid_request(words))
+        (id, Refusal::new(INVALID_REQUEST, words))
     })
 }
 
@@ -118,39 +93,36 @@ impl Incoming<'_> {
     pub(super) fn params<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         let text = self.params.map_or("{}", RawValue::get);
         if !text.starts_with('{') {
-            return Err(Refusal::invalid_params("`params` is not an object"));
+            return Err(Refusal::new(INVALID_PARAMS, "`params` is not an object"));
         }
-        serde_json::from_str(text).map_err(|error| Refusal::invalid_params(json_words(&error)))
+        serde_json::from_str(text).map_err(|error| Refusal::new(INVALID_PARAMS, json_words(&error)))
     }
 }
 
 #[derive(Serialize)]
-pub(super) struct Response<'a, T> {
+pub(super) struct Outgoing<'a, T> {
     pub(super) jsonrpc: Version,
-    pub(super) id: &'a Id,
-    pub(super) result: T,
+    #[serde(flatten)]
+    pub(super) body: Body<'a, T>,
 }
 
 #[derive(Serialize)]
-pub(super) struct ErrorResponse<'a> {
-    pub(super) jsonrpc: Version,
-    /// None if the line has no id that can be read.
-    pub(super) id: Option<&'a Id>,
-    pub(super) error: Refusal,
+#[serde(untagged)]
+pub(super) enum Body<'a, T> {
+    Result {
+        id: &'a Id,
+        result: T,
+    },
+    /// Without an id if the line has none that can be read.
+    Error {
+        id: Option<&'a Id>,
+        error: Refusal,
+    },
+    Notification {
+        method: &'static str,
+        params: T,
+    },
 }
-
-#[derive(Serialize)]
-pub(super) struct Notification<T> {
-    pub(super) jsonrpc: Version,
-    pub(super) method: &'static str,
-    pub(super) params: T,
-}
-
-/// The parameters of a request that has none.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Nothing {}
 
 /// The parameters of `initialize`.
 #[derive(Deserialize)]

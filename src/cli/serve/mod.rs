@@ -9,23 +9,23 @@ mod outbox;
 mod requests;
 mod vocabulary;
 
-use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::BufReader;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::cli::context::Context;
 use crate::cli::error::{Ended, Failure};
+use crate::cli::io::streams;
 use crate::cli::terminal::Terminal;
 use crate::{HookExecutor, Hooks, LoadReport};
 use fires::{Fires, Open};
 use message::Id;
 use outbox::Outbox;
-use requests::Requests;
+use requests::{Requests, Signal};
 pub(crate) use vocabulary::declare;
 
 /// How often a signal, the death of the host and a changed report are looked for.
@@ -33,15 +33,6 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// How long the last responses may take to be written. With the time to end the hooks, less than a second.
 const LAST_WRITES: Duration = Duration::from_millis(400);
-
-/// What the other threads tell.
-enum Signal {
-    InputEnded,
-    OutputClosed,
-    Shutdown(Id, Duration),
-    /// The hooks have ended after a `shutdown`.
-    Drained(Id),
-}
 
 pub(crate) fn run(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
     if !terminal.is_system() {
@@ -54,7 +45,8 @@ pub(crate) fn run(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<
     let hooks = context.load()?;
     let (control, heard) = unbounded();
     let closed = control.clone();
-    let (input, output) = streams()?;
+    let (input, output) = streams()
+        .map_err(|error| Failure::new(format!("cannot use the standard streams: {error}")))?;
     let (outbox, lines) = Outbox::new();
     start(move || {
         lines.write(output);
@@ -66,66 +58,62 @@ pub(crate) fn run(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<
         .registry(Arc::clone(hooks.registry()))
         .observer(Arc::clone(&open));
     let executor = context.executor(&hooks, executor);
+    let fires = Fires { open, executor };
     let requests = Requests {
         hooks: hooks.clone(),
-        fires: Fires {
-            open: Arc::clone(&open),
-            executor: executor.clone(),
-        },
+        fires: fires.clone(),
         control: control.clone(),
         is_initialized: false,
         ending: None,
     };
     start(move || requests.read(BufReader::new(input)))?;
     let serving = Serving {
-        report: hooks.report(),
         hooks,
-        executor,
-        open,
+        fires,
         control,
         heard,
         parent,
     };
     let ended = serving.wait(terminal);
-    let _ = serving.executor.shutdown(Duration::ZERO);
-    serving.open.outbox.flush(LAST_WRITES);
+    let _ = serving.fires.executor.shutdown(Duration::ZERO);
+    serving.fires.open.outbox.flush(LAST_WRITES);
     ended
 }
 
 /// A server that runs.
 struct Serving {
     hooks: Hooks,
-    executor: HookExecutor,
-    open: Arc<Open>,
+    fires: Fires,
     control: Sender<Signal>,
     heard: Receiver<Signal>,
     /// The process that started this one.
     parent: u32,
-    /// The report that the host knows.
-    report: Arc<LoadReport>,
 }
 
 impl Serving {
     /// Waits for the end.
     fn wait(&self, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
-        let mut report = Arc::clone(&self.report);
+        let mut report = self.hooks.report();
+        let outbox = &self.fires.open.outbox;
+        let mut last_reads = None;
         loop {
             match self.heard.recv_timeout(TICK) {
                 Ok(Signal::Shutdown(id, deadline)) => self.drain(id, deadline)?,
-                Ok(Signal::Drained(id)) => {
-                    self.open.outbox.respond(&id, ());
-                    return Ok(Ended::Fine);
+                Ok(Signal::Drained(id, until)) => {
+                    outbox.respond(&id, ());
+                    last_reads = Some(until);
                 }
                 Ok(Signal::InputEnded | Signal::OutputClosed) => return Ok(Ended::Fine),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+                Err(_) => {}
             }
             if let Some(status) = terminal.interrupted() {
                 return Ok(Ended::Interrupted(status));
             }
-            if parent() != self.parent {
+            let is_read = |until| outbox.is_empty() || Instant::now() >= until;
+            if last_reads.is_some_and(is_read) || parent() != self.parent {
                 return Ok(Ended::Fine);
             }
-            if self.open.outbox.is_flooded() {
+            if outbox.is_flooded() {
                 return Err(Failure::new("the host does not read its responses"));
             }
             self.tell_of(&mut report);
@@ -134,10 +122,11 @@ impl Serving {
 
     /// Lets the hooks end until the deadline, on another thread, since this one must see the death of the host.
     fn drain(&self, id: Id, deadline: Duration) -> Result<(), Failure> {
-        let (executor, control) = (self.executor.clone(), self.control.clone());
+        let (executor, control) = (self.fires.executor.clone(), self.control.clone());
+        let until = Instant::now() + deadline + LAST_WRITES;
         start(move || {
             let _ = executor.shutdown(deadline);
-            let _ = control.send(Signal::Drained(id));
+            let _ = control.send(Signal::Drained(id, until));
         })
     }
 
@@ -145,8 +134,8 @@ impl Serving {
         let report = self.hooks.report();
         if !Arc::ptr_eq(&report, known) {
             *known = report;
-            if self.open.notifies.load(Ordering::Relaxed) {
-                self.open.outbox.notify("report/changed", &**known);
+            if self.fires.open.notifies.load(Ordering::Relaxed) {
+                self.fires.open.outbox.notify("report/changed", &**known);
             }
         }
     }
@@ -168,22 +157,4 @@ fn parent() -> u32 {
 #[cfg(not(unix))]
 fn parent() -> u32 {
     0
-}
-
-/// Returns the standard streams without their locks: a thread that holds one may wait for the host for ever.
-fn streams() -> io::Result<(File, File)> {
-    #[cfg(unix)]
-    {
-        use std::os::fd::AsFd;
-        let input = io::stdin().as_fd().try_clone_to_owned()?;
-        let output = io::stdout().as_fd().try_clone_to_owned()?;
-        Ok((input.into(), output.into()))
-    }
-    #[cfg(windows)]
-    {
-        use std::os::windows::io::AsHandle;
-        let input = io::stdin().as_handle().try_clone_to_owned()?;
-        let output = io::stdout().as_handle().try_clone_to_owned()?;
-        Ok((input.into(), output.into()))
-    }
 }

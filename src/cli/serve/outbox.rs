@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use serde::Serialize;
 
-use super::message::{ErrorResponse, Id, Notification, Refusal, Response, Version};
+use super::message::{Body, Id, Outgoing, Refusal, UNREAD, Version};
 
 /// The most bytes of responses that wait, before fires are refused and results are replaced by an error.
 const MOST_UNSENT: usize = 64 * 1024 * 1024;
@@ -42,51 +42,36 @@ impl Outbox {
         self.unsent.load(Ordering::Relaxed) >= MOST_UNSENT
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.unsent.load(Ordering::Relaxed) == 0
+    }
+
     /// Whether the host sends requests and reads nothing.
     pub(super) fn is_flooded(&self) -> bool {
         self.unsent.load(Ordering::Relaxed) >= 2 * MOST_UNSENT
     }
 
     pub(super) fn respond(&self, id: &Id, result: impl Serialize) {
-        let jsonrpc = Version::Two;
-        let response = Response {
-            jsonrpc,
-            id,
-            result,
-        };
-        match serde_json::to_vec(&response) {
-            Ok(line) if line.len() > SHORT && self.is_full() => {
-                self.refuse(Some(id), Refusal::UNREAD);
-            }
-            Ok(line) => self.add(line),
-            Err(error) => self.refuse(Some(id), Refusal::failed(error.to_string())),
+        let line = line_of(Body::Result { id, result });
+        match line.len() > SHORT && self.is_full() {
+            true => self.refuse(Some(id), not_read()),
+            false => self.add(line),
         }
     }
 
     pub(super) fn refuse(&self, id: Option<&Id>, error: Refusal) {
-        let jsonrpc = Version::Two;
-        let response = ErrorResponse { jsonrpc, id, error };
-        // Cannot fail: it contains only texts and numbers.
-        self.add(serde_json::to_vec(&response).unwrap_or_default());
+        let body: Body<'_, ()> = Body::Error { id, error };
+        self.add(line_of(body));
     }
 
     /// Drops the notification if the queue is full.
     pub(super) fn notify(&self, method: &'static str, params: impl Serialize) {
-        let jsonrpc = Version::Two;
-        let notification = Notification {
-            jsonrpc,
-            method,
-            params,
-        };
-        if let Ok(line) = serde_json::to_vec(&notification)
-            && !self.is_full()
-        {
-            self.add(line);
+        if !self.is_full() {
+            self.add(line_of(Body::Notification { method, params }));
         }
     }
 
-    fn add(&self, mut line: Vec<u8>) {
-        line.push(b'\n');
+    fn add(&self, line: Vec<u8>) {
         self.unsent.fetch_add(line.len(), Ordering::Relaxed);
         // Without a receiver, the program is about to end.
         let _ = self.lines.send(line);
@@ -95,10 +80,22 @@ impl Outbox {
     /// Waits until all is written, or until the deadline.
     pub(super) fn flush(&self, deadline: Duration) {
         let begun = Instant::now();
-        while self.unsent.load(Ordering::Relaxed) > 0 && begun.elapsed() < deadline {
+        while !self.is_empty() && begun.elapsed() < deadline {
             thread::sleep(TICK);
         }
     }
+}
+
+pub(super) fn not_read() -> Refusal {
+    Refusal::new(UNREAD, "too many bytes of responses have not been read")
+}
+
+fn line_of(body: Body<'_, impl Serialize>) -> Vec<u8> {
+    let jsonrpc = Version::Two;
+    // Cannot fail: all keys are texts.
+    let mut line = serde_json::to_vec(&Outgoing { jsonrpc, body }).unwrap_or_default();
+    line.push(b'\n');
+    line
 }
 
 /// The other end of the queue, for the thread that writes.

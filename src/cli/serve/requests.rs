@@ -3,31 +3,40 @@
 //! Runs on one thread. Only a fire and `shutdown` are answered later, by others.
 
 use std::io::{self, BufRead, Read};
-use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Signal;
-use super::fires::Fires;
+use super::fires::{Fires, is_ending};
 use super::message::{
-    Approve, Block, Cancel, Fire, Id, Incoming, Initialize, Initialized, Nothing, Options, Refusal,
-    Shutdown, parse,
+    Approve, Block, Cancel, Fire, INVALID_PARAMS, INVALID_REQUEST, Id, Incoming, Initialize,
+    Initialized, NOT_APPROVED, NOT_INITIALIZED, Options, Refusal, Shutdown, UNKNOWN_METHOD, parse,
 };
-use crate::cli::error::json_words;
+use crate::cli::error::{json_words, with_causes};
 use crate::cli::events;
 use crate::cli::fire::KEYS_OF_EVENT;
-use crate::cli::names::{name_of, of_other_tool};
-use crate::{Approval, FireOptions, HookEvent, Hooks, TrustError, TrustStore};
+use crate::cli::names::name_of;
+use crate::{Approval, FireOptions, HookEvent, Hooks, TrustError};
 
 /// The most bytes of a line.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;
 
+const LONGEST_SHUTDOWN: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// The bytes that a buffer keeps after a long line.
 const USUAL_LINE: usize = 64 * 1024;
+
+/// What the thread that waits for the end must know.
+pub(super) enum Signal {
+    InputEnded,
+    OutputClosed,
+    Shutdown(Id, Duration),
+    /// The hooks have ended after a `shutdown`; and how long the host may still read.
+    Drained(Id, Instant),
+}
 
 pub(super) struct Requests {
     pub(super) hooks: Hooks,
@@ -43,12 +52,12 @@ impl Requests {
     pub(super) fn read(mut self, mut input: impl BufRead) {
         let mut line = Vec::new();
         while let Ok(length @ 1..) = next_line(&mut input, &mut line) {
-            if length > LONGEST_LINE {
-                let words = format!("a line has more than {} MiB", LONGEST_LINE >> 20);
-                let refusal = Refusal::invalid_request(words);
-                self.fires.open.outbox.refuse(None, refusal);
-            } else {
-                self.line(&line);
+            let refused = match length > LONGEST_LINE {
+                true => Err((None, invalid("a line has more than 16 MiB"))),
+                false => self.line(&line),
+            };
+            if let Err((id, refusal)) = refused {
+                self.fires.open.outbox.refuse(id.as_ref(), refusal);
             }
             line.clear();
             line.shrink_to(USUAL_LINE);
@@ -57,61 +66,63 @@ impl Requests {
         let _ = self.control.send(Signal::InputEnded);
     }
 
-    fn line(&mut self, line: &[u8]) {
-        let (id, answer) = match parse(line) {
-            Ok(incoming) => match incoming.id.clone() {
-                Some(id) => {
-                    let answer = self.request(&id, &incoming, line.len());
-                    (Some(id), answer)
-                }
-                None => return self.notification(&incoming),
-            },
-            Err((id, refusal)) => (id, Err(refusal)),
+    fn line(&mut self, line: &[u8]) -> Result<(), (Option<Id>, Refusal)> {
+        let message = parse(line)?;
+        let Some(id) = message.id.clone() else {
+            self.notification(&message);
+            return Ok(());
         };
-        if let Err(refusal) = answer {
-            self.fires.open.outbox.refuse(id.as_ref(), refusal);
-        }
+        let answered = self.request(&id, &message, line.len());
+        answered.map_err(|refusal| (Some(id), refusal))
     }
 
     /// A notification has no response, so one that is not known is ignored.
-    fn notification(&self, incoming: &Incoming<'_>) {
-        if incoming.method == "$/cancelRequest"
-            && let Ok(Cancel { id }) = incoming.params()
+    fn notification(&self, message: &Incoming<'_>) {
+        if message.method == "$/cancelRequest"
+            && let Ok(Cancel { id }) = message.params()
         {
             self.fires.open.cancel(&id);
         }
     }
 
-    fn request(&mut self, id: &Id, incoming: &Incoming<'_>, size: usize) -> Result<(), Refusal> {
+    fn request(&mut self, id: &Id, message: &Incoming<'_>, size: usize) -> Result<(), Refusal> {
         if self.fires.open.has(id) || self.ending.as_ref() == Some(id) {
-            let words = "another request with this id has no response yet";
-            return Err(Refusal::invalid_request(words));
+            return Err(invalid("another request with this id has no response yet"));
         }
-        if !self.is_initialized && incoming.method != "initialize" {
-            return Err(Refusal::NOT_INITIALIZED);
+        if !self.is_initialized && message.method != "initialize" {
+            let words = "the first request is `initialize`";
+            return Err(Refusal::new(NOT_INITIALIZED, words));
         }
-        match &*incoming.method {
-            "initialize" => self.initialize(id, &incoming.params()?),
-            "fire" => self.fire(id, incoming.params()?, size),
-            "approvals" => incoming.params().and_then(|Nothing {}| self.approvals(id)),
-            "approve" => self.approve(id, &incoming.params()?),
-            "revoke" => incoming.params().and_then(|Nothing {}| self.revoke(id)),
-            "reload" => incoming.params().map(|Nothing {}| self.reload(id)),
-            "events" => incoming.params().map(|Nothing {}| {
-                let events = events::Report::of(self.hooks.vocabulary());
-                self.fires.open.outbox.respond(id, events);
-            }),
-            "shutdown" => self.shutdown(id, &incoming.params()?),
-            method => Err(Refusal::unknown_method(method)),
+        match &*message.method {
+            "initialize" => self.initialize(id, &message.params()?),
+            "fire" => self.fire(id, message.params()?, size),
+            "approvals" => {
+                let waiting = waiting(&self.hooks)?;
+                let blocks: Vec<_> = waiting.iter().map(Block::from).collect();
+                self.respond(id, blocks)
+            }
+            "approve" => self.approve(id, &message.params()?),
+            "revoke" => self.revoke(id),
+            "reload" => self.respond(id, &*self.hooks.reload()),
+            "events" => self.respond(id, events::Report::of(self.hooks.vocabulary())),
+            "shutdown" => self.shutdown(id, &message.params()?),
+            other => {
+                let words = format!("unknown method `{other}`");
+                Err(Refusal::new(UNKNOWN_METHOD, words))
+            }
         }
+    }
+
+    fn respond(&self, id: &Id, result: impl Serialize) -> Result<(), Refusal> {
+        self.fires.open.outbox.respond(id, result);
+        Ok(())
     }
 
     fn initialize(&mut self, id: &Id, params: &Initialize) -> Result<(), Refusal> {
         if self.is_initialized {
-            return Err(Refusal::invalid_request("`initialize` was called already"));
+            return Err(invalid("`initialize` was called already"));
         }
         self.is_initialized = true;
-        let open = &self.fires.open;
         // A project whose approvals cannot be read has a problem in the report.
         let waiting = waiting(&self.hooks).unwrap_or_default();
         let initialized = Initialized {
@@ -119,95 +130,78 @@ impl Requests {
             report: &self.hooks.report(),
             approvals: waiting.iter().count(),
         };
-        open.outbox.respond(id, initialized);
-        open.notifies.store(params.notify, Ordering::Relaxed);
+        self.respond(id, initialized)?;
+        let notifies = &self.fires.open.notifies;
+        notifies.store(params.notify, Ordering::Relaxed);
         Ok(())
     }
 
     fn fire(&self, id: &Id, params: Fire, size: usize) -> Result<(), Refusal> {
-        let event = self.event(params.event).map_err(Refusal::invalid_params)?;
+        if self.ending.is_some() {
+            return Err(is_ending());
+        }
+        let event = self.event(params.event);
+        let event = event.map_err(|words| Refusal::new(INVALID_PARAMS, words))?;
         self.fires.fire(id, event, params.options.into(), size)
     }
 
     /// Reads an event. What is probably a typo is refused, since guards would not see the event.
     fn event(&self, event: Map<String, Value>) -> Result<HookEvent, String> {
-        if let Some(name) = event.get("hook_event_name").and_then(Value::as_str)
-            && let Some((tool, event)) = of_other_tool(name)
-        {
-            return Err(format!("`{name}` is an event of {tool}; use `{event}`"));
-        }
         let mut keys = event.keys();
         if let Some(key) = keys.find(|key| !KEYS_OF_EVENT.contains(&key.as_str())) {
-            let words = format!("unknown key `{key}` of the event; put other values into `data`");
-            return Err(words);
+            let words = "put other values into `data`";
+            return Err(format!("unknown key `{key}` of the event; {words}"));
         }
-        let event =
-            HookEvent::deserialize(Value::Object(event)).map_err(|error| json_words(&error))?;
+        let event = HookEvent::deserialize(Value::Object(event));
+        let event = event.map_err(|error| json_words(&error))?;
         let (name, vocabulary) = (event.event_type.as_str(), self.hooks.vocabulary());
         match vocabulary.nearest_event(name) {
             Some(nearest) if vocabulary.event(name).is_none() => Err(format!(
-                "unknown event `{name}`; did you mean `{}`? An event of the host's own with such a name is declared first",
+                "unknown event `{name}`; did you mean `{}`? Else declare it with `--vocabulary`",
                 name_of(nearest)
             )),
             _ => Ok(event),
         }
     }
 
-    fn approvals(&self, id: &Id) -> Result<(), Refusal> {
-        let waiting = waiting(&self.hooks)?;
-        let blocks: Vec<_> = waiting.iter().map(Block::from).collect();
-        self.fires.open.outbox.respond(id, blocks);
-        Ok(())
-    }
-
+    /// Approves what has this digest now, and nothing else.
     fn approve(&self, id: &Id, params: &Approve) -> Result<(), Refusal> {
-        let mut now = None;
+        let mut is_asked = false;
         let is_approved = self.hooks.approve_with(|approval| {
-            let digest = approval.digest();
-            let is_same = digest.eq_ignore_ascii_case(&params.digest);
-            now = Some(digest);
-            is_same
+            is_asked = true;
+            approval.digest().eq_ignore_ascii_case(&params.digest)
         })?;
-        match (is_approved, now) {
-            (true, Some(_)) => {
-                self.fires.open.outbox.respond(id, &*self.hooks.report());
-                Ok(())
-            }
-            (false, Some(_)) => Err(Refusal::of_approval(
-                "the digest is not that of the hooks as they are now; show them again",
-            )),
-            _ => Err(Refusal::of_approval("there is nothing to approve")),
-        }
+        let words = match (is_asked, is_approved) {
+            (true, true) => return self.respond(id, &*self.hooks.report()),
+            (true, false) => "the hooks or their scripts are not those that were shown",
+            (false, _) => "there is nothing to approve",
+        };
+        Err(Refusal::new(NOT_APPROVED, words))
     }
 
     fn revoke(&self, id: &Id) -> Result<(), Refusal> {
-        let (store, root) = self.project()?;
-        store.revoke(root)?;
-        self.reload(id);
-        Ok(())
-    }
-
-    fn project(&self) -> Result<(TrustStore, &Path), Refusal> {
-        let words = "no project whose hooks need an approval";
         let project = self.hooks.trust().zip(self.hooks.project());
-        project.ok_or_else(|| Refusal::of_approval(words))
-    }
-
-    fn reload(&self, id: &Id) {
-        self.fires.open.outbox.respond(id, &*self.hooks.reload());
+        let words = "no project whose hooks need an approval";
+        let (store, root) = project.ok_or_else(|| Refusal::new(NOT_APPROVED, words))?;
+        store.revoke(root)?;
+        self.respond(id, &*self.hooks.reload())
     }
 
     fn shutdown(&mut self, id: &Id, params: &Shutdown) -> Result<(), Refusal> {
         if self.ending.is_some() {
-            return Err(Refusal::ENDING);
+            return Err(is_ending());
         }
         let deadline = Duration::try_from_secs_f64(params.deadline)
-            .map_err(|error| Refusal::invalid_params(format!("`deadline`: {error}")))?;
+            .map_err(|error| Refusal::new(INVALID_PARAMS, format!("`deadline`: {error}")))?
+            .min(LONGEST_SHUTDOWN);
         self.ending = Some(id.clone());
-        let signal = Signal::Shutdown(id.clone(), deadline);
-        let _ = self.control.send(signal);
+        let _ = self.control.send(Signal::Shutdown(id.clone(), deadline));
         Ok(())
     }
+}
+
+fn invalid(words: &'static str) -> Refusal {
+    Refusal::new(INVALID_REQUEST, words)
 }
 
 /// Reads a line, and of a line that is too long only the beginning. Returns its length, 0 at the end.
@@ -242,7 +236,7 @@ impl<'a> From<&'a Approval> for Block<'a> {
 
 impl From<TrustError> for Refusal {
     fn from(error: TrustError) -> Self {
-        Self::of_approval(crate::cli::error::with_causes(&error))
+        Self::new(NOT_APPROVED, with_causes(&error))
     }
 }
 

@@ -433,37 +433,49 @@ fn stranger() -> User {
     user
 }
 
+/// The block that is shown to a person.
+#[track_caller]
+fn shown(served: &mut Served) -> Value {
+    let mut blocks = served.result("approvals", &json!({}));
+    assert_eq!(blocks.as_array().unwrap().len(), 1, "{blocks}");
+    let block = blocks[0].take();
+    let (text, digest) = (block["text"].as_str(), block["digest"].as_str());
+    let (text, digest) = (text.unwrap(), digest.unwrap());
+    assert!(text.contains("guard.sh") && text.contains(digest), "{text}");
+    block
+}
+
 #[test]
-fn what_was_shown_is_what_is_approved() {
+fn a_person_approves_and_revokes() {
     let user = stranger();
     let mut served = Served::start(user.command(&["serve"]));
     assert_eq!(served.result("initialize", &json!({}))["approvals"], 1);
     assert_eq!(served.fire("ls")["results"][0]["skipped"], "not_approved");
-    let blocks = served.result("approvals", &json!({}));
-    let [block] = &blocks.as_array().unwrap()[..] else {
-        panic!("{blocks}");
-    };
-    let text = block["text"].as_str().unwrap();
-    assert!(
-        text.contains("guard.sh") && text.contains(block["digest"].as_str().unwrap()),
-        "{text}"
-    );
-    let entries = block["entries"].as_array().unwrap();
-    // Neither another digest, nor that of an entry.
-    for digest in [&json!("00"), &json!(""), &entries[0]["digest"]] {
-        assert_eq!(served.code("approve", &json!({"digest": digest})), -32004);
-    }
-    // The script has changed since it was shown.
-    user.write("project/guard.sh", "rm -rf /nothing\n");
-    let shown = json!({"digest": block["digest"]});
-    assert_eq!(served.code("approve", &shown), -32004);
-    assert_eq!(served.fire("ls")["allowed"], true);
-    user.write("project/guard.sh", SCRIPT);
-    assert_eq!(served.result("approve", &shown)["in_use"], 1);
+    let digest = shown(&mut served)["digest"].take();
+    let report = served.result("approve", &json!({"digest": digest}));
+    assert_eq!(report["in_use"], 1);
     assert_eq!(served.fire("ls")["reason"], "no");
     assert_eq!(served.result("approvals", &json!({})), json!([]));
     assert_eq!(served.result("revoke", &json!({}))["in_use"], 0);
     assert_eq!(served.fire("ls")["results"][0]["skipped"], "not_approved");
+}
+
+#[test]
+fn what_was_shown_is_what_is_approved() {
+    let user = stranger();
+    let mut served = Served::new(&user);
+    let block = shown(&mut served);
+    // Neither another digest, nor that of an entry.
+    for digest in [&json!("00"), &json!(""), &block["entries"][0]["digest"]] {
+        assert_eq!(served.code("approve", &json!({"digest": digest})), -32004);
+    }
+    // The script has changed since it was shown.
+    user.write("project/guard.sh", "rm -rf /nothing\n");
+    let digest = json!({"digest": block["digest"]});
+    assert_eq!(served.code("approve", &digest), -32004);
+    assert_eq!(served.fire("ls")["allowed"], true);
+    user.write("project/guard.sh", SCRIPT);
+    assert_eq!(served.result("approve", &digest)["in_use"], 1);
 }
 
 #[test]
