@@ -2,7 +2,7 @@
 //!
 //! There is nothing in these modules but text. For authors of hooks: [`first_hook`], [`examples`], [`resident`],
 //! [`troubleshooting`], [`porting`], and [`protocol`] as the reference. For authors of hosts: [`embedding`],
-//! [`other_tools`], [`trace`], [`redaction`]. For both: [`program`], [`session`]. For maintainers: [`gotchas`],
+//! [`serve`], [`other_tools`], [`trace`], [`redaction`]. For both: [`program`], [`session`]. For maintainers: [`gotchas`],
 //! [`performance`].
 
 #[doc = include_str!("../docs/first-hook.md")]
@@ -25,6 +25,9 @@ pub mod porting {}
 
 #[doc = include_str!("../docs/embedding.md")]
 pub mod embedding {}
+
+#[doc = include_str!("../docs/serve.md")]
+pub mod serve {}
 
 #[doc = include_str!("../docs/program.md")]
 pub mod program {}

@@ -23,6 +23,7 @@ pub(crate) fn command(program: &str, version: &str) -> clap::Command {
 
 pub(crate) const PROFILE: &str = "profile";
 pub(crate) const OTHER_TOOLS: &str = "other-tools";
+const VOCABULARY: &str = "vocabulary";
 
 /// Adds the options of a program without a host.
 pub(crate) fn standalone(command: clap::Command) -> clap::Command {
@@ -47,8 +48,20 @@ pub(crate) fn standalone(command: clap::Command) -> clap::Command {
         .help_heading("Common options");
     let default = "The project's root [default: that of the current directory]";
     let command = command.mut_arg("project", |project| project.help(default));
+    let vocabulary = clap::Arg::new(VOCABULARY)
+        .long(VOCABULARY)
+        .value_name("FILE")
+        .value_parser(clap::value_parser!(PathBuf))
+        .value_hint(ValueHint::FilePath)
+        .help("The program's events and tools, in the form of `events --json`");
+    let command = command.mut_subcommand("serve", |serve| serve.arg(vocabulary));
     let about = "Write, check and try hooks without the program that will run them";
     command.about(about).arg(profile).arg(other_tools)
+}
+
+/// Returns the file of `serve --vocabulary`.
+pub(crate) fn vocabulary(matches: &clap::ArgMatches) -> Option<&PathBuf> {
+    matches.subcommand_matches("serve")?.get_one(VOCABULARY)
 }
 
 /// One of the tools, by its name.
@@ -155,6 +168,13 @@ pub(crate) enum Command {
     Untrust(Untrust),
     /// Show a trace of hooks that a program wrote: as a table, or as a page with a timeline.
     Trace(Trace),
+    /// Run hooks for a program in any language, which speaks JSON-RPC 2.0 on standard input and output.
+    #[command(
+        after_help = "Exit status: 0 after `shutdown` or the end of the input; 2 if it could not start; 130 or \
+                            143 after a signal.\n\n\
+                            Example:\n  forge-hooks serve --project ~/src/thing"
+    )]
+    Serve,
     /// Print the JSON Schema of hooks.json.
     #[command(after_help = "Example:\n  forge-hooks schema > hooks.schema.json")]
     Schema,

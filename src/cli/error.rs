@@ -160,7 +160,7 @@ pub(crate) fn placed_json_words(error: &serde_json::Error) -> String {
     format!("{} (line {line}, column {column})", json_words(error))
 }
 
-fn with_causes(error: &dyn Error) -> String {
+pub(crate) fn with_causes(error: &dyn Error) -> String {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
     let words: Vec<_> = causes.map(ToString::to_string).collect();
     words.join(": ")

@@ -11,6 +11,7 @@ use crate::cli::context::Context;
 use crate::cli::error::{Ended, Failure};
 use crate::cli::names::name_of;
 use crate::cli::terminal::{Style, Terminal};
+use crate::events::Vocabulary;
 use crate::{AppProfile, EventSpec, EventType, HookEvent, printable};
 
 /// The variable of each hook, not of the event.
@@ -54,15 +55,7 @@ pub(crate) fn run(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Ended, Failure> {
-    let vocabulary = context.hooks.vocabulary();
-    // The names that every host has.
-    let profile = AppProfile::default().with_short_names(false);
-    let profile = profile.with_env_prefixes(["FORGE"]);
-    let events = vocabulary.events().iter();
-    let report = Report {
-        events: events.map(|event| Event::new(event, &profile)).collect(),
-        tools: vocabulary.tools(),
-    };
+    let report = Report::of(context.hooks.vocabulary());
     if args.json {
         terminal.json(&report)?;
         return Ok(Ended::Fine);
@@ -70,7 +63,7 @@ pub(crate) fn run(
     for event in &report.events {
         event.show(terminal)?;
     }
-    let common = any_event().to_env_for(&profile).into_keys();
+    let common = any_event().to_env_for(&every_host()).into_keys();
     let (session, mut always): (Vec<_>, Vec<_>) =
         common.partition(|name| name.ends_with("_SESSION_ID"));
     always.push(WORKING_DIR.to_owned());
@@ -83,6 +76,23 @@ pub(crate) fn run(
         writeln!(terminal, "tools: {}", printable(&report.tools.join(" ")))?;
     }
     Ok(Ended::Fine)
+}
+
+/// Returns the names that every host has.
+fn every_host() -> AppProfile {
+    let profile = AppProfile::default().with_short_names(false);
+    profile.with_env_prefixes(["FORGE"])
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn of(vocabulary: &'a Vocabulary) -> Self {
+        let profile = every_host();
+        let events = vocabulary.events().iter();
+        Self {
+            events: events.map(|event| Event::new(event, &profile)).collect(),
+            tools: vocabulary.tools(),
+        }
+    }
 }
 
 impl<'a> Event<'a> {

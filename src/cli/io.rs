@@ -2,7 +2,12 @@
 //!
 //! Does not know the commands.
 
+use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
+#[cfg(unix)]
+use std::os::fd::AsFd;
+#[cfg(windows)]
+use std::os::windows::io::AsHandle;
 
 /// The name and version of a program, and the streams of its commands.
 ///
@@ -15,6 +20,8 @@ pub struct Io<'a> {
     pub(crate) errors: Box<dyn Write + 'a>,
     pub(crate) is_terminal: Terminals,
     pub(crate) interrupted: Box<dyn FnMut() -> Option<u8> + 'a>,
+    /// Whether the streams are those of the process.
+    pub(crate) is_system: bool,
 }
 
 /// Which of the three streams are terminals.
@@ -30,6 +37,7 @@ impl Io<'static> {
     #[must_use]
     pub fn system(program: impl Into<String>) -> Self {
         let mut io = Self::new(program, io::stdin(), io::stdout(), io::stderr());
+        io.is_system = true;
         io.is_terminal = Terminals {
             input: io::stdin().is_terminal(),
             output: io::stdout().is_terminal(),
@@ -58,6 +66,7 @@ impl<'a> Io<'a> {
             errors: Box::new(errors),
             is_terminal: Terminals::default(),
             interrupted: Box::new(|| None),
+            is_system: false,
         }
     }
 
@@ -76,4 +85,16 @@ impl<'a> Io<'a> {
         self.interrupted = Box::new(interrupted);
         self
     }
+}
+
+/// Returns the standard input and output of the process without their locks: a thread that holds one may wait for the
+/// other program for ever.
+pub(crate) fn streams() -> io::Result<(File, File)> {
+    let (input, output) = (io::stdin(), io::stdout());
+    #[cfg(unix)]
+    let (input, output) = (input.as_fd(), output.as_fd());
+    #[cfg(windows)]
+    let (input, output) = (input.as_handle(), output.as_handle());
+    let (input, output) = (input.try_clone_to_owned()?, output.try_clone_to_owned()?);
+    Ok((input.into(), output.into()))
 }

@@ -20,6 +20,7 @@ mod list;
 mod names;
 #[cfg(test)]
 mod schema_tests;
+mod serve;
 #[cfg(test)]
 mod shape_tests;
 mod starter;
@@ -96,6 +97,9 @@ pub fn run_standalone<A: Into<OsString>>(
             builder = builder.other_tools(OtherTools::new(tools.copied()));
         }
         let start = context::directory(Path::new("."))?;
+        if let Some(file) = args::vocabulary(matches) {
+            builder = serve::declare(file, builder)?;
+        }
         Ok(builder.discover_project(start).load())
     };
     ExitCode::from(run_parsed(command_line, args, io, hooks))
@@ -213,6 +217,7 @@ fn dispatch(
         Command::Trust(args) => approval::trust(args, context, terminal),
         Command::Untrust(args) => approval::untrust(args, context, terminal),
         Command::Trace(args) => trace::run(args, terminal),
+        Command::Serve => serve::run(context, terminal),
         Command::Schema => generate::schema(context, terminal),
         Command::Completions { shell } => generate::completions(*shell, context, terminal),
     }

@@ -2,30 +2,13 @@
 
 use std::path::Path;
 
-use schemars::generate::SchemaSettings;
+use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::shape_tests::Problem;
+use super::serve::message;
+use super::shape_tests::Validate;
 use super::{error, events, fire, list, test};
-
-/// What `forge-hooks validate --json` prints.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "validate")]
-struct Validate {
-    /// The files that were read.
-    files: Vec<String>,
-    /// The number of usable hooks.
-    loaded: usize,
-    /// The number of hooks that can run now; 0 for files that are only checked.
-    in_use: usize,
-    /// The names of the hooks that the user's file disables.
-    disabled: Vec<String>,
-    /// The hooks of the project that are not approved.
-    unapproved: Vec<String>,
-    problems: Vec<Problem>,
-}
 
 /// No object has other keys.
 fn close(value: &mut Value) {
@@ -49,6 +32,103 @@ fn schema_of<T: JsonSchema>() -> (String, Value) {
     (T::schema_name().into_owned(), value)
 }
 
+/// The schema of a line that is one of these messages.
+fn schema_of_lines(
+    name: &str,
+    about: &str,
+    lines: &[Value],
+    mut generator: SchemaGenerator,
+) -> (String, Value) {
+    let mut value = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": name,
+        "description": about,
+        "anyOf": lines,
+        "$defs": generator.take_definitions(true),
+    });
+    close(&mut value);
+    (name.to_owned(), value)
+}
+
+fn line(members: &Value, required: &[&str]) -> Value {
+    let mut line = json!({"type": "object", "properties": members, "required": required});
+    line["properties"]["jsonrpc"] = json!({"const": "2.0"});
+    line
+}
+
+/// What a host writes to `serve`.
+fn input_of_serve() -> (String, Value) {
+    let settings = SchemaSettings::draft2020_12().for_deserialize();
+    let mut generator = settings.into_generator();
+    let id = generator.subschema_for::<message::Id>();
+    let nothing = json!({"type": "object"});
+    let requests = [
+        (
+            "initialize",
+            json!(generator.subschema_for::<message::Initialize>()),
+        ),
+        ("fire", json!(generator.subschema_for::<message::Fire>())),
+        ("approvals", nothing.clone()),
+        (
+            "approve",
+            json!(generator.subschema_for::<message::Approve>()),
+        ),
+        ("revoke", nothing.clone()),
+        ("reload", nothing.clone()),
+        ("events", nothing),
+        (
+            "shutdown",
+            json!(generator.subschema_for::<message::Shutdown>()),
+        ),
+    ];
+    let lines = requests.map(|(method, params)| {
+        let members = json!({"id": id, "method": {"const": method}, "params": params});
+        match method {
+            "fire" | "approve" | "shutdown" => {
+                line(&members, &["jsonrpc", "id", "method", "params"])
+            }
+            _ => line(&members, &["jsonrpc", "id", "method"]),
+        }
+    });
+    let cancel = generator.subschema_for::<message::Cancel>();
+    let cancel = json!({"method": {"const": "$/cancelRequest"}, "params": cancel});
+    let mut lines = lines.to_vec();
+    lines.push(line(&cancel, &["jsonrpc", "method", "params"]));
+    let about = "A line that a host writes to `forge-hooks serve`.";
+    schema_of_lines("serve-input", about, &lines, generator)
+}
+
+/// What `serve` writes.
+fn output_of_serve() -> (String, Value) {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let mut generator = settings.into_generator();
+    let id = generator.subschema_for::<message::Id>();
+    let results = [
+        generator.subschema_for::<message::Initialized<'_>>(),
+        generator.subschema_for::<fire::Report<'_>>(),
+        generator.subschema_for::<Vec<message::Block<'_>>>(),
+        generator.subschema_for::<Validate>(),
+        generator.subschema_for::<events::Report<'_>>(),
+        generator.subschema_for::<()>(),
+    ];
+    let result = json!({"id": id, "result": {"anyOf": results}});
+    let error = generator.subschema_for::<message::Refusal>();
+    let error = json!({"id": {"anyOf": [id, {"type": "null"}]}, "error": error});
+    let of_hook = generator.subschema_for::<message::OfHook<'_>>();
+    let methods = json!({"enum": ["hook/started", "hook/finished"]});
+    let of_hook = json!({"method": methods, "params": of_hook});
+    let report = generator.subschema_for::<Validate>();
+    let report = json!({"method": {"const": "report/changed"}, "params": report});
+    let lines = [
+        line(&result, &["jsonrpc", "id", "result"]),
+        line(&error, &["jsonrpc", "id", "error"]),
+        line(&of_hook, &["jsonrpc", "method", "params"]),
+        line(&report, &["jsonrpc", "method", "params"]),
+    ];
+    let about = "A line that `forge-hooks serve` writes.";
+    schema_of_lines("serve-output", about, &lines, generator)
+}
+
 #[test]
 fn the_schemas_are_those_of_the_structs() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
@@ -61,6 +141,8 @@ fn the_schemas_are_those_of_the_structs() {
         schema_of::<list::Report<'_>>(),
         schema_of::<test::Report>(),
         schema_of::<Validate>(),
+        input_of_serve(),
+        output_of_serve(),
     ];
     assert_eq!(
         std::fs::read_dir(&directory).unwrap().count(),

@@ -21,6 +21,20 @@ pub(crate) struct Event {
     session_id: Option<String>,
 }
 
+/// The event, as a host gives it.
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+pub(crate) struct GivenEvent {
+    /// The name, as in `tool:pre_execute`.
+    #[serde(rename = "type")]
+    kind: String,
+    /// Seconds since 1970. Default: now.
+    timestamp: Option<f64>,
+    data: Option<Map<String, Value>>,
+    tool_name: Option<String>,
+    session_id: Option<String>,
+}
+
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Outcome {
     /// Whether the host may do what it is about to do.
@@ -106,6 +120,23 @@ pub(crate) struct Problem {
 enum Severity {
     Error,
     Warning,
+}
+
+/// What `forge-hooks validate --json` prints.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "validate")]
+pub(crate) struct Validate {
+    /// The files that were read.
+    files: Vec<String>,
+    /// The number of usable hooks.
+    loaded: usize,
+    /// The number of hooks that can run now; 0 for files that are only checked.
+    in_use: usize,
+    /// The names of the hooks that the user's file disables.
+    disabled: Vec<String>,
+    /// The hooks of the project that are not approved.
+    unapproved: Vec<String>,
+    problems: Vec<Problem>,
 }
 
 /// A hook, and the files that an approval of it covers.

@@ -72,6 +72,7 @@ pub(crate) struct Terminal<'a> {
     /// The exit status of the signal that was received.
     ended_by: Option<u8>,
     is_terminal: Terminals,
+    is_system: bool,
     colours: bool,
     colours_of_errors: bool,
 }
@@ -92,9 +93,15 @@ impl<'a> Terminal<'a> {
             interrupted: &mut *io.interrupted,
             ended_by: None,
             is_terminal,
+            is_system: io.is_system,
             colours,
             colours_of_errors,
         }
+    }
+
+    /// Whether the streams are those of the process.
+    pub(crate) fn is_system(&self) -> bool {
+        self.is_system
     }
 
     /// Whether the user can be asked.

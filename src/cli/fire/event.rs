@@ -144,7 +144,7 @@ fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, Failure> 
 }
 
 /// The keys of an event; `id` is written for a resident hook.
-const KEYS: [&str; 6] = ["type", "timestamp", "data", "tool_name", "session_id", "id"];
+pub(crate) const KEYS: [&str; 6] = ["type", "timestamp", "data", "tool_name", "session_id", "id"];
 
 pub(super) fn cannot_read(file: &Path, why: impl Display) -> Failure {
     files::cannot_read(&format!("--event-json {}", file.display()), why)

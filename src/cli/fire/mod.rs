@@ -24,6 +24,7 @@ use crate::{
     FireOptions, Hook, HookEvent, HookExecutor, HookHandle, HookResult, HookRun, Hooks, Observer,
     Outcome, SubmitError, printable,
 };
+pub(crate) use event::KEYS as KEYS_OF_EVENT;
 use show::Show;
 
 #[cfg(test)]
@@ -48,6 +49,22 @@ pub(crate) struct Report<'a> {
     /// The second event, with the changed input, as a host that applies changes fires it.
     #[serde(skip_serializing_if = "Option::is_none")]
     again: Option<Box<Report<'a>>>,
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn new(event: &'a HookEvent, outcome: &'a Outcome) -> Self {
+        let again = None;
+        Self {
+            event,
+            outcome,
+            again,
+        }
+    }
+
+    pub(crate) fn with_again(mut self, again: Self) -> Self {
+        self.again = Some(Box::new(again));
+        self
+    }
 }
 
 pub(crate) fn run(
@@ -86,9 +103,11 @@ pub(crate) fn run(
         terminal.note(format_args!("recorded as a case in `{path}`"))?;
     }
     if args.json {
-        let mut report = first.report();
-        report.again = again.as_ref().map(|again| Box::new(again.report()));
-        terminal.json(&report)?;
+        let report = first.report();
+        match &again {
+            Some(again) => terminal.json(&report.with_again(again.report()))?,
+            None => terminal.json(&report)?,
+        }
     }
     Ok(match last.interrupted {
         Some(status) => Ended::Interrupted(status),
@@ -192,11 +211,7 @@ impl Pass {
     }
 
     fn report(&self) -> Report<'_> {
-        Report {
-            event: &self.event,
-            outcome: &self.outcome,
-            again: None,
-        }
+        Report::new(&self.event, &self.outcome)
     }
 }
 

@@ -14,6 +14,8 @@ mod printing;
 #[cfg(unix)]
 mod resident;
 mod schemas;
+#[cfg(unix)]
+mod serve;
 mod session;
 #[cfg(unix)]
 mod special_files;

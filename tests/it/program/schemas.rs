@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{GUARDED, LS, SUDO, User, with};
 
-fn validator(name: &str) -> Validator {
+pub(super) fn validator(name: &str) -> Validator {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = root.join(format!("schemas/{name}.schema.json"));
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();

@@ -1,0 +1,76 @@
+// Hooks for a program in Node: a client of `forge-hooks serve` (docs/serve.md), and a small agent that uses it.
+//
+// Try it in a project that has hooks:  node forge-hooks.mjs 'ls' 'sudo ls'
+import { spawn, spawnSync } from "node:child_process";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+
+/** The hooks of a project. */
+export class Hooks {
+  #open = new Map();
+  #next = 1;
+
+  constructor(...options) {
+    const program = process.env.FORGE_HOOKS ?? "forge-hooks";
+    // `detached`: Ctrl-C is for the agent, which then ends or goes on.
+    this.child = spawn(program, ["serve", ...options], { stdio: ["pipe", "pipe", "inherit"], detached: true });
+    this.ended = new Promise((resolve) => this.child.on("close", resolve).on("error", resolve));
+    this.ended.then(() => this.#open.forEach(({ reject }) => reject(new Error("forge-hooks has ended"))));
+    this.child.stdin.on("error", () => {}); // The end of the program rejects what is open.
+    createInterface({ input: this.child.stdout }).on("line", (line) => this.#received(JSON.parse(line)));
+    this.initialized = this.call("initialize");
+  }
+
+  #received({ id, result, error }) {
+    const request = this.#open.get(id);
+    this.#open.delete(id);
+    if (error) request?.reject(new Error(error.message));
+    else request?.resolve(result);
+  }
+
+  #send(message) {
+    this.child.stdin.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
+  }
+
+  /** The result. After `timeout` milliseconds, a fire is cancelled, and its result says so. */
+  async call(method, params = {}, timeout = undefined) {
+    if (this.child.exitCode !== null) throw new Error("forge-hooks has ended");
+    const id = this.#next++;
+    const result = new Promise((resolve, reject) => this.#open.set(id, { resolve, reject }));
+    this.#send({ id, method, params });
+    const timer = timeout && setTimeout(() => this.#send({ method: "$/cancelRequest", params: { id } }), timeout);
+    return result.finally(() => clearTimeout(timer));
+  }
+
+  async close() {
+    await this.call("shutdown", { deadline: 5 });
+    await this.ended;
+  }
+}
+
+/** Without characters that command a terminal. */
+const shown = (text) => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+
+async function agent(commands) {
+  const hooks = new Hooks();
+  for (const block of await hooks.call("approvals")) {
+    const input = createInterface({ input: process.stdin, output: process.stdout });
+    const answer = new Promise((resolve) => input.on("close", () => resolve("")).question("", resolve));
+    process.stdout.write(`${block.text}Let these hooks run? [y/N] `);
+    if ((await answer) === "y") await hooks.call("approve", { digest: block.digest });
+    input.close();
+  }
+  for (const command of commands) {
+    const event = { type: "tool:pre_execute", tool_name: "bash", data: { tool_args: { command } } };
+    const result = await hooks.call("fire", { event }, 60_000);
+    const last = result.again ?? result; // with the changes of the hooks, if any
+    if (!last.allowed) {
+      console.log("blocked:", shown(last.reason ?? "without a reason"));
+      continue;
+    }
+    spawnSync(last.event.data.tool_args.command, { shell: true, stdio: "inherit" });
+  }
+  await hooks.close();
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await agent(process.argv.slice(2));

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Hooks for a Python program: a client of `forge-hooks serve` (docs/serve.md), and a small agent that uses it.
+
+Try it in a project that has hooks:  python3 forge_hooks.py 'ls' 'sudo ls'
+"""
+import itertools, json, os, subprocess, sys, threading
+from concurrent.futures import Future, TimeoutError
+
+
+class Hooks:
+    """The hooks of a project. Threads can share it."""
+
+    def __init__(self, *options):
+        program = os.environ.get("FORGE_HOOKS", "forge-hooks")
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
+        # Ctrl-C is for the agent, which then ends or goes on.
+        self.child = subprocess.Popen([program, "serve", *options], start_new_session=True, **pipes)
+        self.ids, self.open, self.lock = itertools.count(1), {}, threading.Lock()
+        threading.Thread(target=self._read, daemon=True).start()
+        self.report = self.call("initialize")["report"]
+
+    def _read(self):
+        for line in self.child.stdout:
+            message = json.loads(line)
+            future = self.open.pop(message.get("id"), None)
+            if future and "error" in message:
+                future.set_exception(RuntimeError(message["error"]["message"]))
+            elif future:
+                future.set_result(message["result"])
+        for id in list(self.open):
+            self.open.pop(id).set_exception(RuntimeError("forge-hooks has ended"))
+
+    def _send(self, message):
+        with self.lock:
+            self.child.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+            self.child.stdin.flush()
+
+    def call(self, method, timeout=None, **params):
+        """Waits for the result. After the timeout, a fire is cancelled, and its result says so."""
+        id, future = next(self.ids), Future()
+        self.open[id] = future
+        self._send({"id": id, "method": method, "params": params})
+        try:
+            return future.result(timeout)
+        except TimeoutError:
+            self._send({"method": "$/cancelRequest", "params": {"id": id}})
+            return future.result()
+
+    def close(self):
+        self.call("shutdown", deadline=5)
+        self.child.wait()
+
+
+def shown(text):
+    """Without characters that command a terminal."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def agent(commands):
+    hooks = Hooks()
+    for block in hooks.call("approvals"):
+        print(block["text"], "Let these hooks run? [y/N] ", sep="", end="", flush=True)
+        if sys.stdin.readline().strip() == "y":
+            hooks.call("approve", digest=block["digest"])
+    for command in commands:
+        data = {"tool_args": {"command": command}}
+        event = {"type": "tool:pre_execute", "tool_name": "bash", "data": data}
+        result = hooks.call("fire", timeout=60, event=event)
+        last = result.get("again", result)  # with the changes of the hooks, if any
+        if not last["allowed"]:
+            print("blocked:", shown(last["reason"] or "without a reason"), flush=True)
+            continue
+        subprocess.run(last["event"]["data"]["tool_args"]["command"], shell=True)
+    hooks.close()
+
+
+if __name__ == "__main__":
+    agent(sys.argv[1:])

@@ -1,0 +1,305 @@
+//! The fires of `serve` that have no response yet: their hooks, the second pass, cancelling.
+//!
+//! One thread responds to all of them: the end of an event wakes it, as it wakes a task that awaits the event.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+use super::message::{ENDING, FAILED, Id, OfHook, QUEUE_FULL, Refusal};
+use super::outbox::{Outbox, not_read};
+use crate::cli::cases::changed_by;
+use crate::cli::fire::Report;
+use crate::{
+    CancelToken, FireOptions, HookEvent, HookExecutor, HookHandle, HookResult, HookRun, Observer,
+    Outcome, SubmitError,
+};
+
+/// How often the end of all fires is looked for.
+const TICK: Duration = Duration::from_millis(2);
+
+/// The most bytes of requests that have no response yet.
+const MOST_OPEN: usize = 64 * 1024 * 1024;
+
+/// The open fires, as an observer of their hooks.
+pub(super) struct Open {
+    fires: Mutex<HashMap<Id, OpenFire>>,
+    pub(super) outbox: Outbox,
+    pub(super) notifies: AtomicBool,
+}
+
+struct OpenFire {
+    /// The bytes of its request.
+    size: usize,
+    /// The event whose hooks run: the observer receives this very one.
+    event: Arc<HookEvent>,
+    token: Option<CancelToken>,
+    is_cancelled: bool,
+}
+
+impl Open {
+    pub(super) fn new(outbox: Outbox) -> Self {
+        Self {
+            fires: Mutex::default(),
+            outbox,
+            notifies: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn has(&self, id: &Id) -> bool {
+        self.fires().contains_key(id)
+    }
+
+    /// Cancels a fire. One that has its response is not affected.
+    pub(super) fn cancel(&self, id: &Id) {
+        let token = self.fires().get_mut(id).and_then(|fire| {
+            fire.is_cancelled = true;
+            fire.token.clone()
+        });
+        if let Some(token) = token {
+            token.cancel();
+        }
+    }
+
+    fn add(&self, id: &Id, event: &Arc<HookEvent>, size: usize) -> Result<(), Refusal> {
+        let mut fires = self.fires();
+        let open: usize = fires.values().map(|fire| fire.size).sum();
+        if open + size > MOST_OPEN {
+            return Err(queue_full());
+        }
+        let fire = OpenFire {
+            size,
+            event: Arc::clone(event),
+            token: None,
+            is_cancelled: false,
+        };
+        fires.insert(id.clone(), fire);
+        Ok(())
+    }
+
+    /// Begins the second pass, unless the fire was cancelled.
+    fn continues_with(&self, id: &Id, changed: &Arc<HookEvent>) -> bool {
+        let mut fires = self.fires();
+        let fire = fires.get_mut(id).filter(|fire| !fire.is_cancelled);
+        fire.map(|fire| fire.event = Arc::clone(changed)).is_some()
+    }
+
+    /// Keeps the token of a pass, for a later cancel, and makes up for an earlier one.
+    fn keep_token(&self, id: &Id, event: &Arc<HookEvent>, token: CancelToken) {
+        let mut fires = self.fires();
+        // The fire may have its response, and its id may be another fire's.
+        let fire = fires.get_mut(id);
+        let fire = fire.filter(|fire| Arc::ptr_eq(&fire.event, event));
+        let is_cancelled = fire.is_some_and(|fire| {
+            fire.token = Some(token.clone());
+            fire.is_cancelled
+        });
+        drop(fires);
+        if is_cancelled {
+            token.cancel();
+        }
+    }
+
+    /// Waits until each fire has its response, at most until the deadline.
+    pub(super) fn wait_for_responses(&self, deadline: Duration) {
+        let begun = Instant::now();
+        while !self.fires().is_empty() && begun.elapsed() < deadline {
+            thread::sleep(TICK);
+        }
+    }
+
+    fn remove(&self, id: &Id) {
+        self.fires().remove(id);
+    }
+
+    fn notify(&self, method: &'static str, run: &HookRun<'_>) {
+        if !self.notifies.load(Ordering::Relaxed) {
+            return;
+        }
+        let is_it = |fire: &OpenFire| std::ptr::eq(&raw const *fire.event, run.event);
+        let fires = self.fires();
+        let id = fires.iter().find(|(_, fire)| is_it(fire));
+        let id = id.map(|(id, _)| id.clone());
+        drop(fires);
+        let hook = run.hook.label();
+        self.outbox.notify(method, OfHook { id, hook });
+    }
+
+    fn fires(&self) -> MutexGuard<'_, HashMap<Id, OpenFire>> {
+        self.fires.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Open {
+    fn on_start(&self, run: &HookRun<'_>) {
+        self.notify("hook/started", run);
+    }
+
+    fn on_finish(&self, run: &HookRun<'_>, _: &HookResult) {
+        self.notify("hook/finished", run);
+    }
+}
+
+/// Fires events, and responds when their hooks have ended.
+#[derive(Clone)]
+pub(super) struct Fires {
+    pub(super) open: Arc<Open>,
+    pub(super) executor: HookExecutor,
+    running: Arc<Mutex<HashMap<Id, (HookHandle, Pass)>>>,
+    ended: Sender<Id>,
+}
+
+/// Wakes the thread that responds.
+struct Ended {
+    id: Id,
+    ended: Sender<Id>,
+}
+
+impl Wake for Ended {
+    fn wake(self: Arc<Self>) {
+        // Without a receiver, the program is about to end.
+        let _ = self.ended.send(self.id.clone());
+    }
+}
+
+/// An event on its way, of the first pass or of the second.
+struct Pass {
+    id: Id,
+    event: Arc<HookEvent>,
+    options: FireOptions,
+    first: Option<(Arc<HookEvent>, Outcome)>,
+}
+
+impl Fires {
+    /// Creates it, and what [`respond`](Self::respond) needs.
+    pub(super) fn new(open: Arc<Open>, executor: HookExecutor) -> (Self, Receiver<Id>) {
+        let (ended, heard) = unbounded();
+        let fires = Self {
+            open,
+            executor,
+            running: Arc::default(),
+            ended,
+        };
+        (fires, heard)
+    }
+
+    /// Responds to fires whose hooks have ended.
+    pub(super) fn respond(&self, heard: &Receiver<Id>) {
+        for id in heard {
+            let running = self.running().remove(&id);
+            if let Some((handle, pass)) = running {
+                self.ended(pass, handle.wait());
+            }
+        }
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<Id, (HookHandle, Pass)>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Fires an event. `size` is that of its request.
+    pub(super) fn fire(
+        &self,
+        id: &Id,
+        event: HookEvent,
+        options: FireOptions,
+        size: usize,
+    ) -> Result<(), Refusal> {
+        if self.open.outbox.is_full() {
+            return Err(not_read());
+        }
+        let event = Arc::new(event);
+        self.open.add(id, &event, size)?;
+        self.submit(Pass {
+            id: id.clone(),
+            event,
+            options,
+            first: None,
+        });
+        Ok(())
+    }
+
+    fn submit(&self, pass: Pass) {
+        let (id, event) = (pass.id.clone(), Arc::clone(&pass.event));
+        // An event without hooks does not wait for a thread.
+        if self.executor.hooks_for(&event).is_empty() {
+            let outcome = Outcome::new(event.event_type.clone(), Vec::new());
+            return self.ended(pass, outcome);
+        }
+        match self.executor.submit(Arc::clone(&event), pass.options) {
+            Ok(handle) => {
+                let token = handle.cancel_token();
+                if let Some((pass, outcome)) = self.await_end(handle, pass) {
+                    return self.ended(pass, outcome);
+                }
+                self.open.keep_token(&id, &event, token);
+            }
+            Err(error) => {
+                self.open.remove(&id);
+                self.open.outbox.refuse(Some(&id), error.into());
+            }
+        }
+    }
+
+    /// Keeps a fire until its hooks have ended; returns it if they have.
+    fn await_end(&self, mut handle: HookHandle, pass: Pass) -> Option<(Pass, Outcome)> {
+        let (id, ended) = (pass.id.clone(), self.ended.clone());
+        let waker = Waker::from(Arc::new(Ended { id, ended }));
+        // Held while the end may come, so that whoever is woken finds the fire.
+        let mut running = self.running();
+        match Pin::new(&mut handle).poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(outcome) => Some((pass, outcome)),
+            Poll::Pending => {
+                running.insert(pass.id.clone(), (handle, pass));
+                None
+            }
+        }
+    }
+
+    /// Responds, or fires the event once more, with the changes of the hooks.
+    fn ended(&self, pass: Pass, outcome: Outcome) {
+        if pass.first.is_none()
+            && let Some(changed) = changed_by(&pass.event, &outcome).map(Arc::new)
+            && self.open.continues_with(&pass.id, &changed)
+        {
+            return self.submit(Pass {
+                id: pass.id,
+                event: changed,
+                options: pass.options.without_background(),
+                first: Some((pass.event, outcome)),
+            });
+        }
+        let last = Report::new(&pass.event, &outcome);
+        let report = match &pass.first {
+            Some((event, outcome)) => Report::new(event, outcome).with_again(last),
+            None => last,
+        };
+        // The host may use the id again as soon as it has the response.
+        let outbox = &self.open.outbox;
+        outbox.respond_after(&pass.id, report, || self.open.remove(&pass.id));
+    }
+}
+
+impl From<SubmitError> for Refusal {
+    fn from(error: SubmitError) -> Self {
+        match error {
+            SubmitError::Busy(_) => queue_full(),
+            SubmitError::ShutDown(_) => is_ending(),
+            SubmitError::NoThread(..) => Self::new(FAILED, error.to_string()),
+        }
+    }
+}
+
+fn queue_full() -> Refusal {
+    Refusal::new(QUEUE_FULL, "too many fires are waiting")
+}
+
+pub(super) fn is_ending() -> Refusal {
+    Refusal::new(ENDING, "`shutdown` was called")
+}

@@ -1,0 +1,223 @@
+//! The messages of `serve`, each a struct, as the schemas in `schemas/` describe them; and how a line becomes a request.
+//!
+//! Answers nothing.
+
+use std::borrow::Cow;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Number, Value};
+
+use crate::LoadReport;
+use crate::cli::error::json_words;
+use crate::trust::Approved;
+
+/// The identity of a request, chosen by the host.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) enum Id {
+    Number(Number),
+    Text(String),
+}
+
+/// Why a request has no result: the error of its response.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Refusal {
+    code: i32,
+    message: Cow<'static, str>,
+}
+
+pub(super) const NOT_JSON: i32 = -32700;
+pub(super) const INVALID_REQUEST: i32 = -32600;
+pub(super) const UNKNOWN_METHOD: i32 = -32601;
+pub(super) const INVALID_PARAMS: i32 = -32602;
+pub(super) const FAILED: i32 = -32603;
+pub(super) const QUEUE_FULL: i32 = -32000;
+pub(super) const UNREAD: i32 = -32001;
+pub(super) const NOT_INITIALIZED: i32 = -32002;
+pub(super) const ENDING: i32 = -32003;
+/// Nothing was approved or withdrawn.
+pub(super) const NOT_APPROVED: i32 = -32004;
+
+impl Refusal {
+    pub(super) fn new(code: i32, message: impl Into<Cow<'static, str>>) -> Self {
+        let message = message.into();
+        Self { code, message }
+    }
+}
+
+/// A request, or a notification if it has no id.
+#[derive(Debug, Deserialize)]
+pub(super) struct Incoming<'a> {
+    #[serde(rename = "jsonrpc")]
+    _version: Version,
+    #[serde(default, deserialize_with = "not_null")]
+    pub(super) id: Option<Id>,
+    pub(super) method: String,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Version {
+    #[serde(rename = "2.0")]
+    Two,
+}
+
+fn not_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Id>, D::Error> {
+    Id::deserialize(deserializer).map(Some)
+}
+
+/// Reads a line. The error has the id, if there is one.
+pub(super) fn parse(line: &[u8]) -> Result<Incoming<'_>, (Option<Id>, Refusal)> {
+    let not_json = |words: String| (None, Refusal::new(NOT_JSON, words));
+    let text = str::from_utf8(line).map_err(|error| not_json(error.to_string()))?;
+    serde_json::from_str(text).map_err(|why| {
+        let value: Value = match serde_json::from_str(text) {
+            Ok(value) => value,
+            Err(error) => return not_json(json_words(&error)),
+        };
+        let words = match value {
+            Value::Array(_) => "batches are not supported".to_owned(),
+            _ => format!("not a request of JSON-RPC 2.0: {}", json_words(&why)),
+        };
+        let id = value.get("id").and_then(|id| Id::deserialize(id).ok());
+        (id, Refusal::new(INVALID_REQUEST, words))
+    })
+}
+
+impl Incoming<'_> {
+    /// Reads the parameters. Missing ones are an empty object.
+    pub(super) fn params<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
+        let text = self.params.map_or("{}", RawValue::get);
+        if !text.starts_with('{') {
+            return Err(Refusal::new(INVALID_PARAMS, "`params` is not an object"));
+        }
+        serde_json::from_str(text).map_err(|error| Refusal::new(INVALID_PARAMS, json_words(&error)))
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct Outgoing<'a, T> {
+    pub(super) jsonrpc: Version,
+    #[serde(flatten)]
+    pub(super) body: Body<'a, T>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Body<'a, T> {
+    Result {
+        id: &'a Id,
+        result: T,
+    },
+    /// Without an id if the line has none that can be read.
+    Error {
+        id: Option<&'a Id>,
+        error: Refusal,
+    },
+    Notification {
+        method: &'static str,
+        params: T,
+    },
+}
+
+/// The parameters of `initialize`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Initialize {
+    /// Whether the program sends notifications.
+    #[serde(default)]
+    pub(super) notify: bool,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Initialized<'a> {
+    /// The version of the program.
+    pub(super) version: &'static str,
+    /// What `validate --json` prints.
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Validate"))]
+    pub(super) report: &'a LoadReport,
+    /// The number of blocks in the result of `approvals`.
+    pub(super) approvals: usize,
+}
+
+/// The parameters of `fire`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Fire {
+    /// The event, as a hook receives it; only `type` is required.
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::GivenEvent"))]
+    pub(super) event: Map<String, Value>,
+    #[serde(default)]
+    pub(super) options: Options,
+}
+
+/// How an event is fired.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Options {
+    /// Runs all hooks at once. Default: one after the other.
+    pub(super) parallel: bool,
+    /// Whether the host asks its user when a hook answers `ask`. Default: such a hook blocks.
+    pub(super) handles_ask: bool,
+    /// Whether the hooks after one that blocks or fails are skipped. Default: true.
+    pub(super) stop_on_failure: Option<bool>,
+    /// Events with the same key run one after the other. Default: those of a session that cannot be blocked.
+    pub(super) ordered: Option<String>,
+}
+
+/// What a person must decide on: hooks that are new, changed or gone.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Block<'a> {
+    /// The SHA-256 of all of it, the contents of files included, for `approve`.
+    pub(super) digest: String,
+    /// All of it, to be shown to the person.
+    pub(super) text: String,
+    #[cfg_attr(test, schemars(with = "Vec<crate::cli::shape_tests::Covered>"))]
+    pub(super) entries: &'a [Approved],
+}
+
+/// The parameters of `approve`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Approve {
+    /// Of the block that the person has seen.
+    pub(super) digest: String,
+}
+
+/// The parameters of `shutdown`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Shutdown {
+    /// The seconds after which running hooks are ended.
+    pub(super) deadline: f64,
+}
+
+/// The parameters of `$/cancelRequest`.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Cancel {
+    /// Of the fire.
+    pub(super) id: Id,
+}
+
+/// The parameters of `hook/started` and `hook/finished`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct OfHook<'a> {
+    /// Of the fire; null for a background hook of a fire that has its response.
+    pub(super) id: Option<Id>,
+    /// The label of the hook.
+    pub(super) hook: &'a str,
+}

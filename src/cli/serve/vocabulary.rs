@@ -1,0 +1,68 @@
+//! The file in which a host of `serve` declares its events and tools: the form of `events --json`.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::cli::error::{Failure, placed_json_words};
+use crate::cli::files;
+use crate::{EventSpec, EventType, HooksBuilder};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    events: Vec<Event>,
+    #[serde(default)]
+    tools: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Event {
+    name: EventType,
+    #[serde(default)]
+    description: String,
+    can_block: bool,
+    #[serde(default)]
+    data: Vec<Key>,
+    #[serde(default, rename = "variables")]
+    _variables: IgnoredAny,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Key {
+    key: String,
+    #[serde(default)]
+    description: String,
+    #[serde(default, rename = "variable")]
+    _variable: IgnoredAny,
+}
+
+/// Declares what is in the file.
+pub(crate) fn declare(file: &Path, builder: HooksBuilder) -> Result<HooksBuilder, Failure> {
+    let failed = |why: String| {
+        let words = format!("cannot read `--vocabulary {}`: {why}", file.display());
+        Failure::new(words).with_fix("write it in the form of `events --json`")
+    };
+    let text = files::open(file).and_then(files::text_of);
+    let text = text.map_err(|error| failed(error.to_string()))?;
+    let given: File =
+        serde_json::from_str(&text).map_err(|error| failed(placed_json_words(&error)))?;
+    let events = given.events.into_iter().map(Event::spec);
+    Ok(events.fold(builder, HooksBuilder::event).tools(given.tools))
+}
+
+impl Event {
+    fn spec(self) -> EventSpec {
+        let spec = EventSpec::new(self.name).description(self.description);
+        let data = self.data.into_iter();
+        let spec = data.fold(spec, |spec, it| spec.data(it.key, it.description));
+        match self.can_block {
+            true => spec,
+            false => spec.notify_only(),
+        }
+    }
+}
