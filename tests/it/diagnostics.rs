@@ -253,6 +253,14 @@ fn what_newcomers_write_is_explained() {
             "error: FILE:3:20: the file is not valid JSON: unexpected text (a string has ended here: write `\\\"` for a quote within it)",
         ),
         (
+            r#"{"event": "*", "command": "jq -r .tool_input.command | grep -q sudo && exit 2 || exit 0"}"#,
+            "warning: FILE:3:31: hooks[0].command: `tool_input` is Claude Code's name: here the arguments are in `.data.tool_args` (docs/porting.md has the names for each)",
+        ),
+        (
+            r#"{"event": "*", "args": ["sh", "-c", "cd \"$CLAUDE_PROJECT_DIR\" && ./x"]}"#,
+            "warning: FILE:3:41: hooks[0].args[2]: `CLAUDE_PROJECT_DIR` is Claude Code's name: here the directory is in `FORGE_WORKING_DIR` (docs/porting.md has the names for each)",
+        ),
+        (
             "{\"event\": “*”, \"command\": \"x\"}",
             "error: FILE:3:15: the file is not valid JSON: unexpected text (typographic quotes cannot be used: write `\"`)",
         ),
@@ -275,6 +283,8 @@ fn what_is_right_is_not_reported() {
         r#"{"event": "*", "command": "x", "when": {"/path": "Cargo.toml", "/tool_args/command": "git *"}}"#,
         r#"{"event": "*", "command": "x", "when": {"/a": {"regex": "\\bsudo"}}}"#,
         r#"{"event": "*", "command": "x", "timeout": 3600}"#,
+        r#"{"event": "*", "command": "jq '.data.tool_args // .tool_input'"}"#,
+        r#"{"event": "*", "command": "$CLAUDE_PROJECT_DIR/x", "env": {"CLAUDE_PROJECT_DIR": "/x"}}"#,
     ] {
         assert_eq!(of_entry(entry), [""; 0], "{entry}");
     }
@@ -305,6 +315,10 @@ fn a_script_that_cannot_run_is_reported() {
     write("crlf.py", "#!/usr/bin/env python3\r\nprint(1)\r\n", 0o755);
     world.write("my hooks/guard.sh", "");
     write("env.sh", "#!/usr/bin/env pyhton3\n", 0o755);
+    let of_claude = "import json, sys\njson.load(sys.stdin)['tool_input']\n";
+    write("of_claude.py", of_claude, 0o644);
+    let of_both = "data = event.get('data', {}).get('tool_args') or event['tool_input']";
+    write("of_both.py", of_both, 0o644);
     for (command, expected) in [
         (r#""command": "./good.sh --strict""#, None),
         (r#""command": "sh ./plain.sh""#, None),
@@ -317,6 +331,16 @@ fn a_script_that_cannot_run_is_reported() {
         (r#""command": "sh ./crlf.py x""#, Some("has CRLF line ends")),
         (r#""command": "python3 ./crlf.py""#, None),
         (r#""command": "./none.ps1", "shell": "pwsh""#, None),
+        (r#""command": "python3 ./of_both.py""#, None),
+        (
+            r#""command": "python3 ./of_claude.py""#,
+            Some("in `./of_claude.py`: `tool_input` is Claude Code's name: here the arguments"),
+        ),
+        (r#""args": ["sh"]"#, None),
+        (
+            r#""args": ["nosuchprogram"]"#,
+            Some("args[0]: `nosuchprogram` is not found in `PATH`"),
+        ),
         (
             r#""command": "./none.sh --strict""#,
             Some("command: `./none.sh` does not exist"),

@@ -48,6 +48,39 @@ fn a_file_in_a_wrong_place_gets_a_hint() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn scripts_of_the_user_are_looked_at() {
+    let user = User::new();
+    let directory = "home/.config/myagent";
+    user.write(&format!("{directory}/good.py"), "print()\n");
+    user.write(&format!("{directory}/crlf.sh"), "echo\r\n");
+    for (command, expected) in [
+        ("sh ~/.config/myagent/good.py", None),
+        (
+            "~/.config/myagent/gone.sh",
+            Some("gone.sh` does not exist\n"),
+        ),
+        (
+            "sh \"$HOME/.config/myagent/gone.py\"",
+            Some("gone.py` does not exist\n"),
+        ),
+        ("sh '~/.config/myagent/gone.py'", None),
+        (
+            "sh ~/.config/myagent/crlf.sh",
+            Some("crlf.sh` has CRLF line ends"),
+        ),
+    ] {
+        let hooks = json!({"hooks": [{"event": "*", "command": command}]});
+        user.write("config/src/forge/hooks.json", &hooks.to_string());
+        let printed = user.run(&["validate"]);
+        match expected {
+            None => assert!(printed.out.contains("0 warnings"), "{printed:?}"),
+            Some(words) => assert!(printed.out.contains(words), "{printed:?}"),
+        }
+    }
+}
+
 #[test]
 fn the_nearest_tool_is_named() {
     let user = User::new();
