@@ -46,7 +46,7 @@ pub(super) fn lint(hook: &Hook, host: Host<'_>) -> Vec<Problem> {
     }
     // The script of a hook that is switched off may come later.
     if hook.enabled() && host.looks_at_files {
-        found.extend(script::check(hook, |name| directory_in(name, hook)));
+        found.extend(script::check_own(hook, |name| directory_in(name, hook)));
     }
     found
 }

@@ -42,10 +42,26 @@ struct Script {
     key: String,
 }
 
-/// Returns why the script of a hook cannot run, or finds nothing in its input: the first word if it is a path, or the word
-/// behind a program that runs files if it is the name of one. `directory` returns the value of a variable that names a
-/// directory.
+/// Returns why the script of a hook cannot run: the first word if it is a path, or the word behind a program that runs
+/// files if it is the name of one. `directory` returns the value of a variable that names a directory.
 pub(crate) fn check(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<Problem> {
+    fault(hook, directory, |_| None)
+}
+
+/// As [`check`], of a hook of hooks.json: a script for another program finds nothing in its input.
+pub(super) fn check_own(
+    hook: &Hook,
+    directory: impl Fn(&str) -> Option<String>,
+) -> Option<Problem> {
+    fault(hook, directory, |text| name_elsewhere(hook, text))
+}
+
+/// `foreign` returns why a text is for another program.
+fn fault(
+    hook: &Hook,
+    directory: impl Fn(&str) -> Option<String>,
+    foreign: impl Fn(&str) -> Option<String>,
+) -> Option<Problem> {
     let Some(script) = script_of(hook.command(), directory) else {
         let HookCommand::Program(args) = hook.command() else {
             return None;
@@ -68,20 +84,24 @@ pub(crate) fn check(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> 
             let problem = Problem::warning(&script.key, words);
             Some(problem.with_help("make it executable with `chmod +x`"))
         }
-        Place::At(path, _) => fault_within(hook, &script, &path),
+        Place::At(path, _) => fault_within(hook, &script, &path, foreign),
     }
 }
 
 /// Returns why a script cannot run, or finds nothing in its input, by its text.
-fn fault_within(hook: &Hook, script: &Script, path: &Path) -> Option<Problem> {
+fn fault_within(
+    hook: &Hook,
+    script: &Script,
+    path: &Path,
+    foreign: impl Fn(&str) -> Option<String>,
+) -> Option<Problem> {
     let text = beginning_of(path)?;
     let name = shortened(&script.name);
     let line = text.split('\n').next().unwrap_or_default();
     if let Some(words) = fault_of_first_line(hook, path, line, script.runner.as_deref()) {
         return Some(Problem::warning(&script.key, format!("`{name}` {words}")));
     }
-    // A hook of another tool is what such a script was written for.
-    let words = name_elsewhere(hook, &text).filter(|_| hook.protocol().is_none())?;
+    let words = foreign(&text)?;
     let problem = Problem::warning(&script.key, format!("in `{name}`: {words}"));
     Some(problem.with_help(ABOUT_NAMES))
 }
