@@ -182,7 +182,7 @@ fn what_newcomers_write_is_explained() {
         ),
         (
             r#"{"event": "tool:pre_execute:Bash", "command": "x"}"#,
-            "warning: FILE:3:15: hooks[0].event: `Bash` is another name than `bash`, since case counts, did you mean `bash`?",
+            "warning: FILE:3:15: hooks[0].event: tool names are case-sensitive: `Bash` is not `bash`, did you mean `bash`?",
         ),
         (
             r#"{"event": "*", "command": "x", "timeout": 5000}"#,
@@ -259,6 +259,30 @@ fn what_newcomers_write_is_explained() {
         (
             r#"{"event": "*", "args": ["sh", "-c", "cd \"$CLAUDE_PROJECT_DIR\" && ./x"]}"#,
             "warning: FILE:3:41: hooks[0].args[2]: `CLAUDE_PROJECT_DIR` is Claude Code's name: here the directory is in `FORGE_WORKING_DIR` (docs/porting.md has the names for each)",
+        ),
+        (
+            r#"{"event": "tool:before", "command": "x"}"#,
+            "warning: FILE:3:15: hooks[0].event: `tool:before` matches no built-in event, did you mean `tool:pre_execute`?",
+        ),
+        (
+            r#"{"event": "tool:after_execute:bash", "command": "x"}"#,
+            "warning: FILE:3:15: hooks[0].event: `tool:after_execute:bash` matches no built-in event, did you mean `tool:post_execute:bash`?",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "timeout": "5s"}"#,
+            "error: FILE:3:47: hooks[0].timeout: expected a number of seconds, found a string (write 5, without quotes: the unit is seconds)",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "timeout": "500 ms"}"#,
+            "error: FILE:3:47: hooks[0].timeout: expected a number of seconds, found a string (write 0.5, without quotes: the unit is seconds)",
+        ),
+        (
+            r#"{"event": "*", "comand": "x"}"#,
+            "error: FILE:3:5: hooks[0].command: the key is missing, and there is no `args` (`comand` probably means it)",
+        ),
+        (
+            r#"{"event": "*", "command": "x""#,
+            "error: FILE:4:3: the file is not valid JSON: expected `,` or `}`, found `]`",
         ),
         (
             "{\"event\": “*”, \"command\": \"x\"}",
@@ -462,7 +486,6 @@ fn a_missing_key_may_have_another_name() {
         of_entry(entry),
         [
             "error: FILE:3:5: hooks[0].event: the key is missing (`events` probably means it)",
-            "warning: FILE:3:6: hooks[0].events: unknown key `events`, did you mean `event`?",
             "warning: FILE:3:58: hooks[0].Shell: unknown key `Shell`, did you mean `shell`?",
         ]
     );
