@@ -129,7 +129,8 @@ impl HooksBuilder {
     /// `start` is the root.
     ///
     /// Links in `start` are resolved, except on Windows. The user's home directory and those above it are not searched,
-    /// since hooks files there are the user's own, nor are more than 64 directories. [`Hooks::project`] returns the root.
+    /// since hooks files there are the user's own, nor are more than 64 directories. If `start` is the home directory, and
+    /// it has no `.git`, there is no project. [`Hooks::project`] returns the root.
     pub fn discover_project(mut self, start: impl Into<PathBuf>) -> Self {
         self.project = Some(ProjectRoot::From(start.into()));
         self
@@ -216,8 +217,8 @@ impl HooksBuilder {
             .profile(config.profile().clone())
             .vocabulary(Arc::clone(&vocabulary))
             .build();
-        let project = self.project.map(|root| match root {
-            ProjectRoot::At(root) => root,
+        let project = self.project.and_then(|root| match root {
+            ProjectRoot::At(root) => Some(root),
             ProjectRoot::From(start) => config.discover_project(&start),
         });
         let own_store = || config.trust_store().map(TrustPolicy::Approved);

@@ -93,7 +93,7 @@ pub(crate) fn profile(matches: &clap::ArgMatches) -> Result<Option<String>, Fail
     })
 }
 
-fn profile_name(text: &str) -> Result<String, &'static str> {
+pub(crate) fn profile_name(text: &str) -> Result<String, &'static str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(is_part) {
         return Ok(text.to_owned());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::args::{self, Common};
 use crate::cli::error::Failure;
 use crate::cli::files;
-use crate::compat::Tool;
+use crate::compat::{TOOLS, Tool};
 use crate::config::{Problem, TrustPolicy};
 use crate::trust::TrustStore;
 use crate::{
@@ -231,7 +231,8 @@ impl Context<'_> {
         let near = [
             root.join("hooks.json"),
             root.join(&named).join("hooks.json"),
-            root.join(named).join("hook.json"),
+            root.join(&named).join("hook.json"),
+            root.join(named).join("hooks/hooks.json"),
         ];
         let mut wrong: Vec<_> = others
             .chain(beside)
@@ -245,7 +246,39 @@ impl Context<'_> {
             let path = files::short(&path).display().to_string();
             format!("hint: `{path}` is not read: move it to `{right}`")
         };
-        wrong.into_iter().map(hint).collect()
+        let mut hints: Vec<_> = wrong.into_iter().map(hint).collect();
+        if hints.is_empty() && self.is_standalone() {
+            hints = self.of_others(root);
+        }
+        hints
+    }
+
+    /// Returns a hint for each file in the project that is for a host with another name, or for another tool.
+    fn of_others(&self, root: &Path) -> Vec<String> {
+        let mut hints = Vec::new();
+        for name in hidden_directories(root) {
+            let file = root.join(format!(".{name}")).join("hooks.json");
+            if file.is_file() && HookConfig::default().check(&file).loaded > 0 {
+                let path = files::short(&file).display().to_string();
+                hints.push(format!(
+                    "hint: `{path}` is for hosts called `{name}`: add `--profile {name}`"
+                ));
+            }
+        }
+        let no_files = || self.profile().clone().with_global_files([""; 0]);
+        for tool in TOOLS {
+            let config = HookConfig::new(no_files().with_project_files([""; 0]));
+            let config = config.without_system_file().with_other_tools([tool]);
+            let report = config.load_into(&HookRegistry::new(), root, TrustPolicy::Everything);
+            let found = report.files.iter().find(|path| path.starts_with(root));
+            if let Some(path) = found.filter(|_| report.loaded > 0) {
+                let (path, tool, title) = (files::short(path).display(), tool.name(), tool.title());
+                hints.push(format!(
+                    "hint: `{path}` has hooks of {title}: add `--other-tools {tool}`"
+                ));
+            }
+        }
+        hints
     }
 
     /// A command of this program for the user to type, for the same host and project.
@@ -256,6 +289,24 @@ impl Context<'_> {
         }
         command
     }
+}
+
+/// The most entries of a directory that are looked at.
+const MOST_ENTRIES: usize = 1000;
+
+/// Returns the names, without the dot, of the hidden directories that may be those of a host.
+fn hidden_directories(root: &Path) -> Vec<String> {
+    let Ok(entries) = root.read_dir() else {
+        return Vec::new();
+    };
+    let names = entries.take(MOST_ENTRIES).flatten().filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let name = name.strip_prefix('.')?.to_owned();
+        args::profile_name(&name).ok()
+    });
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
 }
 
 /// As one word of a shell.

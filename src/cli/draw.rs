@@ -77,7 +77,9 @@ fn drawn_with(
         true => Renderer::styled(),
         false => Renderer::plain(),
     };
-    renderer.render(&[group]) + "\n"
+    // Without a line of the file, the renderer leaves the space out.
+    let drawn = renderer.render(&[group]).replace("\n-->", "\n -->");
+    drawn + "\n"
 }
 
 fn with_place<'a>(
@@ -191,9 +193,19 @@ error: hooks[1].timeout: expected a number of seconds, found a string
   |
 4 |     {\"event\": \"*\", \"command\": \"x\", \"timeout\": \"5\"}
   |                                               ^^^
+  |
+  = help: write 5, without quotes: the unit is seconds
 ";
         assert_eq!(drawn.replace(&path, "FILE"), expected, "{drawn}");
         assert!(draw(&report, true).contains("\u{1b}["));
+    }
+
+    #[test]
+    fn a_file_without_a_place_is_drawn_alike() {
+        let directory = tempfile::tempdir().unwrap();
+        let report = HookConfig::default().check(directory.path().join("none.json"));
+        let drawn = draw(&report, false);
+        assert!(drawn.contains("\n --> "), "{drawn}");
     }
 
     #[test]

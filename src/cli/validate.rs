@@ -70,12 +70,11 @@ fn read_input(terminal: &mut Terminal<'_>) -> Result<String, Failure> {
 }
 
 fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
-    let names = context
-        .not_found(hooks)
-        .into_iter()
-        .map(|path| format!("`{path}`"));
-    let names: Vec<_> = names.chain(context.misplaced(hooks)).collect();
-    let words = format!("found no hooks file, such as {}", names.join(" or "));
+    let names = context.not_found(hooks).join("` or `");
+    let mut words = format!("found no hooks file, such as `{names}`");
+    for hint in context.misplaced(hooks) {
+        words += &format!("\n  {hint}");
+    }
     let init = context.command("init");
     Failure::new(words).with_fix(format!("name one, or write one with `{init}`"))
 }

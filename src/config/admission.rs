@@ -10,6 +10,7 @@ use super::content::{Loaded, MOST_NOT_APPROVED, Owner};
 use super::places::absolute;
 use super::report::{Problem, Severity};
 use super::sources::{Source, with_lost_protocol};
+use crate::events::{EventSpec, Vocabulary};
 use crate::hook::{GateVerdict, Hook};
 use crate::profile::AppProfile;
 use crate::trust::{ProjectApprovals, TrustError, TrustStore};
@@ -91,28 +92,28 @@ impl Admission {
         to_approve(files).for_each(Loaded::compile_conditions);
     }
 
-    /// Reports each hook that is gone, and all hooks that are not approved as one problem, with the command
-    /// that approves them.
-    pub(super) fn report(&mut self, approve_command: &str) {
+    /// Reports the hooks that are gone as one problem, and the hooks that are not approved as another one, with the
+    /// command that approves them.
+    pub(super) fn report(&mut self, vocabulary: &Vocabulary, approve_command: &str) {
+        let mut unapproved: Vec<&str> = self.unapproved.iter().map(String::as_str).collect();
         for hook in &self.vanished {
-            let problem = problem_of(hook, &self.path, approve_command);
-            self.problems.push(problem);
+            // A hook with its name is the same hook, changed: one line is enough.
+            if let Some(changed) = unapproved.iter().position(|label| *label == hook.label()) {
+                unapproved.remove(changed);
+            }
         }
-        let count = self.unapproved.len();
-        if count == 0 {
-            return;
+        if !self.vanished.is_empty() {
+            let words = about_vanished(&self.vanished, vocabulary);
+            let mut problem = Problem::of_file(Severity::Error, &self.path, words);
+            let help = format!("review the changes; to approve them: `{approve_command}`");
+            problem.help = Some(help);
+            self.problems.push(problem.made_printable());
         }
-        let mut names = Vec::new();
-        for label in self.unapproved.iter().take(MOST_NAMED) {
-            names.push(format!("`{label}`"));
-        }
-        let mut names = names.join(", ");
-        if count > MOST_NAMED {
-            names += &format!(" and {} more", count - MOST_NAMED);
-        }
-        let words = match count {
+        let names = listed(&unapproved);
+        let words = match unapproved.len() {
+            0 => return,
             1 => format!("1 hook is not approved and does not run: {names}"),
-            _ => format!("{count} hooks are not approved and do not run: {names}"),
+            count => format!("{count} hooks are not approved and do not run: {names}"),
         };
         let path = self.unapproved_in.as_deref().unwrap_or(&self.path);
         let mut problem = Problem::of_file(Severity::Warning, path, words);
@@ -121,8 +122,18 @@ impl Admission {
     }
 }
 
-/// The most hooks without an approval that a message names.
+/// The most hooks that a message names.
 const MOST_NAMED: usize = 10;
+
+fn listed(labels: &[&str]) -> String {
+    let named = labels.iter().take(MOST_NAMED);
+    let names: Vec<_> = named.map(|label| format!("`{label}`")).collect();
+    let mut names = names.join(", ");
+    if labels.len() > MOST_NAMED {
+        names += &format!(" and {} more", labels.len() - MOST_NAMED);
+    }
+    names
+}
 
 /// Returns the command of the program `forge-hooks`.
 pub(super) fn approve_command(profile: &AppProfile, root: &Path) -> String {
@@ -173,13 +184,30 @@ fn refuse_without_store(files: &mut [Loaded], why: &str, disable: &HashSet<Strin
     }
 }
 
-/// Returns the problem of a hook that is no longer in the project's file.
-fn problem_of(vanished: &Hook, path: &Path, approve_command: &str) -> Problem {
-    let label = vanished.label();
-    let words = format!("`{label}` was approved, and has changed or is gone: it blocks");
-    let mut problem = Problem::of_file(Severity::Error, path, words);
-    problem.help = Some(format!(
-        "review the changes; to approve them: `{approve_command}`"
-    ));
-    problem.made_printable()
+/// Says which hooks are no longer in the project's files, and which of them block.
+fn about_vanished(vanished: &[Hook], vocabulary: &Vocabulary) -> String {
+    let labels: Vec<&str> = vanished.iter().map(Hook::label).collect();
+    let blocking = vanished.iter().filter(|hook| may_block(hook, vocabulary));
+    let blocking: Vec<&str> = blocking.map(Hook::label).collect();
+    let names = listed(&labels);
+    let mut words = match labels.len() {
+        1 => format!("{names} was approved but has changed or been removed"),
+        count => format!("{count} hooks were approved but have changed or been removed: {names}"),
+    };
+    words += &match (labels.len(), blocking.len()) {
+        (_, 0) => String::new(),
+        (1, _) => ", so it blocks".to_owned(),
+        (all, some) if all == some => "; they block".to_owned(),
+        (_, 1) => format!("; {} blocks", listed(&blocking)),
+        _ => format!("; {} block", listed(&blocking)),
+    };
+    words
+}
+
+/// Whether a hook that fails can block: not if all events that it matches, as far as they are known, cannot be blocked.
+fn may_block(hook: &Hook, vocabulary: &Vocabulary) -> bool {
+    let events = vocabulary.events().iter();
+    let matched = events.filter(|spec| hook.pattern().matches_type(spec.event_type()));
+    let mut can_block = matched.map(EventSpec::can_block).peekable();
+    !hook.background() && (can_block.peek().is_none() || can_block.any(|it| it))
 }

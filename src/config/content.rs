@@ -341,7 +341,14 @@ pub(super) fn placeholder(entry: &Value, any: Hook) -> Option<Hook> {
 
 /// Returns a placeholder hook for every event, described by its place in the file.
 pub(super) fn described(reason: &str, source: HookSource) -> Hook {
+    // The reason has the whole path.
+    let file = source.path.file_name().unwrap_or_default();
+    let file = file.to_string_lossy();
+    let description = match source.line {
+        Some(line) => format!("invalid entry at {file}:{line}"),
+        None => format!("invalid file {file}"),
+    };
     Hook::placeholder(reason)
-        .with_description(format!("placeholder for {source}, which cannot be used"))
+        .with_description(description)
         .with_source(source)
 }

@@ -3,8 +3,10 @@
 //! All findings are warnings: only the shell and the host know for certain. `script` looks at the files that a command
 //! names.
 
+use std::path::Path;
 use std::time::Duration;
 
+use super::known_elsewhere::{ABOUT_NAMES, name_elsewhere};
 use super::report::Problem;
 use super::script;
 use crate::events::Vocabulary;
@@ -35,6 +37,7 @@ pub(super) fn lint(hook: &Hook, host: Host<'_>) -> Vec<Problem> {
     found.extend(timeout(hook));
     found.extend(working_dir(hook));
     found.extend(when(hook));
+    found.extend(foreign_name(hook));
     match hook.command() {
         HookCommand::Program(args) => found.extend(shell_word(args, host.prefixes)),
         HookCommand::Shell { text, shell } => {
@@ -43,12 +46,19 @@ pub(super) fn lint(hook: &Hook, host: Host<'_>) -> Vec<Problem> {
     }
     // The script of a hook that is switched off may come later.
     if hook.enabled() && host.looks_at_files {
-        found.extend(script::check(hook, |name| {
-            let root = hook.base_dir().filter(|_| name.ends_with("_WORKING_DIR"));
-            root.map(|root| root.to_string_lossy().into_owned())
-        }));
+        found.extend(script::check_own(hook, |name| directory_in(name, hook)));
     }
     found
+}
+
+/// Returns the directory in a variable, if it is known here.
+fn directory_in(name: &str, hook: &Hook) -> Option<String> {
+    let path = match name {
+        "HOME" if !hook.env().contains_key("HOME") => home::home_dir(),
+        name if name.ends_with("_WORKING_DIR") => hook.base_dir().map(Path::to_owned),
+        _ => None,
+    }?;
+    Some(path.to_string_lossy().into_owned())
 }
 
 fn event(hook: &Hook, vocabulary: &Vocabulary) -> Vec<Problem> {
@@ -70,6 +80,23 @@ fn timeout(hook: &Hook) -> Option<Problem> {
         seconds / 1000.0
     );
     Some(Problem::warning("timeout", message).with_help(help))
+}
+
+/// Finds a name of another program in the command.
+fn foreign_name(hook: &Hook) -> Option<Problem> {
+    let texts: Vec<_> = match hook.command() {
+        HookCommand::Shell { text, .. } => vec![("command".to_owned(), text)],
+        HookCommand::Program(args) => {
+            let words = args.iter().enumerate();
+            let with_keys = words.map(|(index, word)| (format!("args[{index}]"), word));
+            with_keys.collect()
+        }
+    };
+    let mut found = texts
+        .into_iter()
+        .filter_map(|(key, text)| Some((key, name_elsewhere(hook, text)?)));
+    let (key, message) = found.next()?;
+    Some(Problem::warning(key, message).with_help(ABOUT_NAMES))
 }
 
 fn working_dir(hook: &Hook) -> Option<Problem> {

@@ -262,8 +262,8 @@ impl HookConfig {
         first_existing(self.project_candidates(root.as_ref()))
     }
 
-    /// Returns the root of the project in which `start` is.
-    pub(crate) fn discover_project(&self, start: &Path) -> PathBuf {
+    /// Returns the root of the project in which `start` is, if it is in one.
+    pub(crate) fn discover_project(&self, start: &Path) -> Option<PathBuf> {
         places::nearest_project(start, |directory| self.has_project_file(directory))
     }
 
@@ -448,7 +448,8 @@ impl HookConfig {
         };
         admission.admit(files, root, store, disable, &self.sources);
         let by_default = || admission::approve_command(&self.profile, root);
-        admission.report(&self.approve_command.clone().unwrap_or_else(by_default));
+        let command = self.approve_command.clone().unwrap_or_else(by_default);
+        admission.report(&self.vocabulary, &command);
     }
 
     /// Returns the store of the user's approvals: `trust.json` next to the user's hooks file. None if the

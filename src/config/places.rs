@@ -23,8 +23,12 @@ pub(super) fn below(directory: &Path, files: &[impl AsRef<Path>]) -> Vec<PathBuf
 const MOST_LEVELS: usize = 64;
 
 /// Returns the nearest directory from `start` upwards that `holds_hooks`, up to the one with `.git`; else the one with
-/// `.git`. Without `.git` below the user's home directory, returns `start`.
-pub(super) fn nearest_project(start: &Path, holds_hooks: impl Fn(&Path) -> bool) -> PathBuf {
+/// `.git`. Without `.git` below the user's home directory, returns `start`; none if that is the home directory, whose hooks
+/// files are the user's own.
+pub(super) fn nearest_project(
+    start: &Path,
+    holds_hooks: impl Fn(&Path) -> bool,
+) -> Option<PathBuf> {
     let start = resolved(start);
     let home = home::home_dir().map(|home| resolved(&home));
     let mut found = None;
@@ -37,10 +41,11 @@ pub(super) fn nearest_project(start: &Path, holds_hooks: impl Fn(&Path) -> bool)
             found = Some(directory);
         }
         if directory.join(".git").exists() {
-            return found.unwrap_or(directory).to_owned();
+            return Some(found.unwrap_or(directory).to_owned());
         }
     }
-    start
+    let is_home = home.as_ref() == Some(&start) && !start.join(".git").exists();
+    (!is_home).then_some(start)
 }
 
 /// Returns the path without links. On Windows, links stay: `cmd` cannot run in a path that begins with `\\?\`.

@@ -265,12 +265,14 @@ impl Reader<'_> {
                 problems.extend(errors.into_iter().map(|error| problem_of(entry, error)));
             }
         }
+        let named = keys_named_by(&problems, entry);
         if !problems.is_empty() {
             forget_repeated(&mut value, &problems);
             self.unusable(index, entry, problems, &value);
         }
         for member in unknown_keys(entry) {
-            if self.file.loaded.shows_more() {
+            // The problem of a missing key has named it.
+            if !named.contains(&member.key_range) && self.file.loaded.shows_more() {
                 let problem = unknown_key_of_entry(&member);
                 self.file.report(Some(index), problem);
             }
@@ -458,19 +460,56 @@ fn problem_of(entry: Node<'_, '_>, error: HookError) -> Problem {
     problem.expected = error.expected;
     problem.found = error.found;
     problem.suggestion = error.suggestion;
-    if find(entry, &error.key).is_none() {
-        let mut unknown = unknown_keys(entry);
-        let is_meant = |key: &str| match meant_key(key) {
-            Some((meant, _)) => meant == error.key,
-            None => nearest_key(key) == Some(&*error.key),
-        };
-        let meant = unknown
-            .by_ref()
-            .take(MOST_COMPARED)
-            .find(|member| is_meant(member.key));
-        problem.help = meant.map(|it| format!("`{}` probably means it", shortened(it.key)));
+    match find(entry, &error.key) {
+        None => {
+            let meant = key_that_means(entry, &error.key);
+            problem.help = meant.map(|member| {
+                let words = format!("`{}` probably means it", shortened(member.key));
+                match meant_key(member.key) {
+                    Some((_, help)) => format!("{words}: {help}"),
+                    None => words,
+                }
+            });
+        }
+        Some(value) if error.key == "timeout" => {
+            let seconds = value.text().and_then(seconds_in);
+            problem.help =
+                seconds.map(|it| format!("write {it}, without quotes: the unit is seconds"));
+        }
+        Some(_) => {}
     }
     problem
+}
+
+/// Returns the unknown key of an entry that probably means this missing one.
+fn key_that_means<'t, 'a>(entry: Node<'t, 'a>, missing: &str) -> Option<Member<'t, 'a>> {
+    let mut unknown = unknown_keys(entry).take(MOST_COMPARED);
+    unknown.find(|member| match meant_key(member.key) {
+        Some((meant, _)) => meant == missing,
+        None => nearest_key(member.key) == Some(missing),
+    })
+}
+
+/// Returns the places of the unknown keys that problems of missing keys name.
+fn keys_named_by(problems: &[Problem], entry: Node<'_, '_>) -> Vec<Range<usize>> {
+    let keys = problems.iter().filter_map(|it| it.key.as_deref());
+    let missing = keys.filter(|key| find(entry, key).is_none());
+    let named = missing.filter_map(|key| key_that_means(entry, key));
+    named.map(|member| member.key_range).collect()
+}
+
+/// Returns the number of seconds in a text such as `5s`.
+fn seconds_in(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let (number, unit) = text.split_at(text.find(|c| !is_number(c)).unwrap_or(text.len()));
+    let factor = match unit.trim() {
+        "" | "s" | "sec" | "seconds" => 1.0,
+        "ms" => 0.001,
+        "m" | "min" => 60.0,
+        _ => return None,
+    };
+    Some(number.parse::<f64>().ok()? * factor)
 }
 
 /// Returns the place of a key, such as `timeout`, `env.PATH`, `args[1]`, `when./path[1]`; the beginning of the entry if

@@ -6,6 +6,7 @@ use std::fs::Metadata;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::known_elsewhere::{ABOUT_NAMES, name_elsewhere};
 use super::report::Problem;
 use crate::files;
 use crate::hook::{Hook, HookCommand, Shell, expanded};
@@ -16,8 +17,8 @@ use crate::trust::{End, follow_within};
 const LONGEST_COMMAND: usize = 64 * 1024;
 const MOST_WORDS: usize = 20;
 
-/// The bytes of a script in which its first line is looked for.
-const BEGINNING: u64 = 4096;
+/// The bytes of a script that are read: its first line, and the names that it uses.
+const BEGINNING: u64 = 64 * 1024;
 
 /// Programs that run the file that their first argument names.
 const RUNNERS: [&str; 19] = [
@@ -44,30 +45,65 @@ struct Script {
 /// Returns why the script of a hook cannot run: the first word if it is a path, or the word behind a program that runs
 /// files if it is the name of one. `directory` returns the value of a variable that names a directory.
 pub(crate) fn check(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<Problem> {
-    let script = script_of(hook.command(), directory)?;
+    fault(hook, directory, |_| None)
+}
+
+/// As [`check`], of a hook of hooks.json: a script for another program finds nothing in its input.
+pub(super) fn check_own(
+    hook: &Hook,
+    directory: impl Fn(&str) -> Option<String>,
+) -> Option<Problem> {
+    fault(hook, directory, |text| name_elsewhere(hook, text))
+}
+
+/// `foreign` returns why a text is for another program.
+fn fault(
+    hook: &Hook,
+    directory: impl Fn(&str) -> Option<String>,
+    foreign: impl Fn(&str) -> Option<String>,
+) -> Option<Problem> {
+    let Some(script) = script_of(hook.command(), directory) else {
+        let HookCommand::Program(args) = hook.command() else {
+            return None;
+        };
+        return missing_program(hook, args.first()?, "args[0]");
+    };
     let program = script.runner.as_ref().unwrap_or(&script.name);
-    if !is_path(program) && is_missing_program(hook, program) {
-        let words = format!("`{}` is not found in `PATH`", shortened(program));
-        return Some(Problem::warning(script.key, words));
+    if let Some(problem) = missing_program(hook, program, &script.key) {
+        return Some(problem);
     }
     let name = shortened(&script.name);
     match place(hook, &script.name)? {
+        Place::At(_, metadata) if !metadata.is_file() => None,
         Place::Missing => {
             let words = format!("`{name}` does not exist");
             Some(Problem::warning(&script.key, words))
         }
-        Place::At(path, metadata) if metadata.is_file() => {
-            let is_run = script.runner.is_none();
-            if is_run && !is_executable(&metadata) {
-                let words = format!("`{name}` is not executable");
-                let problem = Problem::warning(script.key, words);
-                return Some(problem.with_help("make it executable with `chmod +x`"));
-            }
-            let words = fault_of_first_line(hook, &path, script.runner.as_deref())?;
-            Some(Problem::warning(script.key, format!("`{name}` {words}")))
+        Place::At(_, metadata) if script.runner.is_none() && !is_executable(&metadata) => {
+            let words = format!("`{name}` is not executable");
+            let problem = Problem::warning(&script.key, words);
+            Some(problem.with_help("make it executable with `chmod +x`"))
         }
-        Place::At(..) => None,
+        Place::At(path, _) => fault_within(hook, &script, &path, foreign),
     }
+}
+
+/// Returns why a script cannot run, or finds nothing in its input, by its text.
+fn fault_within(
+    hook: &Hook,
+    script: &Script,
+    path: &Path,
+    foreign: impl Fn(&str) -> Option<String>,
+) -> Option<Problem> {
+    let text = beginning_of(path)?;
+    let name = shortened(&script.name);
+    let line = text.split('\n').next().unwrap_or_default();
+    if let Some(words) = fault_of_first_line(hook, path, line, script.runner.as_deref()) {
+        return Some(Problem::warning(&script.key, format!("`{name}` {words}")));
+    }
+    let words = foreign(&text)?;
+    let problem = Problem::warning(&script.key, format!("in `{name}`: {words}"));
+    Some(problem.with_help(ABOUT_NAMES))
 }
 
 /// Returns the script that a command runs.
@@ -77,7 +113,7 @@ fn script_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) 
     let mut words = words
         .into_iter()
         .map(|word| match is_shell {
-            true => unquoted(&word).map(|word| expanded(&word, &directory)),
+            true => unquoted(&with_home(word)).map(|word| expanded(&word, &directory)),
             false => Some(word),
         })
         .enumerate();
@@ -127,6 +163,14 @@ pub(super) fn is_posix(shell: Option<Shell>) -> bool {
             shell,
             Shell::Fish | Shell::Pwsh | Shell::PowerShell | Shell::Cmd
         ),
+    }
+}
+
+/// Returns a word with the variable that a shell puts in for `~`.
+fn with_home(word: String) -> String {
+    match word.strip_prefix("~/") {
+        Some(rest) => format!("$HOME/{rest}"),
+        None => word,
     }
 }
 
@@ -185,11 +229,15 @@ fn place(hook: &Hook, name: &str) -> Option<Place> {
 }
 
 /// Returns why the first line of a script keeps it from running.
-fn fault_of_first_line(hook: &Hook, path: &Path, runner: Option<&str>) -> Option<String> {
+fn fault_of_first_line(
+    hook: &Hook,
+    path: &Path,
+    line: &str,
+    runner: Option<&str>,
+) -> Option<String> {
     if !cfg!(unix) {
         return None;
     }
-    let line = first_line(path)?;
     let interpreter = line.strip_prefix("#!").filter(|_| runner.is_none());
     let is_for_shell = match runner {
         Some(runner) => ["sh", "bash", "dash", "ksh", "zsh", "."].contains(&runner),
@@ -214,13 +262,18 @@ fn fault_of_first_line(hook: &Hook, path: &Path, runner: Option<&str>) -> Option
     Some(format!("needs `{missing}`, which is not found"))
 }
 
-/// Returns the first line of a file, with a carriage return at its end.
-fn first_line(path: &Path) -> Option<String> {
+fn beginning_of(path: &Path) -> Option<String> {
     let mut bytes = Vec::new();
     let file = files::open(path).ok()?;
     file.take(BEGINNING).read_to_end(&mut bytes).ok()?;
-    let line = bytes.split(|byte| *byte == b'\n').next()?;
-    Some(String::from_utf8_lossy(line).into_owned())
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn missing_program(hook: &Hook, program: &str, key: &str) -> Option<Problem> {
+    is_missing_program(hook, program).then(|| {
+        let words = format!("`{}` is not found in `PATH`", shortened(program));
+        Problem::warning(key, words)
+    })
 }
 
 /// Whether the `PATH` that a hook inherits has no such program.

@@ -18,7 +18,7 @@ pub(super) fn range(error: &ParseError) -> Range<usize> {
 }
 
 /// Describes an error of the parser by what JSON expects there.
-pub(super) fn words(error: &ParseError) -> String {
+pub(super) fn words(error: &ParseError, text: &str) -> String {
     use ParseErrorKind as Kind;
     let words = match error.kind() {
         Kind::UnterminatedArray => "`]` is missing for the list that begins here",
@@ -30,6 +30,9 @@ pub(super) fn words(error: &ParseError) -> String {
         Kind::ExpectedComma => "expected `,` after the value",
         Kind::ExpectedColonAfterObjectKey => "expected `:` after the key",
         Kind::ExpectedObjectValue => "expected a value after `:`",
+        Kind::UnexpectedTokenInObject if is_open(text, error.range().start) => {
+            "expected `,` or `}`, found `]`"
+        }
         Kind::ExpectedStringObjectProperty | Kind::UnexpectedTokenInObject => {
             "expected a key in double quotes"
         }
@@ -44,6 +47,12 @@ pub(super) fn words(error: &ParseError) -> String {
         other => return in_lower_case(&other.to_string()),
     };
     words.to_owned()
+}
+
+/// Whether a list ends here while an object in it is open, behind a value of the object.
+fn is_open(text: &str, at: usize) -> bool {
+    let (before, rest) = text.split_at(at);
+    rest.starts_with(']') && !before.trim_end().ends_with(['{', ','])
 }
 
 fn in_lower_case(words: &str) -> String {

@@ -57,7 +57,7 @@ fn parse(text: &str) -> Result<Tree<'_>, Failure> {
             let end = text.len();
             not_json("expected a value, found the end", end..end)
         }),
-        Err(error) => Err(not_json(words(&error), syntax::range(&error))),
+        Err(error) => Err(not_json(words(&error, text), syntax::range(&error))),
     };
     match (tree, checked) {
         (Err(by_parser), Err(by_check)) if by_check.1.start < by_parser.1.start => Err(by_check),

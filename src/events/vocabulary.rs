@@ -121,8 +121,27 @@ impl Vocabulary {
     /// Returns the event whose name is most similar to this text, if one is similar enough to be a typo.
     #[must_use]
     pub fn nearest_event(&self, text: &str) -> Option<&EventSpec> {
+        if let Some(event) = self.before_or_after(text) {
+            return Some(event);
+        }
         let names = self.events.iter().map(|spec| spec.event_type().as_str());
         self.event(nearest(text, names, LIKE_AN_EVENT)?)
+    }
+
+    /// Returns the event of a category that `before` or `after` means, as in `tool:before`.
+    fn before_or_after(&self, text: &str) -> Option<&EventSpec> {
+        let (category, action) = text.split_once(':')?;
+        let prefix = match action {
+            action if action.starts_with("before") => "pre_",
+            action if action.starts_with("after") => "post_",
+            _ => return None,
+        };
+        let is_known = self.event(text).is_some();
+        let mut events = self.events.iter().filter(|_| !is_known);
+        events.find(|spec| {
+            let name = spec.event_type().as_str().split_once(':');
+            name.is_some_and(|(it, action)| it == category && action.starts_with(prefix))
+        })
     }
 
     /// Returns the tool whose name is most similar to this text, if one is similar enough to be a typo. Globs

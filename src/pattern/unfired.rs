@@ -95,7 +95,7 @@ fn tool_in_other_case(alternatives: &[Alternative]) -> Option<Unfired> {
     };
     let mut pairs = names.iter().filter_map(|name| Some((name, usual(name)?)));
     let (name, usual) = pairs.find(|(_, usual)| !names.contains(usual))?;
-    let message = format!("`{name}` is another name than `{usual}`, since case counts");
+    let message = format!("tool names are case-sensitive: `{name}` is not `{usual}`");
     Some(Unfired::new(message, Some(usual.to_owned())))
 }
 
@@ -382,7 +382,7 @@ mod tests {
         let events = vocabulary(&["game:saved"], &[]);
         assert_eq!(
             found("tool:*:Bash", &events),
-            ["`Bash` is another name than `bash`, since case counts: bash"]
+            ["tool names are case-sensitive: `Bash` is not `bash`: bash"]
         );
     }
 

@@ -196,7 +196,7 @@ impl Look<'_> {
         }
         let texts = hook.command().texts();
         if texts.iter().any(|text| builds_names(text, directory)) {
-            self.note("this command builds names at run time".to_owned());
+            self.note("this command may run files that are not listed here".to_owned());
         }
         let paths: Vec<PathBuf> = words
             .list

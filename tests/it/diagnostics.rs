@@ -182,7 +182,7 @@ fn what_newcomers_write_is_explained() {
         ),
         (
             r#"{"event": "tool:pre_execute:Bash", "command": "x"}"#,
-            "warning: FILE:3:15: hooks[0].event: `Bash` is another name than `bash`, since case counts, did you mean `bash`?",
+            "warning: FILE:3:15: hooks[0].event: tool names are case-sensitive: `Bash` is not `bash`, did you mean `bash`?",
         ),
         (
             r#"{"event": "*", "command": "x", "timeout": 5000}"#,
@@ -253,6 +253,38 @@ fn what_newcomers_write_is_explained() {
             "error: FILE:3:20: the file is not valid JSON: unexpected text (a string has ended here: write `\\\"` for a quote within it)",
         ),
         (
+            r#"{"event": "*", "command": "jq -r .tool_input.command | grep -q sudo && exit 2 || exit 0"}"#,
+            "warning: FILE:3:31: hooks[0].command: `tool_input` is Claude Code's name: here the arguments are in `.data.tool_args` (docs/porting.md has the names for each)",
+        ),
+        (
+            r#"{"event": "*", "args": ["sh", "-c", "cd \"$CLAUDE_PROJECT_DIR\" && ./x"]}"#,
+            "warning: FILE:3:41: hooks[0].args[2]: `CLAUDE_PROJECT_DIR` is Claude Code's name: here the directory is in `FORGE_WORKING_DIR` (docs/porting.md has the names for each)",
+        ),
+        (
+            r#"{"event": "tool:before", "command": "x"}"#,
+            "warning: FILE:3:15: hooks[0].event: `tool:before` matches no built-in event, did you mean `tool:pre_execute`?",
+        ),
+        (
+            r#"{"event": "tool:after_execute:bash", "command": "x"}"#,
+            "warning: FILE:3:15: hooks[0].event: `tool:after_execute:bash` matches no built-in event, did you mean `tool:post_execute:bash`?",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "timeout": "5s"}"#,
+            "error: FILE:3:47: hooks[0].timeout: expected a number of seconds, found a string (write 5, without quotes: the unit is seconds)",
+        ),
+        (
+            r#"{"event": "*", "command": "x", "timeout": "500 ms"}"#,
+            "error: FILE:3:47: hooks[0].timeout: expected a number of seconds, found a string (write 0.5, without quotes: the unit is seconds)",
+        ),
+        (
+            r#"{"event": "*", "comand": "x"}"#,
+            "error: FILE:3:5: hooks[0].command: the key is missing, and there is no `args` (`comand` probably means it)",
+        ),
+        (
+            r#"{"event": "*", "command": "x""#,
+            "error: FILE:4:3: the file is not valid JSON: expected `,` or `}`, found `]`",
+        ),
+        (
             "{\"event\": “*”, \"command\": \"x\"}",
             "error: FILE:3:15: the file is not valid JSON: unexpected text (typographic quotes cannot be used: write `\"`)",
         ),
@@ -275,6 +307,8 @@ fn what_is_right_is_not_reported() {
         r#"{"event": "*", "command": "x", "when": {"/path": "Cargo.toml", "/tool_args/command": "git *"}}"#,
         r#"{"event": "*", "command": "x", "when": {"/a": {"regex": "\\bsudo"}}}"#,
         r#"{"event": "*", "command": "x", "timeout": 3600}"#,
+        r#"{"event": "*", "command": "jq '.data.tool_args // .tool_input'"}"#,
+        r#"{"event": "*", "command": "$CLAUDE_PROJECT_DIR/x", "env": {"CLAUDE_PROJECT_DIR": "/x"}}"#,
     ] {
         assert_eq!(of_entry(entry), [""; 0], "{entry}");
     }
@@ -305,6 +339,10 @@ fn a_script_that_cannot_run_is_reported() {
     write("crlf.py", "#!/usr/bin/env python3\r\nprint(1)\r\n", 0o755);
     world.write("my hooks/guard.sh", "");
     write("env.sh", "#!/usr/bin/env pyhton3\n", 0o755);
+    let of_claude = "import json, sys\njson.load(sys.stdin)['tool_input']\n";
+    write("of_claude.py", of_claude, 0o644);
+    let of_both = "data = event.get('data', {}).get('tool_args') or event['tool_input']";
+    write("of_both.py", of_both, 0o644);
     for (command, expected) in [
         (r#""command": "./good.sh --strict""#, None),
         (r#""command": "sh ./plain.sh""#, None),
@@ -317,6 +355,16 @@ fn a_script_that_cannot_run_is_reported() {
         (r#""command": "sh ./crlf.py x""#, Some("has CRLF line ends")),
         (r#""command": "python3 ./crlf.py""#, None),
         (r#""command": "./none.ps1", "shell": "pwsh""#, None),
+        (r#""command": "python3 ./of_both.py""#, None),
+        (
+            r#""command": "python3 ./of_claude.py""#,
+            Some("in `./of_claude.py`: `tool_input` is Claude Code's name: here the arguments"),
+        ),
+        (r#""args": ["sh"]"#, None),
+        (
+            r#""args": ["nosuchprogram"]"#,
+            Some("args[0]: `nosuchprogram` is not found in `PATH`"),
+        ),
         (
             r#""command": "./none.sh --strict""#,
             Some("command: `./none.sh` does not exist"),
@@ -438,7 +486,6 @@ fn a_missing_key_may_have_another_name() {
         of_entry(entry),
         [
             "error: FILE:3:5: hooks[0].event: the key is missing (`events` probably means it)",
-            "warning: FILE:3:6: hooks[0].events: unknown key `events`, did you mean `event`?",
             "warning: FILE:3:58: hooks[0].Shell: unknown key `Shell`, did you mean `shell`?",
         ]
     );

@@ -332,7 +332,7 @@ fn a_pattern_for_nothing_fired_is_reported() {
     // A host that has declared nothing may fire anything, but probably no usual tool in capitals.
     assert_eq!(
         problems(&game(&world).load()),
-        ["`Bash` is another name than `bash`, since case counts: bash"]
+        ["tool names are case-sensitive: `Bash` is not `bash`: bash"]
     );
 }
 

@@ -217,7 +217,7 @@ fn approve_with_shows_all_that_would_run() {
         "two\\u{202e} (.myagent/hooks.json):",
         "Scripts covered: none",
         "Scripts covered: `g.sh`",
-        "Note: this command builds names at run time",
+        "Note: this command may run files that are not listed here",
         "Not covered: data files, and everything else",
         "Digest: ",
     ] {

@@ -132,13 +132,9 @@ impl Show {
         let name = terminal.styled(Style::Strong, printable(&title(&result.hook)));
         let place = terminal.styled(Style::Dim, format!("({})", printable(&place(&result.hook))));
         let mut details = String::new();
-        match result.error.as_deref() {
-            // Its problems were shown already.
-            Some(_) if result.failure == Some(FailureKind::Misconfigured) => {
-                details += ", its entry is invalid";
-            }
-            Some(error) => details += &format!(", {}", printable(error)),
-            None => {}
+        if let Some(error) = result.error.as_deref() {
+            let reason = without_place(error, &result.hook);
+            details += &format!(", {}", printable(reason));
         }
         if result.started() {
             details += result.residency.map_or("", residency);
@@ -293,6 +289,15 @@ fn objection(result: &HookResult, rest: &str) -> (Style, String) {
         }
         _ => (Style::Bad, format!("blocked by {by}: {reason}{rest}")),
     }
+}
+
+/// Returns the reason of a hook without the path of its file, which stands beside it.
+fn without_place<'a>(reason: &'a str, hook: &Hook) -> &'a str {
+    let path = hook.source().map(|source| source.path.to_string_lossy());
+    let rest = path.and_then(|path| reason.strip_prefix(&format!("{}:", printable(&path))));
+    // The line and the column.
+    let rest = rest.map(|it| it.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':'));
+    rest.map_or(reason, str::trim_start)
 }
 
 /// Shows a text, each line with a label.

@@ -25,6 +25,11 @@ fn without_a_file_the_paths_are_named() {
 fn a_file_in_a_wrong_place_gets_a_hint() {
     for (wrong, options, right) in [
         ("hooks.json", &[][..], ".src/forge/hooks.json"),
+        (
+            ".mygame/hooks/hooks.json",
+            &["--profile", "mygame"],
+            ".mygame/hooks.json",
+        ),
         (".src/forge/hook.json", &[], ".src/forge/hooks.json"),
         (".forge/hooks.json", &[], ".src/forge/hooks.json"),
         (
@@ -44,6 +49,128 @@ fn a_file_in_a_wrong_place_gets_a_hint() {
         for args in [&LS[..], &["list"]] {
             let printed = user.run(&with(args, options));
             assert!(printed.out.contains(&words), "{args:?}: {printed:?}");
+        }
+        let printed = user.run(&with(&["validate"], options));
+        assert_eq!(printed.status, 2);
+        assert!(
+            printed.err.contains(&format!("\n  {words}  fix: ")),
+            "{printed:?}"
+        );
+    }
+}
+
+#[test]
+fn files_of_other_hosts_and_tools_get_a_hint() {
+    let user = User::new();
+    let hooks = json!({"hooks": [{"event": "*", "command": "true"}]});
+    user.write("project/.mygame/hooks.json", &hooks.to_string());
+    let stop = json!([{"hooks": [{"type": "command", "command": "true"}]}]);
+    let settings = json!({"hooks": {"Stop": stop}});
+    user.write("project/.claude/settings.json", &settings.to_string());
+    let words = "hint: `.mygame/hooks.json` is for hosts called `mygame`: add `--profile mygame`\n";
+    let of_claude =
+        "hint: `.claude/settings.json` has hooks of Claude Code: add `--other-tools claude`\n";
+    for args in [&LS[..], &["list"]] {
+        let printed = user.run(args);
+        assert!(printed.out.contains(words), "{printed:?}");
+        assert!(printed.out.contains(of_claude), "{printed:?}");
+    }
+    let printed = user.run(&["list", "--profile", "mygame", "--other-tools", "claude"]);
+    assert!(!printed.out.contains("hint"), "{printed:?}");
+}
+
+#[test]
+fn the_home_directory_is_no_project() {
+    let user = User::new();
+    let hooks = json!({"hooks": [{"event": "tool:*", "command": "exit 1"}]});
+    user.write("home/.mygame/hooks.json", &hooks.to_string());
+    let list = |user: &User| {
+        let mut command = user.command(&["list", "--profile", "mygame"]);
+        user.printed(command.current_dir(user.path("home")).output().unwrap())
+    };
+    let printed = list(&user);
+    assert!(printed.out.starts_with("no hooks\n"), "{printed:?}");
+    user.write("home/.git/HEAD", "");
+    assert!(list(&user).out.contains("exit 1"));
+}
+
+#[test]
+fn an_invalid_entry_is_named_once() {
+    let user = User::new();
+    let printed = fire(&user, json!([{"event": "tool:*"}]), &LS);
+    let words = "blocks, hooks[0].command: the key is missing, and there is no `args`\n";
+    assert!(printed.out.contains(words), "{printed:?}");
+    let hooks = json!([{"event": "tool:*"}, {"event": "tool:*", "command": "true"}]);
+    let printed = fire(&user, hooks, &with(&LS, &["--dry-run"]));
+    let words = "`invalid entry at hooks.json:1`";
+    assert!(printed.out.contains(words), "{printed:?}");
+}
+
+/// A person reads one line of each file, and is not told that what cannot be blocked is.
+#[test]
+fn changed_hooks_are_reported_in_one_line() {
+    let user = User::new();
+    let file = |events: &[&str], command: &str| {
+        let of_event = |event: &&str| json!({"name": event.replace(':', "-"), "event": event, "command": command});
+        let hooks: Vec<_> = events.iter().map(of_event).collect();
+        user.write(
+            "project/.src/forge/hooks.json",
+            &json!({"hooks": hooks}).to_string(),
+        );
+    };
+    for (events, words) in [
+        (
+            &["session:start"][..],
+            "`session-start` was approved but has changed or been removed\n",
+        ),
+        (
+            &["tool:pre_execute"],
+            "`tool-pre_execute` was approved but has changed or been removed, so it blocks\n",
+        ),
+        (
+            &["session:start", "tool:pre_execute"],
+            "; `tool-pre_execute` blocks\n",
+        ),
+    ] {
+        file(events, "true");
+        assert_eq!(user.run(&["trust", "--yes"]).status, 0);
+        file(events, "echo");
+        let printed = user.run(&LS);
+        assert!(printed.err.contains(words), "{printed:?}");
+        assert!(!printed.err.contains("not approved"), "{printed:?}");
+        user.run(&["untrust"]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn scripts_of_the_user_are_looked_at() {
+    let user = User::new();
+    let directory = "home/.config/myagent";
+    user.write(&format!("{directory}/good.py"), "print()\n");
+    user.write(&format!("{directory}/crlf.sh"), "echo\r\n");
+    for (command, expected) in [
+        ("sh ~/.config/myagent/good.py", None),
+        (
+            "~/.config/myagent/gone.sh",
+            Some("gone.sh` does not exist\n"),
+        ),
+        (
+            "sh \"$HOME/.config/myagent/gone.py\"",
+            Some("gone.py` does not exist\n"),
+        ),
+        ("sh '~/.config/myagent/gone.py'", None),
+        (
+            "sh ~/.config/myagent/crlf.sh",
+            Some("crlf.sh` has CRLF line ends"),
+        ),
+    ] {
+        let hooks = json!({"hooks": [{"event": "*", "command": command}]});
+        user.write("config/src/forge/hooks.json", &hooks.to_string());
+        let printed = user.run(&["validate"]);
+        match expected {
+            None => assert!(printed.out.contains("0 warnings"), "{printed:?}"),
+            Some(words) => assert!(printed.out.contains(words), "{printed:?}"),
         }
     }
 }
