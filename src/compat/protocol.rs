@@ -111,6 +111,12 @@ impl ToolProtocol {
         self.matcher.matches(subject) || others.any(|other| self.matcher.matches(other))
     }
 
+    /// Returns why the matcher, and why the rule, cannot be tested.
+    pub(super) fn untested(&self) -> [Option<&str>; 2] {
+        let of_rule = || self.rule.as_ref()?.untested();
+        [self.matcher.untested(), of_rule()]
+    }
+
     /// Returns the directory that a variable holds, of those known without an event.
     fn directory<'a>(&'a self, variable: Variable, project: &'a Path) -> Option<&'a Path> {
         match variable {
@@ -231,8 +237,9 @@ impl Protocol for ToolProtocol {
     }
 
     fn fault(&self) -> Option<&str> {
-        let of_rule = || self.rule.as_ref()?.fault();
-        self.matcher.fault().or_else(of_rule)
+        // What cannot be tested matches, but must have been compiled before.
+        let _ = self.untested();
+        self.matcher.fault()
     }
 
     fn directories(&self, project: &Path) -> Vec<(String, PathBuf)> {
@@ -305,6 +312,10 @@ impl Protocol for ToolProtocol {
                 answer.invalid = Some(words);
             }
         }
+        let untested = self.untested().into_iter().flatten();
+        let always_runs =
+            |why| format!("the hook always runs, since it cannot be tested here: {why}");
+        answer.notes.extend(untested.map(always_runs));
         answer.output = answer.output.filter(|it| *it != HookOutput::default());
         answer
     }

@@ -66,8 +66,8 @@ impl Rule {
         }
     }
 
-    /// Returns why the rule cannot be used.
-    pub(super) fn fault(&self) -> Option<&str> {
+    /// Returns why the text in brackets cannot be tested, so that the rule matches each call of the tool.
+    pub(super) fn untested(&self) -> Option<&str> {
         self.argument.as_ref()?.pattern.fault()
     }
 
@@ -263,12 +263,12 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// A rule that could not be compiled would take its guard along.
+        /// A rule that could not be compiled would match each call.
         #[test]
         fn every_rule_can_be_tested(text in r"[a-c\[\]!^:&~*?./\\ \-ä]{0,20}") {
             for tool in ["Edit", "Bash"] {
                 let rule = Rule::new(&format!("{tool}({text})"), &SharedAllowance::default());
-                prop_assert_eq!(rule.fault(), None);
+                prop_assert_eq!(rule.untested(), None);
             }
         }
     }
@@ -277,7 +277,7 @@ mod tests {
     fn case(rule: &str, tool: &str, args: Value, expected: bool) {
         let event = HookEvent::tool_pre_execute(tool, args.clone());
         let read = Rule::new(rule, &SharedAllowance::default());
-        assert_eq!(read.fault(), None);
+        assert_eq!(read.untested(), None);
         assert_eq!(read.is_met(tool, &event), expected, "{rule} {args}");
     }
 
