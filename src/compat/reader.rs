@@ -319,12 +319,17 @@ impl Reader<'_> {
         self.file.report(None, problem)
     }
 
-    /// Reports what cannot be used. The tool ignores it, and so does this crate unless the host is strict: then a
-    /// placeholder blocks what it could have blocked, once for each event as a whole.
+    /// Reports what cannot be used. The tool ignores it, and so does this crate unless the host is strict, or each failure
+    /// blocks the event: then a placeholder blocks what it could have blocked, once for each event as a whole.
     fn refuse(&mut self, problem: Problem, scope: Scope<'_>) {
         let at = problem.start();
         let reason = self.report(problem);
-        if !self.origin.is_strict {
+        let is_closed = match scope {
+            Scope::All => false,
+            Scope::Event(event) => event.is_closed,
+            Scope::Hooks(protocol) => protocol.event.is_closed,
+        };
+        if !self.origin.is_strict && !is_closed {
             return;
         }
         let whole = match scope {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use forge_hooks::compat::OtherTools;
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::Approval;
-use forge_hooks::{HookEvent, Outcome, compat};
+use forge_hooks::{EventType, HookEvent, Outcome, compat};
 use serde_json::json;
 
 use super::{Place, command, settings};
@@ -76,6 +76,23 @@ fn a_handler_of_each_agent_may_block_on_failure() {
             assert_eq!(outcome.allowed(), allowed, "{file} {policy}");
             assert!(problems.is_empty(), "{problems:?}");
         }
+    }
+}
+
+/// `PreModelSwitch` of Claude Code.
+#[test]
+fn each_failure_blocks_a_closed_event() {
+    let event = EventType::custom("model:pre_switch").unwrap();
+    for handler in [
+        r#"{"type": "command", "command": "exit 1"}"#,
+        r#"{"type": "command", "command": "exit 1", "async": true}"#,
+        r#"{"type": "x", "command": "true"}"#,
+        r#"{"type": "command"}"#,
+    ] {
+        let text = settings("PreModelSwitch", "", handler);
+        let event = HookEvent::new(event.clone());
+        let (outcome, _) = fired(CLAUDE, &text, &event, |tools| tools);
+        assert!(!outcome.allowed(), "{handler}");
     }
 }
 
