@@ -23,7 +23,7 @@ pub(super) const TOOL: Tool = Tool {
     handlers: Handlers {
         timeout_keys: "timeout timeoutSec",
         milliseconds: false,
-        keys: "async statusMessage",
+        keys: "async onFailure statusMessage",
         not_applied: "additionalContextLimit",
         other_types: "prompt agent mcp_tool",
         windows_key: Some("commandWindows"),

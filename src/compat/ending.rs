@@ -215,11 +215,15 @@ fn about_code(ended: &HookEnd<'_>, blocks: bool, replaces_exit_code: bool) -> Op
     ))
 }
 
-/// Returns a note on a decision among other text.
+/// Returns a note on an answer among other text, on one line or over several.
 fn about_text(stdout: &str) -> Option<String> {
-    let object = from_json::<Map<String, Value>>(stdout.trim());
-    let mut lines = stdout.lines();
-    let decides = |line: &str| line.trim_start().starts_with('{') && line.contains("ecision\"");
-    let is_meant = stdout.trim_start().starts_with('{') || lines.any(decides);
+    let text = stdout.trim();
+    let mut rest = text;
+    while !rest.trim_start_matches([' ', '\t']).starts_with('{') {
+        rest = rest.split_once('\n')?.1;
+    }
+    let keys = ["ecision\"", "\"continue\""];
+    let is_meant = text.starts_with('{') || keys.iter().any(|key| rest.contains(key));
+    let object = from_json::<Map<String, Value>>(text);
     (object.is_none() && is_meant).then(|| PLAIN_TEXT.to_owned())
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::handler::Origin;
+use super::members::without_halves;
 use super::protocol::ToolProtocol;
 use super::settings::OtherTools;
 use super::tool::Tool;
@@ -315,7 +316,7 @@ fn extensions(directory: &Path, tool: &Tool) -> Vec<PathBuf> {
 /// Returns the file names in `hooks` of a manifest, one or a list of them. None if the value is an object of events, as in
 /// a settings file.
 fn named_files(manifest: &Path) -> Option<Vec<String>> {
-    let text = reading::text_of(manifest)?;
+    let text = without_halves(&reading::text_of(manifest)?);
     let tree = reading::parse_object(&text).ok()?;
     let hooks = Node::new(&tree).member("hooks")?;
     match hooks.text() {
@@ -342,7 +343,8 @@ fn tool_of_text(
     is_read: bool,
 ) -> Option<&'static Tool> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    let Ok(tree) = reading::parse_object(text) else {
+    let text = without_halves(text);
+    let Ok(tree) = reading::parse_object(&text) else {
         return by_place.filter(|_| is_read);
     };
     let Some(hooks) = Node::new(&tree).member("hooks") else {

@@ -24,7 +24,7 @@ pub(super) const TOOL: Tool = Tool {
     handlers: Handlers {
         timeout_keys: "timeout",
         milliseconds: true,
-        keys: "name description env statusMessage",
+        keys: "name description env onFailure statusMessage",
         not_applied: "sequential",
         other_types: "plugin runtime",
         windows_key: None,

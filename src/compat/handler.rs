@@ -238,7 +238,8 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
             let words = "runs in the background, but its end does not wake the model";
             self.warn(given, words);
         }
-        let waits = self.protocol.event.longest.is_some();
+        let event = self.protocol.event;
+        let waits = event.longest.is_some() || event.is_closed;
         !waits && (is_async.is_some() || rewakes.is_some())
     }
 

@@ -4,7 +4,6 @@
 
 use std::path::Path;
 
-use super::matcher::is_unknown;
 use super::protocol::ToolProtocol;
 use super::tool::{Effect, Event, Tool, has};
 use crate::config::reading::{Node, Problem, check_script};
@@ -55,11 +54,6 @@ pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool, found: &m
         return;
     };
     let shown = shortened(text);
-    if event.subject.is_some() && event.can_block() && is_unknown(text) {
-        let words = format!("`{shown}` cannot be tested here, so the hook always runs");
-        let help = "write it without look-around and references to groups";
-        found.push(node.warning(words).with_help(help));
-    }
     if !event.is_of_tool() {
         return;
     }

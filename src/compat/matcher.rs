@@ -31,12 +31,6 @@ impl Expression {
         !self.lazy.is_compiled() || self.lazy.test(text).unwrap_or(true)
     }
 
-    /// Whether it was compiled and is no regular expression; another fault is a limit.
-    fn is_invalid(&self) -> bool {
-        let is_syntax = |words: &str| words.contains("is not a regular expression");
-        self.lazy.is_compiled() && self.fault().is_some_and(is_syntax)
-    }
-
     /// Compiles the expression if it is not compiled yet, and returns why it cannot be used.
     pub(super) fn fault(&self) -> Option<&str> {
         let allowance = || {
@@ -59,17 +53,10 @@ pub(super) enum Matcher {
     Regex {
         text: Box<str>,
         expression: Expression,
-        /// Whether an invalid expression is one exact name.
-        may_be_name: bool,
+        /// Whether a hook may be a guard: then it runs for every subject if the expression cannot be used. The tool may
+        /// have been able to test it.
+        can_block: bool,
     },
-    /// It cannot be tested: a guard must not be skipped.
-    Untested(Box<str>),
-}
-
-/// Whether an expression has parts that `regex` does not know: look-around, and references to groups.
-pub(super) fn is_unknown(expression: &str) -> bool {
-    let marks = ["(?=", "(?!", "(?<=", "(?<!", r"\1", r"\k<"];
-    marks.iter().any(|mark| expression.contains(mark))
 }
 
 impl Matcher {
@@ -85,14 +72,11 @@ impl Matcher {
             false => Vec::new(),
         };
         let names: Vec<Box<str>> = names.into_iter().map(|name| name.trim().into()).collect();
-        if names.is_empty() && event.can_block() && is_unknown(text) {
-            return Self::Untested(text.into());
-        }
         if names.is_empty() {
             return Self::Regex {
                 text: text.into(),
                 expression: Expression::new(text.to_owned(), allowance),
-                may_be_name: tool.list_of_names.is_none(),
+                can_block: event.can_block(),
             };
         }
         let text = text.into();
@@ -103,35 +87,35 @@ impl Matcher {
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::All => None,
-            Self::Names { text, .. } | Self::Regex { text, .. } | Self::Untested(text) => {
-                Some(text)
-            }
+            Self::Names { text, .. } | Self::Regex { text, .. } => Some(text),
         }
     }
 
     pub(super) fn matches(&self, subject: &str) -> bool {
         match self {
-            Self::All | Self::Untested(_) => true,
+            Self::All => true,
             Self::Names { names, .. } => names.iter().any(|name| **name == *subject),
-            Self::Regex {
-                text,
-                expression,
-                may_be_name: true,
-            } if expression.is_invalid() => **text == *subject,
             Self::Regex { expression, .. } => expression.matches(subject),
         }
     }
 
-    /// Returns why the matcher cannot be used.
+    /// Returns why the matcher makes its hooks unusable.
     pub(super) fn fault(&self) -> Option<&str> {
+        self.expression_if(false)?.fault()
+    }
+
+    /// Returns why the matcher cannot be tested, so that its hooks run for every subject.
+    pub(super) fn untested(&self) -> Option<&str> {
+        self.expression_if(true)?.fault()
+    }
+
+    fn expression_if(&self, blocks: bool) -> Option<&Expression> {
         match self {
             Self::Regex {
                 expression,
-                may_be_name,
+                can_block,
                 ..
-            } => expression
-                .fault()
-                .filter(|_| !*may_be_name || !expression.is_invalid()),
+            } => Some(expression).filter(|_| *can_block == blocks),
             _ => None,
         }
     }

@@ -16,7 +16,8 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Option<T> {
         .ok()
 }
 
-fn without_halves(mut rest: &str) -> String {
+/// Replaces halves of surrogate pairs by as many bytes.
+pub(super) fn without_halves(mut rest: &str) -> String {
     let mut whole = String::with_capacity(rest.len());
     while let Some((before, escape)) = rest.find('\\').map(|at| rest.split_at(at)) {
         whole.push_str(before);

@@ -14,7 +14,7 @@ use super::ending::{self, HookEnd, Strictness};
 use super::input::{payload, session_dir};
 use super::matcher::{Matcher, SharedAllowance};
 use super::rule::Rule;
-use super::tool::{Event, TOOL_NAME, Tool, Variable};
+use super::tool::{Event, Reading, TOOL_NAME, Tool, Variable};
 use crate::events::HookEvent;
 use crate::hook::{
     Answer, Call, Decision, End, Failure, FailureKind, FailurePolicy, HookCommand, HookOutput,
@@ -28,6 +28,9 @@ static HAS_BASH: LazyLock<bool> = LazyLock::new(|| {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|directory| directory.join("bash").is_file())
 });
+
+/// What stands in standard error where bytes are missing. No JSON has a line break in a string.
+const LEFT_OUT: &str = " bytes left out ...]\n";
 
 /// The host's names for tools that the tables do not contain.
 #[derive(Debug, Clone, Default)]
@@ -109,6 +112,12 @@ impl ToolProtocol {
     fn is_named(&self, subject: &str) -> bool {
         let mut others = self.tool.other_names(subject);
         self.matcher.matches(subject) || others.any(|other| self.matcher.matches(other))
+    }
+
+    /// Returns why the matcher, and why the rule, cannot be tested.
+    pub(super) fn untested(&self) -> [Option<&str>; 2] {
+        let of_rule = || self.rule.as_ref()?.untested();
+        [self.matcher.untested(), of_rule()]
     }
 
     /// Returns the directory that a variable holds, of those known without an event.
@@ -231,8 +240,9 @@ impl Protocol for ToolProtocol {
     }
 
     fn fault(&self) -> Option<&str> {
-        let of_rule = || self.rule.as_ref()?.fault();
-        self.matcher.fault().or_else(of_rule)
+        // What cannot be tested matches, but must have been compiled before.
+        let _ = self.untested();
+        self.matcher.fault()
     }
 
     fn directories(&self, project: &Path) -> Vec<(String, PathBuf)> {
@@ -282,11 +292,21 @@ impl Protocol for ToolProtocol {
     }
 
     fn read(&self, call: &Call<'_>, _start: &Start<'_>, end: &End<'_>) -> Answer {
-        let is_lost = end.gap.is_some() && end.stdout.trim_start().starts_with('{');
+        let is_tolerant = self.tool.answers.reading == Reading::Tolerant;
+        let (text, is_cut) = match end.stdout.trim().is_empty() && is_tolerant {
+            true => (end.stderr, end.stderr.contains(LEFT_OUT)),
+            false => (end.stdout, end.gap.is_some()),
+        };
+        let text = text.trim_start();
+        let is_lost = is_cut && (text.starts_with('{') || is_tolerant && text.starts_with('"'));
         let ended = HookEnd {
             code: end.code.unwrap_or(-1),
             stdout: if is_lost { "" } else { end.stdout },
-            stderr: end.stderr,
+            stderr: if is_lost && is_tolerant {
+                ""
+            } else {
+                end.stderr
+            },
         };
         let strictness = match call.hook.on_failure() {
             _ if !call.can_block => Strictness::CannotBlock,
@@ -305,6 +325,10 @@ impl Protocol for ToolProtocol {
                 answer.invalid = Some(words);
             }
         }
+        let untested = self.untested().into_iter().flatten();
+        let always_runs =
+            |why| format!("the hook always runs, since it cannot be tested here: {why}");
+        answer.notes.extend(untested.map(always_runs));
         answer.output = answer.output.filter(|it| *it != HookOutput::default());
         answer
     }

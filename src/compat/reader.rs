@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::handler::{Handler, Origin};
 use super::lint;
 use super::matcher::SharedAllowance;
+use super::members::without_halves;
 use super::protocol::ToolProtocol;
 use super::tool::{Event, Tool, has};
 use crate::config::reading::{
@@ -28,8 +29,9 @@ impl Form for Origin {
     }
 
     fn read(&self, text: &str, is_compiled: bool, loaded: &mut Loaded) -> Switches {
+        let text = without_halves(text);
         let mut reader = Reader {
-            file: FileReader::new(text, loaded),
+            file: FileReader::new(&text, loaded),
             origin: self,
             is_compiled,
             allowance: SharedAllowance::default(),
@@ -76,12 +78,13 @@ enum Scope<'s> {
 impl Reader<'_> {
     fn give_up(&mut self, failure: Failure) {
         let has_no_object = matches!(failure.0, FileError::NoObject);
+        let blocks = self.origin.is_strict || failure.0.is_limit();
         let mut problem = self.file.failure(failure);
         if has_no_object {
             problem.message = "expected an object with an object `hooks`".to_owned();
             problem.help = None;
         }
-        match self.origin.is_strict {
+        match blocks {
             true => self.file.loaded.give_up(problem),
             false => self.file.loaded.ignore(problem),
         }
@@ -225,6 +228,8 @@ impl Reader<'_> {
                 self.refuse(matcher.error(words), Scope::Hooks(&protocol));
                 return Ok(());
             }
+            let [untested, _] = self.untested(&protocol);
+            self.always_runs(&matcher, untested);
         }
         let group = std::mem::take(&mut self.path);
         for (index, handler) in handlers.items().into_iter().flatten().enumerate() {
@@ -253,6 +258,20 @@ impl Reader<'_> {
         fault.map(str::to_owned)
     }
 
+    /// Returns why the matcher and the rule cannot be tested, if the expressions are compiled now.
+    fn untested(&self, protocol: &ToolProtocol) -> [Option<String>; 2] {
+        match self.is_compiled {
+            true => protocol.untested().map(|why| why.map(str::to_owned)),
+            false => [None, None],
+        }
+    }
+
+    fn always_runs(&mut self, node: &Node<'_, '_>, untested: Option<String>) {
+        if let Some(why) = untested {
+            self.report(node.warning(format!("{why}; so the hook always runs")));
+        }
+    }
+
     fn handler(&mut self, node: Node<'_, '_>, group: &ToolProtocol) {
         if let Some(problem) = key_twice(node) {
             self.refuse(problem, Scope::Hooks(group));
@@ -271,10 +290,15 @@ impl Reader<'_> {
         self.reports(found);
         let read = read.and_then(|(hook, protocol)| match self.fault(&protocol) {
             Some(words) => Err(node.error(words)),
-            None => Ok(hook.with_protocol(Arc::new(protocol))),
+            None => Ok((hook, protocol)),
         });
         match read {
-            Ok(hook) => self.file.add(hook, false, start),
+            Ok((hook, protocol)) => {
+                let [_, untested] = self.untested(&protocol);
+                self.always_runs(&node.get("if").unwrap_or(node), untested);
+                let hook = hook.with_protocol(Arc::new(protocol));
+                self.file.add(hook, false, start);
+            }
             Err(problem) => self.refuse(problem, Scope::Hooks(group)),
         }
     }
@@ -295,12 +319,17 @@ impl Reader<'_> {
         self.file.report(None, problem)
     }
 
-    /// Reports what cannot be used. The tool ignores it, and so does this crate unless the host is strict: then a
-    /// placeholder blocks what it could have blocked, once for each event as a whole.
+    /// Reports what cannot be used. The tool ignores it, and so does this crate unless the host is strict, or each failure
+    /// blocks the event: then a placeholder blocks what it could have blocked, once for each event as a whole.
     fn refuse(&mut self, problem: Problem, scope: Scope<'_>) {
         let at = problem.start();
         let reason = self.report(problem);
-        if !self.origin.is_strict {
+        let is_closed = match scope {
+            Scope::All => false,
+            Scope::Event(event) => event.is_closed,
+            Scope::Hooks(protocol) => protocol.event.is_closed,
+        };
+        if !self.origin.is_strict && !is_closed {
             return;
         }
         let whole = match scope {

@@ -3,8 +3,11 @@
 //!
 //! Knows the tool's names for its tools and their arguments; does not parse commands.
 
+use std::path::Path;
+
 use serde_json::{Map, Value};
 
+use super::input::session_dir;
 use super::matcher::{Expression, SharedAllowance};
 use crate::events::HookEvent;
 
@@ -14,6 +17,12 @@ const FAMILIES: [&[&str]; 3] = [
     &["Read", "Grep", "Glob", "LS"],
     &["Task", "Agent"],
 ];
+
+/// Tools that search below a directory, in which any file may be.
+const SEARCHES: [&str; 3] = ["Grep", "Glob", "LS"];
+
+/// The arguments that may contain a path.
+const PATHS: &[&str] = &["file_path", "path", "notebook_path"];
 
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
@@ -66,8 +75,8 @@ impl Rule {
         }
     }
 
-    /// Returns why the rule cannot be used.
-    pub(super) fn fault(&self) -> Option<&str> {
+    /// Returns why the text in brackets cannot be tested, so that the rule matches each call of the tool.
+    pub(super) fn untested(&self) -> Option<&str> {
         self.argument.as_ref()?.pattern.fault()
     }
 
@@ -79,10 +88,21 @@ impl Rule {
         let is_together = |family: &&&[&str]| family.contains(&&**named) && family.contains(&tool);
         let is_meant = match named.split_once('*') {
             Some((start, _)) => tool.starts_with(start),
+            None if is_server_of(named, tool) => true,
             None => **named == *tool || FAMILIES.iter().any(|family| is_together(&family)),
         };
-        is_meant && self.argument.as_ref().is_none_or(|it| it.is_met(event))
+        is_meant
+            && self
+                .argument
+                .as_ref()
+                .is_none_or(|it| it.is_met(tool, event))
     }
+}
+
+/// Whether a rule names the server of a tool.
+fn is_server_of(named: &str, tool: &str) -> bool {
+    let rest = tool.strip_prefix(named);
+    named.starts_with("mcp__") && rest.is_some_and(|it| it.starts_with("__"))
 }
 
 /// Whether this may be the name of a tool in a rule: with a capital, as the tool's own, or of a server.
@@ -97,12 +117,11 @@ impl Argument {
     fn new(tool: &str, pattern: &str, allowance: &SharedAllowance) -> Option<Self> {
         let (keys, expression): (&[&str], String) = match tool {
             "Bash" | "PowerShell" => (&["command"], command(pattern)),
-            "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "Read" => {
-                (&["file_path", "path", "notebook_path"], path(pattern))
-            }
+            "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "Read" => (PATHS, path(pattern)),
             "WebFetch" => {
-                let domain = pattern.strip_prefix("domain:")?;
-                (&["url"], regex::escape(domain.trim_start_matches("*.")))
+                let domain = pattern.strip_prefix("domain:")?.trim();
+                let domain = regex::escape(domain.trim_start_matches("*."));
+                (&["url"], domain.replace(r"\*", ".*"))
             }
             _ => return None,
         };
@@ -114,7 +133,11 @@ impl Argument {
     }
 
     /// Tests the arguments. One that is too long counts as matched, and so does a call without any.
-    fn is_met(&self, event: &HookEvent) -> bool {
+    fn is_met(&self, tool: &str, event: &HookEvent) -> bool {
+        let is_path = self.keys == PATHS;
+        if is_path && SEARCHES.contains(&tool) {
+            return true;
+        }
         let named = |args: &Map<String, Value>| {
             let keys = self.keys.iter();
             let texts = keys.filter_map(|key| Some(args.get(*key)?.as_str()?.to_owned()));
@@ -129,14 +152,33 @@ impl Argument {
             },
             _ => Vec::new(),
         };
-        texts.is_empty() || texts.iter().any(|text| self.is_met_by(text))
+        let is_met = |text: &String| {
+            self.is_met_by(text) || is_path && self.is_met_by_relative(text, session_dir(event))
+        };
+        texts.is_empty() || texts.iter().any(is_met)
+    }
+
+    /// Tests a path that is relative to this directory. One that cannot be resolved counts as matched.
+    fn is_met_by_relative(&self, path: &str, directory: Option<&Path>) -> bool {
+        if is_absolute(path) {
+            return false;
+        }
+        let directory = directory.and_then(Path::to_str);
+        let directory = directory.filter(|it| is_absolute(it) && !path.starts_with('~'));
+        directory.is_none_or(|it| self.is_met_by(&format!("{it}/{path}")))
     }
 
     fn is_met_by(&self, text: &str) -> bool {
-        let unquoted = || text.replace(['\'', '"', '\\'], "");
+        // A line may be continued, also within a word.
+        let joined = || text.replace("\\\n", "");
+        let unquoted = || joined().replace(['\'', '"', '\\'], "");
         let is_met = |text: &str| self.pattern.matches(text);
         is_met(text) || is_met(&unquoted()) || is_met(&normal(text, &['/', '\\']))
     }
+}
+
+fn is_absolute(path: &str) -> bool {
+    path.starts_with(['/', '\\']) || path.get(1..2) == Some(":")
 }
 
 /// Returns a path without empty parts, `.` and `..`.
@@ -221,8 +263,8 @@ fn set(text: &str) -> (String, usize) {
         return (literal('['), 1);
     };
     let inner = &text[1..end];
-    if inner.contains('\\') {
-        // The bracket may be a member, and the set longer.
+    if inner.contains(['\\', '[']) {
+        // The bracket may be a member, or end a class such as `[:alpha:]`, and the set longer.
         return (".*".to_owned(), text.len());
     }
     let (negation, inner) = match inner.strip_prefix(['!', '^']) {
@@ -255,29 +297,38 @@ fn members(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
+    use crate::events::HostContext;
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// A rule that could not be compiled would take its guard along.
+        /// A rule that could not be compiled would match each call.
         #[test]
         fn every_rule_can_be_tested(text in r"[a-c\[\]!^:&~*?./\\ \-ä]{0,20}") {
             for tool in ["Edit", "Bash"] {
                 let rule = Rule::new(&format!("{tool}({text})"), &SharedAllowance::default());
-                prop_assert_eq!(rule.fault(), None);
+                prop_assert_eq!(rule.untested(), None);
             }
         }
     }
 
     #[track_caller]
     fn case(rule: &str, tool: &str, args: Value, expected: bool) {
-        let event = HookEvent::tool_pre_execute(tool, args.clone());
+        case_in("/work", rule, tool, args, expected);
+    }
+
+    #[track_caller]
+    fn case_in(cwd: &str, rule: &str, tool: &str, args: Value, expected: bool) {
+        let context = Arc::new(HostContext::new().with_cwd(cwd));
+        let event = HookEvent::tool_pre_execute(tool, args.clone()).with_context(context);
         let read = Rule::new(rule, &SharedAllowance::default());
-        assert_eq!(read.fault(), None);
+        assert_eq!(read.untested(), None);
         assert_eq!(read.is_met(tool, &event), expected, "{rule} {args}");
     }
 
@@ -308,6 +359,7 @@ mod tests {
             ("Bash(rm*)", "ls; rmdir x", true),
             ("Bash(rm*)", "ls", false),
             ("Bash(rm *)", "RM x", true),
+            ("Bash(git push *)", "git pu\\\nsh x", true),
             ("Bash(git * main)", "git push main", true),
             ("Bash(git * main)", "git push dev", false),
             (r"Bash(test \[ *)", "test [ a", true),
@@ -362,6 +414,11 @@ mod tests {
             (r"Edit([\]x].rs)", "].rs", true),
             ("Edit(rm*)", "x/rmdir", true),
             ("Edit(..)", "a", true),
+            ("Edit(src/[[:alpha:]]x)", "src/bx", true),
+            ("Edit(//work/src/a.rs)", "src/a.rs", true),
+            ("Edit(//work/src/a.rs)", "src/b.rs", false),
+            ("Edit(work/**)", "a.rs", true),
+            ("Edit(src/**)", "~/a.rs", true),
         ] {
             case(rule, "Write", json!({"file_path": path}), expected);
         }
@@ -373,7 +430,15 @@ mod tests {
         );
         case("Edit(*.ts)", "Write", json!("not an object"), true);
         case("mcp__a__*", "mcp__a__b", json!({}), true);
-        case("mcp__a", "mcp__a__b", json!({}), false);
+        case("mcp__a", "mcp__a__b", json!({}), true);
+        case("mcp__a", "mcp__ab__c", json!({}), false);
+        let here = || json!({"path": "."});
+        case("Read(./secrets/**)", "Glob", here(), true);
+        case("Edit(./secrets/**)", "Glob", here(), false);
+        let unresolved = || json!({"file_path": "a.rs"});
+        case_in("", "Edit(src/**)", "Write", unresolved(), true);
+        case_in("/p/src", "Edit(src/**)", "Write", unresolved(), true);
+        case_in("/p/lib", "Edit(src/**)", "Write", unresolved(), false);
         let url = json!({"url": "https://EXAMPLE.com/x"});
         case(
             "WebFetch(domain:example.com)",
@@ -381,6 +446,10 @@ mod tests {
             url.clone(),
             true,
         );
+        for domain in ["*", "example.*", "ex*.com", " example.com", "*.example.com"] {
+            let rule = format!("WebFetch(domain:{domain})");
+            case(&rule, "WebFetch", url.clone(), true);
+        }
         case("WebFetch(domain:other.com)", "WebFetch", url, false);
     }
 }

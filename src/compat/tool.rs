@@ -46,8 +46,7 @@ pub struct Tool {
     /// Names of tools, each with another one that a matcher may have for it.
     pub(super) also_called: Words,
     /// The characters of a matcher, besides letters and digits, that make it a list of exact names and not a regular
-    /// expression. With none, a matcher of tools is an expression, or a name if it is not a valid one; any other matcher
-    /// is one exact name.
+    /// expression. With none, a matcher of tools is an expression; any other matcher is one exact name.
     pub(super) list_of_names: Option<&'static str>,
     pub(super) variables: &'static [(&'static str, Variable)],
     /// The variable for the file in which a hook sets the variables of a session.

@@ -48,6 +48,16 @@ pub(crate) enum FileError {
     Unsafe(String),
 }
 
+impl FileError {
+    /// Whether it is a limit of this crate: another program may have read the file.
+    pub(crate) fn is_limit(&self) -> bool {
+        matches!(
+            self,
+            Self::TooLarge | Self::TooManyEntries | Self::TooManyValues
+        )
+    }
+}
+
 /// The text, and a warning if others can write the file.
 pub(super) struct Text {
     pub(super) text: String,

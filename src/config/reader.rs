@@ -55,13 +55,16 @@ pub(super) fn load(
     let (mut loaded, text) = open(path)?;
     match text {
         Ok(text) => read(&text, base_dir, host, compiled, &mut loaded),
-        Err(problem) => loaded.give_up(problem),
+        Err((problem, _)) => loaded.give_up(problem),
     }
     Some(loaded)
 }
 
-/// Opens a file of any tool. Returns its text, or why it cannot be read; none if it does not exist.
-pub(super) fn open(path: &Path) -> Option<(Loaded, Result<String, Problem>)> {
+/// The text of a file, or why it cannot be read.
+type Text = Result<String, (Problem, FileError)>;
+
+/// Opens a file of any tool; none if it does not exist.
+pub(super) fn open(path: &Path) -> Option<(Loaded, Text)> {
     let mut loaded = Loaded::nothing(path);
     let error = match file::read(path) {
         Ok(None) => return None,
@@ -81,7 +84,7 @@ pub(super) fn open(path: &Path) -> Option<(Loaded, Result<String, Problem>)> {
             end: position,
         });
     }
-    Some((loaded, Err(problem)))
+    Some((loaded, Err((problem, error))))
 }
 
 /// Loads a text with this name.

@@ -120,7 +120,9 @@ fn read(path: &Path, owner: Owner, form: &dyn Form, of_project: Compiled) -> Opt
             loaded.size = text.len();
             loaded.switches = form.read(&text, is_compiled, &mut loaded);
         }
-        Err(problem) => give_up(&mut loaded, problem, form),
+        // Its own tool would have read it.
+        Err((problem, error)) if error.is_limit() => loaded.give_up(problem),
+        Err((problem, _)) => give_up(&mut loaded, problem, form),
     }
     Some(loaded)
 }
@@ -134,19 +136,19 @@ fn is_full(files: &[Loaded]) -> bool {
 /// Applies the switches of each of a project's files to it and the project's files before it.
 pub(super) fn switch_project(files: &mut [Loaded]) {
     for index in 0..files.len() {
-        if files[index].owner != Owner::Project || files[index].switches.is_empty() {
+        if !files[index].is_in_project() || files[index].switches.is_empty() {
             continue;
         }
         let switches = files[index].switches.clone();
         let before = files[..=index].iter_mut();
-        let of_project = before.filter(|file| file.owner == Owner::Project);
+        let of_project = before.filter(|file| file.is_in_project());
         of_project.for_each(|file| file.switch_off(&switches));
     }
 }
 
 /// Applies the switches of the files that are not the project's. Comes after approvals were checked.
 pub(super) fn switch_all(files: &mut [Loaded]) {
-    let of_users = files.iter().filter(|file| file.owner != Owner::Project);
+    let of_users = files.iter().filter(|file| !file.is_in_project());
     let mut switches: Vec<_> = of_users.map(|file| file.switches.clone()).collect();
     switches.retain(|it| !it.is_empty());
     for file in files {

@@ -57,6 +57,30 @@ fn an_answer_that_is_too_long_blocks() {
 }
 
 #[test]
+fn an_answer_of_gemini_that_is_too_long_blocks() {
+    let long = |begin: &str, end: &str, to: &str| {
+        let command = format!(
+            "{{ printf '{begin}'; head -c 3000000 /dev/zero | tr '\\0' x; printf '{end}'; }} {to}"
+        );
+        hook_of(compat::GEMINI, "BeforeTool", "", &command)
+    };
+    for hook in [
+        long(r#"{"decision": "deny", "reason": ""#, r#""}"#, ""),
+        long(r#"{"decision": "deny", "reason": ""#, r#""}"#, ">&2"),
+        long(
+            r#""{\\"decision\\": \\"deny\\", \\"reason\\": \\""#,
+            r#"\\"}""#,
+            "",
+        ),
+    ] {
+        let outcome = before(&[hook]);
+        assert!(!outcome.allowed());
+        assert!(outcome.reason().unwrap().contains("longer than"));
+    }
+    assert!(before(&[long("a log: ", "", ">&2")]).allowed());
+}
+
+#[test]
 fn an_event_that_is_too_deep_blocks() {
     let mut args = json!("x");
     for _ in 0..200 {
@@ -76,6 +100,8 @@ fn a_strict_guard_must_be_understood() {
     for command in [
         r#"echo '{"decision": "block", "reason": "cut off'"#,
         r#"echo checking; echo '{"decision": "block"}'"#,
+        r#"printf 'log\n{"continue": false, "stopReason": "x"}\n'"#,
+        r#"printf 'log\n{\n  "decision":\n  "block"\n}\nend\n'"#,
         r#"echo '{"permissionDecision": "deny"}'"#,
         "trap 'echo {}' EXIT; exit 1",
     ] {

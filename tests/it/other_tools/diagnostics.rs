@@ -304,7 +304,7 @@ fn groups_that_cannot_be_used_are_named() {
         "PreToolUse",
         &matched("(?!Bash).*"),
         &[
-            "warning: project/.claude/settings.json:2:13: hooks.PreToolUse[1].matcher: `(?!Bash).*` cannot be tested here, so the hook always runs (write it without look-around and references to groups)",
+            "warning: project/.claude/settings.json:2:13: hooks.PreToolUse[1].matcher: `(?!Bash).*` is not a regular expression: look-around, including look-ahead and look-behind, is not supported; so the hook always runs",
         ],
     );
     case(

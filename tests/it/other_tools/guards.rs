@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use forge_hooks::compat::OtherTools;
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::Approval;
-use forge_hooks::{HookEvent, Outcome, compat};
+use forge_hooks::{EventType, HookEvent, Outcome, compat};
 use serde_json::json;
 
 use super::{Place, command, settings};
@@ -57,6 +57,42 @@ fn only_equal_handlers_run_once() {
         let text = groups(event, &format!("{}, {}", handler(first), handler(second)));
         let (outcome, _) = fired(file, &text, &before(), |tools| tools);
         assert_eq!(outcome.results().len(), runs, "{first} {second}");
+    }
+}
+
+#[test]
+fn a_handler_of_each_agent_may_block_on_failure() {
+    const CODEX: &str = "project/.codex/hooks.json";
+    for (file, event) in [
+        (CLAUDE, "PreToolUse"),
+        (CODEX, "PreToolUse"),
+        (GEMINI, "BeforeTool"),
+    ] {
+        for (policy, allowed) in [("block", false), ("continue", true)] {
+            let handler =
+                format!(r#"{{"type": "command", "command": "exit 1", "onFailure": "{policy}"}}"#);
+            let text = settings(event, "", &handler);
+            let (outcome, problems) = fired(file, &text, &before(), |tools| tools);
+            assert_eq!(outcome.allowed(), allowed, "{file} {policy}");
+            assert!(problems.is_empty(), "{problems:?}");
+        }
+    }
+}
+
+/// `PreModelSwitch` of Claude Code.
+#[test]
+fn each_failure_blocks_a_closed_event() {
+    let event = EventType::custom("model:pre_switch").unwrap();
+    for handler in [
+        r#"{"type": "command", "command": "exit 1"}"#,
+        r#"{"type": "command", "command": "exit 1", "async": true}"#,
+        r#"{"type": "x", "command": "true"}"#,
+        r#"{"type": "command"}"#,
+    ] {
+        let text = settings("PreModelSwitch", "", handler);
+        let event = HookEvent::new(event.clone());
+        let (outcome, _) = fired(CLAUDE, &text, &event, |tools| tools);
+        assert!(!outcome.allowed(), "{handler}");
     }
 }
 
@@ -122,13 +158,70 @@ fn a_guard_whose_matcher_cannot_be_tested_runs_for_every_tool() {
         ("^(?!mcp__).*", false),
         (r"(?<!x)Write", false),
         (r"(.)\\1", false),
-        ("Write", true),
+        ("[^]*", false),
+        ("Ba{sh|Bash", false),
+        ("a{,3}sh|Bash", false),
+        (r"\\cA|Bash", false),
+        ("Ba[[s]h|Bash", false),
+        (r"(a)(B)\\2|Bash", false),
+        (r"^(B)(a)sh|(x)\\2$", false),
+        (r"(\\w{1000}){1000}|Bash", false),
+        ("Write.*", true),
     ] {
-        let text = settings("PreToolUse", matcher, &command("exit 2"));
-        let (outcome, problems) = fired(CLAUDE, &text, &before(), |tools| tools);
-        assert_eq!(outcome.allowed(), allowed, "{matcher}");
-        assert_eq!(problems.len(), usize::from(!allowed), "{problems:?}");
+        for (file, event) in [(CLAUDE, "PreToolUse"), (GEMINI, "BeforeTool")] {
+            let text = settings(event, matcher, &command("echo no >&2; exit 2"));
+            let (outcome, problems) = fired(file, &text, &before(), |tools| tools);
+            assert_eq!(outcome.allowed(), allowed, "{file} {matcher}");
+            assert_eq!(problems.len(), usize::from(!allowed), "{problems:?}");
+            let notes = outcome.results().iter().flat_map(|it| it.diagnostics());
+            assert_eq!(notes.count(), usize::from(!allowed), "{file} {matcher}");
+        }
     }
+}
+
+#[test]
+fn a_rule_that_cannot_be_tested_matches() {
+    let many = "*a".repeat(2_000);
+    let long = format!("{}*", "a".repeat(5_000));
+    for rule in [long, many] {
+        let handler =
+            format!(r#"{{"type": "command", "command": "exit 2", "if": "Bash({rule})"}}"#);
+        let text = settings("PreToolUse", "Bash", &handler);
+        let (outcome, problems) = fired(CLAUDE, &text, &before(), |tools| tools);
+        assert!(!outcome.allowed());
+        assert_eq!(problems.len(), 1, "{problems:?}");
+    }
+}
+
+/// The agent itself has no such limits.
+#[test]
+fn what_only_this_crate_cannot_read_blocks() {
+    let guard = format!(r#"{{"hooks": [{}]}}"#, command("echo no >&2; exit 2"));
+    let many = |group: &str| groups("PreToolUse", &format!("{guard}{}", group.repeat(1_001)));
+    let handlers = vec![command("true"); 1_001].join(", ");
+    let expressions =
+        (0..300).map(|index| format!(r#"{{"matcher": "\\w|x{index}", "hooks": []}}, "#));
+    let expressions: String = expressions.collect();
+    let last = guard.replacen('{', r#"{"matcher": "Bash|\\w{9}y", "#, 1);
+    let one = groups("PreToolUse", &guard);
+    for (text, problems) in [
+        (format!("{one}{}", " ".repeat(1024 * 1024)), 1),
+        (
+            one.replacen('{', &format!("{{\"x\": [{}0],", "0, ".repeat(260_000)), 1),
+            1,
+        ),
+        (many(r#", {"hooks": []}"#), 1),
+        (settings("PreToolUse", "Read", &handlers), 1),
+        (groups("PreToolUse", &format!("{expressions}{last}")), 0),
+        (one.replacen('{', r#"{"x": "\ud83d","#, 1), 0),
+    ] {
+        let (outcome, found) = fired(CLAUDE, &text, &before(), |tools| tools);
+        assert!(!outcome.allowed(), "{found:?} {}", &text[..80]);
+        assert!(found.len() >= problems, "{found:?}");
+    }
+    // The agent cannot read this either.
+    let (outcome, _) = fired(CLAUDE, &one[1..], &before(), |tools| tools);
+    assert!(outcome.allowed());
 }
 
 /// The limits are those of any other file.

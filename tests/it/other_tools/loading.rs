@@ -348,6 +348,21 @@ fn a_plugin_switches_nothing_off() {
 }
 
 #[test]
+fn a_projects_file_that_is_named_switches_off_the_projects_hooks_only() {
+    let off = r#"{"disableAllHooks": true, "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "own"}]}]}}"#;
+    let file = "project/.claude/settings.json";
+    let users = settings("Stop", "", &command("user"));
+    let place = Place::new([(file, off), ("home/.claude/settings.json", users.as_str())]);
+    let named = place.world.path(file);
+    let tools = place.tools().with_settings(compat::CLAUDE, named);
+    let _ = place.load_with(&place.config_with(tools), TrustPolicy::Everything);
+    let hooks = place.world.registry().hooks();
+    let enabled = hooks.iter().map(|hook| hook.enabled());
+    assert_eq!(place.commands(), ["user", "own"]);
+    assert_eq!(enabled.collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
 fn a_file_may_be_named_for_two_tools() {
     let place = Place::new([(
         "named.json",
