@@ -33,7 +33,7 @@ fn the_host_of_the_recipe() {
         std::process::exit(130);
     })
     .unwrap();
-    let outcome = hooks.submit(blocking_event()).unwrap().wait();
+    let outcome = hooks.execute(&blocking_event());
     while INTERRUPTED.load(Ordering::SeqCst) {
         std::thread::park();
     }
@@ -90,6 +90,7 @@ fn the_page_has_the_recipe() {
         "INTERRUPTED.store(true, Ordering::SeqCst);",
         "let _ = at_end.shutdown(Duration::ZERO);",
         "std::process::exit(130);",
+        "let outcome = hooks.execute(&",
         "while INTERRUPTED.load(Ordering::SeqCst) {",
         "std::thread::park();",
     ] {
