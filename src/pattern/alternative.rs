@@ -9,7 +9,6 @@ use crate::events::EventType;
 /// An alternative: parts that must all match.
 #[derive(Clone)]
 pub(super) struct Alternative {
-    pub(super) text: Box<str>,
     /// The whole name alone; or category and action, and then perhaps the tool.
     pub(super) parts: Box<[Part]>,
 }
@@ -18,7 +17,6 @@ pub(super) struct Alternative {
 #[derive(Clone)]
 pub(super) struct Part {
     pub(super) place: PatternPart,
-    pub(super) text: Box<str>,
     pub(super) names: Box<[Name]>,
 }
 
@@ -94,14 +92,26 @@ impl Alternative {
             .filter(|part| part.place == PatternPart::Tool)
     }
 
-    /// The text without the tool.
-    pub(super) fn event_text(&self) -> &str {
-        let tool = self.tool().map_or(0, |tool| tool.text.len() + ":".len());
-        &self.text[..self.text.len() - tool]
+    /// Returns the text. It is not kept: a pattern may have very many alternatives.
+    pub(super) fn text(&self) -> String {
+        let parts = self.parts.iter().map(Part::text);
+        parts.collect::<Vec<_>>().join(":")
+    }
+
+    /// Returns the text without the tool.
+    pub(super) fn event_text(&self) -> String {
+        let of_event = |part: &&Part| part.place != PatternPart::Tool;
+        let parts = self.parts.iter().filter(of_event).map(Part::text);
+        parts.collect::<Vec<_>>().join(":")
     }
 }
 
 impl Part {
+    pub(super) fn text(&self) -> String {
+        let names = self.names.iter().map(|name| &*name.text);
+        names.collect::<Vec<_>>().join("|")
+    }
+
     pub(super) fn matches(&self, text: &str) -> bool {
         self.names.iter().any(|name| name.matches(text))
     }

@@ -70,9 +70,9 @@ impl EventPattern {
         let differs = |it: &Alternative| {
             let (part, found) = it.difference(&event.event_type, tool)?;
             Some(Mismatch {
-                alternative: it.text.as_ref().to_owned(),
+                alternative: it.text(),
                 part: part.place,
-                expected: part.text.as_ref().to_owned(),
+                expected: part.text(),
                 found: found.map(str::to_owned),
             })
         };

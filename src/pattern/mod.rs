@@ -104,10 +104,7 @@ impl EventPattern {
 
     /// The pattern `*`.
     pub(crate) fn any() -> Self {
-        let any = Alternative {
-            text: "*".into(),
-            parts: [].into(),
-        };
+        let any = Alternative { parts: [].into() };
         Self {
             source: "*".into(),
             alternatives: [any].into(),

@@ -102,10 +102,7 @@ impl Alternative {
         };
         let parts = parts.into_iter();
         let parts: Result<_, _> = parts.map(|(place, it)| Part::parse(place, it)).collect();
-        Ok(Self {
-            text: piece.text.into(),
-            parts: parts?,
-        })
+        Ok(Self { parts: parts? })
     }
 }
 
@@ -114,7 +111,6 @@ impl Part {
         let names: Result<_, _> = split(piece, '|').into_iter().map(Name::parse).collect();
         Ok(Self {
             place,
-            text: piece.text.into(),
             names: names?,
         })
     }

@@ -67,12 +67,13 @@ fn braces(pattern: &str) -> Option<Unfired> {
 fn tools_after_comma(alternatives: &[Alternative]) -> Option<Unfired> {
     let mut before: Option<&Alternative> = None;
     for alternative in alternatives {
-        let text = shortened(&alternative.text);
+        let whole = alternative.text();
+        let text = shortened(&whole);
         match before {
             Some(tool) if alternative.is_word() && meant_by(&text).is_none() => {
                 let message =
                     format!("`{text}` matches no event, since a comma separates whole patterns");
-                let meant = format!("{}|{text}", shortened(&tool.text));
+                let meant = format!("{}|{text}", shortened(&tool.text()));
                 return Some(Unfired::new(message, Some(meant)));
             }
             _ => before = Some(alternative).filter(|it| it.tool().is_some()),
@@ -116,7 +117,7 @@ impl Alternative {
 
     /// Whether it can match no event: every event has a colon in its name.
     fn is_word(&self) -> bool {
-        !self.text.contains([':', '*', '?', '['])
+        !self.text().contains([':', '*', '?', '['])
     }
 
     fn spaced_name(&self) -> Option<Unfired> {
@@ -136,9 +137,10 @@ impl Alternative {
 
     /// Finds a second pattern after a `|`, as in `tool:*:bash|tool:*:write`.
     fn joined_pattern(&self) -> Option<Unfired> {
-        let mut rests = self.text.match_indices('|');
+        let text = self.text();
+        let mut rests = text.match_indices('|');
         let second = rests.find_map(|(at, _)| {
-            let rest = &self.text[at + 1..];
+            let rest = &text[at + 1..];
             let (category, _) = rest.split_once(':')?;
             let mut known = EventType::BUILTIN.iter();
             known
@@ -152,14 +154,15 @@ impl Alternative {
 
     /// Finds the name of a tool in place of the action, as in `tool:bash`.
     fn misplaced_tool(&self, vocabulary: &Vocabulary) -> Option<Unfired> {
-        let action = self.text.strip_prefix("tool:")?;
-        let is_event = vocabulary.event(&self.text).is_some();
+        let text = self.text();
+        let action = text.strip_prefix("tool:")?;
+        let is_event = vocabulary.event(&text).is_some();
         if is_event || action.contains(['*', '?', '[', '|', ':']) || !vocabulary.has_tool(action) {
             return None;
         }
         let message = format!(
             "`{}` matches no event of this program",
-            shortened(&self.text)
+            shortened(&self.text())
         );
         let found = Unfired::new(message, Some(format!("tool:pre_execute:{action}")));
         Some(found.with_help("a tool is the third part of a pattern"))
@@ -178,7 +181,7 @@ impl Alternative {
             false if meant.is_some() => "built-in event",
             false => return None,
         };
-        let message = format!("`{}` matches no {of_what}", shortened(&self.text));
+        let message = format!("`{}` matches no {of_what}", shortened(&self.text()));
         let asks_for_form = self.is_word() && meant.is_none();
         let found = Unfired::new(message, meant);
         Some(match asks_for_form {
@@ -190,7 +193,7 @@ impl Alternative {
     }
 
     fn meant(&self, vocabulary: &Vocabulary) -> Option<String> {
-        let name = self.event_text();
+        let name = &*self.event_text();
         let mut events = vocabulary.events().iter();
         if self.is_word()
             && let Some(meant) = meant_by(name)
@@ -203,7 +206,7 @@ impl Alternative {
         let nearest = vocabulary.nearest_event(name)?.event_type();
         Some(match self.tool() {
             // A sentence, such as `tool:error or tool:post_execute`, has no tool.
-            Some(tool) if !name.contains(' ') => format!("{nearest}:{}", tool.text),
+            Some(tool) if !name.contains(' ') => format!("{nearest}:{}", tool.text()),
             _ => nearest.to_string(),
         })
     }
@@ -217,9 +220,9 @@ impl Alternative {
         }
         let message = format!(
             "`{}` names a tool, but its events have no tool",
-            shortened(&self.text)
+            shortened(&self.text())
         );
-        Some(Unfired::new(message, Some(self.event_text().to_owned())))
+        Some(Unfired::new(message, Some(self.event_text())))
     }
 
     /// The events that it matches. Without globs it is looked up: a file may hold many patterns.
@@ -227,7 +230,7 @@ impl Alternative {
         let of_event = |part: &&Part| part.place != PatternPart::Tool;
         let mut names = self.parts.iter().filter(of_event);
         let is_one = names.all(|part| part.names.len() == 1 && part.names[0].is_literal());
-        let candidates = match vocabulary.event(self.event_text()) {
+        let candidates = match vocabulary.event(&self.event_text()) {
             Some(event) if is_one => std::slice::from_ref(event),
             None if is_one => &[],
             _ => vocabulary.events(),
