@@ -50,8 +50,8 @@ pub struct HookOutput {
     pub reason: Option<String>,
     /// Whether the host should stop its whole turn, not only this operation.
     pub stops_turn: bool,
-    /// Whether stopping the turn is no denial: the operation is not done, but nobody has decided against it. Default:
-    /// false; so it is for hooks of some other tools.
+    /// Whether stopping the turn is no denial: the host does not go on, but the hook has not decided against the
+    /// operation. Default: false; true for hooks of some other tools.
     pub only_stops: bool,
     /// The reason for stopping the turn, for the user.
     pub stop_reason: Option<String>,

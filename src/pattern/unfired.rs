@@ -160,10 +160,7 @@ impl Alternative {
         if is_event || action.contains(['*', '?', '[', '|', ':']) || !vocabulary.has_tool(action) {
             return None;
         }
-        let message = format!(
-            "`{}` matches no event of this program",
-            shortened(&self.text())
-        );
+        let message = format!("`{}` matches no event of this program", shortened(&text));
         let found = Unfired::new(message, Some(format!("tool:pre_execute:{action}")));
         Some(found.with_help("a tool is the third part of a pattern"))
     }

@@ -17,8 +17,8 @@ use super::outbox::{Outbox, not_read};
 use crate::cli::cases::changed_by;
 use crate::cli::fire::Report;
 use crate::{
-    CancelToken, FireOptions, HookEvent, HookExecutor, HookHandle, HookResult, HookRun, Observer,
-    Outcome, SubmitError,
+    FireOptions, HookEvent, HookExecutor, HookHandle, HookResult, HookRun, Observer, Outcome,
+    SubmitError,
 };
 
 /// How often the end of all fires is looked for.
@@ -39,7 +39,8 @@ struct OpenFire {
     size: usize,
     /// The event whose hooks run: the observer receives this very one.
     event: Arc<HookEvent>,
-    token: Option<CancelToken>,
+    /// The pass that runs.
+    running: Option<(HookHandle, Pass)>,
     is_cancelled: bool,
 }
 
@@ -60,7 +61,8 @@ impl Open {
     pub(super) fn cancel(&self, id: &Id) {
         let token = self.fires().get_mut(id).and_then(|fire| {
             fire.is_cancelled = true;
-            fire.token.clone()
+            let (handle, _) = fire.running.as_ref()?;
+            Some(handle.cancel_token())
         });
         if let Some(token) = token {
             token.cancel();
@@ -76,7 +78,7 @@ impl Open {
         let fire = OpenFire {
             size,
             event: Arc::clone(event),
-            token: None,
+            running: None,
             is_cancelled: false,
         };
         fires.insert(id.clone(), fire);
@@ -90,20 +92,28 @@ impl Open {
         fire.map(|fire| fire.event = Arc::clone(changed)).is_some()
     }
 
-    /// Keeps the token of a pass, for a later cancel, and makes up for an earlier one.
-    fn keep_token(&self, id: &Id, event: &Arc<HookEvent>, token: CancelToken) {
+    /// Keeps a pass until its hooks have ended, and returns it if they have. Makes up for an earlier cancel.
+    fn keep(&self, mut handle: HookHandle, pass: Pass, waker: &Waker) -> Option<(Pass, Outcome)> {
+        let token = handle.cancel_token();
+        // The host's lines and the end of the hooks wait for this lock, and then find the pass.
         let mut fires = self.fires();
-        // The fire may have its response, and its id may be another fire's.
-        let fire = fires.get_mut(id);
-        let fire = fire.filter(|fire| Arc::ptr_eq(&fire.event, event));
-        let is_cancelled = fire.is_some_and(|fire| {
-            fire.token = Some(token.clone());
+        if let Poll::Ready(outcome) = Pin::new(&mut handle).poll(&mut Context::from_waker(waker)) {
+            return Some((pass, outcome));
+        }
+        // A fire without a response is in the map.
+        let is_cancelled = fires.get_mut(&pass.id).is_some_and(|fire| {
+            fire.running = Some((handle, pass));
             fire.is_cancelled
         });
         drop(fires);
         if is_cancelled {
             token.cancel();
         }
+        None
+    }
+
+    fn take(&self, id: &Id) -> Option<(HookHandle, Pass)> {
+        self.fires().get_mut(id)?.running.take()
     }
 
     /// Waits until each fire has its response, at most until the deadline.
@@ -151,7 +161,6 @@ impl Observer for Open {
 pub(super) struct Fires {
     pub(super) open: Arc<Open>,
     pub(super) executor: HookExecutor,
-    running: Arc<Mutex<HashMap<Id, (HookHandle, Pass)>>>,
     ended: Sender<Id>,
 }
 
@@ -183,7 +192,6 @@ impl Fires {
         let fires = Self {
             open,
             executor,
-            running: Arc::default(),
             ended,
         };
         (fires, heard)
@@ -192,15 +200,10 @@ impl Fires {
     /// Responds to fires whose hooks have ended.
     pub(super) fn respond(&self, heard: &Receiver<Id>) {
         for id in heard {
-            let running = self.running().remove(&id);
-            if let Some((handle, pass)) = running {
+            if let Some((handle, pass)) = self.open.take(&id) {
                 self.ended(pass, handle.wait());
             }
         }
-    }
-
-    fn running(&self) -> MutexGuard<'_, HashMap<Id, (HookHandle, Pass)>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Fires an event. `size` is that of its request.
@@ -226,39 +229,18 @@ impl Fires {
     }
 
     fn submit(&self, pass: Pass) {
-        let (id, event) = (pass.id.clone(), Arc::clone(&pass.event));
-        // An event without hooks does not wait for a thread.
-        if self.executor.hooks_for(&event).is_empty() {
-            let outcome = Outcome::new(event.event_type.clone(), Vec::new());
-            return self.ended(pass, outcome);
-        }
-        match self.executor.submit(Arc::clone(&event), pass.options) {
-            Ok(handle) => {
-                let token = handle.cancel_token();
-                if let Some((pass, outcome)) = self.await_end(handle, pass) {
-                    return self.ended(pass, outcome);
-                }
-                self.open.keep_token(&id, &event, token);
-            }
+        let handle = match self.executor.submit(Arc::clone(&pass.event), pass.options) {
+            Ok(handle) => handle,
             Err(error) => {
-                self.open.remove(&id);
-                self.open.outbox.refuse(Some(&id), error.into());
+                self.open.remove(&pass.id);
+                return self.open.outbox.refuse(Some(&pass.id), error.into());
             }
-        }
-    }
-
-    /// Keeps a fire until its hooks have ended; returns it if they have.
-    fn await_end(&self, mut handle: HookHandle, pass: Pass) -> Option<(Pass, Outcome)> {
+        };
         let (id, ended) = (pass.id.clone(), self.ended.clone());
         let waker = Waker::from(Arc::new(Ended { id, ended }));
-        // Held while the end may come, so that whoever is woken finds the fire.
-        let mut running = self.running();
-        match Pin::new(&mut handle).poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(outcome) => Some((pass, outcome)),
-            Poll::Pending => {
-                running.insert(pass.id.clone(), (handle, pass));
-                None
-            }
+        // An event without hooks has ended already.
+        if let Some((pass, outcome)) = self.open.keep(handle, pass, &waker) {
+            self.ended(pass, outcome);
         }
     }
 

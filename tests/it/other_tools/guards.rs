@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use forge_hooks::compat::OtherTools;
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::trust::Approval;
 use forge_hooks::{EventType, HookEvent, Outcome, compat};
 use serde_json::json;
 
@@ -255,11 +254,7 @@ fn a_project_has_so_many_hooks_without_an_approval() {
     let files = [CLAUDE, "project/.claude/settings.local.json"];
     let place = Place::new([(CLAUDE, settings("PreToolUse", "", &first).as_str())]);
     let config = place.config();
-    let store = config.trust_store().unwrap();
-    let hooks = config.load_project(place.root());
-    store
-        .approve(&Approval::of(place.root(), hooks).unwrap())
-        .unwrap();
+    let store = place.approved(&config);
     let others = (0..900).map(|index| command(&format!("x{index}")));
     let others = others.collect::<Vec<_>>().join(", ");
     for file in files {

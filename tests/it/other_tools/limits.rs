@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use forge_hooks::HookEvent;
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::trust::Approval;
 use serde_json::json;
 
 use super::{Place, command, settings};
@@ -28,11 +27,7 @@ fn unapproved_matchers_are_not_compiled() {
     let path = "project/.claude/settings.json";
     let place = Place::new([(path, file(std::slice::from_ref(&guard)).as_str())]);
     let config = place.config();
-    let store = config.trust_store().unwrap();
-    let hooks = config.load_project(place.root());
-    store
-        .approve(&Approval::of(place.root(), hooks).unwrap())
-        .unwrap();
+    let store = place.approved(&config);
     let mut groups: Vec<String> = (0..900).map(large).collect();
     groups.push(guard);
     place.world.write(path, &file(&groups));

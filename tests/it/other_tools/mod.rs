@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use forge_hooks::compat::{self, OtherTools};
 use forge_hooks::config::TrustPolicy;
+use forge_hooks::trust::{Approval, TrustStore};
 use forge_hooks::{Hook, HookConfig, LoadReport};
 
 use crate::support::World;
@@ -44,6 +45,16 @@ impl Place {
     pub(crate) fn config_with(&self, tools: OtherTools) -> HookConfig {
         let config = HookConfig::default().with_config_home(self.world.path("config"));
         config.with_other_tools(tools)
+    }
+
+    /// Approves the project's hooks as they are.
+    pub(crate) fn approved(&self, config: &HookConfig) -> TrustStore {
+        let store = config.trust_store().unwrap();
+        let hooks = config.load_project(self.root());
+        store
+            .approve(&Approval::of(self.root(), hooks).unwrap())
+            .unwrap();
+        store
     }
 
     pub(crate) fn load_with(&self, config: &HookConfig, policy: TrustPolicy) -> LoadReport {
