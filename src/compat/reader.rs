@@ -96,7 +96,7 @@ impl Reader<'_> {
                 self.refuse(problem, Scope::All);
             }
             if let Some(event) = tool.event_named(member.key)
-                && self.file.loaded.shows_more()
+                && self.file.loaded.shows_all()
             {
                 let words = "an event outside of `hooks`: its hooks do not run";
                 let problem = Problem::error(event.name, words)
@@ -144,7 +144,7 @@ impl Reader<'_> {
     fn event(&mut self, event: &'static Event, member: &Member<'_, '_>) -> Result<(), Failure> {
         let key = format!("hooks.{}", event.name);
         let pattern = event.ours.unwrap_or_default();
-        if event.is_of_host && self.file.loaded.shows_more() {
+        if event.is_of_host && self.file.loaded.shows_all() {
             let words = format!("its hooks run only where the host fires `{pattern}`");
             let problem = Problem::warning(key.as_str(), words).at(member.key_range.clone());
             self.file.report(None, problem);
@@ -177,7 +177,7 @@ impl Reader<'_> {
         if known.is_some_and(|event| event.ours.is_some()) {
             return known;
         }
-        if !self.file.loaded.shows_more() {
+        if !self.file.loaded.shows_all() {
             return None;
         }
         let (shown, title) = (shortened(name), tool.title);

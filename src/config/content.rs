@@ -12,7 +12,7 @@ use super::file::FileError;
 use super::position::{Position, TextRange};
 use super::report::{LoadReport, Problem, Severity};
 use crate::events::EventType;
-use crate::hook::{Allowance, FailurePolicy, Hook, HookCommand, HookSource, NotCompiled};
+use crate::hook::{Allowance, FailurePolicy, Hook, HookCommand, HookSource};
 use crate::pattern::EventPattern;
 
 /// The most hooks that are registered of a project without any approval. They are skipped, and more of them would slow
@@ -38,14 +38,14 @@ pub(crate) enum Owner {
 }
 
 /// A file that exists, with its usable content.
+#[derive(Clone)]
 pub(crate) struct Loaded {
     pub(super) path: Arc<Path>,
     /// In bytes, of a source's file.
     pub(super) size: usize,
     pub(super) items: Vec<Item>,
+    /// Of too many problems, those that are shown and one more.
     problems: Vec<Problem>,
-    /// The file has more problems than are shown.
-    has_more: bool,
     /// No part of the file can be used.
     #[cfg_attr(not(feature = "watch"), allow(dead_code))]
     unreadable: bool,
@@ -103,7 +103,6 @@ impl Loaded {
             size: 0,
             items: Vec::new(),
             problems: Vec::new(),
-            has_more: false,
             unreadable: false,
             disable: Vec::new(),
             switches: Switches::default(),
@@ -142,7 +141,7 @@ impl Loaded {
         for mut item in items {
             if !item.is_placeholder {
                 let (hook, error) = change(Arc::unwrap_or_clone(item.hook));
-                if let Some(error) = error.filter(|_| self.shows_more()) {
+                if let Some(error) = error {
                     self.report(problem_of(&self.path, &hook, item.start, error));
                 }
                 item.hook = Arc::new(hook);
@@ -171,11 +170,11 @@ impl Loaded {
                     Some(words) => words.to_owned(),
                     None => continue,
                 },
-                Err(NotCompiled::Invalid(error)) => error.to_string(),
-                Err(NotCompiled::TooLarge) => {
+                Err(_) if allowance.is_spent => {
                     let words = FileError::ConditionsTooLarge.to_string();
                     return self.give_up(Problem::of_file(Severity::Error, &self.path, words));
                 }
+                Err(error) => error.to_string(),
             };
             // The hook itself fails and gives the reason, as a placeholder hook does.
             item.is_placeholder = true;
@@ -230,6 +229,15 @@ impl Loaded {
         kept.min(most)
     }
 
+    /// Takes the hooks of an earlier load of the file. The problems stay.
+    #[cfg(feature = "watch")]
+    pub(super) fn restore(&mut self, good: Self) {
+        self.usable_as_read = Some(self.usable().count());
+        self.items = good.items;
+        self.disable = good.disable;
+        self.switches = good.switches;
+    }
+
     /// Returns whether some part of the file cannot be used as it is written.
     #[cfg(feature = "watch")]
     pub(super) fn is_broken(&self) -> bool {
@@ -249,7 +257,6 @@ impl Loaded {
         self.items.clear();
         // If the whole file cannot be used, only this problem matters, and it must be shown.
         self.problems.truncate(MOST_PROBLEMS - 1);
-        self.has_more = false;
         let problem = problem.made_printable();
         let source = HookSource::new(Arc::clone(&self.path), None, None);
         self.items.push(Item {
@@ -266,19 +273,13 @@ impl Loaded {
         self.items.clear();
     }
 
-    /// Returns whether one more problem would be shown. If not, records that there are more.
-    pub(crate) fn shows_more(&mut self) -> bool {
-        self.has_more |= self.problems.len() == MOST_PROBLEMS;
-        !self.has_more
-    }
-
     /// Returns whether all problems so far are shown. If not, searching for more is useless.
-    pub(super) fn shows_all(&self) -> bool {
-        !self.has_more
+    pub(crate) fn shows_all(&self) -> bool {
+        self.problems.len() <= MOST_PROBLEMS
     }
 
     pub(super) fn report(&mut self, problem: Problem) {
-        if self.shows_more() {
+        if self.shows_all() {
             self.problems.push(problem.made_printable());
         }
     }
@@ -286,12 +287,12 @@ impl Loaded {
     /// Returns all problems. The last one may say that there are more.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let mut problems = self.problems.clone();
-        if self.has_more {
+        if !self.shows_all() {
             let words = format!(
                 "the file has more than {MOST_PROBLEMS} problems; the others are not shown"
             );
             // The problems that are not shown may be errors.
-            problems.push(Problem::of_file(Severity::Error, &self.path, words));
+            problems[MOST_PROBLEMS] = Problem::of_file(Severity::Error, &self.path, words);
         }
         problems
     }

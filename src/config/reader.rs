@@ -21,7 +21,7 @@ use super::syntax;
 use super::tree::{self, Failure, Member, Node};
 use crate::events::{meant_by, nearest};
 use crate::hook::{
-    Allowance, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, NotCompiled, is_key, nearest_key,
+    Allowance, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, is_key, nearest_key,
 };
 use crate::printable::shortened;
 
@@ -222,7 +222,7 @@ impl Reader<'_> {
     fn other_key(&mut self, member: &Member<'_, '_>) {
         match member.key {
             "disable" => self.disable(member.value),
-            key if is_known(key) || !self.file.loaded.shows_more() => {}
+            key if is_known(key) || !self.file.loaded.shows_all() => {}
             key => {
                 let problem = unknown_key(member);
                 let meant = problem.with_suggestion_of(list_meant_by(key));
@@ -255,10 +255,10 @@ impl Reader<'_> {
         match Hook::read(&value) {
             Ok(hook) if problems.is_empty() => match self.compile_when(&hook) {
                 Ok(()) => self.usable(index, hook, entry),
-                Err(NotCompiled::Invalid(error)) => problems.push(problem_of(entry, error)),
-                Err(NotCompiled::TooLarge) => {
+                Err(_) if self.file.allowance.is_spent => {
                     return Err((FileError::ConditionsTooLarge, first(entry)));
                 }
+                Err(error) => problems.push(problem_of(entry, error)),
             },
             Ok(_) => {}
             Err(errors) => {
@@ -270,7 +270,7 @@ impl Reader<'_> {
             self.unusable(index, entry, problems, &value);
         }
         for member in unknown_keys(entry) {
-            if self.file.loaded.shows_more() {
+            if self.file.loaded.shows_all() {
                 let problem = unknown_key_of_entry(&member);
                 self.file.report(Some(index), problem);
             }
@@ -278,7 +278,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn compile_when(&mut self, hook: &Hook) -> Result<(), NotCompiled> {
+    fn compile_when(&mut self, hook: &Hook) -> Result<(), HookError> {
         match self.compiled {
             Compiled::All => hook.compile_when(&mut self.file.allowance),
             Compiled::Enabled if hook.enabled() => hook.compile_when(&mut self.file.allowance),
