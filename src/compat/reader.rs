@@ -10,7 +10,8 @@ use super::matcher::SharedAllowance;
 use super::protocol::ToolProtocol;
 use super::tool::{Event, Tool, has};
 use crate::config::reading::{
-    Failure, FileError, FileReader, Loaded, MOST_ENTRIES, Member, Node, Problem, parse_object,
+    FileReader, Loaded, MOST_ENTRIES, Member, NO_OBJECT, Node, Problem, TOO_MANY_ENTRIES,
+    parse_object,
 };
 use crate::config::{Form, Severity, Switches};
 use crate::events::meant_by;
@@ -74,10 +75,9 @@ enum Scope<'s> {
 }
 
 impl Reader<'_> {
-    fn give_up(&mut self, failure: Failure) {
-        let has_no_object = matches!(failure.0, FileError::NoObject);
-        let mut problem = self.file.failure(failure);
-        if has_no_object {
+    fn give_up(&mut self, problem: Problem) {
+        let mut problem = self.file.placed(problem.in_entry(None));
+        if problem.message == NO_OBJECT {
             problem.message = "expected an object with an object `hooks`".to_owned();
             problem.help = None;
         }
@@ -87,7 +87,7 @@ impl Reader<'_> {
         }
     }
 
-    fn try_read(&mut self) -> Result<Switches, Failure> {
+    fn try_read(&mut self) -> Result<Switches, Problem> {
         let tool = self.origin.tool;
         let tree = parse_object(self.file.text)?;
         let file = Node::new(&tree);
@@ -117,7 +117,7 @@ impl Reader<'_> {
         Ok(switches(tool, file))
     }
 
-    fn hooks(&mut self, hooks: Node<'_, '_>) -> Result<(), Failure> {
+    fn hooks(&mut self, hooks: Node<'_, '_>) -> Result<(), Problem> {
         if !hooks.is_object() {
             let words = "expected an object of events, each with a list";
             let mut problem = hooks.error(words).at(hooks.range());
@@ -141,7 +141,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn event(&mut self, event: &'static Event, member: &Member<'_, '_>) -> Result<(), Failure> {
+    fn event(&mut self, event: &'static Event, member: &Member<'_, '_>) -> Result<(), Problem> {
         let key = format!("hooks.{}", event.name);
         let pattern = event.ours.unwrap_or_default();
         if event.is_of_host && self.file.loaded.shows_all() {
@@ -158,7 +158,7 @@ impl Reader<'_> {
         for (index, group) in groups.enumerate() {
             self.groups += 1;
             if self.groups > MOST_ENTRIES {
-                return Err((FileError::TooManyEntries, member.key_range.clone()));
+                return Err(Problem::error("", TOO_MANY_ENTRIES).at(member.key_range.clone()));
             }
             self.path = format!("{key}[{index}]");
             self.group(group.without_key(), event)?;
@@ -205,7 +205,7 @@ impl Reader<'_> {
         None
     }
 
-    fn group(&mut self, node: Node<'_, '_>, event: &'static Event) -> Result<(), Failure> {
+    fn group(&mut self, node: Node<'_, '_>, event: &'static Event) -> Result<(), Problem> {
         let mut protocol = self.protocol(event, "");
         if let Some(problem) = key_twice(node) {
             self.refuse(problem, Scope::Hooks(&protocol));
@@ -230,7 +230,7 @@ impl Reader<'_> {
         for (index, handler) in handlers.items().into_iter().flatten().enumerate() {
             self.handlers += 1;
             if self.handlers > MOST_ENTRIES {
-                return Err((FileError::TooManyEntries, handler.place()));
+                return Err(Problem::error("", TOO_MANY_ENTRIES).at(handler.place()));
             }
             self.path = format!("{group}.hooks[{index}]");
             self.handler(handler.without_key(), &protocol);

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::file::FileError;
 use super::position::{Position, TextRange};
 use super::report::{LoadReport, Problem, Severity};
 use crate::events::EventType;
@@ -21,6 +20,9 @@ pub(super) const MOST_NOT_APPROVED: usize = 1000;
 
 /// The most problems of a file that are shown.
 const MOST_PROBLEMS: usize = 1000;
+
+pub(super) const CONDITIONS_TOO_LARGE: &str =
+    "the file has conditions that take more than 16 MiB together when compiled";
 
 /// Whose file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,7 +173,7 @@ impl Loaded {
                     None => continue,
                 },
                 Err(_) if allowance.is_spent => {
-                    let words = FileError::ConditionsTooLarge.to_string();
+                    let words = CONDITIONS_TOO_LARGE;
                     return self.give_up(Problem::of_file(Severity::Error, &self.path, words));
                 }
                 Err(error) => error.to_string(),

@@ -213,7 +213,7 @@ impl HooksFile {
             hooks.insert(hook.source().and_then(|source| source.index), hook);
         }
         let (body, mark) = without_mark(text);
-        let ranges = reader::ranges_of_entries(body).map_err(|error| error.to_string())?;
+        let ranges = reader::ranges_of_entries(body).map_err(|problem| problem.message)?;
         let positions = Positions::new(body, mark);
         let mut entries = Vec::new();
         for (index, range) in ranges.iter().enumerate() {

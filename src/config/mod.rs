@@ -65,11 +65,10 @@ pub(crate) mod reading {
     use std::path::Path;
 
     pub(crate) use super::content::Loaded;
-    pub(crate) use super::file::FileError;
-    pub(crate) use super::reader::{FileReader, MOST_ENTRIES};
+    pub(crate) use super::reader::{FileReader, MOST_ENTRIES, TOO_MANY_ENTRIES};
     pub(crate) use super::report::Problem;
     pub(crate) use super::script::check as check_script;
-    pub(crate) use super::tree::{Failure, Member, Node, parse_object};
+    pub(crate) use super::tree::{Member, NO_OBJECT, Node, parse_object};
 
     /// Returns the text of a file that can be read, without a byte order mark.
     pub(crate) fn text_of(path: &Path) -> Option<String> {

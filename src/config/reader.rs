@@ -10,15 +10,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::content::{Item, Loaded, described, placeholder};
+use super::content::{CONDITIONS_TOO_LARGE, Item, Loaded, described, placeholder};
 use super::file::{self, FileError};
 use super::known_elsewhere::meant_key;
 use super::lint::{self, Host};
 use super::position::{Positions, TextRange};
 use super::report::{Problem, Severity};
 use super::secrets::SecretNames;
-use super::syntax;
-use super::tree::{self, Failure, Member, Node};
+use super::tree::{self, Member, Node};
 use crate::events::{meant_by, nearest};
 use crate::hook::{
     Allowance, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, is_key, nearest_key,
@@ -92,8 +91,8 @@ pub(super) fn load_text(path: &Path, text: &str, host: Host<'_>) -> Loaded {
 }
 
 /// Returns the place of each entry of a text that was read before.
-pub(super) fn ranges_of_entries(text: &str) -> Result<Vec<Range<usize>>, FileError> {
-    let tree = tree::parse_object(text).map_err(|(error, _)| error)?;
+pub(super) fn ranges_of_entries(text: &str) -> Result<Vec<Range<usize>>, Problem> {
+    let tree = tree::parse_object(text)?;
     let entries = entries(Node::new(&tree).member("hooks"));
     Ok(entries.map(|entry| entry.range()).collect())
 }
@@ -113,8 +112,9 @@ fn read(
         secret_names: SecretNames::new(),
         compiled,
     };
-    if let Err(failure) = reader.try_read() {
-        reader.give_up(failure);
+    if let Err(problem) = reader.try_read() {
+        let problem = reader.file.placed(problem.in_entry(None));
+        reader.file.loaded.give_up(problem);
     }
 }
 
@@ -162,27 +162,8 @@ impl<'a> FileReader<'a> {
         reason
     }
 
-    /// Returns why the whole text cannot be used.
-    pub(crate) fn failure(&self, (error, range): Failure) -> Problem {
-        let mut problem = Problem::error("", error.to_string()).at(range);
-        let help = match &error {
-            FileError::NotJson(_) => syntax::help(self.text, &problem.bytes),
-            FileError::NoObject if self.text[problem.bytes.start..].starts_with('[') => {
-                Some("write {\"hooks\": [ ... ]} around the list")
-            }
-            FileError::NoList if self.text[problem.bytes.start..].starts_with('{') => {
-                Some(LIKE_OTHER_TOOLS)
-            }
-            _ => None,
-        };
-        problem.help = help.map(str::to_owned);
-        if let FileError::OtherKey(key) = &error {
-            problem = problem.with_suggestion_of(list_meant_by(key));
-        }
-        self.placed(problem.in_entry(None))
-    }
-
-    fn placed(&self, mut problem: Problem) -> Problem {
+    /// Adds the file, with lines and columns.
+    pub(crate) fn placed(&self, mut problem: Problem) -> Problem {
         problem.path = self.loaded.path.to_path_buf();
         problem.range = Some(self.positions.range(&problem.bytes));
         problem
@@ -199,7 +180,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn try_read(&mut self) -> Result<(), Failure> {
+    fn try_read(&mut self) -> Result<(), Problem> {
         let tree = tree::parse_object(self.file.text)?;
         let file = Node::new(&tree);
         let hooks = list_of_hooks(file)?;
@@ -211,11 +192,6 @@ impl Reader<'_> {
             self.entry(index, entry)?;
         }
         Ok(())
-    }
-
-    fn give_up(&mut self, failure: Failure) {
-        let problem = self.file.failure(failure);
-        self.file.loaded.give_up(problem);
     }
 
     /// Reads a key next to `hooks`.
@@ -248,7 +224,7 @@ impl Reader<'_> {
         self.file.report(None, problem.at(value.range()));
     }
 
-    fn entry(&mut self, index: usize, entry: Node<'_, '_>) -> Result<(), Failure> {
+    fn entry(&mut self, index: usize, entry: Node<'_, '_>) -> Result<(), Problem> {
         let mut problems = Vec::new();
         let mut value = value_of(entry, &mut problems);
         problems.extend(repeated(entry));
@@ -256,7 +232,7 @@ impl Reader<'_> {
             Ok(hook) if problems.is_empty() => match self.compile_when(&hook) {
                 Ok(()) => self.usable(index, hook, entry),
                 Err(_) if self.file.allowance.is_spent => {
-                    return Err((FileError::ConditionsTooLarge, first(entry)));
+                    return Err(Problem::error("", CONDITIONS_TOO_LARGE).at(first(entry)));
                 }
                 Err(error) => problems.push(problem_of(entry, error)),
             },
@@ -325,19 +301,34 @@ impl Reader<'_> {
     }
 }
 
+pub(crate) const TOO_MANY_ENTRIES: &str = "the file has more than 1,000 hooks";
+
 /// Returns the list of hooks; none if the file has no such key.
-fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Failure> {
+fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Problem> {
     let mut lists = file.members().filter(|member| member.key == "hooks");
     let first = lists.next();
     if let Some(second) = lists.next() {
-        return Err((FileError::TwoLists, second.key_range));
+        return Err(Problem::error("", "`hooks` occurs twice").at(second.key_range));
     }
     match first {
-        Some(list) if list.value.items().is_none() => Err((FileError::NoList, list.value.range())),
+        Some(list) if list.value.items().is_none() => {
+            let mut problem = Problem::error("", "`hooks`: expected a list");
+            if list.value.is_object() {
+                problem = problem.with_help(LIKE_OTHER_TOOLS);
+            }
+            Err(problem.at(list.value.range()))
+        }
         Some(list) => Ok(Some(list.value)),
         // The key may be `hooks` with a typo, and then the list must not count as missing.
         None => match file.members().find(|member| !is_known(member.key)) {
-            Some(other) => Err((FileError::OtherKey(other.key.to_owned()), other.key_range)),
+            Some(other) => {
+                let words = format!(
+                    "the file has no list `hooks`, and an unknown key `{}`",
+                    other.key
+                );
+                let problem = Problem::error("", words).at(other.key_range);
+                Err(problem.with_suggestion_of(list_meant_by(other.key)))
+            }
             None => Ok(None),
         },
     }
@@ -348,15 +339,16 @@ fn entries<'t, 'a>(hooks: Option<Node<'t, 'a>>) -> impl Iterator<Item = Node<'t,
     items.into_iter().flatten().map(Node::without_key)
 }
 
-fn check_limits(hooks: Option<Node<'_, '_>>) -> Result<(), Failure> {
+fn check_limits(hooks: Option<Node<'_, '_>>) -> Result<(), Problem> {
     if let Some(entry) = entries(hooks).nth(MOST_ENTRIES) {
-        return Err((FileError::TooManyEntries, entry.range()));
+        return Err(Problem::error("", TOO_MANY_ENTRIES).at(entry.range()));
     }
     let mut values = 0;
     for entry in entries(hooks) {
         values += entry.count();
         if values > MOST_VALUES {
-            return Err((FileError::TooManyValuesInHooks, first(entry)));
+            let words = "the file has more than 50,000 values in its hooks";
+            return Err(Problem::error("", words).at(first(entry)));
         }
     }
     Ok(())

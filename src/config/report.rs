@@ -197,7 +197,7 @@ impl Problem {
     }
 
     /// Sets the entry in which the key is.
-    pub(super) fn in_entry(mut self, index: Option<usize>) -> Self {
+    pub(crate) fn in_entry(mut self, index: Option<usize>) -> Self {
         let key = self.key.take().unwrap_or_default();
         let key = shortened(&key);
         self.index = index;
