@@ -81,10 +81,7 @@ impl Reader<'_> {
             problem.message = "expected an object with an object `hooks`".to_owned();
             problem.help = None;
         }
-        match self.origin.is_strict {
-            true => self.file.loaded.give_up(problem),
-            false => self.file.loaded.ignore(problem),
-        }
+        self.file.loaded.refuse(problem, self.origin.is_strict);
     }
 
     fn try_read(&mut self) -> Result<Switches, Problem> {

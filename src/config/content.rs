@@ -253,8 +253,8 @@ impl Loaded {
             .map(|item| item.hook)
     }
 
-    /// Makes the whole file unusable.
-    pub(crate) fn give_up(&mut self, problem: Problem) {
+    /// Makes the whole file unusable, so that it blocks.
+    pub(super) fn give_up(&mut self, problem: Problem) {
         self.unreadable = true;
         self.items.clear();
         // If the whole file cannot be used, only this problem matters, and it must be shown.
@@ -269,10 +269,12 @@ impl Loaded {
         self.problems.push(problem);
     }
 
-    /// Makes the whole file unusable, without blocking.
-    pub(crate) fn ignore(&mut self, problem: Problem) {
+    /// Makes the whole file unusable; it blocks only if it `is_strict`.
+    pub(crate) fn refuse(&mut self, problem: Problem, is_strict: bool) {
         self.give_up(problem);
-        self.items.clear();
+        if !is_strict {
+            self.items.clear();
+        }
     }
 
     /// Returns whether all problems so far are shown. If not, searching for more is useless.

@@ -19,7 +19,6 @@ mod report;
 mod save;
 mod schema;
 mod script;
-mod secrets;
 mod sources;
 mod syntax;
 mod tree;
@@ -115,7 +114,6 @@ pub(crate) mod reading {
 /// | values and keys in all | 250,000 |
 /// | conditions in `when` | 64 in an entry |
 /// | an expression of a condition | 64 KiB; 1 MiB when compiled, 256 KiB for ASCII only; all together 16 MiB |
-/// | `*` in a glob of a condition | 500 |
 /// | levels of nested lists and objects | 256; in an entry 100, else only this entry is unusable |
 ///
 /// At most 1,000 problems of a file are reported. The time of a load is proportional to the length of the
@@ -352,9 +350,23 @@ impl HookConfig {
         root: Option<&Path>,
         policy: Option<&TrustPolicy>,
     ) -> Arc<LoadReport> {
+        self.install_changed(installed, root, policy, |_| {})
+    }
+
+    /// The same, with a change of the files' content before approvals are checked.
+    fn install_changed(
+        &self,
+        installed: &Installed,
+        root: Option<&Path>,
+        policy: Option<&TrustPolicy>,
+        mut change: impl FnMut(&mut [Loaded]),
+    ) -> Arc<LoadReport> {
         loop {
             let loads = installed.loads();
-            let found = self.admit(self.read_files(root, policy), root, policy);
+            let mut files = self.read_files(root, policy);
+            change(&mut files);
+            let found = self.admit(files, root, policy);
+            // Fails if another load has ended at the same time.
             if let Some(report) = installed.replace(loads, &found.hooks, found.report) {
                 return report;
             }
@@ -629,20 +641,23 @@ impl HookConfig {
     }
 
     fn read_global(&self) -> Vec<Loaded> {
-        let paths = self.global_candidates().into_iter();
-        let load = |path: PathBuf| reader::load(&path, None, self.host(true), Compiled::Enabled);
-        paths.filter_map(load).collect()
+        self.read_own(self.global_candidates(), None, Compiled::Enabled)
     }
 
     fn read_project(&self, root: &Path, compiled: Compiled) -> Vec<Loaded> {
         let root = absolute(root);
-        let paths = self.project_candidates(&root).into_iter();
-        let load = |path: PathBuf| {
-            let mut loaded = reader::load(&path, Some(&root), self.host(true), compiled)?;
-            loaded.owner = Owner::Project;
-            Some(loaded)
-        };
-        paths.filter_map(load).collect()
+        self.read_own(self.project_candidates(&root), Some(&root), compiled)
+    }
+
+    fn read_own(
+        &self,
+        paths: Vec<PathBuf>,
+        root: Option<&Path>,
+        compiled: Compiled,
+    ) -> Vec<Loaded> {
+        let paths = paths.iter();
+        let files = paths.filter_map(|path| reader::load(path, root, self.host(true), compiled));
+        files.collect()
     }
 
     fn read_sources(&self, root: Option<&Path>, of_project: Compiled) -> Vec<Loaded> {

@@ -10,13 +10,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::content::{CONDITIONS_TOO_LARGE, Item, Loaded, described, placeholder};
+use super::content::{CONDITIONS_TOO_LARGE, Item, Loaded, Owner, described, placeholder};
 use super::file::{self, FileError};
 use super::known_elsewhere::meant_key;
 use super::lint::{self, Host};
 use super::position::{Positions, TextRange};
 use super::report::{Problem, Severity};
-use super::secrets::SecretNames;
 use super::tree::{self, Member, Node};
 use crate::events::{meant_by, nearest};
 use crate::hook::{
@@ -44,7 +43,7 @@ pub(super) enum Compiled {
     None,
 }
 
-/// Loads a file; none if it does not exist. Relative paths in it are resolved against `base_dir`.
+/// Loads a file; none if it does not exist. Relative paths in it are resolved against `base_dir`, the root of its project.
 pub(super) fn load(
     path: &Path,
     base_dir: Option<&Path>,
@@ -52,6 +51,9 @@ pub(super) fn load(
     compiled: Compiled,
 ) -> Option<Loaded> {
     let (mut loaded, text) = open(path)?;
+    if base_dir.is_some() {
+        loaded.owner = Owner::Project;
+    }
     match text {
         Ok(text) => read(&text, base_dir, host, compiled, &mut loaded),
         Err(problem) => loaded.give_up(problem),
@@ -109,7 +111,6 @@ fn read(
         file: FileReader::new(text, loaded),
         base_dir: base_dir.map(Arc::from),
         host,
-        secret_names: SecretNames::new(),
         compiled,
     };
     if let Err(problem) = reader.try_read() {
@@ -175,7 +176,6 @@ struct Reader<'a> {
     file: FileReader<'a>,
     base_dir: Option<Arc<Path>>,
     host: Host<'a>,
-    secret_names: SecretNames,
     compiled: Compiled,
 }
 
@@ -269,9 +269,7 @@ impl Reader<'_> {
             hook = hook.with_base_dir(Arc::clone(base));
         }
         if self.file.loaded.shows_all() {
-            let mut found = lint::lint(&hook, self.host);
-            found.extend(self.secret_names.lint(&hook));
-            for problem in found {
+            for problem in lint::lint(&hook, self.host) {
                 let place = place_of(entry, problem.key.as_deref().unwrap_or_default());
                 self.file.report(Some(index), problem.at(place));
             }

@@ -18,8 +18,7 @@ impl Hook {
     ///
     /// A value that cannot be tested (missing, not a string, or too long) matches if the event can be blocked or
     /// the hook [withholds](FailurePolicy::Withhold), so that a guard runs, and does not match otherwise. A value
-    /// is too long above 64 KiB, or above 1 KiB if the expression is large (more than 4 KiB when compiled for ASCII) or
-    /// the globs have more than 1 KiB together.
+    /// is too long above 64 KiB, or above 1 KiB if the expression is large: more than 4 KiB when compiled for ASCII.
     /// A test takes well below a microsecond for usual commands
     /// and paths, and about 100 ms in the worst case.
     ///
@@ -37,8 +36,7 @@ impl Hook {
     ///
     /// # Errors
     /// When the pointer or an expression is malformed, when there are too many conditions, and when an
-    /// expression is longer than 64 KiB or takes more than 1 MiB when compiled, or 256 KiB for ASCII only; and when
-    /// globs are longer than 64 KiB together, or one has more than 500 `*`.
+    /// expression is longer than 64 KiB or takes more than 1 MiB when compiled, or 256 KiB for ASCII only.
     pub fn with_when(
         self,
         pointer: impl Into<String>,

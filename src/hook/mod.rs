@@ -10,6 +10,7 @@ mod env_file;
 mod error;
 mod exchange;
 mod failure;
+mod globs;
 mod inherit;
 mod json;
 mod keys;
