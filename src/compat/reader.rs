@@ -11,7 +11,8 @@ use super::members::without_halves;
 use super::protocol::ToolProtocol;
 use super::tool::{Event, Tool, has};
 use crate::config::reading::{
-    Failure, FileError, FileReader, Loaded, MOST_ENTRIES, Member, Node, Problem, parse_object,
+    FileReader, Loaded, MOST_ENTRIES, Member, NO_OBJECT, Node, Problem, TOO_MANY_ENTRIES,
+    parse_object,
 };
 use crate::config::{Form, Severity, Switches};
 use crate::events::meant_by;
@@ -76,21 +77,16 @@ enum Scope<'s> {
 }
 
 impl Reader<'_> {
-    fn give_up(&mut self, failure: Failure) {
-        let has_no_object = matches!(failure.0, FileError::NoObject);
-        let blocks = self.origin.is_strict || failure.0.is_limit();
-        let mut problem = self.file.failure(failure);
-        if has_no_object {
+    fn give_up(&mut self, problem: Problem) {
+        let mut problem = self.file.placed(problem.in_entry(None));
+        if problem.message == NO_OBJECT {
             problem.message = "expected an object with an object `hooks`".to_owned();
             problem.help = None;
         }
-        match blocks {
-            true => self.file.loaded.give_up(problem),
-            false => self.file.loaded.ignore(problem),
-        }
+        self.file.loaded.refuse(problem, self.origin.is_strict);
     }
 
-    fn try_read(&mut self) -> Result<Switches, Failure> {
+    fn try_read(&mut self) -> Result<Switches, Problem> {
         let tool = self.origin.tool;
         let tree = parse_object(self.file.text)?;
         let file = Node::new(&tree);
@@ -99,7 +95,7 @@ impl Reader<'_> {
                 self.refuse(problem, Scope::All);
             }
             if let Some(event) = tool.event_named(member.key)
-                && self.file.loaded.shows_more()
+                && self.file.loaded.shows_all()
             {
                 let words = "an event outside of `hooks`: its hooks do not run";
                 let problem = Problem::error(event.name, words)
@@ -120,7 +116,7 @@ impl Reader<'_> {
         Ok(switches(tool, file))
     }
 
-    fn hooks(&mut self, hooks: Node<'_, '_>) -> Result<(), Failure> {
+    fn hooks(&mut self, hooks: Node<'_, '_>) -> Result<(), Problem> {
         if !hooks.is_object() {
             let words = "expected an object of events, each with a list";
             let mut problem = hooks.error(words).at(hooks.range());
@@ -144,10 +140,10 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn event(&mut self, event: &'static Event, member: &Member<'_, '_>) -> Result<(), Failure> {
+    fn event(&mut self, event: &'static Event, member: &Member<'_, '_>) -> Result<(), Problem> {
         let key = format!("hooks.{}", event.name);
         let pattern = event.ours.unwrap_or_default();
-        if event.is_of_host && self.file.loaded.shows_more() {
+        if event.is_of_host && self.file.loaded.shows_all() {
             let words = format!("its hooks run only where the host fires `{pattern}`");
             let problem = Problem::warning(key.as_str(), words).at(member.key_range.clone());
             self.file.report(None, problem);
@@ -161,7 +157,7 @@ impl Reader<'_> {
         for (index, group) in groups.enumerate() {
             self.groups += 1;
             if self.groups > MOST_ENTRIES {
-                return Err((FileError::TooManyEntries, member.key_range.clone()));
+                return Err(Problem::limit(TOO_MANY_ENTRIES).at(member.key_range.clone()));
             }
             self.path = format!("{key}[{index}]");
             self.group(group.without_key(), event)?;
@@ -180,7 +176,7 @@ impl Reader<'_> {
         if known.is_some_and(|event| event.ours.is_some()) {
             return known;
         }
-        if !self.file.loaded.shows_more() {
+        if !self.file.loaded.shows_all() {
             return None;
         }
         let (shown, title) = (shortened(name), tool.title);
@@ -208,7 +204,7 @@ impl Reader<'_> {
         None
     }
 
-    fn group(&mut self, node: Node<'_, '_>, event: &'static Event) -> Result<(), Failure> {
+    fn group(&mut self, node: Node<'_, '_>, event: &'static Event) -> Result<(), Problem> {
         let mut protocol = self.protocol(event, "");
         if let Some(problem) = key_twice(node) {
             self.refuse(problem, Scope::Hooks(&protocol));
@@ -235,7 +231,7 @@ impl Reader<'_> {
         for (index, handler) in handlers.items().into_iter().flatten().enumerate() {
             self.handlers += 1;
             if self.handlers > MOST_ENTRIES {
-                return Err((FileError::TooManyEntries, handler.place()));
+                return Err(Problem::limit(TOO_MANY_ENTRIES).at(handler.place()));
             }
             self.path = format!("{group}.hooks[{index}]");
             self.handler(handler.without_key(), &protocol);

@@ -8,11 +8,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::file::FileError;
 use super::position::{Position, TextRange};
 use super::report::{LoadReport, Problem, Severity};
 use crate::events::EventType;
-use crate::hook::{Allowance, FailurePolicy, Hook, HookCommand, HookSource, NotCompiled};
+use crate::hook::{Allowance, FailurePolicy, Hook, HookCommand, HookSource};
 use crate::pattern::EventPattern;
 
 /// The most hooks that are registered of a project without any approval. They are skipped, and more of them would slow
@@ -21,6 +20,9 @@ pub(super) const MOST_NOT_APPROVED: usize = 1000;
 
 /// The most problems of a file that are shown.
 const MOST_PROBLEMS: usize = 1000;
+
+pub(super) const CONDITIONS_TOO_LARGE: &str =
+    "the file has conditions that take more than 16 MiB together when compiled";
 
 /// Whose file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,14 +40,14 @@ pub(crate) enum Owner {
 }
 
 /// A file that exists, with its usable content.
+#[derive(Clone)]
 pub(crate) struct Loaded {
     pub(super) path: Arc<Path>,
     /// In bytes, of a source's file.
     pub(super) size: usize,
     pub(super) items: Vec<Item>,
+    /// Of too many problems, those that are shown and one more.
     problems: Vec<Problem>,
-    /// The file has more problems than are shown.
-    has_more: bool,
     /// No part of the file can be used.
     #[cfg_attr(not(feature = "watch"), allow(dead_code))]
     unreadable: bool,
@@ -103,7 +105,6 @@ impl Loaded {
             size: 0,
             items: Vec::new(),
             problems: Vec::new(),
-            has_more: false,
             unreadable: false,
             disable: Vec::new(),
             switches: Switches::default(),
@@ -142,7 +143,7 @@ impl Loaded {
         for mut item in items {
             if !item.is_placeholder {
                 let (hook, error) = change(Arc::unwrap_or_clone(item.hook));
-                if let Some(error) = error.filter(|_| self.shows_more()) {
+                if let Some(error) = error {
                     self.report(problem_of(&self.path, &hook, item.start, error));
                 }
                 item.hook = Arc::new(hook);
@@ -171,11 +172,11 @@ impl Loaded {
                     Some(words) => words.to_owned(),
                     None => continue,
                 },
-                Err(NotCompiled::Invalid(error)) => error.to_string(),
-                Err(NotCompiled::TooLarge) => {
-                    let words = FileError::ConditionsTooLarge.to_string();
+                Err(_) if allowance.is_spent => {
+                    let words = CONDITIONS_TOO_LARGE;
                     return self.give_up(Problem::of_file(Severity::Error, &self.path, words));
                 }
+                Err(error) => error.to_string(),
             };
             // The hook itself fails and gives the reason, as a placeholder hook does.
             item.is_placeholder = true;
@@ -230,6 +231,15 @@ impl Loaded {
         kept.min(most)
     }
 
+    /// Takes the hooks of an earlier load of the file. The problems stay.
+    #[cfg(feature = "watch")]
+    pub(super) fn restore(&mut self, good: Self) {
+        self.usable_as_read = Some(self.usable().count());
+        self.items = good.items;
+        self.disable = good.disable;
+        self.switches = good.switches;
+    }
+
     /// Returns whether some part of the file cannot be used as it is written.
     #[cfg(feature = "watch")]
     pub(super) fn is_broken(&self) -> bool {
@@ -243,13 +253,12 @@ impl Loaded {
             .map(|item| item.hook)
     }
 
-    /// Makes the whole file unusable.
-    pub(crate) fn give_up(&mut self, problem: Problem) {
+    /// Makes the whole file unusable, so that it blocks.
+    pub(super) fn give_up(&mut self, problem: Problem) {
         self.unreadable = true;
         self.items.clear();
         // If the whole file cannot be used, only this problem matters, and it must be shown.
         self.problems.truncate(MOST_PROBLEMS - 1);
-        self.has_more = false;
         let problem = problem.made_printable();
         let source = HookSource::new(Arc::clone(&self.path), None, None);
         self.items.push(Item {
@@ -260,25 +269,23 @@ impl Loaded {
         self.problems.push(problem);
     }
 
-    /// Makes the whole file unusable, without blocking.
-    pub(crate) fn ignore(&mut self, problem: Problem) {
+    /// Makes the whole file unusable; it blocks if it `is_strict`, or if a limit of this crate is
+    /// exceeded: its own tool would have read it.
+    pub(crate) fn refuse(&mut self, problem: Problem, is_strict: bool) {
+        let blocks = is_strict || problem.is_limit;
         self.give_up(problem);
-        self.items.clear();
-    }
-
-    /// Returns whether one more problem would be shown. If not, records that there are more.
-    pub(crate) fn shows_more(&mut self) -> bool {
-        self.has_more |= self.problems.len() == MOST_PROBLEMS;
-        !self.has_more
+        if !blocks {
+            self.items.clear();
+        }
     }
 
     /// Returns whether all problems so far are shown. If not, searching for more is useless.
-    pub(super) fn shows_all(&self) -> bool {
-        !self.has_more
+    pub(crate) fn shows_all(&self) -> bool {
+        self.problems.len() <= MOST_PROBLEMS
     }
 
     pub(super) fn report(&mut self, problem: Problem) {
-        if self.shows_more() {
+        if self.shows_all() {
             self.problems.push(problem.made_printable());
         }
     }
@@ -286,12 +293,12 @@ impl Loaded {
     /// Returns all problems. The last one may say that there are more.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let mut problems = self.problems.clone();
-        if self.has_more {
+        if !self.shows_all() {
             let words = format!(
                 "the file has more than {MOST_PROBLEMS} problems; the others are not shown"
             );
             // The problems that are not shown may be errors.
-            problems.push(Problem::of_file(Severity::Error, &self.path, words));
+            problems[MOST_PROBLEMS] = Problem::of_file(Severity::Error, &self.path, words);
         }
         problems
     }

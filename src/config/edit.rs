@@ -14,17 +14,14 @@ use crate::hook::in_order;
 /// The text of a new file.
 const EMPTY: &str = "{\n  \"hooks\": []\n}\n";
 
-/// How an entry of the new list is written.
-pub(super) enum Slot<'a> {
-    /// The entry at this index of the text, unchanged.
-    Kept(usize),
-    /// The entry at this index of the text, with the keys in which `new` differs from `old`.
-    Changed {
-        index: usize,
-        old: &'a Value,
-        new: Value,
-    },
-    New(Value),
+/// An entry of the new list.
+pub(super) struct Slot<'a> {
+    /// Its index in the text; none for a new entry.
+    pub(super) index: Option<usize>,
+    /// Its value in the text: the keys in which `new` differs are written.
+    pub(super) old: Option<&'a Value>,
+    /// Its value; none if the text stays as it is.
+    pub(super) new: Option<Value>,
 }
 
 /// Returns the text with these entries in place of its own. None if the text is not an object, or its `hooks` is not a
@@ -36,22 +33,17 @@ pub(super) fn edited(text: Option<&str>, slots: &[Slot<'_>]) -> Option<String> {
     let list = root.object_value()?.array_value_or_create("hooks")?;
     let entries = list.elements();
     let on_one_line = !entries.is_empty() && is_one_line(&list.children());
-    let mut kept = Vec::new();
     for slot in slots {
-        match slot {
-            Slot::Kept(index) => kept.push(*index),
-            Slot::Changed { index, old, new } => {
-                if let Some(entry) = entries[*index].as_object() {
-                    change(&entry, old, new);
-                }
-                kept.push(*index);
-            }
-            Slot::New(_) => {}
+        if let (Some(index), Some(old), Some(new)) = (slot.index, slot.old, &slot.new)
+            && let Some(entry) = entries[index].as_object()
+        {
+            change(&entry, old, new);
         }
     }
+    let kept: Vec<_> = slots.iter().filter_map(|slot| slot.index).collect();
     keep(&list, &entries, &kept);
     for (place, slot) in slots.iter().enumerate() {
-        if let Slot::New(entry) = slot {
+        if let (None, Some(entry)) = (slot.index, &slot.new) {
             list.insert(place, input(entry, on_one_line));
         }
     }

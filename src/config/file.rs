@@ -1,6 +1,6 @@
 //! One hooks file as a text: read within limits, and only if no other user could have written it.
 //!
-//! `outline` reads its content.
+//! `tree` reads its content.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -25,37 +25,9 @@ pub(crate) enum FileError {
     TooLarge,
     #[error("the file is not UTF-8{}", if *utf16 { ": it looks like UTF-16, save it as UTF-8" } else { "" })]
     NotUtf8 { position: Position, utf16: bool },
-    #[error("the file is not valid JSON: {0}")]
-    NotJson(String),
-    #[error("expected an object with a list `hooks`")]
-    NoObject,
-    #[error("`hooks`: expected a list")]
-    NoList,
-    #[error("`hooks` occurs twice")]
-    TwoLists,
-    #[error("the file has no list `hooks`, and an unknown key `{0}`")]
-    OtherKey(String),
-    #[error("the file has more than 1,000 hooks")]
-    TooManyEntries,
-    #[error("the file has more than 250,000 values and keys")]
-    TooManyValues,
-    #[error("the file has more than 50,000 values in its hooks")]
-    TooManyValuesInHooks,
-    #[error("the file has conditions that take more than 16 MiB together when compiled")]
-    ConditionsTooLarge,
     #[error("the file {0}")]
     #[cfg(unix)]
     Unsafe(String),
-}
-
-impl FileError {
-    /// Whether it is a limit of this crate: another program may have read the file.
-    pub(crate) fn is_limit(&self) -> bool {
-        matches!(
-            self,
-            Self::TooLarge | Self::TooManyEntries | Self::TooManyValues
-        )
-    }
 }
 
 /// The text, and a warning if others can write the file.

@@ -50,30 +50,20 @@ pub struct HooksFile {
 #[derive(Debug, Clone)]
 pub struct HooksFileEntry {
     range: Option<TextRange>,
-    content: Content,
-}
-
-#[derive(Debug, Clone)]
-enum Content {
-    New(Box<Hook>),
-    /// The entry at this index of the text, its value there, and the hook that it becomes.
-    Read {
-        index: usize,
-        old: Value,
-        hook: Box<Hook>,
-    },
-    /// The entry at this index of the text.
-    Unusable {
-        index: usize,
-        problem: Box<Problem>,
-    },
+    /// Its index in the text; none for a new entry.
+    index: Option<usize>,
+    /// Its value in the text; none for a new entry, and for one that cannot be used.
+    old: Option<Value>,
+    hook: Result<Box<Hook>, Box<Problem>>,
 }
 
 impl HooksFileEntry {
     fn new(hook: Hook) -> Self {
         Self {
             range: None,
-            content: Content::New(Box::new(hook)),
+            index: None,
+            old: None,
+            hook: Ok(Box::new(hook)),
         }
     }
 
@@ -88,38 +78,28 @@ impl HooksFileEntry {
     /// # Errors
     /// With the first problem, if the entry cannot be used.
     pub fn hook(&self) -> Result<&Hook, &Problem> {
-        match &self.content {
-            Content::New(hook) | Content::Read { hook, .. } => Ok(hook),
-            Content::Unusable { problem, .. } => Err(problem),
-        }
+        self.hook.as_deref().map_err(|problem| &**problem)
     }
 
     fn slot(&self) -> Slot<'_> {
-        match &self.content {
-            Content::New(hook) => Slot::New(hook.to_json()),
-            Content::Read { index, old, hook } => Slot::Changed {
-                index: *index,
-                old,
-                new: hook.to_json(),
-            },
-            Content::Unusable { index, .. } => Slot::Kept(*index),
+        Slot {
+            index: self.index,
+            old: self.old.as_ref(),
+            new: self.hook().ok().map(Hook::to_json),
         }
     }
 
     fn set_hook(&mut self, new: Hook) {
-        match &mut self.content {
-            Content::New(hook) | Content::Read { hook, .. } => **hook = new,
-            Content::Unusable { .. } => *self = Self::new(new),
+        match &mut self.hook {
+            Ok(hook) => **hook = new,
+            Err(_) => *self = Self::new(new),
         }
-    }
-
-    fn is_equal(&self, value: &Value) -> bool {
-        matches!(&self.content, Content::Read { old, .. } if old == value)
     }
 
     /// Whether the hook was loaded from this entry.
     fn is_source_of(&self, wanted: &Hook) -> bool {
-        matches!(&self.content, Content::Read { hook, .. } if hook.source() == wanted.source())
+        let source = self.hook().ok().filter(|_| self.old.is_some());
+        source.is_some_and(|hook| hook.source() == wanted.source())
     }
 }
 
@@ -213,40 +193,38 @@ impl HooksFile {
             hooks.insert(hook.source().and_then(|source| source.index), hook);
         }
         let (body, mark) = without_mark(text);
-        let ranges = reader::ranges_of_entries(body).map_err(|error| error.to_string())?;
+        let ranges = reader::ranges_of_entries(body).map_err(|problem| problem.message)?;
         let positions = Positions::new(body, mark);
         let mut entries = Vec::new();
         for (index, range) in ranges.iter().enumerate() {
-            let content = match hooks.get(&Some(index)) {
-                Some(hook) => self.usable(index, Hook::clone(hook)),
-                None => self.unusable(index, &problems),
+            let hook = match hooks.get(&Some(index)) {
+                Some(hook) => Ok(Box::new(self.based(hook))),
+                None => Err(Box::new(self.problem_of(index, &problems))),
             };
-            let range = Some(positions.range(range));
-            entries.push(HooksFileEntry { range, content });
+            entries.push(HooksFileEntry {
+                range: Some(positions.range(range)),
+                index: Some(index),
+                old: hook.as_ref().ok().map(|hook| hook.to_json()),
+                hook,
+            });
         }
         Ok(entries)
     }
 
-    fn usable(&self, index: usize, mut hook: Hook) -> Content {
-        if let Some(root) = &self.root {
-            hook = hook.with_base_dir(root.as_path());
-        }
-        Content::Read {
-            index,
-            old: hook.to_json(),
-            hook: Box::new(hook),
+    fn based(&self, hook: &Hook) -> Hook {
+        match &self.root {
+            Some(root) => hook.clone().with_base_dir(root.as_path()),
+            None => hook.clone(),
         }
     }
 
-    fn unusable(&self, index: usize, problems: &[Problem]) -> Content {
+    fn problem_of(&self, index: usize, problems: &[Problem]) -> Problem {
         let is_its = |it: &&Problem| it.index == Some(index) && it.severity == Severity::Error;
-        let problem = problems.iter().find(is_its).cloned().unwrap_or_else(|| {
+        problems.iter().find(is_its).cloned().unwrap_or_else(|| {
             // A file may have more problems than are reported.
             let words = "this entry cannot be used";
             Problem::of_file(Severity::Error, &self.path, words).in_entry(Some(index))
-        });
-        let problem = Box::new(problem);
-        Content::Unusable { index, problem }
+        })
     }
 
     /// The path of the file.
@@ -322,7 +300,7 @@ impl HooksFile {
             self.entries.push(entry);
         }
         for entry in left.into_iter().flatten() {
-            if let Content::Unusable { index, .. } = entry.content {
+            if let (Some(index), Err(_)) = (entry.index, &entry.hook) {
                 let index = index.min(self.entries.len());
                 self.entries.insert(index, entry);
             }
@@ -368,12 +346,12 @@ impl HooksFile {
 
 /// Takes the entry with the hook's value, else the entry from which it was loaded.
 fn take_entry_of(hook: &Hook, left: &mut [Option<HooksFileEntry>]) -> Option<HooksFileEntry> {
-    let value = hook.to_json();
+    let value = Some(hook.to_json());
     let mut take = |fits: &dyn Fn(&HooksFileEntry) -> bool| {
         let mut left = left.iter_mut();
         left.find(|entry| entry.as_ref().is_some_and(fits))?.take()
     };
-    take(&|entry| entry.is_source_of(hook) && entry.is_equal(&value))
-        .or_else(|| take(&|entry| entry.is_equal(&value)))
+    take(&|entry| entry.is_source_of(hook) && entry.old == value)
+        .or_else(|| take(&|entry| entry.old == value))
         .or_else(|| take(&|entry| entry.is_source_of(hook)))
 }

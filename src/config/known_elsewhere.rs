@@ -5,45 +5,6 @@
 
 use crate::hook::Hook;
 
-/// Each with the key that is meant, and what to write.
-const KEYS: [(&str, &str, &str); 15] = [
-    (
-        "matcher",
-        "event",
-        "name the tool in `event`, as in `tool:pre_execute:bash`",
-    ),
-    (
-        "tool",
-        "event",
-        "name the tool in `event`, as in `tool:pre_execute:bash`",
-    ),
-    (
-        "tools",
-        "event",
-        "name the tools in `event`, as in `tool:pre_execute:bash|write`",
-    ),
-    (
-        "hooks",
-        "",
-        "write each hook as its own entry, with `event` and `command`",
-    ),
-    ("disabled", "enabled", "write \"enabled\": false"),
-    ("type", "", "remove it: every hook has a command"),
-    ("async", "background", "write \"background\": true"),
-    (
-        "if",
-        "when",
-        "write `when`, as in {\"/tool_args/command\": \"git *\"}",
-    ),
-    ("cwd", "working_dir", "write `working_dir`"),
-    ("cmd", "command", "write `command`"),
-    ("run", "command", "write `command`"),
-    ("script", "command", "write `command`"),
-    ("id", "name", "write `name`"),
-    ("timeout_ms", "timeout", "write `timeout`, in seconds"),
-    ("timeoutMs", "timeout", "write `timeout`, in seconds"),
-];
-
 /// Names of Claude Code, a part of the name that a script for both would have too, and what is here instead.
 const NAMES: [(&str, &str, &str); 2] = [
     (
@@ -73,7 +34,22 @@ pub(super) fn name_elsewhere(hook: &Hook, text: &str) -> Option<String> {
 
 /// Returns the key that is meant by one of another program, and what to write.
 pub(super) fn meant_key(key: &str) -> Option<(&'static str, &'static str)> {
-    let mut known = KEYS.iter();
-    let (_, meant, help) = known.find(|(theirs, _, _)| *theirs == key)?;
-    Some((meant, help))
+    let tool = "name the tool in `event`, as in `tool:pre_execute:bash`";
+    let tools = "name the tools in `event`, as in `tool:pre_execute:bash|write`";
+    let entry = "write each hook as its own entry, with `event` and `command`";
+    let when = "write `when`, as in {\"/tool_args/command\": \"git *\"}";
+    Some(match key {
+        "matcher" | "tool" => ("event", tool),
+        "tools" => ("event", tools),
+        "hooks" => ("", entry),
+        "disabled" => ("enabled", "write \"enabled\": false"),
+        "type" => ("", "remove it: every hook has a command"),
+        "async" => ("background", "write \"background\": true"),
+        "if" => ("when", when),
+        "cwd" => ("working_dir", "write `working_dir`"),
+        "cmd" | "run" | "script" => ("command", "write `command`"),
+        "id" => ("name", "write `name`"),
+        "timeout_ms" | "timeoutMs" => ("timeout", "write `timeout`, in seconds"),
+        _ => return None,
+    })
 }

@@ -4,21 +4,14 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::content::{Item, Loaded, Switches};
+use super::content::Loaded;
 use crate::logging::warn;
 use crate::printable::printable;
 
 /// The last good content of the files of the last load, as it is before approvals are checked: they may be lost
 /// while a file is broken.
 #[derive(Default)]
-pub(super) struct LastGood(HashMap<Arc<Path>, Good>);
-
-#[derive(Clone)]
-struct Good {
-    items: Vec<Item>,
-    disable: Vec<String>,
-    switches: Switches,
-}
+pub(super) struct LastGood(HashMap<Arc<Path>, Loaded>);
 
 impl LastGood {
     /// Replaces the content of each broken file by its last good content, if it has any. Forgets files that are gone.
@@ -26,7 +19,7 @@ impl LastGood {
         let before = std::mem::take(&mut self.0);
         for file in files.iter_mut().filter(|file| !file.is_left_out) {
             if !file.is_broken() {
-                self.0.insert(Arc::clone(&file.path), Good::of(file));
+                self.0.insert(Arc::clone(&file.path), file.clone());
             } else if let Some(good) = before.get(&file.path) {
                 let path = file.path.to_string_lossy();
                 warn!(
@@ -34,26 +27,8 @@ impl LastGood {
                     printable(&path)
                 );
                 self.0.insert(Arc::clone(&file.path), good.clone());
-                good.clone().replace(file);
+                file.restore(good.clone());
             }
         }
-    }
-}
-
-impl Good {
-    fn of(file: &Loaded) -> Self {
-        Self {
-            items: file.items.clone(),
-            disable: file.disable.clone(),
-            switches: file.switches.clone(),
-        }
-    }
-
-    /// Replaces the content of a file. Its problems stay.
-    fn replace(self, file: &mut Loaded) {
-        file.usable_as_read = Some(file.usable().count());
-        file.items = self.items;
-        file.disable = self.disable;
-        file.switches = self.switches;
     }
 }

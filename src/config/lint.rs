@@ -6,6 +6,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::known_elsewhere::{ABOUT_NAMES, name_elsewhere};
 use super::report::Problem;
 use super::script;
@@ -13,6 +15,7 @@ use crate::events::Vocabulary;
 use crate::hook::{Condition, Hook, HookCommand, Shell};
 use crate::printable::shortened;
 use crate::profile::COMMON_PREFIX;
+use crate::redact::Redactor;
 
 /// The names of a host.
 #[derive(Clone, Copy)]
@@ -27,6 +30,9 @@ pub(super) struct Host<'a> {
 
 /// A longer timeout was probably meant in milliseconds.
 const LONGEST_USUAL: Duration = Duration::from_secs(60 * 60);
+
+/// The most names of `inherit` that are checked: checking takes longer than reading.
+const MOST_NAMES: usize = 20;
 
 /// The most bytes of a command that are checked.
 const LONGEST_COMMAND: usize = 64 * 1024;
@@ -48,6 +54,7 @@ pub(super) fn lint(hook: &Hook, host: Host<'_>) -> Vec<Problem> {
     if hook.enabled() && host.looks_at_files {
         found.extend(script::check_own(hook, |name| directory_in(name, hook)));
     }
+    found.extend(inherit(hook));
     found
 }
 
@@ -195,4 +202,46 @@ fn unquoted(text: &str, shell: Option<Shell>, prefixes: &[String]) -> Option<Pro
     let message = format!("`${name}` is not in quotes, so the shell splits its value into words");
     let help = format!("write \\\"${name}\\\"");
     Some(Problem::warning("command", message).with_help(help))
+}
+
+/// Finds the first name in `inherit` that looks like that of a secret. A name with a star is skipped, since it may be for
+/// other variables.
+fn inherit(hook: &Hook) -> Option<Problem> {
+    let names = hook.inherit()?.iter().take(MOST_NAMES);
+    let mut names = names.filter(|name| !name.contains('*'));
+    let name = names.find(|name| is_secret(name))?;
+    let message = format!(
+        "the list passes on `{}`, whose name looks like that of a secret",
+        shortened(name)
+    );
+    let problem = Problem::warning("inherit", message);
+    Some(problem.with_help("remove it unless the hook needs it"))
+}
+
+/// Returns whether the value of a variable of this name would be masked. The two exceptions are directories.
+fn is_secret(name: &str) -> bool {
+    let value = json!({name: "x9x9"});
+    !["PWD", "OLDPWD"].contains(&name) && Redactor::default().value(&value)[name] != "x9x9"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_in_a_list_is_found() {
+        for (names, secret) in [
+            (&["PATH", "HOME", "GITHUB_TOKEN"][..], Some("GITHUB_TOKEN")),
+            (&["DB_PASSWORD", "PATH"], Some("DB_PASSWORD")),
+            (&["PATH", "HOME", "*_TOKEN", "PWD", "TERM"], None),
+            (&[], None),
+        ] {
+            let hook = Hook::new("session:start", "x").unwrap();
+            let found = inherit(&hook.with_inherit(names.iter().copied()));
+            let expected = secret.map(|it| {
+                format!("the list passes on `{it}`, whose name looks like that of a secret")
+            });
+            assert_eq!(found.map(|it| it.message), expected, "{names:?}");
+        }
+    }
 }

@@ -19,7 +19,6 @@ mod report;
 mod save;
 mod schema;
 mod script;
-mod secrets;
 mod sources;
 mod syntax;
 mod tree;
@@ -65,11 +64,10 @@ pub(crate) mod reading {
     use std::path::Path;
 
     pub(crate) use super::content::Loaded;
-    pub(crate) use super::file::FileError;
-    pub(crate) use super::reader::{FileReader, MOST_ENTRIES};
+    pub(crate) use super::reader::{FileReader, MOST_ENTRIES, TOO_MANY_ENTRIES};
     pub(crate) use super::report::Problem;
     pub(crate) use super::script::check as check_script;
-    pub(crate) use super::tree::{Failure, Member, Node, parse_object};
+    pub(crate) use super::tree::{Member, NO_OBJECT, Node, parse_object};
 
     /// Returns the text of a file that can be read, without a byte order mark.
     pub(crate) fn text_of(path: &Path) -> Option<String> {
@@ -353,9 +351,23 @@ impl HookConfig {
         root: Option<&Path>,
         policy: Option<&TrustPolicy>,
     ) -> Arc<LoadReport> {
+        self.install_changed(installed, root, policy, |_| {})
+    }
+
+    /// The same, with a change of the files' content before approvals are checked.
+    fn install_changed(
+        &self,
+        installed: &Installed,
+        root: Option<&Path>,
+        policy: Option<&TrustPolicy>,
+        mut change: impl FnMut(&mut [Loaded]),
+    ) -> Arc<LoadReport> {
         loop {
             let loads = installed.loads();
-            let found = self.admit(self.read_files(root, policy), root, policy);
+            let mut files = self.read_files(root, policy);
+            change(&mut files);
+            let found = self.admit(files, root, policy);
+            // Fails if another load has ended at the same time.
             if let Some(report) = installed.replace(loads, &found.hooks, found.report) {
                 return report;
             }
@@ -631,20 +643,23 @@ impl HookConfig {
     }
 
     fn read_global(&self) -> Vec<Loaded> {
-        let paths = self.global_candidates().into_iter();
-        let load = |path: PathBuf| reader::load(&path, None, self.host(true), Compiled::Enabled);
-        paths.filter_map(load).collect()
+        self.read_own(self.global_candidates(), None, Compiled::Enabled)
     }
 
     fn read_project(&self, root: &Path, compiled: Compiled) -> Vec<Loaded> {
         let root = absolute(root);
-        let paths = self.project_candidates(&root).into_iter();
-        let load = |path: PathBuf| {
-            let mut loaded = reader::load(&path, Some(&root), self.host(true), compiled)?;
-            loaded.owner = Owner::Project;
-            Some(loaded)
-        };
-        paths.filter_map(load).collect()
+        self.read_own(self.project_candidates(&root), Some(&root), compiled)
+    }
+
+    fn read_own(
+        &self,
+        paths: Vec<PathBuf>,
+        root: Option<&Path>,
+        compiled: Compiled,
+    ) -> Vec<Loaded> {
+        let paths = paths.iter();
+        let files = paths.filter_map(|path| reader::load(path, root, self.host(true), compiled));
+        files.collect()
     }
 
     fn read_sources(&self, root: Option<&Path>, of_project: Compiled) -> Vec<Loaded> {

@@ -10,18 +10,16 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::content::{Item, Loaded, described, placeholder};
+use super::content::{CONDITIONS_TOO_LARGE, Item, Loaded, Owner, described, placeholder};
 use super::file::{self, FileError};
 use super::known_elsewhere::meant_key;
 use super::lint::{self, Host};
 use super::position::{Positions, TextRange};
 use super::report::{Problem, Severity};
-use super::secrets::SecretNames;
-use super::syntax;
-use super::tree::{self, Failure, Member, Node};
+use super::tree::{self, Member, Node};
 use crate::events::{meant_by, nearest};
 use crate::hook::{
-    Allowance, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, NotCompiled, is_key, nearest_key,
+    Allowance, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, is_key, nearest_key,
 };
 use crate::printable::shortened;
 
@@ -45,7 +43,7 @@ pub(super) enum Compiled {
     None,
 }
 
-/// Loads a file; none if it does not exist. Relative paths in it are resolved against `base_dir`.
+/// Loads a file; none if it does not exist. Relative paths in it are resolved against `base_dir`, the root of its project.
 pub(super) fn load(
     path: &Path,
     base_dir: Option<&Path>,
@@ -53,15 +51,18 @@ pub(super) fn load(
     compiled: Compiled,
 ) -> Option<Loaded> {
     let (mut loaded, text) = open(path)?;
+    if base_dir.is_some() {
+        loaded.owner = Owner::Project;
+    }
     match text {
         Ok(text) => read(&text, base_dir, host, compiled, &mut loaded),
-        Err((problem, _)) => loaded.give_up(problem),
+        Err(problem) => loaded.give_up(problem),
     }
     Some(loaded)
 }
 
 /// The text of a file, or why it cannot be read.
-type Text = Result<String, (Problem, FileError)>;
+type Text = Result<String, Problem>;
 
 /// Opens a file of any tool; none if it does not exist.
 pub(super) fn open(path: &Path) -> Option<(Loaded, Text)> {
@@ -78,13 +79,14 @@ pub(super) fn open(path: &Path) -> Option<(Loaded, Text)> {
         Err(error) => error,
     };
     let mut problem = Problem::of_file(Severity::Error, path, error.to_string());
+    problem.is_limit = matches!(error, FileError::TooLarge);
     if let FileError::NotUtf8 { position, .. } = error {
         problem.range = Some(TextRange {
             start: position,
             end: position,
         });
     }
-    Some((loaded, Err((problem, error))))
+    Some((loaded, Err(problem)))
 }
 
 /// Loads a text with this name.
@@ -95,8 +97,8 @@ pub(super) fn load_text(path: &Path, text: &str, host: Host<'_>) -> Loaded {
 }
 
 /// Returns the place of each entry of a text that was read before.
-pub(super) fn ranges_of_entries(text: &str) -> Result<Vec<Range<usize>>, FileError> {
-    let tree = tree::parse_object(text).map_err(|(error, _)| error)?;
+pub(super) fn ranges_of_entries(text: &str) -> Result<Vec<Range<usize>>, Problem> {
+    let tree = tree::parse_object(text)?;
     let entries = entries(Node::new(&tree).member("hooks"));
     Ok(entries.map(|entry| entry.range()).collect())
 }
@@ -113,11 +115,11 @@ fn read(
         file: FileReader::new(text, loaded),
         base_dir: base_dir.map(Arc::from),
         host,
-        secret_names: SecretNames::new(),
         compiled,
     };
-    if let Err(failure) = reader.try_read() {
-        reader.give_up(failure);
+    if let Err(problem) = reader.try_read() {
+        let problem = reader.file.placed(problem.in_entry(None));
+        reader.file.loaded.give_up(problem);
     }
 }
 
@@ -165,27 +167,8 @@ impl<'a> FileReader<'a> {
         reason
     }
 
-    /// Returns why the whole text cannot be used.
-    pub(crate) fn failure(&self, (error, range): Failure) -> Problem {
-        let mut problem = Problem::error("", error.to_string()).at(range);
-        let help = match &error {
-            FileError::NotJson(_) => syntax::help(self.text, &problem.bytes),
-            FileError::NoObject if self.text[problem.bytes.start..].starts_with('[') => {
-                Some("write {\"hooks\": [ ... ]} around the list")
-            }
-            FileError::NoList if self.text[problem.bytes.start..].starts_with('{') => {
-                Some(LIKE_OTHER_TOOLS)
-            }
-            _ => None,
-        };
-        problem.help = help.map(str::to_owned);
-        if let FileError::OtherKey(key) = &error {
-            problem = problem.with_suggestion_of(list_meant_by(key));
-        }
-        self.placed(problem.in_entry(None))
-    }
-
-    fn placed(&self, mut problem: Problem) -> Problem {
+    /// Adds the file, with lines and columns.
+    pub(crate) fn placed(&self, mut problem: Problem) -> Problem {
         problem.path = self.loaded.path.to_path_buf();
         problem.range = Some(self.positions.range(&problem.bytes));
         problem
@@ -197,12 +180,11 @@ struct Reader<'a> {
     file: FileReader<'a>,
     base_dir: Option<Arc<Path>>,
     host: Host<'a>,
-    secret_names: SecretNames,
     compiled: Compiled,
 }
 
 impl Reader<'_> {
-    fn try_read(&mut self) -> Result<(), Failure> {
+    fn try_read(&mut self) -> Result<(), Problem> {
         let tree = tree::parse_object(self.file.text)?;
         let file = Node::new(&tree);
         let hooks = list_of_hooks(file)?;
@@ -216,16 +198,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn give_up(&mut self, failure: Failure) {
-        let problem = self.file.failure(failure);
-        self.file.loaded.give_up(problem);
-    }
-
     /// Reads a key next to `hooks`.
     fn other_key(&mut self, member: &Member<'_, '_>) {
         match member.key {
             "disable" => self.disable(member.value),
-            key if is_known(key) || !self.file.loaded.shows_more() => {}
+            key if is_known(key) || !self.file.loaded.shows_all() => {}
             key => {
                 let problem = unknown_key(member);
                 let meant = problem.with_suggestion_of(list_meant_by(key));
@@ -251,17 +228,17 @@ impl Reader<'_> {
         self.file.report(None, problem.at(value.range()));
     }
 
-    fn entry(&mut self, index: usize, entry: Node<'_, '_>) -> Result<(), Failure> {
+    fn entry(&mut self, index: usize, entry: Node<'_, '_>) -> Result<(), Problem> {
         let mut problems = Vec::new();
         let mut value = value_of(entry, &mut problems);
         problems.extend(repeated(entry));
         match Hook::read(&value) {
             Ok(hook) if problems.is_empty() => match self.compile_when(&hook) {
                 Ok(()) => self.usable(index, hook, entry),
-                Err(NotCompiled::Invalid(error)) => problems.push(problem_of(entry, error)),
-                Err(NotCompiled::TooLarge) => {
-                    return Err((FileError::ConditionsTooLarge, first(entry)));
+                Err(_) if self.file.allowance.is_spent => {
+                    return Err(Problem::error("", CONDITIONS_TOO_LARGE).at(first(entry)));
                 }
+                Err(error) => problems.push(problem_of(entry, error)),
             },
             Ok(_) => {}
             Err(errors) => {
@@ -275,7 +252,7 @@ impl Reader<'_> {
         }
         for member in unknown_keys(entry) {
             // The problem of a missing key has named it.
-            if !named.contains(&member.key_range) && self.file.loaded.shows_more() {
+            if !named.contains(&member.key_range) && self.file.loaded.shows_all() {
                 let problem = unknown_key_of_entry(&member);
                 self.file.report(Some(index), problem);
             }
@@ -283,7 +260,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn compile_when(&mut self, hook: &Hook) -> Result<(), NotCompiled> {
+    fn compile_when(&mut self, hook: &Hook) -> Result<(), HookError> {
         match self.compiled {
             Compiled::All => hook.compile_when(&mut self.file.allowance),
             Compiled::Enabled if hook.enabled() => hook.compile_when(&mut self.file.allowance),
@@ -298,9 +275,7 @@ impl Reader<'_> {
             hook = hook.with_base_dir(Arc::clone(base));
         }
         if self.file.loaded.shows_all() {
-            let mut found = lint::lint(&hook, self.host);
-            found.extend(self.secret_names.lint(&hook));
-            for problem in found {
+            for problem in lint::lint(&hook, self.host) {
                 let place = place_of(entry, problem.key.as_deref().unwrap_or_default());
                 self.file.report(Some(index), problem.at(place));
             }
@@ -330,19 +305,34 @@ impl Reader<'_> {
     }
 }
 
+pub(crate) const TOO_MANY_ENTRIES: &str = "the file has more than 1,000 hooks";
+
 /// Returns the list of hooks; none if the file has no such key.
-fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Failure> {
+fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Problem> {
     let mut lists = file.members().filter(|member| member.key == "hooks");
     let first = lists.next();
     if let Some(second) = lists.next() {
-        return Err((FileError::TwoLists, second.key_range));
+        return Err(Problem::error("", "`hooks` occurs twice").at(second.key_range));
     }
     match first {
-        Some(list) if list.value.items().is_none() => Err((FileError::NoList, list.value.range())),
+        Some(list) if list.value.items().is_none() => {
+            let mut problem = Problem::error("", "`hooks`: expected a list");
+            if list.value.is_object() {
+                problem = problem.with_help(LIKE_OTHER_TOOLS);
+            }
+            Err(problem.at(list.value.range()))
+        }
         Some(list) => Ok(Some(list.value)),
         // The key may be `hooks` with a typo, and then the list must not count as missing.
         None => match file.members().find(|member| !is_known(member.key)) {
-            Some(other) => Err((FileError::OtherKey(other.key.to_owned()), other.key_range)),
+            Some(other) => {
+                let words = format!(
+                    "the file has no list `hooks`, and an unknown key `{}`",
+                    other.key
+                );
+                let problem = Problem::error("", words).at(other.key_range);
+                Err(problem.with_suggestion_of(list_meant_by(other.key)))
+            }
             None => Ok(None),
         },
     }
@@ -353,15 +343,16 @@ fn entries<'t, 'a>(hooks: Option<Node<'t, 'a>>) -> impl Iterator<Item = Node<'t,
     items.into_iter().flatten().map(Node::without_key)
 }
 
-fn check_limits(hooks: Option<Node<'_, '_>>) -> Result<(), Failure> {
+fn check_limits(hooks: Option<Node<'_, '_>>) -> Result<(), Problem> {
     if let Some(entry) = entries(hooks).nth(MOST_ENTRIES) {
-        return Err((FileError::TooManyEntries, entry.range()));
+        return Err(Problem::limit(TOO_MANY_ENTRIES).at(entry.range()));
     }
     let mut values = 0;
     for entry in entries(hooks) {
         values += entry.count();
         if values > MOST_VALUES {
-            return Err((FileError::TooManyValuesInHooks, first(entry)));
+            let words = "the file has more than 50,000 values in its hooks";
+            return Err(Problem::error("", words).at(first(entry)));
         }
     }
     Ok(())

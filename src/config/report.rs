@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -31,12 +30,14 @@ pub enum TrustPolicy {
 }
 
 /// The result of [`HookConfig::load_into`](crate::HookConfig::load_into) and
-/// [`HookConfig::check`](crate::HookConfig::check).
-#[derive(Debug, Clone, Default)]
+/// [`HookConfig::check`](crate::HookConfig::check). Serializes as `forge-hooks validate --json` prints it:
+/// `schemas/validate.schema.json` describes the keys.
+#[derive(Debug, Clone, Default, Serialize)]
 #[non_exhaustive]
 #[must_use = "it contains the problems of the user's files, for the host to show"]
 pub struct LoadReport {
     /// The files that exist, in the order in which they were read.
+    #[serde(serialize_with = "file_names")]
     pub files: Vec<PathBuf>,
     /// The number of usable hooks, without placeholder hooks.
     pub loaded: usize,
@@ -52,6 +53,7 @@ pub struct LoadReport {
     pub unapproved: Vec<String>,
     /// The files that [`check`](crate::HookConfig::check) has read as settings of another tool, each with the
     /// tool's name. Not part of the JSON form.
+    #[serde(skip)]
     pub read_as: Vec<(PathBuf, &'static str)>,
     /// The problems, in the order of the files. At most 1,000 for each file, and one more that says that
     /// there are others.
@@ -83,23 +85,8 @@ impl LoadReport {
     }
 }
 
-/// Serializes as `forge-hooks validate --json` prints it: `schemas/validate.schema.json` describes the keys.
-impl Serialize for LoadReport {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let files: Vec<_> = self
-            .files
-            .iter()
-            .map(|path| path.to_string_lossy())
-            .collect();
-        let mut fields = serializer.serialize_struct("LoadReport", 6)?;
-        fields.serialize_field("files", &files)?;
-        fields.serialize_field("loaded", &self.loaded)?;
-        fields.serialize_field("in_use", &self.in_use)?;
-        fields.serialize_field("disabled", &self.disabled)?;
-        fields.serialize_field("unapproved", &self.unapproved)?;
-        fields.serialize_field("problems", &self.problems)?;
-        fields.end()
-    }
+fn file_names<S: Serializer>(files: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(files.iter().map(|file| file.to_string_lossy()))
 }
 
 /// Returns the number of these hooks that can run.
@@ -108,35 +95,33 @@ pub(super) fn in_use(hooks: &[Arc<Hook>]) -> usize {
     hooks.iter().filter(usable).count()
 }
 
-/// The severity of a problem.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Severity {
-    /// A hook, or a whole file, cannot be used.
-    Error,
-    /// A hook or a file can be used, but probably does not do what was intended.
-    Warning,
+named! {
+    /// The severity of a problem.
+    pub enum Severity {
+        /// A hook, or a whole file, cannot be used.
+        Error = "error",
+        /// A hook or a file can be used, but probably does not do what was intended.
+        Warning = "warning",
+    }
 }
 
-named!(Severity {
-    Error = "error",
-    Warning = "warning",
-});
-
 /// One problem of a hooks file. `Display` is one line:
-/// `error: /home/me/.config/src/forge/hooks.json:7:18: hooks[2].timeout: expected ...`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// `error: /home/me/.config/src/forge/hooks.json:7:18: hooks[2].timeout: expected ...`. Serializes as in
+/// `forge-hooks validate --json`: a key without a value is `null`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Problem {
     /// The severity.
     pub severity: Severity,
     /// The file.
+    #[serde(rename = "file", serialize_with = "file_name")]
     pub path: PathBuf,
     /// The index in the file's list `hooks`, counted from 0; none for a problem of the whole file.
     pub index: Option<usize>,
     /// The path to the key in the file, such as `hooks[2].timeout`; none for a problem of the whole file.
     pub key: Option<String>,
     /// The range in the file, for an editor to underline; none if the problem has no range.
+    #[serde(flatten, serialize_with = "places")]
     pub range: Option<TextRange>,
     /// The problem, including what was expected and what was found.
     pub message: String,
@@ -149,7 +134,11 @@ pub struct Problem {
     /// The next step, if the message does not contain it.
     pub help: Option<String>,
     /// Its bytes in the text that is being read.
+    #[serde(skip)]
     pub(super) bytes: Range<usize>,
+    /// It is a limit of this crate: another program may have read the file.
+    #[serde(skip)]
+    pub(super) is_limit: bool,
 }
 
 impl Problem {
@@ -179,11 +168,19 @@ impl Problem {
             suggestion: None,
             help: None,
             bytes: 0..0,
+            is_limit: false,
         }
     }
 
     pub(crate) fn error(key: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(Severity::Error, key, message)
+    }
+
+    /// A limit of this crate is exceeded, and the file cannot be used.
+    pub(crate) fn limit(message: impl Into<String>) -> Self {
+        let mut problem = Self::error("", message);
+        problem.is_limit = true;
+        problem
     }
 
     pub(crate) fn warning(key: impl Into<String>, message: impl Into<String>) -> Self {
@@ -211,7 +208,7 @@ impl Problem {
     }
 
     /// Sets the entry in which the key is.
-    pub(super) fn in_entry(mut self, index: Option<usize>) -> Self {
+    pub(crate) fn in_entry(mut self, index: Option<usize>) -> Self {
         let key = self.key.take().unwrap_or_default();
         let key = shortened(&key);
         self.index = index;
@@ -261,29 +258,22 @@ impl Problem {
     }
 }
 
-/// Serializes as in `forge-hooks validate --json`: a key without a value is `null`.
-impl Serialize for Problem {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let start = self.range.map(|range| range.start);
-        let end = self.range.map(|range| range.end);
-        let mut fields = serializer.serialize_struct("Problem", 15)?;
-        fields.serialize_field("severity", &self.severity)?;
-        fields.serialize_field("file", &self.path.to_string_lossy())?;
-        fields.serialize_field("index", &self.index)?;
-        fields.serialize_field("key", &self.key)?;
-        fields.serialize_field("line", &start.map(|start| start.line))?;
-        fields.serialize_field("column", &start.map(|start| start.column))?;
-        fields.serialize_field("end_line", &end.map(|end| end.line))?;
-        fields.serialize_field("end_column", &end.map(|end| end.column))?;
-        fields.serialize_field("offset", &start.map(|start| start.offset))?;
-        fields.serialize_field("end_offset", &end.map(|end| end.offset))?;
-        fields.serialize_field("message", &self.message)?;
-        fields.serialize_field("expected", &self.expected)?;
-        fields.serialize_field("found", &self.found)?;
-        fields.serialize_field("suggestion", &self.suggestion)?;
-        fields.serialize_field("help", &self.help)?;
-        fields.end()
-    }
+fn file_name<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}
+
+/// Writes a range into the object of its problem.
+fn places<S: Serializer>(range: &Option<TextRange>, serializer: S) -> Result<S::Ok, S::Error> {
+    let start = range.map(|range| range.start);
+    let end = range.map(|range| range.end);
+    serializer.collect_map([
+        ("line", start.map(|start| start.line)),
+        ("column", start.map(|start| start.column)),
+        ("end_line", end.map(|end| end.line)),
+        ("end_column", end.map(|end| end.column)),
+        ("offset", start.map(|start| start.offset)),
+        ("end_offset", end.map(|end| end.offset)),
+    ])
 }
 
 impl fmt::Display for Problem {

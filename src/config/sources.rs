@@ -96,10 +96,10 @@ fn load_file(file: SourceFile, is_full: bool, of_project: Compiled) -> Option<Lo
     match content {
         Content::Nothing => return None,
         Content::Problem(words) => loaded.report(problem(words)),
-        Content::LeftOut(words, form) => give_up(&mut loaded, problem(words), &*form),
+        Content::LeftOut(words, form) => loaded.refuse(problem(words), form.is_strict()),
         Content::Plugin(form) if owner == Owner::Project && is_full && path.exists() => {
             let words = "the file is left out: the project has more than 16 MiB of such files";
-            give_up(&mut loaded, problem(words.to_owned()), &*form);
+            loaded.refuse(problem(words.to_owned()), form.is_strict());
         }
         Content::Plugin(form) => {
             let mut loaded = read(&path, owner, &*form, of_project)?;
@@ -120,9 +120,7 @@ fn read(path: &Path, owner: Owner, form: &dyn Form, of_project: Compiled) -> Opt
             loaded.size = text.len();
             loaded.switches = form.read(&text, is_compiled, &mut loaded);
         }
-        // Its own tool would have read it.
-        Err((problem, error)) if error.is_limit() => loaded.give_up(problem),
-        Err((problem, _)) => give_up(&mut loaded, problem, form),
+        Err(problem) => loaded.refuse(problem, form.is_strict()),
     }
     Some(loaded)
 }
@@ -153,14 +151,6 @@ pub(super) fn switch_all(files: &mut [Loaded]) {
     switches.retain(|it| !it.is_empty());
     for file in files {
         switches.iter().for_each(|it| file.switch_off(it));
-    }
-}
-
-fn give_up(loaded: &mut Loaded, problem: Problem, form: &dyn Form) {
-    if form.is_strict() {
-        loaded.give_up(problem);
-    } else {
-        loaded.ignore(problem);
     }
 }
 

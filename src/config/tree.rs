@@ -21,53 +21,69 @@ const DEEPEST: usize = 100;
 /// The most values and keys of a text: a tree takes a hundred times the memory of its text.
 const MOST_VALUES: usize = 250_000;
 
-/// A problem of a file, and its place.
-pub(crate) type Failure = (FileError, Range<usize>);
+/// The problem of a text that is no object.
+pub(crate) const NO_OBJECT: &str = "expected an object with a list `hooks`";
 
 pub(crate) type Tree<'a> = ast::Value<'a>;
 
 /// Parses a text, without a byte order mark, that must be an object.
-pub(crate) fn parse_object(text: &str) -> Result<Tree<'_>, Failure> {
+///
+/// # Errors
+/// The problem has no file yet.
+pub(crate) fn parse_object(text: &str) -> Result<Tree<'_>, Problem> {
     if text.len() as u64 > LARGEST_FILE {
-        return Err((FileError::TooLarge, 0..0));
+        return Err(Problem::limit(FileError::TooLarge.to_string()));
     }
     let start = text.len() - text.trim_start().len();
     let is_other = |first: char| first == '[' || first == '-' || first.is_alphanumeric();
     match parse(text) {
-        Ok(tree) if tree.as_object().is_none() => {
-            Err((FileError::NoObject, Node::new(&tree).place()))
-        }
+        Ok(tree) if tree.as_object().is_none() => Err(no_object(text, Node::new(&tree).place())),
         // YAML, TOML, a script.
         Err(_) if text[start..].starts_with(is_other) => {
             let first = text[start..].chars().next().map_or(0, char::len_utf8);
-            Err((FileError::NoObject, start..start + first))
+            Err(no_object(text, start..start + first))
         }
         parsed => parsed,
     }
 }
 
-fn parse(text: &str) -> Result<Tree<'_>, Failure> {
-    let checked = check_tokens(text);
-    if let Err((FileError::TooManyValues, range)) = checked {
-        return Err((FileError::TooManyValues, range));
+fn no_object(text: &str, place: Range<usize>) -> Problem {
+    let is_list = text[place.start..].starts_with('[');
+    let mut problem = Problem::error("", NO_OBJECT).at(place);
+    if is_list {
+        problem = problem.with_help("write {\"hooks\": [ ... ]} around the list");
     }
+    problem
+}
+
+fn parse(text: &str) -> Result<Tree<'_>, Problem> {
+    let mut values = 0;
+    let checked = match check_tokens(text, &mut values) {
+        // The tree would take too much memory.
+        Err(problem) if values > MOST_VALUES => return Err(problem),
+        checked => checked,
+    };
     let parsed = parse_to_ast(text, &CollectOptions::default(), &parse_options());
     let tree = match parsed {
         Ok(parsed) => parsed.value.ok_or_else(|| {
             let end = text.len();
-            not_json("expected a value, found the end", end..end)
+            not_json(text, "expected a value, found the end", end..end)
         }),
-        Err(error) => Err(not_json(words(&error, text), syntax::range(&error))),
+        Err(error) => Err(not_json(text, &words(&error, text), syntax::range(&error))),
     };
     match (tree, checked) {
-        (Err(by_parser), Err(by_check)) if by_check.1.start < by_parser.1.start => Err(by_check),
+        (Err(by_parser), Err(by_check)) if by_check.start() < by_parser.start() => Err(by_check),
         (Ok(_), Err(by_check)) => Err(by_check),
         (tree, _) => tree,
     }
 }
 
-fn not_json(words: impl Into<String>, range: Range<usize>) -> Failure {
-    (FileError::NotJson(words.into()), range)
+fn not_json(text: &str, words: &str, range: Range<usize>) -> Problem {
+    let help = syntax::help(text, &range);
+    let words = format!("the file is not valid JSON: {words}");
+    let mut problem = Problem::error("", words).at(range);
+    problem.help = help.map(str::to_owned);
+    problem
 }
 
 /// Allows JSON with comments and trailing commas, and nothing else.
@@ -87,8 +103,8 @@ pub(super) fn parse_options() -> ParseOptions {
 }
 
 /// Checks what the parser accepts and JSON does not: characters in strings, and white space. Ends at an error of the
-/// scanner, which the parser reports.
-fn check_tokens(text: &str) -> Result<(), Failure> {
+/// scanner, which the parser reports. Counts the `values`.
+fn check_tokens(text: &str, values: &mut usize) -> Result<(), Problem> {
     let parser = parse_options();
     let options = ScannerOptions {
         allow_single_quoted_strings: parser.allow_single_quoted_strings,
@@ -100,16 +116,16 @@ fn check_tokens(text: &str) -> Result<(), Failure> {
     };
     let mut scanner = Scanner::new(text, &options);
     let mut end = 0;
-    let mut values = 0;
     loop {
         let token = scanner.scan();
-        values += match token {
+        *values += match token {
             Ok(Some(Token::Comma | Token::Colon | Token::CloseBrace | Token::CloseBracket)) => 0,
             _ => 1,
         };
-        if values > MOST_VALUES {
+        if *values > MOST_VALUES {
             let at = scanner.token_start();
-            return Err((FileError::TooManyValues, at..at));
+            let words = "the file has more than 250,000 values and keys";
+            return Err(Problem::limit(words).at(at..at));
         }
         check_space(text, end..scanner.token_start())?;
         let range = scanner.token_start()..scanner.token_end();
@@ -127,17 +143,15 @@ fn check_tokens(text: &str) -> Result<(), Failure> {
 }
 
 /// Checks the white space between values. The scanner accepts any white space of Unicode.
-fn check_space(text: &str, space: Range<usize>) -> Result<(), Failure> {
+fn check_space(text: &str, space: Range<usize>) -> Result<(), Problem> {
     let is_json = |c| matches!(c, ' ' | '\t' | '\n' | '\r');
     let mut characters = text[space.clone()].char_indices();
     let Some((at, found)) = characters.find(|(_, c)| !is_json(*c)) else {
         return Ok(());
     };
     let start = space.start + at;
-    Err(not_json(
-        "expected only spaces, tabs and line ends between values",
-        start..start + found.len_utf8(),
-    ))
+    let words = "expected only spaces, tabs and line ends between values";
+    Err(not_json(text, words, start..start + found.len_utf8()))
 }
 
 /// Returns the end of the string that begins here, or of the text.
@@ -154,7 +168,7 @@ fn end_of_string(text: &str, start: usize) -> usize {
     text.len()
 }
 
-fn check_string(text: &str, range: Range<usize>) -> Result<(), Failure> {
+fn check_string(text: &str, range: Range<usize>) -> Result<(), Problem> {
     let mut bytes = text.as_bytes()[range.clone()].iter();
     let Some(at) = bytes.position(|byte| *byte < 0x20) else {
         return Ok(());
@@ -162,12 +176,13 @@ fn check_string(text: &str, range: Range<usize>) -> Result<(), Failure> {
     let at = range.start + at;
     match text.as_bytes()[at] {
         b'\n' | b'\r' => Err(not_json(
+            text,
             "the string that begins here has no closing `\"` on its line",
             range.start..at,
         )),
         code => {
             let words = format!("a control character in a string: write `\\u{code:04x}`");
-            Err(not_json(words, at..at + 1))
+            Err(not_json(text, &words, at..at + 1))
         }
     }
 }
@@ -361,7 +376,7 @@ mod tests {
     /// Reads the value as the loader does.
     fn read(value: &str) -> Result<Value, String> {
         let text = format!("{{\"x\": {value}\n}}");
-        let tree = parse_object(&text).map_err(|(error, _)| error.to_string())?;
+        let tree = parse_object(&text).map_err(|problem| problem.message)?;
         let file = Node::new(&tree);
         if file.members().count() != 1 {
             return Err("several keys".to_owned());

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use notify::event::{AccessKind, AccessMode};
@@ -120,7 +120,6 @@ impl HookConfig {
             watcher: None,
             watched: HashSet::new(),
             files: Vec::new(),
-            seen: Vec::new(),
             loaded: 0,
         };
         let name = thread::Builder::new().name("forge-hooks-watch".to_owned());
@@ -164,27 +163,15 @@ struct Watching {
     watched: HashSet<PathBuf>,
     /// The files that are read, whether they exist or not.
     files: Vec<PathBuf>,
-    seen: Vec<Stamp>,
     /// The digest of the loaded files.
     loaded: u64,
 }
 
-/// The time and size of a file, to notice a change that is not reported.
-type Stamp = Option<(SystemTime, u64)>;
-
-/// The files, with their stamps from before they were read.
-struct Reading {
-    stamps: Vec<Stamp>,
-    digest: u64,
-    /// No file ends in the middle.
-    is_whole: bool,
-}
-
 impl Watching {
     fn load_first(&mut self) -> Arc<LoadReport> {
-        // Stamps are taken before the files are loaded, so that no change is missed.
         self.files = self.find_files();
-        self.note(self.reading());
+        // Before the files are loaded, so that no change is missed.
+        self.loaded = self.digest();
         self.load()
     }
 
@@ -209,13 +196,11 @@ impl Watching {
         let mut is_notified = false;
         loop {
             self.follow();
-            if is_notified || self.stamps() != self.seen {
-                let Some(reading) = self.read_when_quiet(&events, stopped) else {
+            if is_notified || self.digest() != self.loaded {
+                let Some(digest) = self.digest_when_quiet(&events, stopped) else {
                     return;
                 };
-                let is_new = reading.digest != self.loaded;
-                self.note(reading);
-                if is_new {
+                if std::mem::replace(&mut self.loaded, digest) != digest {
                     self.load_anew();
                 }
             }
@@ -227,13 +212,13 @@ impl Watching {
         }
     }
 
-    /// Returns the files when nothing has changed for a while. A file that ends in the middle is read once
+    /// Returns the digest when nothing has changed for a while. A file that ends in the middle is read once
     /// more. None when the watcher is dropped.
-    fn read_when_quiet(
+    fn digest_when_quiet(
         &self,
         events: &Receiver<FileEvent>,
         stopped: &Receiver<()>,
-    ) -> Option<Reading> {
+    ) -> Option<u64> {
         let end = Instant::now() + LONGEST_UNREST;
         let mut before = None;
         loop {
@@ -241,12 +226,11 @@ impl Watching {
             while self.await_change(events, stopped, until.min(end))? {
                 until = Instant::now() + QUIET;
             }
-            let reading = self.reading();
-            let is_same = before == Some(reading.digest);
-            if reading.is_whole || is_same || Instant::now() >= end {
-                return Some(reading);
+            let digest = self.digest();
+            if before == Some(digest) || Instant::now() >= end || self.is_whole() {
+                return Some(digest);
             }
-            before = Some(reading.digest);
+            before = Some(digest);
         }
     }
 
@@ -270,11 +254,6 @@ impl Watching {
         }
     }
 
-    fn note(&mut self, reading: Reading) {
-        self.seen = reading.stamps;
-        self.loaded = reading.digest;
-    }
-
     fn load_anew(&mut self) {
         let report = self.load();
         info!("hooks were loaded again: {} are in use", report.in_use);
@@ -283,19 +262,13 @@ impl Watching {
     }
 
     fn load(&mut self) -> Arc<LoadReport> {
-        let root = self.root.as_deref();
-        let policy = self.policy.as_ref();
-        loop {
-            let loads = self.installed.loads();
-            let mut files = self.config.read_files(root, policy);
-            self.last_good.apply(&mut files);
-            let found = self.config.admit(files, root, policy);
-            // Fails if the host has loaded them at the same time.
-            let replaced = self.installed.replace(loads, &found.hooks, found.report);
-            if let Some(report) = replaced {
-                return report;
-            }
-        }
+        let last_good = &mut self.last_good;
+        self.config.install_changed(
+            &self.installed,
+            self.root.as_deref(),
+            self.policy.as_ref(),
+            |files| last_good.apply(files),
+        )
     }
 
     /// Returns the paths of the files, whether they exist or not.
@@ -321,37 +294,25 @@ impl Watching {
         files
     }
 
-    fn stamps(&self) -> Vec<Stamp> {
-        let stamp = |file: &PathBuf| {
-            let metadata = file.metadata().ok()?;
-            Some((metadata.modified().ok()?, metadata.len()))
-        };
-        self.files.iter().map(stamp).collect()
-    }
-
-    fn reading(&self) -> Reading {
-        let stamps = self.stamps();
+    fn digest(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        stamps.hash(&mut hasher);
-        let mut is_whole = true;
         for path in &self.files {
             match file::read(path) {
-                Ok(None) => {}
-                Ok(Some(file::Text { text, warning })) => {
-                    is_whole &= is_complete(file::without_mark(&text).0);
-                    (text, warning).hash(&mut hasher);
-                }
-                Err(error) => {
-                    is_whole = false;
-                    error.to_string().hash(&mut hasher);
-                }
+                Ok(None) => 0.hash(&mut hasher),
+                Ok(Some(file::Text { text, warning })) => (text, warning).hash(&mut hasher),
+                Err(error) => error.to_string().hash(&mut hasher),
             }
         }
-        Reading {
-            stamps,
-            digest: hasher.finish(),
-            is_whole,
-        }
+        hasher.finish()
+    }
+
+    /// Returns whether each file is one complete object, of this crate or of another tool.
+    fn is_whole(&self) -> bool {
+        self.files.iter().all(|path| match file::read(path) {
+            Ok(Some(file)) => tree::parse_object(file::without_mark(&file.text).0).is_ok(),
+            Ok(None) => true,
+            Err(_) => false,
+        })
     }
 
     /// Returns whether the event may be a change of the files.
@@ -412,9 +373,4 @@ impl Watching {
 fn is_reading(event: &FileEvent) -> bool {
     let Ok(event) = event else { return false };
     matches!(event.kind, EventKind::Access(kind) if kind != AccessKind::Close(AccessMode::Write))
-}
-
-/// Returns whether the text is one complete object, of this crate or of another tool.
-fn is_complete(text: &str) -> bool {
-    tree::parse_object(text).is_ok()
 }

@@ -1,5 +1,5 @@
-//! The canonical text of a JSON value, independent of the order of its keys and the form of its numbers.
-//! Digests and fingerprints are made from it.
+//! The canonical text of a JSON value, independent of the order of its keys and the form of its numbers, and the short
+//! number that is made of it. Digests and fingerprints are made from it.
 //!
 //! `serde_json`'s own text depends on its features, which any crate of a host's program can switch on.
 
@@ -57,6 +57,16 @@ fn write_number(number: &Number, text: &mut String) {
     }
 }
 
+/// Computes FNV-1a: the result is the same in every build of every program. The standard library's hashes do
+/// not guarantee this.
+pub(super) fn fnv1a(bytes: impl Iterator<Item = u8>) -> u64 {
+    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    bytes.fold(OFFSET, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,5 +95,17 @@ mod tests {
         texts.dedup();
         assert_eq!(texts.len(), others.len());
         assert_eq!(parse("18446744073709551615"), "18446744073709551615");
+    }
+
+    /// The values are from draft-eastlake-fnv.
+    #[test]
+    fn the_published_figures_come_out() {
+        for (text, number) in [
+            ("", 0xcbf2_9ce4_8422_2325),
+            ("a", 0xaf63_dc4c_8601_ec8c),
+            ("foobar", 0x8594_4171_f739_67e8),
+        ] {
+            assert_eq!(fnv1a(text.bytes()), number, "{text}");
+        }
     }
 }

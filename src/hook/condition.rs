@@ -2,7 +2,6 @@
 //!
 //! Knows nothing of events.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::DerefMut;
 use std::sync::OnceLock;
@@ -11,7 +10,7 @@ use regex::{Regex, RegexBuilder, bytes};
 use serde_json::{Value, json};
 
 use super::error::HookError;
-use super::globs::{self, translated};
+use super::globs::translated;
 use super::keys::{BACKSPACE, key_error, kind, unexpected, wrong_type};
 use crate::printable::shortened;
 
@@ -57,29 +56,34 @@ pub enum Condition {
 
 /// The number of bytes that further compiled expressions may take.
 #[derive(Debug)]
-pub(crate) struct Allowance(usize);
+pub(crate) struct Allowance {
+    left: usize,
+    /// An expression was refused since too little was left. No other one is compiled then.
+    pub(crate) is_spent: bool,
+}
 
 impl Default for Allowance {
     fn default() -> Self {
-        Self(LARGEST_TOGETHER)
+        Self {
+            left: LARGEST_TOGETHER,
+            is_spent: false,
+        }
     }
 }
 
-/// Refuses what `"\b"` is in JSON: the expression would never match.
-fn check_backspace(key: &str, text: &str) -> Result<(), HookError> {
-    match text.contains('\u{8}') {
-        true => Err(key_error(key, BACKSPACE)),
-        false => Ok(()),
+impl Allowance {
+    fn charge(&mut self, bytes: usize) -> Result<(), Box<str>> {
+        match self.left.checked_sub(bytes) {
+            Some(left) if !self.is_spent => {
+                self.left = left;
+                Ok(())
+            }
+            _ => {
+                self.is_spent = true;
+                Err(NOTHING_LEFT.into())
+            }
+        }
     }
-}
-
-/// The reason why an expression was not compiled.
-#[derive(Debug, PartialEq)]
-pub(super) enum Refused {
-    /// The expression cannot be used, with the reason.
-    Invalid(Box<str>),
-    /// The other expressions have used the whole allowance.
-    NothingLeft,
 }
 
 impl Condition {
@@ -89,10 +93,11 @@ impl Condition {
             Value::String(glob) => Self::Glob(glob.clone()),
             Value::Array(items) => Self::OneOf(list_of_globs(key, items)?),
             Value::Object(members) => match members.get("regex") {
-                Some(Value::String(text)) if members.len() == 1 => {
-                    check_backspace(key, text)?;
-                    Self::Regex(text.clone())
+                // What `"\b"` is in JSON: the expression would never match.
+                Some(Value::String(text)) if members.len() == 1 && text.contains('\u{8}') => {
+                    return Err(key_error(key, BACKSPACE));
                 }
+                Some(Value::String(text)) if members.len() == 1 => Self::Regex(text.clone()),
                 Some(other) if members.len() == 1 => {
                     let found = format!("{} in `regex`", kind(other));
                     return Err(unexpected(key, EXPECTED, found));
@@ -113,105 +118,55 @@ impl Condition {
         }
     }
 
+    fn globs(&self) -> &[String] {
+        match self {
+            Self::Glob(glob) => std::slice::from_ref(glob),
+            Self::OneOf(globs) => globs,
+            Self::Regex(_) => &[],
+        }
+    }
+
     pub(super) fn check_globs(&self, key: &str) -> Result<(), HookError> {
-        match self {
-            Self::Glob(glob) => check_glob(key, glob),
-            Self::OneOf(globs) if globs.is_empty() => Err(unexpected(
-                key,
-                "at least one glob",
-                "an empty list, which no value matches",
-            )),
-            Self::OneOf(globs) => {
-                for (index, glob) in globs.iter().enumerate() {
-                    check_glob(&format!("{key}[{index}]"), glob)?;
-                }
-                Ok(())
-            }
-            Self::Regex(_) => Ok(()),
+        if *self == Self::OneOf(Vec::new()) {
+            let found = "an empty list, which no value matches";
+            return Err(unexpected(key, "at least one glob", found));
         }
+        for (index, glob) in self.globs().iter().enumerate() {
+            if let Err(error) = translated(glob) {
+                let words = format!("invalid glob `{}`: {error}", shortened(glob));
+                let key = match self {
+                    Self::OneOf(_) => format!("{key}[{index}]"),
+                    _ => key.to_owned(),
+                };
+                return Err(key_error(key, words));
+            }
+        }
+        Ok(())
     }
 
-    /// Compiles the condition. `regex` does not report the size of a compiled expression; it only refuses one that
-    /// exceeds a limit. So the limit is raised step by step, and the last limit is charged to the allowance.
-    fn compile(&self, allowance: &mut Allowance) -> Result<Compiled, Refused> {
-        if allowance.0 == 0 {
-            return Err(Refused::NothingLeft);
+    /// Returns the condition as a regular expression.
+    fn expression(&self) -> Result<String, String> {
+        if let Self::Regex(text) = self {
+            return Ok(text.clone());
         }
-        let text = self.expression();
-        let invalid = |why: &str| {
-            let shown = match self {
-                Self::Regex(text) => Cow::Borrowed(text.as_str()),
-                globs => Cow::Owned(globs.to_string()),
-            };
-            let words = format!("`{}` {why}", shortened(&shown));
-            Err(Refused::Invalid(words.into()))
-        };
-        if text.len() > LONGEST {
-            return invalid("is longer than 64 KiB");
-        }
-        let mut builder = RegexBuilder::new(&text);
-        builder
-            .dot_matches_new_line(!matches!(self, Self::Regex(_)))
-            .dfa_size_limit(LARGEST_CACHE);
-        let mut limit = SMALLEST;
-        loop {
-            let built = builder.size_limit(limit).build();
-            let is_too_large = matches!(built, Err(regex::Error::CompiledTooBig(_)));
-            if is_too_large && limit < LARGEST {
-                limit *= 2;
-                continue;
-            }
-            // Finding out that an expression is too large takes as long as compiling it, so it is charged too.
-            match allowance.0.checked_sub(limit) {
-                Some(left) => allowance.0 = left,
-                None => {
-                    // So that no further expression is compiled in vain.
-                    allowance.0 = 0;
-                    return Err(Refused::NothingLeft);
-                }
-            }
-            return match built {
-                Ok(regex) if self.fits(SMALL_ASCII, &text, limit) => Ok(Compiled {
-                    regex,
-                    longest_value: LONGEST_VALUE,
-                }),
-                Ok(regex) if self.fits(LARGEST_ASCII, &text, limit) => Ok(Compiled {
-                    regex,
-                    longest_value: LONGEST_FOR_LARGE,
-                }),
-                Ok(_) => invalid(TOO_SLOW),
-                Err(_) if is_too_large => invalid(TOO_LARGE),
-                Err(error) => {
-                    // The last of several lines contains the reason; the others show the position.
-                    let words = error.to_string();
-                    let last = words.lines().last().unwrap_or_default();
-                    let why = last.strip_prefix("error: ").unwrap_or(last);
-                    invalid(&format!("is not a regular expression: {why}"))
-                }
-            };
-        }
+        let each: Result<Vec<_>, _> = self.globs().iter().map(|glob| translated(glob)).collect();
+        // A `.` matches line ends too.
+        Ok("(?s)".to_owned() + &each?.join("|"))
     }
 
-    /// Returns whether the expression, compiled for ASCII only, takes at most this size. `whole` is its size with
-    /// Unicode, which counts if it is invalid without, as with `[ä-ü]`.
-    fn fits(&self, size: usize, text: &str, whole: usize) -> bool {
-        let mut ascii = bytes::RegexBuilder::new(text);
-        ascii
-            .unicode(false)
-            .dot_matches_new_line(!matches!(self, Self::Regex(_)))
-            .size_limit(size);
-        whole <= size || ascii.build().is_ok()
-    }
-
-    fn expression(&self) -> Cow<'_, str> {
-        match self {
-            Self::Glob(glob) => Cow::Owned(translated(glob)),
-            Self::OneOf(globs) => {
-                let each: Vec<_> = globs.iter().map(|glob| translated(glob)).collect();
-                Cow::Owned(each.join("|"))
+    /// Compiles the condition, or returns why it cannot be used.
+    fn compile(&self, allowance: &mut Allowance) -> Result<Compiled, Box<str>> {
+        let expression = self.expression()?;
+        compiled(&expression, allowance).map_err(|why| match allowance.is_spent {
+            true => why,
+            false => {
+                let text = match self {
+                    Self::Regex(text) => text.clone(),
+                    globs => globs.to_string(),
+                };
+                format!("`{}` {why}", shortened(&text)).into()
             }
-            Self::Regex(text) => Cow::Borrowed(text),
-        }
+        })
     }
 }
 
@@ -219,6 +174,55 @@ impl Condition {
 struct Compiled {
     regex: Regex,
     longest_value: usize,
+}
+
+/// Compiles a regular expression. `regex` does not report the size of a compiled one; it only refuses one that exceeds a
+/// limit. So the limit is raised step by step, and the last limit is charged to the allowance.
+fn compiled(text: &str, allowance: &mut Allowance) -> Result<Compiled, Box<str>> {
+    if text.len() > LONGEST {
+        return Err("is longer than 64 KiB".into());
+    }
+    allowance.charge(0)?;
+    let mut builder = RegexBuilder::new(text);
+    builder.dfa_size_limit(LARGEST_CACHE);
+    let mut limit = SMALLEST;
+    let mut built = builder.size_limit(limit).build();
+    while matches!(built, Err(regex::Error::CompiledTooBig(_))) && limit < LARGEST {
+        limit *= 2;
+        built = builder.size_limit(limit).build();
+    }
+    // Finding out that an expression is too large takes as long as compiling it, so it is charged too.
+    allowance.charge(limit)?;
+    let regex = match built {
+        Ok(regex) => regex,
+        Err(regex::Error::CompiledTooBig(_)) => return Err(TOO_LARGE.into()),
+        Err(error) => {
+            // The last of several lines contains the reason; the others show the position.
+            let words = error.to_string();
+            let last = words.lines().last().unwrap_or_default();
+            let why = last.strip_prefix("error: ").unwrap_or(last);
+            return Err(format!("is not a regular expression: {why}").into());
+        }
+    };
+    let longest_value = if fits(SMALL_ASCII, text, limit) {
+        LONGEST_VALUE
+    } else if fits(LARGEST_ASCII, text, limit) {
+        LONGEST_FOR_LARGE
+    } else {
+        return Err(TOO_SLOW.into());
+    };
+    Ok(Compiled {
+        regex,
+        longest_value,
+    })
+}
+
+/// Returns whether an expression, compiled for ASCII only, takes at most this size. `whole` is its size with Unicode,
+/// which counts if it is invalid without, as with `[ä-ü]`.
+fn fits(size: usize, text: &str, whole: usize) -> bool {
+    let mut ascii = bytes::RegexBuilder::new(text);
+    ascii.unicode(false).size_limit(size);
+    whole <= size || ascii.build().is_ok()
 }
 
 /// A condition that is compiled at load or when it is first needed.
@@ -236,50 +240,35 @@ impl Lazy {
         }
     }
 
-    pub(super) fn compile(&self, allowance: &mut Allowance) -> Result<(), Refused> {
-        if self.compiled.get().is_none() {
-            let compiled = match self.condition.compile(allowance) {
-                Err(Refused::NothingLeft) => return Err(Refused::NothingLeft),
-                Err(Refused::Invalid(words)) => Err(words),
-                Ok(compiled) => Ok(compiled),
-            };
-            let _ = self.compiled.set(compiled);
-        }
-        match self.compiled.get() {
-            Some(Err(words)) => Err(Refused::Invalid(words.clone())),
-            _ => Ok(()),
-        }
+    /// Compiles the condition if it is not compiled yet. `allowance` is called before it is compiled.
+    fn compiled<A: DerefMut<Target = Allowance>>(
+        &self,
+        allowance: impl FnOnce() -> A,
+    ) -> &Result<Compiled, Box<str>> {
+        let compile = || self.condition.compile(&mut allowance());
+        self.compiled.get_or_init(compile)
+    }
+
+    /// Compiles the condition if it is not compiled yet, and returns why it cannot be used.
+    pub(crate) fn fault<A: DerefMut<Target = Allowance>>(
+        &self,
+        allowance: impl FnOnce() -> A,
+    ) -> Option<&str> {
+        let compiled = self.compiled(allowance);
+        compiled.as_ref().err().map(|words| &**words)
     }
 
     /// Tests the condition; None if the text is too long. A condition that cannot be used counts as matched, so
-    /// that a guard runs; the hook then fails.
+    /// that a guard runs; the hook then fails. Conditions that were not compiled at load are compiled now.
     pub(crate) fn test(&self, text: &str) -> Option<bool> {
-        // Conditions that were not compiled at load are compiled when they are first needed.
-        let _ = self.compile(&mut Allowance::default());
-        match self.compiled.get() {
-            Some(Ok(it)) => (text.len() <= it.longest_value).then(|| it.regex.is_match(text)),
-            _ => Some(true),
+        match self.compiled(|| Box::new(Allowance::default())) {
+            Ok(it) => (text.len() <= it.longest_value).then(|| it.regex.is_match(text)),
+            Err(_) => Some(true),
         }
     }
 
     pub(crate) fn is_compiled(&self) -> bool {
         self.compiled.get().is_some()
-    }
-
-    /// Compiles the condition if it is not compiled yet, and returns why it cannot be used. `allowance` is called before
-    /// it is compiled.
-    pub(crate) fn fault<A: DerefMut<Target = Allowance>>(
-        &self,
-        allowance: impl FnOnce() -> A,
-    ) -> Option<&str> {
-        let compiled = self.compiled.get_or_init(|| {
-            let refused = |refused| match refused {
-                Refused::Invalid(words) => words,
-                Refused::NothingLeft => NOTHING_LEFT.into(),
-            };
-            self.condition.compile(&mut allowance()).map_err(refused)
-        });
-        compiled.as_ref().err().map(|words| &**words)
     }
 
     /// The reason why the condition cannot be used, if compiling it has failed.
@@ -297,14 +286,6 @@ const TOO_SLOW: &str = "takes more than 256 KiB when compiled, even without Unic
                         test: repeat less, or test the value in the hook";
 
 const EXPECTED: &str = "a glob, a list of globs, or an object {\"regex\": \"...\"}";
-
-fn check_glob(key: &str, glob: &str) -> Result<(), HookError> {
-    let Err(error) = globs::check(glob) else {
-        return Ok(());
-    };
-    let words = format!("invalid glob `{}`: {error}", shortened(glob));
-    Err(key_error(key, words))
-}
 
 fn list_of_globs(key: &str, items: &[Value]) -> Result<Vec<String>, HookError> {
     let mut globs = Vec::new();
@@ -345,10 +326,8 @@ mod tests {
     }
 
     fn refusal(condition: &Condition) -> String {
-        match condition.compile(&mut Allowance::default()) {
-            Err(Refused::Invalid(words)) => words.into(),
-            other => panic!("{other:?}"),
-        }
+        let compiled = condition.compile(&mut Allowance::default());
+        compiled.unwrap_err().into()
     }
 
     #[test]
@@ -414,7 +393,7 @@ mod tests {
         let expected =
             "`[ab]*a[ab]{9000}c` takes more than 256 KiB when compiled, even without Unicode";
         assert!(repeated.starts_with(expected), "{repeated}");
-        // The crate `glob` would take practically forever.
+        // Backtracking at each `*` would take practically forever.
         let stars = "*[a-z]".repeat(300);
         assert!(is_match(&Condition::Glob(stars), &"a".repeat(1000)));
         assert!(!is_match(
@@ -457,11 +436,12 @@ mod tests {
         assert_eq!(refused("a"), None);
         // Expressions that are too large are charged too; otherwise very many of them would take very long.
         for _ in 0..15 {
-            assert!(matches!(refused(r"\w{2000}"), Some(Refused::Invalid(_))));
+            assert!(refused(r"\w{2000}").unwrap().contains("1 MiB"));
         }
-        assert_eq!(refused(r"\w{2000}"), Some(Refused::NothingLeft));
+        assert_eq!(refused(r"\w{2000}").as_deref(), Some(NOTHING_LEFT));
         // Nor is anything compiled after that.
-        assert_eq!(refused("a"), Some(Refused::NothingLeft));
+        assert_eq!(refused("a").as_deref(), Some(NOTHING_LEFT));
+        assert!(allowance.is_spent);
     }
 
     #[test]
@@ -474,7 +454,7 @@ mod tests {
         ] {
             let mut allowance = Allowance::default();
             condition.compile(&mut allowance).unwrap();
-            assert!(LARGEST_TOGETHER - allowance.0 <= most, "{condition}");
+            assert!(LARGEST_TOGETHER - allowance.left <= most, "{condition}");
         }
     }
 
@@ -497,6 +477,10 @@ mod tests {
             (
                 json!("[z-a]"),
                 "`k`: invalid glob `[z-a]`: the range `z-a` contains no character",
+            ),
+            (
+                json!("[!]-a]*[]x][b]-[a-bd-c]"),
+                "`k`: invalid glob `[!]-a]*[]x][b]-[a-bd-c]`: the range `d-c` contains no character",
             ),
             (
                 json!({"regexp": "a"}),

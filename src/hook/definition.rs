@@ -6,21 +6,20 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::error::HookError;
 use super::exchange::{Answer, End, Failure, Order, ProtocolMismatch, Shared, Start};
-use super::extras::{Extras, SharedExtras};
 use super::failure::FailureKind;
-use super::fingerprint::Fingerprint;
 use super::inherit::Inherit;
 use super::parts::{
     DEFAULT_TIMEOUT, FailurePolicy, HookCommand, HookSource, LONGEST_TIMEOUT, Reads,
     SHORTEST_TIMEOUT, Shell, Stdin,
 };
+use super::when::When;
 use crate::events::HookEvent;
 use crate::pattern::EventPattern;
 use crate::printable::{beginning, shortened};
@@ -223,22 +222,82 @@ pub enum GateVerdict {
 /// like secrets.
 #[derive(Clone)]
 pub struct Hook {
-    pub(super) pattern: EventPattern,
-    pub(super) command: HookCommand,
-    pub(super) enabled: bool,
-    pub(super) on_failure: FailurePolicy,
-    pub(super) stdin: Stdin,
-    pub(super) reads: Reads,
-    pub(super) background: bool,
-    pub(super) resident: bool,
-    pub(super) extras: SharedExtras,
+    pub(super) settings: Arc<Settings>,
     pub(super) source: Option<HookSource>,
     /// Shared by the hooks of a file.
     pub(super) base_dir: Option<Arc<Path>>,
     pub(super) gate: Option<Arc<dyn Gate>>,
     pub(super) gate_kind: GateKind,
     pub(super) is_system: bool,
-    pub(super) fingerprint: Fingerprint,
+    /// Computed when it is first needed.
+    pub(super) fingerprint: OnceLock<u64>,
+}
+
+/// What an entry of hooks.json sets. Hooks with equal settings are equal.
+#[derive(Clone, PartialEq)]
+pub(super) struct Settings {
+    pub(super) pattern: EventPattern,
+    pub(super) when: Option<Arc<When>>,
+    pub(super) command: HookCommand,
+    pub(super) timeout: Option<Duration>,
+    pub(super) working_dir: Option<PathBuf>,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) inherit: Option<Inherit>,
+    pub(super) enabled: bool,
+    pub(super) name: Option<String>,
+    pub(super) description: String,
+    pub(super) on_failure: FailurePolicy,
+    pub(super) stdin: Stdin,
+    pub(super) reads: Reads,
+    pub(super) inputs: Vec<String>,
+    pub(super) background: bool,
+    pub(super) resident: bool,
+    pub(super) protocol: Option<Arc<OwnProtocol>>,
+    /// Keys of hooks.json that this version does not know: kept for saving.
+    pub(super) unknown: Map<String, Value>,
+    /// For a placeholder hook: why the hook that it replaces cannot run.
+    pub(super) refusal: Option<String>,
+}
+
+impl Settings {
+    pub(super) fn new(pattern: EventPattern, command: HookCommand) -> Self {
+        Self {
+            pattern,
+            when: None,
+            command,
+            timeout: None,
+            working_dir: None,
+            env: BTreeMap::new(),
+            inherit: None,
+            enabled: true,
+            name: None,
+            description: String::new(),
+            on_failure: FailurePolicy::default(),
+            stdin: Stdin::default(),
+            reads: Reads::default(),
+            inputs: Vec::new(),
+            background: false,
+            resident: false,
+            protocol: None,
+            unknown: Map::new(),
+            refusal: None,
+        }
+    }
+}
+
+/// A protocol that is not that of hooks.json, with what it said of itself when it was set.
+#[derive(Debug)]
+pub(super) struct OwnProtocol {
+    pub(super) name: String,
+    pub(super) definition: Value,
+    pub(super) order: Order,
+    pub(super) protocol: Arc<dyn Protocol>,
+}
+
+impl PartialEq for OwnProtocol {
+    fn eq(&self, other: &Self) -> bool {
+        self.definition == other.definition
+    }
 }
 
 /// What is known about a hook's gate without asking it.
@@ -266,10 +325,8 @@ impl Hook {
             return Err(HookError::EmptyCommand);
         }
         let pattern = EventPattern::new(pattern)?;
-        Ok(Self::with_parts(
-            pattern,
-            HookCommand::Shell { text, shell: None },
-        ))
+        let command = HookCommand::Shell { text, shell: None };
+        Ok(Self::of(Settings::new(pattern, command)))
     }
 
     /// Creates a hook that runs a program with arguments, without a shell.
@@ -284,56 +341,47 @@ impl Hook {
         if args.first().is_none_or(String::is_empty) {
             return Err(HookError::EmptyCommand);
         }
-        Ok(Self::with_parts(
-            EventPattern::new(pattern)?,
-            HookCommand::Program(args),
-        ))
+        let pattern = EventPattern::new(pattern)?;
+        Ok(Self::of(Settings::new(pattern, HookCommand::Program(args))))
     }
 
-    pub(super) fn with_parts(pattern: EventPattern, command: HookCommand) -> Self {
+    pub(super) fn of(settings: Settings) -> Self {
         Self {
-            pattern,
-            command,
-            enabled: true,
-            on_failure: FailurePolicy::default(),
-            stdin: Stdin::default(),
-            reads: Reads::default(),
-            background: false,
-            resident: false,
-            extras: SharedExtras::new(Extras::default()),
+            settings: Arc::new(settings),
             source: None,
             base_dir: None,
             gate: None,
             gate_kind: GateKind::Other,
             is_system: false,
-            fingerprint: Fingerprint::default(),
+            fingerprint: OnceLock::new(),
         }
     }
 
     /// Creates a hook that never runs and always fails, on each event. It replaces a hook that cannot be
-    /// used. Its clones share the reason.
+    /// used.
     pub(crate) fn placeholder(reason: &str) -> Self {
         let command = HookCommand::Shell {
             text: String::new(),
             shell: None,
         };
-        let extras = Extras {
-            refusal: Some(reason.into()),
-            ..Extras::default()
-        };
-        Self {
-            extras: SharedExtras::new(extras),
+        Self::of(Settings {
+            refusal: Some(reason.to_owned()),
             // It may replace a hook that withholds output. On other events, this policy blocks.
             on_failure: FailurePolicy::Withhold,
-            ..Self::with_parts(EventPattern::any(), command)
-        }
+            ..Settings::new(EventPattern::any(), command)
+        })
     }
 
-    /// Makes a change. Every setter uses it, since a changed hook has another fingerprint.
+    /// Makes a change. Every setter uses it or `set`, since a changed hook has another fingerprint.
     pub(super) fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
-        self.fingerprint = Fingerprint::default();
+        self.fingerprint = OnceLock::new();
         self
+    }
+
+    /// Changes the settings.
+    pub(super) fn set(self, change: impl FnOnce(&mut Settings)) -> Self {
+        self.with(|hook| change(Arc::make_mut(&mut hook.settings)))
     }
 
     /// Makes messages name nothing but the file, without its directories, and the line of the hook's entry.
@@ -344,42 +392,39 @@ impl Hook {
             let line = line.map_or(String::new(), |line| format!(":{line}"));
             place = format!("{}{line} of the project", shortened(&file));
         }
-        self.with(|hook| {
-            let extras = hook.extras.make_mut();
-            extras.name = None;
-            extras.description = format!("the hook in {place}");
-            if extras.refusal.is_some() {
-                extras.refusal = Some(format!("{place} is invalid: fix or remove it").into());
+        self.set(|it| {
+            it.name = None;
+            it.description = format!("the hook in {place}");
+            if it.refusal.is_some() {
+                it.refusal = Some(format!("{place} is invalid: fix or remove it"));
             }
         })
     }
 
     pub(crate) fn with_pattern(self, pattern: EventPattern) -> Self {
-        self.with(|hook| hook.pattern = pattern)
+        self.set(|it| it.pattern = pattern)
     }
 
     /// Sets the time limit of a whole run, clamped to 1 millisecond to 1 day. Default: the executor's
     /// timeout.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
-        self.with(|hook| {
-            hook.extras.make_mut().timeout = Some(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT))
-        })
+        self.set(|it| it.timeout = Some(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT)))
     }
 
     /// Sets the working directory of the command. A relative path is resolved against the project's root,
     /// else against the executor's working directory.
     #[must_use]
     pub fn with_working_dir(self, path: impl Into<PathBuf>) -> Self {
-        self.with(|hook| hook.extras.make_mut().working_dir = Some(path.into()))
+        self.set(|it| it.working_dir = Some(path.into()))
     }
 
     /// Sets an environment variable of the command. It has priority over the event's variable of the same
     /// name.
     #[must_use]
     pub fn with_env(self, key: impl Into<String>, value: impl Into<String>) -> Self {
-        self.with(|hook| {
-            hook.extras.make_mut().env.insert(key.into(), value.into());
+        self.set(|it| {
+            it.env.insert(key.into(), value.into());
         })
     }
 
@@ -389,46 +434,46 @@ impl Hook {
     /// [`HookExecutorBuilder::inherit`](crate::HookExecutorBuilder::inherit).
     #[must_use]
     pub fn with_inherit<I: IntoIterator<Item: Into<String>>>(self, names: I) -> Self {
-        self.with(|hook| hook.extras.make_mut().inherit = Some(Inherit::new(names)))
+        self.set(|it| it.inherit = Some(Inherit::new(names)))
     }
 
     /// Sets whether the hook runs at all. Default: true.
     #[must_use]
     pub fn with_enabled(self, enabled: bool) -> Self {
-        self.with(|hook| hook.enabled = enabled)
+        self.set(|it| it.enabled = enabled)
     }
 
     /// Sets a short name that identifies the hook, for example in messages.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Self {
-        self.with(|hook| hook.extras.make_mut().name = Some(name.into()))
+        self.set(|it| it.name = Some(name.into()))
     }
 
     /// Sets a description for people, which messages show for a hook without a name.
     #[must_use]
     pub fn with_description(self, description: impl Into<String>) -> Self {
-        self.with(|hook| hook.extras.make_mut().description = description.into())
+        self.set(|it| it.description = description.into())
     }
 
     /// Sets the meaning of a failure. Default: it blocks.
     #[must_use]
     pub fn with_on_failure(self, policy: FailurePolicy) -> Self {
-        self.with(|hook| hook.on_failure = policy)
+        self.set(|it| it.on_failure = policy)
     }
 
     /// Sets the command's standard input. Default: the event as JSON.
     #[must_use]
     pub fn with_stdin(self, stdin: Stdin) -> Self {
-        self.with(|hook| {
-            hook.stdin = stdin;
-            hook.resident &= stdin == Stdin::Json;
+        self.set(|it| {
+            it.stdin = stdin;
+            it.resident &= stdin == Stdin::Json;
         })
     }
 
     /// Sets where the command looks for the event's values. Default: in its environment.
     #[must_use]
     pub fn with_reads(self, reads: Reads) -> Self {
-        self.with(|hook| hook.reads = reads)
+        self.set(|it| it.reads = reads)
     }
 
     /// Starts the hook in its turn, without waiting for it. It never blocks, and the outcome contains no
@@ -436,9 +481,9 @@ impl Hook {
     /// executor run at once, others wait for their turn. The hook's timeout applies to it too.
     #[must_use]
     pub fn with_background(self) -> Self {
-        self.with(|hook| {
-            hook.background = true;
-            hook.resident = false;
+        self.set(|it| {
+            it.background = true;
+            it.resident = false;
         })
     }
 
@@ -448,10 +493,10 @@ impl Hook {
     /// [background](Self::with_background). docs/protocol.md, "Resident hooks", has examples.
     #[must_use]
     pub fn with_resident(self) -> Self {
-        self.with(|hook| {
-            hook.resident = true;
-            hook.background = false;
-            hook.stdin = Stdin::Json;
+        self.set(|it| {
+            it.resident = true;
+            it.background = false;
+            it.stdin = Stdin::Json;
         })
     }
 
@@ -460,9 +505,7 @@ impl Hook {
     /// [`TrustStore`](crate::trust::TrustStore).
     #[must_use]
     pub fn with_inputs<I: IntoIterator<Item: Into<String>>>(self, inputs: I) -> Self {
-        self.with(|hook| {
-            hook.extras.make_mut().inputs = inputs.into_iter().map(Into::into).collect()
-        })
+        self.set(|it| it.inputs = inputs.into_iter().map(Into::into).collect())
     }
 
     /// Sets the gate that the executor checks before each run.
@@ -477,8 +520,8 @@ impl Hook {
     /// Sets the shell that runs the command. Has no effect on a hook made with [`Hook::program`].
     #[must_use]
     pub fn with_shell(self, chosen: Shell) -> Self {
-        self.with(|hook| {
-            if let HookCommand::Shell { shell, .. } = &mut hook.command {
+        self.set(|it| {
+            if let HookCommand::Shell { shell, .. } = &mut it.command {
                 *shell = Some(chosen);
             }
         })
@@ -495,108 +538,108 @@ impl Hook {
     /// The text of the pattern.
     #[must_use]
     pub fn event_pattern(&self) -> &str {
-        self.pattern.as_str()
+        self.settings.pattern.as_str()
     }
 
     /// The parsed pattern.
     #[must_use]
     pub fn pattern(&self) -> &EventPattern {
-        &self.pattern
+        &self.settings.pattern
     }
 
     /// The command of the hook.
     #[must_use]
     pub fn command(&self) -> &HookCommand {
-        &self.command
+        &self.settings.command
     }
 
     /// The time limit of a run: the hook's own, else 10 seconds. For a hook without a limit of its own, an
     /// executor uses its own default; see [`Hook::own_timeout`].
     #[must_use]
     pub fn timeout(&self) -> Duration {
-        self.extras.timeout.unwrap_or(DEFAULT_TIMEOUT)
+        self.settings.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }
 
     /// The hook's own timeout, if it has one.
     #[must_use]
     pub fn own_timeout(&self) -> Option<Duration> {
-        self.extras.timeout
+        self.settings.timeout
     }
 
     /// The working directory of the command, as it was given.
     #[must_use]
     pub fn working_dir(&self) -> Option<&Path> {
-        self.extras.working_dir.as_deref()
+        self.settings.working_dir.as_deref()
     }
 
     /// The command's own environment variables.
     #[must_use]
     pub fn env(&self) -> &BTreeMap<String, String> {
-        &self.extras.env
+        &self.settings.env
     }
 
     /// Returns whether the hook runs at all.
     #[must_use]
     pub fn enabled(&self) -> bool {
-        self.enabled
+        self.settings.enabled
     }
 
     /// The short name, if it has one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.extras.name.as_deref()
+        self.settings.name.as_deref()
     }
 
     /// The description. Default: empty.
     #[must_use]
     pub fn description(&self) -> &str {
-        &self.extras.description
+        &self.settings.description
     }
 
     /// The meaning of a failure.
     #[must_use]
     pub fn on_failure(&self) -> FailurePolicy {
-        self.on_failure
+        self.settings.on_failure
     }
 
     /// The command's standard input.
     #[must_use]
     pub fn stdin(&self) -> Stdin {
-        self.stdin
+        self.settings.stdin
     }
 
     /// Where the command looks for the event's values.
     #[must_use]
     pub fn reads(&self) -> Reads {
-        self.reads
+        self.settings.reads
     }
 
     /// Returns whether the hook is started without waiting for it.
     #[must_use]
     pub fn background(&self) -> bool {
-        self.background && self.on_failure != FailurePolicy::Withhold
+        self.settings.background && self.settings.on_failure != FailurePolicy::Withhold
     }
 
     /// Returns whether the hook's process is kept for many events.
     #[must_use]
     pub fn resident(&self) -> bool {
-        self.resident
+        self.settings.resident
     }
 
     /// The files that an approval covers besides the scripts that the entry names.
     #[must_use]
     pub fn inputs(&self) -> &[String] {
-        &self.extras.inputs
+        &self.settings.inputs
     }
 
     /// The variables of the host's own environment that are passed on, if the hook lists them.
     #[must_use]
     pub fn inherit(&self) -> Option<&[String]> {
-        self.extras.inherit.as_ref().map(Inherit::names)
+        self.settings.inherit.as_ref().map(Inherit::names)
     }
 
     pub(crate) fn inherit_rule(&self) -> Option<&Inherit> {
-        self.extras.inherit.as_ref()
+        self.settings.inherit.as_ref()
     }
 
     /// The gate that must allow each run, if one is set.
@@ -623,8 +666,8 @@ impl Hook {
     /// condition.
     #[must_use]
     pub fn refusal(&self) -> Option<&str> {
-        let own = self.extras.refusal.as_deref();
-        let of_when = || self.extras.when.as_ref()?.refusal();
+        let own = self.settings.refusal.as_deref();
+        let of_when = || self.settings.when.as_ref()?.refusal();
         let refusal = own.or_else(of_when);
         // Finding out may take time, which a hook that never runs is not worth.
         if self.is_closed() {
@@ -650,15 +693,7 @@ impl Hook {
 /// base directory and the gate are ignored.
 impl PartialEq for Hook {
     fn eq(&self, other: &Self) -> bool {
-        self.pattern == other.pattern
-            && self.command == other.command
-            && self.enabled == other.enabled
-            && self.on_failure == other.on_failure
-            && self.stdin == other.stdin
-            && self.reads == other.reads
-            && self.background == other.background
-            && self.resident == other.resident
-            && self.extras == other.extras
+        self.settings == other.settings
     }
 }
 
@@ -668,8 +703,8 @@ impl fmt::Debug for Hook {
         let shown = |text: &str| Redactor::default().text_with(text, own()).into_owned();
         f.debug_struct("Hook")
             .field("event", &self.event_pattern())
-            .field("command", &shown(&self.command.to_string()))
-            .field("timeout", &self.extras.timeout)
+            .field("command", &shown(&self.settings.command.to_string()))
+            .field("timeout", &self.settings.timeout)
             .field(
                 "working_dir",
                 &self
@@ -677,12 +712,12 @@ impl fmt::Debug for Hook {
                     .map(|path| shown(&path.to_string_lossy())),
             )
             .field("env", &self.env().keys().collect::<Vec<_>>())
-            .field("enabled", &self.enabled)
+            .field("enabled", &self.settings.enabled)
             .field("name", &self.name().map(shown))
             .field("description", &shown(self.description()))
-            .field("on_failure", &self.on_failure)
-            .field("background", &self.background)
-            .field("resident", &self.resident)
+            .field("on_failure", &self.settings.on_failure)
+            .field("background", &self.settings.background)
+            .field("resident", &self.settings.resident)
             .field("source", &self.source)
             .finish_non_exhaustive()
     }

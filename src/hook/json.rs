@@ -6,18 +6,14 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::canonical::canonical;
+use super::canonical::{canonical, fnv1a};
 use super::condition::Allowance;
-use super::definition::Hook;
+use super::definition::{Hook, Settings};
 use super::error::HookError;
-use super::extras::{Extras, SharedExtras};
-use super::fingerprint::fnv1a;
 use super::inherit::Inherit;
-use super::keys::{
-    Entry, Fields, NameGlob, Seconds, Text, command, environment, in_order, is_key, key_error, kind,
-};
-use super::parts::{FailurePolicy, HookCommand, Reads, Stdin};
-use super::when::{NotCompiled, when};
+use super::keys::{Fields, NameGlob, Seconds, Text, command, environment, in_order, is_key, kind};
+use super::parts::{FailurePolicy, HookCommand, Stdin};
+use super::when::When;
 use crate::events::EventType;
 use crate::pattern::EventPattern;
 
@@ -26,71 +22,13 @@ impl Hook {
     /// this version does not know are kept.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        // First, so that no key of these can hide a setting.
-        let mut entry = self.extras.unknown.clone();
-        let mut put = |key: &str, value: Value| entry.insert(key.to_owned(), value);
-        put("event", json!(self.event_pattern()));
-        match &self.command {
-            HookCommand::Shell { text, shell } => {
-                put("command", json!(text));
-                if let Some(shell) = shell {
-                    put("shell", json!(shell.as_str()));
-                }
-            }
-            HookCommand::Program(args) => {
-                put("args", json!(args));
-            }
-        }
-        for (key, value) in self.optional_keys() {
-            if let Some(value) = value {
-                put(key, value);
-            }
-        }
-        Value::Object(entry)
-    }
-
-    /// Returns the optional keys of an entry, each with its value if it is not the default.
-    fn optional_keys(&self) -> [(&'static str, Option<Value>); 15] {
-        fn unless_default<T: Default + PartialEq>(value: T, name: &str) -> Option<Value> {
-            (value != T::default()).then(|| json!(name))
-        }
-        let extras = &*self.extras;
-        let dir = extras.working_dir.as_ref();
-        let dir = dir.map(|path| json!(path.to_string_lossy()));
-        let timeout = extras.timeout.map(|timeout| json!(timeout.as_secs_f64()));
-        let description = extras.description.as_str();
-        [
-            ("when", extras.when.as_ref().map(|it| it.to_json())),
-            ("timeout", timeout),
-            ("working_dir", dir),
-            ("env", (!extras.env.is_empty()).then(|| json!(extras.env))),
-            (
-                "inherit",
-                extras.inherit.as_ref().map(|it| json!(it.names())),
-            ),
-            ("enabled", (!self.enabled).then_some(Value::Bool(false))),
-            ("name", extras.name.as_ref().map(|name| json!(name))),
-            ("description", unless_default(description, description)),
-            (
-                "on_failure",
-                unless_default(self.on_failure, self.on_failure.as_str()),
-            ),
-            ("stdin", unless_default(self.stdin, self.stdin.as_str())),
-            ("reads", unless_default(self.reads, self.reads.as_str())),
-            (
-                "inputs",
-                (!extras.inputs.is_empty()).then(|| json!(extras.inputs)),
-            ),
-            ("background", self.background.then_some(Value::Bool(true))),
-            ("resident", self.resident.then_some(Value::Bool(true))),
-            ("protocol", self.protocol_definition().cloned()),
-        ]
+        self.settings.to_json()
     }
 
     /// The fingerprint of the hook's definition and base directory, the same in every program. If two hooks
     /// have the same fingerprint, neither runs below the other.
     pub(crate) fn fingerprint(&self) -> u64 {
-        self.fingerprint.get_or_count(|| {
+        *self.fingerprint.get_or_init(|| {
             let definition = canonical(&self.to_json());
             let base = self.base_dir().map(|path| path.to_string_lossy());
             let base = base.iter().flat_map(|base| base.bytes());
@@ -108,11 +46,8 @@ impl Hook {
         let first = |errors: Vec<HookError>| errors.into_iter().next();
         let hook =
             Self::read(value).map_err(|errors| first(errors).unwrap_or(HookError::EmptyCommand))?;
-        match hook.compile_when(&mut Allowance::default()) {
-            Err(NotCompiled::Invalid(error)) => Err(error),
-            Err(NotCompiled::TooLarge) => Err(key_error("when", TOO_LARGE)),
-            Ok(()) => Ok(hook),
-        }
+        hook.compile_when(&mut Allowance::default())?;
+        Ok(hook)
     }
 
     /// Reads an entry, and returns all its errors, except those that only compiling its conditions would
@@ -122,65 +57,105 @@ impl Hook {
             return Err(vec![HookError::NotAnObject { found: kind(value) }]);
         };
         let mut fields = Fields::new(entry);
-        if entry.contains_key("protocol") {
-            let words = "a host sets it in its program, and it cannot be read: remove the key";
-            fields.refuse("protocol", words);
+        let settings = settings(&mut fields);
+        match settings.filter(|_| fields.errors.is_empty()) {
+            Some(settings) => Ok(Self::of(settings)),
+            None => Err(fields.errors),
         }
-        let pattern = pattern(&mut fields);
-        let command = command(&mut fields);
-        let when = when(entry);
-        let timeout: Option<Seconds> = fields.take("timeout");
-        let working_dir: Option<Text> = fields.take("working_dir");
-        let name: Option<Text> = fields.take("name");
-        let description: Option<Text> = fields.take("description");
-        let inherit: Option<Vec<NameGlob>> = fields.take("inherit");
-        let inputs: Vec<Text> = fields.take("inputs").unwrap_or_default();
-        let extras = Extras {
-            when: fields.note(when).flatten(),
-            timeout: timeout.map(|it| it.0),
-            working_dir: working_dir.map(|it| it.0.into()),
-            env: environment(&mut fields),
-            name: name.map(|it| it.0),
-            description: description.map(|it| it.0).unwrap_or_default(),
-            inherit: inherit.map(|names| Inherit::new(names.into_iter().map(|it| it.0))),
-            inputs: inputs.into_iter().map(|it| it.0).collect(),
-            protocol: None,
-            unknown: unknown(entry),
-            refusal: None,
-        };
-        let enabled: Option<bool> = fields.take("enabled");
-        let on_failure: Option<FailurePolicy> = fields.take("on_failure");
-        let stdin: Option<Stdin> = fields.take("stdin");
-        let reads: Option<Reads> = fields.take("reads");
-        let background = fields.take("background").unwrap_or(false);
-        let resident = fields.take("resident").unwrap_or(false);
-        if on_failure == Some(FailurePolicy::Withhold) {
-            check_withhold(&mut fields, pattern.as_ref(), background);
-        }
-        if resident {
-            check_resident(&mut fields, background, stdin);
-        }
-        let (Some(pattern), Some(command), true) = (pattern, command, fields.errors.is_empty())
-        else {
-            return Err(fields.errors);
-        };
-        Ok(Self {
-            enabled: enabled.unwrap_or(true),
-            on_failure: on_failure.unwrap_or_default(),
-            stdin: stdin.unwrap_or_default(),
-            reads: reads.unwrap_or_default(),
-            background,
-            resident,
-            extras: SharedExtras::new(extras),
-            ..Self::with_parts(pattern, command)
-        })
     }
 }
 
-const TOO_LARGE: &str = "its expressions take more than 16 MiB when compiled";
+impl Settings {
+    fn to_json(&self) -> Value {
+        fn changed<T: Default + PartialEq + Serialize>(value: &T) -> Option<Value> {
+            (*value != T::default()).then(|| json!(value))
+        }
+        let (command, shell) = match &self.command {
+            HookCommand::Shell { text, shell } => (("command", json!(text)), shell.as_ref()),
+            HookCommand::Program(args) => (("args", json!(args)), None),
+        };
+        let timeout = self.timeout.map(|timeout| json!(timeout.as_secs_f64()));
+        let directory = self.working_dir.as_ref();
+        let directory = directory.map(|path| json!(path.to_string_lossy()));
+        let keys = [
+            ("event", Some(json!(self.pattern.as_str()))),
+            ("when", self.when.as_ref().map(|when| when.to_json())),
+            (command.0, Some(command.1)),
+            ("shell", shell.map(|shell| json!(shell))),
+            ("timeout", timeout),
+            ("working_dir", directory),
+            ("env", changed(&self.env)),
+            ("inherit", self.inherit.as_ref().map(|it| json!(it.names()))),
+            ("enabled", (!self.enabled).then_some(Value::Bool(false))),
+            ("name", self.name.as_ref().map(|name| json!(name))),
+            ("description", changed(&self.description)),
+            ("on_failure", changed(&self.on_failure)),
+            ("stdin", changed(&self.stdin)),
+            ("reads", changed(&self.reads)),
+            ("inputs", changed(&self.inputs)),
+            ("background", changed(&self.background)),
+            ("resident", changed(&self.resident)),
+            (
+                "protocol",
+                self.protocol.as_ref().map(|own| own.definition.clone()),
+            ),
+        ];
+        // The unknown keys first, so that none can hide a setting.
+        let mut entry = self.unknown.clone();
+        for (key, value) in keys {
+            if let Some(value) = value {
+                entry.insert(key.to_owned(), value);
+            }
+        }
+        Value::Object(entry)
+    }
+}
+
+/// Reads the keys in the order in which their errors are reported.
+fn settings(fields: &mut Fields<'_>) -> Option<Settings> {
+    if fields.entry.contains_key("protocol") {
+        let words = "a host sets it in its program, and it cannot be read: remove the key";
+        fields.refuse("protocol", words);
+    }
+    let pattern = pattern(fields);
+    let command = command(fields);
+    let placeholder = HookCommand::Program(Vec::new());
+    let mut read = Settings::new(
+        pattern.clone().unwrap_or_else(EventPattern::any),
+        command.clone().unwrap_or(placeholder),
+    );
+    let when = When::read(fields.entry);
+    let text = |text: Text| text.0;
+    read.timeout = fields.take("timeout").map(|Seconds(timeout)| timeout);
+    read.working_dir = fields.take("working_dir").map(|Text(path)| path.into());
+    read.name = fields.take("name").map(text);
+    read.description = fields.take("description").map(text).unwrap_or_default();
+    let inherit: Option<Vec<NameGlob>> = fields.take("inherit");
+    read.inherit = inherit.map(|names| Inherit::new(names.into_iter().map(|name| name.0)));
+    let inputs: Vec<Text> = fields.take("inputs").unwrap_or_default();
+    read.inputs = inputs.into_iter().map(text).collect();
+    read.when = fields.note(when).flatten();
+    read.env = environment(fields);
+    read.enabled = fields.take("enabled").unwrap_or(true);
+    read.on_failure = fields.take("on_failure").unwrap_or_default();
+    read.stdin = fields.take("stdin").unwrap_or_default();
+    read.reads = fields.take("reads").unwrap_or_default();
+    read.background = fields.take("background").unwrap_or_default();
+    read.resident = fields.take("resident").unwrap_or_default();
+    let unknown = fields.entry.iter().filter(|(key, _)| !is_key(key));
+    read.unknown = unknown
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    check_withhold(fields, &read, pattern.as_ref());
+    check_resident(fields, &read);
+    (pattern.is_some() && command.is_some()).then_some(read)
+}
 
 /// Checks that a hook with the policy `withhold` can withhold the output of a tool.
-fn check_withhold(fields: &mut Fields<'_>, pattern: Option<&EventPattern>, background: bool) {
+fn check_withhold(fields: &mut Fields<'_>, read: &Settings, pattern: Option<&EventPattern>) {
+    if read.on_failure != FailurePolicy::Withhold {
+        return;
+    }
     if let Some(pattern) = pattern
         && !pattern.matches_only(&EventType::ToolPostExecute)
     {
@@ -189,17 +164,17 @@ fn check_withhold(fields: &mut Fields<'_>, pattern: Option<&EventPattern>, backg
             pattern.as_str()
         );
         fields.refuse("on_failure", message);
-    } else if background {
+    } else if read.background {
         let message = "a hook in the `background` cannot `withhold` output, since the program does not wait for it: remove `background`";
         fields.refuse("on_failure", message);
     }
 }
 
-fn check_resident(fields: &mut Fields<'_>, background: bool, stdin: Option<Stdin>) {
-    if background {
+fn check_resident(fields: &mut Fields<'_>, read: &Settings) {
+    if read.resident && read.background {
         let message = "the key cannot be used together with `background`, since the program must wait for a resident hook's answer: remove one of the two";
         fields.refuse("resident", message);
-    } else if stdin == Some(Stdin::None) {
+    } else if read.resident && read.stdin == Stdin::None {
         let message = "a resident hook reads its events from standard input: remove `stdin`";
         fields.refuse("resident", message);
     }
@@ -212,13 +187,6 @@ fn pattern(fields: &mut Fields<'_>) -> Option<EventPattern> {
     let Text(pattern) = fields.take("event")?;
     let pattern = EventPattern::new(pattern).map_err(HookError::from);
     fields.note(pattern)
-}
-
-fn unknown(entry: &Entry) -> Entry {
-    let unknown = entry.iter().filter(|(key, _)| !is_key(key));
-    unknown
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
 }
 
 impl Serialize for Hook {

@@ -129,7 +129,7 @@ pub(super) fn get<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
 
 /// Reads the keys of an entry, each as a type, and collects all errors.
 pub(super) struct Fields<'a> {
-    entry: &'a Entry,
+    pub(super) entry: &'a Entry,
     pub(super) errors: Vec<HookError>,
 }
 

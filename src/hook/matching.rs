@@ -8,7 +8,6 @@ use super::condition::{Allowance, Condition};
 use super::definition::{Gate, GateKind, Hook};
 use super::error::HookError;
 use super::parts::FailurePolicy;
-use super::when::{NotCompiled, When};
 use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
 
@@ -44,14 +43,14 @@ impl Hook {
         pointer: impl Into<String>,
         condition: impl Into<Condition>,
     ) -> Result<Self, HookError> {
-        let mut when = self.extras.when.as_deref().cloned().unwrap_or_default();
+        let mut when = self.settings.when.as_deref().cloned().unwrap_or_default();
         when.insert(pointer.into(), condition.into())?;
-        Ok(self.with(|hook| hook.extras.make_mut().when = Some(Arc::new(when))))
+        Ok(self.set(|it| it.when = Some(Arc::new(when))))
     }
 
     /// Returns the conditions on the event's data, each with its JSON Pointer, sorted by pointer.
     pub fn when(&self) -> impl Iterator<Item = (&str, &Condition)> {
-        let when = self.extras.when.iter();
+        let when = self.settings.when.iter();
         when.flat_map(|when| when.conditions())
     }
 
@@ -73,7 +72,7 @@ impl Hook {
         if !found.is_empty() || self.is_closed() {
             return found;
         }
-        if let Some(when) = &self.extras.when {
+        if let Some(when) = &self.settings.when {
             let secrets = self.env().values().map(String::as_str);
             found = when.mismatches(event, self.guards(can_block), secrets);
         }
@@ -92,17 +91,16 @@ impl Hook {
     /// long; see [`with_when`](Self::with_when).
     #[must_use]
     pub fn untested_conditions(&self, event: &HookEvent) -> Vec<&str> {
-        match &self.extras.when {
-            Some(when) => when.untested(event),
-            None => Vec::new(),
-        }
+        let when = self.settings.when.as_ref();
+        when.map_or_else(Vec::new, |when| when.untested(event))
     }
 
     /// Returns whether the conditions and the protocol match an event that the pattern matches.
     pub(crate) fn is_when_met(&self, event: &HookEvent, can_block: bool) -> bool {
-        let is_met =
-            |when: &Arc<When>| self.is_closed() || when.is_met(event, self.guards(can_block));
-        self.extras.when.as_ref().is_none_or(is_met) && self.protocol_mismatch(event).is_none()
+        let guards = self.guards(can_block);
+        let when = self.settings.when.as_ref().filter(|_| !self.is_closed());
+        when.is_none_or(|when| when.is_met(event, guards))
+            && self.protocol_mismatch(event).is_none()
     }
 
     /// Returns whether something may pass unchecked if the hook does not run on an event.
@@ -111,11 +109,12 @@ impl Hook {
     }
 
     /// Compiles the conditions, so that errors are known before they are needed.
-    pub(crate) fn compile_when(&self, allowance: &mut Allowance) -> Result<(), NotCompiled> {
-        match &self.extras.when {
-            Some(when) => when.compile(allowance),
-            None => Ok(()),
-        }
+    ///
+    /// # Errors
+    /// If a condition cannot be used, or the allowance is spent.
+    pub(crate) fn compile_when(&self, allowance: &mut Allowance) -> Result<(), HookError> {
+        let when = self.settings.when.as_ref();
+        when.map_or(Ok(()), |when| when.compile(allowance))
     }
 
     /// Sets the gate of an approved hook.

@@ -9,9 +9,7 @@ mod definition;
 mod env_file;
 mod error;
 mod exchange;
-mod extras;
 mod failure;
-mod fingerprint;
 mod globs;
 mod inherit;
 mod json;
@@ -43,6 +41,5 @@ pub(crate) use named::named;
 pub use output::{Decision, HookOutput};
 pub(crate) use parts::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};
-pub(crate) use when::NotCompiled;
 #[cfg(test)]
 pub(crate) use when::{LONGEST_POINTER, MOST_CONDITIONS};

@@ -1,8 +1,17 @@
-//! The names of choices: one macro for all enums that appear in JSON.
+//! Choices with names in JSON: one macro for all such enums.
 
-/// Gives an enum its names in JSON: `as_str`, `ALL`, `Display`, `Serialize`, `Deserialize`.
+/// Declares an enum whose values have names in JSON, with `as_str`, `ALL`, `Display`, `Serialize`, `Deserialize`.
 macro_rules! named {
-    ($type:ident { $($variant:ident = $name:literal),+ $(,)? }) => {
+    ($(#[$about:meta])* pub enum $type:ident {
+        $($(#[$of_variant:meta])* $variant:ident = $name:literal,)+
+    }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $type {
+            $($(#[$of_variant])* $variant,)+
+        }
+
         impl $type {
             /// Every value, in the order of the documentation.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
@@ -14,8 +23,8 @@ macro_rules! named {
             }
         }
 
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.as_str())
             }
         }

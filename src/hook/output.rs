@@ -8,23 +8,17 @@ use serde_json::{Map, Value};
 
 use super::named::named;
 
-/// The decision of a hook about the operation. `Block` has priority over `Ask`, and `Ask` over `Allow`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Decision {
-    /// The operation may continue.
-    Allow,
-    /// The host asks its user.
-    Ask,
-    /// The operation must not continue.
-    Block,
+named! {
+    /// The decision of a hook about the operation. `Block` has priority over `Ask`, and `Ask` over `Allow`.
+    pub enum Decision {
+        /// The operation may continue.
+        Allow = "allow",
+        /// The host asks its user.
+        Ask = "ask",
+        /// The operation must not continue.
+        Block = "block",
+    }
 }
-
-named!(Decision {
-    Allow = "allow",
-    Ask = "ask",
-    Block = "block",
-});
 
 impl Decision {
     /// Returns the decision that has priority.

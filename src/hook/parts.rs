@@ -15,85 +15,70 @@ pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) const SHORTEST_TIMEOUT: Duration = Duration::from_millis(1);
 pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The effect of a hook's failure on the operation that it guards (`on_failure`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum FailurePolicy {
-    /// The failure blocks: a guard that cannot run must not let everything through. The default.
-    #[default]
-    Block,
-    /// The failure is reported, and the hooks after it run.
-    Continue,
-    /// For hooks that redact the output of a tool (`tool:post_execute`). They run before the others. If one
-    /// fails or does not run, the model receives a note instead of the output; see
-    /// [`Outcome::updated_output`](crate::Outcome::updated_output). On any other event, the failure blocks.
-    Withhold,
+named! {
+    /// The effect of a hook's failure on the operation that it guards (`on_failure`).
+    #[derive(Default)]
+    pub enum FailurePolicy {
+        /// The failure blocks: a guard that cannot run must not let everything through. The default.
+        #[default]
+        Block = "block",
+        /// The failure is reported, and the hooks after it run.
+        Continue = "continue",
+        /// For hooks that redact the output of a tool (`tool:post_execute`). They run before the others. If one
+        /// fails or does not run, the model receives a note instead of the output; see
+        /// [`Outcome::updated_output`](crate::Outcome::updated_output). On any other event, the failure blocks.
+        Withhold = "withhold",
+    }
 }
 
-named!(FailurePolicy { Block = "block", Continue = "continue", Withhold = "withhold" });
-
-/// The standard input of a hook (`stdin`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Stdin {
-    /// The event as one line of JSON. The default.
-    #[default]
-    Json,
-    /// Nothing: the input is empty.
-    None,
+named! {
+    /// The standard input of a hook (`stdin`).
+    #[derive(Default)]
+    pub enum Stdin {
+        /// The event as one line of JSON. The default.
+        #[default]
+        Json = "json",
+        /// Nothing: the input is empty.
+        None = "none",
+    }
 }
 
-named!(Stdin { Json = "json", None = "none" });
-
-/// Where a hook looks for the event's values (`reads`). Matters for values that are too large for an
-/// environment variable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Reads {
-    /// In the environment: the hook fails without running if a value does not fit there. The default.
-    #[default]
-    Environment,
-    /// On standard input, where every value fits.
-    Stdin,
+named! {
+    /// Where a hook looks for the event's values (`reads`). Matters for values that are too large for an
+    /// environment variable.
+    #[derive(Default)]
+    pub enum Reads {
+        /// In the environment: the hook fails without running if a value does not fit there. The default.
+        #[default]
+        Environment = "environment",
+        /// On standard input, where every value fits.
+        Stdin = "stdin",
+    }
 }
 
-named!(Reads { Environment = "environment", Stdin = "stdin" });
-
-/// The shell that runs a hook's command (`shell`). Default: `/bin/sh` on Unix, `cmd` on Windows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Shell {
-    /// `sh -c`
-    Sh,
-    /// `bash -c`
-    Bash,
-    /// `dash -c`
-    Dash,
-    /// `zsh -c`
-    Zsh,
-    /// `ksh -c`
-    Ksh,
-    /// `fish -c`
-    Fish,
-    /// PowerShell 7: `pwsh -NoProfile -NonInteractive -Command`
-    Pwsh,
-    /// Windows PowerShell, with the options of `pwsh`
-    PowerShell,
-    /// `cmd /D /S /C`, only on Windows
-    Cmd,
+named! {
+    /// The shell that runs a hook's command (`shell`). Default: `/bin/sh` on Unix, `cmd` on Windows.
+    pub enum Shell {
+        /// `sh -c`
+        Sh = "sh",
+        /// `bash -c`
+        Bash = "bash",
+        /// `dash -c`
+        Dash = "dash",
+        /// `zsh -c`
+        Zsh = "zsh",
+        /// `ksh -c`
+        Ksh = "ksh",
+        /// `fish -c`
+        Fish = "fish",
+        /// PowerShell 7: `pwsh -NoProfile -NonInteractive -Command`
+        Pwsh = "pwsh",
+        /// Windows PowerShell, with the options of `pwsh`
+        PowerShell = "powershell",
+        /// `cmd /D /S /C`, only on Windows
+        Cmd = "cmd",
+    }
 }
-
-named!(Shell {
-    Sh = "sh",
-    Bash = "bash",
-    Dash = "dash",
-    Zsh = "zsh",
-    Ksh = "ksh",
-    Fish = "fish",
-    Pwsh = "pwsh",
-    PowerShell = "powershell",
-    Cmd = "cmd",
-});
 
 /// The command of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

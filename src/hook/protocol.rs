@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::definition::{Hook, Protocol};
+use super::definition::{Hook, OwnProtocol, Protocol};
 use super::exchange::{Order, ProtocolMismatch};
-use super::extras::OfProtocol;
 use super::parts::{FailurePolicy, HookCommand};
 use crate::events::HookEvent;
 
@@ -38,36 +37,32 @@ impl Hook {
     /// If the protocol's `name`, `definition` or `order` panics.
     #[must_use]
     pub fn with_protocol(self, protocol: Arc<dyn Protocol>) -> Self {
-        let set = OfProtocol {
+        let own = OwnProtocol {
             name: protocol.name().to_owned(),
             definition: json!({"name": protocol.name(), "definition": protocol.definition()}),
             order: protocol.order(),
-            protocol: Arc::new(protocol),
+            protocol,
         };
-        self.with(|hook| hook.extras.make_mut().protocol = Some(Arc::new(set)))
+        self.set(|it| it.protocol = Some(Arc::new(own)))
+    }
+
+    fn own_protocol(&self) -> Option<&OwnProtocol> {
+        self.settings.protocol.as_deref()
     }
 
     /// The name of the hook's protocol: `native` for that of hooks.json, else [`Protocol::name`].
     #[must_use]
     pub fn protocol_name(&self) -> &str {
-        let set = self.extras.protocol.as_ref();
-        set.map_or("native", |set| &set.name)
+        self.own_protocol().map_or("native", |own| &own.name)
     }
 
     /// The protocol of the hook; none for that of hooks.json.
     pub(crate) fn protocol(&self) -> Option<&dyn Protocol> {
-        let set = self.extras.protocol.as_ref()?;
-        let protocol = set.protocol.downcast_ref::<Arc<dyn Protocol>>();
-        protocol.map(|protocol| &**protocol)
-    }
-
-    /// What the protocol says of itself, with its name.
-    pub(super) fn protocol_definition(&self) -> Option<&Value> {
-        self.extras.protocol.as_ref().map(|set| &set.definition)
+        self.own_protocol().map(|own| &*own.protocol)
     }
 
     fn order(&self) -> Option<&Order> {
-        self.extras.protocol.as_ref().map(|set| &set.order)
+        self.own_protocol().map(|own| &own.order)
     }
 
     /// The name of the group with which the hook runs at once; none for a hook that runs in order.
@@ -93,36 +88,37 @@ impl Hook {
         })
     }
 
+    /// Asks the protocol. One that panics says nothing.
+    fn ask<'a, T>(&'a self, question: impl FnOnce(&'a dyn Protocol) -> T) -> Option<T> {
+        let protocol = self.protocol()?;
+        catch_unwind(AssertUnwindSafe(|| question(protocol))).ok()
+    }
+
     /// Returns why the protocol does not match the event. One that panics matches: a guard must not be skipped.
     pub(super) fn protocol_mismatch<'a>(
         &'a self,
         event: &'a HookEvent,
     ) -> Option<ProtocolMismatch<'a>> {
-        let protocol = self.protocol()?;
         // A hook that never runs is not worth what it takes to compile its expressions.
         if !self.is_closed() {
             let _ = self.protocol_fault();
         }
-        catch_unwind(AssertUnwindSafe(|| protocol.mismatch(event))).unwrap_or(None)
+        self.ask(|protocol| protocol.mismatch(event)).flatten()
     }
 
     /// Returns why the protocol cannot use the hook. One that panics says nothing: the hook then fails when it is run.
     pub(super) fn protocol_fault(&self) -> Option<&str> {
-        let protocol = self.protocol()?;
-        catch_unwind(AssertUnwindSafe(|| protocol.fault())).unwrap_or(None)
+        self.ask(|protocol| protocol.fault()).flatten()
     }
 
     /// Returns the label that the protocol has for the hook.
     pub(super) fn protocol_label(&self) -> Option<&str> {
-        let protocol = self.protocol()?;
-        catch_unwind(AssertUnwindSafe(|| protocol.label())).unwrap_or(None)
+        self.ask(|protocol| protocol.label()).flatten()
     }
 
     /// Returns the directories that variables in the hook's command name, for a hook of this project.
     pub(crate) fn directories(&self, project: &Path) -> Vec<(String, PathBuf)> {
-        let Some(protocol) = self.protocol() else {
-            return Vec::new();
-        };
-        catch_unwind(AssertUnwindSafe(|| protocol.directories(project))).unwrap_or_default()
+        let found = self.ask(|protocol| protocol.directories(project));
+        found.unwrap_or_default()
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::condition::{Allowance, Condition, Lazy, Refused};
+use super::condition::{Allowance, Condition, Lazy};
 use super::error::HookError;
 use super::keys::{Entry, get, key_error, unexpected, wrong_type};
 use crate::events::HookEvent;
@@ -39,32 +39,6 @@ impl PartialEq for Test {
     fn eq(&self, other: &Self) -> bool {
         self.value.condition == other.value.condition
     }
-}
-
-/// The reason why the conditions of a hook are not compiled.
-pub(crate) enum NotCompiled {
-    Invalid(HookError),
-    /// The conditions of the file take too much memory together.
-    TooLarge,
-}
-
-pub(super) fn when(entry: &Entry) -> Result<Option<Arc<When>>, HookError> {
-    let conditions = match get(entry, "when") {
-        None => return Ok(None),
-        Some(Value::Object(conditions)) => conditions,
-        Some(other) => {
-            let expected = "an object, as in {\"/tool_args/command\": \"git *\"}";
-            return Err(wrong_type("when", expected, other));
-        }
-    };
-    check_count(conditions.len())?;
-    let mut when = When::default();
-    for (pointer, value) in conditions {
-        let path = path(pointer)?;
-        let condition = Condition::read(&key_of(pointer), value)?;
-        when.0.insert(pointer.clone(), Test::new(path, condition));
-    }
-    Ok(Some(Arc::new(when)))
 }
 
 fn key_of(pointer: &str) -> String {
@@ -117,10 +91,29 @@ fn is_escaped(part: &str) -> bool {
 }
 
 impl When {
+    /// Reads the key `when` of an entry.
+    pub(super) fn read(entry: &Entry) -> Result<Option<Arc<Self>>, HookError> {
+        let conditions = match get(entry, "when") {
+            None => return Ok(None),
+            Some(Value::Object(conditions)) => conditions,
+            Some(other) => {
+                let expected = "an object, as in {\"/tool_args/command\": \"git *\"}";
+                return Err(wrong_type("when", expected, other));
+            }
+        };
+        check_count(conditions.len())?;
+        let mut when = Self::default();
+        for (pointer, value) in conditions {
+            let path = path(pointer)?;
+            let condition = Condition::read(&key_of(pointer), value)?;
+            when.0.insert(pointer.clone(), Test::new(path, condition));
+        }
+        Ok(Some(Arc::new(when)))
+    }
+
     pub(super) fn to_json(&self) -> Value {
-        let members = self.0.iter();
-        let members =
-            members.map(|(pointer, test)| (pointer.clone(), test.value.condition.to_json()));
+        let members = self.conditions();
+        let members = members.map(|(pointer, condition)| (pointer.to_owned(), condition.to_json()));
         Value::Object(members.collect())
     }
 
@@ -133,9 +126,7 @@ impl When {
         let test = Test::new(path(&pointer)?, condition);
         let key = key_of(&pointer);
         test.value.condition.check_globs(&key)?;
-        if let Err(Refused::Invalid(words)) = test.value.compile(&mut Allowance::default()) {
-            return Err(key_error(key, words));
-        }
+        test.compile(&key, &mut Allowance::default())?;
         self.0.insert(pointer, test);
         check_count(self.0.len())
     }
@@ -146,17 +137,9 @@ impl When {
     }
 
     /// Compiles the conditions that are not compiled yet.
-    pub(super) fn compile(&self, allowance: &mut Allowance) -> Result<(), NotCompiled> {
-        for (pointer, test) in &self.0 {
-            match test.value.compile(allowance) {
-                Ok(()) => {}
-                Err(Refused::NothingLeft) => return Err(NotCompiled::TooLarge),
-                Err(Refused::Invalid(words)) => {
-                    return Err(NotCompiled::Invalid(key_error(key_of(pointer), words)));
-                }
-            }
-        }
-        Ok(())
+    pub(super) fn compile(&self, allowance: &mut Allowance) -> Result<(), HookError> {
+        let mut tests = self.0.iter();
+        tests.try_for_each(|(pointer, test)| test.compile(&key_of(pointer), allowance))
     }
 
     /// Returns whether all conditions match. A value that cannot be tested must not skip a hook that guards.
@@ -172,36 +155,22 @@ impl When {
         guards: bool,
         secrets: impl Iterator<Item = &'s str> + Clone,
     ) -> Vec<Mismatch> {
-        let mut found = Vec::new();
-        for (pointer, test) in &self.0 {
-            let result = test.result(event);
-            if result.unwrap_or(guards) {
-                continue;
-            }
-            let value = find(&test.path, &event.data);
-            let shown = |value: &Value| match value {
-                Value::String(text) if result.is_none() => {
-                    format!("a string of {} bytes", text.len())
-                }
-                value => shown(&test.path, value, secrets.clone()),
-            };
-            found.push(Mismatch {
-                alternative: pointer.clone(),
-                part: PatternPart::Condition,
-                expected: test.value.condition.to_string(),
-                found: value.map(shown),
-            });
-        }
-        found
+        let differs = |test: &Test| !test.result(event).unwrap_or(guards);
+        let tests = self.0.iter().filter(|(_, test)| differs(test));
+        let mismatches = tests.map(|(pointer, test)| Mismatch {
+            alternative: pointer.clone(),
+            part: PatternPart::Condition,
+            expected: test.value.condition.to_string(),
+            found: test.shown(event, secrets.clone()),
+        });
+        mismatches.collect()
     }
 
     /// Returns the pointers of conditions whose values cannot be tested.
     pub(super) fn untested(&self, event: &HookEvent) -> Vec<&str> {
-        let tests = self
-            .0
-            .iter()
-            .filter(|(_, test)| test.result(event).is_none());
-        tests.map(|(pointer, _)| pointer.as_str()).collect()
+        let tests = self.0.iter();
+        let untested = tests.filter(|(_, test)| test.result(event).is_none());
+        untested.map(|(pointer, _)| pointer.as_str()).collect()
     }
 
     /// The reason why a condition cannot be used, if compiling one has failed.
@@ -218,10 +187,32 @@ impl Test {
         }
     }
 
+    fn compile(&self, key: &str, allowance: &mut Allowance) -> Result<(), HookError> {
+        match self.value.fault(|| allowance) {
+            Some(words) => Err(key_error(key, words)),
+            None => Ok(()),
+        }
+    }
+
     /// Tests the condition; None if the value is missing, not a string, or too long.
     fn result(&self, event: &HookEvent) -> Option<bool> {
         let text = find(&self.path, &event.data)?.as_str()?;
         self.value.test(text)
+    }
+
+    /// Returns the value, if the event has it, for people.
+    fn shown<'s>(
+        &self,
+        event: &HookEvent,
+        secrets: impl Iterator<Item = &'s str>,
+    ) -> Option<String> {
+        let value = find(&self.path, &event.data)?;
+        match value.as_str() {
+            Some(long) if self.value.test(long).is_none() => {
+                Some(format!("a string of {} bytes", long.len()))
+            }
+            _ => Some(shown(&self.path, value, secrets)),
+        }
     }
 }
 

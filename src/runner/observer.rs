@@ -104,26 +104,19 @@ pub struct HookRun<'a> {
     pub queued: Duration,
 }
 
-/// Why a hook did not run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum DropReason {
-    /// Its event was cancelled before its turn, or its executor was dropped.
-    Cancelled,
-    /// The queue was full. The host may fire the event again.
-    Busy,
-    /// The pool has no thread, and the system cannot start one.
-    NoThread,
-    /// The executor has been shut down.
-    ShutDown,
+named! {
+    /// Why a hook did not run.
+    pub enum DropReason {
+        /// Its event was cancelled before its turn, or its executor was dropped.
+        Cancelled = "cancelled",
+        /// The queue was full. The host may fire the event again.
+        Busy = "busy",
+        /// The pool has no thread, and the system cannot start one.
+        NoThread = "no_thread",
+        /// The executor has been shut down.
+        ShutDown = "shut_down",
+    }
 }
-
-named!(DropReason {
-    Cancelled = "cancelled",
-    Busy = "busy",
-    NoThread = "no_thread",
-    ShutDown = "shut_down",
-});
 
 impl DropReason {
     /// The reason as text for the log.
