@@ -27,6 +27,7 @@ pub(super) const TOOL: Tool = Tool {
         keys: "args shell if async asyncRewake onFailure statusMessage",
         not_applied: "once rewakeMessage rewakeSummary",
         other_types: "prompt agent http mcp_tool",
+        context_limit: None,
         windows_key: None,
     },
     events,

@@ -23,9 +23,10 @@ pub(super) const TOOL: Tool = Tool {
     handlers: Handlers {
         timeout_keys: "timeout timeoutSec",
         milliseconds: false,
-        keys: "async onFailure statusMessage",
-        not_applied: "additionalContextLimit",
+        keys: "additionalContextLimit async onFailure statusMessage",
+        not_applied: "",
         other_types: "prompt agent mcp_tool",
+        context_limit: Some(2_500),
         windows_key: Some("commandWindows"),
     },
     events,

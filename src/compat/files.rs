@@ -108,6 +108,7 @@ impl OtherTools {
             base_dir: root.map(Arc::from),
             plugin: plugin.map(Path::to_owned),
             aliases: Arc::clone(&self.aliases),
+            large_context: Arc::default(),
             is_strict: self.is_strict,
         })
     }

@@ -27,6 +27,7 @@ pub(super) const TOOL: Tool = Tool {
         keys: "name description env onFailure statusMessage",
         not_applied: "sequential",
         other_types: "plugin runtime",
+        context_limit: None,
         windows_key: None,
     },
     events,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::large_context::LargeContext;
 use super::lint;
 use super::matcher::SharedAllowance;
 use super::protocol::{ToolAliases, ToolProtocol};
@@ -22,6 +23,7 @@ pub(super) struct Origin {
     pub(super) base_dir: Option<Arc<Path>>,
     pub(super) plugin: Option<PathBuf>,
     pub(super) aliases: Arc<ToolAliases>,
+    pub(super) large_context: Arc<LargeContext>,
     /// Whether failures and unreadable files block.
     pub(super) is_strict: bool,
 }
@@ -176,6 +178,7 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
     fn read_protocol(&mut self) -> Result<(), Problem> {
         let message = self.text("statusMessage");
         self.protocol.status_message = message.map(|(_, text)| text.to_owned());
+        self.protocol.context_limit = self.context_limit();
         let Some((given, rule)) = self.text("if") else {
             return Ok(());
         };
@@ -193,6 +196,17 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
         }
         self.protocol.rule = Some(rule);
         Ok(())
+    }
+
+    fn context_limit(&mut self) -> Option<usize> {
+        let given = self.get("additionalContextLimit")?;
+        let tokens = given.number().filter(|it| *it >= 0.0 && it.fract() == 0.0);
+        if tokens.is_none() {
+            self.warn(&given, "expected a number of tokens; the default is used");
+        }
+        // Any larger number is no limit.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        tokens.map(|tokens| tokens as usize)
     }
 
     /// Returns the failure policy. Default: failures are ignored, as the tools do, unless the handler

@@ -19,6 +19,7 @@ mod handler;
 mod input;
 #[cfg(test)]
 mod input_tests;
+mod large_context;
 mod lint;
 #[cfg(test)]
 #[cfg(unix)]

@@ -12,6 +12,7 @@ use tempfile::NamedTempFile;
 
 use super::ending::{self, HookEnd, Strictness};
 use super::input::{payload, session_dir};
+use super::large_context::LargeContext;
 use super::matcher::{Matcher, SharedAllowance};
 use super::rule::Rule;
 use super::tool::{Event, Reading, TOOL_NAME, Tool, Variable};
@@ -52,8 +53,12 @@ pub(super) struct ToolProtocol {
     pub(super) rule: Option<Rule>,
     pub(super) plugin: Option<PathBuf>,
     pub(super) status_message: Option<String>,
+    /// In tokens; none if the handler has no limit of its own.
+    pub(super) context_limit: Option<usize>,
     /// Not part of the definition: the host's, not the handler's.
     pub(super) aliases: Arc<ToolAliases>,
+    /// Shared by the hooks of a file. Not part of the definition.
+    pub(super) large_context: Arc<LargeContext>,
 }
 
 impl ToolProtocol {
@@ -71,7 +76,9 @@ impl ToolProtocol {
             rule: None,
             plugin: None,
             status_message: None,
+            context_limit: None,
             aliases: Arc::default(),
+            large_context: Arc::default(),
         }
     }
 
@@ -193,6 +200,21 @@ impl ToolProtocol {
         word
     }
 
+    fn limit_context(&self, answer: &mut Answer) {
+        let Some(tokens) = self.context_limit.or(self.tool.handlers.context_limit) else {
+            return;
+        };
+        if let Some(output) = &mut answer.output
+            && let Some(text) = output.additional_context.take()
+        {
+            let shortened = self.large_context.shortened(text, tokens);
+            output.additional_context = Some(shortened.unwrap_or_else(|(text, why)| {
+                answer.notes.push(why);
+                text
+            }));
+        }
+    }
+
     fn add_env_file(&self, start: &mut Start<'_>) -> Result<(), Failure> {
         if !self.event.has_env_file {
             return Ok(());
@@ -226,6 +248,9 @@ impl Protocol for ToolProtocol {
             ("status_message", self.status_message.as_deref()),
         ];
         let mut definition = Map::new();
+        if let Some(tokens) = self.context_limit {
+            definition.insert("additional_context_limit".to_owned(), tokens.into());
+        }
         for (key, value) in members {
             if let Some(value) = value {
                 definition.insert(key.to_owned(), value.into());
@@ -325,6 +350,7 @@ impl Protocol for ToolProtocol {
                 answer.invalid = Some(words);
             }
         }
+        self.limit_context(&mut answer);
         let untested = self.untested().into_iter().flatten();
         let always_runs =
             |why| format!("the hook always runs, since it cannot be tested here: {why}");

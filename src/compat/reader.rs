@@ -243,6 +243,7 @@ impl Reader<'_> {
         ToolProtocol {
             plugin: self.origin.plugin.clone(),
             aliases: Arc::clone(&self.origin.aliases),
+            large_context: Arc::clone(&self.origin.large_context),
             ..ToolProtocol::new(self.origin.tool, event, matcher, &self.allowance)
         }
     }

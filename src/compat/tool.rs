@@ -94,6 +94,8 @@ pub(super) struct Handlers {
     pub(super) not_applied: Words,
     /// The types of handlers that the tool runs, but this crate does not.
     pub(super) other_types: Words,
+    /// The most tokens of a hook's context that the model gets at once, unless its handler says otherwise.
+    pub(super) context_limit: Option<usize>,
     /// The key of a command that replaces `command` on Windows.
     pub(super) windows_key: Option<&'static str>,
 }

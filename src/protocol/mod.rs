@@ -29,3 +29,4 @@ pub(crate) use command::{command_line, posix, program};
 pub(crate) use environment::{Naming, too_deep};
 pub(crate) use native::Native;
 pub(crate) use resident::check_answer;
+pub(crate) use spill::Spill;

@@ -1,7 +1,8 @@
 //! Files for values that are too large for an environment variable.
 //!
 //! Each event has one private directory, removed when its hooks have run. If the process is killed
-//! before that, the next process that needs such a directory removes it. The name of a directory
+//! before that, the next process that needs such a directory removes it. Large context of a hook has
+//! such a directory too. The name of a directory
 //! contains its owner: the namespace of process ids (containers may share a directory for temporary
 //! files) and the process id.
 
@@ -18,13 +19,13 @@ const PREFIX: &str = "forge-hooks";
 
 /// The directory of one event; removed when dropped.
 #[derive(Debug)]
-pub(super) struct Spill {
+pub(crate) struct Spill {
     directory: TempDir,
 }
 
 impl Spill {
     /// Writes each value to a file with its name.
-    pub(super) fn write<'a>(values: impl Iterator<Item = (&'a str, &'a str)>) -> io::Result<Self> {
+    pub(crate) fn write<'a>(values: impl Iterator<Item = (&'a str, &'a str)>) -> io::Result<Self> {
         static SWEEP: Once = Once::new();
         let parent = std::env::temp_dir();
         SWEEP.call_once(|| sweep(&parent));
@@ -54,7 +55,7 @@ impl Spill {
 
     /// Returns the path of a value's file. The directory for temporary files is set by a variable;
     /// if it is not Unicode, the hook cannot receive the path.
-    pub(super) fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.directory
             .path()
             .join(name)

@@ -1,6 +1,7 @@
 //! Hooks that were written for other tools: what they are given, what their ends mean, in which order they
 //! run.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
@@ -467,6 +468,78 @@ fn codex_takes_the_users_login_shell() {
     }
     let outcome = fired(&blocking_event(), [of(CODEX, BEFORE, command)]);
     assert_eq!(outcome.reason(), Some("login"));
+}
+
+/// What a hook of this file writes as context, as the model receives it.
+#[track_caller]
+fn context_of(world: &World) -> String {
+    let event = HookEvent::new(EventType::SessionStart);
+    let outcome = world.executor.execute(&event, FireOptions::default());
+    outcome.additional_context().unwrap()
+}
+
+#[test]
+fn large_context_of_codex_is_in_a_file() {
+    let world = World::new();
+    let handler = |keys: &str, command: &str| {
+        format!(r#"{{"type": "command", "command": "{command}"{keys}}}"#)
+    };
+    for (keys, length, most) in [
+        ("", 10_000, None),
+        ("", 10_001, Some(9_999)),
+        (r#", "additionalContextLimit": 5000"#, 20_000, None),
+        (r#", "additionalContextLimit": 2"#, 9, Some(7)),
+        (r#", "additionalContextLimit": 0"#, 3, Some(0)),
+    ] {
+        let command = handler(keys, &format!("printf '%{length}s' ü | tr ' ' a"));
+        let text = format!(r#"{{"hooks": {{"SessionStart": [{{"hooks": [{command}]}}]}}}}"#);
+        world.write("home/.codex/hooks.json", &text);
+        let tools = OtherTools::new([CODEX]).with_home(world.path("home"));
+        let config = HookConfig::default().with_other_tools(tools);
+        world.registry().clear();
+        let report = config.load_into(
+            world.registry(),
+            world.path("project"),
+            TrustPolicy::Everything,
+        );
+        assert!(report.problems.is_empty(), "{report}");
+        let context = context_of(&world);
+        let Some(most) = most else {
+            assert!(
+                context.ends_with("aü") && !context.contains('/'),
+                "{context}"
+            );
+            continue;
+        };
+        let (beginning, rest) = context.split_once("\n[").unwrap();
+        assert_eq!(beginning, "a".repeat(most));
+        let path = rest
+            .split_once(" bytes of context; all of it is in ")
+            .unwrap()
+            .1;
+        let path = PathBuf::from(path.strip_suffix(']').unwrap());
+        let kept = std::fs::read_to_string(&path).unwrap();
+        assert!(kept.ends_with("aü") && kept.starts_with(beginning));
+        assert!(path.exists());
+        if most == 0 {
+            oldest_goes_first(&world, &path);
+        }
+    }
+}
+
+/// A file of the hooks that are loaded is removed after sixteen others, and the others with the hooks.
+#[track_caller]
+fn oldest_goes_first(world: &World, first: &Path) {
+    for _ in 0..16 {
+        assert!(first.exists());
+        context_of(world);
+    }
+    assert!(!first.exists());
+    let context = context_of(world);
+    let last = context.rsplit_once(" in ").unwrap().1.replace(']', "");
+    assert!(Path::new(&last).exists());
+    world.registry().clear();
+    assert!(!Path::new(&last).exists());
 }
 
 #[test]

@@ -201,9 +201,20 @@ fn keys_that_are_ignored_are_named() {
         ],
     );
     handler(CLAUDE, "PreToolUse", &with(r#""unknown": 1"#), &[]);
+    let expected = "warning: project/.codex/hooks.json:2:74: hooks.PreToolUse[1].hooks[0].additionalContextLimit: expected a number of tokens; the default is used";
+    for value in ["true", "-1", "0.5"] {
+        let given = with(&format!("\"additionalContextLimit\": {value}"));
+        handler(CODEX, "PreToolUse", &given, &[expected]);
+    }
+    handler(
+        CODEX,
+        "PreToolUse",
+        &with(r#""additionalContextLimit": 0"#),
+        &[],
+    );
     for (file, event, column, key, title) in [
         (CLAUDE, "PreToolUse", 56, "once", "Claude Code"),
-        (CODEX, "PreToolUse", 74, "additionalContextLimit", "Codex"),
+        (GEMINI, "BeforeTool", 62, "sequential", "Gemini CLI"),
     ] {
         let expected = format!(
             "warning: {file}:2:{column}: hooks.{event}[1].hooks[0].{key}: {title} applies this key, hosts of this crate do not"

@@ -1,0 +1,69 @@
+//! Context of hooks that is larger than a model should receive at once: the model gets its beginning, and the path of a
+//! private file with all of it.
+//!
+//! Knows neither the tool nor the answer in which the context was.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use crate::protocol::Spill;
+
+/// The most files at a time; the oldest one goes first.
+const MOST_FILES: usize = 16;
+
+/// The name of each file, in a directory of its own.
+const NAME: &str = "context.txt";
+
+/// Tokens of a text, as Codex estimates them.
+const BYTES_OF_TOKEN: usize = 4;
+
+/// The files of a settings file's hooks. They are removed with these hooks: when the host drops or reloads them.
+#[derive(Debug, Default)]
+pub(super) struct LargeContext {
+    files: Mutex<VecDeque<Spill>>,
+}
+
+impl LargeContext {
+    /// Returns what the model receives of a text. The error is a text too, and the reason why there is no file.
+    pub(super) fn shortened(
+        &self,
+        text: String,
+        tokens: usize,
+    ) -> Result<String, (String, String)> {
+        let most = tokens.saturating_mul(BYTES_OF_TOKEN);
+        if text.len() <= most {
+            return Ok(text);
+        }
+        let end = (0..=most).rev().find(|end| text.is_char_boundary(*end));
+        let beginning = &text[..end.unwrap_or_default()];
+        let length = text.len();
+        match Spill::write([(NAME, text.as_str())].into_iter()) {
+            Ok(file) => {
+                let path = file.path(NAME);
+                self.keep(file);
+                Ok(format!(
+                    "{beginning}\n[{length} bytes of context; all of it is in {path}]"
+                ))
+            }
+            Err(error) => {
+                let why =
+                    format!("the file for {length} bytes of context cannot be written: {error}");
+                Err((format!("{beginning}\n[{why}]"), why))
+            }
+        }
+    }
+
+    fn keep(&self, file: Spill) {
+        let oldest = {
+            let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+            files.push_back(file);
+            if files.len() > MOST_FILES {
+                files.pop_front()
+            } else {
+                None
+            }
+        };
+        // Removed without the lock.
+        drop(oldest);
+    }
+}
