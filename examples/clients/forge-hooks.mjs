@@ -1,19 +1,20 @@
 // Hooks for a program in Node: a client of `forge-hooks serve` (docs/serve.md), and a small agent that uses it.
 //
-// Try it in a project that has hooks:  node forge-hooks.mjs 'ls' 'sudo ls'
+// Try it where `myagent` has hooks:  node forge-hooks.mjs 'ls' 'sudo ls'
 import { spawn, spawnSync } from "node:child_process";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
-/** The hooks of a project. */
+/** The hooks of the program with this name. */
 export class Hooks {
   #open = new Map();
   #next = 1;
 
-  constructor(...options) {
+  constructor(profile, ...options) {
     const program = process.env.FORGE_HOOKS ?? "forge-hooks";
     // `detached`: Ctrl-C is for the agent, which then ends or goes on.
-    this.child = spawn(program, ["serve", ...options], { stdio: ["pipe", "pipe", "inherit"], detached: true });
+    const words = ["serve", "--profile", profile, ...options];
+    this.child = spawn(program, words, { stdio: ["pipe", "pipe", "inherit"], detached: true });
     this.ended = new Promise((resolve) => this.child.on("close", resolve).on("error", resolve));
     this.ended.then(() => this.#open.forEach(({ reject }) => reject(new Error("forge-hooks has ended"))));
     this.child.stdin.on("error", () => {}); // The end of the program rejects what is open.
@@ -43,7 +44,7 @@ export class Hooks {
   }
 
   async close() {
-    await this.call("shutdown", { deadline: 5 });
+    await this.call("shutdown");
     await this.ended;
   }
 }
@@ -52,18 +53,20 @@ export class Hooks {
 const shown = (text) => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 
 async function agent(commands) {
-  const hooks = new Hooks();
+  const hooks = new Hooks("myagent");
+  (await hooks.initialized).messages.forEach((text) => console.error(text));
   for (const block of await hooks.call("approvals")) {
     const input = createInterface({ input: process.stdin, output: process.stdout });
     const answer = new Promise((resolve) => input.on("close", () => resolve("")).question("", resolve));
     process.stdout.write(`${block.text}Let these hooks run? [y/N] `);
-    if ((await answer) === "y") await hooks.call("approve", { digest: block.digest });
+    if (["y", "yes"].includes((await answer).trim())) await hooks.call("approve", { digest: block.digest });
     input.close();
   }
   for (const command of commands) {
     const event = { type: "tool:pre_execute", tool_name: "bash", data: { tool_args: { command } } };
     const result = await hooks.call("fire", { event }, 60_000);
     const last = result.again ?? result; // with the changes of the hooks, if any
+    last.messages.forEach((text) => console.error(text));
     if (!last.allowed) {
       console.log("blocked:", shown(last.reason ?? "without a reason"));
       continue;

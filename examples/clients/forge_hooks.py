@@ -1,23 +1,22 @@
 #!/usr/bin/env python3
 """Hooks for a Python program: a client of `forge-hooks serve` (docs/serve.md), and a small agent that uses it.
-
-Try it in a project that has hooks:  python3 forge_hooks.py 'ls' 'sudo ls'
+Try it where `myagent` has hooks:  python3 forge_hooks.py 'ls' 'sudo ls'
 """
 import itertools, json, os, subprocess, sys, threading
 from concurrent.futures import Future, TimeoutError
 
 
 class Hooks:
-    """The hooks of a project. Threads can share it."""
+    """The hooks of the program with this name. Threads can share it."""
 
-    def __init__(self, *options):
-        program = os.environ.get("FORGE_HOOKS", "forge-hooks")
+    def __init__(self, profile, *options):
+        command = [os.environ.get("FORGE_HOOKS", "forge-hooks"), "serve", "--profile", profile]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
         # Ctrl-C is for the agent, which then ends or goes on.
-        self.child = subprocess.Popen([program, "serve", *options], start_new_session=True, **pipes)
+        self.child = subprocess.Popen([*command, *options], start_new_session=True, **pipes)
         self.ids, self.open, self.lock = itertools.count(1), {}, threading.Lock()
         threading.Thread(target=self._read, daemon=True).start()
-        self.report = self.call("initialize")["report"]
+        self.messages = self.call("initialize")["messages"]
 
     def _read(self):
         for line in self.child.stdout:
@@ -27,12 +26,13 @@ class Hooks:
                 future.set_exception(RuntimeError(message["error"]["message"]))
             elif future:
                 future.set_result(message["result"])
-        for id in list(self.open):
-            self.open.pop(id).set_exception(RuntimeError("forge-hooks has ended"))
+        for future in list(self.open.values()):
+            future.set_exception(RuntimeError("forge-hooks has ended"))
 
     def _send(self, message):
+        line = json.dumps({"jsonrpc": "2.0", **message}, allow_nan=False) + "\n"
         with self.lock:
-            self.child.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+            self.child.stdin.write(line)
             self.child.stdin.flush()
 
     def call(self, method, timeout=None, **params):
@@ -44,10 +44,10 @@ class Hooks:
             return future.result(timeout)
         except TimeoutError:
             self._send({"method": "$/cancelRequest", "params": {"id": id}})
-            return future.result()
+            return future.result(5)
 
     def close(self):
-        self.call("shutdown", deadline=5)
+        self.call("shutdown")
         self.child.wait()
 
 
@@ -57,16 +57,18 @@ def shown(text):
 
 
 def agent(commands):
-    hooks = Hooks()
+    hooks = Hooks("myagent")
+    sys.stderr.writelines(text + "\n" for text in hooks.messages)
     for block in hooks.call("approvals"):
         print(block["text"], "Let these hooks run? [y/N] ", sep="", end="", flush=True)
-        if sys.stdin.readline().strip() == "y":
+        if sys.stdin.readline().strip() in ("y", "yes"):
             hooks.call("approve", digest=block["digest"])
     for command in commands:
         data = {"tool_args": {"command": command}}
         event = {"type": "tool:pre_execute", "tool_name": "bash", "data": data}
         result = hooks.call("fire", timeout=60, event=event)
         last = result.get("again", result)  # with the changes of the hooks, if any
+        sys.stderr.writelines(text + "\n" for text in last["messages"])
         if not last["allowed"]:
             print("blocked:", shown(last["reason"] or "without a reason"), flush=True)
             continue

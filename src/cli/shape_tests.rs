@@ -39,8 +39,18 @@ pub(crate) struct GivenEvent {
 pub(crate) struct Outcome {
     /// Whether the host may do what it is about to do.
     allowed: bool,
-    /// The reason if `allowed` is false.
+    /// What the hooks have decided together; null if none has.
+    decision: Option<Decision>,
+    /// The reason if `allowed` is false, and the question if the decision is `ask`.
     reason: Option<String>,
+    /// Text for the model.
+    context: Option<String>,
+    /// After a tool, feedback for the model.
+    feedback: Option<String>,
+    /// Whether a hook ends the turn.
+    stop: bool,
+    /// Lines for the user: messages of hooks, and hooks that failed without blocking.
+    messages: Vec<String>,
     /// The results of the hooks that ran, in order.
     results: Vec<Result>,
 }

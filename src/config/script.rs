@@ -376,6 +376,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn only_a_script_is_a_script() {
         let script = |text: &str| {
             let hook = Hook::new("*", text).unwrap();

@@ -259,7 +259,7 @@ mod tests {
                 job.answers.close();
                 results
             };
-            let labels = results.iter().map(|result| result.hook.label().to_owned());
+            let labels = results.iter().map(|result| result.hook.event_pattern().to_owned());
             assert_eq!(labels.collect::<Vec<_>>(), ["a:b", "c:d"]);
         }
     }

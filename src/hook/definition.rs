@@ -87,7 +87,7 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     /// All that decides what the protocol does. Part of a hook's equality, digest, fingerprint and JSON.
     fn definition(&self) -> Value;
 
-    /// The label that people see, for a hook without a name and a description. Default: none, which is the pattern.
+    /// The label that people see, for a hook without a name and a description. Default: none, which is the command.
     fn label(&self) -> Option<&str> {
         None
     }
@@ -676,16 +676,23 @@ impl Hook {
         refusal.or_else(|| self.protocol_fault())
     }
 
-    /// The label that people see: the name, else the description, else the pattern; at most the first 80
-    /// characters.
+    /// The label that people see: the name, else the description, else the first line of the command, or its program;
+    /// at most the first 80 characters.
     #[must_use]
     pub fn label(&self) -> &str {
         let label = match (self.name(), self.description()) {
-            (None | Some(""), "") => self.protocol_label().unwrap_or(self.event_pattern()),
+            (None | Some(""), "") => self.protocol_label().unwrap_or(self.first_words()),
             (None | Some(""), description) => description,
             (Some(name), _) => name,
         };
         beginning(label)
+    }
+
+    /// What a person recognizes its command by; of a hook without one, the pattern.
+    fn first_words(&self) -> &str {
+        let first = self.command().texts().first();
+        let line = first.and_then(|text| text.trim().lines().next());
+        line.unwrap_or(self.event_pattern())
     }
 }
 

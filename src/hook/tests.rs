@@ -55,9 +55,12 @@ fn debug_shows_no_value_of_the_environment() {
 }
 
 #[test]
-fn the_label_is_the_name_the_description_or_the_pattern() {
-    let hook = Hook::new("session:*", "true").unwrap().with_name("");
-    assert_eq!(hook.label(), "session:*");
+fn the_label_is_the_name_the_description_or_the_command() {
+    assert_eq!(Hook::placeholder("why").label(), "*");
+    let program = Hook::program("session:*", ["./log", "it"]).unwrap();
+    assert_eq!(program.label(), "./log");
+    let hook = Hook::new("session:*", "\n true\nfalse").unwrap().with_name("");
+    assert_eq!(hook.label(), "true");
     let hook = hook.with_description("Says hello");
     assert_eq!(hook.label(), "Says hello");
     assert_eq!(hook.with_name("hello").label(), "hello");

@@ -65,7 +65,7 @@ pub use tool::{Tool, ToolRun};
 /// use serde_json::json;
 ///
 /// let executor = HookExecutor::builder().build();
-/// executor.registry().register(Hook::new("tool:pre_execute:rm", "echo never; exit 1")?);
+/// executor.registry().register(Hook::new("tool:pre_execute:rm", "echo never; exit 1")?.with_name("guard"));
 /// let session = Lifecycle::new(executor).session("s1").begin()?;
 /// let hooks = session.lifecycle();
 ///
@@ -79,7 +79,7 @@ pub use tool::{Tool, ToolRun};
 ///     unreachable!("a hook has blocked it")
 /// });
 /// // And this, as an error of the tool.
-/// assert_eq!(blocked.unwrap_err().to_string(), "blocked by hook `tool:pre_execute:rm`: never");
+/// assert_eq!(blocked.unwrap_err().to_string(), "blocked by hook `guard`: never");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]

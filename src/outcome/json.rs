@@ -6,24 +6,59 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::{HookBlockedError, HookResult, Outcome};
+use crate::hook::Decision;
+use crate::printable::printable;
 
 #[derive(Serialize)]
 struct Whole<'a> {
     allowed: bool,
+    decision: Option<Decision>,
     reason: Option<&'a str>,
+    context: Option<String>,
+    feedback: Option<String>,
+    stop: bool,
+    /// Lines for the user, made printable.
+    messages: Vec<String>,
     results: &'a [HookResult],
+}
+
+impl<'a> Whole<'a> {
+    fn of(outcome: &'a Outcome) -> Self {
+        let of_hooks = outcome.system_messages().into_iter();
+        let lines = of_hooks.flat_map(str::lines).map(printable);
+        let failures = outcome.failures().to_string();
+        Self {
+            allowed: outcome.allowed(),
+            decision: outcome.decision(),
+            reason: outcome.reason().or_else(|| outcome.asks()?.reason()),
+            context: outcome.additional_context(),
+            feedback: outcome.feedback(),
+            stop: outcome.stops_turn(),
+            messages: lines.chain(failures.lines().map(str::to_owned)).collect(),
+            results: outcome.results(),
+        }
+    }
+
+    /// Of a result whose outcome is not known.
+    fn blocked_by(result: &'a HookResult) -> Self {
+        Self {
+            allowed: false,
+            decision: Some(Decision::Block),
+            reason: result.reason(),
+            context: None,
+            feedback: None,
+            stop: false,
+            messages: Vec::new(),
+            results: std::slice::from_ref(result),
+        }
+    }
 }
 
 /// Serializes as `forge-hooks fire --json` prints it, without the event, which an outcome does not
 /// contain.
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let whole = Whole {
-            allowed: self.allowed(),
-            reason: self.reason(),
-            results: self.results(),
-        };
-        whole.serialize(serializer)
+        Whole::of(self).serialize(serializer)
     }
 }
 
@@ -31,11 +66,9 @@ impl Serialize for Outcome {
 /// result.
 impl Serialize for HookBlockedError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let alone = std::slice::from_ref(&*self.result);
-        let whole = Whole {
-            allowed: false,
-            reason: self.result.reason(),
-            results: self.outcome().map_or(alone, Outcome::results),
+        let whole = match self.outcome() {
+            Some(outcome) => Whole::of(outcome),
+            None => Whole::blocked_by(&self.result),
         };
         whole.serialize(serializer)
     }

@@ -164,7 +164,7 @@ fn every_error_can_travel_in_a_box() {
     assert_eq!(blocked.result.exit_code, 1);
     assert_eq!(
         error.to_string(),
-        "blocked by hook `tool:*`: exited with code 1"
+        "blocked by hook `./guard.sh`: exited with code 1"
     );
 }
 

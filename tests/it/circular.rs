@@ -124,7 +124,11 @@ fn the_chain_has_one_name_that_hooks_cannot_change() {
     } else {
         r#"echo "$FORGE_HOOK_CHAIN $ONE_HOOK_CHAIN""#
     };
-    let chain = |hook: Hook| world.one(hook).stdout.trim().to_owned();
+    // `cmd` leaves the name of a variable that is not set.
+    let chain = |hook: Hook| {
+        let shown = world.one(hook).stdout.replace("!ONE_HOOK_CHAIN!", "");
+        shown.trim().to_owned()
+    };
     let plain = chain(hook("*", show));
     assert_eq!(plain.len(), 16, "{plain}");
     let forged = chain(hook("*", show).with_env("FORGE_HOOK_CHAIN", "none"));

@@ -16,7 +16,7 @@ impl Gate for Says {
 }
 
 fn hook(pattern: &str, name: &str) -> Hook {
-    Hook::new(pattern, "true").unwrap().with_name(name)
+    Hook::new(pattern, "exit 0").unwrap().with_name(name)
 }
 
 fn gated(name: &str, verdict: GateVerdict) -> Hook {

@@ -100,8 +100,8 @@ fn without_a_project_users_hooks_run() {
 fn a_projects_hooks_need_approval() {
     let world = World::new();
     let entries = [
-        entry("level:loaded", "exit 0"),
-        entry("level:left", "exit 0"),
+        entry("level:loaded", "exit 0 # loaded"),
+        entry("level:left", "exit 0 # left"),
     ];
     world.write(PROJECTS, &file(&entries));
     let root = world.path("project");
@@ -110,10 +110,10 @@ fn a_projects_hooks_need_approval() {
         .approve_command("mygame hooks trust")
         .load();
     let report = hooks.report();
-    assert_eq!(report.unapproved, ["level:loaded", "level:left"]);
+    assert_eq!(report.unapproved, ["exit 0 # loaded", "exit 0 # left"]);
     assert_eq!(report.problems.len(), 1);
     let shown = report.problems[0].to_string();
-    let expected = "2 hooks are not approved and do not run: `level:loaded`, `level:left` \
+    let expected = "2 hooks are not approved and do not run: `exit 0 # loaded`, `exit 0 # left` \
                     (to approve: `mygame hooks trust`)";
     assert!(shown.ends_with(expected), "{shown}");
     let skipped = hooks.execute(&custom("level:loaded"));
@@ -418,10 +418,11 @@ fn old_hooks_do_not_come_back() {
 fn discovered(world: &World, start: &str) -> std::path::PathBuf {
     let hooks = game(world).discover_project(world.path(start)).load();
     let found = hooks.project().unwrap();
-    found
-        .strip_prefix(world.path("").canonicalize().unwrap())
-        .unwrap()
-        .to_owned()
+    let root = match cfg!(windows) {
+        true => world.path(""),
+        false => world.path("").canonicalize().unwrap(),
+    };
+    found.strip_prefix(root).unwrap().to_owned()
 }
 
 #[test]

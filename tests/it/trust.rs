@@ -300,7 +300,7 @@ fn an_approval_ignores_the_order() {
 #[test]
 fn an_approval_survives_numbers_of_all_kinds() {
     let project = Project::new();
-    let hooks = r#"{"hooks": [{"event": "*", "command": "exit 0", "timeout": 0.30000000000000004, "x": 1e-7, "y": 123456789012345678}]}"#;
+    let hooks = r#"{"hooks": [{"event": "*", "command": "exit 0", "timeout": 30.000000000000004, "x": 1e-7, "y": 123456789012345678}]}"#;
     project.world.write(PROJECT, hooks);
     project.approve();
     assert!(project.load().is_ok());

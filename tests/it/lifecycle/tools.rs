@@ -432,6 +432,6 @@ fn a_run_shows_its_failures() {
     let host = Host::with([]);
     host.world.hook("tool:post_execute", "exit 3");
     let run = host.lifecycle().tool("bash", "ls").run(works).unwrap();
-    let shown = "hook `tool:post_execute` failed on `tool:post_execute`: exited with code 3\n";
+    let shown = "hook `exit 3` failed on `tool:post_execute`: exited with code 3\n";
     assert_eq!(run.failures().to_string(), shown);
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forge_hooks::hook::Condition;
+use forge_hooks::hook::{Condition, Reads};
 use forge_hooks::pattern::PatternPart;
 use forge_hooks::{
     AppProfile, EventSpec, EventType, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent,
@@ -129,6 +129,7 @@ fn a_redactor_runs_where_an_output_is_unclear() {
     let answer = world.says(r#"{"updatedOutput": "hidden"}"#);
     let redactor = hook("tool:post_execute", &answer)
         .with_on_failure(FailurePolicy::Withhold)
+        .with_reads(Reads::Stdin)
         .with_when("/tool_result", "*secret*")
         .unwrap();
     world.registry().register(redactor);
