@@ -7,10 +7,11 @@ use serde::Serialize;
 
 use crate::cli::args::{Trust, Untrust};
 use crate::cli::context::Context;
-use crate::cli::error::{Ended, Failure};
+use crate::cli::error::{Done, Ended, Failure};
 use crate::cli::terminal::{Style, Terminal, counted};
+use crate::config::TrustPolicy;
 use crate::trust::{Approval, Approved, TrustStore};
-use crate::{LoadReport, printable};
+use crate::{HookRegistry, LoadReport, printable};
 
 const APPROVES: &str =
     "only the project's own files are approved; one of `--config` needs no approval";
@@ -51,11 +52,14 @@ impl Project {
         let mut before = store.approved(&root)?;
         let all = before.len();
         before.retain(|approved| config.reads(approved));
+        let mut report = config.load_into(&HookRegistry::new(), &root, TrustPolicy::Everything);
+        let problems = &mut report.problems;
+        problems.retain(|problem| problem.path.starts_with(&root));
         Ok(Self {
             approval: Approval::since(&before, &root, &hooks)?,
             has_approval: !before.is_empty(),
             unread: all - before.len(),
-            report: context.project_report(&root),
+            report,
             store,
         })
     }
@@ -87,19 +91,20 @@ impl Project {
     ) -> Result<(), Failure> {
         let hooks = counted(self.approval.hooks.len(), "hook");
         let trust = context.command("trust");
-        let (style, words) = if !self.report.is_ok() {
-            (
-                Style::Bad,
+        let (style, words) = match (self.report.is_ok(), self.is_approved()) {
+            (false, _) => (
+                Style::BAD,
                 "a hooks file has errors; fix them first".to_owned(),
-            )
-        } else if self.is_approved() {
-            (Style::Good, format!("{hooks} approved"))
-        } else if self.has_approval {
-            let words = format!("changed since the approval; review it with `{trust}`");
-            (Style::Bad, words)
-        } else {
-            let words = format!("{hooks} not approved; review and approve with `{trust}`");
-            (Style::Warning, words)
+            ),
+            (true, true) => (Style::GOOD, format!("{hooks} approved")),
+            (true, false) if self.has_approval => {
+                let words = format!("changed since the approval; review it with `{trust}`");
+                (Style::BAD, words)
+            }
+            (true, false) => {
+                let words = format!("{hooks} not approved; review and approve with `{trust}`");
+                (Style::WARNING, words)
+            }
         };
         let root = printable(&self.approval.root.to_string_lossy());
         writeln!(terminal, "{root}: {}", terminal.styled(style, words))?;
@@ -117,11 +122,7 @@ impl Project {
     }
 }
 
-pub(crate) fn trust(
-    args: &Trust,
-    context: &Context<'_>,
-    terminal: &mut Terminal<'_>,
-) -> Result<Ended, Failure> {
+pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     context.needs_the_usual_files(APPROVES)?;
     let project = Project::load(context, context.needed_root()?)?;
     terminal.problems(&project.report)?;
@@ -137,10 +138,16 @@ pub(crate) fn trust(
         let fix = format!("write some with `{}`", context.command("init"));
         return Err(Failure::new(words).with_fix(fix));
     }
-    check_digest(args.digest.as_deref(), &approval.digest())?;
+    let digest = approval.digest();
+    if let Some(expected) = &args.digest
+        && !expected.eq_ignore_ascii_case(&digest)
+    {
+        let words = format!("nothing was approved: `--digest` is not `{digest}`");
+        return Err(Failure::new(words).with_fix("review the hooks, and use their digest"));
+    }
     if project.is_approved() {
         writeln!(terminal, "{root}: already approved")?;
-        return Ok(Ended::Fine);
+        return Ok(Ended::FINE);
     }
     write!(terminal, "{approval}")?;
     let hooks = counted(approval.hooks.len(), "hook");
@@ -148,45 +155,32 @@ pub(crate) fn trust(
     let needs_answer = !args.yes && args.digest.is_none();
     if needs_answer && !asked(&question, terminal)? {
         writeln!(terminal, "nothing was approved")?;
-        return Ok(Ended::Problems);
+        return Ok(Ended::PROBLEMS);
     }
     // Approvals of hooks that were not read stay.
     let config = context.hooks.config();
     let store = &project.store;
     store.approve_beside(approval, |approved| !config.reads(approved))?;
     writeln!(terminal, "{root}: {hooks} approved")?;
-    Ok(Ended::Fine)
+    Ok(Ended::FINE)
 }
 
-/// Checks the digest that the user expects, if any.
-fn check_digest(expected: Option<&str>, digest: &str) -> Result<(), Failure> {
-    if expected.is_none_or(|expected| expected.eq_ignore_ascii_case(digest)) {
-        return Ok(());
-    }
-    let words = format!("nothing was approved: `--digest` is not `{digest}`");
-    Err(Failure::new(words).with_fix("review the hooks, and use their digest"))
-}
-
-pub(crate) fn untrust(
-    args: &Untrust,
-    context: &Context<'_>,
-    terminal: &mut Terminal<'_>,
-) -> Result<Ended, Failure> {
+pub(crate) fn untrust(args: &Untrust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     context.needs_the_usual_files(APPROVES)?;
     let (store, root) = (context.trust_store()?, context.needed_root()?);
     let shown = printable(&root.to_string_lossy());
     if store.approved(&root)?.is_empty() {
         writeln!(terminal, "{shown}: nothing was approved")?;
-        return Ok(Ended::Fine);
+        return Ok(Ended::FINE);
     }
     let question = format!("withdraw the approval of {shown}?");
     if !args.yes && !asked(&question, terminal)? {
         writeln!(terminal, "no approval was withdrawn")?;
-        return Ok(Ended::Problems);
+        return Ok(Ended::PROBLEMS);
     }
     store.revoke(&root)?;
     writeln!(terminal, "{shown}: the approval was withdrawn")?;
-    Ok(Ended::Fine)
+    Ok(Ended::FINE)
 }
 
 /// The most bytes of an answer that are read.
@@ -194,14 +188,14 @@ const LONGEST_ANSWER: u64 = 1000;
 
 /// Asks the user; true means yes.
 fn asked(question: &str, terminal: &mut Terminal<'_>) -> Result<bool, Failure> {
-    if !terminal.can_ask() {
+    if !terminal.is_terminal.input {
         let words = "cannot ask for confirmation: standard input is not a terminal";
         return Err(Failure::new(words).with_fix("review the hooks, then add `--yes`"));
     }
     write!(terminal, "{question} [y/N] ")?;
     terminal.flush()?;
     let mut answer = String::new();
-    let mut input = BufReader::new((&mut *terminal.input).take(LONGEST_ANSWER));
+    let mut input = BufReader::new((&mut terminal.input).take(LONGEST_ANSWER));
     let read = input.read_line(&mut answer);
     read.map_err(|error| Failure::new(format!("cannot read the answer: {error}")))?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))

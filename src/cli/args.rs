@@ -5,11 +5,10 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
+use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 use crate::cli::error::Failure;
-use crate::cli::terminal::ColorChoice;
 use crate::compat::{self, Tool};
 
 /// The program name in the texts of this file.
@@ -21,47 +20,41 @@ pub(crate) fn command(program: &str, version: &str) -> clap::Command {
     called(command.version(version.to_owned()), program)
 }
 
+/// The option of [`Standalone`] that only a program without a host has.
 pub(crate) const PROFILE: &str = "profile";
-pub(crate) const OTHER_TOOLS: &str = "other-tools";
-const VOCABULARY: &str = "vocabulary";
 
-/// Adds the options of a program without a host.
-pub(crate) fn standalone(command: clap::Command) -> clap::Command {
-    let profile = clap::Arg::new(PROFILE)
-        .long(PROFILE)
-        .global(true)
-        .value_name("NAME")
-        .value_parser(profile_name)
-        .help(
-            "Use the file and variable names of this host, for example `mygame` \
-             [default: $FORGE_HOOKS_PROFILE, or else forge and opencode]",
-        )
-        .help_heading("Common options");
-    let other_tools = clap::Arg::new(OTHER_TOOLS)
-        .long(OTHER_TOOLS)
-        .global(true)
-        .value_name("TOOLS")
-        .value_delimiter(',')
-        .value_parser(other_tool())
-        .help("Also use the hooks of these tools, for example `claude,codex`; those of the project need an \
-             approval")
-        .help_heading("Common options");
-    let default = "The project's root [default: that of the current directory]";
-    let command = command.mut_arg("project", |project| project.help(default));
-    let vocabulary = clap::Arg::new(VOCABULARY)
-        .long(VOCABULARY)
-        .value_name("FILE")
-        .value_parser(clap::value_parser!(PathBuf))
-        .value_hint(ValueHint::FilePath)
-        .help("The program's events and tools, in the form of `events --json`");
-    let command = command.mut_subcommand("serve", |serve| serve.arg(vocabulary));
-    let about = "Write, check and try hooks without the program that will run them";
-    command.about(about).arg(profile).arg(other_tools)
+/// The options of a program without a host.
+#[derive(Args)]
+#[command(next_help_heading = "Common options")]
+pub(crate) struct Standalone {
+    /// Use the file and variable names of this host, for example `mygame` [default: $FORGE_HOOKS_PROFILE, or else forge
+    /// and opencode].
+    #[arg(long, global = true, value_name = "NAME", value_parser = profile_name)]
+    profile: Option<String>,
+    /// Also use the hooks of these tools, for example `claude,codex`; those of the project need an approval.
+    #[arg(long, global = true, value_name = "TOOLS", value_delimiter = ',', value_parser = other_tool())]
+    pub(crate) other_tools: Vec<&'static Tool>,
+}
+
+#[derive(Args)]
+struct Vocabulary {
+    /// The program's events and tools, in the form of `events --json`.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    vocabulary: Option<PathBuf>,
+}
+
+/// Changes what is different without a host.
+pub(crate) fn without_a_host(command: clap::Command) -> clap::Command {
+    let root = "The project's root [default: that of the current directory]";
+    command
+        .about("Write, check and try hooks without the program that will run them")
+        .mut_arg("project", |project| project.help(root))
+        .mut_subcommand("serve", Vocabulary::augment_args)
 }
 
 /// Returns the file of `serve --vocabulary`.
 pub(crate) fn vocabulary(matches: &clap::ArgMatches) -> Option<&PathBuf> {
-    matches.subcommand_matches("serve")?.get_one(VOCABULARY)
+    matches.subcommand_matches("serve")?.get_one("vocabulary")
 }
 
 /// One of the tools, by its name.
@@ -77,20 +70,38 @@ fn other_tool() -> impl TypedValueParser<Value = &'static Tool> {
 /// The variable with the name of the host, for users of one host.
 const PROFILE_VARIABLE: &str = "FORGE_HOOKS_PROFILE";
 
-/// Returns the name of the host, from the option or from the variable.
-pub(crate) fn profile(matches: &clap::ArgMatches) -> Result<Option<String>, Failure> {
-    if let Some(name) = matches.get_one::<String>(PROFILE) {
-        return Ok(Some(name.clone()));
+impl Standalone {
+    /// Returns the name of the host, from the option or from the variable.
+    pub(crate) fn host(&self) -> Result<Option<String>, Failure> {
+        let of_variable = || std::env::var(PROFILE_VARIABLE).ok();
+        let name = self.profile.clone().or_else(of_variable);
+        let name = name.filter(|name| !name.is_empty());
+        if let Some(Err(expected)) = name.as_deref().map(profile_name) {
+            let name = name.unwrap_or_default();
+            let words = format!("invalid name `{name}` in `{PROFILE_VARIABLE}`: {expected}");
+            return Err(Failure::new(words));
+        }
+        Ok(name)
     }
-    let name = std::env::var(PROFILE_VARIABLE).unwrap_or_default();
-    if name.is_empty() {
-        return Ok(None);
+
+    /// Returns these options as they were given, and the tool of `fire --as`, for a command that means the same host.
+    pub(crate) fn names(&self, cli: &Cli) -> String {
+        let mut names = String::new();
+        if let Some(name) = &self.profile {
+            names += &format!(" --profile {name}");
+        }
+        let mut tools: Vec<_> = self.other_tools.iter().map(|tool| tool.name()).collect();
+        if let Command::Fire(fire) = &cli.command
+            && let Some(tool) = fire.tool_of.map(Tool::name)
+            && !tools.contains(&tool)
+        {
+            tools.push(tool);
+        }
+        if !tools.is_empty() {
+            names += &format!(" --other-tools {}", tools.join(","));
+        }
+        names
     }
-    profile_name(&name).map(Some).map_err(|expected| {
-        Failure::new(format!(
-            "invalid name `{name}` in `{PROFILE_VARIABLE}`: {expected}"
-        ))
-    })
 }
 
 pub(crate) fn profile_name(text: &str) -> Result<String, &'static str> {

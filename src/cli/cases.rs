@@ -20,6 +20,9 @@ use crate::{Decision, EventType, HookEvent, HookResult, Outcome};
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Case {
+    /// Its line in the file, counted from 1.
+    #[serde(skip)]
+    pub(crate) line: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
     pub(crate) event: String,
@@ -40,17 +43,8 @@ pub(crate) struct Case {
 
 fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decision, D::Error> {
     let name = String::deserialize(deserializer)?;
-    let known = Decision::ALL.iter().find(|it| it.as_str() == name);
-    known
-        .copied()
-        .ok_or_else(|| D::Error::unknown_variant(&name, &["allow", "ask", "block"]))
-}
-
-/// A case, and its line in the file.
-#[derive(Debug)]
-pub(crate) struct Placed {
-    pub(crate) case: Case,
-    pub(crate) line: usize,
+    let known = Decision::ALL.iter().copied().find(|it| it.as_str() == name);
+    known.ok_or_else(|| D::Error::unknown_variant(&name, &["allow", "ask", "block"]))
 }
 
 const EXAMPLE: &str = r#"write each case as in {"event": "tool:pre_execute", "tool": "bash", "args": {"command": "sudo ls"}, "expect": "block"}"#;
@@ -59,6 +53,7 @@ impl Case {
     fn new(event: &HookEvent, verdict: &Verdict) -> Self {
         let mut data = event.data.clone();
         Self {
+            line: 0,
             name: None,
             event: event.event_type.to_string(),
             tool: event.tool_name.clone(),
@@ -72,20 +67,14 @@ impl Case {
 
     pub(crate) fn event(&self, event_type: EventType) -> HookEvent {
         let mut event = HookEvent::new(event_type);
-        if let Some(tool) = &self.tool {
-            event = event.with_tool_name(tool);
+        event.tool_name.clone_from(&self.tool);
+        event.data.clone_from(&self.data);
+        match &self.args {
+            Some(args) => event.with_data("tool_args", args.clone()),
+            None => event,
         }
-        if let Some(args) = &self.args {
-            event = event.with_data("tool_args", args.clone());
-        }
-        for (key, value) in &self.data {
-            event = event.with_data(key, value.clone());
-        }
-        event
     }
-}
 
-impl Placed {
     /// Returns its position, for example `cases.json:3`.
     pub(crate) fn place(&self, file: &Path) -> String {
         format!("{}:{}", shown(file), self.line)
@@ -93,8 +82,8 @@ impl Placed {
 }
 
 /// Reads the cases of a file; `-` is standard input.
-pub(crate) fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<Vec<Placed>, Failure> {
-    let text = terminal.read_text(file, files::LARGEST);
+pub(crate) fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<Vec<Case>, Failure> {
+    let text = terminal.read_text(file);
     let text = text.map_err(|error| files::cannot_read(&shown(file), error))?;
     let cases = parse(file, &text)?;
     if cases.is_empty() {
@@ -104,85 +93,82 @@ pub(crate) fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<Vec<Place
     Ok(cases)
 }
 
-fn parse(file: &Path, text: &str) -> Result<Vec<Placed>, Failure> {
+fn parse(file: &Path, text: &str) -> Result<Vec<Case>, Failure> {
     let failed = |error: serde_json::Error| {
         let (line, column) = (error.line(), error.column().max(1));
         let words = json_words(&error);
         Failure::new(format!("{}:{line}:{column}: {words}", shown(file))).with_fix(EXAMPLE)
     };
-    let cases: Vec<Case> = serde_json::from_str(text).map_err(failed)?;
+    let mut cases: Vec<Case> = serde_json::from_str(text).map_err(failed)?;
     // The same list once more, for the positions.
     let entries: Vec<&RawValue> = serde_json::from_str(text).map_err(failed)?;
     let (mut line, mut seen) = (1, 0);
-    let placed = cases.into_iter().zip(entries).map(|(case, entry)| {
+    for (case, entry) in cases.iter_mut().zip(entries) {
         let start = entry.get().as_ptr() as usize - text.as_ptr() as usize;
         line += text[seen..start].matches('\n').count();
         seen = start;
-        Placed { case, line }
-    });
-    Ok(placed.collect())
+        case.line = line;
+    }
+    Ok(cases)
 }
 
 /// Returns the name of a file for a message.
 fn shown(file: &Path) -> Cow<'_, str> {
-    if file == Path::new("-") {
-        return Cow::Borrowed("standard input");
+    match file == Path::new("-") {
+        true => Cow::Borrowed("standard input"),
+        false => file.to_string_lossy(),
     }
-    file.to_string_lossy()
-}
-
-fn cannot(what: &str, file: &Path, error: &io::Error) -> Failure {
-    Failure::new(format!("cannot {what} `{}`: {error}", file.display()))
-        .with_fix("name another file")
 }
 
 /// A file of cases to which one case is added.
-pub(crate) struct Record {
-    path: PathBuf,
-    text: String,
-}
+pub(crate) struct Record(PathBuf);
 
 impl Record {
     /// Checks the file first, so that no hook runs if the case cannot be added.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
-        let text = match files::open(path).and_then(files::text_of) {
-            Ok(text) => text,
+        let record = Self(path.to_owned());
+        record.text().map(|_| record)
+    }
+
+    /// Returns the text of the table.
+    fn text(&self) -> Result<String, Failure> {
+        let text = match files::open(&self.0).and_then(files::text_of) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => "[]".to_owned(),
-            Err(error) => return Err(cannot("read", path, &error)),
+            text => text.map_err(|error| self.cannot("read", &error))?,
         };
-        parse(path, &text)?;
-        let path = path.to_owned();
-        Ok(Self { path, text })
+        parse(&self.0, &text).map(|_| text)
+    }
+
+    fn cannot(&self, what: &str, error: &io::Error) -> Failure {
+        Failure::new(format!("cannot {what} `{}`: {error}", self.0.display()))
+            .with_fix("name another file")
     }
 
     /// Keeps other programs from adding a case at the same time. A missing directory is not created.
-    fn lock(&self) -> Result<crate::files::Lock, Failure> {
-        let directory = match self.path.parent() {
-            Some(directory) if !directory.as_os_str().is_empty() => directory,
-            _ => Path::new("."),
-        };
-        let locked = directory
-            .metadata()
-            .and_then(|_| crate::files::lock(&self.path));
-        locked.map_err(|error| cannot("write", &self.path, &error))
+    fn lock(&self) -> io::Result<crate::files::Lock> {
+        std::path::absolute(&self.0)?
+            .parent()
+            .map_or(Ok(()), |directory| directory.metadata().map(drop))?;
+        crate::files::lock(&self.0)
     }
 
-    /// Adds a case at the end. The text of the other cases stays, also of those that were added while the hooks
-    /// ran.
-    pub(crate) fn append(self, event: &HookEvent, verdict: &Verdict) -> Result<(), Failure> {
-        let _lock = self.lock()?;
-        let now = Self::open(&self.path)?;
-        let case = serde_json::to_string_pretty(&Case::new(event, verdict))
-            .map_err(|error| Failure::new(format!("cannot write the case: {error}")))?;
+    /// Adds a case at the end, and returns the file. The text of the other cases stays, also of those that were added
+    /// while the hooks ran.
+    pub(crate) fn append(self, event: &HookEvent, verdict: &Verdict) -> Result<PathBuf, Failure> {
+        let cannot_write = |error| self.cannot("write", &error);
+        let _lock = self.lock().map_err(cannot_write)?;
+        let case = serde_json::to_string_pretty(&Case::new(event, verdict));
+        let case = case.map_err(|error| cannot_write(error.into()))?;
         let case = case.replace('\n', "\n  ");
-        let before = now.text.trim_end().trim_end_matches(']').trim_end();
+        let text = self.text()?;
+        let before = text.trim_end().trim_end_matches(']').trim_end();
         let comma = if before.ends_with('[') { "" } else { "," };
         let text = format!("{before}{comma}\n  {case}\n]\n");
         if text.len() as u64 > files::LARGEST {
-            let words = format!("`{}` would be larger than 16 MiB", now.path.display());
-            return Err(Failure::new(words).with_fix("name another file"));
+            return Err(cannot_write(files::too_large()));
         }
-        files::replace(&now.path, &text).map_err(|error| cannot("write", &now.path, &error))
+        files::replace(&self.0, &text).map_err(cannot_write)?;
+        Ok(self.0)
     }
 }
 

@@ -1,19 +1,18 @@
 //! The context of every command: the host's hooks and names, the common options, and where files are looked for.
 //!
-//! Prints nothing.
-
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cli::args::{self, Common};
 use crate::cli::error::Failure;
-use crate::cli::files;
+use crate::cli::files::shown;
+use crate::cli::terminal::Terminal;
 use crate::compat::{TOOLS, Tool};
-use crate::config::{Problem, TrustPolicy};
+use crate::config::TrustPolicy;
 use crate::trust::TrustStore;
 use crate::{
-    AppProfile, Hook, HookConfig, HookExecutor, HookExecutorBuilder, HookRegistry, Hooks,
-    HooksBuilder, LoadReport, templates,
+    AppProfile, Hook, HookExecutor, HookExecutorBuilder, Hooks, HooksBuilder, LoadReport, templates,
 };
 
 pub(crate) struct Context<'a> {
@@ -46,66 +45,57 @@ impl Context<'_> {
 
     /// Loads a separate set from the files that the common options select.
     pub(crate) fn load_under(&self, policy: TrustPolicy) -> Result<Hooks, Failure> {
-        let profile = self.profile().clone();
-        let builder = if !self.common.config.is_empty() {
-            let profile = profile.with_global_files(absolute("--config", &self.common.config)?);
-            self.builder(profile.with_project_files([""; 0]))
-        } else if self.common.no_global {
-            let builder = self.builder(profile.with_global_files([""; 0]));
-            builder.other_tools(self.hooks.config().other_tools())
-        } else {
-            self.hooks.to_builder()
-        };
-        let command = self.command("trust");
-        let mut builder = builder.trust(policy).approve_command(command);
-        if let Some(root) = self.root()? {
-            builder = builder.project(root);
-        }
-        Ok(builder.load())
+        Ok(self.selected()?.trust(policy).load())
     }
 
     /// Loads the hooks that another tool would run: those of its own files, and of these files and plugins.
     pub(crate) fn load_as(&self, tool: &'static Tool, named: &[PathBuf]) -> Result<Hooks, Failure> {
-        let mut profile = self.profile().clone();
-        if self.common.no_global {
-            profile = profile.with_global_files([""; 0]);
-        }
-        let builder = self.builder(profile);
         let mut tools = self.hooks.config().other_tools().with_tools([tool]);
         for path in named {
             tools = tools.with_settings(tool, path);
         }
-        let mut builder = builder.other_tools(tools);
-        builder = builder.approve_command(self.command("trust"));
+        let mut builder = self.selected()?.other_tools(tools);
+        if self.root()?.is_none() {
+            builder = builder.project(directory(Path::new("."))?);
+        }
         // Without a place for approvals, what is named runs all the same.
         if let Ok(store) = self.trust_store() {
             builder = builder.trust(TrustPolicy::Approved(store));
         }
-        let root = match self.root()? {
-            Some(root) => root,
-            None => directory(Path::new("."))?,
-        };
-        let hooks = builder.project(root).load();
-        let registered = hooks.registry().hooks().into_iter();
-        let own: Vec<_> = registered
-            .filter(|it| it.protocol_name() == tool.name())
-            .collect();
+        let hooks = builder.load();
+        let mut own = hooks.registry().hooks();
+        own.retain(|hook| hook.protocol_name() == tool.name());
         hooks.registry().clear();
         hooks.registry().load_hooks(own);
         Ok(hooks)
     }
 
-    /// Returns a builder with the host's vocabulary, its directory for the user's files, and its administrator's file.
-    fn builder(&self, profile: AppProfile) -> HooksBuilder {
-        self.hooks.to_builder().profile(profile).other_tools([])
+    /// Returns a builder with the host's names, events and tools, and the files that the common options select.
+    fn selected(&self) -> Result<HooksBuilder, Failure> {
+        let (common, profile) = (self.common, self.profile().clone());
+        let builder = self.hooks.to_builder();
+        let builder = if !common.config.is_empty() {
+            let files = absolute("--config", &common.config)?;
+            let profile = profile.with_global_files(files);
+            let profile = profile.with_project_files([""; 0]);
+            builder.profile(profile).other_tools([])
+        } else if common.no_global {
+            builder.profile(profile.with_global_files([""; 0]))
+        } else {
+            builder
+        };
+        let builder = builder.approve_command(self.command("trust"));
+        Ok(match self.root()? {
+            Some(root) => builder.project(root),
+            None => builder,
+        })
     }
 
     /// Builds an executor with the host's names and events, and the working directory of `found`.
     pub(crate) fn executor(&self, found: &Hooks, executor: HookExecutorBuilder) -> HookExecutor {
-        let no_files = [""; 0];
-        let profile = self.profile().clone();
-        let profile = profile.with_global_files(no_files);
-        let builder = self.builder(profile.with_project_files(no_files));
+        let profile = self.profile().clone().with_global_files([""; 0]);
+        let builder = self.hooks.to_builder().other_tools([]);
+        let builder = builder.profile(profile.with_project_files([""; 0]));
         let executor = match found.project() {
             Some(root) => executor.working_dir(root),
             None => executor,
@@ -125,12 +115,6 @@ impl Context<'_> {
 
     pub(crate) fn profile(&self) -> &AppProfile {
         self.hooks.profile()
-    }
-
-    /// Returns the configuration of the project's hooks only.
-    pub(crate) fn project_config(&self) -> HookConfig {
-        let config = HookConfig::new(self.profile().clone().with_global_files([""; 0]));
-        config.with_other_tools(self.hooks.config().other_tools())
     }
 
     /// Returns the user's store of approvals, whatever hooks files are read.
@@ -181,23 +165,24 @@ impl Context<'_> {
         templates::for_profile(self.profile())
     }
 
-    /// Returns the problems of the project's own files.
-    pub(crate) fn project_report(&self, root: &Path) -> LoadReport {
-        let config = self.hooks.config();
-        let mut report = config.load_into(&HookRegistry::new(), root, TrustPolicy::Everything);
-        report
-            .problems
-            .retain(|problem| problem.path.starts_with(root));
-        report
-    }
-
-    /// Whether the fix of a problem is to approve the project's hooks.
-    pub(crate) fn is_approved_by_trust(&self, problem: &Problem) -> bool {
-        let trust = self.command("trust");
-        problem
-            .help
-            .as_ref()
-            .is_some_and(|help| help.contains(&trust))
+    /// Writes to standard error what is wrong with hooks files, and that a variable disables all hooks but the
+    /// administrator's, if there is one.
+    pub(crate) fn warn(
+        &self,
+        found: &Hooks,
+        report: &LoadReport,
+        terminal: &mut Terminal<'_>,
+    ) -> io::Result<()> {
+        terminal.problems(report)?;
+        let Some(variable) = self.disabled_by() else {
+            return Ok(());
+        };
+        let has_system = found.registry().hooks().iter().any(|it| it.is_system());
+        let what = match has_system {
+            true => "only the administrator's hooks run",
+            false => "no hook runs",
+        };
+        terminal.note(format_args!("{what}: `{variable}` is set"))
     }
 
     /// Returns the usual files of these hooks that do not exist.
@@ -206,78 +191,70 @@ impl Context<'_> {
         let project = found.project().and_then(|root| config.project_path(root));
         let usual = config.global_path().into_iter().chain(project);
         let missing = usual.filter(|path| !path.exists());
-        missing
-            .map(|path| files::short(&path).to_string_lossy().into_owned())
-            .collect()
+        missing.map(|path| shown(&path)).collect()
     }
 
-    /// Returns a hint for each file in the project that looks like a hooks file in a wrong place.
+    /// Returns a hint for each file in the project that looks like a hooks file, and is not read.
     pub(crate) fn misplaced(&self, found: &Hooks) -> Vec<String> {
-        let Some(root) = found.project() else {
-            return Vec::new();
-        };
-        let Some(right) = found
-            .config()
-            .project_path(root)
-            .filter(|path| !path.exists())
+        let right = |root| found.config().project_path(root);
+        let Some((root, right)) = found.project().and_then(|root| Some((root, right(root)?)))
         else {
             return Vec::new();
         };
+        if right.exists() {
+            return Vec::new();
+        }
+        let named = format!(".{}", self.profile().name());
+        let beside = right.parent().unwrap_or(root);
+        let directories = [
+            beside,
+            root,
+            &root.join(&named),
+            &root.join(named).join("hooks"),
+        ];
+        let names = ["hooks.json", "hook.json", "Hooks.json", "hooks.jsonc"];
+        let near = directories
+            .into_iter()
+            .flat_map(|near| names.map(|name| near.join(name)));
         let default = AppProfile::default();
         let others = default.project_files().iter().map(|file| root.join(file));
-        let beside =
-            ["hook.json", "Hooks.json", "hooks.jsonc"].map(|name| right.with_file_name(name));
-        let named = format!(".{}", self.profile().name());
-        let near = [
-            root.join("hooks.json"),
-            root.join(&named).join("hooks.json"),
-            root.join(&named).join("hook.json"),
-            root.join(named).join("hooks/hooks.json"),
-        ];
-        let mut wrong: Vec<_> = others
-            .chain(beside)
-            .chain(near)
-            .filter(|path| path.is_file() && *path != right)
-            .collect();
+        let mut wrong: Vec<_> = others.chain(near).filter(|path| path.is_file()).collect();
         wrong.sort();
         wrong.dedup();
-        let right = files::short(&right).display().to_string();
-        let hint = |path: PathBuf| {
-            let path = files::short(&path).display().to_string();
-            format!("hint: `{path}` is not read: move it to `{right}`")
-        };
-        let mut hints: Vec<_> = wrong.into_iter().map(hint).collect();
-        if hints.is_empty() && self.is_standalone() {
-            hints = self.of_others(root);
+        if wrong.is_empty() && self.is_standalone() {
+            return self.of_others(root);
         }
-        hints
+        let right = shown(&right);
+        let hint =
+            |path: &PathBuf| format!("hint: `{}` is not read: move it to `{right}`", shown(path));
+        wrong.iter().map(hint).collect()
     }
 
-    /// Returns a hint for each file in the project that is for a host with another name, or for another tool.
+    /// Returns a hint for each file in a hidden directory of the project that has hooks of another host or tool.
     fn of_others(&self, root: &Path) -> Vec<String> {
-        let mut hints = Vec::new();
-        for name in hidden_directories(root) {
-            let file = root.join(format!(".{name}")).join("hooks.json");
-            if file.is_file() && HookConfig::default().check(&file).loaded > 0 {
-                let path = files::short(&file).display().to_string();
-                hints.push(format!(
-                    "hint: `{path}` is for hosts called `{name}`: add `--profile {name}`"
-                ));
-            }
-        }
-        let no_files = || self.profile().clone().with_global_files([""; 0]);
-        for tool in TOOLS {
-            let config = HookConfig::new(no_files().with_project_files([""; 0]));
-            let config = config.without_system_file().with_other_tools([tool]);
-            let report = config.load_into(&HookRegistry::new(), root, TrustPolicy::Everything);
-            let found = report.files.iter().find(|path| path.starts_with(root));
-            if let Some(path) = found.filter(|_| report.loaded > 0) {
-                let (path, tool, title) = (files::short(path).display(), tool.name(), tool.title());
-                hints.push(format!(
-                    "hint: `{path}` has hooks of {title}: add `--other-tools {tool}`"
-                ));
-            }
-        }
+        let entries = root.read_dir().into_iter().flatten().flatten();
+        let hidden = entries.filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            args::profile_name(name.strip_prefix('.')?).ok()
+        });
+        let hint = |name: String, file: &str| {
+            let path = root.join(format!(".{name}")).join(file);
+            let report = path.is_file().then(|| self.hooks.config().check(&path))?;
+            let title = report.read_as.first().map(|(_, title)| *title);
+            let tool = TOOLS.into_iter().find(|tool| Some(tool.title()) == title);
+            let is_for = match tool {
+                Some(tool) => format!("has hooks of {}: add `--other-tools {tool}`", tool.title()),
+                None => format!("is for hosts called `{name}`: add `--profile {name}`"),
+            };
+            let shown = shown(&path);
+            (report.loaded > 0).then(|| format!("hint: `{shown}` {is_for}"))
+        };
+        let files = ["hooks.json", "settings.json"];
+        let mut hints: Vec<_> = hidden
+            .flat_map(|name| files.map(|file| hint(name.clone(), file)))
+            .flatten()
+            .collect();
+        hints.sort();
         hints
     }
 
@@ -289,24 +266,6 @@ impl Context<'_> {
         }
         command
     }
-}
-
-/// The most entries of a directory that are looked at.
-const MOST_ENTRIES: usize = 1000;
-
-/// Returns the names, without the dot, of the hidden directories that may be those of a host.
-fn hidden_directories(root: &Path) -> Vec<String> {
-    let Ok(entries) = root.read_dir() else {
-        return Vec::new();
-    };
-    let names = entries.take(MOST_ENTRIES).flatten().filter_map(|entry| {
-        let name = entry.file_name().into_string().ok()?;
-        let name = name.strip_prefix('.')?.to_owned();
-        args::profile_name(&name).ok()
-    });
-    let mut names: Vec<_> = names.collect();
-    names.sort();
-    names
 }
 
 /// As one word of a shell.

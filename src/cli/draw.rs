@@ -14,9 +14,6 @@ use crate::{LoadReport, printable};
 /// The most bytes of a line that are shown: a whole file may be one line.
 const LONGEST: usize = 160;
 
-/// The most bytes of a hooks file.
-const LARGEST_FILE: u64 = 1024 * 1024;
-
 /// The texts of files, as far as they have been read.
 #[derive(Default)]
 pub(crate) struct Texts(HashMap<PathBuf, Option<String>>);
@@ -28,11 +25,11 @@ impl Texts {
     }
 
     fn of(&mut self, path: &Path) -> Option<&str> {
-        let text = self.0.entry(path.to_owned()).or_insert_with(|| {
-            let file = files::open(path).ok()?;
-            files::text_up_to(LARGEST_FILE, file).ok()
-        });
-        text.as_deref()
+        let read = || files::open(path).and_then(files::text_of).ok();
+        self.0
+            .entry(path.to_owned())
+            .or_insert_with(read)
+            .as_deref()
     }
 }
 
@@ -87,7 +84,7 @@ fn with_place<'a>(
     problem: &Problem,
     excerpt: Option<&'a Excerpt>,
 ) -> Group<'a> {
-    let path = printable(&files::short(&problem.path).to_string_lossy());
+    let path = printable(&files::shown(&problem.path));
     let mut place = Origin::path(path.clone());
     let start = problem.range.map(|range| range.start);
     if let Some(start) = start {

@@ -1,16 +1,17 @@
 //! Hooks as the commands show them: each with its title, its place and its state.
-//!
-//! Prints nothing.
 
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cli::files::short;
+use crate::cli::files::shown;
+use crate::cli::terminal::{Style, Terminal};
 use crate::executor::{Explanation, Fate};
-use crate::{FailureKind, Hook, Hooks};
+use crate::{FailureKind, Hook, Hooks, printable};
 
 /// A hook of a file or of the host.
 #[derive(Serialize)]
@@ -42,7 +43,7 @@ pub(crate) struct Entry {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Prediction {
     /// Whether the hook `runs`, `fails` because it cannot run, or `does_not_run`.
-    pub(crate) verdict: &'static str,
+    verdict: &'static str,
     /// Its position among the hooks that would run or fail, counted from 1.
     pub(crate) order: Option<usize>,
 }
@@ -63,17 +64,31 @@ pub(crate) enum State {
     Unusable,
 }
 
+impl State {
+    fn new(fate: &Fate) -> Self {
+        match fate {
+            Fate::Disabled | Fate::DisabledBy(_) => Self::Disabled,
+            Fate::NotApproved(_) => Self::NotApproved,
+            Fate::Fails { failure, .. } if *failure == FailureKind::ApprovalLost => {
+                Self::ApprovalLost
+            }
+            Fate::Fails { .. } => Self::Unusable,
+            _ => Self::Enabled,
+        }
+    }
+
+    pub(crate) fn style(self) -> Style {
+        match self {
+            Self::Enabled => Style::GOOD,
+            Self::Disabled | Self::DisabledByName => Style::DIM,
+            Self::NotApproved => Style::WARNING,
+            Self::ApprovalLost | Self::Unusable => Style::BAD,
+        }
+    }
+}
+
 impl Entry {
     fn new(hook: Arc<Hook>, fate: &Fate) -> Self {
-        let state = match fate {
-            Fate::Disabled | Fate::DisabledBy(_) => State::Disabled,
-            Fate::NotApproved(_) => State::NotApproved,
-            Fate::Fails { failure, .. } if *failure == FailureKind::ApprovalLost => {
-                State::ApprovalLost
-            }
-            Fate::Fails { .. } => State::Unusable,
-            _ => State::Enabled,
-        };
         let source = hook.source();
         Self {
             // The command of a placeholder hook is not part of the file.
@@ -83,7 +98,7 @@ impl Entry {
             file: source.map(|source| source.path.to_string_lossy().into_owned()),
             line: source.and_then(|source| source.line),
             index: source.and_then(|source| source.index),
-            state,
+            state: State::new(fate),
             why: (*fate != Fate::Runs).then(|| fate.to_string()),
             prediction: None,
             source: hook,
@@ -97,21 +112,21 @@ impl Entry {
             Fate::Fails { .. } => "fails",
             _ => "does_not_run",
         };
-        let mut entry = Self::new(explanation.hook, &explanation.fate);
         let order = explanation.order;
-        entry.prediction = Some(Prediction { verdict, order });
-        entry
+        Self {
+            prediction: Some(Prediction { verdict, order }),
+            ..Self::new(explanation.hook, &explanation.fate)
+        }
     }
 
     /// Returns all hooks in the order in which they would run, also those that would not run.
     pub(crate) fn all(found: &Hooks) -> Vec<Self> {
         let registered = found.registry().hooks().into_iter();
-        let mut entries: Vec<Self> = registered
-            .map(|hook| {
-                let fate = found.executor().fate_of(&hook);
-                Self::new(hook, &fate)
-            })
-            .collect();
+        let entries = registered.map(|hook| {
+            let fate = found.executor().fate_of(&hook);
+            Self::new(hook, &fate)
+        });
+        let mut entries: Vec<_> = entries.collect();
         let by_name = Self::disabled_by_name(found);
         if !by_name.is_empty() {
             entries.extend(by_name);
@@ -132,8 +147,8 @@ impl Entry {
             None => found.config().load_global(),
         };
         all.retain(|hook| {
-            let is_it = |name: &String| hook.name() == Some(name);
-            disabled.iter().any(is_it)
+            hook.name()
+                .is_some_and(|name| disabled.iter().any(|it| it == name))
         });
         let entry = |hook| Self {
             state: State::DisabledByName,
@@ -153,15 +168,27 @@ fn place_in(files: &[PathBuf], hook: &Hook) -> (usize, usize) {
     (file.unwrap_or(usize::MAX), source.index.unwrap_or_default())
 }
 
+/// Shows what is said of a hook, in one line.
+pub(crate) fn headline(
+    hook: &Hook,
+    words: impl Display,
+    terminal: &mut Terminal<'_>,
+) -> io::Result<()> {
+    let name = terminal.styled(Style::STRONG, printable(&title(hook)));
+    let place = format!("({})", printable(&place(hook)));
+    let place = terminal.styled(Style::DIM, place);
+    writeln!(terminal, "{name} {place}: {words}")
+}
+
 /// Returns the position of a hook, for example `hooks.json:7`.
 pub(crate) fn place(hook: &Hook) -> String {
     let Some(source) = hook.source() else {
         return "not in a file".to_owned();
     };
-    let path = short(&source.path);
+    let path = shown(&source.path);
     match source.line {
-        Some(line) => format!("{}:{line}", path.display()),
-        None => path.display().to_string(),
+        Some(line) => format!("{path}:{line}"),
+        None => path,
     }
 }
 
@@ -186,4 +213,13 @@ pub(crate) fn title(hook: &Hook) -> String {
         title += "...";
     }
     title
+}
+
+/// Returns the variables of the program's environment that the hook inherits, if it names them.
+pub(crate) fn inherited(hook: &Hook) -> Option<String> {
+    let names = hook.inherit()?;
+    Some(match names.is_empty() {
+        true => "no variables".to_owned(),
+        false => names.join(", "),
+    })
 }

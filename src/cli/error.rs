@@ -6,36 +6,27 @@ use std::io;
 
 use serde::Serialize;
 
-/// The end of a command that could do its work.
+/// The end of a command, as its exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
-    Fine,
-    /// An event was blocked, a hook failed, or problems were found.
-    Problems,
-    /// Ended by a signal, with the exit status that a shell reports for it.
-    Interrupted(u8),
-}
+pub(crate) struct Ended(pub(crate) u8);
 
 impl Ended {
-    /// The exit status of a command, depending on whether it found problems.
-    pub(crate) fn fine_if(is_fine: bool) -> Self {
-        if is_fine { Self::Fine } else { Self::Problems }
-    }
+    pub(crate) const FINE: Self = Self(0);
+    /// An event was blocked, a hook failed, or problems were found.
+    pub(crate) const PROBLEMS: Self = Self(1);
+    /// Wrong usage, or the command could not do its work.
+    pub(crate) const NOTHING_DONE: Self = Self(2);
+    /// What a shell reports for `SIGPIPE`.
+    pub(crate) const CLOSED_PIPE: Self = Self(141);
 
-    pub(crate) fn status(self) -> u8 {
-        match self {
-            Self::Fine => 0,
-            Self::Problems => 1,
-            Self::Interrupted(status) => status,
-        }
+    /// The end of a command, depending on whether it found problems.
+    pub(crate) fn fine_if(is_fine: bool) -> Self {
+        if is_fine { Self::FINE } else { Self::PROBLEMS }
     }
 }
 
-/// The exit status of wrong usage, and of a command that could not do its work.
-pub(crate) const NOTHING_DONE: u8 = 2;
-
-/// The exit status that a shell reports for `SIGPIPE`.
-pub(crate) const CLOSED_PIPE: u8 = 141;
+/// What a command returns.
+pub(crate) type Done = Result<Ended, Failure>;
 
 /// An error that ends the program with exit status 2, or silently if its output was closed.
 #[derive(Serialize)]
@@ -50,8 +41,7 @@ pub(crate) struct Failure {
 
 /// What any command prints with `--json` if it could not run.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "error"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "error"))]
 pub(crate) struct ForPrograms<'a> {
     pub(crate) error: &'a Failure,
 }
@@ -76,6 +66,10 @@ impl Failure {
     pub(crate) fn at(mut self, place: &str) -> Self {
         self.message = format!("{place}: {}", self.message);
         self
+    }
+
+    pub(crate) fn message(&self) -> String {
+        self.message.clone()
     }
 
     /// Whether the reader of the output has closed it, which is not an error.

@@ -1,16 +1,16 @@
-//! `events`: the events that the host fires, for authors of hooks: data, variables, what can be
-//! blocked.
+//! The events that the host fires: `events`, which shows them, and their names on the command line.
 
 use std::collections::BTreeSet;
 use std::io::Write;
 
 use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::args::Events;
 use crate::cli::context::Context;
-use crate::cli::error::{Ended, Failure};
-use crate::cli::names::name_of;
+use crate::cli::error::{Done, Ended, Failure};
 use crate::cli::terminal::{Style, Terminal};
+use crate::compat::{self, Tool};
 use crate::events::Vocabulary;
 use crate::{AppProfile, EventSpec, EventType, HookEvent, printable};
 
@@ -19,8 +19,7 @@ const WORKING_DIR: &str = "FORGE_WORKING_DIR";
 
 /// What `forge-hooks events --json` prints.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "events"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "events"))]
 pub(crate) struct Report<'a> {
     events: Vec<Event<'a>>,
     /// The host's tools; empty if it declares none.
@@ -50,22 +49,18 @@ struct Key<'a> {
     variable: Option<String>,
 }
 
-pub(crate) fn run(
-    args: &Events,
-    context: &Context<'_>,
-    terminal: &mut Terminal<'_>,
-) -> Result<Ended, Failure> {
+pub(crate) fn run(args: &Events, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     let report = Report::of(context.hooks.vocabulary());
     if args.json {
         terminal.json(&report)?;
-        return Ok(Ended::Fine);
+        return Ok(Ended::FINE);
     }
     for event in &report.events {
         event.show(terminal)?;
     }
-    let common = any_event().to_env_for(&every_host()).into_keys();
-    let (session, mut always): (Vec<_>, Vec<_>) =
-        common.partition(|name| name.ends_with("_SESSION_ID"));
+    let (session, mut always): (Vec<_>, Vec<_>) = variables(any_event())
+        .into_iter()
+        .partition(|name| name.ends_with("_SESSION_ID"));
     always.push(WORKING_DIR.to_owned());
     let (session, always) = (session.join(" "), always.join(" "));
     writeln!(
@@ -75,73 +70,66 @@ pub(crate) fn run(
     if !report.tools.is_empty() {
         writeln!(terminal, "tools: {}", printable(&report.tools.join(" ")))?;
     }
-    Ok(Ended::Fine)
+    Ok(Ended::FINE)
 }
 
-/// Returns the names that every host has.
-fn every_host() -> AppProfile {
+fn any_event() -> HookEvent {
+    HookEvent::new(EventType::SessionStart).with_session_id("s")
+}
+
+/// Returns the variables of an event, with the names that every host has.
+fn variables(event: HookEvent) -> BTreeSet<String> {
     let profile = AppProfile::default().with_short_names(false);
-    profile.with_env_prefixes(["FORGE"])
+    let variables = event.to_env_for(&profile.with_env_prefixes(["FORGE"]));
+    variables.into_keys().collect()
 }
 
 impl<'a> Report<'a> {
     pub(crate) fn of(vocabulary: &'a Vocabulary) -> Self {
-        let profile = every_host();
         let events = vocabulary.events().iter();
         Self {
-            events: events.map(|event| Event::new(event, &profile)).collect(),
+            events: events.map(Event::new).collect(),
             tools: vocabulary.tools(),
         }
     }
 }
 
 impl<'a> Event<'a> {
-    fn new(event: &'a EventSpec, profile: &AppProfile) -> Self {
-        // Each key has its own number as its value, so that its variable is found.
-        let mut example = any_event();
-        if event.may_have_tool() {
-            example = example.with_tool_name("tool");
-        }
-        for (number, (key, _)) in event.data_keys().enumerate() {
-            example = example.with_data(key, number);
-        }
-        let variables = example.to_env_for(profile);
-        let common = any_event().to_env_for(profile);
-        let key = |key: &'a str, description: &'a str, value: &str| {
-            let mut own = variables
-                .iter()
-                .filter(|(name, _)| !common.contains_key(*name));
-            let variable = own.find(|(_, found)| *found == value);
+    fn new(event: &'a EventSpec) -> Self {
+        let common = variables(any_event());
+        let mut all = common.clone();
+        all.insert(WORKING_DIR.to_owned());
+        let mut key = |key, description, example| {
+            let mut variables = variables(example);
+            variables.retain(|name| !common.contains(name));
+            all.extend(variables.iter().cloned());
             Key {
                 key,
                 description,
-                variable: variable.map(|(name, _)| name.clone()),
+                variable: variables.pop_first(),
             }
         };
-        let keys = event.data_keys().enumerate();
-        let data = keys.map(|(number, (name, about))| key(name, about, &number.to_string()));
-        let data = data.collect();
         let about_tool = match event.event_type() {
             EventType::Custom(_) => "the tool, if the event has one",
             _ => "the tool",
         };
+        let with_tool = any_event().with_tool_name("tool");
+        let tool = event.may_have_tool();
+        let tool = tool.then(|| key("tool_name", about_tool, with_tool));
+        let keys = event.data_keys();
+        let data = keys.map(|(name, about)| key(name, about, any_event().with_data(name, 1)));
         Self {
             name: name_of(event),
             description: event.description_text(),
             can_block: event.can_block(),
-            data,
-            tool: event
-                .may_have_tool()
-                .then(|| key("tool_name", about_tool, "tool")),
-            variables: variables
-                .into_keys()
-                .chain([WORKING_DIR.to_owned()])
-                .collect(),
+            data: data.collect(),
+            tool,
+            variables: all,
         }
     }
 
     fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
-        let name = terminal.styled(Style::Strong, self.name);
+        let name = terminal.styled(Style::STRONG, self.name);
         let blocks = if self.can_block {
             "can be blocked"
         } else {
@@ -161,6 +149,66 @@ impl<'a> Event<'a> {
     }
 }
 
-fn any_event() -> HookEvent {
-    HookEvent::new(EventType::SessionStart).with_session_id("s")
+/// Returns an event that the host fires, else a custom event. A name that is similar to that of an
+/// event is a typo, unless `custom`, the option of a command that has it, says otherwise.
+pub(crate) fn event_type(
+    name: &str,
+    custom: Option<bool>,
+    context: &Context<'_>,
+) -> Result<EventType, Failure> {
+    let vocabulary = context.hooks.vocabulary();
+    if let Some(known) = vocabulary.event(name) {
+        return Ok(known.event_type().clone());
+    }
+    let refused = |words: String| Err(Failure::new(words).with_fix(list_of_events(context)));
+    if let Some((event, tool)) = with_tool(name)
+        && vocabulary.event(event).is_some()
+    {
+        let words = format!("`{name}` is a pattern, expected one event");
+        let fix = format!("name the event `{event}` and the tool `{tool}`");
+        return Err(Failure::new(words).with_fix(fix));
+    }
+    if name.contains(['*', '?', '[', '|', ',']) {
+        return refused(format!(
+            "`{name}` is a pattern, expected one event, such as `tool:pre_execute`"
+        ));
+    }
+    let nearest = vocabulary.nearest_event(name).map(name_of);
+    let of_other = of_other_tool(name).map(|(_, event)| event);
+    let meant = of_other.as_ref().map(EventType::as_str).or(nearest);
+    if let Some(meant) = meant.filter(|_| custom != Some(true)) {
+        let words = format!("unknown event `{name}`; did you mean `{meant}`?");
+        if custom.is_some() && of_other.is_none() {
+            return Err(Failure::new(words).with_fix("for a custom event, add `--custom`"));
+        }
+        return refused(words);
+    }
+    EventType::custom(name).or_else(|_| {
+        refused(format!(
+            "unknown event `{name}`; a custom event is `category:action` of a-z, 0-9 and _"
+        ))
+    })
+}
+
+pub(crate) fn list_of_events(context: &Context<'_>) -> String {
+    format!("`{}` lists the events", context.command("events"))
+}
+
+/// Returns the event that another tool calls so, and that tool.
+pub(crate) fn of_other_tool(name: &str) -> Option<(&'static Tool, EventType)> {
+    let input = json!({"hook_event_name": name});
+    compat::TOOLS.into_iter().find_map(|tool| {
+        let event = tool.event(input.clone()).ok()?;
+        Some((tool, event.event_type))
+    })
+}
+
+/// The event and the tool of a pattern such as `tool:pre_execute:bash`.
+fn with_tool(pattern: &str) -> Option<(&str, &str)> {
+    let (second, _) = pattern.match_indices(':').nth(1)?;
+    Some((&pattern[..second], &pattern[second + 1..]))
+}
+
+pub(crate) fn name_of(event: &EventSpec) -> &str {
+    event.event_type().as_str()
 }

@@ -9,7 +9,9 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::Path;
 
-use crate::cli::error::Failure;
+use serde::de::DeserializeOwned;
+
+use crate::cli::error::{Failure, placed_json_words};
 use crate::files::{self, NewFile};
 
 /// Opens a regular file.
@@ -17,29 +19,36 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     files::open(path).map_err(|error| not_regular(path).unwrap_or(error))
 }
 
-/// The most bytes of a file with a part of an event.
+/// The most bytes of a file.
 pub(crate) const LARGEST: u64 = 16 * 1024 * 1024;
 
-/// Reads the whole text.
+/// Reads the whole text, up to a limit.
 pub(crate) fn text_of(input: impl Read) -> io::Result<String> {
-    text_up_to(LARGEST, input)
-}
-
-/// Reads the whole text, up to a limit, which is a whole number of MiB.
-pub(crate) fn text_up_to(most: u64, input: impl Read) -> io::Result<String> {
     let mut text = String::new();
-    let length = input.take(most + 1).read_to_string(&mut text)?;
-    if length as u64 > most {
-        let words = format!("it is larger than {} MiB", most / (1024 * 1024));
-        return Err(io::Error::other(words));
+    let length = input.take(LARGEST + 1).read_to_string(&mut text)?;
+    if length as u64 > LARGEST {
+        return Err(too_large());
     }
     Ok(text)
 }
 
-/// Returns the path relative to the working directory if it is below it.
-pub(crate) fn short(path: &Path) -> &Path {
+/// Reads a value from a file of JSON. The error is for a person.
+pub(crate) fn json_of<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
+    let text = open(path).and_then(text_of);
+    let text = text.map_err(|error| error.to_string())?;
+    serde_json::from_str(&text).map_err(|error| placed_json_words(&error))
+}
+
+/// The error of a text above the limit.
+pub(crate) fn too_large() -> io::Error {
+    io::Error::other("it is larger than 16 MiB")
+}
+
+/// Returns the path for a message: relative to the working directory if it is below it.
+pub(crate) fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
-    path.strip_prefix(here).unwrap_or(path)
+    let path = path.strip_prefix(here).unwrap_or(path);
+    path.to_string_lossy().into_owned()
 }
 
 /// Returns the error of a file, or of an option with its file, that cannot be read.

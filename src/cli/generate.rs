@@ -6,20 +6,20 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
 
 use crate::cli::context::Context;
-use crate::cli::error::{Ended, Failure};
-use crate::cli::names::name_of;
+use crate::cli::error::{Done, Ended};
+use crate::cli::events::name_of;
 use crate::cli::terminal::Terminal;
 
-pub(crate) fn schema(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
+pub(crate) fn schema(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     terminal.json(&context.hooks.json_schema())?;
-    Ok(Ended::Fine)
+    Ok(Ended::FINE)
 }
 
 pub(crate) fn completions(
     shell: Shell,
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
-) -> Result<Ended, Failure> {
+) -> Done {
     let mut program = with_values(context);
     // `mygame hooks` is a subcommand of `mygame`, which is the command that the shell completes.
     let mut words: Vec<&str> = context.program.split_whitespace().collect();
@@ -39,7 +39,7 @@ pub(crate) fn completions(
         clap_complete::generate(shell, &mut program, name, &mut script);
     }
     terminal.write_all(&script)?;
-    Ok(Ended::Fine)
+    Ok(Ended::FINE)
 }
 
 /// Returns the command line with the values that can be completed. It is not for parsing, since other events

@@ -9,27 +9,15 @@ use std::os::fd::AsFd;
 #[cfg(windows)]
 use std::os::windows::io::AsHandle;
 
+use crate::cli::terminal::{Terminal, Terminals};
+
 /// The name and version of a program, and the streams of its commands.
 ///
 /// The library installs no signal handler: see [`interrupted_by`](Io::interrupted_by).
 pub struct Io<'a> {
     pub(crate) program: String,
     pub(crate) version: String,
-    pub(crate) input: Box<dyn Read + 'a>,
-    pub(crate) output: Box<dyn Write + 'a>,
-    pub(crate) errors: Box<dyn Write + 'a>,
-    pub(crate) is_terminal: Terminals,
-    pub(crate) interrupted: Box<dyn FnMut() -> Option<u8> + 'a>,
-    /// Whether the streams are those of the process.
-    pub(crate) is_system: bool,
-}
-
-/// Which of the three streams are terminals.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Terminals {
-    pub(crate) input: bool,
-    pub(crate) output: bool,
-    pub(crate) errors: bool,
+    pub(crate) terminal: Terminal<'a>,
 }
 
 impl Io<'static> {
@@ -37,8 +25,8 @@ impl Io<'static> {
     #[must_use]
     pub fn system(program: impl Into<String>) -> Self {
         let mut io = Self::new(program, io::stdin(), io::stdout(), io::stderr());
-        io.is_system = true;
-        io.is_terminal = Terminals {
+        io.terminal.is_system = true;
+        io.terminal.is_terminal = Terminals {
             input: io::stdin().is_terminal(),
             output: io::stdout().is_terminal(),
             errors: io::stderr().is_terminal(),
@@ -61,12 +49,7 @@ impl<'a> Io<'a> {
         Self {
             program: program.into(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            input: Box::new(input),
-            output: Box::new(output),
-            errors: Box::new(errors),
-            is_terminal: Terminals::default(),
-            interrupted: Box::new(|| None),
-            is_system: false,
+            terminal: Terminal::new(Box::new(input), Box::new(output), Box::new(errors)),
         }
     }
 
@@ -82,7 +65,7 @@ impl<'a> Io<'a> {
     /// hook starts, so that a program can install its signal handler then. Default: always None.
     #[must_use]
     pub fn interrupted_by(mut self, interrupted: impl FnMut() -> Option<u8> + 'a) -> Self {
-        self.interrupted = Box::new(interrupted);
+        self.terminal.interrupted = Box::new(interrupted);
         self
     }
 }

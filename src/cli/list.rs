@@ -1,17 +1,16 @@
 //! `list`: all hooks, where they are defined, whether they run, whether they are approved, and where the program looked.
 
 use std::io::Write;
-use std::path::Path;
 
 use serde::Serialize;
 
 use crate::cli::approval::{Approvals, Project};
 use crate::cli::args::List;
 use crate::cli::context::Context;
-use crate::cli::entries::{Entry, State, place, title};
-use crate::cli::error::{Ended, Failure};
-use crate::cli::files::short;
-use crate::cli::names::{self, Asker};
+use crate::cli::entries::{Entry, inherited, place, title};
+use crate::cli::error::{Done, Ended, Failure};
+use crate::cli::events;
+use crate::cli::files::shown;
 use crate::cli::terminal::{Style, Terminal};
 use crate::config::{Problem, Severity};
 use crate::trust::{Approval, Approved};
@@ -19,8 +18,7 @@ use crate::{Hook, HookEvent, LoadReport, printable, printable_lines};
 
 /// What `forge-hooks list --json` prints.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "list"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "list"))]
 pub(crate) struct Report<'a> {
     /// The files that were read.
     files: Vec<String>,
@@ -34,11 +32,7 @@ pub(crate) struct Report<'a> {
     problems: &'a [Problem],
 }
 
-pub(crate) fn run(
-    args: &List,
-    context: &Context<'_>,
-    terminal: &mut Terminal<'_>,
-) -> Result<Ended, Failure> {
+pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     let wanted = wanted(args, context)?;
     let found = context.load()?;
     let project = match context.root()? {
@@ -49,21 +43,18 @@ pub(crate) fn run(
     };
     // Without approvals, the hooks are listed all the same.
     let is_known = project.is_ok();
-    let project = project.or_else(|failure| {
-        let words = printable_lines(&failure.to_string());
-        terminal.note(words).map(|()| None)
-    })?;
+    if let Err(failure) = &project {
+        terminal.note(printable_lines(&failure.to_string()))?;
+    }
+    let project = project.ok().flatten();
     let problems = found.report();
     let mut hooks = Entry::all(&found);
     if let Some(events) = wanted {
         hooks.retain(|entry| events.iter().any(|event| is_for(&entry.source, event)));
     }
+    let files = problems.files.iter();
     let report = Report {
-        files: problems
-            .files
-            .iter()
-            .map(|path| path.to_string_lossy().into_owned())
-            .collect(),
+        files: files.map(|path| path.to_string_lossy().into()).collect(),
         not_found: context.not_found(&found),
         hooks,
         approvals: project.as_ref().map(Project::for_programs),
@@ -72,51 +63,43 @@ pub(crate) fn run(
     if args.json {
         terminal.json(&report)?;
     } else {
-        terminal.note_disabled(context.disabled_by(), &found)?;
-        // What is to be approved is summed up below.
         let mut others = LoadReport::clone(&problems);
-        others
-            .problems
-            .retain(|problem| project.is_none() || !context.is_approved_by_trust(problem));
-        terminal.problems(&others)?;
-        report.show(terminal)?;
+        if project.is_some() {
+            // What is to be approved is summed up below.
+            let trust = context.command("trust");
+            let is_other = |help: &String| !help.contains(&trust);
+            let problems = &mut others.problems;
+            problems.retain(|problem| problem.help.as_ref().is_none_or(is_other));
+        }
+        context.warn(&found, &others, terminal)?;
+        report.show(&problems, terminal)?;
         for hint in context.misplaced(&found) {
-            writeln!(
-                terminal,
-                "{}",
-                terminal.styled(Style::Warning, printable(&hint))
-            )?;
+            let hint = terminal.styled(Style::WARNING, printable(&hint));
+            writeln!(terminal, "{hint}")?;
         }
         if let Some(project) = project.as_ref().filter(|it| it.has_hooks()) {
             project.sum_up(context, terminal)?;
         }
     }
-    let is_fine =
-        is_known && problems.is_ok() && project.is_none_or(|project| project.is_approved());
-    Ok(if is_fine {
-        Ended::Fine
-    } else {
-        Ended::Problems
-    })
+    let is_approved = project.is_none_or(|project| project.is_approved());
+    Ok(Ended::fine_if(is_known && problems.is_ok() && is_approved))
 }
 
 impl Report<'_> {
-    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+    fn show(&self, problems: &LoadReport, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
         for entry in &self.hooks {
             show(entry, terminal)?;
         }
         if self.hooks.is_empty() {
             let is_error = |problem: &Problem| problem.severity == Severity::Error;
-            let usable = if self.problems.iter().any(is_error) {
-                "usable "
-            } else {
-                ""
+            let usable = match self.problems.iter().any(is_error) {
+                true => "usable ",
+                false => "",
             };
             writeln!(terminal, "no {usable}hooks\n")?;
         }
-        for file in &self.files {
-            let file = short(Path::new(file)).to_string_lossy();
-            writeln!(terminal, "read       {}", printable(&file))?;
+        for file in &problems.files {
+            writeln!(terminal, "read       {}", printable(&shown(file)))?;
         }
         for file in &self.not_found {
             writeln!(terminal, "not found  {}", printable(file))?;
@@ -127,20 +110,21 @@ impl Report<'_> {
 
 /// Returns the events that the options select, or None for all.
 fn wanted(args: &List, context: &Context<'_>) -> Result<Option<Vec<HookEvent>>, Failure> {
-    let events = match (&args.event, &args.tool) {
+    let vocabulary = context.hooks.vocabulary().events().iter();
+    let types = match (&args.event, &args.tool) {
         (None, None) => return Ok(None),
-        (Some(name), _) => vec![names::event_type(name, Asker::List, context)?],
-        (None, Some(_)) => {
-            let events = context.hooks.vocabulary().events().iter();
-            let with_tool = events.filter(|event| event.may_have_tool());
-            with_tool.map(|event| event.event_type().clone()).collect()
-        }
+        (Some(name), _) => vec![events::event_type(name, None, context)?],
+        (None, Some(_)) => vocabulary
+            .filter(|event| event.may_have_tool())
+            .map(|event| event.event_type().clone())
+            .collect(),
     };
-    let events = events.into_iter().map(HookEvent::new);
-    Ok(Some(match &args.tool {
-        Some(tool) => events.map(|event| event.with_tool_name(tool)).collect(),
-        None => events.collect(),
-    }))
+    let event = |event_type| {
+        let mut event = HookEvent::new(event_type);
+        event.tool_name.clone_from(&args.tool);
+        event
+    };
+    Ok(Some(types.into_iter().map(event).collect()))
 }
 
 /// Whether a hook is for an event; for any tool if the event has none.
@@ -153,21 +137,18 @@ fn is_for(hook: &Hook, event: &HookEvent) -> bool {
 
 fn show(entry: &Entry, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
     let hook = &entry.source;
-    let style = match entry.state {
-        State::Enabled => Style::Good,
-        State::Disabled | State::DisabledByName => Style::Dim,
-        State::NotApproved => Style::Warning,
-        State::ApprovalLost | State::Unusable => Style::Bad,
-    };
-    let name = terminal.styled(Style::Strong, printable(&title(hook)));
+    let name = terminal.styled(Style::STRONG, printable(&title(hook)));
     writeln!(terminal, "{name}")?;
-    let place = terminal.styled(Style::Dim, printable(&place(hook)));
-    writeln!(terminal, "  where    {place}")?;
     let state = entry.why.as_deref().unwrap_or("enabled");
-    let state = terminal.styled(style, printable(state));
-    writeln!(terminal, "  state    {state}")?;
-    for (what, text) in details(hook) {
-        writeln!(terminal, "  {what:<8} {}", printable(&text))?;
+    let rows = [
+        (Style::DIM, "where", place(hook)),
+        (entry.state.style(), "state", state.to_owned()),
+    ];
+    let details = details(hook).into_iter();
+    let details = details.map(|(what, text)| (Style::PLAIN, what, text));
+    for (style, what, text) in rows.into_iter().chain(details) {
+        let text = terminal.styled(style, printable(&text));
+        writeln!(terminal, "  {what:<8} {text}")?;
     }
     if let (Some(root), Some(_)) = (hook.base_dir(), hook.gate()) {
         let approval = Approval::of(root, [&**hook])?;
@@ -187,38 +168,23 @@ fn details(hook: &Hook) -> Vec<(&'static str, String)> {
     }
     if hook.refusal().is_none() {
         let command = hook.command().to_string();
-        let mut lines = command.lines();
-        let first = lines.next().unwrap_or_default();
-        let more = if lines.next().is_some() { " ..." } else { "" };
+        let (first, more) = match command.split_once('\n') {
+            Some((first, _)) => (first, " ..."),
+            None => (&*command, ""),
+        };
         all.push(("command", format!("{first}{more}")));
     }
     if let Some(inherited) = inherited(hook) {
         all.push(("inherits", inherited));
     }
-    for (is_set, what, about) in [
-        (
-            hook.resident(),
-            "resident",
-            "its process is kept for many events",
-        ),
-        (hook.background(), "runs", "in the background"),
-    ] {
-        if is_set {
-            all.push((what, about.to_owned()));
-        }
+    if hook.resident() {
+        all.push(("resident", "its process is kept for many events".to_owned()));
+    }
+    if hook.background() {
+        all.push(("runs", "in the background".to_owned()));
     }
     if hook.name().is_some() && !hook.description().is_empty() {
         all.push(("about", hook.description().to_owned()));
     }
     all
-}
-
-/// Returns the variables of the program's environment that the hook inherits, if it names them.
-pub(crate) fn inherited(hook: &Hook) -> Option<String> {
-    let names = hook.inherit()?;
-    Some(if names.is_empty() {
-        "no variables".to_owned()
-    } else {
-        names.join(", ")
-    })
 }

@@ -17,14 +17,12 @@ mod fire;
 mod generate;
 mod io;
 mod list;
-mod names;
 #[cfg(test)]
 mod schema_tests;
 mod serve;
 #[cfg(test)]
 mod shape_tests;
 mod starter;
-mod templates;
 mod terminal;
 mod test;
 mod trace;
@@ -35,14 +33,14 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{ArgMatches, FromArgMatches};
+use clap::{ArgMatches, Args, ColorChoice, FromArgMatches};
 
-use crate::compat::{OtherTools, Tool};
+use crate::compat::OtherTools;
 use crate::{AppProfile, Hooks, printable};
-use args::{Cli, Command};
+use args::{Cli, Command, Standalone};
 use context::Context;
-use error::{CLOSED_PIPE, Ended, Failure, ForPrograms, NOTHING_DONE};
-use terminal::{ColorChoice, Terminal};
+use error::{Done, Ended, Failure, ForPrograms};
+use terminal::Terminal;
 
 pub use io::Io;
 
@@ -73,8 +71,9 @@ pub fn run<A: Into<OsString>>(
     io: &mut Io<'_>,
 ) -> ExitCode {
     let command_line = args::command(&io.program, &io.version);
-    let status = run_parsed(command_line, args, io, |_| Ok(hooks.clone()));
-    ExitCode::from(status)
+    run_parsed(command_line, args, io, |_, _| {
+        Ok((hooks.clone(), String::new()))
+    })
 }
 
 /// Runs one command without a host, for the program `forge-hooks`. It uses the default names or those of
@@ -84,136 +83,99 @@ pub fn run_standalone<A: Into<OsString>>(
     args: impl IntoIterator<Item = A>,
     io: &mut Io<'_>,
 ) -> ExitCode {
-    let command_line = args::standalone(args::command(&io.program, &io.version));
+    let command_line = Standalone::augment_args(args::command(&io.program, &io.version));
+    let command_line = args::without_a_host(command_line);
     let program = io.program.clone();
-    let hooks = |matches: &ArgMatches| {
-        let profile = match args::profile(matches)? {
+    run_parsed(command_line, args, io, |cli, matches| {
+        let given = Standalone::from_arg_matches(matches)
+            .map_err(|error| Failure::new(error.to_string()))?;
+        let names = given.names(cli);
+        let profile = match given.host()? {
             Some(name) => AppProfile::new(name),
             None => AppProfile::default(),
         };
-        let approve = format!("{program}{} trust", names_of(matches));
-        let mut builder = Hooks::builder(profile).approve_command(approve);
-        if let Some(tools) = matches.get_many::<&'static Tool>(args::OTHER_TOOLS) {
-            builder = builder.other_tools(OtherTools::new(tools.copied()));
-        }
-        let start = context::directory(Path::new("."))?;
+        let mut builder = Hooks::builder(profile)
+            .approve_command(format!("{program}{names} trust"))
+            .other_tools(OtherTools::new(given.other_tools));
         if let Some(file) = args::vocabulary(matches) {
             builder = serve::declare(file, builder)?;
         }
-        Ok(builder.discover_project(start).load())
-    };
-    ExitCode::from(run_parsed(command_line, args, io, hooks))
+        let start = context::directory(Path::new("."))?;
+        Ok((builder.discover_project(start).load(), names))
+    })
 }
 
-/// Returns the options that a suggested command needs: `--profile` and `--other-tools` as they were given, and
-/// the tool of `fire --as`. Empty for a host, which does not have these options.
-fn names_of(matches: &ArgMatches) -> String {
-    let mut names = String::new();
-    if let Ok(Some(name)) = matches.try_get_one::<String>(args::PROFILE) {
-        names += &format!(" --{} {name}", args::PROFILE);
-    }
-    let Ok(given) = matches.try_get_many::<&'static Tool>(args::OTHER_TOOLS) else {
-        return names;
-    };
-    let mut tools: Vec<&'static Tool> = given.into_iter().flatten().copied().collect();
-    let fire = matches.subcommand_matches("fire");
-    if let Some(tool) = fire.and_then(|fire| fire.get_one::<&'static Tool>("tool_of"))
-        && !tools.contains(tool)
-    {
-        tools.push(tool);
-    }
-    if !tools.is_empty() {
-        let tools: Vec<_> = tools.into_iter().map(|tool| tool.name()).collect();
-        names += &format!(" --{} {}", args::OTHER_TOOLS, tools.join(","));
-    }
-    names
-}
-
+/// Parses and runs a command. `hooks` are those of its host, with the options that a suggested command needs to mean
+/// the same host.
 fn run_parsed<A: Into<OsString>>(
     command_line: clap::Command,
     args: impl IntoIterator<Item = A>,
     io: &mut Io<'_>,
-    hooks: impl FnOnce(&ArgMatches) -> Result<Hooks, Failure>,
-) -> u8 {
+    hooks: impl FnOnce(&Cli, &ArgMatches) -> Result<(Hooks, String), Failure>,
+) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
     let is_json = args.iter().any(|arg| arg == "--json");
+    let terminal = &mut io.terminal;
+    terminal.set_colours(ColorChoice::Auto);
     let parser = command_line.clone().bin_name(&io.program);
     let matches = parser.no_binary_name(true).try_get_matches_from(&args);
     let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
-    let (ended, color) = match parsed {
-        Ok((cli, matches)) => {
-            let program = io.program.clone();
-            let ended = hooks(&matches).and_then(|hooks| {
-                let context = Context {
-                    hooks: &hooks,
-                    common: &cli.common,
-                    program: &program,
-                    names: &names_of(&matches),
-                    command_line: &command_line,
-                };
-                let mut terminal = Terminal::new(cli.common.color, io);
-                let ended = dispatch(&cli.command, &context, &mut terminal)?;
-                terminal.flush()?;
-                Ok(ended.status())
-            });
-            (ended, cli.common.color)
-        }
-        Err(error) => (refuse(&error, is_json, io), ColorChoice::Auto),
+    let ended = match parsed {
+        Err(error) => refuse(&error, is_json, terminal),
+        Ok((cli, matches)) => hooks(&cli, &matches).and_then(|(hooks, names)| {
+            terminal.set_colours(cli.common.color);
+            let context = Context {
+                hooks: &hooks,
+                common: &cli.common,
+                program: &io.program,
+                names: &names,
+                command_line: &command_line,
+            };
+            dispatch(&cli.command, &context, terminal)
+        }),
     };
-    match ended {
-        Ok(status) => status,
-        Err(failure) if failure.is_closed_pipe() => CLOSED_PIPE,
+    let ended = ended.and_then(|ended| Ok(terminal.flush().map(|()| ended)?));
+    let Ended(status) = match ended {
+        Ok(ended) => ended,
+        Err(failure) if failure.is_closed_pipe() => Ended::CLOSED_PIPE,
         Err(failure) => {
             // If the message cannot be written either, only the exit status reports the error.
-            let mut terminal = Terminal::new(color, io);
             if is_json {
                 let _ = terminal.json(&ForPrograms { error: &failure });
             }
             for line in failure.to_string().lines() {
                 let _ = terminal.note(printable(line));
             }
-            NOTHING_DONE
+            Ended::NOTHING_DONE
         }
-    }
+    };
+    ExitCode::from(status)
 }
 
 /// Prints help or the version, or reports wrong usage.
-fn refuse(error: &clap::Error, is_json: bool, io: &mut Io<'_>) -> Result<u8, Failure> {
-    let text = error.render();
-    let (output, is_terminal) = match error.use_stderr() {
-        true => (&mut io.errors, io.is_terminal.errors),
-        false => (&mut io.output, io.is_terminal.output),
-    };
-    match ColorChoice::Auto.is_on(is_terminal) {
-        true => write!(output, "{}", text.ansi())?,
-        false => write!(output, "{text}")?,
-    }
-    output.flush()?;
+fn refuse(error: &clap::Error, is_json: bool, terminal: &mut Terminal<'_>) -> Done {
+    terminal.help(error)?;
     if !error.use_stderr() {
-        return Ok(0);
+        return Ok(Ended::FINE);
     }
     if is_json {
-        let text = text.to_string();
+        let text = error.render().to_string();
         let words = text.lines().next().unwrap_or_default();
         let failure = Failure::new(words.trim_start_matches("error: "));
-        Terminal::new(ColorChoice::Never, io).json(&ForPrograms { error: &failure })?;
+        terminal.json(&ForPrograms { error: &failure })?;
     }
-    Ok(NOTHING_DONE)
+    Ok(Ended::NOTHING_DONE)
 }
 
-fn dispatch(
-    command: &Command,
-    context: &Context<'_>,
-    terminal: &mut Terminal<'_>,
-) -> Result<Ended, Failure> {
+fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     match command {
         Command::Fire(args) => fire::run(args, context, terminal),
         Command::Test(args) => test::run(args, context, terminal),
         Command::Events(args) => events::run(args, context, terminal),
         Command::Validate(args) => validate::run(args, context, terminal),
         Command::List(args) => list::run(args, context, terminal),
-        Command::Init(args) => starter::run(args, context, terminal),
-        Command::Templates(args) => templates::run(args, context, terminal),
+        Command::Init(args) => starter::init(args, context, terminal),
+        Command::Templates(args) => starter::templates(args, context, terminal),
         Command::Trust(args) => approval::trust(args, context, terminal),
         Command::Untrust(args) => approval::untrust(args, context, terminal),
         Command::Trace(args) => trace::run(args, terminal),

@@ -106,7 +106,7 @@ fn output_of_serve() -> (String, Value) {
     let results = [
         generator.subschema_for::<message::Initialized<'_>>(),
         generator.subschema_for::<fire::Report<'_>>(),
-        generator.subschema_for::<Vec<message::Block<'_>>>(),
+        generator.subschema_for::<Vec<message::Block>>(),
         generator.subschema_for::<Validate>(),
         generator.subschema_for::<events::Report<'_>>(),
         generator.subschema_for::<()>(),

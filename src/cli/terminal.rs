@@ -5,33 +5,22 @@ use std::fmt;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
-use clap::ValueEnum;
+use clap::ColorChoice;
 use serde::Serialize;
 
+use crate::LoadReport;
 use crate::cli::draw::{Texts, drawn};
-use crate::cli::files::{self, text_up_to};
-use crate::cli::io::{Io, Terminals};
+use crate::cli::files;
 use crate::printable::printable_json;
-use crate::{Hooks, LoadReport};
 
-/// When to use colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorChoice {
-    Auto,
-    Always,
-    Never,
-}
-
-impl ColorChoice {
-    /// Whether a stream has colours, by the rules of no-color.org and bixense.com/clicolors.
-    pub(crate) fn is_on(self, is_terminal: bool) -> bool {
-        match self {
-            Self::Always => true,
-            Self::Never => false,
-            Self::Auto if anstyle_query::no_color() => false,
-            Self::Auto if is_forced() => true,
-            Self::Auto => is_terminal && anstyle_query::term_supports_color(),
-        }
+/// Whether a stream has colours, by the rules of no-color.org and bixense.com/clicolors.
+fn has_colours(choice: ColorChoice, is_terminal: bool) -> bool {
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto if anstyle_query::no_color() => false,
+        ColorChoice::Auto if is_forced() => true,
+        ColorChoice::Auto => is_terminal && anstyle_query::term_supports_color(),
     }
 }
 
@@ -41,72 +30,68 @@ fn is_forced() -> bool {
     value.is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// The style of a text if there are colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Style {
-    Good,
-    Bad,
-    Warning,
-    Strong,
-    Dim,
-}
+/// The style of a text if there are colours: the code that begins it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Style(&'static str);
 
 impl Style {
-    fn code(self) -> &'static str {
-        match self {
-            Self::Good => "\x1b[32m",
-            Self::Bad => "\x1b[1;31m",
-            Self::Warning => "\x1b[33m",
-            Self::Strong => "\x1b[1m",
-            Self::Dim => "\x1b[2m",
-        }
-    }
+    pub(crate) const PLAIN: Self = Self("");
+    pub(crate) const GOOD: Self = Self("\x1b[32m");
+    pub(crate) const BAD: Self = Self("\x1b[1;31m");
+    pub(crate) const WARNING: Self = Self("\x1b[33m");
+    pub(crate) const STRONG: Self = Self("\x1b[1m");
+    pub(crate) const DIM: Self = Self("\x1b[2m");
+}
+
+/// Which of the three streams are terminals.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Terminals {
+    pub(crate) input: bool,
+    pub(crate) output: bool,
+    pub(crate) errors: bool,
 }
 
 /// The streams of the commands: their output, and the user's answers.
 pub(crate) struct Terminal<'a> {
-    pub(crate) input: &'a mut (dyn Read + 'a),
-    out: BufWriter<&'a mut (dyn Write + 'a)>,
-    errors: &'a mut (dyn Write + 'a),
-    interrupted: &'a mut (dyn FnMut() -> Option<u8> + 'a),
+    pub(crate) input: Box<dyn Read + 'a>,
+    out: BufWriter<Box<dyn Write + 'a>>,
+    errors: Box<dyn Write + 'a>,
+    pub(crate) is_terminal: Terminals,
+    /// Whether the streams are those of the process.
+    pub(crate) is_system: bool,
+    pub(crate) interrupted: Box<dyn FnMut() -> Option<u8> + 'a>,
     /// The exit status of the signal that was received.
     ended_by: Option<u8>,
-    is_terminal: Terminals,
-    is_system: bool,
-    colours: bool,
+    pub(crate) colours: bool,
     colours_of_errors: bool,
 }
 
 impl<'a> Terminal<'a> {
-    pub(crate) fn new(choice: ColorChoice, io: &'a mut Io<'_>) -> Self {
-        let is_terminal = io.is_terminal;
-        let colours = choice.is_on(is_terminal.output);
-        let colours_of_errors = choice.is_on(is_terminal.errors);
-        if colours || colours_of_errors {
+    pub(crate) fn new(
+        input: Box<dyn Read + 'a>,
+        output: Box<dyn Write + 'a>,
+        errors: Box<dyn Write + 'a>,
+    ) -> Self {
+        Self {
+            input,
+            out: BufWriter::new(output),
+            errors,
+            is_terminal: Terminals::default(),
+            is_system: false,
+            interrupted: Box::new(|| None),
+            ended_by: None,
+            colours: false,
+            colours_of_errors: false,
+        }
+    }
+
+    pub(crate) fn set_colours(&mut self, choice: ColorChoice) {
+        self.colours = has_colours(choice, self.is_terminal.output);
+        self.colours_of_errors = has_colours(choice, self.is_terminal.errors);
+        if self.colours || self.colours_of_errors {
             // Old consoles of Windows show the codes as text unless this is enabled.
             anstyle_query::windows::enable_ansi_colors();
         }
-        Self {
-            input: &mut *io.input,
-            out: BufWriter::new(&mut *io.output),
-            errors: &mut *io.errors,
-            interrupted: &mut *io.interrupted,
-            ended_by: None,
-            is_terminal,
-            is_system: io.is_system,
-            colours,
-            colours_of_errors,
-        }
-    }
-
-    /// Whether the streams are those of the process.
-    pub(crate) fn is_system(&self) -> bool {
-        self.is_system
-    }
-
-    /// Whether the user can be asked.
-    pub(crate) fn can_ask(&self) -> bool {
-        self.is_terminal.input
     }
 
     /// Returns the exit status of the signal that was received, if any. Signals are handled from the first
@@ -118,12 +103,12 @@ impl<'a> Terminal<'a> {
         self.ended_by
     }
 
-    /// Reads the text of a file, up to a limit; `-` is standard input.
-    pub(crate) fn read_text(&mut self, file: &Path, most: u64) -> io::Result<String> {
-        if file == Path::new("-") {
-            return text_up_to(most, &mut *self.input);
+    /// Reads the text of a file; `-` is standard input.
+    pub(crate) fn read_text(&mut self, file: &Path) -> io::Result<String> {
+        match file == Path::new("-") {
+            true => files::text_of(&mut self.input),
+            false => files::text_of(files::open(file)?),
         }
-        text_up_to(most, files::open(file)?)
     }
 
     /// Whether a line can be erased.
@@ -131,14 +116,10 @@ impl<'a> Terminal<'a> {
         self.is_terminal.output && anstyle_query::term_supports_ansi_color()
     }
 
-    pub(crate) fn has_colours(&self) -> bool {
-        self.colours
-    }
-
     /// Formats a text in this style if there are colours. Text from other sources must be made
     /// [printable](crate::printable) first.
     pub(crate) fn styled<T: fmt::Display>(&self, style: Style, text: T) -> Styled<T> {
-        let style = self.colours.then_some(style);
+        let style = if self.colours { style } else { Style::PLAIN };
         Styled { style, text }
     }
 
@@ -155,21 +136,18 @@ impl<'a> Terminal<'a> {
         flushed
     }
 
-    /// Notes that a variable disables all hooks but the administrator's, if there is one.
-    pub(crate) fn note_disabled(
-        &mut self,
-        disabled_by: Option<&str>,
-        found: &Hooks,
-    ) -> io::Result<()> {
-        let Some(variable) = disabled_by else {
-            return Ok(());
+    /// Prints help or the version, or writes wrong usage to standard error.
+    pub(crate) fn help(&mut self, help: &clap::Error) -> io::Result<()> {
+        let text = help.render();
+        let (output, colours): (&mut dyn Write, _) = match help.use_stderr() {
+            true => (&mut self.errors, self.colours_of_errors),
+            false => (&mut self.out, self.colours),
         };
-        let has_system = found.registry().hooks().iter().any(|it| it.is_system());
-        let what = match has_system {
-            true => "only the administrator's hooks run",
-            false => "no hook runs",
-        };
-        self.note(format_args!("{what}: `{variable}` is set"))
+        match colours {
+            true => write!(output, "{}", text.ansi())?,
+            false => write!(output, "{text}")?,
+        }
+        output.flush()
     }
 
     /// Writes the problems of hooks files to standard error.
@@ -177,9 +155,7 @@ impl<'a> Terminal<'a> {
         if report.problems.is_empty() {
             return Ok(());
         }
-        self.out.flush()?;
-        let text = drawn(report, &mut Texts::default(), self.colours_of_errors);
-        writeln!(self.errors, "{text}")
+        self.note(drawn(report, &mut Texts::default(), self.colours_of_errors))
     }
 }
 
@@ -194,21 +170,21 @@ impl Write for Terminal<'_> {
 }
 
 /// A number of things, for example `2 hooks`.
-pub(crate) fn counted(number: usize, what: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
+pub(crate) fn counted(number: impl fmt::Display, what: &str) -> String {
+    let number = number.to_string();
+    let ending = if number == "1" { "" } else { "s" };
     format!("{number} {what}{ending}")
 }
 
 pub(crate) struct Styled<T> {
-    style: Option<Style>,
+    style: Style,
     text: T,
 }
 
 impl<T: fmt::Display> fmt::Display for Styled<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.style {
-            Some(style) => write!(f, "{}{}\x1b[0m", style.code(), self.text),
-            None => write!(f, "{}", self.text),
-        }
+        let Style(code) = self.style;
+        let end = if code.is_empty() { "" } else { "\x1b[0m" };
+        write!(f, "{code}{}{end}", self.text)
     }
 }

@@ -2,25 +2,23 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 
 use glob::Pattern;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::args::Test;
-use crate::cli::cases::{self, Case, Placed, Verdict, changed_by};
+use crate::cli::cases::{self, Case, Verdict};
 use crate::cli::context::Context;
-use crate::cli::error::{Ended, Failure};
-use crate::cli::fire::TICK;
-use crate::cli::names::{self, Asker};
+use crate::cli::error::{Done, Ended, Failure};
+use crate::cli::events;
+use crate::cli::fire::Firing;
 use crate::cli::terminal::{Style, Terminal, counted};
-use crate::{FireOptions, HookEvent, HookExecutor, Outcome, printable};
+use crate::{FireOptions, HookEvent, printable};
 
 /// What `forge-hooks test --json` prints.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "test"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "test"))]
 pub(crate) struct Report {
     cases: Vec<Judged>,
     /// The number of cases that are not as expected.
@@ -43,144 +41,97 @@ struct Judged {
     differs: Vec<&'static str>,
 }
 
-/// A case that can be fired.
-struct Ready {
-    case: Case,
-    line: usize,
-    event: HookEvent,
-    reason: Option<Pattern>,
-}
-
-pub(crate) fn run(
-    args: &Test,
-    context: &Context<'_>,
-    terminal: &mut Terminal<'_>,
-) -> Result<Ended, Failure> {
-    let mut ready = Vec::new();
-    for placed in cases::read(&args.file, terminal)? {
-        ready.push(Ready::new(placed, &args.file, context)?);
-    }
+pub(crate) fn run(args: &Test, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+    let cases = cases::read(&args.file, terminal)?.into_iter();
+    let ready = cases.map(|case| ready(case, &args.file, context));
+    let ready: Vec<_> = ready.collect::<Result<_, _>>()?;
     let hooks = context.load()?;
-    terminal.problems(&hooks.report())?;
-    terminal.note_disabled(context.disabled_by(), &hooks)?;
-    let executor = HookExecutor::builder().registry(Arc::clone(hooks.registry()));
-    let executor = context.executor(&hooks, executor);
+    context.warn(&hooks, &hooks.report(), terminal)?;
+    let firing = Firing {
+        context,
+        hooks: &hooks,
+        options: FireOptions::default().without_background(),
+        is_silent: true,
+    };
     let mut cases = Vec::new();
-    for ready in ready {
-        let Some(found) = fire(&executor, &ready.event, terminal)? else {
+    for (case, event, reason) in ready {
+        let (first, again) = firing.fire(event, terminal)?;
+        if terminal.interrupted().is_some() {
             break;
-        };
-        let judged = Judged::compare(ready, found);
+        }
+        let found = Verdict::new(&first.outcome, again.as_ref().map(|it| &it.outcome));
+        let judged = Judged::compare(case, reason.as_ref(), found);
         if !args.json {
             judged.show(terminal)?;
         }
         cases.push(judged);
     }
-    // Ends the kept processes.
-    let _ = executor.shutdown(TICK);
     let failed = cases.iter().filter(|it| !it.passed).count();
     let report = Report { cases, failed };
     if args.json {
         terminal.json(&report)?;
     } else {
-        let style = if failed > 0 { Style::Bad } else { Style::Good };
+        let style = if failed > 0 { Style::BAD } else { Style::GOOD };
         let words = terminal.styled(style, format!("{failed} failed"));
-        writeln!(
-            terminal,
-            "\n{}: {words}",
-            counted(report.cases.len(), "case")
-        )?;
+        let cases = counted(report.cases.len(), "case");
+        writeln!(terminal, "\n{cases}: {words}")?;
     }
     Ok(match terminal.interrupted() {
-        Some(status) => Ended::Interrupted(status),
+        Some(status) => Ended(status),
         None => Ended::fine_if(failed == 0),
     })
-}
-
-/// Fires a case, and returns the hooks' decision; None after a signal.
-fn fire(
-    executor: &HookExecutor,
-    event: &HookEvent,
-    terminal: &mut Terminal<'_>,
-) -> Result<Option<Verdict>, Failure> {
-    let Some(first) = outcome_of(executor, event.clone(), terminal)? else {
-        return Ok(None);
-    };
-    let Some(changed) = changed_by(event, &first) else {
-        return Ok(Some(Verdict::new(&first, None)));
-    };
-    let again = outcome_of(executor, changed, terminal)?;
-    Ok(again.map(|again| Verdict::new(&first, Some(&again))))
-}
-
-/// Fires an event, without background hooks; None after a signal.
-fn outcome_of(
-    executor: &HookExecutor,
-    event: HookEvent,
-    terminal: &mut Terminal<'_>,
-) -> Result<Option<Outcome>, Failure> {
-    let options = FireOptions::default().without_background();
-    let mut handle = executor.submit(event, options)?;
-    while terminal.interrupted().is_none() {
-        if let Some(outcome) = handle.wait_timeout(TICK) {
-            return Ok(Some(outcome));
-        }
-    }
-    handle.cancel();
-    let _ = handle.wait();
-    Ok(None)
 }
 
 /// The most bytes of a `reason`: `glob` recurses at each `*`.
 const LONGEST_REASON: usize = 1000;
 
-impl Ready {
-    fn new(placed: Placed, file: &Path, context: &Context<'_>) -> Result<Self, Failure> {
-        let place = placed.place(file);
-        let Placed { case, line } = placed;
-        let event_type = names::event_type(&case.event, Asker::Case, context)
-            .map_err(|failure| failure.at(&place))?;
-        if case
-            .reason
-            .as_ref()
-            .is_some_and(|it| it.len() > LONGEST_REASON)
-        {
-            let words = format!("{place}: `reason` is longer than {LONGEST_REASON} bytes");
-            return Err(Failure::new(words).with_fix("write `*` for a part of it"));
-        }
-        let reason = case.reason.as_deref().map(Pattern::new).transpose();
-        let reason = reason.map_err(|error| {
-            Failure::new(format!("{place}: `reason` is not a glob: {error}"))
-                .with_fix("to match the characters `*`, `?` and `[`, write `[*]`, `[?]` and `[[]`")
-        })?;
-        let event = case.event(event_type);
-        Ok(Self {
-            case,
-            line,
-            event,
-            reason,
-        })
+/// Returns a case with its event, and the glob of its reason.
+fn ready(
+    case: Case,
+    file: &Path,
+    context: &Context<'_>,
+) -> Result<(Case, HookEvent, Option<Pattern>), Failure> {
+    let at = |failure: Failure| failure.at(&case.place(file));
+    let event_type = events::event_type(&case.event, None, context).map_err(at)?;
+    let reason = case.reason.as_deref().unwrap_or_default();
+    if reason.len() > LONGEST_REASON {
+        let words = format!("`reason` is longer than {LONGEST_REASON} bytes");
+        return Err(at(
+            Failure::new(words).with_fix("write `*` for a part of it")
+        ));
     }
+    let reason = case.reason.as_deref().map(Pattern::new).transpose();
+    let reason = reason.map_err(|error| {
+        let words = format!("`reason` is not a glob: {error}");
+        let fix = "to match the characters `*`, `?` and `[`, write `[*]`, `[?]` and `[[]`";
+        at(Failure::new(words).with_fix(fix))
+    })?;
+    let event = case.event(event_type);
+    Ok((case, event, reason))
 }
 
 impl Judged {
-    fn compare(ready: Ready, found: Verdict) -> Self {
-        let case = ready.case;
+    fn compare(case: Case, reason: Option<&Pattern>, found: Verdict) -> Self {
         let found_reason = found.reason.as_deref().unwrap_or_default();
-        let has_reason = ready.reason.is_none_or(|glob| glob.matches(found_reason));
         let has_input = case.updated_input.is_none() || case.updated_input == found.updated_input;
-        let parts = [
+        let mut differs = Vec::new();
+        for (part, is_same) in [
             ("decision", case.expect == found.decision),
-            ("reason", has_reason),
+            (
+                "reason",
+                reason.is_none_or(|glob| glob.matches(found_reason)),
+            ),
             ("updatedInput", has_input),
-        ];
-        let differing = parts.into_iter().filter(|(_, is_same)| !is_same);
-        let differs: Vec<_> = differing.map(|(part, _)| part).collect();
+        ] {
+            if !is_same {
+                differs.push(part);
+            }
+        }
         let tool = case.tool.as_deref().unwrap_or_default();
         let unnamed = || format!("{} {tool}", case.event).trim_end().to_owned();
         Self {
             name: case.name.clone().unwrap_or_else(unnamed),
-            line: ready.line,
+            line: case.line,
             passed: differs.is_empty(),
             expected: Verdict {
                 decision: case.expect,
@@ -195,16 +146,12 @@ impl Judged {
 
     fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
         let (style, word) = match self.passed {
-            true => (Style::Good, "ok  "),
-            false => (Style::Bad, "FAIL"),
+            true => (Style::GOOD, "ok  "),
+            false => (Style::BAD, "FAIL"),
         };
         let word = terminal.styled(style, word);
-        writeln!(
-            terminal,
-            "{word}  {} (line {})",
-            printable(&self.name),
-            self.line
-        )?;
+        let name = printable(&self.name);
+        writeln!(terminal, "{word}  {name} (line {})", self.line)?;
         let (expected, found) = (json!(self.expected), json!(self.found));
         for part in &self.differs {
             let found = match &found[part] {

@@ -6,17 +6,12 @@ use std::path::Path;
 use crate::cli::args::Validate;
 use crate::cli::context::Context;
 use crate::cli::draw::{Texts, drawn};
-use crate::cli::error::{Ended, Failure};
-use crate::cli::files;
+use crate::cli::error::{Done, Ended, Failure};
 use crate::cli::terminal::{Style, Terminal, counted};
 use crate::config::{Severity, TrustPolicy};
 use crate::{HookConfig, Hooks, LoadReport, printable};
 
-pub(crate) fn run(
-    args: &Validate,
-    context: &Context<'_>,
-    terminal: &mut Terminal<'_>,
-) -> Result<Ended, Failure> {
+pub(crate) fn run(args: &Validate, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     let mut texts = Texts::default();
     let report = if args.files.is_empty() {
         let hooks = context.load_under(TrustPolicy::Everything)?;
@@ -49,7 +44,9 @@ fn check_all(
     let mut all = LoadReport::default();
     for file in &args.files {
         let report = if file == Path::new("-") {
-            let text = read_input(terminal)?;
+            let text = terminal.read_text(file);
+            let text = text
+                .map_err(|error| Failure::new(format!("cannot read {STANDARD_INPUT}: {error}")))?;
             let report = config.check_text(STANDARD_INPUT, &text);
             texts.add(Path::new(STANDARD_INPUT), text);
             report
@@ -62,11 +59,6 @@ fn check_all(
         all.problems.extend(report.problems);
     }
     Ok(all)
-}
-
-fn read_input(terminal: &mut Terminal<'_>) -> Result<String, Failure> {
-    let text = terminal.read_text(Path::new("-"), files::LARGEST);
-    text.map_err(|error| Failure::new(format!("cannot read standard input: {error}")))
 }
 
 fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
@@ -85,7 +77,7 @@ fn show(
     terminal: &mut Terminal<'_>,
 ) -> Result<(), Failure> {
     if !report.problems.is_empty() {
-        let drawn = drawn(report, texts, terminal.has_colours());
+        let drawn = drawn(report, texts, terminal.colours);
         writeln!(terminal, "{drawn}")?;
     }
     for (path, tool) in &report.read_as {
@@ -94,14 +86,14 @@ fn show(
     }
     let (files, hooks) = (report.files.len(), report.loaded);
     let count = |severity| {
-        let of_it = report.problems.iter().filter(|it| it.severity == severity);
-        of_it.count()
+        let problems = report.problems.iter();
+        problems.filter(|it| it.severity == severity).count()
     };
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let style = match (errors, warnings) {
-        (0, 0) => Style::Good,
-        (0, _) => Style::Warning,
-        _ => Style::Bad,
+        (0, 0) => Style::GOOD,
+        (0, _) => Style::WARNING,
+        _ => Style::BAD,
     };
     let counts = [
         counted(errors, "error"),

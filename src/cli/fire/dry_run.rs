@@ -5,20 +5,18 @@ use std::io::Write;
 use serde::Serialize;
 
 use crate::cli::context::Context;
-use crate::cli::entries::{Entry, State, place, title};
-use crate::cli::error::{Ended, Failure};
-use crate::cli::files::short;
-use crate::cli::list::inherited;
+use crate::cli::entries::{Entry, State, headline, inherited, title};
+use crate::cli::error::{Done, Ended, Failure};
+use crate::cli::files::shown;
 use crate::cli::terminal::{Style, Terminal, counted};
 use crate::config::Severity;
 use crate::executor::{Explanation, Fate};
 use crate::pattern::{Mismatch, PatternPart};
-use crate::{FireOptions, HookEvent, Hooks, printable};
+use crate::{FireOptions, Hook, HookEvent, Hooks, printable};
 
 /// What `forge-hooks fire --dry-run --json` prints.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "dry-run"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "dry-run"))]
 pub(crate) struct Report<'a> {
     #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Event"))]
     event: &'a HookEvent,
@@ -35,7 +33,7 @@ pub(super) fn run(
     context: &Context<'_>,
     found: &Hooks,
     terminal: &mut Terminal<'_>,
-) -> Result<Ended, Failure> {
+) -> Done {
     let explained = found.executor().explain(event, options);
     let mut hooks: Vec<_> = explained.into_iter().map(Entry::explained).collect();
     hooks.extend(Entry::disabled_by_name(found));
@@ -48,61 +46,56 @@ pub(super) fn run(
     };
     if is_json {
         terminal.json(&report)?;
-    } else {
-        terminal.problems(&found.report())?;
-        report.show(terminal)?;
-        for line in nothing_found(context, found) {
-            writeln!(terminal, "{}", printable(&line))?;
-        }
+        return Ok(ended);
+    }
+    terminal.problems(&found.report())?;
+    for entry in &report.hooks {
+        show(entry, event, terminal)?;
+    }
+    if !report.hooks.is_empty() {
+        writeln!(terminal)?;
+    }
+    let running = report.hooks.iter().filter(|it| it.why.is_none()).count();
+    let (name, all) = (&event.event_type, counted(report.hooks.len(), "hook"));
+    writeln!(terminal, "{name}: {running} of {all} would run")?;
+    for line in nothing_found(context, found) {
+        writeln!(terminal, "{}", printable(&line))?;
     }
     Ok(ended)
 }
 
-impl Report<'_> {
-    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
-        let mut running = 0;
-        for entry in &self.hooks {
-            let order = entry.prediction.as_ref().and_then(|it| it.order);
-            let order = order.map_or_else(String::new, |order| format!("{order}. "));
-            let (style, words) = match &entry.why {
-                None => (Style::Good, format!("runs{}", self.settings(entry))),
-                Some(why) if order.is_empty() => (Style::Dim, why.clone()),
-                Some(why) => (Style::Bad, why.clone()),
-            };
-            running += usize::from(entry.why.is_none());
-            let words = terminal.styled(style, printable(&format!("{order}{words}")));
-            let name = terminal.styled(Style::Strong, printable(&title(&entry.source)));
-            let place = format!("({})", printable(&place(&entry.source)));
-            let place = terminal.styled(Style::Dim, place);
-            writeln!(terminal, "{name} {place}: {words}")?;
-        }
-        if !self.hooks.is_empty() {
-            writeln!(terminal)?;
-        }
-        let (name, all) = (&self.event.event_type, counted(self.hooks.len(), "hook"));
-        writeln!(terminal, "{name}: {running} of {all} would run")?;
-        Ok(())
-    }
+fn show(entry: &Entry, event: &HookEvent, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+    let order = entry.prediction.as_ref().and_then(|it| it.order);
+    let order = order.map_or_else(String::new, |order| format!("{order}. "));
+    let (style, words) = match &entry.why {
+        None => (
+            Style::GOOD,
+            format!("runs{}", settings(&entry.source, event)),
+        ),
+        Some(why) if order.is_empty() => (Style::DIM, why.clone()),
+        Some(why) => (Style::BAD, why.clone()),
+    };
+    let words = terminal.styled(style, printable(&format!("{order}{words}")));
+    Ok(headline(&entry.source, words, terminal)?)
+}
 
-    /// Returns what a user should know of a hook that runs.
-    fn settings(&self, entry: &Entry) -> String {
-        let hook = &entry.source;
-        let mut words = String::new();
-        if hook.background() {
-            words += " in the background";
-        }
-        if let Some(names) = inherited(hook) {
-            words += &format!(", inherits {names}");
-        }
-        if hook.resident() {
-            words += ", resident";
-        }
-        let untested = hook.untested_conditions(self.event);
-        if !untested.is_empty() {
-            words += &format!(", and cannot test `{}`", untested.join("`, `"));
-        }
-        words
+/// Returns what a user should know of a hook that runs.
+fn settings(hook: &Hook, event: &HookEvent) -> String {
+    let mut words = String::new();
+    if hook.background() {
+        words += " in the background";
     }
+    if let Some(names) = inherited(hook) {
+        words += &format!(", inherits {names}");
+    }
+    if hook.resident() {
+        words += ", resident";
+    }
+    let untested = hook.untested_conditions(event);
+    if !untested.is_empty() {
+        words += &format!(", and cannot test `{}`", untested.join("`, `"));
+    }
+    words
 }
 
 /// The most hooks that are named.
@@ -121,7 +114,7 @@ pub(super) fn why_none(
     let report = found.report();
     let mut problems = report.problems.iter();
     if let Some(error) = problems.find(|it| it.severity == Severity::Error) {
-        let path = short(&error.path).display();
+        let path = shown(&error.path);
         let words = format!("`{path}` has errors, so its hooks may be missing");
         return vec![words, "fix: fix the errors above".to_owned()];
     }
@@ -129,13 +122,9 @@ pub(super) fn why_none(
     for Explanation { hook, fate, .. } in explained {
         let near = nearest_tool(event, fate);
         if near.is_some() || hook.pattern().matches(event) {
-            let fate = fate.to_string();
-            let words = fate.trim_start_matches("does not run: ");
-            named.push(format!(
-                "`{}`: {words}{}",
-                title(hook),
-                near.unwrap_or_default()
-            ));
+            let (title, fate) = (title(hook), fate.to_string());
+            let why = fate.trim_start_matches("does not run: ");
+            named.push(format!("`{title}`: {why}{}", near.unwrap_or_default()));
         }
     }
     for entry in Entry::disabled_by_name(found) {
@@ -178,11 +167,9 @@ fn nothing_found(context: &Context<'_>, found: &Hooks) -> Vec<String> {
     }
     let looked = context.not_found(found).join("` and `");
     let mut lines = vec![format!("there is no hooks file: looked for `{looked}`")];
-    match context.misplaced(found) {
-        hints if hints.is_empty() => {
-            lines.push(format!("fix: write one with `{}`", context.command("init")));
-        }
-        hints => lines.extend(hints),
+    lines.extend(context.misplaced(found));
+    if lines.len() == 1 {
+        lines.push(format!("fix: write one with `{}`", context.command("init")));
     }
     lines
 }

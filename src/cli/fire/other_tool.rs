@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Firing, event};
+use super::event;
+use super::firing::Firing;
 use crate::cli::args::Fire;
 use crate::cli::context::{Context, absolute};
 use crate::cli::entries::{place, title};
-use crate::cli::error::{Ended, Failure, placed_json_words};
+use crate::cli::error::{Done, Ended, Failure, placed_json_words};
 use crate::cli::terminal::Terminal;
 use crate::compat::{EventError, Tool};
 use crate::{Decision, FireOptions, HookEvent, HookResult, Outcome};
 
 /// What `forge-hooks fire --as TOOL --json` prints.
 #[derive(Serialize, Default)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "fire-as"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "fire-as"))]
 pub(crate) struct Report {
     decision: Answer,
     /// The reason of the decision.
@@ -65,7 +65,7 @@ pub(super) fn run(
     args: &Fire,
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
-) -> Result<Ended, Failure> {
+) -> Done {
     if !context.common.config.is_empty() {
         let words = "`--config` names hooks of this program, not of another tool";
         return Err(Failure::new(words).with_fix("name the tool's file with `--settings FILE`"));
@@ -76,142 +76,129 @@ pub(super) fn run(
         let fix = format!("write it as in `{}`", context.command(&example));
         return Err(Failure::new(words).with_fix(fix));
     };
-    let input = read(tool, file, terminal)?;
+    let event = read(tool, file, terminal)?;
     let hooks = context.load_as(tool, &named(args)?)?;
     let problems = hooks.report();
     if !args.json {
         terminal.problems(&problems)?;
     }
-    let mut report = Report::default();
-    report
-        .diagnostics
-        .extend(problems.problems.iter().map(ToString::to_string));
-    if let Some(variable) = context.disabled_by() {
-        report.note(format!("no hook runs: `{variable}` is set"), terminal)?;
+    let disabled = context.disabled_by();
+    let disabled = disabled.map(|variable| format!("no hook runs: `{variable}` is set"));
+    let notes: Vec<_> = disabled.into_iter().chain(event.clone().err()).collect();
+    for words in &notes {
+        terminal.note(words)?;
     }
-    let mut interrupted = None;
-    let mut allowed = true;
-    match input {
-        Input::Event(event) => {
-            let options = FireOptions::default().handles_ask();
-            let firing = Firing {
-                context,
-                hooks: &hooks,
-                options,
-                is_json: args.json,
-            };
-            let pass = firing.pass(event, true, terminal)?;
-            interrupted = pass.interrupted;
-            allowed = pass.outcome.allowed();
-            report.updated_input = whole_input(&pass.event, &pass.outcome);
-            report.take(&pass.outcome, pass.background);
-        }
-        Input::NotFired(why) => report.note(why, terminal)?,
+    let (mut report, mut ended) = (Report::default(), Ended::FINE);
+    if let Ok(event) = event {
+        let firing = Firing {
+            context,
+            hooks: &hooks,
+            options: FireOptions::default().handles_ask(),
+            is_silent: args.json,
+        };
+        let pass = firing.pass(event, true, terminal)?;
+        report = Report::of(&pass.event, &pass.outcome, &pass.background);
+        // A hook that stops the turn may do so without a decision.
+        let is_fine = matches!(report.decision, Answer::None | Answer::Allow);
+        let is_fine = is_fine && pass.outcome.allowed();
+        ended = pass.interrupted.map_or(Ended::fine_if(is_fine), Ended);
     }
+    let problems = problems.problems.iter().map(ToString::to_string);
+    report.diagnostics.splice(0..0, problems.chain(notes));
     if args.json {
         terminal.json(&report)?;
     }
-    // A hook that stops the turn may do so without a decision.
-    let is_fine = allowed && matches!(report.decision, Answer::None | Answer::Allow);
-    Ok(interrupted.map_or(Ended::fine_if(is_fine), Ended::Interrupted))
+    Ok(ended)
 }
 
-enum Input {
-    Event(HookEvent),
-    /// The tool has this event, but no host fires it; with the reason.
-    NotFired(String),
-}
-
-fn read(tool: &'static Tool, file: &Path, terminal: &mut Terminal<'_>) -> Result<Input, Failure> {
+/// Reads the event. An inner error says why no host fires it.
+fn read(
+    tool: &'static Tool,
+    file: &Path,
+    terminal: &mut Terminal<'_>,
+) -> Result<Result<HookEvent, String>, Failure> {
     let text = event::text_of(file, terminal)?;
     let fix = "write it as the tool does: {\"hook_event_name\": \"SessionStart\", ...}";
     let payload: Value = serde_json::from_str(&text)
         .map_err(|error| event::cannot_read(file, placed_json_words(&error)).with_fix(fix))?;
     match tool.event(payload) {
-        Ok(event) => Ok(Input::Event(event)),
-        Err(error @ EventError::NotFired { .. }) => Ok(Input::NotFired(error.to_string())),
+        Ok(event) => Ok(Ok(event)),
+        Err(error @ EventError::NotFired { .. }) => Ok(Err(error.to_string())),
         Err(error) => Err(event::cannot_read(file, error).with_fix(fix)),
     }
 }
 
 /// Returns the files and plugins of the command line.
 fn named(args: &Fire) -> Result<Vec<PathBuf>, Failure> {
-    let mut named = absolute("--settings", &args.settings)?;
-    for file in &named {
-        if file.is_dir() {
-            let words = format!("`--settings {}` is a directory", file.display());
-            return Err(Failure::new(words).with_fix("name a plugin with `--plugin DIR`"));
+    let mut named = Vec::new();
+    for (option, paths, is_plugin) in [
+        ("--settings", &args.settings, false),
+        ("--plugin", &args.plugin, true),
+    ] {
+        for path in absolute(option, paths)? {
+            if path.is_dir() != is_plugin {
+                let is = if is_plugin { "is not" } else { "is" };
+                let words = format!("`{option} {}` {is} a directory", path.display());
+                let fix = "`--settings FILE` names a file, `--plugin DIR` a directory";
+                return Err(Failure::new(words).with_fix(fix));
+            }
+            named.push(path);
         }
-    }
-    for directory in absolute("--plugin", &args.plugin)? {
-        if !directory.is_dir() {
-            let words = format!("`--plugin {}` is not a directory", directory.display());
-            return Err(Failure::new(words).with_fix("name a file with `--settings FILE`"));
-        }
-        named.push(directory);
     }
     Ok(named)
 }
 
 impl Report {
-    fn note(&mut self, words: String, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
-        terminal.note(&words)?;
-        self.diagnostics.push(words);
-        Ok(())
-    }
-
-    fn take(&mut self, outcome: &Outcome, background: Vec<HookResult>) {
+    fn of(event: &HookEvent, outcome: &Outcome, background: &[HookResult]) -> Self {
         let owned = |text: Option<&str>| text.map(str::to_owned);
-        (self.decision, self.reason) = match outcome.decision() {
+        let (decision, reason) = match outcome.decision() {
             Some(Decision::Block) => (Answer::Deny, owned(outcome.reason())),
-            Some(Decision::Ask) => (
-                Answer::Ask,
-                outcome.asks().and_then(|it| owned(it.reason())),
-            ),
-            Some(Decision::Allow) => (Answer::Allow, reason_to_allow(outcome)),
+            Some(Decision::Ask) => {
+                let asks = outcome.asks().and_then(HookResult::reason);
+                (Answer::Ask, owned(asks))
+            }
+            Some(Decision::Allow) => {
+                let mut outputs = outcome.results().iter().filter_map(HookResult::output);
+                let allows = outputs.find(|output| output.decision == Some(Decision::Allow));
+                (Answer::Allow, allows.and_then(|it| it.reason.clone()))
+            }
             None => (Answer::None, None),
         };
-        self.context = outcome.additional_context();
-        self.feedback = outcome.feedback();
-        self.system_messages = outcome
-            .system_messages()
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
-        self.stop = outcome.stops_turn();
-        self.stop_reason = owned(outcome.stop_reason());
-        self.updated_output = outcome.updated_output();
-        self.results = outcome.results().to_vec();
-        self.results.extend(background);
-        for result in &self.results {
-            self.ran += usize::from(result.started());
-            self.timeouts += usize::from(result.timed_out);
-            self.errors.extend(error_of(result));
-            let named = named_hook(result);
+        let messages = outcome.system_messages().into_iter();
+        let results = [outcome.results(), background].concat();
+        let diagnostics = results.iter().flat_map(|result| {
             let diagnostics = result.diagnostics().iter();
-            self.diagnostics
-                .extend(diagnostics.map(|words| format!("{named}: {words}")));
+            diagnostics.map(|words| format!("{}: {words}", named_hook(result)))
+        });
+        Self {
+            decision,
+            reason,
+            context: outcome.additional_context(),
+            feedback: outcome.feedback(),
+            system_messages: messages.map(str::to_owned).collect(),
+            stop: outcome.stops_turn(),
+            stop_reason: owned(outcome.stop_reason()),
+            updated_input: whole_input(event, outcome),
+            updated_output: outcome.updated_output(),
+            ran: results.iter().filter(|it| it.started()).count(),
+            errors: results.iter().filter_map(error_of).collect(),
+            timeouts: results.iter().filter(|it| it.timed_out).count(),
+            diagnostics: diagnostics.collect(),
+            results,
         }
     }
-}
-
-fn reason_to_allow(outcome: &Outcome) -> Option<String> {
-    let mut outputs = outcome.results().iter().filter_map(HookResult::output);
-    let allowing = outputs.find(|output| output.decision == Some(Decision::Allow));
-    allowing?.reason.clone()
 }
 
 /// Returns the tool's whole input with the changes of the hooks, if there are any.
 fn whole_input(event: &HookEvent, outcome: &Outcome) -> Option<Map<String, Value>> {
     let changes = outcome.updated_input()?;
-    let Some(Value::Object(input)) = event.data.get("tool_args") else {
-        return Some(changes);
-    };
-    Some(
-        outcome
-            .changed_input(input)
-            .unwrap_or_else(|| input.clone()),
-    )
+    match event.data.get("tool_args") {
+        Some(Value::Object(input)) => {
+            let changed = outcome.changed_input(input);
+            Some(changed.unwrap_or_else(|| input.clone()))
+        }
+        _ => Some(changes),
+    }
 }
 
 /// Names a hook with its place, since many hooks of a file have the same title.

@@ -6,131 +6,102 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::dry_run;
+use super::notes::Note;
 use super::spinner::Spinner;
 use crate::cli::cases::changed_by;
 use crate::cli::context::Context;
-use crate::cli::entries::{place, title};
-use crate::cli::error::Failure;
+use crate::cli::entries::{headline, title};
 use crate::cli::terminal::{Style, Terminal, counted};
-use crate::executor::{DropReason, Explanation, Fate};
+use crate::executor::{Explanation, Fate};
 use crate::outcome::Residency;
 use crate::{
-    Decision, EventType, FailureKind, Hook, HookEvent, HookOutput, HookResult, Outcome, printable,
-    printable_lines,
+    Decision, EventType, FailureKind, Hook, HookEvent, HookOutput, HookResult, Hooks, Outcome,
+    printable, printable_lines,
 };
 
-/// Shows what happens; with `--json`, nothing.
+/// Shows what happens, unless it is silent.
 pub(super) struct Show {
-    is_json: bool,
+    is_silent: bool,
     event: Arc<HookEvent>,
     can_block: bool,
-    /// The number of hooks for the event.
-    pub(super) expected: usize,
-    pub(super) has_background: bool,
+    /// The number of hooks for the event that have not ended.
+    left: usize,
+    has_hooks: bool,
     /// Why no hook ran, if there is none to run.
-    pub(super) none: Vec<String>,
-    /// The number of results that were shown.
-    shown: usize,
-    /// The number of background hooks that were started.
-    in_background: usize,
+    none: Vec<String>,
     spinner: Spinner,
+    /// The exit status of the signal that was received.
+    pub(super) interrupted: Option<u8>,
 }
 
 impl Show {
     pub(super) fn new(
-        is_json: bool,
+        is_silent: bool,
+        (context, hooks): (&Context<'_>, &Hooks),
         event: &Arc<HookEvent>,
         explained: &[Explanation],
-        context: &Context<'_>,
         terminal: &Terminal<'_>,
     ) -> Self {
         let is_for = |it: &&Explanation| {
             it.order.is_some() || matches!(it.fate, Fate::NotApproved(_) | Fate::Stopped(_))
         };
-        let hooks: Vec<_> = explained.iter().filter(is_for).collect();
+        let left = explained.iter().filter(is_for).count();
+        let none = match left {
+            0 if !is_silent => dry_run::why_none(event, explained, context, hooks),
+            _ => Vec::new(),
+        };
         let vocabulary = context.hooks.vocabulary();
+        let mut spinner = Spinner::default();
+        spinner.is_on = !is_silent && terminal.can_move();
         Self {
-            is_json,
+            is_silent,
             event: Arc::clone(event),
             can_block: vocabulary.can_block(&event.event_type),
-            expected: hooks.len(),
-            has_background: hooks.iter().any(|it| it.hook.background()),
-            none: Vec::new(),
-            shown: 0,
-            in_background: 0,
-            spinner: Spinner::new(!is_json && terminal.can_move()),
+            left,
+            has_hooks: left > 0,
+            none,
+            spinner,
+            interrupted: None,
         }
     }
 
-    pub(super) fn started(&mut self, hook: Arc<Hook>) {
-        self.in_background += usize::from(hook.background());
-        self.spinner.add(hook);
-    }
-
-    /// Shows those of the results that were not shown yet.
-    pub(super) fn results(
+    /// Shows what has happened to a hook, and whether a signal was received. Keeps the results of background hooks.
+    pub(super) fn note(
         &mut self,
-        results: &[HookResult],
+        note: Option<Note>,
+        background: &mut Vec<HookResult>,
         terminal: &mut Terminal<'_>,
     ) -> io::Result<()> {
-        for result in &results[self.shown..] {
-            self.result(result, "", terminal)?;
-            self.shown += 1;
+        match note {
+            Some(Note::Started(hook)) => self.spinner.add(hook),
+            Some(Note::Ended(result)) => {
+                self.result(&result, terminal)?;
+                if result.hook.background() {
+                    background.push(*result);
+                }
+            }
+            Some(Note::Over(_)) | None => {}
         }
-        Ok(())
-    }
-
-    pub(super) fn in_background(
-        &mut self,
-        results: &[HookResult],
-        terminal: &mut Terminal<'_>,
-    ) -> io::Result<()> {
-        let mut results = results.iter();
-        results.try_for_each(|result| self.result(result, "in the background, ", terminal))
-    }
-
-    pub(super) fn dropped(
-        &mut self,
-        hook: &Hook,
-        reason: DropReason,
-        terminal: &mut Terminal<'_>,
-    ) -> io::Result<()> {
-        if self.is_json {
-            return Ok(());
+        if self.interrupted.is_none() {
+            self.interrupted = terminal.interrupted();
+            if self.interrupted.is_some() {
+                self.spinner.clear(terminal)?;
+                let words = "interrupted: ending the hooks; once more ends this program at once";
+                terminal.note(words)?;
+            }
         }
-        self.spinner.clear(terminal)?;
-        writeln!(
-            terminal,
-            "{}: did not run: {reason}",
-            printable(&title(hook))
-        )?;
-        terminal.flush()
-    }
-
-    /// Updates the spinner.
-    pub(super) fn tick(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
         self.spinner.draw(terminal)
     }
 
-    pub(super) fn interrupted(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
-        self.spinner.clear(terminal)?;
-        terminal.note("interrupted: ending the hooks; once more ends this program at once")
-    }
-
-    fn result(
-        &mut self,
-        result: &HookResult,
-        how: &str,
-        terminal: &mut Terminal<'_>,
-    ) -> io::Result<()> {
+    fn result(&mut self, result: &HookResult, terminal: &mut Terminal<'_>) -> io::Result<()> {
+        self.left = self.left.saturating_sub(1);
         self.spinner.remove(&result.hook);
         self.spinner.clear(terminal)?;
-        if self.is_json {
+        if self.is_silent {
             return Ok(());
         }
         let (style, verdict) = verdict(result, self.can_block);
-        let name = terminal.styled(Style::Strong, printable(&title(&result.hook)));
-        let place = terminal.styled(Style::Dim, format!("({})", printable(&place(&result.hook))));
         let mut details = String::new();
         if let Some(error) = result.error.as_deref() {
             let reason = without_place(error, &result.hook);
@@ -140,15 +111,23 @@ impl Show {
             details += result.residency.map_or("", residency);
             details += &format!(", {}", shown(result.duration));
         }
+        let how = match result.hook.background() {
+            true => "in the background, ",
+            false => "",
+        };
         let verdict = terminal.styled(style, verdict);
-        writeln!(terminal, "{name} {place}: {how}{verdict}{details}")?;
+        headline(
+            &result.hook,
+            format_args!("{how}{verdict}{details}"),
+            terminal,
+        )?;
         lines(terminal, "out", &result.stdout)?;
         lines(terminal, "err", &result.stderr)?;
         if let Some(output) = result.output() {
             answer(terminal, output)?;
         }
         for words in result.diagnostics().iter().chain(&self.remarks(result)) {
-            let words = terminal.styled(Style::Warning, printable(words));
+            let words = terminal.styled(Style::WARNING, printable(words));
             writeln!(terminal, "  {words}")?;
         }
         terminal.flush()
@@ -165,12 +144,11 @@ impl Show {
                 ));
             }
         }
-        let replaces = result
-            .output()
-            .is_some_and(|output| output.updated_output.is_some());
+        let output = result.output();
+        let replaces = output.is_some_and(|output| output.updated_output.is_some());
         let is_silent = result.stdout.is_empty() && result.stderr.is_empty();
-        let searches = is_silent && ends_with_grep(&hook.command().to_string());
-        for (is_probable, words) in [
+        let found_nothing = is_silent && result.exit_code == 1 && !result.should_continue();
+        let probable = [
             (
                 result.output_held_open,
                 "a process that it started still holds its output open",
@@ -184,33 +162,30 @@ impl Show {
                 "hint: a resident hook must flush its output after each answer",
             ),
             (
-                searches && result.exit_code == 1 && !result.should_continue(),
+                found_nothing && ends_with_grep(&hook.command().to_string()),
                 "hint: `grep` exits with 1 if it finds nothing: write `if grep ...; then ...; exit 1; fi`, or set `\"on_failure\": \"continue\"`",
             ),
-        ] {
-            if is_probable {
-                remarks.push(words.to_owned());
-            }
-        }
+        ];
+        let words = probable.into_iter().filter(|(is_it, _)| *is_it);
+        remarks.extend(words.map(|(_, words)| words.to_owned()));
         remarks
     }
 
     pub(super) fn finish(
         &mut self,
         outcome: &Outcome,
-        interrupted: Option<u8>,
         is_first: bool,
         terminal: &mut Terminal<'_>,
-    ) -> Result<(), Failure> {
+    ) -> io::Result<()> {
         self.spinner.clear(terminal)?;
-        if self.is_json {
+        if self.is_silent {
             return Ok(());
         }
-        if self.expected > 0 {
+        if self.has_hooks {
             writeln!(terminal)?;
         }
-        let (style, words) = match interrupted {
-            Some(_) => (Style::Warning, interrupted_words(outcome)),
+        let (style, words) = match self.interrupted {
+            Some(_) => (Style::WARNING, interrupted_words(outcome)),
             None => self.conclusion(outcome),
         };
         let name = &self.event.event_type;
@@ -221,24 +196,28 @@ impl Show {
         if outcome.stops_turn() {
             writeln!(terminal, "  and it would end its turn")?;
         }
-        if let Some(input) = outcome.updated_input() {
-            let input = printable(&Value::from(input).to_string());
-            if is_first {
-                writeln!(terminal, "  if the host applies changes: {input}")?;
-            } else if changed_by(&self.event, outcome).is_some() {
-                writeln!(terminal, "  a second change is ignored: {input}")?;
+        let input = match (is_first, changed_by(&self.event, outcome).is_some()) {
+            (true, _) => Some("if the host applies changes"),
+            (false, true) => Some("a second change is ignored"),
+            (false, false) => None,
+        };
+        for (what, value) in [
+            (input, outcome.updated_input().map(Value::from)),
+            (Some("the output is replaced by"), outcome.updated_output()),
+        ] {
+            if let (Some(what), Some(value)) = (what, value) {
+                writeln!(terminal, "  {what}: {}", printable(&value.to_string()))?;
             }
-        }
-        if let Some(output) = outcome.updated_output() {
-            let output = printable(&output.to_string());
-            writeln!(terminal, "  the output is replaced by: {output}")?;
         }
         Ok(())
     }
 
-    /// Shows what the host would do, and why.
+    /// Returns what the host would do, and why.
     fn conclusion(&self, outcome: &Outcome) -> (Style, String) {
-        let rest = self.not_reached(outcome);
+        let rest = match self.left {
+            0 => String::new(),
+            left => format!(" ({} after it did not run)", counted(left, "hook")),
+        };
         if let Some(result) = outcome.blocked() {
             return objection(result, &rest);
         }
@@ -246,26 +225,18 @@ impl Show {
         let failed = results.filter(|it| !it.should_continue()).count();
         if !self.none.is_empty() {
             let words = "no hook ran; the host would continue";
-            (Style::Warning, words.to_owned())
-        } else if self.expected == 0 {
+            (Style::WARNING, words.to_owned())
+        } else if !self.has_hooks {
             let words = "no hook matches this event; the host would continue";
-            (Style::Good, words.to_owned())
+            (Style::GOOD, words.to_owned())
         } else if failed > 0 {
             let failed = counted(failed, "hook");
             let words = format!(
                 "{failed} failed or decided to block; the host would continue, since this event cannot be blocked{rest}"
             );
-            (Style::Warning, words)
+            (Style::WARNING, words)
         } else {
-            (Style::Good, "the host would continue".to_owned())
-        }
-    }
-
-    fn not_reached(&self, outcome: &Outcome) -> String {
-        let reached = outcome.results().len() + self.in_background;
-        match self.expected.saturating_sub(reached) {
-            0 => String::new(),
-            left => format!(" ({} after it did not run)", counted(left, "hook")),
+            (Style::GOOD, "the host would continue".to_owned())
         }
     }
 }
@@ -285,9 +256,9 @@ fn objection(result: &HookResult, rest: &str) -> (Style, String) {
         Decision::Ask => {
             let words =
                 format!("{by} asks the user: {reason} (a host that cannot ask blocks){rest}");
-            (Style::Warning, words)
+            (Style::WARNING, words)
         }
-        _ => (Style::Bad, format!("blocked by {by}: {reason}{rest}")),
+        _ => (Style::BAD, format!("blocked by {by}: {reason}{rest}")),
     }
 }
 
@@ -303,7 +274,7 @@ fn without_place<'a>(reason: &'a str, hook: &Hook) -> &'a str {
 /// Shows a text, each line with a label.
 fn lines(terminal: &mut Terminal<'_>, what: &str, text: &str) -> io::Result<()> {
     for line in text.lines() {
-        let what = terminal.styled(Style::Dim, what);
+        let what = terminal.styled(Style::DIM, what);
         writeln!(terminal, "  {what}  {}", printable(line))?;
     }
     Ok(())
@@ -314,7 +285,7 @@ fn answer(terminal: &mut Terminal<'_>, output: &HookOutput) -> io::Result<()> {
     let input = output.updated_input.clone();
     let input = input.map(|input| Value::from(input).to_string());
     let replaced = output.updated_output.as_ref().map(Value::to_string);
-    let parts = [
+    for (what, text) in [
         ("reason", &output.reason),
         ("why it ends the turn", &output.stop_reason),
         ("for the user", &output.system_message),
@@ -322,47 +293,34 @@ fn answer(terminal: &mut Terminal<'_>, output: &HookOutput) -> io::Result<()> {
         ("feedback", &output.feedback),
         ("changes", &input),
         ("new output", &replaced),
-    ];
-    for (what, text) in parts {
+    ] {
         lines(terminal, what, text.as_deref().unwrap_or_default())?;
     }
     Ok(())
 }
 
 fn interrupted_words(outcome: &Outcome) -> String {
-    let ended = outcome
-        .results()
-        .iter()
-        .filter(|result| result.started() && result.failure == Some(FailureKind::Cancelled));
-    let names: Vec<_> = ended
-        .map(|result| printable(&title(&result.hook)))
-        .collect();
+    let mut ended: Vec<_> = outcome.results().iter().collect();
+    ended.retain(|it| it.started() && it.failure == Some(FailureKind::Cancelled));
+    let names: Vec<_> = ended.iter().map(|it| printable(&title(&it.hook))).collect();
     if names.is_empty() {
-        "interrupted".to_owned()
-    } else {
-        format!(
-            "interrupted; {} was ended, with all it had started",
-            names.join(", ")
-        )
+        return "interrupted".to_owned();
     }
+    let names = names.join(", ");
+    format!("interrupted; {names} was ended, with all it had started")
 }
 
 /// Returns the meaning of the hook's end in one word.
 fn verdict(result: &HookResult, can_block: bool) -> (Style, &'static str) {
-    if result.skipped.is_some() {
-        (Style::Warning, "skipped")
-    } else if result.decision() == Decision::Ask {
-        (Style::Warning, "asks")
-    } else if result.success() && result.should_continue() {
-        (Style::Good, "ok")
-    } else if result.should_continue() {
-        (Style::Warning, "failed, and lets the host continue")
-    } else if can_block && !result.hook.background() {
-        (Style::Bad, "blocks")
-    } else if result.success() {
-        (Style::Bad, "decides to block")
-    } else {
-        (Style::Bad, "failed")
+    let blocks = can_block && !result.hook.background();
+    match (result.success(), result.should_continue()) {
+        _ if result.skipped.is_some() => (Style::WARNING, "skipped"),
+        _ if result.decision() == Decision::Ask => (Style::WARNING, "asks"),
+        (true, true) => (Style::GOOD, "ok"),
+        (false, true) => (Style::WARNING, "failed, and lets the host continue"),
+        (_, false) if blocks => (Style::BAD, "blocks"),
+        (true, false) => (Style::BAD, "decides to block"),
+        (false, false) => (Style::BAD, "failed"),
     }
 }
 
@@ -376,12 +334,11 @@ fn residency(how: Residency) -> &'static str {
     }
 }
 
-pub(super) fn shown(duration: Duration) -> String {
-    if duration < Duration::from_millis(10) {
-        format!("{:.2} ms", duration.as_secs_f64() * 1e3)
-    } else if duration < Duration::from_secs(1) {
-        format!("{} ms", duration.as_millis())
-    } else {
-        format!("{:.1} s", duration.as_secs_f64())
+fn shown(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    match duration.as_millis() {
+        0..10 => format!("{:.2} ms", seconds * 1e3),
+        millis @ 10..1000 => format!("{millis} ms"),
+        _ => format!("{seconds:.1} s"),
     }
 }

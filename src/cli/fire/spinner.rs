@@ -12,37 +12,27 @@ use crate::{Hook, printable};
 
 const TURNS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-const LONGEST_TITLE: usize = 40;
-
 /// A wrapped line could not be erased. So in a narrow terminal, the end of the line is not visible.
 const NO_WRAP: &str = "\x1b[?7l";
 const WRAP: &str = "\x1b[?7h";
 
-/// The spinner. It shows nothing if the output is not a terminal.
+/// The spinner. It shows nothing if it is not on.
+#[derive(Default)]
 pub(super) struct Spinner {
-    is_on: bool,
+    pub(super) is_on: bool,
     is_shown: bool,
     turn: usize,
     running: Vec<(Arc<Hook>, Instant)>,
 }
 
 impl Spinner {
-    pub(super) fn new(is_on: bool) -> Self {
-        Self {
-            is_on,
-            is_shown: false,
-            turn: 0,
-            running: Vec::new(),
-        }
-    }
-
     pub(super) fn add(&mut self, hook: Arc<Hook>) {
         self.running.push((hook, Instant::now()));
     }
 
     pub(super) fn remove(&mut self, hook: &Arc<Hook>) {
-        let is_it = |(running, _): &(Arc<Hook>, Instant)| Arc::ptr_eq(running, hook);
-        if let Some(at) = self.running.iter().position(is_it) {
+        let mut running = self.running.iter();
+        if let Some(at) = running.position(|(it, _)| Arc::ptr_eq(it, hook)) {
             self.running.remove(at);
         }
     }
@@ -59,17 +49,13 @@ impl Spinner {
             return Ok(());
         };
         self.turn = (self.turn + 1) % TURNS.len();
-        let seconds = since.elapsed().as_secs_f64();
-        let name: String = printable(&title(hook))
-            .chars()
-            .take(LONGEST_TITLE)
-            .collect();
+        let (turn, seconds) = (TURNS[self.turn], since.elapsed().as_secs_f64());
         let others = match self.running.len() {
             1 => String::new(),
             running => format!(" and {} more", running - 1),
         };
-        let line = format!("{} {seconds:.1} s {name}{others}", TURNS[self.turn]);
-        let line = terminal.styled(Style::Dim, line);
+        let line = format!("{turn} {seconds:.1} s {}{others}", printable(&title(hook)));
+        let line = terminal.styled(Style::DIM, line);
         self.is_shown = true;
         write!(terminal, "\r\x1b[2K{NO_WRAP}{line}{WRAP}")?;
         terminal.flush()

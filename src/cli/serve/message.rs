@@ -2,8 +2,6 @@
 //!
 //! Answers nothing.
 
-use std::borrow::Cow;
-
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -27,7 +25,7 @@ pub(crate) enum Id {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Refusal {
     code: i32,
-    message: Cow<'static, str>,
+    message: String,
 }
 
 pub(super) const NOT_JSON: i32 = -32700;
@@ -43,7 +41,7 @@ pub(super) const ENDING: i32 = -32003;
 pub(super) const NOT_APPROVED: i32 = -32004;
 
 impl Refusal {
-    pub(super) fn new(code: i32, message: impl Into<Cow<'static, str>>) -> Self {
+    pub(super) fn new(code: i32, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { code, message }
     }
@@ -177,13 +175,13 @@ pub(crate) struct Options {
 /// What a person must decide on: hooks that are new, changed or gone.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Block<'a> {
+pub(crate) struct Block {
     /// The SHA-256 of all of it, the contents of files included, for `approve`.
     pub(super) digest: String,
     /// All of it, to be shown to the person.
     pub(super) text: String,
     #[cfg_attr(test, schemars(with = "Vec<crate::cli::shape_tests::Covered>"))]
-    pub(super) entries: &'a [Approved],
+    pub(super) entries: Vec<Approved>,
 }
 
 /// The parameters of `approve`.

@@ -1,41 +1,31 @@
 //! `serve`: the engine as a child process of a host in any language, which speaks JSON-RPC 2.0, one message a line.
 //!
-//! One thread reads, one writes, one responds to what has ended, the executor's threads run hooks. This file is one more:
-//! it waits for the end, and ends the hooks.
+//! One thread reads, one writes, the executor's threads run hooks. This file is the thread between them: it alone handles
+//! requests and responds.
 
-mod fires;
 pub(crate) mod message;
 mod outbox;
-mod requests;
+mod server;
 mod vocabulary;
 
-use std::io::BufReader;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::thread;
+use std::io::{self, BufRead, BufReader, Read};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Sender, bounded, select, unbounded};
 
 use crate::cli::context::Context;
-use crate::cli::error::{Ended, Failure};
+use crate::cli::error::{Done, Ended, Failure};
 use crate::cli::io::streams;
 use crate::cli::terminal::Terminal;
-use crate::{HookExecutor, Hooks, LoadReport};
-use fires::{Fires, Open};
-use message::Id;
 use outbox::Outbox;
-use requests::{Requests, Signal};
+use server::{LAST_WRITES, LONGEST_LINE, News, Server, start};
 pub(crate) use vocabulary::declare;
 
 /// How often a signal, the death of the host and a changed report are looked for.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How long the last responses may take to be written. With the time to end the hooks, less than a second.
-const LAST_WRITES: Duration = Duration::from_millis(400);
-
-pub(crate) fn run(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
-    if !terminal.is_system() {
+pub(crate) fn run(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+    if !terminal.is_system {
         let words = "`serve` needs the standard input and output of the process";
         return Err(Failure::new(words));
     }
@@ -43,112 +33,57 @@ pub(crate) fn run(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<
     // From here on a signal ends the hooks, not only this program.
     let _ = terminal.interrupted();
     let hooks = context.load()?;
-    let (control, heard) = unbounded();
-    let closed = control.clone();
     let (input, output) = streams()
         .map_err(|error| Failure::new(format!("cannot use the standard streams: {error}")))?;
-    let (outbox, lines) = Outbox::new();
+    let (news, heard) = unbounded();
+    let (outbox, write) = Outbox::new(output);
+    let closed = news.clone();
     start(move || {
-        lines.write(output);
+        write();
         // Without a receiver, the program is about to end.
-        let _ = closed.send(Signal::OutputClosed);
+        let _ = closed.send(News::OutputClosed);
     })?;
-    let open = Arc::new(Open::new(outbox));
-    let executor = HookExecutor::builder()
-        .registry(Arc::clone(hooks.registry()))
-        .observer(Arc::clone(&open));
-    let executor = context.executor(&hooks, executor);
-    let (fires, ended) = Fires::new(open, executor);
-    let responding = fires.clone();
-    start(move || responding.respond(&ended))?;
-    let requests = Requests {
-        hooks: hooks.clone(),
-        fires: fires.clone(),
-        control: control.clone(),
-        is_initialized: false,
-        ending: None,
+    // A host that sends faster than its requests are handled waits.
+    let (read, lines) = bounded(1);
+    start(move || read_lines(BufReader::new(input), &read))?;
+    let mut server = Server::new(hooks, outbox, news, context);
+    let ended = loop {
+        let goes_on = select! {
+            recv(lines) -> line => line.is_ok_and(|line| server.line(&line)),
+            recv(heard) -> news => news.is_ok_and(|news| server.hear(news)),
+            default(TICK) => true,
+        };
+        if let Some(status) = terminal.interrupted() {
+            break Ok(Ended(status));
+        }
+        if !goes_on || server.has_ended() || self::parent() != parent {
+            break Ok(Ended::FINE);
+        }
+        if server.outbox.is_flooded() {
+            break Err(Failure::new("the host does not read its responses"));
+        }
+        server.tell_of_the_report();
     };
-    start(move || requests.read(BufReader::new(input)))?;
-    let serving = Serving {
-        hooks,
-        fires,
-        control,
-        heard,
-        parent,
-    };
-    let ended = serving.wait(terminal);
-    let _ = serving.fires.executor.shutdown(Duration::ZERO);
-    serving.fires.open.wait_for_responses(LAST_WRITES / 2);
-    serving.fires.open.outbox.flush(LAST_WRITES / 2);
+    server.end(&heard, Instant::now() + LAST_WRITES);
     ended
 }
 
-/// A server that runs.
-struct Serving {
-    hooks: Hooks,
-    fires: Fires,
-    control: Sender<Signal>,
-    heard: Receiver<Signal>,
-    /// The process that started this one.
-    parent: u32,
-}
-
-impl Serving {
-    /// Waits for the end.
-    fn wait(&self, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
-        let mut report = self.hooks.report();
-        let outbox = &self.fires.open.outbox;
-        let mut last_reads = None;
-        loop {
-            match self.heard.recv_timeout(TICK) {
-                Ok(Signal::Shutdown(id, deadline)) => self.drain(id, deadline)?,
-                Ok(Signal::Drained(id, until)) => {
-                    outbox.respond(&id, ());
-                    last_reads = Some(until);
-                }
-                Ok(Signal::InputEnded | Signal::OutputClosed) => return Ok(Ended::Fine),
-                Err(_) => {}
-            }
-            if let Some(status) = terminal.interrupted() {
-                return Ok(Ended::Interrupted(status));
-            }
-            let is_read = |until| outbox.is_empty() || Instant::now() >= until;
-            if last_reads.is_some_and(is_read) || parent() != self.parent {
-                return Ok(Ended::Fine);
-            }
-            if outbox.is_flooded() {
-                return Err(Failure::new("the host does not read its responses"));
-            }
-            self.tell_of(&mut report);
+/// Reads lines up to the end of the input, and of a line that is too long only the beginning.
+fn read_lines(mut input: impl BufRead, lines: &Sender<Vec<u8>>) {
+    let mut next = || -> io::Result<Vec<u8>> {
+        let mut line = Vec::new();
+        let most = LONGEST_LINE as u64 + 1;
+        let length = input.by_ref().take(most).read_until(b'\n', &mut line)?;
+        if length > LONGEST_LINE && line.last() != Some(&b'\n') {
+            input.skip_until(b'\n')?;
+        }
+        Ok(line)
+    };
+    while let Ok(line) = next() {
+        if line.is_empty() || lines.send(line).is_err() {
+            return;
         }
     }
-
-    /// Lets the hooks end until the deadline, on another thread, since this one must see the death of the host.
-    fn drain(&self, id: Id, deadline: Duration) -> Result<(), Failure> {
-        let (fires, control) = (self.fires.clone(), self.control.clone());
-        let until = Instant::now() + deadline + LAST_WRITES;
-        start(move || {
-            let _ = fires.executor.shutdown(deadline);
-            fires.open.wait_for_responses(LAST_WRITES);
-            let _ = control.send(Signal::Drained(id, until));
-        })
-    }
-
-    fn tell_of(&self, known: &mut Arc<LoadReport>) {
-        let report = self.hooks.report();
-        if !Arc::ptr_eq(&report, known) {
-            *known = report;
-            if self.fires.open.notifies.load(Ordering::Relaxed) {
-                self.fires.open.outbox.notify("report/changed", &**known);
-            }
-        }
-    }
-}
-
-fn start(work: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
-    let thread = thread::Builder::new().name("forge-hooks serve".to_owned());
-    let started = thread.spawn(work).map(drop);
-    started.map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
 }
 
 /// Returns the id of the process that started this one. When that ends, it is another one.

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::cli::error::{Failure, placed_json_words};
+use crate::cli::error::Failure;
 use crate::cli::files;
 use crate::{EventSpec, EventType, HooksBuilder};
 
@@ -47,10 +47,7 @@ pub(crate) fn declare(file: &Path, builder: HooksBuilder) -> Result<HooksBuilder
         let words = format!("cannot read `--vocabulary {}`: {why}", file.display());
         Failure::new(words).with_fix("write it in the form of `events --json`")
     };
-    let text = files::open(file).and_then(files::text_of);
-    let text = text.map_err(|error| failed(error.to_string()))?;
-    let given: File =
-        serde_json::from_str(&text).map_err(|error| failed(placed_json_words(&error)))?;
+    let given: File = files::json_of(file).map_err(failed)?;
     let events = given.events.into_iter().map(Event::spec);
     Ok(events.fold(builder, HooksBuilder::event).tools(given.tools))
 }

@@ -1,6 +1,6 @@
-//! `trace`: shows a trace of hooks that a host wrote, with one JSON object per line.
+//! `trace`: shows a trace of hooks that a host wrote: as a table, or as a page, which is one file that loads nothing
+//! else, and runs no code from the trace.
 
-mod page;
 mod table;
 mod traced;
 
@@ -9,13 +9,14 @@ use std::io::{self, BufReader, Write};
 use std::path::Path;
 
 use crate::cli::args::Trace;
-use crate::cli::error::{Ended, Failure};
+use crate::cli::error::{Done, Ended, Failure};
 use crate::cli::files;
 use crate::cli::terminal::Terminal;
 use crate::printable;
+use crate::printable::printable_json;
 use traced::{Traced, read_from};
 
-pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Result<Ended, Failure> {
+pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Done {
     let cannot = |error| files::cannot_read(&args.file.to_string_lossy(), error);
     let (traced, file) = read(&args.file, terminal).map_err(cannot)?;
     if traced.entries.is_empty() && traced.broken > 0 {
@@ -25,12 +26,12 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Result<Ended, Fa
     }
     let Some(out) = &args.html else {
         table::show(&traced, terminal)?;
-        return Ok(Ended::Fine);
+        return Ok(Ended::FINE);
     };
-    let page = page::render(&traced);
+    let text = page(&traced);
     if out == Path::new("-") {
-        terminal.write_all(page.as_bytes())?;
-        return Ok(Ended::Fine);
+        terminal.write_all(text.as_bytes())?;
+        return Ok(Ended::FINE);
     }
     let real = |path: &Path| path.canonicalize().ok();
     if real(out).is_some_and(|out| real(&args.file) == Some(out)) {
@@ -38,17 +39,74 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Result<Ended, Fa
         return Err(Failure::new(words).with_fix("name another file for the page"));
     }
     // The page has the content of the trace, so the same users may read it.
-    files::replace_like(out, &page, file.as_ref())
+    files::replace_like(out, &text, file.as_ref())
         .map_err(|error| Failure::new(format!("cannot write `{}`: {error}", out.display())))?;
     writeln!(terminal, "wrote {}", printable(&out.to_string_lossy()))?;
-    Ok(Ended::Fine)
+    Ok(Ended::FINE)
 }
 
 /// Reads the trace, and returns its file.
 fn read(file: &Path, terminal: &mut Terminal<'_>) -> io::Result<(Traced, Option<File>)> {
     if file == Path::new("-") {
-        return Ok((read_from(BufReader::new(&mut *terminal.input))?, None));
+        return Ok((read_from(BufReader::new(&mut terminal.input))?, None));
     }
     let file = files::open(file)?;
     Ok((read_from(BufReader::new(&file))?, Some(file)))
+}
+
+/// The page, with a placeholder for the trace.
+const PAGE: &str = include_str!("page.html");
+const PLACE: &str = "{\"entries\":[]}";
+
+fn page(traced: &Traced) -> String {
+    // Numbers and strings can always be written as JSON.
+    let json = serde_json::to_string(traced).unwrap_or_else(|_| PLACE.to_owned());
+    // It cannot end its HTML element or begin another: such characters occur only in its strings.
+    let json = printable_json(&json)
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026");
+    PAGE.replacen(PLACE, &json, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::traced::{Entry, Traced};
+    use super::*;
+
+    #[test]
+    fn a_trace_cannot_inject_into_the_page() {
+        let hook = "</script><!--<script>&amp;\u{2028}\"'{\"entries\":[]}";
+        let mut entry = Entry::default();
+        entry.fields.insert("hook".to_owned(), hook.into());
+        let traced = Traced {
+            entries: [entry].into(),
+            ..Traced::default()
+        };
+        let page = page(&traced);
+        let count = |what: &str| page.matches(what).count();
+        assert_eq!((count("<script"), count("</script>")), (2, 2));
+        let (_, rest) = page.split_once("type=\"application/json\">").unwrap();
+        let json: Value = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
+        assert_eq!(json["entries"][0]["hook"], hook);
+    }
+
+    #[test]
+    fn the_page_loads_nothing() {
+        assert_eq!(PAGE.matches(PLACE).count(), 1);
+        for form in [
+            "http:",
+            "https:",
+            "src=",
+            "@import",
+            "url(",
+            "innerHTML",
+            "eval(",
+        ] {
+            assert!(!PAGE.contains(form), "{form}");
+        }
+        assert!(PAGE.contains("default-src 'none'"));
+    }
 }

@@ -9,31 +9,32 @@ use crate::printable;
 /// The most characters of a column.
 const WIDEST: usize = 32;
 
+const HEAD: [&str; 6] = ["ended (UTC)", "took", "outcome", "event", "hook", "why"];
+
 pub(super) fn show(traced: &Traced, terminal: &mut Terminal<'_>) -> io::Result<()> {
-    let rows: Vec<[String; 6]> = traced.entries.iter().map(row).collect();
-    let head = ["ended (UTC)", "took", "outcome", "event", "hook", "why"].map(str::to_owned);
-    let width = |column: usize| {
-        let cells = std::iter::once(&head).chain(&rows);
+    let head = HEAD.map(str::to_owned);
+    let rows: Vec<_> = traced.entries.iter().map(row).collect();
+    let widths: [usize; 6] = std::array::from_fn(|column| {
+        let cells = rows.iter().chain([&head]);
         let widths = cells.map(|row| row[column].chars().count());
         widths.max().unwrap_or_default()
-    };
-    let widths: [usize; 6] = std::array::from_fn(width);
+    });
     if !rows.is_empty() {
-        let line = line(&head, widths);
-        writeln!(terminal, "{}", terminal.styled(Style::Dim, line))?;
+        let line = terminal.styled(Style::DIM, line(&head, widths));
+        writeln!(terminal, "{line}")?;
     }
     for (row, entry) in rows.iter().zip(&traced.entries) {
-        let line = line(row, widths);
         let style = match entry.kind {
-            Kind::Allow => None,
-            Kind::Block => Some(Style::Bad),
-            Kind::Ask | Kind::Failed | Kind::Dropped => Some(Style::Warning),
-            Kind::Skipped => Some(Style::Dim),
+            Kind::Allow => Style::PLAIN,
+            Kind::Block => Style::BAD,
+            Kind::Ask | Kind::Failed | Kind::Dropped => Style::WARNING,
+            Kind::Skipped => Style::DIM,
         };
-        match style {
-            Some(style) => writeln!(terminal, "{}", terminal.styled(style, line))?,
-            None => writeln!(terminal, "{line}")?,
-        }
+        let line = terminal.styled(style, line(row, widths));
+        writeln!(terminal, "{line}")?;
+    }
+    if !rows.is_empty() {
+        writeln!(terminal)?;
     }
     sum_up(traced, terminal)
 }
@@ -47,22 +48,20 @@ fn sum_up(traced: &Traced, terminal: &mut Terminal<'_>) -> io::Result<()> {
         Kind::Skipped,
         Kind::Dropped,
     ] {
-        match traced.count(kind) {
+        let of_it = traced.entries.iter().filter(|it| it.kind == kind);
+        match of_it.count() {
             0 => {}
             count => words.push(format!("{count} {}", kind.name())),
         }
     }
-    let rest = [
+    for (count, what) in [
         (traced.left_out, "left out before these"),
         (traced.lost, "lost by the host"),
         (traced.broken, "unreadable"),
-    ];
-    for (count, what) in rest.into_iter().filter(|(count, _)| *count > 0) {
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
-        words.push(format!("{} {what}", counted(count, "line")));
-    }
-    if !traced.entries.is_empty() {
-        writeln!(terminal)?;
+    ] {
+        if count > 0 {
+            words.push(format!("{} {what}", counted(count, "line")));
+        }
     }
     writeln!(terminal, "{}", words.join(", "))
 }
@@ -75,36 +74,44 @@ fn line(row: &[String; 6], widths: [usize; 6]) -> String {
 }
 
 fn row(entry: &Entry) -> [String; 6] {
-    let text = |key: &str| entry.text(key).unwrap_or_default();
+    let first_line = |keys: &[&str]| {
+        let text = entry.text(keys)?;
+        Some(printable(text.lines().next().unwrap_or_default()))
+    };
     let took = match entry.kind {
         Kind::Skipped | Kind::Dropped => String::new(),
         _ => format!("{:.1} ms", entry.number("duration") * 1e3),
     };
-    let first_line = |text: &str| printable(text.lines().next().unwrap_or_default());
-    let why = ["why", "reason"]
-        .into_iter()
-        .filter_map(|key| entry.text(key));
-    let mut why: Vec<_> = why.map(first_line).collect();
     // Only what takes long (a start) or should be rare (a replacement, a one-shot run).
-    let resident = entry.text("resident").filter(|how| *how != "kept");
-    why.extend(resident.map(|how| format!("resident {}", first_line(how).replace('_', "-"))));
+    let resident = first_line(&["resident"]).filter(|how| how != "kept");
+    let resident = resident.map(|how| format!("resident {}", how.replace('_', "-")));
+    let why = [
+        first_line(&["failure", "skipped", "dropped"]),
+        first_line(&["reason"]),
+        resident,
+    ];
+    let why: Vec<_> = why.into_iter().flatten().collect();
     let is_background = entry.fields.get("background") == Some(&true.into());
     let background = if is_background { " &" } else { "" };
-    let event = format!("{} {}", text("event"), text("tool"));
+    let text = |keys: &[&str]| entry.text(keys).unwrap_or_default();
+    let event = format!("{} {}", text(&["event"]), text(&["tool"]));
+    let hook = format!("{}{background}", text(&["hook", "pattern"]));
     [
         clock(entry.number("time")),
         took,
         entry.kind.name().to_owned(),
-        narrow(&printable(event.trim_end())),
-        narrow(&printable(&format!("{}{background}", text("hook")))),
+        narrow(event.trim_end()),
+        narrow(&hook),
         why.join(": "),
     ]
 }
 
+/// Cuts a text to the widest column.
 fn narrow(text: &str) -> String {
+    let text = printable(text);
     match text.char_indices().nth(WIDEST) {
         Some(_) => text.chars().take(WIDEST - 1).chain(['…']).collect(),
-        None => text.to_owned(),
+        None => text,
     }
 }
 

@@ -33,22 +33,16 @@ pub(super) struct Traced {
     pub(super) bytes: u64,
 }
 
-/// What happened to one hook, as printable text: the keys of a trace, each with a value of its kind.
-#[derive(Debug, Default, PartialEq, Serialize)]
+/// What happened to one hook: the keys of its line, with printable texts.
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Entry {
     #[serde(flatten)]
     pub(super) fields: Map<String, Value>,
     pub(super) kind: Kind,
     /// The length of its line in bytes.
     #[serde(skip)]
-    pub(super) bytes: u64,
+    bytes: u64,
 }
-
-const TEXTS: [&str; 9] = [
-    "event", "hook", "tool", "session", "pattern", "command", "source", "reason", "resident",
-];
-const NUMBERS: [&str; 3] = ["host_pid", "pid", "exit_code"];
-const FLAGS: [&str; 2] = ["background", "cut"];
 
 /// The outcome of a hook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -99,12 +93,11 @@ pub(super) fn read_from(mut input: impl BufRead) -> io::Result<Traced> {
 
 impl Traced {
     fn take(&mut self, line: &[u8]) {
-        let value: Value = serde_json::from_slice(line).unwrap_or_default();
-        if let Some(lost) = value.get("lost").and_then(Value::as_u64) {
+        let fields: Map<String, Value> = serde_json::from_slice(line).unwrap_or_default();
+        if let Some(lost) = fields.get("lost").and_then(Value::as_u64) {
             self.lost = self.lost.saturating_add(lost);
-        } else if let Some(mut entry) = Entry::from_json(&value) {
-            entry.bytes = line.len() as u64;
-            self.keep(entry);
+        } else if fields.get("time").is_some_and(Value::is_number) {
+            self.keep(Entry::new(fields, line.len() as u64));
         } else {
             self.broken += 1;
         }
@@ -121,76 +114,48 @@ impl Traced {
             self.left_out += 1;
         }
     }
-
-    pub(super) fn count(&self, kind: Kind) -> usize {
-        self.entries.iter().filter(|it| it.kind == kind).count()
-    }
 }
 
 impl Entry {
-    /// Reads an entry. None for a value without a time, which is not from a trace.
-    fn from_json(value: &Value) -> Option<Self> {
-        let text = |key: &str| value.get(key).and_then(Value::as_str).map(printable_lines);
-        let mut fields = Map::new();
-        fields.insert("time".to_owned(), value.get("time")?.as_f64()?.into());
-        for key in ["duration", "queued"] {
-            let seconds = value.get(key).and_then(Value::as_f64).unwrap_or_default();
-            fields.insert(key.to_owned(), seconds.max(0.0).into());
-        }
-        fields.extend(
-            TEXTS
-                .iter()
-                .filter_map(|key| Some(((*key).to_owned(), text(key)?.into()))),
-        );
-        for key in NUMBERS.iter().chain(&FLAGS) {
-            if let Some(found @ (Value::Number(_) | Value::Bool(_))) = value.get(key) {
-                fields.insert((*key).to_owned(), found.clone());
+    fn new(mut fields: Map<String, Value>, bytes: u64) -> Self {
+        let kind = kind_of(&fields);
+        fields.retain(|_, value| !value.is_object() && !value.is_array());
+        for value in fields.values_mut() {
+            if let Value::String(text) = value {
+                *text = printable_lines(text);
             }
         }
-        let why = ["failure", "skipped", "dropped"].into_iter().find_map(text);
-        fields.extend(why.map(|why| ("why".to_owned(), why.into())));
-        let label = text("hook").or_else(|| text("pattern")).unwrap_or_default();
-        fields.insert("hook".to_owned(), label.into());
-        fields.insert("event".to_owned(), text("event").unwrap_or_default().into());
-        let kind = kind_of(value);
-        Some(Self {
+        Self {
             fields,
             kind,
-            bytes: 0,
-        })
+            bytes,
+        }
     }
 
-    pub(super) fn text(&self, key: &str) -> Option<&str> {
-        self.fields.get(key).and_then(Value::as_str)
+    /// Returns the first of these keys that has a text.
+    pub(super) fn text(&self, keys: &[&str]) -> Option<&str> {
+        let mut values = keys.iter().filter_map(|key| self.fields.get(*key));
+        values.find_map(Value::as_str)
     }
 
+    /// Returns a number; 0 if there is none.
     pub(super) fn number(&self, key: &str) -> f64 {
         let number = self.fields.get(key).and_then(Value::as_f64);
-        number.unwrap_or_default()
+        number.unwrap_or_default().max(0.0)
     }
 }
 
-fn decided(value: &Value) -> Option<Kind> {
-    match value.get("decision")?.as_str()? {
-        "ask" => Some(Kind::Ask),
-        "block" if value["can_block"] != false => Some(Kind::Block),
-        "block" => Some(Kind::Failed),
-        _ => None,
-    }
-}
-
-fn kind_of(value: &Value) -> Kind {
-    let is_said = |key: &str| value.get(key).is_some_and(|it| !it.is_null());
-    if is_said("dropped") {
-        Kind::Dropped
-    } else if is_said("skipped") {
-        Kind::Skipped
-    } else if let Some(kind) = decided(value) {
-        kind
-    } else if is_said("failure") {
-        Kind::Failed
-    } else {
-        Kind::Allow
+fn kind_of(fields: &Map<String, Value>) -> Kind {
+    let has = |key: &str| fields.get(key).is_some_and(|it| !it.is_null());
+    let can_block = fields.get("can_block") != Some(&false.into());
+    match fields.get("decision").and_then(Value::as_str) {
+        _ if has("dropped") => Kind::Dropped,
+        _ if has("skipped") => Kind::Skipped,
+        Some("ask") => Kind::Ask,
+        Some("block") if can_block => Kind::Block,
+        Some("block") => Kind::Failed,
+        _ if has("failure") => Kind::Failed,
+        _ => Kind::Allow,
     }
 }
 
@@ -212,7 +177,7 @@ mod tests {
         let kinds: Vec<_> = traced
             .entries
             .iter()
-            .map(|it| (it.text("hook").unwrap(), it.kind))
+            .map(|it| (it.text(&["hook", "pattern"]).unwrap(), it.kind))
             .collect();
         assert_eq!(kinds, [("a", Kind::Allow), ("*", Kind::Dropped)]);
         assert_eq!((traced.lost, traced.broken, traced.left_out), (4, 4, 0));
@@ -228,7 +193,7 @@ mod tests {
         ] {
             let line =
                 json!({"failure": "timed_out", "decision": decision, "can_block": can_block});
-            assert_eq!(kind_of(&line), expected, "{line}");
+            assert_eq!(kind_of(line.as_object().unwrap()), expected, "{line}");
         }
     }
 

@@ -77,7 +77,7 @@ fn an_invalid_table_runs_nothing() {
         ),
         (
             format!("[{good}, {{\"event\": \"tool:error:bash\", \"expect\": \"allow\"}}]"),
-            "fix: write `\"event\": \"tool:error\", \"tool\": \"bash\"`",
+            "fix: name the event `tool:error` and the tool `bash`",
         ),
         (
             format!("[{}]", good.replace("allow", "deny")),

@@ -180,7 +180,7 @@ fn wrong_usage_names_option_and_fix() {
     let cases: &[(&[&str], &str)] = &[
         (
             &["fire", "tool:pre_execute:bash"],
-            "fix: name the tool with `--tool bash`",
+            "fix: name the event `tool:pre_execute` and the tool `bash`",
         ),
         (
             &["fire", "tool:pre_execute", "--args", "ls"],
@@ -222,7 +222,7 @@ fn wrong_usage_names_option_and_fix() {
         ),
         (
             &["fire", "tool:error", "--result", "ls"],
-            "fix: write it as in `--result '\"ls\"'`",
+            "and a text as in `--result '\"ls\"'`",
         ),
         (
             &["fire", "tool:error", "--result", "{a"],

@@ -1,0 +1,139 @@
+//! An event, fired at its hooks while they are shown and a signal is listened for; and once more if hooks have changed it.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+use std::time::Duration;
+
+use super::notes::{Note, Notes};
+use super::show::Show;
+use crate::cli::cases::changed_by;
+use crate::cli::context::Context;
+use crate::cli::error::Failure;
+use crate::cli::terminal::Terminal;
+use crate::{FireOptions, HookEvent, HookExecutor, HookResult, Hooks, Outcome};
+
+/// How often the spinner turns and an interrupt is checked.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Practically unlimited: every hook has its own deadline.
+const NO_DEADLINE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// How an event is fired.
+pub(crate) struct Firing<'a> {
+    pub(crate) context: &'a Context<'a>,
+    pub(crate) hooks: &'a Hooks,
+    pub(crate) options: FireOptions,
+    /// Whether nothing is shown.
+    pub(crate) is_silent: bool,
+}
+
+/// An event and what came of it.
+pub(crate) struct Pass {
+    pub(crate) event: Arc<HookEvent>,
+    pub(crate) outcome: Outcome,
+    /// Of the hooks in the background.
+    pub(crate) background: Vec<HookResult>,
+    /// The exit status of the signal that ended it early.
+    pub(crate) interrupted: Option<u8>,
+}
+
+impl Firing<'_> {
+    pub(super) fn pass(
+        &self,
+        event: HookEvent,
+        is_first: bool,
+        terminal: &mut Terminal<'_>,
+    ) -> Result<Pass, Failure> {
+        // From here on Ctrl-C ends the hooks, not only this program.
+        let _ = terminal.interrupted();
+        let options = match is_first {
+            true => self.options,
+            false => self.options.without_background(),
+        };
+        let (sender, notes) = mpsc::channel();
+        let executor = HookExecutor::builder()
+            .registry(Arc::clone(self.hooks.registry()))
+            .observer(Notes(sender.clone()));
+        let executor = self.context.executor(self.hooks, executor);
+        let event = Arc::new(event);
+        let mut show = Show::new(
+            self.is_silent,
+            (self.context, self.hooks),
+            &event,
+            &executor.explain(&event, options),
+            terminal,
+        );
+        execute(executor.clone(), Arc::clone(&event), options, sender)?;
+        let mut background = Vec::new();
+        let shown = loop {
+            let note = notes.recv_timeout(TICK);
+            if let Ok(Note::Over(outcome)) = note {
+                break Ok(*outcome);
+            }
+            if let Err(error) = show.note(note.ok(), &mut background, terminal) {
+                break Err(error);
+            }
+            if show.interrupted.is_some() {
+                let _ = executor.shutdown(Duration::ZERO);
+            }
+        };
+        if shown.is_err() {
+            // The output was closed, and the hooks would continue unseen.
+            let _ = executor.shutdown(Duration::ZERO);
+        }
+        let outcome = shown?;
+        show.finish(&outcome, is_first, terminal)?;
+        Ok(Pass {
+            event,
+            outcome,
+            background,
+            interrupted: show.interrupted,
+        })
+    }
+
+    /// Fires an event, and if hooks have changed it, the changed one, as a host that applies changes does.
+    pub(crate) fn fire(
+        &self,
+        event: HookEvent,
+        terminal: &mut Terminal<'_>,
+    ) -> Result<(Pass, Option<Pass>), Failure> {
+        let first = self.pass(event, true, terminal)?;
+        let changed = changed_by(&first.event, &first.outcome);
+        let Some(changed) = changed.filter(|_| first.interrupted.is_none()) else {
+            return Ok((first, None));
+        };
+        if !self.is_silent {
+            writeln!(terminal, "\nonce more, with these changes:")?;
+        }
+        let again = self.pass(changed, false, terminal)?;
+        Ok((first, Some(again)))
+    }
+}
+
+/// Runs the hooks on another thread, since this one shows them and hears of signals.
+fn execute(
+    executor: HookExecutor,
+    event: Arc<HookEvent>,
+    options: FireOptions,
+    notes: Sender<Note>,
+) -> Result<(), Failure> {
+    let work = move || {
+        let outcome = executor.execute(&event, options);
+        // Waits for hooks in the background, and ends kept processes: otherwise they would run a moment longer, or
+        // forever if they ignore the end of their input.
+        let _ = executor.shutdown(NO_DEADLINE);
+        // Without a receiver, the program is about to end.
+        let _ = notes.send(Note::Over(Box::new(outcome)));
+    };
+    let started = thread::Builder::new().spawn(work).map(drop);
+    started.map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
+}
+
+impl Pass {
+    pub(super) fn continues(&self) -> bool {
+        let mut results = self.outcome.results().iter();
+        results.all(HookResult::should_continue)
+    }
+}

@@ -1,0 +1,27 @@
+//! What happens to the hooks of an event, from the threads that run them.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use crate::{Hook, HookResult, HookRun, Observer, Outcome};
+
+/// What has happened.
+pub(super) enum Note {
+    Started(Arc<Hook>),
+    Ended(Box<HookResult>),
+    /// All hooks have ended, also those in the background.
+    Over(Box<Outcome>),
+}
+
+pub(super) struct Notes(pub(super) Sender<Note>);
+
+impl Observer for Notes {
+    fn on_start(&self, run: &HookRun<'_>) {
+        // The receiver is gone when the program is about to end.
+        let _ = self.0.send(Note::Started(Arc::clone(run.hook)));
+    }
+
+    fn on_finish(&self, _: &HookRun<'_>, result: &HookResult) {
+        let _ = self.0.send(Note::Ended(Box::new(result.clone())));
+    }
+}

@@ -1,0 +1,503 @@
+//! The state of `serve`: what each request does, and the fires that have no response yet.
+//!
+//! Belongs to one thread. What happens on others arrives as [`News`]; only notifications of hooks are sent from there.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Wake, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::message::{
+    Approve, Block, Cancel, ENDING, FAILED, Fire, INVALID_PARAMS, INVALID_REQUEST, Id, Incoming,
+    Initialize, Initialized, NOT_APPROVED, NOT_INITIALIZED, OfHook, Options, QUEUE_FULL, Refusal,
+    Shutdown, UNKNOWN_METHOD, parse,
+};
+use super::outbox::{Outbox, not_read};
+use crate::cli::cases::changed_by;
+use crate::cli::context::Context;
+use crate::cli::error::{Failure, json_words, with_causes};
+use crate::cli::events;
+use crate::cli::events::name_of;
+use crate::cli::fire::{Report, unknown_key};
+use crate::trust::TrustError;
+use crate::{
+    FireOptions, HookEvent, HookExecutor, HookHandle, HookResult, HookRun, Hooks, LoadReport,
+    Observer, Outcome, SubmitError,
+};
+
+/// The most bytes of requests for fires that have no response yet.
+const MOST_OPEN: usize = 64 * 1024 * 1024;
+
+/// The most bytes of a line.
+pub(super) const LONGEST_LINE: usize = 16 * 1024 * 1024;
+
+/// How long the last responses may take to be written. With the time to end the hooks, less than a second.
+pub(super) const LAST_WRITES: Duration = Duration::from_millis(400);
+
+const LONGEST_SHUTDOWN: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How often it is checked whether the last responses are written.
+const TICK: Duration = Duration::from_millis(2);
+
+/// What happened on another thread.
+pub(super) enum News {
+    /// The hooks of this fire may have ended.
+    Ended(Id),
+    /// After a `shutdown`, no hook runs any more.
+    Drained,
+    OutputClosed,
+}
+
+pub(super) struct Server {
+    hooks: Hooks,
+    report: Arc<LoadReport>,
+    executor: HookExecutor,
+    pub(super) outbox: Outbox,
+    notifier: Arc<Notifier>,
+    news: Sender<News>,
+    fires: HashMap<Id, Open>,
+    is_initialized: bool,
+    ending: Option<Ending>,
+}
+
+/// A fire without a response.
+struct Open {
+    /// The bytes of its request.
+    size: usize,
+    event: Arc<HookEvent>,
+    options: FireOptions,
+    handle: HookHandle,
+    is_cancelled: bool,
+    /// In the second pass, what came of the first.
+    first: Option<(Arc<HookEvent>, Outcome)>,
+}
+
+/// A `shutdown` that was accepted.
+struct Ending {
+    /// None once it has its response.
+    id: Option<Id>,
+    is_drained: bool,
+    /// How long the host may still read.
+    until: Instant,
+}
+
+/// A request that is not answered by its result: the error.
+type Answered = Result<(), Refusal>;
+
+impl Server {
+    pub(super) fn new(
+        hooks: Hooks,
+        outbox: Outbox,
+        news: Sender<News>,
+        context: &Context<'_>,
+    ) -> Self {
+        let notifier = Arc::new(Notifier {
+            outbox: outbox.clone(),
+            is_on: AtomicBool::new(false),
+            ids: Mutex::default(),
+        });
+        let executor = HookExecutor::builder()
+            .registry(Arc::clone(hooks.registry()))
+            .observer(Arc::clone(&notifier));
+        Self {
+            report: hooks.report(),
+            executor: context.executor(&hooks, executor),
+            hooks,
+            outbox,
+            notifier,
+            news,
+            fires: HashMap::new(),
+            is_initialized: false,
+            ending: None,
+        }
+    }
+
+    /// Handles a line of the host. Returns whether to go on.
+    pub(super) fn line(&mut self, line: &[u8]) -> bool {
+        let refused = match line.len() > LONGEST_LINE {
+            true => Err((None, invalid("a line has more than 16 MiB"))),
+            false => self.message(line),
+        };
+        if let Err((id, refusal)) = refused {
+            self.outbox.refuse(id.as_ref(), refusal);
+        }
+        true
+    }
+
+    /// Handles what happened on another thread. Returns whether to go on.
+    pub(super) fn hear(&mut self, news: News) -> bool {
+        match news {
+            News::Ended(id) => self.advance(&id),
+            News::Drained => {
+                if let Some(ending) = &mut self.ending {
+                    ending.is_drained = true;
+                }
+            }
+            News::OutputClosed => return false,
+        }
+        true
+    }
+
+    /// Whether a `shutdown` is done, and the host has read its response.
+    pub(super) fn has_ended(&mut self) -> bool {
+        let Some(ending) = &mut self.ending else {
+            return false;
+        };
+        let is_late = Instant::now() >= ending.until;
+        if ending.is_drained
+            && (self.fires.is_empty() || is_late)
+            && let Some(id) = ending.id.take()
+        {
+            self.outbox.respond(&id, ());
+        }
+        ending.id.is_none() && (self.outbox.is_empty() || is_late)
+    }
+
+    /// Notifies the host of a report that is new.
+    pub(super) fn tell_of_the_report(&mut self) {
+        let report = self.hooks.report();
+        if !Arc::ptr_eq(&report, &self.report) {
+            self.report = report;
+            if self.notifier.is_on.load(Ordering::Relaxed) {
+                self.outbox.notify("report/changed", &*self.report);
+            }
+        }
+    }
+
+    /// Ends all hooks, and writes the last responses until the deadline.
+    pub(super) fn end(mut self, heard: &Receiver<News>, deadline: Instant) {
+        let _ = self.executor.shutdown(Duration::ZERO);
+        while !self.fires.is_empty()
+            && let Ok(news) = heard.recv_deadline(deadline)
+        {
+            self.hear(news);
+        }
+        while !self.outbox.is_empty() && Instant::now() < deadline {
+            thread::sleep(TICK);
+        }
+    }
+
+    fn message(&mut self, line: &[u8]) -> Result<(), (Option<Id>, Refusal)> {
+        let message = parse(line)?;
+        let Some(id) = message.id.clone() else {
+            self.notification(&message);
+            return Ok(());
+        };
+        let answered = self.request(&id, &message, line.len());
+        answered.map_err(|refusal| (Some(id), refusal))
+    }
+
+    /// A notification has no response, so one that is not known is ignored.
+    fn notification(&mut self, message: &Incoming<'_>) {
+        if message.method == "$/cancelRequest"
+            && let Ok(Cancel { id }) = message.params()
+            && let Some(fire) = self.fires.get_mut(&id)
+        {
+            fire.is_cancelled = true;
+            fire.handle.cancel();
+        }
+    }
+
+    fn request(&mut self, id: &Id, message: &Incoming<'_>, size: usize) -> Answered {
+        let ending = self.ending.as_ref().and_then(|it| it.id.as_ref());
+        if self.fires.contains_key(id) || ending == Some(id) {
+            return Err(invalid("another request with this id has no response yet"));
+        }
+        if !self.is_initialized && message.method != "initialize" {
+            let words = "the first request is `initialize`";
+            return Err(Refusal::new(NOT_INITIALIZED, words));
+        }
+        match &*message.method {
+            "initialize" => self.initialize(id, &message.params()?),
+            "fire" => self.fire(id, message.params()?, size),
+            "approvals" => self.respond(id, waiting(&self.hooks)?),
+            "approve" => self.approve(id, &message.params()?),
+            "revoke" => self.revoke(id),
+            "reload" => self.respond(id, &*self.hooks.reload()),
+            "events" => self.respond(id, events::Report::of(self.hooks.vocabulary())),
+            "shutdown" => self.shutdown(id, &message.params()?),
+            other => {
+                let words = format!("unknown method `{other}`");
+                Err(Refusal::new(UNKNOWN_METHOD, words))
+            }
+        }
+    }
+
+    fn respond(&self, id: &Id, result: impl Serialize) -> Answered {
+        self.outbox.respond(id, result);
+        Ok(())
+    }
+
+    fn initialize(&mut self, id: &Id, params: &Initialize) -> Answered {
+        if self.is_initialized {
+            return Err(invalid("`initialize` was called already"));
+        }
+        self.is_initialized = true;
+        // A project whose approvals cannot be read has a problem in the report.
+        let waiting = waiting(&self.hooks).unwrap_or_default();
+        let initialized = Initialized {
+            version: env!("CARGO_PKG_VERSION"),
+            report: &self.hooks.report(),
+            approvals: waiting.len(),
+        };
+        self.respond(id, initialized)?;
+        self.notifier.is_on.store(params.notify, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn fire(&mut self, id: &Id, params: Fire, size: usize) -> Answered {
+        if self.ending.is_some() {
+            return Err(is_ending());
+        }
+        let event = self.event(params.event);
+        let event = event.map_err(|words| Refusal::new(INVALID_PARAMS, words))?;
+        if self.outbox.is_full() {
+            return Err(not_read());
+        }
+        let open: usize = self.fires.values().map(|fire| fire.size).sum();
+        if open + size > MOST_OPEN {
+            return Err(queue_full());
+        }
+        self.submit(id, event, params.options.into(), size, None)
+    }
+
+    /// Reads an event. What is probably a typo is refused, since guards would not see the event.
+    fn event(&self, event: Map<String, Value>) -> Result<HookEvent, String> {
+        if let Some(words) = unknown_key(&event) {
+            return Err(format!("{words}; put other values into `data`"));
+        }
+        let event = HookEvent::deserialize(Value::Object(event));
+        let event = event.map_err(|error| json_words(&error))?;
+        let (name, vocabulary) = (event.event_type.as_str(), self.hooks.vocabulary());
+        match vocabulary.nearest_event(name) {
+            Some(nearest) if vocabulary.event(name).is_none() => Err(format!(
+                "unknown event `{name}`; did you mean `{}`? Else declare it with `--vocabulary`",
+                name_of(nearest)
+            )),
+            _ => Ok(event),
+        }
+    }
+
+    fn submit(
+        &mut self,
+        id: &Id,
+        event: HookEvent,
+        options: FireOptions,
+        size: usize,
+        first: Option<(Arc<HookEvent>, Outcome)>,
+    ) -> Answered {
+        let event = Arc::new(event);
+        self.notifier
+            .ids()
+            .insert(Arc::as_ptr(&event).addr(), id.clone());
+        let handle = match self.executor.submit(Arc::clone(&event), options) {
+            Ok(handle) => handle,
+            Err(error) => {
+                self.notifier.ids().remove(&Arc::as_ptr(&event).addr());
+                return Err(error.into());
+            }
+        };
+        let open = Open {
+            size,
+            event,
+            options,
+            handle,
+            is_cancelled: false,
+            first,
+        };
+        self.fires.insert(id.clone(), open);
+        self.advance(id);
+        Ok(())
+    }
+
+    /// If the hooks of a fire have ended, responds, or fires the event once more, with their changes.
+    fn advance(&mut self, id: &Id) {
+        let Some(fire) = self.fires.get_mut(id) else {
+            return;
+        };
+        let waker = Waker::from(Arc::new(Bell(id.clone(), self.news.clone())));
+        let mut task = std::task::Context::from_waker(&waker);
+        let Poll::Ready(outcome) = Pin::new(&mut fire.handle).poll(&mut task) else {
+            return;
+        };
+        let Some(fire) = self.fires.remove(id) else {
+            return;
+        };
+        self.notifier.ids().remove(&Arc::as_ptr(&fire.event).addr());
+        if fire.first.is_none()
+            && !fire.is_cancelled
+            && let Some(changed) = changed_by(&fire.event, &outcome)
+        {
+            let options = fire.options.without_background();
+            let first = Some((fire.event, outcome));
+            if let Err(refusal) = self.submit(id, changed, options, fire.size, first) {
+                self.outbox.refuse(Some(id), refusal);
+            }
+            return;
+        }
+        let last = Report::new(&fire.event, &outcome, None);
+        let report = match &fire.first {
+            Some((event, outcome)) => Report::new(event, outcome, Some(last)),
+            None => last,
+        };
+        self.outbox.respond(id, report);
+    }
+
+    /// Approves what has this digest now, and nothing else.
+    fn approve(&self, id: &Id, params: &Approve) -> Answered {
+        let mut is_asked = false;
+        let is_approved = self.hooks.approve_with(|approval| {
+            is_asked = true;
+            approval.digest().eq_ignore_ascii_case(&params.digest)
+        })?;
+        let words = match (is_asked, is_approved) {
+            (true, true) => return self.respond(id, &*self.hooks.report()),
+            (true, false) => "the hooks or their scripts are not those that were shown",
+            (false, _) => "there is nothing to approve",
+        };
+        Err(Refusal::new(NOT_APPROVED, words))
+    }
+
+    fn revoke(&self, id: &Id) -> Answered {
+        let project = self.hooks.trust().zip(self.hooks.project());
+        let words = "no project whose hooks need an approval";
+        let (store, root) = project.ok_or_else(|| Refusal::new(NOT_APPROVED, words))?;
+        store.revoke(root)?;
+        self.respond(id, &*self.hooks.reload())
+    }
+
+    /// Lets the hooks end until the deadline, on another thread.
+    fn shutdown(&mut self, id: &Id, params: &Shutdown) -> Answered {
+        if self.ending.is_some() {
+            return Err(is_ending());
+        }
+        let deadline = Duration::try_from_secs_f64(params.deadline)
+            .map_err(|error| Refusal::new(INVALID_PARAMS, format!("`deadline`: {error}")))?
+            .min(LONGEST_SHUTDOWN);
+        let (executor, news) = (self.executor.clone(), self.news.clone());
+        start(move || {
+            let _ = executor.shutdown(deadline);
+            let _ = news.send(News::Drained);
+        })
+        .map_err(|failure| Refusal::new(FAILED, failure.message()))?;
+        self.ending = Some(Ending {
+            id: Some(id.clone()),
+            is_drained: false,
+            until: Instant::now() + deadline + LAST_WRITES,
+        });
+        Ok(())
+    }
+}
+
+pub(super) fn start(work: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+    let thread = thread::Builder::new().name("forge-hooks serve".to_owned());
+    let started = thread.spawn(work).map(drop);
+    started.map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
+}
+
+/// Wakes the server when the hooks of a fire have ended.
+struct Bell(Id, Sender<News>);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        // Without a receiver, the program is about to end.
+        let _ = self.1.send(News::Ended(self.0.clone()));
+    }
+}
+
+/// Tells the host of each hook that starts or ends.
+struct Notifier {
+    outbox: Outbox,
+    is_on: AtomicBool,
+    /// The open fires by the address of their event: the observer receives this very one.
+    ids: Mutex<HashMap<usize, Id>>,
+}
+
+impl Notifier {
+    fn ids(&self) -> MutexGuard<'_, HashMap<usize, Id>> {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn notify(&self, method: &'static str, run: &HookRun<'_>) {
+        if self.is_on.load(Ordering::Relaxed) {
+            let id = self.ids().get(&(&raw const *run.event).addr()).cloned();
+            let hook = run.hook.label();
+            self.outbox.notify(method, OfHook { id, hook });
+        }
+    }
+}
+
+impl Observer for Notifier {
+    fn on_start(&self, run: &HookRun<'_>) {
+        self.notify("hook/started", run);
+    }
+
+    fn on_finish(&self, run: &HookRun<'_>, _: &HookResult) {
+        self.notify("hook/finished", run);
+    }
+}
+
+impl From<SubmitError> for Refusal {
+    fn from(error: SubmitError) -> Self {
+        match error {
+            SubmitError::Busy(_) => queue_full(),
+            SubmitError::ShutDown(_) => is_ending(),
+            SubmitError::NoThread(..) => Self::new(FAILED, error.to_string()),
+        }
+    }
+}
+
+fn queue_full() -> Refusal {
+    Refusal::new(QUEUE_FULL, "too many fires are waiting")
+}
+
+fn is_ending() -> Refusal {
+    Refusal::new(ENDING, "`shutdown` was called")
+}
+
+fn invalid(words: &'static str) -> Refusal {
+    Refusal::new(INVALID_REQUEST, words)
+}
+
+/// Returns what a person must decide on.
+fn waiting(hooks: &Hooks) -> Result<Vec<Block>, TrustError> {
+    let mut waiting = Vec::new();
+    hooks.approve_with(|approval| {
+        waiting.push(Block {
+            digest: approval.digest(),
+            text: approval.to_string(),
+            entries: approval.hooks.clone(),
+        });
+        false
+    })?;
+    Ok(waiting)
+}
+
+impl From<TrustError> for Refusal {
+    fn from(error: TrustError) -> Self {
+        Self::new(NOT_APPROVED, with_causes(&error))
+    }
+}
+
+impl From<Options> for FireOptions {
+    fn from(given: Options) -> Self {
+        let mut options = Self::default().stop_on_failure(given.stop_on_failure.unwrap_or(true));
+        if given.parallel {
+            options = options.parallel();
+        }
+        if given.handles_ask {
+            options = options.handles_ask();
+        }
+        match given.ordered {
+            Some(key) => options.ordered_by(key),
+            None => options,
+        }
+    }
+}
