@@ -185,7 +185,11 @@ pub(crate) enum Command {
                             143 after a signal.\n\n\
                             Example:\n  forge-hooks serve --project ~/src/thing"
     )]
-    Serve,
+    Serve {
+        /// Run at most N hooks at a time
+        #[arg(long, value_name = "N", default_value = "4")]
+        workers: usize,
+    },
     /// Print the JSON Schema of hooks.json.
     #[command(after_help = "Example:\n  forge-hooks schema > hooks.schema.json")]
     Schema,

@@ -174,15 +174,46 @@ impl Context<'_> {
         terminal: &mut Terminal<'_>,
     ) -> io::Result<()> {
         terminal.problems(report)?;
-        let Some(variable) = self.disabled_by() else {
-            return Ok(());
-        };
+        match self.disabled(found) {
+            Some(words) => terminal.note(words),
+            None => Ok(()),
+        }
+    }
+
+    /// Says that a variable disables hooks, if there is one.
+    fn disabled(&self, found: &Hooks) -> Option<String> {
+        let variable = self.disabled_by()?;
         let has_system = found.registry().hooks().iter().any(|it| it.is_system());
         let what = match has_system {
             true => "only the administrator's hooks run",
             false => "no hook runs",
         };
-        terminal.note(format_args!("{what}: `{variable}` is set"))
+        Some(format!("{what}: `{variable}` is set"))
+    }
+
+    /// Returns what a user should know of these hooks before any event, in lines.
+    pub(crate) fn messages(&self, found: &Hooks) -> Vec<String> {
+        let report = found.report();
+        let problems = report.problems.iter().map(ToString::to_string);
+        let missing = self.nothing_found(found).into_iter();
+        problems
+            .chain(missing)
+            .chain(self.disabled(found))
+            .collect()
+    }
+
+    /// Says which files were looked for, if there is none of them and no other hook.
+    pub(crate) fn nothing_found(&self, found: &Hooks) -> Vec<String> {
+        if !found.report().files.is_empty() || !found.registry().is_empty() {
+            return Vec::new();
+        }
+        let looked = self.not_found(found).join("` and `");
+        let mut lines = vec![format!("there is no hooks file: looked for `{looked}`")];
+        lines.extend(self.misplaced(found));
+        if lines.len() == 1 {
+            lines.push(format!("fix: write one with `{}`", self.command("init")));
+        }
+        lines
     }
 
     /// Returns the usual files of these hooks that do not exist.

@@ -179,7 +179,7 @@ fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_
         Command::Trust(args) => approval::trust(args, context, terminal),
         Command::Untrust(args) => approval::untrust(args, context, terminal),
         Command::Trace(args) => trace::run(args, terminal),
-        Command::Serve => serve::run(context, terminal),
+        Command::Serve { workers } => serve::run(*workers, context, terminal),
         Command::Schema => generate::schema(context, terminal),
         Command::Completions { shell } => generate::completions(*shell, context, terminal),
     }

@@ -305,6 +305,13 @@ impl Tool {
         self.title
     }
 
+    /// The variable that names the file in which a hook sets variables for the commands of its session, such as
+    /// `CLAUDE_ENV_FILE`; see [`HookResult::env_file`](crate::HookResult::env_file).
+    #[must_use]
+    pub fn env_file(&self) -> Option<&'static str> {
+        Some(self.env_file).filter(|name| !name.is_empty())
+    }
+
     /// Returns the event of this name.
     pub(super) fn event_named(&self, name: &str) -> Option<&'static Event> {
         (self.events)().iter().find(|event| event.name == name)

@@ -259,7 +259,9 @@ mod tests {
                 job.answers.close();
                 results
             };
-            let labels = results.iter().map(|result| result.hook.event_pattern().to_owned());
+            let labels = results
+                .iter()
+                .map(|result| result.hook.event_pattern().to_owned());
             assert_eq!(labels.collect::<Vec<_>>(), ["a:b", "c:d"]);
         }
     }

@@ -59,7 +59,9 @@ fn the_label_is_the_name_the_description_or_the_command() {
     assert_eq!(Hook::placeholder("why").label(), "*");
     let program = Hook::program("session:*", ["./log", "it"]).unwrap();
     assert_eq!(program.label(), "./log");
-    let hook = Hook::new("session:*", "\n true\nfalse").unwrap().with_name("");
+    let hook = Hook::new("session:*", "\n true\nfalse")
+        .unwrap()
+        .with_name("");
     assert_eq!(hook.label(), "true");
     let hook = hook.with_description("Says hello");
     assert_eq!(hook.label(), "Says hello");

@@ -58,7 +58,7 @@ pub(super) fn run(
     let running = report.hooks.iter().filter(|it| it.why.is_none()).count();
     let (name, all) = (&event.event_type, counted(report.hooks.len(), "hook"));
     writeln!(terminal, "{name}: {running} of {all} would run")?;
-    for line in nothing_found(context, found) {
+    for line in context.nothing_found(found) {
         writeln!(terminal, "{}", printable(&line))?;
     }
     Ok(ended)
@@ -137,7 +137,7 @@ pub(super) fn why_none(
         named.truncate(MOST_NAMED);
         named.push("`--dry-run` shows all".to_owned());
     }
-    named.extend(nothing_found(context, found));
+    named.extend(context.nothing_found(found));
     named
 }
 
@@ -158,18 +158,4 @@ fn nearest_tool(event: &HookEvent, fate: &Fate) -> Option<String> {
         true => "; upper and lower case must agree".to_owned(),
         false => format!("; did you mean `--tool {near}`?"),
     })
-}
-
-/// Says where hooks files were looked for if there are none, and which files are in a wrong place.
-fn nothing_found(context: &Context<'_>, found: &Hooks) -> Vec<String> {
-    if !found.report().files.is_empty() || !found.registry().is_empty() {
-        return Vec::new();
-    }
-    let looked = context.not_found(found).join("` and `");
-    let mut lines = vec![format!("there is no hooks file: looked for `{looked}`")];
-    lines.extend(context.misplaced(found));
-    if lines.len() == 1 {
-        lines.push(format!("fix: write one with `{}`", context.command("init")));
-    }
-    lines
 }

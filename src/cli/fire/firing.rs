@@ -66,13 +66,12 @@ impl Firing<'_> {
             terminal,
         );
         execute(executor.clone(), Arc::clone(&event), options, sender)?;
-        let mut background = Vec::new();
         let shown = loop {
             let note = notes.recv_timeout(TICK);
-            if let Ok(Note::Over(outcome)) = note {
-                break Ok(*outcome);
+            if let Ok(Note::Over) = note {
+                break show.finish(is_first, terminal);
             }
-            if let Err(error) = show.note(note.ok(), &mut background, terminal) {
+            if let Err(error) = show.note(note.ok(), is_first, terminal) {
                 break Err(error);
             }
             if show.interrupted.is_some() {
@@ -83,12 +82,12 @@ impl Firing<'_> {
             // The output was closed, and the hooks would continue unseen.
             let _ = executor.shutdown(Duration::ZERO);
         }
-        let outcome = shown?;
-        show.finish(&outcome, is_first, terminal)?;
+        shown?;
+        let outcome = show.outcome.map(|outcome| *outcome);
         Ok(Pass {
+            outcome: outcome.unwrap_or_else(|| Outcome::new(event.event_type.clone(), Vec::new())),
             event,
-            outcome,
-            background,
+            background: show.background,
             interrupted: show.interrupted,
         })
     }
@@ -121,11 +120,12 @@ fn execute(
 ) -> Result<(), Failure> {
     let work = move || {
         let outcome = executor.execute(&event, options);
+        // Without a receiver, the program is about to end.
+        let _ = notes.send(Note::Outcome(Box::new(outcome)));
         // Waits for hooks in the background, and ends kept processes: otherwise they would run a moment longer, or
         // forever if they ignore the end of their input.
         let _ = executor.shutdown(NO_DEADLINE);
-        // Without a receiver, the program is about to end.
-        let _ = notes.send(Note::Over(Box::new(outcome)));
+        let _ = notes.send(Note::Over);
     };
     let started = thread::Builder::new().spawn(work).map(drop);
     started.map_err(|error| Failure::new(format!("cannot start a thread: {error}")))

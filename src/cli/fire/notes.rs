@@ -9,8 +9,10 @@ use crate::{Hook, HookResult, HookRun, Observer, Outcome};
 pub(super) enum Note {
     Started(Arc<Hook>),
     Ended(Box<HookResult>),
+    /// Those that are waited for have ended.
+    Outcome(Box<Outcome>),
     /// All hooks have ended, also those in the background.
-    Over(Box<Outcome>),
+    Over,
 }
 
 pub(super) struct Notes(pub(super) Sender<Note>);

@@ -2,13 +2,15 @@
 //!
 //! Does not know the meaning of their answers.
 
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::event;
-use super::firing::Firing;
+use super::firing::{Firing, Pass};
 use crate::cli::args::Fire;
 use crate::cli::context::{Context, absolute};
 use crate::cli::entries::{place, title};
@@ -97,6 +99,7 @@ pub(super) fn run(
             is_silent: args.json,
         };
         let pass = firing.pass(event, true, terminal)?;
+        keep_variables(tool, &pass)?;
         report = Report::of(&pass.event, &pass.outcome, &pass.background);
         // A hook that stops the turn may do so without a decision.
         let is_fine = matches!(report.decision, Answer::None | Answer::Allow);
@@ -109,6 +112,26 @@ pub(super) fn run(
         terminal.json(&report)?;
     }
     Ok(ended)
+}
+
+/// Appends what hooks have set for the session to the file that this program's own environment names, as a session of
+/// the tool has one.
+fn keep_variables(tool: &Tool, pass: &Pass) -> Result<(), Failure> {
+    let named = tool.env_file().and_then(std::env::var_os);
+    let Some(path) = named.filter(|path| !path.is_empty()) else {
+        return Ok(());
+    };
+    let results = pass.outcome.results().iter().chain(&pass.background);
+    for file in results.filter_map(HookResult::env_file) {
+        let mut options = OpenOptions::new();
+        let opened = options.append(true).create(true).open(&path);
+        let written = opened.and_then(|mut kept| kept.write_all(file.bytes()));
+        written.map_err(|error| {
+            let path = path.to_string_lossy();
+            Failure::new(format!("cannot write `{path}`: {error}"))
+        })?;
+    }
+    Ok(())
 }
 
 /// Reads the event. An inner error says why no host fires it.

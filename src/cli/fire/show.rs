@@ -33,6 +33,10 @@ pub(super) struct Show {
     spinner: Spinner,
     /// The exit status of the signal that was received.
     pub(super) interrupted: Option<u8>,
+    pub(super) outcome: Option<Box<Outcome>>,
+    /// Of the hooks in the background, which are shown after the outcome.
+    pub(super) background: Vec<HookResult>,
+    is_finished: bool,
 }
 
 impl Show {
@@ -63,25 +67,34 @@ impl Show {
             none,
             spinner,
             interrupted: None,
+            outcome: None,
+            background: Vec::new(),
+            is_finished: false,
         }
     }
 
-    /// Shows what has happened to a hook, and whether a signal was received. Keeps the results of background hooks.
+    /// Shows what has happened to a hook, and whether a signal was received.
     pub(super) fn note(
         &mut self,
         note: Option<Note>,
-        background: &mut Vec<HookResult>,
+        is_first: bool,
         terminal: &mut Terminal<'_>,
     ) -> io::Result<()> {
         match note {
             Some(Note::Started(hook)) => self.spinner.add(hook),
-            Some(Note::Ended(result)) => {
-                self.result(&result, terminal)?;
-                if result.hook.background() {
-                    background.push(*result);
+            Some(Note::Ended(result)) => self.ended(*result, terminal)?,
+            Some(Note::Outcome(outcome)) => {
+                // Which hooks did not run after one that stopped is known once all have ended.
+                let is_stopped = outcome.results().iter().any(|it| !it.should_continue());
+                self.outcome = Some(outcome);
+                if !is_stopped && self.interrupted.is_none() {
+                    self.finish(is_first, terminal)?;
+                }
+                if self.spinner.is_running() && !self.is_silent {
+                    terminal.note("waiting for hooks in the background")?;
                 }
             }
-            Some(Note::Over(_)) | None => {}
+            Some(Note::Over) | None => {}
         }
         if self.interrupted.is_none() {
             self.interrupted = terminal.interrupted();
@@ -94,9 +107,19 @@ impl Show {
         self.spinner.draw(terminal)
     }
 
-    fn result(&mut self, result: &HookResult, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    fn ended(&mut self, result: HookResult, terminal: &mut Terminal<'_>) -> io::Result<()> {
         self.left = self.left.saturating_sub(1);
         self.spinner.remove(&result.hook);
+        if !result.hook.background() || self.is_finished {
+            self.result(&result, terminal)?;
+        }
+        if result.hook.background() {
+            self.background.push(result);
+        }
+        Ok(())
+    }
+
+    fn result(&mut self, result: &HookResult, terminal: &mut Terminal<'_>) -> io::Result<()> {
         self.spinner.clear(terminal)?;
         if self.is_silent {
             return Ok(());
@@ -125,6 +148,10 @@ impl Show {
         lines(terminal, "err", &result.stderr)?;
         if let Some(output) = result.output() {
             answer(terminal, output)?;
+        }
+        if let Some(file) = result.env_file() {
+            let set = String::from_utf8_lossy(file.bytes());
+            lines(terminal, "sets", &set)?;
         }
         for words in result.diagnostics().iter().chain(&self.remarks(result)) {
             let words = terminal.styled(Style::WARNING, printable(words));
@@ -171,16 +198,30 @@ impl Show {
         remarks
     }
 
-    pub(super) fn finish(
-        &mut self,
+    /// Shows the outcome, and then the hooks in the background that have ended before, once.
+    pub(super) fn finish(&mut self, is_first: bool, terminal: &mut Terminal<'_>) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_finished, true) {
+            return Ok(());
+        }
+        self.spinner.clear(terminal)?;
+        if let Some(outcome) = self.outcome.take() {
+            if !self.is_silent {
+                self.conclude(&outcome, is_first, terminal)?;
+            }
+            self.outcome = Some(outcome);
+        }
+        for result in self.background.clone() {
+            self.result(&result, terminal)?;
+        }
+        Ok(())
+    }
+
+    fn conclude(
+        &self,
         outcome: &Outcome,
         is_first: bool,
         terminal: &mut Terminal<'_>,
     ) -> io::Result<()> {
-        self.spinner.clear(terminal)?;
-        if self.is_silent {
-            return Ok(());
-        }
         if self.has_hooks {
             writeln!(terminal)?;
         }

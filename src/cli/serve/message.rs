@@ -13,7 +13,7 @@ use crate::trust::Approved;
 
 /// The identity of a request, chosen by the host.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "`id` is neither a number nor a text")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) enum Id {
     Number(Number),
@@ -78,8 +78,9 @@ pub(super) fn parse(line: &[u8]) -> Result<Incoming<'_>, (Option<Id>, Refusal)> 
             Ok(value) => value,
             Err(error) => return not_json(json_words(&error)),
         };
-        let words = match value {
+        let words = match &value {
             Value::Array(_) => "batches are not supported".to_owned(),
+            value if !value.is_object() => "expected an object".to_owned(),
             _ => format!("not a request of JSON-RPC 2.0: {}", json_words(&why)),
         };
         let id = value.get("id").and_then(|id| Id::deserialize(id).ok());
@@ -138,10 +139,12 @@ pub(crate) struct Initialize {
 pub(crate) struct Initialized<'a> {
     /// The version of the program.
     pub(super) version: &'static str,
+    /// What to show the user, in lines: problems of hooks files, that there is none, that no hook runs.
+    pub(super) messages: Vec<String>,
     /// What `validate --json` prints.
     #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Validate"))]
     pub(super) report: &'a LoadReport,
-    /// The number of blocks in the result of `approvals`.
+    /// How many items `approvals` returns: 1 if a person must decide on the project's hooks.
     pub(super) approvals: usize,
 }
 
@@ -199,7 +202,12 @@ pub(crate) struct Approve {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Shutdown {
     /// The seconds after which running hooks are ended.
+    #[serde(default = "usual_deadline")]
     pub(super) deadline: f64,
+}
+
+fn usual_deadline() -> f64 {
+    5.0
 }
 
 /// The parameters of `$/cancelRequest`.

@@ -24,7 +24,7 @@ pub(crate) use vocabulary::declare;
 /// How often a signal, the death of the host and a changed report are looked for.
 const TICK: Duration = Duration::from_millis(50);
 
-pub(crate) fn run(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+pub(crate) fn run(workers: usize, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     if !terminal.is_system {
         let words = "`serve` needs the standard input and output of the process";
         return Err(Failure::new(words));
@@ -46,7 +46,7 @@ pub(crate) fn run(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     // A host that sends faster than its requests are handled waits.
     let (read, lines) = bounded(1);
     start(move || read_lines(BufReader::new(input), &read))?;
-    let mut server = Server::new(hooks, outbox, news, context);
+    let mut server = Server::new(hooks, outbox, news, workers, context);
     let ended = loop {
         let goes_on = select! {
             recv(lines) -> line => line.is_ok_and(|line| server.line(&line)),

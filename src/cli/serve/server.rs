@@ -58,6 +58,8 @@ pub(super) enum News {
 pub(super) struct Server {
     hooks: Hooks,
     report: Arc<LoadReport>,
+    /// For the user, at the start.
+    messages: Vec<String>,
     executor: HookExecutor,
     pub(super) outbox: Outbox,
     notifier: Arc<Notifier>,
@@ -96,6 +98,7 @@ impl Server {
         hooks: Hooks,
         outbox: Outbox,
         news: Sender<News>,
+        workers: usize,
         context: &Context<'_>,
     ) -> Self {
         let notifier = Arc::new(Notifier {
@@ -105,9 +108,11 @@ impl Server {
         });
         let executor = HookExecutor::builder()
             .registry(Arc::clone(hooks.registry()))
+            .workers(workers)
             .observer(Arc::clone(&notifier));
         Self {
             report: hooks.report(),
+            messages: context.messages(&hooks),
             executor: context.executor(&hooks, executor),
             hooks,
             outbox,
@@ -244,6 +249,7 @@ impl Server {
         let waiting = waiting(&self.hooks).unwrap_or_default();
         let initialized = Initialized {
             version: env!("CARGO_PKG_VERSION"),
+            messages: std::mem::take(&mut self.messages),
             report: &self.hooks.report(),
             approvals: waiting.len(),
         };
