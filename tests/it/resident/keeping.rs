@@ -7,7 +7,7 @@ use forge_hooks::outcome::Residency;
 use forge_hooks::{FailureKind, Hook, HookResult, HookRun, Observer};
 use serde_json::json;
 
-use super::{PYTHON, assert_kept, fire, has_ended, is_gone, python};
+use super::{PYTHON, SHELL, assert_kept, fire, has_ended, is_gone, python, shell};
 use crate::support::{World, blocking_event, custom, eventually};
 use crate::trust::{PROJECT, Project};
 
@@ -145,9 +145,8 @@ fn nothing_is_left_after_shutdown_or_drop() {
 #[test]
 fn no_more_than_sixteen_are_kept() {
     let world = World::new();
-    world.write("hook.py", PYTHON);
     for number in 0..18 {
-        let hook = python(&world, PYTHON).with_name(format!("{number}"));
+        let hook = shell(&world, SHELL).with_name(format!("{number}"));
         world.registry().register(hook);
     }
     let first = world.fire(&blocking_event());
