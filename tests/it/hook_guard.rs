@@ -8,7 +8,7 @@ use forge_hooks::{Hook, HookEvent};
 use serde_json::{Value, json};
 
 use crate::hook_scripts::{self, script, with_jq};
-use crate::support::{World, blocking_event};
+use crate::support::{World, blocking_event, one_in};
 
 fn guard() -> Hook {
     script("security.sh").with_env("HOME", "/home/me")
@@ -133,7 +133,7 @@ const OTHER_FILES: &[&str] = &[
 fn dangerous_commands_are_blocked() {
     let Some(world) = with_jq() else { return };
     for (words, commands) in BLOCKED {
-        for command in *commands {
+        for command in one_in(4, *commands) {
             case(&world, "bash", json!({ "command": command }), words);
         }
     }
@@ -153,7 +153,8 @@ fn protected_files_are_blocked() {
     symlink(world.path(".git/hooks"), world.path("harmless")).unwrap();
     symlink(".env", world.path("notes.txt")).unwrap();
     symlink(".env.new", world.path("not yet")).unwrap();
-    for (index, path) in PROTECTED.iter().enumerate() {
+    // In all four forms.
+    for (index, path) in one_in(3, PROTECTED.iter().enumerate()) {
         let args = match index % 4 {
             0 => json!({"file_path": path, "content": "x"}),
             1 => json!({"filePath": path}),

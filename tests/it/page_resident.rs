@@ -48,7 +48,7 @@ fn fire(world: &World, command: Value) -> HookResult {
 fn does_as_it_says(example: &Example, world: &World, ways: [Option<Residency>; 2]) {
     let mut way = ways[0];
     let is_kept = ways[1] == Some(Residency::Kept);
-    let count = if is_kept { usize::MAX } else { 4 };
+    let count = if is_kept { usize::MAX } else { 3 };
     for (command, blocks) in cases(example).into_iter().take(count) {
         let result = fire(world, json!(command));
         let place = example.place();

@@ -40,18 +40,23 @@ fn has_ended(world: &World, mark: &str) {
 #[test]
 fn timeout_ends_what_left_the_group() {
     let ready = "sh -c \"echo \\$\\$ >part; mv part ready; exec sleep MARK\"";
-    for (mark, command) in [
+    let commands = [
         ("41.4101", "timeout 60 READY"),
         ("41.4102", "bash -c 'set -m; READY & wait'"),
         ("41.4103", "setsid -w READY"),
         ("41.4104", "setsid READY & wait"),
         ("41.4105", "timeout 60 setsid -w READY & wait"),
         ("41.4106", "setsid -w timeout 60 READY; sleep MARK"),
-    ] {
-        let world = World::new();
-        times_out(&world, mark, &command.replace("READY", ready));
-        has_ended(&world, mark);
-    }
+    ];
+    std::thread::scope(|scope| {
+        for (mark, command) in commands {
+            scope.spawn(move || {
+                let world = World::new();
+                times_out(&world, mark, &command.replace("READY", ready));
+                has_ended(&world, mark);
+            });
+        }
+    });
 }
 
 #[test]

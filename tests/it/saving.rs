@@ -237,7 +237,7 @@ fn a_private_file_stays_private_in_a_save() {
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
     let secret = hook("*", "1").with_env("TOKEN", "x".repeat(1_000_000));
     thread::scope(|scope| {
-        let writer = scope.spawn(|| (0..10).for_each(|_| config.save_global([&secret]).unwrap()));
+        let writer = scope.spawn(|| (0..4).for_each(|_| config.save_global([&secret]).unwrap()));
         while !writer.is_finished() {
             for entry in path.parent().unwrap().read_dir().unwrap() {
                 // A file that has been renamed is no longer found under its first name.
@@ -533,7 +533,7 @@ fn is_whole(world: &World) {
 /// At moments drawn by the clock: `FORGE_HOOKS_TEST_KILLS` says how often.
 #[test]
 fn a_killed_save_leaves_a_whole_file() {
-    let times: u64 = from_environment("FORGE_HOOKS_TEST_KILLS", 40);
+    let times: u64 = from_environment("FORGE_HOOKS_TEST_KILLS", 12);
     let world = World::new();
     config(&world).save_global(many("first")).unwrap();
     let started = Instant::now();

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use forge_hooks::lifecycle::PermissionRun;
 use forge_hooks::{Decision, FailureKind, HookBlockedError, compat};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Host;
 use crate::support::hook_of;
@@ -15,82 +15,28 @@ fn a_permission_has_its_events_in_order() {
     let prompt = "permission:prompt";
     let granted = "permission:granted";
     let denied = "permission:denied";
-    let cases: &[(&str, Value, Decision, bool, &[&str])] = &[
-        ("none", json!({}), Decision::Allow, true, &[check, granted]),
-        ("none", json!({}), Decision::Block, false, &[check, denied]),
-        (
-            "none",
-            json!({}),
-            Decision::Ask,
-            true,
-            &[check, prompt, granted],
-        ),
-        (
-            check,
-            json!({"decision": "block"}),
-            Decision::Allow,
-            false,
-            &[check, denied],
-        ),
-        (
-            check,
-            json!({"decision": "block"}),
-            Decision::Ask,
-            false,
-            &[check, denied],
-        ),
-        (
-            check,
-            json!({"decision": "ask"}),
-            Decision::Allow,
-            true,
-            &[check, prompt, granted],
-        ),
-        (
-            check,
-            json!({"decision": "ask"}),
-            Decision::Block,
-            false,
-            &[check, denied],
-        ),
-        (
-            check,
-            json!({"decision": "allow"}),
-            Decision::Ask,
-            true,
-            &[check, prompt, granted],
-        ),
-        (
-            prompt,
-            json!({"decision": "block"}),
-            Decision::Ask,
-            false,
-            &[check, prompt, denied],
-        ),
-        (
-            prompt,
-            json!({"decision": "ask"}),
-            Decision::Ask,
-            true,
-            &[check, prompt, granted],
-        ),
-    ];
-    for (pattern, answer, verdict, expected, names) in cases {
-        let host = Host::with([(
-            if *pattern == "none" {
-                "test:none"
-            } else {
-                *pattern
-            },
-            answer.clone(),
-        )]);
+    let (allow, block, ask) = (Decision::Allow, Decision::Block, Decision::Ask);
+    // Which event a hook answers, and its decision; what the host would do; whether it is granted.
+    for (pattern, answer, verdict, expected, names) in [
+        ("test:none", "allow", allow, true, &[check, granted][..]),
+        ("test:none", "allow", block, false, &[check, denied]),
+        ("test:none", "allow", ask, true, &[check, prompt, granted]),
+        (check, "block", allow, false, &[check, denied]),
+        (check, "block", ask, false, &[check, denied]),
+        (check, "ask", allow, true, &[check, prompt, granted]),
+        (check, "ask", block, false, &[check, denied]),
+        (check, "allow", ask, true, &[check, prompt, granted]),
+        (prompt, "block", ask, false, &[check, prompt, denied]),
+        (prompt, "ask", ask, true, &[check, prompt, granted]),
+    ] {
+        let host = Host::with([(pattern, json!({ "decision": answer }))]);
         let asked = |user: bool| -> (Result<PermissionRun, HookBlockedError>, bool) {
             let mut asked = false;
             let hooks = host.lifecycle();
             let request = hooks
                 .permission("bash", "execute")
                 .rule("r")
-                .verdict(*verdict);
+                .verdict(verdict);
             let permission = request.run(|_| {
                 asked = true;
                 user
@@ -100,9 +46,9 @@ fn a_permission_has_its_events_in_order() {
         let case = format!("{pattern} {answer} {verdict}");
         let (permission, was_asked) = asked(true);
         let is_granted = permission.is_ok_and(|run| run.granted);
-        assert_eq!(is_granted, *expected, "{case}");
-        assert_eq!(host.names(), *names, "{case}");
-        assert_eq!(was_asked, names.contains(&prompt) && *expected, "{case}");
+        assert_eq!(is_granted, expected, "{case}");
+        assert_eq!(host.names(), names, "{case}");
+        assert_eq!(was_asked, names.contains(&prompt) && expected, "{case}");
         let rest = json!({"perm_level": "execute", "perm_rule": "r"});
         assert_eq!(host.seen.data(0), rest, "{case}");
         if was_asked {

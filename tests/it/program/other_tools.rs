@@ -89,6 +89,7 @@ fn specific(event: &str, fields: &Value) -> String {
     format!("cat >/dev/null; printf '%s' '{answer}'")
 }
 
+/// Each key of a report; `golden/fire.txt` has what follows from each end.
 #[cfg(unix)]
 #[test]
 fn claude_code_hooks_end_as_there() {
@@ -98,20 +99,11 @@ fn claude_code_hooks_end_as_there() {
             &json!({"permissionDecision": decision, "permissionDecisionReason": "why"}),
         )
     };
-    let context = |event: &str| specific(event, &json!({"additionalContext": "on main"}));
-    let request = |decision: &Value| specific("PermissionRequest", &json!({"decision": decision}));
     let input = json!({"command": "ls"});
     let rewrites = json!({"permissionDecision": "allow", "updatedInput": input});
     let user = User::new();
     for (event, text, expected) in [
-        (PRE, "exit 0".to_owned(), json!({})),
         (PRE, "echo fine".to_owned(), json!({})),
-        (
-            PRE,
-            "echo no >&2; exit 2".to_owned(),
-            json!({"decision": "deny", "reason": "no"}),
-        ),
-        (PRE, "echo no >&2; exit 1".to_owned(), json!({})),
         (
             PRE,
             decides("deny"),
@@ -121,21 +113,6 @@ fn claude_code_hooks_end_as_there() {
             PRE,
             decides("ask"),
             json!({"decision": "ask", "reason": "why"}),
-        ),
-        (
-            PRE,
-            decides("allow"),
-            json!({"decision": "allow", "reason": "why"}),
-        ),
-        (
-            PRE,
-            r#"echo '{"decision": "block", "reason": "old"}'"#.to_owned(),
-            json!({"decision": "deny", "reason": "old"}),
-        ),
-        (
-            PRE,
-            r#"echo '{"decision": "approve"}'"#.to_owned(),
-            json!({"decision": "allow"}),
         ),
         (
             PRE,
@@ -165,76 +142,15 @@ fn claude_code_hooks_end_as_there() {
         ),
         (
             POST,
-            r#"echo '{"decision": "block", "reason": "lint"}'"#.to_owned(),
-            json!({"feedback": "lint"}),
-        ),
-        (POST, context(POST), json!({"context": "on main"})),
-        (
-            POST,
             specific(POST, &json!({"updatedToolOutput": "masked"})),
             json!({"updated_output": "masked"}),
-        ),
-        (
-            "UserPromptSubmit",
-            "echo on main".to_owned(),
-            json!({"context": "on main"}),
-        ),
-        (
-            "UserPromptSubmit",
-            context("UserPromptSubmit"),
-            json!({"context": "on main"}),
-        ),
-        (
-            "UserPromptSubmit",
-            r#"echo '{"decision": "block", "reason": "secret"}'"#.to_owned(),
-            json!({"decision": "deny", "reason": "secret"}),
         ),
         (
             "SessionStart",
             "git --version >/dev/null; echo on main".to_owned(),
             json!({"context": "on main"}),
         ),
-        (
-            "SessionStart",
-            context("SessionStart"),
-            json!({"context": "on main"}),
-        ),
         ("SessionEnd", "true".to_owned(), json!({})),
-        (
-            "Notification",
-            "cat >/dev/null; exit 2".to_owned(),
-            json!({}),
-        ),
-        (
-            "PreCompact",
-            "echo keep it >&2; exit 2".to_owned(),
-            json!({"decision": "deny", "reason": "keep it"}),
-        ),
-        (
-            "SubagentStop",
-            r#"echo '{"decision": "block", "reason": "go on"}'"#.to_owned(),
-            json!({"decision": "deny", "reason": "go on"}),
-        ),
-        (
-            "Stop",
-            "echo tests fail >&2; exit 2".to_owned(),
-            json!({"decision": "deny", "reason": "tests fail"}),
-        ),
-        (
-            "Stop",
-            r#"echo '{"continue": false, "stopReason": "enough"}'"#.to_owned(),
-            json!({"stop": true, "stop_reason": "enough"}),
-        ),
-        (
-            "PermissionRequest",
-            request(&json!({"behavior": "allow"})),
-            json!({"decision": "allow"}),
-        ),
-        (
-            "PermissionRequest",
-            request(&json!({"behavior": "deny", "message": "no"})),
-            json!({"decision": "deny", "reason": "no"}),
-        ),
     ] {
         if text.starts_with("jq") && is_missing("jq") {
             continue;

@@ -6,7 +6,7 @@ use forge_hooks::outcome::Residency;
 use forge_hooks::{FailureKind, Hook, HookResult};
 use serde_json::json;
 
-use super::{PYTHON, assert_kept, fire, has_ended, is_gone, python};
+use super::{PYTHON, SHELL, assert_kept, fire, has_ended, is_gone, python, shell};
 use crate::support::{World, blocking_event, eventually};
 
 /// A hook that is fine for the first event, and does this with the second.
@@ -24,6 +24,14 @@ sys.stdin.read()
 "#
     );
     python(world, &program).with_timeout(Duration::from_secs(5))
+}
+
+/// The same in a shell. The start counts for its deadline, and may be slow on a busy machine.
+fn then_until(world: &World, second: &str, deadline: Duration) -> Hook {
+    let lines = "IFS= read -r event; answer; IFS= read -r event";
+    let each = "while IFS= read -r event; do answer; done";
+    let program = SHELL.replace(each, &format!("{lines}\n{second}"));
+    shell(world, &program).with_timeout(deadline)
 }
 
 #[track_caller]
@@ -100,21 +108,20 @@ fn output_between_events_fails_the_next() {
 #[test]
 fn a_deadline_ends_the_process() {
     let world = World::new();
-    let slow = "time.sleep(4); answer(event)";
-    // The start counts, and may be slow on a busy machine.
-    let hook = then(&world, slow).with_timeout(Duration::from_secs(3));
+    let deadline = Duration::from_secs(1);
+    let hook = then_until(&world, "sleep 30; answer", deadline);
     world.registry().register(hook);
     assert_kept(&fire(&world), Residency::Started);
     let result = fire(&world);
     assert_failed(&result, FailureKind::TimedOut, "timed out");
-    assert!(result.timed_out && result.duration >= Duration::from_secs(3));
+    assert!(result.timed_out && result.duration >= deadline);
     eventually("it is gone", || is_gone(result.pid));
 }
 
 #[test]
 fn a_stopped_hook_times_out() {
     let world = World::new();
-    let hook = then(&world, "os.kill(os.getpid(), 19)").with_timeout(Duration::from_secs(3));
+    let hook = then_until(&world, "kill -STOP $$", Duration::from_secs(1));
     world.registry().register(hook);
     assert_kept(&fire(&world), Residency::Started);
     let result = fire(&world);

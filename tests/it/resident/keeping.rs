@@ -7,17 +7,17 @@ use forge_hooks::outcome::Residency;
 use forge_hooks::{FailureKind, Hook, HookResult, HookRun, Observer};
 use serde_json::json;
 
-use super::{PYTHON, assert_kept, fire, has_ended, is_gone, python};
+use super::{PYTHON, SHELL, assert_kept, fire, has_ended, is_gone, python, shell};
 use crate::support::{World, blocking_event, custom, eventually};
 use crate::trust::{PROJECT, Project};
 
 #[test]
 fn an_edited_script_replaces_the_process() {
     let world = World::new();
-    world.registry().register(python(&world, PYTHON));
+    world.registry().register(shell(&world, SHELL));
     let first = fire(&world);
     assert_kept(&first, Residency::Started);
-    world.write("hook.py", &format!("# edited\n{PYTHON}"));
+    world.write("hook.sh", &format!("# edited\n{SHELL}"));
     let second = fire(&world);
     assert_kept(&second, Residency::Replaced);
     assert_ne!(first.pid, second.pid);
@@ -29,7 +29,7 @@ fn an_edited_script_replaces_the_process() {
 fn a_changed_input_replaces_the_process() {
     let world = World::new();
     world.write("rules/a", "1");
-    let hook = python(&world, PYTHON).with_inputs([
+    let hook = shell(&world, SHELL).with_inputs([
         world.path("rules").to_string_lossy(),
         world.path("*.txt").to_string_lossy(),
     ]);
@@ -79,8 +79,8 @@ fn the_next_event_reaps_an_idle_process_that_has_ended() {
 #[test]
 fn removing_a_hook_ends_its_process() {
     let world = World::new();
-    let id = world.registry().register(python(&world, PYTHON));
-    let other = python(&world, PYTHON).with_name("other");
+    let id = world.registry().register(shell(&world, SHELL));
+    let other = shell(&world, SHELL).with_name("other");
     world.registry().register(other);
     let results = world.fire(&blocking_event());
     world.registry().remove(id);
@@ -95,7 +95,7 @@ fn removing_a_hook_ends_its_process() {
 #[test]
 fn an_equal_hook_keeps_the_process() {
     let world = World::new();
-    let hook = python(&world, PYTHON);
+    let hook = shell(&world, SHELL);
     let id = world.registry().register(hook.clone());
     let first = fire(&world);
     world.registry().register(hook);
@@ -145,9 +145,8 @@ fn nothing_is_left_after_shutdown_or_drop() {
 #[test]
 fn no_more_than_sixteen_are_kept() {
     let world = World::new();
-    world.write("hook.py", PYTHON);
     for number in 0..18 {
-        let hook = python(&world, PYTHON).with_name(format!("{number}"));
+        let hook = shell(&world, SHELL).with_name(format!("{number}"));
         world.registry().register(hook);
     }
     let first = world.fire(&blocking_event());
@@ -163,7 +162,7 @@ fn no_more_than_sixteen_are_kept() {
 #[test]
 fn after_1000_events_it_is_replaced() {
     let world = World::new();
-    world.registry().register(python(&world, PYTHON));
+    world.registry().register(shell(&world, SHELL));
     let first = fire(&world);
     for _ in 1..1000 {
         assert_eq!(fire(&world).pid, first.pid);
@@ -256,7 +255,7 @@ fn an_idle_process_may_write_to_standard_error() {
 #[test]
 fn each_hook_has_a_process_of_its_own() {
     let world = World::new();
-    let hook = python(&world, PYTHON);
+    let hook = shell(&world, SHELL);
     world.registry().register(hook.clone());
     world.registry().register(hook.with_env("A", "1"));
     let results = world.fire(&blocking_event());
@@ -371,7 +370,7 @@ fn circular_links_are_followed_once() {
     for name in ["a", "b"] {
         std::os::unix::fs::symlink(".", world.path(name)).unwrap();
     }
-    let hook = python(&world, PYTHON).with_inputs([world.path("**/*.x").to_string_lossy()]);
+    let hook = shell(&world, SHELL).with_inputs([world.path("**/*.x").to_string_lossy()]);
     world.registry().register(hook);
     assert_kept(&fire(&world), Residency::Started);
     world.write("deep/new.x", "");
@@ -383,20 +382,20 @@ fn a_changed_link_replaces_the_process() {
     let world = World::new();
     for version in ["v1", "v2"] {
         world.write(&format!("{version}/lib/a"), version);
-        world.write(&format!("{version}/hook.py"), PYTHON);
+        world.write(&format!("{version}/hook.sh"), SHELL);
     }
     let turn = |to: &str| {
         let _ = std::fs::remove_file(world.path("now"));
         std::os::unix::fs::symlink(to, world.path("now")).unwrap();
     };
     turn("v1");
-    let hook = python(&world, PYTHON).with_working_dir(world.path("now"));
+    let hook = shell(&world, SHELL).with_working_dir(world.path("now"));
     world.registry().register(hook);
     assert_kept(&fire(&world), Residency::Started);
     turn("v2");
     assert_kept(&fire(&world), Residency::Replaced);
     world.registry().clear();
-    let hook = python(&world, PYTHON).with_inputs([world.path("now/lib").to_string_lossy()]);
+    let hook = shell(&world, SHELL).with_inputs([world.path("now/lib").to_string_lossy()]);
     world.registry().register(hook);
     assert_kept(&fire(&world), Residency::Started);
     turn("v1");

@@ -80,7 +80,7 @@ mod on_linux {
         }
         let before = (count("/proc/self/fd"), count("/proc/self/task"));
         // More than one process's life.
-        let events = from_environment("FORGE_HOOKS_TEST_HOOKS", 2500);
+        let events = from_environment("FORGE_HOOKS_TEST_HOOKS", 1100);
         for _ in 0..events {
             assert!(fire(&world).success());
         }

@@ -8,17 +8,19 @@ use serde_json::{Value, json};
 
 use super::{Served, bash, code, request, unread, user_with};
 use crate::program::User;
+use crate::support::all_cases;
 
 const MIB: usize = 1024 * 1024;
 
-/// An event of this size, without hooks: its response has the same size.
+/// A `fire` of an event of this size, without hooks: its response has the same size.
 fn large(id: usize, size: usize) -> String {
-    let event = json!({"type": "session:start", "data": {"text": "x".repeat(size)}});
-    format!(
-        "{}\n",
-        request(&json!(id), "fire", &json!({"event": event}))
-    )
+    let event = json!({"type": "session:start", "data": {"text": "TEXT"}});
+    let line = request(&json!(id), "fire", &json!({"event": event})).to_string() + "\n";
+    line.replace("TEXT", &"x".repeat(size))
 }
+
+/// More than may wait to be read, which is 64 MiB.
+const LARGE: usize = 10;
 
 #[test]
 fn a_host_that_does_not_read_is_told_when_it_does() {
@@ -30,7 +32,7 @@ fn a_host_that_does_not_read_is_told_when_it_does() {
     input
         .write_all(format!("{first}\n{slow}\n").as_bytes())
         .unwrap();
-    for id in 0..12 {
+    for id in 0..LARGE {
         input.write_all(large(id, 8 * MIB).as_bytes()).unwrap();
     }
     // Cancelling and the end work all the same.
@@ -42,7 +44,7 @@ fn a_host_that_does_not_read_is_told_when_it_does() {
         .unwrap();
     let mut served = Served::reading(child, input);
     let mut responses = HashMap::new();
-    for _ in 0..15 {
+    for _ in 0..LARGE + 3 {
         let response = served.receive();
         let id = response["id"].to_string();
         assert!(responses.insert(id, response).is_none());
@@ -51,9 +53,9 @@ fn a_host_that_does_not_read_is_told_when_it_does() {
         begun.elapsed() < Duration::from_secs(20),
         "the hook was not cancelled"
     );
-    let refused = (0..12).filter(|id| responses[&id.to_string()].get("error").is_some());
+    let refused = (0..LARGE).filter(|id| responses[&id.to_string()].get("error").is_some());
     let refused: Vec<_> = refused.collect();
-    assert!((1..=4).contains(&refused.len()), "{refused:?}");
+    assert!((1..=2).contains(&refused.len()), "{refused:?}");
     assert!(
         refused
             .iter()
@@ -92,17 +94,17 @@ fn half_a_line_holds_up_no_other_fire() {
 }
 
 #[test]
-fn of_ten_thousand_fires_at_once_each_has_its_response() {
-    const FIRES: usize = 10_000;
+fn of_thousands_of_fires_at_once_each_has_its_response() {
+    let fires: usize = if all_cases() { 10_000 } else { 2_500 };
     let user = user_with(&json!([{"event": "tool:pre_execute", "args": ["true"]}]));
     let mut served = Served::new(&user);
     let fire = |id| request(&json!(id), "fire", &json!({"event": bash("ls")})).to_string() + "\n";
-    let lines: String = (0..FIRES).map(fire).collect();
+    let lines: String = (0..fires).map(fire).collect();
     // All are sent before a response is read.
     served.send_text(&lines);
-    let mut seen = vec![false; FIRES];
+    let mut seen = vec![false; fires];
     let mut results = 0;
-    for _ in 0..FIRES {
+    for _ in 0..fires {
         let response = served.lines.recv_timeout(super::PATIENCE).unwrap();
         let id = response["id"].as_u64().unwrap() as usize;
         assert!(
@@ -123,11 +125,11 @@ fn a_cancel_that_races_a_response_leaves_one() {
     let user = user_with(&json!([{"event": "tool:pre_execute", "args": ["true"]}]));
     let mut served = Served::new(&user);
     let (mut cancelled, mut finished) = (0, 0);
-    for round in 0..300_u64 {
+    for round in 0..100_u64 {
         // Each id is used again at once.
         let id = json!(round % 2);
         served.request(&id, "fire", &json!({"event": bash("ls")}));
-        std::thread::sleep(Duration::from_micros(round * 10));
+        std::thread::sleep(Duration::from_micros(round * 30));
         served.cancel(&id);
         let response = served.receive();
         assert_eq!(response["id"], id);
