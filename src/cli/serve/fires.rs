@@ -1,6 +1,7 @@
 //! The fires of `serve` that have no response yet: their hooks, the second pass, cancelling.
 //!
-//! One thread responds to all of them: the end of an event wakes it, as it wakes a task that awaits the event.
+//! The thread that ran the last hook responds: the end of an event wakes it here, as it would wake a task that awaits
+//! the event. Nothing here waits.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -10,15 +11,13 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
-
 use super::message::{ENDING, FAILED, Id, OfHook, QUEUE_FULL, Refusal};
 use super::outbox::{Outbox, not_read};
 use crate::cli::cases::changed_by;
 use crate::cli::fire::Report;
 use crate::{
-    FireOptions, HookEvent, HookExecutor, HookHandle, HookResult, HookRun, Observer, Outcome,
-    SubmitError,
+    CancelToken, FireOptions, HookEvent, HookExecutor, HookHandle, HookResult, HookRun, Observer,
+    Outcome, SubmitError,
 };
 
 /// How often the end of all fires is looked for.
@@ -39,9 +38,13 @@ struct OpenFire {
     size: usize,
     /// The event whose hooks run: the observer receives this very one.
     event: Arc<HookEvent>,
-    /// The pass that runs.
-    running: Option<(HookHandle, Pass)>,
+    /// Cancels the hooks that run.
+    cancel: Option<CancelToken>,
     is_cancelled: bool,
+    /// The pass that runs, until its end.
+    running: Option<(HookHandle, Pass)>,
+    /// The hooks had ended before their pass was kept.
+    has_ended: bool,
 }
 
 impl Open {
@@ -61,8 +64,7 @@ impl Open {
     pub(super) fn cancel(&self, id: &Id) {
         let token = self.fires().get_mut(id).and_then(|fire| {
             fire.is_cancelled = true;
-            let (handle, _) = fire.running.as_ref()?;
-            Some(handle.cancel_token())
+            fire.cancel.take()
         });
         if let Some(token) = token {
             token.cancel();
@@ -78,8 +80,10 @@ impl Open {
         let fire = OpenFire {
             size,
             event: Arc::clone(event),
-            running: None,
+            cancel: None,
             is_cancelled: false,
+            running: None,
+            has_ended: false,
         };
         fires.insert(id.clone(), fire);
         Ok(())
@@ -92,28 +96,39 @@ impl Open {
         fire.map(|fire| fire.event = Arc::clone(changed)).is_some()
     }
 
-    /// Keeps a pass until its hooks have ended, and returns it if they have. Makes up for an earlier cancel.
-    fn keep(&self, mut handle: HookHandle, pass: Pass, waker: &Waker) -> Option<(Pass, Outcome)> {
-        let token = handle.cancel_token();
-        // The host's lines and the end of the hooks wait for this lock, and then find the pass.
+    /// Makes a pass cancellable. Makes up for an earlier cancel.
+    fn begin(&self, id: &Id, token: CancelToken) {
         let mut fires = self.fires();
-        if let Poll::Ready(outcome) = Pin::new(&mut handle).poll(&mut Context::from_waker(waker)) {
-            return Some((pass, outcome));
-        }
-        // A fire without a response is in the map.
-        let is_cancelled = fires.get_mut(&pass.id).is_some_and(|fire| {
-            fire.running = Some((handle, pass));
-            fire.is_cancelled
-        });
-        drop(fires);
-        if is_cancelled {
+        let fire = fires.get_mut(id).filter(|fire| !fire.is_cancelled);
+        if let Some(fire) = fire {
+            fire.cancel = Some(token);
+        } else {
+            drop(fires);
             token.cancel();
         }
+    }
+
+    /// Keeps a pass until its hooks have ended, and returns it if they have.
+    fn keep(&self, handle: HookHandle, pass: Pass) -> Option<(HookHandle, Pass)> {
+        let mut fires = self.fires();
+        let Some(fire) = fires.get_mut(&pass.id) else {
+            // Not reached: a fire without a response is in the map.
+            return None;
+        };
+        if std::mem::take(&mut fire.has_ended) {
+            return Some((handle, pass));
+        }
+        fire.running = Some((handle, pass));
         None
     }
 
+    /// Takes the pass whose hooks have ended, if it is kept already.
     fn take(&self, id: &Id) -> Option<(HookHandle, Pass)> {
-        self.fires().get_mut(id)?.running.take()
+        let mut fires = self.fires();
+        let fire = fires.get_mut(id)?;
+        let running = fire.running.take();
+        fire.has_ended = running.is_none();
+        running
     }
 
     /// Waits until each fire has its response, at most until the deadline.
@@ -161,19 +176,19 @@ impl Observer for Open {
 pub(super) struct Fires {
     pub(super) open: Arc<Open>,
     pub(super) executor: HookExecutor,
-    ended: Sender<Id>,
 }
 
-/// Wakes the thread that responds.
+/// Is woken at the end of a pass, by the thread that ran its last hook or cancelled it.
 struct Ended {
     id: Id,
-    ended: Sender<Id>,
+    fires: Fires,
 }
 
 impl Wake for Ended {
     fn wake(self: Arc<Self>) {
-        // Without a receiver, the program is about to end.
-        let _ = self.ended.send(self.id.clone());
+        if let Some((handle, pass)) = self.fires.open.take(&self.id) {
+            self.fires.ended(pass, handle.wait());
+        }
     }
 }
 
@@ -186,26 +201,6 @@ struct Pass {
 }
 
 impl Fires {
-    /// Creates it, and what [`respond`](Self::respond) needs.
-    pub(super) fn new(open: Arc<Open>, executor: HookExecutor) -> (Self, Receiver<Id>) {
-        let (ended, heard) = unbounded();
-        let fires = Self {
-            open,
-            executor,
-            ended,
-        };
-        (fires, heard)
-    }
-
-    /// Responds to fires whose hooks have ended.
-    pub(super) fn respond(&self, heard: &Receiver<Id>) {
-        for id in heard {
-            if let Some((handle, pass)) = self.open.take(&id) {
-                self.ended(pass, handle.wait());
-            }
-        }
-    }
-
     /// Fires an event. `size` is that of its request.
     pub(super) fn fire(
         &self,
@@ -229,18 +224,23 @@ impl Fires {
     }
 
     fn submit(&self, pass: Pass) {
-        let handle = match self.executor.submit(Arc::clone(&pass.event), pass.options) {
+        let submitted = self.executor.submit(Arc::clone(&pass.event), pass.options);
+        let mut handle = match submitted {
             Ok(handle) => handle,
             Err(error) => {
                 self.open.remove(&pass.id);
                 return self.open.outbox.refuse(Some(&pass.id), error.into());
             }
         };
-        let (id, ended) = (pass.id.clone(), self.ended.clone());
-        let waker = Waker::from(Arc::new(Ended { id, ended }));
-        // An event without hooks has ended already.
-        if let Some((pass, outcome)) = self.open.keep(handle, pass, &waker) {
+        self.open.begin(&pass.id, handle.cancel_token());
+        let (id, fires) = (pass.id.clone(), self.clone());
+        let waker = Waker::from(Arc::new(Ended { id, fires }));
+        // On a thread of the pool, this runs the hooks.
+        let polled = Pin::new(&mut handle).poll(&mut Context::from_waker(&waker));
+        if let Poll::Ready(outcome) = polled {
             self.ended(pass, outcome);
+        } else if let Some((handle, pass)) = self.open.keep(handle, pass) {
+            self.ended(pass, handle.wait());
         }
     }
 

@@ -1,7 +1,7 @@
 //! `serve`: the engine as a child process of a host in any language, which speaks JSON-RPC 2.0, one message a line.
 //!
-//! One thread reads, one writes, one responds to what has ended, the executor's threads run hooks. This file is one more:
-//! it waits for the end, and ends the hooks.
+//! One thread reads, the executor's threads run hooks and respond, one writes what the host does not read at once. This
+//! file is one more: it waits for the end, and ends the hooks.
 
 mod fires;
 pub(crate) mod message;
@@ -47,9 +47,9 @@ pub(crate) fn run(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<
     let closed = control.clone();
     let (input, output) = streams()
         .map_err(|error| Failure::new(format!("cannot use the standard streams: {error}")))?;
-    let (outbox, lines) = Outbox::new();
+    let (outbox, lines) = Outbox::new(output);
     start(move || {
-        lines.write(output);
+        lines.write();
         // Without a receiver, the program is about to end.
         let _ = closed.send(Signal::OutputClosed);
     })?;
@@ -58,9 +58,7 @@ pub(crate) fn run(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<
         .registry(Arc::clone(hooks.registry()))
         .observer(Arc::clone(&open));
     let executor = context.executor(&hooks, executor);
-    let (fires, ended) = Fires::new(open, executor);
-    let responding = fires.clone();
-    start(move || responding.respond(&ended))?;
+    let fires = Fires { open, executor };
     let requests = Requests {
         hooks: hooks.clone(),
         fires: fires.clone(),
