@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -207,18 +208,18 @@ impl Naming {
     /// Adds the working directory.
     pub(super) fn add_directory<'a>(
         &'a self,
-        working_dir: &Cow<'a, str>,
+        working_dir: &'a Path,
         variables: &mut Variables<'a>,
     ) {
         for name in &self.working_dir {
-            variables.push((name.into(), working_dir.clone()));
+            variables.push((name.into(), working_dir.to_string_lossy()));
         }
     }
 
     /// Adds the variables of a resident hook, instead of those of an event: its process handles many events.
     pub(super) fn add_for_resident<'a>(
         &'a self,
-        working_dir: &Cow<'a, str>,
+        working_dir: &'a Path,
         variables: &mut Variables<'a>,
     ) {
         // Otherwise Python would keep its answers in a buffer.
@@ -366,7 +367,7 @@ impl EventVariables {
         &'a self,
         hook: &Hook,
         can_block: bool,
-        working_dir: &Cow<'a, str>,
+        working_dir: &'a Path,
         naming: &'a Naming,
         variables: &mut Variables<'a>,
     ) -> Result<(), VariablesError> {
