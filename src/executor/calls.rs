@@ -16,6 +16,8 @@ pub(super) struct Calls {
 #[derive(Default)]
 struct State {
     running: usize,
+    /// A shutdown has waited for the end. To wake nobody would be a system call in each call.
+    is_awaited: bool,
     /// Cancels all calls that run. Each cut begins a new one: calls after a shutdown work as before.
     cancel: Arc<Cancel>,
 }
@@ -39,9 +41,9 @@ impl Calls {
     /// Waits until no call runs; false if that takes longer.
     pub(super) fn wait_for_the_end(&self, patience: Duration) -> bool {
         let is_running = |state: &mut State| state.running > 0;
-        let waited = self
-            .ended
-            .wait_timeout_while(self.lock(), patience, is_running);
+        let mut state = self.lock();
+        state.is_awaited = true;
+        let waited = self.ended.wait_timeout_while(state, patience, is_running);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         state.running == 0
     }
@@ -59,7 +61,7 @@ impl Drop for Call<'_> {
     fn drop(&mut self) {
         let mut state = self.calls.lock();
         state.running -= 1;
-        if state.running == 0 {
+        if state.running == 0 && state.is_awaited {
             self.calls.ended.notify_all();
         }
     }

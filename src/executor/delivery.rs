@@ -1,4 +1,4 @@
-//! The channel from a submitted event to its host, and the task that its end wakes.
+//! The channel from a submitted event to its host, and what its end wakes: a thread, a task.
 //!
 //! A handle, a receiver and a future are views of this one channel. Knows neither how a hook is run nor
 //! the queue.
@@ -6,6 +6,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
@@ -26,6 +28,8 @@ struct State {
     sender: Option<Sender<HookResult>>,
     /// The task that awaits the end.
     waker: Option<Waker>,
+    /// The thread that waits for the end.
+    waiter: Option<Thread>,
 }
 
 impl Answers {
@@ -37,6 +41,7 @@ impl Answers {
             channel: Arc::new(Channel(Mutex::new(State {
                 sender: Some(sender),
                 waker: None,
+                waiter: None,
             }))),
         };
         (answers, results)
@@ -67,8 +72,11 @@ impl Answers {
     pub(super) fn close(&mut self) {
         let mut state = self.channel.lock();
         state.sender = None;
-        let waker = state.waker.take();
+        let (waker, waiter) = (state.waker.take(), state.waiter.take());
         drop(state);
+        if let Some(waiter) = waiter {
+            waiter.unpark();
+        }
         if let Some(waker) = waker
             && catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err()
         {
@@ -81,6 +89,25 @@ impl Channel {
     /// Whether the last result has been sent.
     pub(super) fn is_closed(&self) -> bool {
         self.lock().sender.is_none()
+    }
+
+    /// Waits until the last result has been sent; false if the deadline comes first. A wait for the channel itself would
+    /// spin first, beside the hook, and wake up for each result.
+    pub(super) fn wait_for_the_end(&self, deadline: Option<Instant>) -> bool {
+        loop {
+            let mut state = self.lock();
+            if state.sender.is_none() {
+                return true;
+            }
+            state.waiter = Some(thread::current());
+            drop(state);
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            match left {
+                None => thread::park(),
+                Some(Duration::ZERO) => return false,
+                Some(left) => thread::park_timeout(left),
+            }
+        }
     }
 
     /// Registers the task that the end wakes, in place of an earlier one; false if the end has been reached.

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use crossbeam_channel::{Receiver, bounded};
 
 use super::job::Submitted;
 use crate::events::EventKind;
@@ -176,16 +176,9 @@ impl HookHandle {
             return true;
         };
         job.run_if_on_pool();
-        loop {
-            let result = match deadline {
-                Some(deadline) => results.recv_deadline(deadline),
-                None => results.recv().map_err(Into::into),
-            };
-            match result {
-                Ok(result) => self.received.push(result),
-                Err(error) => return error == RecvTimeoutError::Disconnected,
-            }
-        }
+        let has_ended = job.channel.wait_for_the_end(deadline);
+        self.received.extend(results.try_iter());
+        has_ended
     }
 
     /// Returns the outcome after the last result, once.

@@ -18,7 +18,7 @@ mod unix;
 mod windows;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 pub(crate) use cancel::Cancel;
@@ -52,7 +52,7 @@ pub(crate) struct Spec<'a> {
     #[cfg_attr(windows, allow(dead_code))]
     pub(crate) direct: Vec<&'a str>,
     pub(crate) environment: Environment<'a>,
-    pub(crate) working_dir: PathBuf,
+    pub(crate) working_dir: &'a Path,
     /// What the process reads. None: the input is at its end from the start.
     pub(crate) stdin: Option<&'a [u8]>,
     /// The limit for the whole run, from before the start to the last byte of output.

@@ -48,7 +48,7 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
         }
         io::ErrorKind::NotFound => {
             let of_loader = || format!("program `{shown}` needs a loader that was not found");
-            let message = interpreter_problem(program, &spec.working_dir).unwrap_or_else(of_loader);
+            let message = interpreter_problem(program, spec.working_dir).unwrap_or_else(of_loader);
             (NotFound, message)
         }
         io::ErrorKind::PermissionDenied if program.is_dir() => {

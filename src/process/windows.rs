@@ -79,7 +79,7 @@ fn spawn(spec: &Spec<'_>, program: &OsStr) -> io::Result<Child> {
         Args::Verbatim(line) => command.raw_arg(line),
     };
     command
-        .current_dir(&spec.working_dir)
+        .current_dir(spec.working_dir)
         .creation_flags(CREATE_NO_WINDOW);
     // `cmd` would look for a program in the project before it looks on the PATH.
     let no_project = ("NoDefaultCurrentDirectoryInExePath", OsStr::new("1"));

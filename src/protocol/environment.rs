@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -193,30 +194,34 @@ impl Naming {
     /// Returns the names of these variables. Very many are listed by their prefixes.
     fn listed(&self, variables: &Variables<'_>) -> String {
         let names = variables.iter().map(|(name, _)| &**name);
-        let set = names.clone().collect::<Vec<_>>().join(" ");
+        let set = joined(names.clone());
         if set.len() <= LONGEST_LIST {
             return set;
         }
-        let prefixes: Vec<_> = prefixed(self.profile(), "*").collect();
-        let has_prefix = |name: &&str| {
-            let mut prefixes = prefixes.iter().map(|it| it.trim_end_matches('*'));
-            prefixes.any(|prefix| name.starts_with(prefix))
-        };
+        let prefixes: Vec<_> = prefixed(self.profile(), "").collect();
+        let has_prefix = |name: &&str| prefixes.iter().any(|prefix| name.starts_with(prefix));
+        let all: Vec<_> = prefixes.iter().map(|prefix| format!("{prefix}*")).collect();
         let others = names.filter(|name| !has_prefix(name));
-        let all: Vec<&str> = prefixes.iter().map(String::as_str).chain(others).collect();
-        all.join(" ")
+        joined(all.iter().map(String::as_str).chain(others))
     }
 
     /// Adds the working directory.
-    pub(super) fn add_directory<'a>(&'a self, working_dir: &str, variables: &mut Variables<'a>) {
-        let working_dir = without_nul(working_dir.to_owned());
+    pub(super) fn add_directory<'a>(
+        &'a self,
+        working_dir: &'a Path,
+        variables: &mut Variables<'a>,
+    ) {
         for name in &self.working_dir {
-            variables.push((name.into(), working_dir.clone().into()));
+            variables.push((name.into(), working_dir.to_string_lossy()));
         }
     }
 
     /// Adds the variables of a resident hook, instead of those of an event: its process handles many events.
-    pub(super) fn add_for_resident<'a>(&'a self, working_dir: &str, variables: &mut Variables<'a>) {
+    pub(super) fn add_for_resident<'a>(
+        &'a self,
+        working_dir: &'a Path,
+        variables: &mut Variables<'a>,
+    ) {
         // Otherwise Python would keep its answers in a buffer.
         variables.push(("PYTHONUNBUFFERED".into(), "1".into()));
         self.add_directory(working_dir, variables);
@@ -248,6 +253,17 @@ fn set_above() -> Vec<String> {
     let own = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let names = names.into_iter().chain([HOOK_VARIABLES]);
     names.map(str::to_owned).chain(own.filter(is_set)).collect()
+}
+
+/// Joins names with blanks. It is called for each hook: `join` would take several times as long.
+fn joined<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut all = String::with_capacity(512);
+    for name in names {
+        all.push_str(name);
+        all.push(' ');
+    }
+    all.pop();
+    all
 }
 
 fn disabling_variable(profile: &AppProfile) -> Option<String> {
@@ -351,7 +367,7 @@ impl EventVariables {
         &'a self,
         hook: &Hook,
         can_block: bool,
-        working_dir: &str,
+        working_dir: &'a Path,
         naming: &'a Naming,
         variables: &mut Variables<'a>,
     ) -> Result<(), VariablesError> {

@@ -47,9 +47,8 @@ impl Protocol for Native {
         start.may_be_direct = true;
         start.variables.reserve(USUAL);
         let variables = &mut start.variables;
-        let directory = call.working_dir.to_string_lossy();
         if call.hook.resident() {
-            self.naming.add_for_resident(&directory, variables);
+            self.naming.add_for_resident(call.working_dir, variables);
             let id = new_id();
             start.stdin = Some(Cow::Owned(line(call, &id)?));
             start.id = Some(id);
@@ -57,7 +56,7 @@ impl Protocol for Native {
         }
         let event = call.variables(|| EventVariables::new(call.event, &self.naming))?;
         let (hook, can_block) = (call.hook, call.can_block);
-        event.add(hook, can_block, &directory, &self.naming, variables)?;
+        event.add(hook, can_block, call.working_dir, &self.naming, variables)?;
         if call.hook.stdin() == Stdin::Json {
             start.stdin = Some(Cow::Borrowed(call.json()));
         }

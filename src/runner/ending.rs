@@ -34,7 +34,7 @@ impl Ran {
             && let Some(script) = spec.direct.first()
             // Without `./`, because people read this path.
             && let script = spec.working_dir.join(script).components().collect::<PathBuf>()
-            && let Some(why) = process::interpreter_problem(&script, &spec.working_dir)
+            && let Some(why) = process::interpreter_problem(&script, spec.working_dir)
         {
             let message = format!("{why} (exit code 127)");
             self.failure = Some(Failure::new(FailureKind::NotFound, message));

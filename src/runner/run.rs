@@ -130,9 +130,13 @@ impl Runner {
         let call = Call::new(event, hook, firing.can_block, &working_dir, &firing.shared);
         let mut start = guarded(protocol, |protocol| protocol.prepare(&call))??;
         let timeout = self.timeout(hook, &start);
-        let ran = self.execute(firing, &call, &mut start, timeout)?;
+        let directory = match &start.working_dir {
+            Some(directory) => &working_dir.join(directory),
+            None => &working_dir,
+        };
+        let ran = self.execute(firing, &call, &mut start, directory, timeout)?;
         let gap = ran.finished.stdout.gap();
-        let mut result = result_of(hook, ran, timeout, &directory_of(&call, &start));
+        let mut result = result_of(hook, ran, timeout, directory);
         result.ask_handled = firing.handles_ask;
         result.env_file = start.env_file.take().and_then(read_env_file).map(Box::new);
         if !result.started() || !result.came_to_its_end() {
@@ -164,13 +168,13 @@ impl Runner {
         firing: &Firing<'_>,
         call: &Call<'_>,
         start: &mut Start<'_>,
+        working_dir: &Path,
         timeout: Duration,
     ) -> Result<Ran, Failure> {
         let variables = std::mem::take(&mut start.variables);
         let environment = self.native.naming().environment(call.hook, variables)?;
-        let working_dir = directory_of(call, start);
         let direct = match start.may_be_direct {
-            true => direct_words(call.hook.command(), &working_dir, environment.sets("PWD")),
+            true => direct_words(call.hook.command(), working_dir, environment.sets("PWD")),
             false => Vec::new(),
         };
         let spec = Spec {
@@ -273,14 +277,6 @@ fn guarded<'a, T>(
         let message = "the hook's protocol panicked";
         Failure::new(FailureKind::Panicked, message)
     })
-}
-
-/// Returns the directory in which the hook's process starts.
-fn directory_of(call: &Call<'_>, start: &Start<'_>) -> PathBuf {
-    match &start.working_dir {
-        Some(directory) => call.working_dir.join(directory),
-        None => call.working_dir.to_owned(),
-    }
 }
 
 /// Returns the result of a process, without an answer.

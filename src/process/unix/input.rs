@@ -6,6 +6,10 @@
 use std::io::{self, PipeReader, PipeWriter};
 
 use rustix::io::Errno;
+use rustix::pipe::PIPE_BUF;
+
+/// What is still to be written to a process, and where.
+pub(super) type Rest<'a> = (PipeWriter, &'a [u8]);
 
 /// Returns the reading end for the process, and the writing end. Only the writing end does not block: the process
 /// expects to wait for its input.
@@ -15,8 +19,20 @@ pub(super) fn pipe() -> io::Result<(PipeReader, PipeWriter)> {
     Ok((reader, writer))
 }
 
+/// Returns the reading end of a pipe with this input, and what did not fit, with the writing end.
+pub(super) fn filled(bytes: &[u8]) -> io::Result<(PipeReader, Option<Rest<'_>>)> {
+    // So much fits into every empty pipe: the write does not wait.
+    let (reader, writer) = if bytes.len() <= PIPE_BUF {
+        io::pipe()?
+    } else {
+        pipe()?
+    };
+    let left = write_unread(&writer, bytes);
+    Ok((reader, (!left.is_empty()).then_some((writer, left))))
+}
+
 /// Writes what fits, and returns what is left. Must be called only while the reading end is open here.
-pub(super) fn write_unread<'a>(to: &PipeWriter, bytes: &'a [u8]) -> &'a [u8] {
+fn write_unread<'a>(to: &PipeWriter, bytes: &'a [u8]) -> &'a [u8] {
     match rustix::io::write(to, bytes) {
         Ok(written) => &bytes[written..],
         Err(Errno::INTR | Errno::AGAIN) => bytes,

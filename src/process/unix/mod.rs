@@ -41,8 +41,8 @@ use rustix::event::PollFlags;
 use rustix::process::Signal;
 
 use self::child::Leader;
+use self::input::Rest;
 use self::poll::Waiter;
-use self::spawn::Rest;
 use super::{Cancel, Captured, End, Finished, LINGER, Spec, StartError};
 
 pub(crate) use self::child::process_is_gone;
@@ -261,16 +261,12 @@ impl<'a> Running<'a> {
             (Source::Cancel, wake, PollFlags::IN),
             (Source::Exit, exit, PollFlags::IN),
         ];
-        let sources = sources.into_iter();
-        let sources: Vec<_> = sources
-            .filter_map(|(name, fd, flags)| Some((name, fd?, flags)))
-            .collect();
         // No descriptor reports that the group is gone.
         let looks = (!self.ended && exit.is_none())
             || (cancel.is_some() && wake.is_none())
             || matches!(self.phase, Phase::Ending(_));
         let left = self.until.saturating_duration_since(Instant::now());
-        self.waiter.wait(&sources, left, looks)
+        self.waiter.wait(sources, left, looks)
     }
 
     fn finish(mut self, started: Instant) -> Finished {

@@ -9,8 +9,8 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 const SHORTEST: Duration = Duration::from_micros(500);
 const LONGEST: Duration = Duration::from_millis(10);
 
-/// A descriptor to wait for, and what its owner calls it.
-pub(super) type Source<'a, T> = (T, BorrowedFd<'a>, PollFlags);
+/// A descriptor to wait for, if it is open, and what its owner calls it.
+pub(super) type Source<'a, T> = (T, Option<BorrowedFd<'a>>, PollFlags);
 
 /// Waits. What no descriptor reports is looked at soon after something has happened, and then less often.
 #[derive(Debug)]
@@ -25,9 +25,9 @@ impl Waiter {
 
     /// Waits until a source is ready or the time is over, and returns the sources that are ready. `looks`: the
     /// caller must look at something that no source reports, so the wait may be shorter.
-    pub(super) fn wait<T: Copy>(
+    pub(super) fn wait<'a, T>(
         &mut self,
-        sources: &[Source<'_, T>],
+        sources: impl IntoIterator<Item = Source<'a, T>>,
         longest: Duration,
         looks: bool,
     ) -> Vec<T> {
@@ -37,10 +37,11 @@ impl Waiter {
             longest
         };
         let timeout = Timespec::try_from(longest).ok();
-        let fds = sources.iter();
-        let mut fds: Vec<_> = fds
-            .map(|(_, fd, flags)| PollFd::from_borrowed_fd(*fd, *flags))
-            .collect();
+        let open = sources.into_iter().filter_map(|(name, fd, flags)| {
+            let fd = PollFd::from_borrowed_fd(fd?, flags);
+            Some((name, fd))
+        });
+        let (mut names, mut fds): (Vec<T>, Vec<_>) = open.unzip();
         // An error is EINTR or ENOMEM: the caller tries again until its own limit.
         let polled = rustix::event::poll(&mut fds, timeout.as_ref());
         if polled.is_ok_and(|count| count > 0) {
@@ -49,10 +50,8 @@ impl Waiter {
             self.pause = (self.pause * 2).min(LONGEST);
             return Vec::new();
         }
-        let ready = sources
-            .iter()
-            .zip(&fds)
-            .filter(|(_, fd)| !fd.revents().is_empty());
-        ready.map(|((name, ..), _)| *name).collect()
+        let mut fds = fds.iter();
+        names.retain(|_| fds.next().is_some_and(|fd| !fd.revents().is_empty()));
+        names
     }
 }

@@ -2,7 +2,7 @@
 //! know `.exe`); the working directory is not searched there.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::process::Spec;
 use crate::process::start::{StartError, StartErrorKind, is_executable};
@@ -22,8 +22,11 @@ pub(super) fn find_program(spec: &Spec<'_>) -> Result<OsString, StartError> {
 /// Returns the file of any program name, if there is one.
 pub(crate) fn program_of(name: &OsStr, spec: &Spec<'_>) -> Option<PathBuf> {
     if name.as_encoded_bytes().contains(&b'/') {
-        // Without `./`, because people read this path.
-        return Some(spec.working_dir.join(name).components().collect());
+        return Some(match Path::new(name) {
+            path if path.is_absolute() => path.to_owned(),
+            // Without `./`, because people read this path.
+            path => spec.working_dir.join(path).components().collect(),
+        });
     }
     // The bare name is never passed on: the system would search by its own rules.
     find_on_path(name, &spec.environment.path())

@@ -243,22 +243,18 @@ impl Resident {
         let stdin = self.stdin.as_ref().filter(|_| !talk.left.is_empty());
         let is_open = talk.output_ended.is_none();
         let sources = [
-            (stdin.map(AsFd::as_fd), PollFlags::OUT),
-            (is_open.then(|| self.stdout.as_fd()), PollFlags::IN),
-            (self.stderr.as_ref().map(AsFd::as_fd), PollFlags::IN),
-            (self.leader.pidfd(), PollFlags::IN),
-            (wake, PollFlags::IN),
+            ((), stdin.map(AsFd::as_fd), PollFlags::OUT),
+            ((), is_open.then(|| self.stdout.as_fd()), PollFlags::IN),
+            ((), self.stderr.as_ref().map(AsFd::as_fd), PollFlags::IN),
+            ((), self.leader.pidfd(), PollFlags::IN),
+            ((), wake, PollFlags::IN),
         ];
-        let sources = sources.into_iter();
-        let sources: Vec<_> = sources
-            .filter_map(|(fd, flags)| Some(((), fd?, flags)))
-            .collect();
         let looks = self.leader.pidfd().is_none()
             || (talk.event.cancel.is_some() && wake.is_none())
             || !is_open;
         let left = talk.event.deadline;
         let left = left.saturating_duration_since(Instant::now());
-        talk.waiter.wait(&sources, left, looks);
+        talk.waiter.wait(sources, left, looks);
     }
 
     /// Kills the rest of its group and takes its exit status.

@@ -8,15 +8,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::child;
-use super::input;
+use super::input::{self, Rest};
 use crate::process::{Args, Spec};
 
 /// Where a pipe cannot be created close-on-exec in one step, two threads that start processes at the same
 /// time would pass each other's pipes on to them. There, this lock allows one start at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-/// What is still to be written to a process, and where.
-pub(super) type Rest<'a> = (PipeWriter, &'a [u8]);
 
 /// Builds the command: the program and its arguments.
 pub(super) fn command(spec: &Spec<'_>, program: &OsStr) -> Command {
@@ -35,9 +32,8 @@ pub(super) fn with_input<'a>(
     let _lock = lock_where_descriptors_leak();
     let mut rest = None;
     if let Some(bytes) = spec.stdin {
-        let (reader, to) = input::pipe()?;
-        let left = input::write_unread(&to, bytes);
-        rest = (!left.is_empty()).then_some((to, left));
+        let (reader, left) = input::filled(bytes)?;
+        rest = left;
         command.stdin(reader);
     } else {
         command.stdin(Stdio::null());
@@ -61,7 +57,7 @@ pub(super) fn with_open_input(
 /// process must be the only one that holds it.
 fn start(spec: &Spec<'_>, mut command: Command, deadline: Instant) -> io::Result<Child> {
     child::reap_leftovers();
-    command.current_dir(&spec.working_dir).process_group(0);
+    command.current_dir(spec.working_dir).process_group(0);
     // A shell sets `PWD` by itself; another program would inherit the host's.
     let directory = ("PWD", spec.working_dir.as_os_str());
     spec.environment.apply_to(&mut command, directory);

@@ -9,7 +9,7 @@ fn spec<'a>(command: &str, timeout: Duration) -> Spec<'a> {
         args: Args::List(vec!["-c".into(), command.into()]),
         direct: Vec::new(),
         environment: Environment::new(Inherited::AllBut(&[]), Vec::new()),
-        working_dir: "/".into(),
+        working_dir: "/".as_ref(),
         stdin: None,
         timeout,
         kill_grace: Duration::from_millis(200),

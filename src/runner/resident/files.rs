@@ -33,7 +33,7 @@ impl Files {
     /// `inputs`; a word is looked up in the working directory and in each directory that the command names. None if the
     /// files cannot be determined, or if there are too many.
     pub(super) fn of(hook: &Hook, spec: &Spec<'_>) -> Option<Self> {
-        let dir = &spec.working_dir;
+        let dir = spec.working_dir;
         let found = dir.metadata().ok();
         let mut files = Self {
             directory: found.map(|found| (found.dev(), found.ino())),

@@ -280,7 +280,7 @@ mod tests {
             args: Args::List(Vec::new()),
             direct: Vec::new(),
             environment: Environment::new(Inherited::AllBut(&[]), Vec::new()),
-            working_dir: "/".into(),
+            working_dir: "/".as_ref(),
             stdin: Some(b"{\"id\":\"a\"}\n"),
             timeout: Duration::from_secs(20),
             kill_grace: Duration::ZERO,

@@ -118,7 +118,7 @@ impl Slots {
         }
         let slot = Arc::new(Slot {
             hook: hook.clone(),
-            working_dir: spec.working_dir.clone(),
+            working_dir: spec.working_dir.to_owned(),
             state: Mutex::default(),
             turns: Condvar::new(),
         });
