@@ -46,11 +46,12 @@ pub(crate) struct Loaded {
     /// In bytes, of a source's file.
     pub(super) size: usize,
     pub(super) items: Vec<Item>,
+    /// The places of the entries of a hooks.json.
+    pub(super) entries: Vec<TextRange>,
     /// Of too many problems, those that are shown and one more.
     problems: Vec<Problem>,
     /// No part of the file can be used.
-    #[cfg_attr(not(feature = "watch"), allow(dead_code))]
-    unreadable: bool,
+    pub(super) unreadable: bool,
     /// The names of hooks, of any file, that must not run. Only the user's file may have them.
     pub(super) disable: Vec<String>,
     /// The hooks of its own tool that the file switches off.
@@ -104,6 +105,7 @@ impl Loaded {
             path: path.into(),
             size: 0,
             items: Vec::new(),
+            entries: Vec::new(),
             problems: Vec::new(),
             unreadable: false,
             disable: Vec::new(),

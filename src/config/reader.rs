@@ -96,13 +96,6 @@ pub(super) fn load_text(path: &Path, text: &str, host: Host<'_>) -> Loaded {
     loaded
 }
 
-/// Returns the place of each entry of a text that was read before.
-pub(super) fn ranges_of_entries(text: &str) -> Result<Vec<Range<usize>>, Problem> {
-    let tree = tree::parse_object(text)?;
-    let entries = entries(Node::new(&tree).member("hooks"));
-    Ok(entries.map(|entry| entry.range()).collect())
-}
-
 /// Reads a text into a loaded file.
 fn read(
     text: &str,
@@ -229,6 +222,8 @@ impl Reader<'_> {
     }
 
     fn entry(&mut self, index: usize, entry: Node<'_, '_>) -> Result<(), Problem> {
+        let range = self.file.positions.range(&entry.range());
+        self.file.loaded.entries.push(range);
         let mut problems = Vec::new();
         let mut value = value_of(entry, &mut problems);
         problems.extend(repeated(entry));
@@ -245,16 +240,20 @@ impl Reader<'_> {
                 problems.extend(errors.into_iter().map(|error| problem_of(entry, error)));
             }
         }
-        let named = keys_named_by(&problems, entry);
+        let missing = problems.iter().filter_map(|it| it.key.clone());
+        let missing: Vec<String> = missing.filter(|key| find(entry, key).is_none()).collect();
         if !problems.is_empty() {
             forget_repeated(&mut value, &problems);
             self.unusable(index, entry, problems, &value);
         }
         for member in unknown_keys(entry) {
-            // The problem of a missing key has named it.
-            if !named.contains(&member.key_range) && self.file.loaded.shows_all() {
-                let problem = unknown_key_of_entry(&member);
-                self.file.report(Some(index), problem);
+            if !self.file.loaded.shows_all() {
+                break;
+            }
+            // The problem of a missing key has named one that probably means it.
+            let meant = meant_by_key(member.key);
+            if !missing.iter().any(|key| Some(key.as_str()) == meant) {
+                self.file.report(Some(index), unknown_key_of_entry(&member));
             }
         }
         Ok(())
@@ -396,33 +395,23 @@ fn value_of(entry: Node<'_, '_>, problems: &mut Vec<Problem>) -> Value {
 
 const TWICE: &str = "the key occurs twice";
 
-/// Finds keys that occur twice, in the entry and in its `env` and `when`: a person may mean one value, and the
-/// program use the other.
+/// Finds keys that occur twice, in the entry and within its keys: a person may mean one value, and the program use the
+/// other.
 fn repeated(entry: Node<'_, '_>) -> Vec<Problem> {
     let mut found = Vec::new();
-    add_repeated(entry, "", &mut found);
-    for member in entry.members() {
-        if matches!(member.key, "env" | "when") {
-            add_repeated(member.value, member.key, &mut found);
-            for inner in member.value.members() {
-                add_repeated(inner.value, member.key, &mut found);
-            }
-        }
-    }
+    add_repeated(entry, None, &mut found);
     found
 }
 
-fn add_repeated(object: Node<'_, '_>, path: &str, found: &mut Vec<Problem>) {
+fn add_repeated(object: Node<'_, '_>, within: Option<&str>, found: &mut Vec<Problem>) {
     let mut seen = HashSet::new();
-    for Member { key, key_range, .. } in object.members() {
-        let is_read = !path.is_empty() || is_key(key);
-        if is_read && !seen.insert(key) {
-            let key = match path {
-                "" => key.to_owned(),
-                path => format!("{path}.{key}"),
-            };
-            found.push(Problem::error(key, TWICE).at(key_range));
+    let is_read = |member: &Member<'_, '_>| within.is_some() || is_key(member.key);
+    for member in object.members().filter(is_read) {
+        if !seen.insert(member.key) {
+            let key = within.map_or(member.key.to_owned(), |it| format!("{it}.{}", member.key));
+            found.push(Problem::error(key, TWICE).at(member.key_range));
         }
+        add_repeated(member.value, within.or(Some(member.key)), found);
     }
 }
 
@@ -454,42 +443,34 @@ fn problem_of(entry: Node<'_, '_>, error: HookError) -> Problem {
     problem.expected = error.expected;
     problem.found = error.found;
     problem.suggestion = error.suggestion;
-    match find(entry, &error.key) {
-        None => {
-            let meant = key_that_means(entry, &error.key);
-            problem.help = meant.map(|member| {
-                let words = format!("`{}` probably means it", shortened(member.key));
-                match meant_key(member.key) {
-                    Some((_, help)) => format!("{words}: {help}"),
-                    None => words,
-                }
-            });
-        }
-        Some(value) if error.key == "timeout" => {
-            let seconds = value.text().and_then(seconds_in);
-            problem.help =
-                seconds.map(|it| format!("write {it}, without quotes: the unit is seconds"));
-        }
-        Some(_) => {}
-    }
+    problem.help = match find(entry, &error.key) {
+        None => key_that_means(entry, &error.key),
+        Some(value) if error.key == "timeout" => value
+            .text()
+            .and_then(seconds_in)
+            .map(|it| format!("write {it}, without quotes: the unit is seconds")),
+        Some(_) => None,
+    };
     problem
 }
 
-/// Returns the unknown key of an entry that probably means this missing one.
-fn key_that_means<'t, 'a>(entry: Node<'t, 'a>, missing: &str) -> Option<Member<'t, 'a>> {
+/// Returns which unknown key of an entry probably means this missing one.
+fn key_that_means(entry: Node<'_, '_>, missing: &str) -> Option<String> {
     let mut unknown = unknown_keys(entry).take(MOST_COMPARED);
-    unknown.find(|member| match meant_key(member.key) {
-        Some((meant, _)) => meant == missing,
-        None => nearest_key(member.key) == Some(missing),
+    let found = unknown.find(|member| meant_by_key(member.key) == Some(missing))?;
+    let words = format!("`{}` probably means it", shortened(found.key));
+    Some(match meant_key(found.key) {
+        Some((_, help)) => format!("{words}: {help}"),
+        None => words,
     })
 }
 
-/// Returns the places of the unknown keys that problems of missing keys name.
-fn keys_named_by(problems: &[Problem], entry: Node<'_, '_>) -> Vec<Range<usize>> {
-    let keys = problems.iter().filter_map(|it| it.key.as_deref());
-    let missing = keys.filter(|key| find(entry, key).is_none());
-    let named = missing.filter_map(|key| key_that_means(entry, key));
-    named.map(|member| member.key_range).collect()
+/// Returns the key that an unknown one probably means.
+fn meant_by_key(unknown: &str) -> Option<&'static str> {
+    match meant_key(unknown) {
+        Some((meant, _)) => Some(meant),
+        None => nearest_key(unknown),
+    }
 }
 
 /// Returns the number of seconds in a text such as `5s`.
