@@ -8,15 +8,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::position::{Position, TextRange};
+use super::position::TextRange;
 use super::report::{LoadReport, Problem, Severity};
 use crate::events::EventType;
 use crate::hook::{Allowance, FailurePolicy, Hook, HookCommand, HookSource};
 use crate::pattern::EventPattern;
-
-/// The most hooks that are registered of a project without any approval. They are skipped, and more of them would slow
-/// each event down.
-pub(super) const MOST_NOT_APPROVED: usize = 1000;
 
 /// The most problems of a file that are shown.
 const MOST_PROBLEMS: usize = 1000;
@@ -48,8 +44,8 @@ pub(crate) struct Loaded {
     pub(super) items: Vec<Item>,
     /// The places of the entries of a hooks.json.
     pub(super) entries: Vec<TextRange>,
-    /// Of too many problems, those that are shown and one more.
-    problems: Vec<Problem>,
+    /// At most 1,000, and one that says that there are others.
+    pub(super) problems: Vec<Problem>,
     /// No part of the file can be used.
     pub(super) unreadable: bool,
     /// The names of hooks, of any file, that must not run. Only the user's file may have them.
@@ -69,8 +65,8 @@ pub(crate) struct Loaded {
 pub(super) struct Item {
     pub(super) hook: Arc<Hook>,
     pub(super) is_placeholder: bool,
-    /// The place where the entry begins; none for a whole file.
-    pub(super) start: Option<Position>,
+    /// The first character of the entry; none for a whole file.
+    pub(super) start: Option<TextRange>,
 }
 
 /// The hooks that a file of another tool switches off: of all files if it is the user's, else of the project's.
@@ -214,25 +210,6 @@ impl Loaded {
         }
     }
 
-    /// Keeps at most this many hooks that are not approved, and returns how many are kept. Reports a problem if there are
-    /// more.
-    pub(super) fn keep_first(&mut self, most: usize) -> usize {
-        let before = self.items.len();
-        let mut kept = 0;
-        self.items.retain(|item| {
-            let counts = !item.is_placeholder && !item.hook.is_approved();
-            kept += usize::from(counts);
-            !counts || kept <= most
-        });
-        if self.items.len() < before {
-            let words = format!(
-                "the project has more than {MOST_NOT_APPROVED} hooks that are not approved: the others are left out"
-            );
-            self.report(Problem::of_file(Severity::Warning, &self.path, words));
-        }
-        kept.min(most)
-    }
-
     /// Takes the hooks of an earlier load of the file. The problems stay.
     #[cfg(feature = "watch")]
     pub(super) fn restore(&mut self, good: Self) {
@@ -246,13 +223,6 @@ impl Loaded {
     #[cfg(feature = "watch")]
     pub(super) fn is_broken(&self) -> bool {
         self.unreadable || self.items.iter().any(|item| item.is_placeholder)
-    }
-
-    pub(super) fn into_hooks(self, placeholders: bool) -> impl Iterator<Item = Arc<Hook>> {
-        let items = self.items.into_iter();
-        items
-            .filter(move |item| placeholders || !item.is_placeholder)
-            .map(|item| item.hook)
     }
 
     /// Makes the whole file unusable, so that it blocks.
@@ -287,22 +257,18 @@ impl Loaded {
     }
 
     pub(super) fn report(&mut self, problem: Problem) {
-        if self.shows_all() {
-            self.problems.push(problem.made_printable());
+        match self.problems.len() {
+            ..MOST_PROBLEMS => self.problems.push(problem.made_printable()),
+            MOST_PROBLEMS => {
+                let words = format!(
+                    "the file has more than {MOST_PROBLEMS} problems; the others are not shown"
+                );
+                // The problems that are not shown may be errors.
+                let last = Problem::of_file(Severity::Error, &self.path, words);
+                self.problems.push(last);
+            }
+            _ => {}
         }
-    }
-
-    /// Returns all problems. The last one may say that there are more.
-    pub(super) fn problems(&self) -> Vec<Problem> {
-        let mut problems = self.problems.clone();
-        if !self.shows_all() {
-            let words = format!(
-                "the file has more than {MOST_PROBLEMS} problems; the others are not shown"
-            );
-            // The problems that are not shown may be errors.
-            problems[MOST_PROBLEMS] = Problem::of_file(Severity::Error, &self.path, words);
-        }
-        problems
     }
 
     pub(super) fn add_to(&self, report: &mut LoadReport) {
@@ -311,13 +277,13 @@ impl Loaded {
         report.read_as.extend(read_as);
         let usable = self.usable().count();
         report.loaded += self.usable_as_read.unwrap_or(usable);
-        report.problems.extend(self.problems());
+        report.problems.extend(self.problems.iter().cloned());
     }
 }
 
-fn problem_of(path: &Path, hook: &Hook, start: Option<Position>, words: String) -> Problem {
+fn problem_of(path: &Path, hook: &Hook, start: Option<TextRange>, words: String) -> Problem {
     let mut problem = Problem::of_file(Severity::Error, path, words);
-    problem.range = start.map(TextRange::of_first);
+    problem.range = start;
     problem.in_entry(hook.source().and_then(|source| source.index))
 }
 

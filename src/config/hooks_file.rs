@@ -182,9 +182,8 @@ impl HooksFile {
     /// Returns the entries of a text, or why it is not a hooks file.
     fn entries_of(&self, text: &str) -> Result<Vec<HooksFileEntry>, String> {
         let loaded = reader::load_text(&self.path, text, HookConfig::default().host(false));
-        let problems = loaded.problems();
         if loaded.unreadable {
-            let last = problems.into_iter().next_back();
+            let last = loaded.problems.into_iter().next_back();
             return Err(last.map_or_else(String::new, |problem| problem.message));
         }
         let index_of = |hook: &Hook| hook.source().and_then(|source| source.index);
@@ -195,7 +194,7 @@ impl HooksFile {
             old: hooks.get(&Some(index)).map(|hook| hook.to_json()),
             hook: match hooks.get(&Some(index)) {
                 Some(hook) => Ok(Box::new(self.based(hook))),
-                None => Err(Box::new(self.problem_of(index, &problems))),
+                None => Err(Box::new(self.problem_of(index, &loaded.problems))),
             },
         };
         Ok(loaded.entries.iter().enumerate().map(entry).collect())

@@ -26,18 +26,6 @@ pub struct TextRange {
     pub end: Position,
 }
 
-impl TextRange {
-    /// Returns a range of one character of one byte.
-    pub(super) fn of_first(start: Position) -> Self {
-        let end = Position {
-            column: start.column + 1,
-            offset: start.offset + 1,
-            ..start
-        };
-        Self { start, end }
-    }
-}
-
 /// The positions of a text. A lookup reads at most one block, however long a line is.
 pub(super) struct Positions<'a> {
     text: &'a str,

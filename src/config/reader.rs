@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::content::{CONDITIONS_TOO_LARGE, Item, Loaded, Owner, described, placeholder};
 use super::file::{self, FileError};
-use super::known_elsewhere::meant_key;
+use super::known_elsewhere::help_for_key;
 use super::lint::{self, Host};
 use super::position::{Positions, TextRange};
 use super::report::{Problem, Severity};
@@ -25,12 +25,6 @@ use crate::printable::shortened;
 
 /// The most entries of a file.
 pub(crate) const MOST_ENTRIES: usize = 1000;
-
-/// The most unknown keys of an entry that are compared with a missing one.
-const MOST_COMPARED: usize = 100;
-
-/// The most values in all entries. A value takes a hundred times the memory of its text.
-const MOST_VALUES: usize = 50_000;
 
 /// The hooks whose conditions are compiled when a file is read. Compiling takes time.
 #[derive(Clone, Copy, PartialEq)]
@@ -148,7 +142,7 @@ impl<'a> FileReader<'a> {
         self.loaded.items.push(Item {
             hook: Arc::new(hook),
             is_placeholder,
-            start: Some(self.positions.position(at)),
+            start: Some(self.positions.range(&(at..at + 1))),
         });
     }
 
@@ -181,7 +175,9 @@ impl Reader<'_> {
         let tree = tree::parse_object(self.file.text)?;
         let file = Node::new(&tree);
         let hooks = list_of_hooks(file)?;
-        check_limits(hooks)?;
+        if let Some(entry) = entries(hooks).nth(MOST_ENTRIES) {
+            return Err(Problem::limit(TOO_MANY_ENTRIES).at(entry.range()));
+        }
         for member in file.members().filter(|member| member.key != "hooks") {
             self.other_key(&member);
         }
@@ -240,8 +236,6 @@ impl Reader<'_> {
                 problems.extend(errors.into_iter().map(|error| problem_of(entry, error)));
             }
         }
-        let missing = problems.iter().filter_map(|it| it.key.clone());
-        let missing: Vec<String> = missing.filter(|key| find(entry, key).is_none()).collect();
         if !problems.is_empty() {
             forget_repeated(&mut value, &problems);
             self.unusable(index, entry, problems, &value);
@@ -250,11 +244,7 @@ impl Reader<'_> {
             if !self.file.loaded.shows_all() {
                 break;
             }
-            // The problem of a missing key has named one that probably means it.
-            let meant = meant_by_key(member.key);
-            if !missing.iter().any(|key| Some(key.as_str()) == meant) {
-                self.file.report(Some(index), unknown_key_of_entry(&member));
-            }
+            self.file.report(Some(index), unknown_key_of_entry(&member));
         }
         Ok(())
     }
@@ -340,21 +330,6 @@ fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Pro
 fn entries<'t, 'a>(hooks: Option<Node<'t, 'a>>) -> impl Iterator<Item = Node<'t, 'a>> {
     let items = hooks.and_then(|list| list.items());
     items.into_iter().flatten().map(Node::without_key)
-}
-
-fn check_limits(hooks: Option<Node<'_, '_>>) -> Result<(), Problem> {
-    if let Some(entry) = entries(hooks).nth(MOST_ENTRIES) {
-        return Err(Problem::limit(TOO_MANY_ENTRIES).at(entry.range()));
-    }
-    let mut values = 0;
-    for entry in entries(hooks) {
-        values += entry.count();
-        if values > MOST_VALUES {
-            let words = "the file has more than 50,000 values in its hooks";
-            return Err(Problem::error("", words).at(first(entry)));
-        }
-    }
-    Ok(())
 }
 
 /// Whether a file may have this key besides `hooks`.
@@ -443,48 +418,17 @@ fn problem_of(entry: Node<'_, '_>, error: HookError) -> Problem {
     problem.expected = error.expected;
     problem.found = error.found;
     problem.suggestion = error.suggestion;
-    problem.help = match find(entry, &error.key) {
-        None => key_that_means(entry, &error.key),
-        Some(value) if error.key == "timeout" => value
-            .text()
-            .and_then(seconds_in)
-            .map(|it| format!("write {it}, without quotes: the unit is seconds")),
-        Some(_) => None,
-    };
-    problem
-}
-
-/// Returns which unknown key of an entry probably means this missing one.
-fn key_that_means(entry: Node<'_, '_>, missing: &str) -> Option<String> {
-    let mut unknown = unknown_keys(entry).take(MOST_COMPARED);
-    let found = unknown.find(|member| meant_by_key(member.key) == Some(missing))?;
-    let words = format!("`{}` probably means it", shortened(found.key));
-    Some(match meant_key(found.key) {
-        Some((_, help)) => format!("{words}: {help}"),
-        None => words,
-    })
-}
-
-/// Returns the key that an unknown one probably means.
-fn meant_by_key(unknown: &str) -> Option<&'static str> {
-    match meant_key(unknown) {
-        Some((meant, _)) => Some(meant),
-        None => nearest_key(unknown),
+    if error.key == "timeout" {
+        let text = entry.get("timeout").and_then(|value| value.text());
+        let seconds = text.and_then(seconds_in);
+        problem.help = seconds.map(|it| format!("write {it}, without quotes: the unit is seconds"));
     }
+    problem
 }
 
 /// Returns the number of seconds in a text such as `5s`.
 fn seconds_in(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let is_number = |c: char| c.is_ascii_digit() || c == '.';
-    let (number, unit) = text.split_at(text.find(|c| !is_number(c)).unwrap_or(text.len()));
-    let factor = match unit.trim() {
-        "" | "s" | "sec" | "seconds" => 1.0,
-        "ms" => 0.001,
-        "m" | "min" => 60.0,
-        _ => return None,
-    };
-    Some(number.parse::<f64>().ok()? * factor)
+    text.trim_end_matches('s').trim().parse().ok()
 }
 
 /// Returns the place of a key, such as `timeout`, `env.PATH`, `args[1]`, `when./path[1]`; the beginning of the entry if
@@ -525,8 +469,8 @@ fn unknown_key(member: &Member<'_, '_>) -> Problem {
 
 fn unknown_key_of_entry(member: &Member<'_, '_>) -> Problem {
     let problem = unknown_key(member);
-    match meant_key(member.key) {
-        Some((_, help)) => problem.with_help(help),
+    match help_for_key(member.key) {
+        Some(help) => problem.with_help(help),
         None => problem.with_suggestion_of(nearest_key(member.key)),
     }
 }

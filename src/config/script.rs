@@ -2,7 +2,6 @@
 //!
 //! Knows no grammar: where it is not sure what a word is, it finds nothing.
 
-use std::fs::Metadata;
 use std::io::Read;
 use std::path::Path;
 
@@ -86,7 +85,7 @@ fn text_of(hook: &Hook, start: &Start) -> Result<Option<String>, Problem> {
     let path = match place(hook, script) {
         End::Missing => return Err(warning(format!("`{name}` does not exist"))),
         End::At(path, metadata) if metadata.is_file() => {
-            if start.program.is_none() && !is_executable(&metadata) {
+            if start.program.is_none() && cfg!(unix) && !files::is_executable(&metadata) {
                 let problem = warning(format!("`{name}` is not executable"));
                 return Err(problem.with_help("make it executable with `chmod +x`"));
             }
@@ -275,17 +274,6 @@ fn is_missing_program(hook: &Hook, program: &str) -> bool {
         return false;
     };
     !std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
-}
-
-#[cfg(unix)]
-fn is_executable(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    metadata.permissions().mode() & 0o111 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_metadata: &Metadata) -> bool {
-    true
 }
 
 /// Returns the words that are one variable, outside of quotes: a shell splits their values into words. Where quotes and

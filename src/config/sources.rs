@@ -14,8 +14,9 @@ use super::reader::{Compiled, open};
 use super::report::{Problem, Severity};
 use crate::hook::{Hook, Protocol};
 
-/// The most bytes of the files of a project's plugins.
+/// The most bytes and hooks of a project's files before no more of its plugins are read: each event looks at all hooks.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
+const MOST_HOOKS: usize = 1000;
 
 /// Files that have hooks in another form than hooks.json.
 pub(crate) trait Source: Any + fmt::Debug + Send + Sync {
@@ -98,7 +99,7 @@ fn load_file(file: SourceFile, is_full: bool, of_project: Compiled) -> Option<Lo
         Content::Problem(words) => loaded.report(problem(words)),
         Content::LeftOut(words, form) => loaded.refuse(problem(words), form.is_strict()),
         Content::Plugin(form) if owner == Owner::Project && is_full && path.exists() => {
-            let words = "the file is left out: the project has more than 16 MiB of such files";
+            let words = "the file is left out: the project has more than 16 MiB or 1,000 hooks in such files";
             loaded.refuse(problem(words.to_owned()), form.is_strict());
         }
         Content::Plugin(form) => {
@@ -127,8 +128,9 @@ fn read(path: &Path, owner: Owner, form: &dyn Form, of_project: Compiled) -> Opt
 
 /// Whether no more files of the project's plugins are read.
 fn is_full(files: &[Loaded]) -> bool {
-    let of_project = files.iter().filter(|file| file.owner == Owner::Project);
-    of_project.map(|file| file.size).sum::<usize>() > MOST_BYTES
+    let of_project = || files.iter().filter(|file| file.owner == Owner::Project);
+    of_project().map(|file| file.size).sum::<usize>() > MOST_BYTES
+        || of_project().map(|file| file.items.len()).sum::<usize>() > MOST_HOOKS
 }
 
 /// Applies the switches of each of a project's files to it and the project's files before it.
@@ -154,17 +156,13 @@ pub(super) fn switch_all(files: &mut [Loaded]) {
     }
 }
 
-/// Whether a source has hooks with this value of their key `protocol`.
-pub(super) fn reads(sources: &[Arc<dyn Source>], protocol: &Value) -> bool {
-    let name = protocol["name"].as_str().unwrap_or_default();
-    sources.iter().any(|it| it.reads(name))
-}
-
-/// Returns the protocol of a hook that was approved and is gone, from the value of its key `protocol`.
-fn lost(sources: &[Arc<dyn Source>], protocol: &Value) -> Option<Arc<dyn Protocol>> {
+/// Returns the source that has hooks with this value of their key `protocol`.
+pub(super) fn source_of<'a>(
+    sources: &'a [Arc<dyn Source>],
+    protocol: &Value,
+) -> Option<&'a Arc<dyn Source>> {
     let name = protocol["name"].as_str()?;
-    let found = sources.iter().find(|it| it.reads(name))?;
-    found.lost(name, &protocol["definition"])
+    sources.iter().find(|it| it.reads(name))
 }
 
 /// Returns a hook that was approved and is gone, with the protocol that its definition has: `hook` is the rest. None if
@@ -175,13 +173,12 @@ pub(super) fn with_lost_protocol(
     hook: Hook,
     protocol: Option<&Value>,
 ) -> Option<Hook> {
-    let Some(protocol) = protocol else {
+    let Some(own) = protocol else {
         return Some(hook);
     };
-    if !reads(sources, protocol) {
-        return None;
-    }
-    Some(match lost(sources, protocol) {
+    let source = source_of(sources, own)?;
+    let name = own["name"].as_str().unwrap_or_default();
+    Some(match source.lost(name, &own["definition"]) {
         Some(protocol) => hook.with_protocol(protocol),
         None => hook,
     })

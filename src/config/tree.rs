@@ -18,7 +18,7 @@ use super::syntax::{self, words};
 const DEEPEST: usize = 100;
 
 /// The most values and keys of a text: a tree takes a hundred times the memory of its text.
-const MOST_VALUES: usize = 250_000;
+const MOST_VALUES: usize = 100_000;
 
 /// The problem of a text that is no object.
 pub(crate) const NO_OBJECT: &str = "expected an object with a list `hooks`";
@@ -124,7 +124,7 @@ fn check(text: &str) -> Result<(), Problem> {
             _ => next.len_utf8(),
         };
         if values > MOST_VALUES {
-            let words = "the file has more than 250,000 values and keys";
+            let words = "the file has more than 100,000 values and keys";
             return Err(Problem::limit(words).at(at..at));
         }
     }
@@ -258,13 +258,6 @@ impl<'t, 'a> Node<'t, 'a> {
             ast::Value::BooleanLit(literal) => Some(literal.value),
             _ => None,
         }
-    }
-
-    /// The number of values below this one.
-    pub(crate) fn count(&self) -> usize {
-        let items = self.items().into_iter().flatten();
-        let members = self.members().map(|member| member.value);
-        items.chain(members).map(|value| 1 + value.count()).sum()
     }
 
     /// Returns the value without its place.

@@ -3,7 +3,6 @@
 //! It asks the system for no notifications: these need a directory that exists, and are missing on network file systems
 //! and in some containers. Reading a few small files takes less than a thousandth of the time.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -30,6 +29,7 @@ const LONGEST_UNREST: Duration = Duration::from_millis(750);
 const MOST_REPORTS: usize = 64;
 
 /// Keeps hooks up to date until it is dropped, see [`HookConfig::watch`]. The registered hooks then stay.
+#[derive(Debug)]
 #[must_use = "dropping it stops watching"]
 pub struct HookWatcher {
     report: Arc<LoadReport>,
@@ -49,14 +49,6 @@ impl HookWatcher {
     #[must_use]
     pub fn reports(&self) -> &Receiver<LoadReport> {
         &self.reports
-    }
-}
-
-impl fmt::Debug for HookWatcher {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HookWatcher")
-            .field("report", &self.report)
-            .finish_non_exhaustive()
     }
 }
 

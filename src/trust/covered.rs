@@ -13,6 +13,7 @@ use glob::{MatchOptions, Pattern};
 
 use super::stamp::{self, Contents, Seen};
 use super::within::{End, Found, Tree, name_of};
+use crate::files;
 use crate::hook::{Candidates, Hook, builds_names, expanded};
 
 /// The most files and bytes of the scripts of one directory. They are looked at before each run; more are no
@@ -351,7 +352,7 @@ impl Look<'_> {
 
     fn is_script(&self, found: &Found, real: &Path, metadata: &Metadata) -> bool {
         is_named_as_script(found)
-            || is_executable(metadata)
+            || files::is_executable(metadata)
             || has_ending(real)
             // A file that cannot be read may be a script.
             || stamp::has_mark(&self.project.root.join(real)).unwrap_or(true)
@@ -482,15 +483,4 @@ fn is_named_as_script(found: &Found) -> bool {
 fn has_ending(path: &Path) -> bool {
     let ending = path.extension().and_then(|it| it.to_str());
     ending.is_some_and(|it| ENDINGS.contains(&&*it.to_ascii_lowercase()))
-}
-
-#[cfg(unix)]
-fn is_executable(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    metadata.permissions().mode() & 0o111 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_metadata: &Metadata) -> bool {
-    false
 }

@@ -350,21 +350,6 @@ fn a_bad_entry_costs_the_others_nothing() {
 }
 
 #[test]
-fn a_host_may_ask_for_the_report_alone() {
-    let world = World::new();
-    world.write(GLOBAL, r#"{"hooks": [{"event": "*"}]}"#);
-    let config = config(&world).with_placeholders(false);
-    let report = config.load_into(world.registry(), Path::new("none"), TrustPolicy::Everything);
-    assert!(!report.is_ok() && world.registry().is_empty());
-    let problem = report.problems[0].to_string();
-    assert!(
-        problem.ends_with("hooks[0].command: the key is missing, and there is no `args`"),
-        "{problem}"
-    );
-    assert!(world.outcome(&bash()).allowed());
-}
-
-#[test]
 fn unknown_keys_are_warnings() {
     let world = World::new();
     world.write(
