@@ -60,7 +60,6 @@ impl HookConfig {
             found.vanished = approvals.vanished(in_project.flat_map(Loaded::hooks), |hook, own| {
                 with_lost_protocol(&self.sources, hook, own)
             });
-            to_approve(files).for_each(Loaded::compile_conditions);
         }
         let command = self.approve_command.clone();
         let command = command.unwrap_or_else(|| approve_command(&self.profile, root));

@@ -11,14 +11,11 @@ use serde_json::Value;
 use super::position::TextRange;
 use super::report::{LoadReport, Problem, Severity};
 use crate::events::EventType;
-use crate::hook::{Allowance, FailurePolicy, Hook, HookCommand, HookSource};
+use crate::hook::{FailurePolicy, Hook, HookCommand, HookSource};
 use crate::pattern::EventPattern;
 
 /// The most problems of a file that are shown.
 const MOST_PROBLEMS: usize = 1000;
-
-pub(super) const CONDITIONS_TOO_LARGE: &str =
-    "the file has conditions that take more than 16 MiB together when compiled";
 
 /// Whose file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,39 +152,6 @@ impl Loaded {
             true => (hook.with_enabled(false), None),
             false => (hook, None),
         });
-    }
-
-    /// Compiles the conditions of hooks that may run, if the file was read without compiling them.
-    pub(super) fn compile_conditions(&mut self) {
-        let mut allowance = Allowance::default();
-        let mut problems = Vec::new();
-        for item in &mut self.items {
-            if item.is_placeholder || !item.hook.may_run() {
-                continue;
-            }
-            let words = match item.hook.compile_when(&mut allowance) {
-                Ok(()) => match item.hook.refusal() {
-                    Some(words) => words.to_owned(),
-                    None => continue,
-                },
-                Err(_) if allowance.is_spent => {
-                    let words = CONDITIONS_TOO_LARGE;
-                    return self.give_up(Problem::of_file(Severity::Error, &self.path, words));
-                }
-                Err(error) => error.to_string(),
-            };
-            // The hook itself fails and gives the reason, as a placeholder hook does.
-            item.is_placeholder = true;
-            problems.push(problem_of(&self.path, &item.hook, item.start, words));
-        }
-        // Where a file's own rules forgive failures, a hook that cannot be used is left out.
-        self.items.retain(|item| {
-            let is_forgiven = item.hook.on_failure() == FailurePolicy::Continue;
-            !(item.is_placeholder && is_forgiven && item.hook.protocol().is_some())
-        });
-        for problem in problems {
-            self.report(problem);
-        }
     }
 
     /// Removes the placeholder hooks, so that they block nothing.

@@ -55,7 +55,6 @@ pub(crate) use sources::{Content, Form, Source, SourceFile};
 use content::Loaded;
 use lint::Host;
 use places::{absolute, below, config_home, first_existing};
-use reader::Compiled;
 
 /// What sources need to read their files as hooks.json is read.
 pub(crate) mod reading {
@@ -252,17 +251,14 @@ impl HookConfig {
     }
 
     fn has_project_file(&self, root: &Path) -> bool {
-        let others = self
-            .sources
-            .iter()
-            .flat_map(|it| it.files(Some(root), false));
         let is_settings = |file: &SourceFile| {
             let is_in_project = matches!(file.owner, Owner::Project | Owner::NamedInProject);
-            is_in_project && matches!(file.content, Content::Settings(_))
+            is_in_project && matches!(file.content, Content::Settings(_)) && file.path.exists()
         };
-        let others = others.filter(is_settings).map(|file| file.path);
-        let mut paths = self.project_candidates(root).into_iter().chain(others);
-        paths.any(|path| path.exists())
+        let mut sources = self.sources.iter();
+        let own = self.project_candidates(root);
+        own.iter().any(|path| path.exists())
+            || sources.any(|it| it.files(Some(root), false).iter().any(is_settings))
     }
 
     /// Returns the hooks without any file: an empty list.
@@ -356,24 +352,21 @@ impl HookConfig {
 
     /// Reads the files that exist, in the order of their hooks. Without a root or a policy, reads no project's.
     fn read_files(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Vec<Loaded> {
-        let of_project = match policy {
-            Some(TrustPolicy::Everything) => Compiled::Enabled,
-            _ => Compiled::None,
-        };
+        let compiles = policy == Some(&TrustPolicy::Everything);
         let root = root.map(absolute);
         let root = root.as_deref();
         let host = self.host(true);
         let mut files: Vec<Loaded> = self.read_system().into_iter().collect();
         for path in self.global_candidates() {
-            files.extend(reader::load(&path, None, host, Compiled::Enabled));
+            files.extend(reader::load(&path, None, host, true));
         }
         if let Some(root) = root.filter(|_| policy.is_some()) {
             for path in self.project_candidates(root) {
-                files.extend(reader::load(&path, Some(root), host, of_project));
+                files.extend(reader::load(&path, Some(root), host, compiles));
             }
         }
         let with_user = self.has_global_files();
-        files.extend(sources::load(&self.sources, root, with_user, of_project));
+        files.extend(sources::load(&self.sources, root, with_user, compiles));
         files
     }
 
@@ -450,7 +443,7 @@ impl HookConfig {
         let root = self.root_of(path);
         // The user may not have written another file.
         let host = self.host(root.is_some());
-        let own = || reader::load(path, root.as_deref(), host, Compiled::All);
+        let own = || reader::load(path, root.as_deref(), host, true);
         match other().or_else(own) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
@@ -583,7 +576,7 @@ impl HookConfig {
 
     fn read_system(&self) -> Option<Loaded> {
         let path = self.system_path()?;
-        let mut loaded = reader::load(&path, None, self.host(true), Compiled::Enabled)?;
+        let mut loaded = reader::load(&path, None, self.host(true), true)?;
         #[cfg(unix)]
         {
             let or_user = matches!(self.system_file, SystemFile::At(_));

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::content::{CONDITIONS_TOO_LARGE, Item, Loaded, Owner, described, placeholder};
+use super::content::{Item, Loaded, Owner, described, placeholder};
 use super::file::{self, FileError};
 use super::known_elsewhere::help_for_key;
 use super::lint::{self, Host};
@@ -26,30 +26,21 @@ use crate::printable::shortened;
 /// The most entries of a file.
 pub(crate) const MOST_ENTRIES: usize = 1000;
 
-/// The hooks whose conditions are compiled when a file is read. Compiling takes time.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Compiled {
-    /// All hooks.
-    All,
-    /// Hooks that are switched on.
-    Enabled,
-    /// No hooks: it is known later which hooks may run.
-    None,
-}
-
 /// Loads a file; none if it does not exist. Relative paths in it are resolved against `base_dir`, the root of its project.
+/// Conditions are compiled if `compiles`: that takes time, and the hooks of a project may not run. Those that may are
+/// compiled when they are first tested.
 pub(super) fn load(
     path: &Path,
     base_dir: Option<&Path>,
     host: Host<'_>,
-    compiled: Compiled,
+    compiles: bool,
 ) -> Option<Loaded> {
     let (mut loaded, text) = open(path)?;
     if base_dir.is_some() {
         loaded.owner = Owner::Project;
     }
     match text {
-        Ok(text) => read(&text, base_dir, host, compiled, &mut loaded),
+        Ok(text) => read(&text, base_dir, host, compiles, &mut loaded),
         Err(problem) => loaded.give_up(problem),
     }
     Some(loaded)
@@ -86,23 +77,17 @@ pub(super) fn open(path: &Path) -> Option<(Loaded, Text)> {
 /// Loads a text with this name.
 pub(super) fn load_text(path: &Path, text: &str, host: Host<'_>) -> Loaded {
     let mut loaded = Loaded::nothing(path);
-    read(text, None, host, Compiled::All, &mut loaded);
+    read(text, None, host, true, &mut loaded);
     loaded
 }
 
 /// Reads a text into a loaded file.
-fn read(
-    text: &str,
-    base_dir: Option<&Path>,
-    host: Host<'_>,
-    compiled: Compiled,
-    loaded: &mut Loaded,
-) {
+fn read(text: &str, base_dir: Option<&Path>, host: Host<'_>, compiles: bool, loaded: &mut Loaded) {
     let mut reader = Reader {
         file: FileReader::new(text, loaded),
         base_dir: base_dir.map(Arc::from),
         host,
-        compiled,
+        compiles,
     };
     if let Err(problem) = reader.try_read() {
         let problem = reader.file.placed(problem.in_entry(None));
@@ -167,7 +152,7 @@ struct Reader<'a> {
     file: FileReader<'a>,
     base_dir: Option<Arc<Path>>,
     host: Host<'a>,
-    compiled: Compiled,
+    compiles: bool,
 }
 
 impl Reader<'_> {
@@ -227,7 +212,9 @@ impl Reader<'_> {
             Ok(hook) if problems.is_empty() => match self.compile_when(&hook) {
                 Ok(()) => self.usable(index, hook, entry),
                 Err(_) if self.file.allowance.is_spent => {
-                    return Err(Problem::error("", CONDITIONS_TOO_LARGE).at(first(entry)));
+                    let words =
+                        "the file has conditions that take more than 16 MiB together when compiled";
+                    return Err(Problem::error("", words).at(first(entry)));
                 }
                 Err(error) => problems.push(problem_of(entry, error)),
             },
@@ -250,10 +237,9 @@ impl Reader<'_> {
     }
 
     fn compile_when(&mut self, hook: &Hook) -> Result<(), HookError> {
-        match self.compiled {
-            Compiled::All => hook.compile_when(&mut self.file.allowance),
-            Compiled::Enabled if hook.enabled() => hook.compile_when(&mut self.file.allowance),
-            Compiled::Enabled | Compiled::None => Ok(()),
+        match self.compiles {
+            true => hook.compile_when(&mut self.file.allowance),
+            false => Ok(()),
         }
     }
 

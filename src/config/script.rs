@@ -202,22 +202,15 @@ fn is_path(word: &str) -> bool {
 /// Returns where a word leads, as far as it is known where the hook runs. Of a project, only what is within it is looked
 /// at, since its files may name any path.
 fn place(hook: &Hook, name: &str) -> End {
-    let path = Path::new(name);
-    if let Some(base) = hook.base_dir() {
-        let directory = hook.working_dir().unwrap_or(Path::new(""));
-        return match follow_within(base, &directory.join(path)) {
-            End::At(path, metadata) => End::At(base.join(path), metadata),
-            end => end,
-        };
-    }
     let is_of_server = name.starts_with(r"\\") || name.starts_with("//");
-    if !path.is_absolute() || is_of_server {
-        return End::Outside;
-    }
-    match path.metadata() {
-        Ok(metadata) => End::At(path.to_owned(), metadata),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => End::Missing,
-        Err(_) => End::Outside,
+    let (base, directory) = match hook.base_dir() {
+        Some(base) => (base, hook.working_dir()),
+        None if Path::new(name).is_absolute() && !is_of_server => (Path::new("/"), None),
+        None => return End::Outside,
+    };
+    match follow_within(base, &directory.unwrap_or(Path::new("")).join(name)) {
+        End::At(path, metadata) => End::At(base.join(path), metadata),
+        end => end,
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::content::{Loaded, Owner, Switches};
-use super::reader::{Compiled, open};
+use super::reader::open;
 use super::report::{Problem, Severity};
 use crate::hook::{Hook, Protocol};
 
@@ -68,23 +68,23 @@ pub(crate) enum Content {
     LeftOut(String, Arc<dyn Form>),
 }
 
-/// Loads the files that exist. Conditions of a project's hooks are compiled as `of_project` says.
+/// Loads the files that exist. Conditions of a project's hooks are compiled if `compiles`.
 pub(super) fn load(
     sources: &[Arc<dyn Source>],
     root: Option<&Path>,
     with_user: bool,
-    of_project: Compiled,
+    compiles: bool,
 ) -> Vec<Loaded> {
     let mut loaded = Vec::new();
     for file in sources.iter().flat_map(|it| it.files(root, with_user)) {
         let is_full = is_full(&loaded);
-        loaded.extend(load_file(file, is_full, of_project));
+        loaded.extend(load_file(file, is_full, compiles));
     }
     loaded
 }
 
 /// Loads a file; none if it does not exist. If the project `is_full`, its plugins are left out.
-fn load_file(file: SourceFile, is_full: bool, of_project: Compiled) -> Option<Loaded> {
+fn load_file(file: SourceFile, is_full: bool, compiles: bool) -> Option<Loaded> {
     let SourceFile {
         path,
         owner,
@@ -103,17 +103,17 @@ fn load_file(file: SourceFile, is_full: bool, of_project: Compiled) -> Option<Lo
             loaded.refuse(problem(words.to_owned()), form.is_strict());
         }
         Content::Plugin(form) => {
-            let mut loaded = read(&path, owner, &*form, of_project)?;
+            let mut loaded = read(&path, owner, &*form, compiles)?;
             loaded.switches = Switches::default();
             return Some(loaded);
         }
-        Content::Settings(form) => return read(&path, owner, &*form, of_project),
+        Content::Settings(form) => return read(&path, owner, &*form, compiles),
     }
     Some(loaded)
 }
 
-fn read(path: &Path, owner: Owner, form: &dyn Form, of_project: Compiled) -> Option<Loaded> {
-    let is_compiled = owner != Owner::Project || of_project != Compiled::None;
+fn read(path: &Path, owner: Owner, form: &dyn Form, compiles: bool) -> Option<Loaded> {
+    let is_compiled = owner != Owner::Project || compiles;
     let (mut loaded, text) = open(path)?;
     loaded.owner = owner;
     match text {
@@ -128,9 +128,9 @@ fn read(path: &Path, owner: Owner, form: &dyn Form, of_project: Compiled) -> Opt
 
 /// Whether no more files of the project's plugins are read.
 fn is_full(files: &[Loaded]) -> bool {
-    let of_project = || files.iter().filter(|file| file.owner == Owner::Project);
-    of_project().map(|file| file.size).sum::<usize>() > MOST_BYTES
-        || of_project().map(|file| file.items.len()).sum::<usize>() > MOST_HOOKS
+    let in_project = || files.iter().filter(|file| file.owner == Owner::Project);
+    in_project().map(|file| file.size).sum::<usize>() > MOST_BYTES
+        || in_project().map(|file| file.items.len()).sum::<usize>() > MOST_HOOKS
 }
 
 /// Applies the switches of each of a project's files to it and the project's files before it.

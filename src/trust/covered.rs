@@ -52,6 +52,7 @@ impl Project {
 }
 
 /// The files that an approval covers.
+#[derive(Default)]
 pub(super) struct Covered {
     /// By their names below the root: the digest of a file's content, or of a link's text; or why it is not
     /// covered. The name of a directory that is not covered ends with `/`.
@@ -75,31 +76,23 @@ pub(super) fn covered(
         tree: Tree::at(&project.root),
         is_skipped,
         excluded: Vec::new(),
-        covered: Covered {
-            files: BTreeMap::new(),
-            notes: Vec::new(),
-            seen: None,
-        },
+        covered: Covered::default(),
     };
-    let (excluded, inputs) = hook.inputs().iter().partition(|it| it.starts_with('!'));
-    let excluded: Vec<&String> = excluded;
-    let inputs: Vec<&String> = inputs;
-    if inputs.len() > MOST_INPUTS || excluded.len() > MOST_INPUTS {
-        look.note("only the first 100 `inputs` of each kind are covered");
+    let inputs = hook.inputs();
+    if inputs.len() > MOST_INPUTS {
+        look.note("only the first 100 `inputs` are covered");
     }
-    look.exclude(&excluded[..excluded.len().min(MOST_INPUTS)]);
+    let inputs = &inputs[..inputs.len().min(MOST_INPUTS)];
+    for excluded in inputs.iter().filter_map(|it| it.strip_prefix('!')) {
+        look.exclude(excluded);
+    }
     look.named(hook);
     for directory in hooks_directories(hook, &project.root) {
         let found = look.tree.find(Path::new(""), &directory);
-        let way = Way {
-            name: name_of(&directory) + "/",
-            wanted: Wanted::Scripts,
-            reached: String::new(),
-            levels: usize::MAX,
-        };
+        let way = Way::new(name_of(&directory) + "/", Wanted::Scripts);
         look.directory(&found, &way);
     }
-    for input in inputs.into_iter().take(MOST_INPUTS) {
+    for input in inputs.iter().filter(|it| !it.starts_with('!')) {
         look.input(input);
     }
     if look.tree.is_exhausted() {
@@ -157,6 +150,17 @@ struct Way {
     levels: usize,
 }
 
+impl Way {
+    fn new(name: String, wanted: Wanted) -> Self {
+        Self {
+            name,
+            wanted,
+            reached: String::new(),
+            levels: usize::MAX,
+        }
+    }
+}
+
 struct Look<'a> {
     project: &'a Project,
     tree: Tree<'a>,
@@ -173,14 +177,11 @@ impl Look<'_> {
         }
     }
 
-    fn exclude(&mut self, excluded: &[&String]) {
-        for input in excluded {
-            let name = plain(&input[1..]);
-            self.note(format!("`{name}` is excluded by `inputs`"));
-            let literal = || Pattern::new(&Pattern::escape(&name));
-            self.excluded
-                .extend(Pattern::new(&name).or_else(|_| literal()));
-        }
+    fn exclude(&mut self, input: &str) {
+        let name = plain(input);
+        self.note(format!("`{name}` is excluded by `inputs`"));
+        let pattern = Pattern::new(&name).or_else(|_| Pattern::new(&Pattern::escape(&name)));
+        self.excluded.extend(pattern);
     }
 
     fn is_excluded(&self, path: &Path) -> bool {
@@ -266,12 +267,7 @@ impl Look<'_> {
         let fixed: Vec<&str> = name.split('/').take_while(is_fixed).collect();
         let levels = name.split('/').count() - fixed.len();
         let mut found = self.tree.find(Path::new(""), Path::new(&name));
-        let mut way = Way {
-            name: format!("inputs: {name}/"),
-            wanted: Wanted::All,
-            reached: String::new(),
-            levels: usize::MAX,
-        };
+        let mut way = Way::new(format!("inputs: {name}/"), Wanted::All);
         if levels > 0
             && matches!(found.end, End::Missing)
             && let Ok(pattern) = Pattern::new(&name)
