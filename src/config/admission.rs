@@ -11,7 +11,7 @@ use super::sources::with_lost_protocol;
 use crate::files::quoted;
 use crate::hook::{GateVerdict, Hook};
 use crate::profile::AppProfile;
-use crate::trust::{ProjectApprovals, TrustError, TrustStore};
+use crate::trust::{ProjectApprovals, TrustError};
 
 /// The result of checking a project's hooks.
 #[derive(Default)]
@@ -47,8 +47,10 @@ impl HookConfig {
                 return found;
             }
         };
-        let approvals = match approvals(store, root) {
+        let approvals = match store.approvals(root) {
             Ok(approvals) => approvals,
+            // Approvals are bound to the project's directory: without the directory, there are none.
+            Err(TrustError::Root { .. }) => ProjectApprovals::none(root),
             Err(error) => {
                 refuse_without_store(files, &error.to_string(), disable);
                 return found;
@@ -181,14 +183,6 @@ fn approve_command(profile: &AppProfile, root: &Path) -> String {
         command += &format!(" --project {}", quoted(&root.to_string_lossy()));
     }
     command
-}
-
-/// Returns the approvals of a project. They are bound to its directory: without the directory, there are none.
-fn approvals(store: &TrustStore, root: &Path) -> Result<ProjectApprovals, TrustError> {
-    match store.approvals(root) {
-        Err(TrustError::Root { .. }) => Ok(ProjectApprovals::none(root)),
-        found => found,
-    }
 }
 
 /// Returns the files whose hooks need an approval.

@@ -34,9 +34,6 @@ const LONGEST_USUAL: Duration = Duration::from_secs(60 * 60);
 /// The most names of `inherit` that are checked: checking takes longer than reading.
 const MOST_NAMES: usize = 20;
 
-/// The most bytes of a command that are checked.
-const LONGEST_COMMAND: usize = 64 * 1024;
-
 /// Returns warnings about a hook, each with its key.
 pub(super) fn lint(hook: &Hook, host: Host<'_>) -> Vec<Problem> {
     let mut found = event(hook, host.vocabulary);
@@ -182,7 +179,7 @@ fn misread(pointer: &str, glob: &str) -> Option<(String, String)> {
 fn unquoted(text: &str, shell: Option<Shell>, prefixes: &[String]) -> Option<Problem> {
     // `zsh` splits no variables.
     let splits = script::is_posix(shell) && shell != Some(Shell::Zsh);
-    if !splits || text.len() > LONGEST_COMMAND {
+    if !splits || text.len() > script::LONGEST_COMMAND {
         return None;
     }
     let mut names = script::split_variables(text);

@@ -419,7 +419,8 @@ impl HookConfig {
             let names = report.disabled.join(", ");
             info!("hooks disabled by name: {}", printable(&names));
         }
-        report.in_use = report::in_use(&hooks);
+        let can_run = |hook: &&Arc<Hook>| hook.may_run() && hook.refusal().is_none();
+        report.in_use = hooks.iter().filter(can_run).count();
         (report, hooks)
     }
 

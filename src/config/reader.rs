@@ -285,32 +285,27 @@ pub(crate) const TOO_MANY_ENTRIES: &str = "the file has more than 1,000 hooks";
 /// Returns the list of hooks; none if the file has no such key.
 fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Problem> {
     let mut lists = file.members().filter(|member| member.key == "hooks");
-    let first = lists.next();
+    let Some(list) = lists.next() else {
+        // The key may be `hooks` with a typo, and then the list must not count as missing.
+        let mut others = file.members().filter(|member| !is_known(member.key));
+        let Some(Member { key, key_range, .. }) = others.next() else {
+            return Ok(None);
+        };
+        let words = format!("the file has no list `hooks`, and an unknown key `{key}`");
+        let problem = Problem::error("", words).at(key_range);
+        return Err(problem.with_suggestion_of(list_meant_by(key)));
+    };
     if let Some(second) = lists.next() {
         return Err(Problem::error("", "`hooks` occurs twice").at(second.key_range));
     }
-    match first {
-        Some(list) if list.value.items().is_none() => {
-            let mut problem = Problem::error("", "`hooks`: expected a list");
-            if list.value.is_object() {
-                problem = problem.with_help(LIKE_OTHER_TOOLS);
-            }
-            Err(problem.at(list.value.range()))
-        }
-        Some(list) => Ok(Some(list.value)),
-        // The key may be `hooks` with a typo, and then the list must not count as missing.
-        None => match file.members().find(|member| !is_known(member.key)) {
-            Some(other) => {
-                let words = format!(
-                    "the file has no list `hooks`, and an unknown key `{}`",
-                    other.key
-                );
-                let problem = Problem::error("", words).at(other.key_range);
-                Err(problem.with_suggestion_of(list_meant_by(other.key)))
-            }
-            None => Ok(None),
-        },
+    if list.value.items().is_some() {
+        return Ok(Some(list.value));
     }
+    let problem = Problem::error("", "`hooks`: expected a list").at(list.value.range());
+    Err(match list.value.is_object() {
+        true => problem.with_help(LIKE_OTHER_TOOLS),
+        false => problem,
+    })
 }
 
 fn entries<'t, 'a>(hooks: Option<Node<'t, 'a>>) -> impl Iterator<Item = Node<'t, 'a>> {

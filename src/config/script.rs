@@ -13,7 +13,7 @@ use crate::printable::shortened;
 use crate::trust::{End, follow_within};
 
 /// The most bytes of a command that is checked, and the most of its words.
-const LONGEST_COMMAND: usize = 64 * 1024;
+pub(super) const LONGEST_COMMAND: usize = 64 * 1024;
 const MOST_WORDS: usize = 20;
 
 /// The bytes of a script that are read: its first line, and the names that it uses.

@@ -85,16 +85,12 @@ pub(super) fn load(
 
 /// Loads a file; none if it does not exist. If the project `is_full`, its plugins are left out.
 fn load_file(file: SourceFile, is_full: bool, compiles: bool) -> Option<Loaded> {
-    let SourceFile {
-        path,
-        owner,
-        content,
-    } = file;
+    let (path, owner) = (file.path, file.owner);
     let mut loaded = Loaded::nothing(&path);
     loaded.owner = owner;
     loaded.is_left_out = true;
     let problem = |words| Problem::of_file(Severity::Error, &path, words);
-    match content {
+    match file.content {
         Content::Nothing => return None,
         Content::Problem(words) => loaded.report(problem(words)),
         Content::LeftOut(words, form) => loaded.refuse(problem(words), form.is_strict()),
