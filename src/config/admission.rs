@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::HookConfig;
-use super::content::{Loaded, Owner};
+use super::content::{Loaded, MOST_NOT_APPROVED, Owner};
 use super::places::absolute;
 use super::report::{Problem, Severity, TrustPolicy};
 use super::sources::with_lost_protocol;
@@ -85,6 +85,7 @@ fn set_gates(
     unapproved: &mut Vec<String>,
 ) -> Option<PathBuf> {
     let mut first = None;
+    let mut left = MOST_NOT_APPROVED;
     for file in to_approve(files) {
         if approvals.knows_project() {
             file.hide_entries(disable, |item| item.is_placeholder);
@@ -106,7 +107,9 @@ fn set_gates(
             }
             (hook, None)
         });
+        file.keep_first(&mut left);
     }
+    unapproved.truncate(MOST_NOT_APPROVED);
     first
 }
 

@@ -14,6 +14,10 @@ use crate::events::EventType;
 use crate::hook::{FailurePolicy, Hook, HookCommand, HookSource};
 use crate::pattern::EventPattern;
 
+/// The most hooks that are registered of a project without any approval. They are skipped, and more of them would slow
+/// each event down.
+pub(super) const MOST_NOT_APPROVED: usize = 1000;
+
 /// The most problems of a file that are shown.
 const MOST_PROBLEMS: usize = 1000;
 
@@ -171,6 +175,23 @@ impl Loaded {
                 let hook = Hook::clone(&item.hook).without_entry_text();
                 item.hook = Arc::new(hook);
             }
+        }
+    }
+
+    /// Keeps the first hooks that are not approved, as many as are `left`. Reports a problem if there are more.
+    pub(super) fn keep_first(&mut self, left: &mut usize) {
+        let before = self.items.len();
+        self.items.retain(|item| {
+            let counts = !item.is_placeholder && !item.hook.is_approved();
+            let is_kept = !counts || *left > 0;
+            *left -= usize::from(counts && is_kept);
+            is_kept
+        });
+        if self.items.len() < before {
+            let words = format!(
+                "the project has more than {MOST_NOT_APPROVED} hooks that are not approved: the others are left out"
+            );
+            self.report(Problem::of_file(Severity::Warning, &self.path, words));
         }
     }
 

@@ -14,9 +14,8 @@ use super::reader::open;
 use super::report::{Problem, Severity};
 use crate::hook::{Hook, Protocol};
 
-/// The most bytes and hooks of a project's files before no more of its plugins are read: each event looks at all hooks.
+/// The most bytes of the files of a project's plugins.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
-const MOST_HOOKS: usize = 1000;
 
 /// Files that have hooks in another form than hooks.json.
 pub(crate) trait Source: Any + fmt::Debug + Send + Sync {
@@ -95,7 +94,7 @@ fn load_file(file: SourceFile, is_full: bool, compiles: bool) -> Option<Loaded> 
         Content::Problem(words) => loaded.report(problem(words)),
         Content::LeftOut(words, form) => loaded.refuse(problem(words), form.is_strict()),
         Content::Plugin(form) if owner == Owner::Project && is_full && path.exists() => {
-            let words = "the file is left out: the project has more than 16 MiB or 1,000 hooks in such files";
+            let words = "the file is left out: the project has more than 16 MiB of such files";
             loaded.refuse(problem(words.to_owned()), form.is_strict());
         }
         Content::Plugin(form) => {
@@ -124,9 +123,8 @@ fn read(path: &Path, owner: Owner, form: &dyn Form, compiles: bool) -> Option<Lo
 
 /// Whether no more files of the project's plugins are read.
 fn is_full(files: &[Loaded]) -> bool {
-    let in_project = || files.iter().filter(|file| file.owner == Owner::Project);
-    in_project().map(|file| file.size).sum::<usize>() > MOST_BYTES
-        || in_project().map(|file| file.items.len()).sum::<usize>() > MOST_HOOKS
+    let of_project = files.iter().filter(|file| file.owner == Owner::Project);
+    of_project.map(|file| file.size).sum::<usize>() > MOST_BYTES
 }
 
 /// Applies the switches of each of a project's files to it and the project's files before it.

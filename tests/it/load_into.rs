@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use forge_hooks::config::{Severity, TrustPolicy};
-use forge_hooks::{FailureKind, HookConfig, HookEvent, LoadReport, Outcome};
+use forge_hooks::{AppProfile, FailureKind, HookConfig, HookEvent, LoadReport, Outcome};
 use serde_json::json;
 
 use crate::support::{World, blocking_event};
@@ -507,4 +507,30 @@ mod modes {
             "{reported}"
         );
     }
+}
+
+#[test]
+fn only_some_of_many_unapproved_hooks_stay() {
+    let world = World::new();
+    let entry = r#"{"event": "tool:*", "command": "true"}"#;
+    let text = format!(
+        r#"{{"hooks": [{entry}{}]}}"#,
+        format!(", {entry}").repeat(750)
+    );
+    let files = [".one/hooks.json", ".two/hooks.json"];
+    for file in files {
+        world.write(&format!("project/{file}"), &text);
+    }
+    let profile = AppProfile::default().with_project_files(files);
+    let config = HookConfig::new(profile).with_config_home(world.path("config"));
+    let policy = TrustPolicy::Approved(config.trust_store().unwrap());
+    let report = config.load_into(world.registry(), world.path("project"), policy);
+    assert_eq!((report.loaded, world.registry().len()), (1000, 1000));
+    let reported: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
+    assert!(
+        reported
+            .iter()
+            .any(|it| it.contains("more than 1000 hooks that are not approved")),
+        "{reported:?}"
+    );
 }

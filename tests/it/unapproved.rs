@@ -203,9 +203,8 @@ fn a_place_has_no_directories() {
     );
 }
 
-/// After the first thousand, no more files are read.
 #[test]
-fn a_projects_plugins_have_so_many_hooks() {
+fn a_thousand_unapproved_hooks_are_kept_in_all() {
     let world = World::new();
     let handler = json!({"type": "command", "command": "true"});
     let groups = json!({"hooks": {"BeforeTool": [{"hooks": vec![handler; 400]}]}});
@@ -214,9 +213,9 @@ fn a_projects_plugins_have_so_many_hooks() {
         world.write(&file, &groups.to_string());
     }
     let hooks = host(&world);
-    assert_eq!(hooks.registry().len(), 1200);
+    assert_eq!(hooks.registry().len(), 1000);
     let report = hooks.report();
-    let words = "the project has more than 16 MiB or 1,000 hooks in such files";
+    let words = "the project has more than 1000 hooks that are not approved";
     assert!(
         report
             .problems
