@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::position::{Position, TextRange};
+use super::position::TextRange;
 use super::report::{LoadReport, Problem, Severity};
 use crate::events::EventType;
-use crate::hook::{Allowance, FailurePolicy, Hook, HookCommand, HookSource};
+use crate::hook::{FailurePolicy, Hook, HookCommand, HookSource};
 use crate::pattern::EventPattern;
 
 /// The most hooks that are registered of a project without any approval. They are skipped, and more of them would slow
@@ -20,9 +20,6 @@ pub(super) const MOST_NOT_APPROVED: usize = 1000;
 
 /// The most problems of a file that are shown.
 const MOST_PROBLEMS: usize = 1000;
-
-pub(super) const CONDITIONS_TOO_LARGE: &str =
-    "the file has conditions that take more than 16 MiB together when compiled";
 
 /// Whose file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,11 +43,12 @@ pub(crate) struct Loaded {
     /// In bytes, of a source's file.
     pub(super) size: usize,
     pub(super) items: Vec<Item>,
-    /// Of too many problems, those that are shown and one more.
-    problems: Vec<Problem>,
+    /// The places of the entries of a hooks.json.
+    pub(super) entries: Vec<TextRange>,
+    /// At most 1,000, and one that says that there are others.
+    pub(super) problems: Vec<Problem>,
     /// No part of the file can be used.
-    #[cfg_attr(not(feature = "watch"), allow(dead_code))]
-    unreadable: bool,
+    pub(super) unreadable: bool,
     /// The names of hooks, of any file, that must not run. Only the user's file may have them.
     pub(super) disable: Vec<String>,
     /// The hooks of its own tool that the file switches off.
@@ -68,8 +66,8 @@ pub(crate) struct Loaded {
 pub(super) struct Item {
     pub(super) hook: Arc<Hook>,
     pub(super) is_placeholder: bool,
-    /// The place where the entry begins; none for a whole file.
-    pub(super) start: Option<Position>,
+    /// The first character of the entry; none for a whole file.
+    pub(super) start: Option<TextRange>,
 }
 
 /// The hooks that a file of another tool switches off: of all files if it is the user's, else of the project's.
@@ -104,6 +102,7 @@ impl Loaded {
             path: path.into(),
             size: 0,
             items: Vec::new(),
+            entries: Vec::new(),
             problems: Vec::new(),
             unreadable: false,
             disable: Vec::new(),
@@ -159,39 +158,6 @@ impl Loaded {
         });
     }
 
-    /// Compiles the conditions of hooks that may run, if the file was read without compiling them.
-    pub(super) fn compile_conditions(&mut self) {
-        let mut allowance = Allowance::default();
-        let mut problems = Vec::new();
-        for item in &mut self.items {
-            if item.is_placeholder || !item.hook.may_run() {
-                continue;
-            }
-            let words = match item.hook.compile_when(&mut allowance) {
-                Ok(()) => match item.hook.refusal() {
-                    Some(words) => words.to_owned(),
-                    None => continue,
-                },
-                Err(_) if allowance.is_spent => {
-                    let words = CONDITIONS_TOO_LARGE;
-                    return self.give_up(Problem::of_file(Severity::Error, &self.path, words));
-                }
-                Err(error) => error.to_string(),
-            };
-            // The hook itself fails and gives the reason, as a placeholder hook does.
-            item.is_placeholder = true;
-            problems.push(problem_of(&self.path, &item.hook, item.start, words));
-        }
-        // Where a file's own rules forgive failures, a hook that cannot be used is left out.
-        self.items.retain(|item| {
-            let is_forgiven = item.hook.on_failure() == FailurePolicy::Continue;
-            !(item.is_placeholder && is_forgiven && item.hook.protocol().is_some())
-        });
-        for problem in problems {
-            self.report(problem);
-        }
-    }
-
     /// Removes the placeholder hooks, so that they block nothing.
     pub(super) fn drop_placeholders(&mut self) {
         self.items.retain(|item| !item.is_placeholder);
@@ -212,15 +178,14 @@ impl Loaded {
         }
     }
 
-    /// Keeps at most this many hooks that are not approved, and returns how many are kept. Reports a problem if there are
-    /// more.
-    pub(super) fn keep_first(&mut self, most: usize) -> usize {
+    /// Keeps the first hooks that are not approved, as many as are `left`. Reports a problem if there are more.
+    pub(super) fn keep_first(&mut self, left: &mut usize) {
         let before = self.items.len();
-        let mut kept = 0;
         self.items.retain(|item| {
             let counts = !item.is_placeholder && !item.hook.is_approved();
-            kept += usize::from(counts);
-            !counts || kept <= most
+            let is_kept = !counts || *left > 0;
+            *left -= usize::from(counts && is_kept);
+            is_kept
         });
         if self.items.len() < before {
             let words = format!(
@@ -228,7 +193,6 @@ impl Loaded {
             );
             self.report(Problem::of_file(Severity::Warning, &self.path, words));
         }
-        kept.min(most)
     }
 
     /// Takes the hooks of an earlier load of the file. The problems stay.
@@ -244,13 +208,6 @@ impl Loaded {
     #[cfg(feature = "watch")]
     pub(super) fn is_broken(&self) -> bool {
         self.unreadable || self.items.iter().any(|item| item.is_placeholder)
-    }
-
-    pub(super) fn into_hooks(self, placeholders: bool) -> impl Iterator<Item = Arc<Hook>> {
-        let items = self.items.into_iter();
-        items
-            .filter(move |item| placeholders || !item.is_placeholder)
-            .map(|item| item.hook)
     }
 
     /// Makes the whole file unusable, so that it blocks.
@@ -285,22 +242,18 @@ impl Loaded {
     }
 
     pub(super) fn report(&mut self, problem: Problem) {
-        if self.shows_all() {
-            self.problems.push(problem.made_printable());
+        match self.problems.len() {
+            ..MOST_PROBLEMS => self.problems.push(problem.made_printable()),
+            MOST_PROBLEMS => {
+                let words = format!(
+                    "the file has more than {MOST_PROBLEMS} problems; the others are not shown"
+                );
+                // The problems that are not shown may be errors.
+                let last = Problem::of_file(Severity::Error, &self.path, words);
+                self.problems.push(last);
+            }
+            _ => {}
         }
-    }
-
-    /// Returns all problems. The last one may say that there are more.
-    pub(super) fn problems(&self) -> Vec<Problem> {
-        let mut problems = self.problems.clone();
-        if !self.shows_all() {
-            let words = format!(
-                "the file has more than {MOST_PROBLEMS} problems; the others are not shown"
-            );
-            // The problems that are not shown may be errors.
-            problems[MOST_PROBLEMS] = Problem::of_file(Severity::Error, &self.path, words);
-        }
-        problems
     }
 
     pub(super) fn add_to(&self, report: &mut LoadReport) {
@@ -309,13 +262,13 @@ impl Loaded {
         report.read_as.extend(read_as);
         let usable = self.usable().count();
         report.loaded += self.usable_as_read.unwrap_or(usable);
-        report.problems.extend(self.problems());
+        report.problems.extend(self.problems.iter().cloned());
     }
 }
 
-fn problem_of(path: &Path, hook: &Hook, start: Option<Position>, words: String) -> Problem {
+fn problem_of(path: &Path, hook: &Hook, start: Option<TextRange>, words: String) -> Problem {
     let mut problem = Problem::of_file(Severity::Error, path, words);
-    problem.range = start.map(TextRange::of_first);
+    problem.range = start;
     problem.in_entry(hook.source().and_then(|source| source.index))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `tree` reads its content.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -68,7 +68,13 @@ fn open_and_read(path: &Path) -> Result<Option<(File, String)>, FileError> {
         }
         metadata => metadata?,
     };
-    check_kind(&metadata)?;
+    // Before the file is opened, for better messages.
+    if metadata.is_dir() {
+        return Err(FileError::NoFile("a directory"));
+    }
+    if !metadata.is_file() {
+        return Err(FileError::NoFile("a special file"));
+    }
     let size = metadata.len().min(LARGEST_FILE + 1);
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
     let file = files::open(path)?;
@@ -77,17 +83,6 @@ fn open_and_read(path: &Path) -> Result<Option<(File, String)>, FileError> {
         return Err(FileError::TooLarge);
     }
     Ok(Some((file, text(bytes)?)))
-}
-
-/// Checks the kind. Used before the file is opened too, for better messages.
-fn check_kind(metadata: &Metadata) -> Result<(), FileError> {
-    if metadata.is_dir() {
-        return Err(FileError::NoFile("a directory"));
-    }
-    if !metadata.is_file() {
-        return Err(FileError::NoFile("a special file"));
-    }
-    Ok(())
 }
 
 fn text(bytes: Vec<u8>) -> Result<String, FileError> {

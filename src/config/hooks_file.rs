@@ -11,9 +11,8 @@ use serde_json::Value;
 
 use super::HookConfig;
 use super::edit::{self, Slot};
-use super::file::without_mark;
 use super::places::absolute;
-use super::position::{Positions, TextRange};
+use super::position::TextRange;
 use super::report::{ConfigError, Problem, Severity};
 use super::{reader, save};
 use crate::hook::Hook;
@@ -183,32 +182,22 @@ impl HooksFile {
     /// Returns the entries of a text, or why it is not a hooks file.
     fn entries_of(&self, text: &str) -> Result<Vec<HooksFileEntry>, String> {
         let loaded = reader::load_text(&self.path, text, HookConfig::default().host(false));
-        let problems = loaded.problems();
-        if let Some(item) = loaded.items.iter().find(|item| item.start.is_none()) {
-            let last = problems.last().map(|problem| problem.message.clone());
-            return Err(last.unwrap_or_else(|| item.hook.description().to_owned()));
+        if loaded.unreadable {
+            let last = loaded.problems.into_iter().next_back();
+            return Err(last.map_or_else(String::new, |problem| problem.message));
         }
-        let mut hooks: HashMap<Option<usize>, &Hook> = HashMap::new();
-        for hook in loaded.hooks() {
-            hooks.insert(hook.source().and_then(|source| source.index), hook);
-        }
-        let (body, mark) = without_mark(text);
-        let ranges = reader::ranges_of_entries(body).map_err(|problem| problem.message)?;
-        let positions = Positions::new(body, mark);
-        let mut entries = Vec::new();
-        for (index, range) in ranges.iter().enumerate() {
-            let hook = match hooks.get(&Some(index)) {
+        let index_of = |hook: &Hook| hook.source().and_then(|source| source.index);
+        let hooks: HashMap<_, &Hook> = loaded.hooks().map(|hook| (index_of(hook), hook)).collect();
+        let entry = |(index, range): (usize, &TextRange)| HooksFileEntry {
+            range: Some(*range),
+            index: Some(index),
+            old: hooks.get(&Some(index)).map(|hook| hook.to_json()),
+            hook: match hooks.get(&Some(index)) {
                 Some(hook) => Ok(Box::new(self.based(hook))),
-                None => Err(Box::new(self.problem_of(index, &problems))),
-            };
-            entries.push(HooksFileEntry {
-                range: Some(positions.range(range)),
-                index: Some(index),
-                old: hook.as_ref().ok().map(|hook| hook.to_json()),
-                hook,
-            });
-        }
-        Ok(entries)
+                None => Err(Box::new(self.problem_of(index, &loaded.problems))),
+            },
+        };
+        Ok(loaded.entries.iter().enumerate().map(entry).collect())
     }
 
     fn based(&self, hook: &Hook) -> Hook {

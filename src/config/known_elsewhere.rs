@@ -32,24 +32,20 @@ pub(super) fn name_elsewhere(hook: &Hook, text: &str) -> Option<String> {
     Some(format!("`{theirs}` is Claude Code's name: {here}"))
 }
 
-/// Returns the key that is meant by one of another program, and what to write.
-pub(super) fn meant_key(key: &str) -> Option<(&'static str, &'static str)> {
-    let tool = "name the tool in `event`, as in `tool:pre_execute:bash`";
-    let tools = "name the tools in `event`, as in `tool:pre_execute:bash|write`";
-    let entry = "write each hook as its own entry, with `event` and `command`";
-    let when = "write `when`, as in {\"/tool_args/command\": \"git *\"}";
+/// Returns what to write in place of a key of another program.
+pub(super) fn help_for_key(key: &str) -> Option<&'static str> {
     Some(match key {
-        "matcher" | "tool" => ("event", tool),
-        "tools" => ("event", tools),
-        "hooks" => ("", entry),
-        "disabled" => ("enabled", "write \"enabled\": false"),
-        "type" => ("", "remove it: every hook has a command"),
-        "async" => ("background", "write \"background\": true"),
-        "if" => ("when", when),
-        "cwd" => ("working_dir", "write `working_dir`"),
-        "cmd" | "run" | "script" => ("command", "write `command`"),
-        "id" => ("name", "write `name`"),
-        "timeout_ms" | "timeoutMs" => ("timeout", "write `timeout`, in seconds"),
+        "matcher" | "tool" => "name the tool in `event`, as in `tool:pre_execute:bash`",
+        "tools" => "name the tools in `event`, as in `tool:pre_execute:bash|write`",
+        "hooks" => "write each hook as its own entry, with `event` and `command`",
+        "disabled" => "write \"enabled\": false",
+        "type" => "remove it: every hook has a command",
+        "async" => "write \"background\": true",
+        "if" => "write `when`, as in {\"/tool_args/command\": \"git *\"}",
+        "cwd" => "write `working_dir`",
+        "cmd" | "run" | "script" => "write `command`",
+        "id" => "write `name`",
+        "timeout_ms" | "timeoutMs" => "write `timeout`, in seconds",
         _ => return None,
     })
 }

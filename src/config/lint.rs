@@ -34,9 +34,6 @@ const LONGEST_USUAL: Duration = Duration::from_secs(60 * 60);
 /// The most names of `inherit` that are checked: checking takes longer than reading.
 const MOST_NAMES: usize = 20;
 
-/// The most bytes of a command that are checked.
-const LONGEST_COMMAND: usize = 64 * 1024;
-
 /// Returns warnings about a hook, each with its key.
 pub(super) fn lint(hook: &Hook, host: Host<'_>) -> Vec<Problem> {
     let mut found = event(hook, host.vocabulary);
@@ -91,18 +88,16 @@ fn timeout(hook: &Hook) -> Option<Problem> {
 
 /// Finds a name of another program in the command.
 fn foreign_name(hook: &Hook) -> Option<Problem> {
-    let texts: Vec<_> = match hook.command() {
-        HookCommand::Shell { text, .. } => vec![("command".to_owned(), text)],
-        HookCommand::Program(args) => {
-            let words = args.iter().enumerate();
-            let with_keys = words.map(|(index, word)| (format!("args[{index}]"), word));
-            with_keys.collect()
-        }
-    };
+    let texts = hook.command().texts();
     let mut found = texts
-        .into_iter()
-        .filter_map(|(key, text)| Some((key, name_elsewhere(hook, text)?)));
-    let (key, message) = found.next()?;
+        .iter()
+        .enumerate()
+        .filter_map(|(index, text)| Some((index, name_elsewhere(hook, text)?)));
+    let (index, message) = found.next()?;
+    let key = match hook.command() {
+        HookCommand::Shell { .. } => "command".to_owned(),
+        HookCommand::Program(_) => format!("args[{index}]"),
+    };
     Some(Problem::warning(key, message).with_help(ABOUT_NAMES))
 }
 
@@ -124,21 +119,17 @@ fn is_of_event(name: &str, prefixes: &[String]) -> bool {
     })
 }
 
-/// Finds words that only a shell would change.
+/// Finds words that only a shell would change. Behind an option, as in `sh -c`, another program may read them as code.
 fn shell_word(args: &[String], prefixes: &[String]) -> Option<Problem> {
-    let index = args
-        .iter()
-        .position(|word| is_replaced_by_shell(word, prefixes))?;
-    // Another program may read the word as code.
-    if index > 0 && reads_its_argument_again(&args[index - 1]) {
+    let is_found = |word: &String| is_replaced_by_shell(word, prefixes);
+    let index = args.iter().position(is_found)?;
+    if index > 0 && args[index - 1].starts_with('-') {
         return None;
     }
-    let message = format!(
-        "`{}` is used as it is, since `args` run without a shell",
-        shortened(&args[index])
-    );
+    let word = shortened(&args[index]);
+    let message = format!("`{word}` is used as it is, since `args` run without a shell");
     let problem = Problem::warning(format!("args[{index}]"), message);
-    Some(problem.with_help(match args[index].starts_with('~') {
+    Some(problem.with_help(match word.starts_with('~') {
         true => "write the whole path, or use `command`",
         false => "to have a shell put in the variable, use `command`",
     }))
@@ -150,15 +141,10 @@ fn is_replaced_by_shell(word: &str, prefixes: &[String]) -> bool {
         return word.starts_with("~/");
     };
     let name = name.strip_prefix('{').unwrap_or(name);
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let name = &name[..name.find(|c| !is_name(c)).unwrap_or(name.len())];
-    name == "HOME" || is_of_event(name, prefixes)
-}
-
-/// Returns whether a program takes code or a list of names as an argument, as `sh -c`, `bash -lc` and `perl -e` do.
-fn reads_its_argument_again(word: &str) -> bool {
-    let is_short = word.starts_with('-') && !word.starts_with("--");
-    is_short && word.ends_with(['c', 'e']) || ["eval", "trap", "envsubst"].contains(&word)
+    let mut names = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    names
+        .next()
+        .is_some_and(|name| name == "HOME" || is_of_event(name, prefixes))
 }
 
 /// Finds a glob where an expression, or a part of the value, was probably meant.
@@ -193,7 +179,7 @@ fn misread(pointer: &str, glob: &str) -> Option<(String, String)> {
 fn unquoted(text: &str, shell: Option<Shell>, prefixes: &[String]) -> Option<Problem> {
     // `zsh` splits no variables.
     let splits = script::is_posix(shell) && shell != Some(Shell::Zsh);
-    if !splits || text.len() > LONGEST_COMMAND {
+    if !splits || text.len() > script::LONGEST_COMMAND {
         return None;
     }
     let mut names = script::split_variables(text);

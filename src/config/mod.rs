@@ -52,12 +52,9 @@ pub(crate) use content::{Owner, Switches};
 pub(crate) use installed::Installed;
 pub(crate) use sources::{Content, Form, Source, SourceFile};
 
-use admission::Admission;
 use content::Loaded;
 use lint::Host;
 use places::{absolute, below, config_home, first_existing};
-use reader::Compiled;
-use sources::reads;
 
 /// What sources need to read their files as hooks.json is read.
 pub(crate) mod reading {
@@ -111,8 +108,7 @@ pub(crate) mod reading {
 /// | the file | 1 MiB |
 /// | hooks | 1,000 |
 /// | a pattern | 64 KiB |
-/// | values in all hooks | 50,000 |
-/// | values and keys in all | 250,000 |
+/// | values and keys | 100,000 |
 /// | conditions in `when` | 64 in an entry |
 /// | an expression of a condition | 64 KiB; 1 MiB when compiled, 256 KiB for ASCII only; all together 16 MiB |
 /// | levels of nested lists and objects | 256; in an entry 100, else only this entry is unusable |
@@ -124,7 +120,6 @@ pub struct HookConfig {
     profile: AppProfile,
     config_home: Option<PathBuf>,
     system_file: SystemFile,
-    placeholders: bool,
     sources: Vec<Arc<dyn Source>>,
     vocabulary: Arc<Vocabulary>,
     approve_command: Option<String>,
@@ -154,7 +149,6 @@ impl HookConfig {
             profile,
             config_home: None,
             system_file: SystemFile::OfProfile,
-            placeholders: true,
             sources: Vec::new(),
             vocabulary: Arc::default(),
             approve_command: None,
@@ -203,15 +197,6 @@ impl HookConfig {
     #[cfg(feature = "cli")]
     pub(crate) fn with_profile(mut self, profile: AppProfile) -> Self {
         self.profile = profile;
-        self
-    }
-
-    /// Sets whether [`load_into`](HookConfig::load_into) registers a placeholder hook, which always fails,
-    /// for each entry and file that cannot be used. Default: true. Without placeholder hooks, a guard with a
-    /// typo lets everything through, and only the report shows it.
-    #[must_use]
-    pub fn with_placeholders(mut self, placeholders: bool) -> Self {
-        self.placeholders = placeholders;
         self
     }
 
@@ -266,17 +251,14 @@ impl HookConfig {
     }
 
     fn has_project_file(&self, root: &Path) -> bool {
-        let others = self
-            .sources
-            .iter()
-            .flat_map(|it| it.files(Some(root), false));
         let is_settings = |file: &SourceFile| {
             let is_in_project = matches!(file.owner, Owner::Project | Owner::NamedInProject);
-            is_in_project && matches!(file.content, Content::Settings(_))
+            is_in_project && matches!(file.content, Content::Settings(_)) && file.path.exists()
         };
-        let others = others.filter(is_settings).map(|file| file.path);
-        let mut paths = self.project_candidates(root).into_iter().chain(others);
-        paths.any(|path| path.exists())
+        let mut sources = self.sources.iter();
+        let own = self.project_candidates(root);
+        own.iter().any(|path| path.exists())
+            || sources.any(|it| it.files(Some(root), false).iter().any(is_settings))
     }
 
     /// Returns the hooks without any file: an empty list.
@@ -289,23 +271,17 @@ impl HookConfig {
     /// hooks. Of a file with errors, the usable hooks are loaded; the rest is logged as warnings.
     #[must_use]
     pub fn load_global(&self) -> Vec<Hook> {
-        let mut files = self.read_global();
-        let mut others = self.read_sources(None, Compiled::None);
-        sources::switch_all(&mut others);
-        files.extend(others.into_iter().filter(|it| it.owner == Owner::User));
-        self.hooks_of(files)
+        let mut files = self.read_files(None, None);
+        sources::switch_all(&mut files);
+        files.retain(|file| file.owner == Owner::User);
+        hooks_of(files)
     }
 
     /// Loads the hooks of a project, and after them those of other tools, if the host loads them. Their working directories are resolved against the project's root. Runs nothing; but registering these
     /// hooks means to trust the project.
     #[must_use]
     pub fn load_project(&self, root: impl AsRef<Path>) -> Vec<Hook> {
-        let root = root.as_ref();
-        let mut files = self.read_project(root, Compiled::Enabled);
-        let mut others = self.read_sources(Some(root), Compiled::Enabled);
-        sources::switch_project(&mut others);
-        files.extend(others.into_iter().filter(Loaded::is_in_project));
-        self.hooks_of(files)
+        hooks_of(self.read_files_of_project(root.as_ref()))
     }
 
     /// Loads the user's hooks, then the project's.
@@ -338,9 +314,9 @@ impl HookConfig {
     ) -> LoadReport {
         let root = Some(root.as_ref());
         let files = self.read_files(root, Some(&policy));
-        let found = self.admit(files, root, Some(&policy));
-        registry.load_hooks(found.hooks);
-        found.report
+        let (report, hooks) = self.admit(files, root, Some(&policy));
+        registry.load_hooks(hooks);
+        report
     }
 
     /// Loads as `load_into` does, and replaces the hooks of the last load. Without a root or a policy, loads
@@ -366,9 +342,9 @@ impl HookConfig {
             let loads = installed.loads();
             let mut files = self.read_files(root, policy);
             change(&mut files);
-            let found = self.admit(files, root, policy);
+            let (report, hooks) = self.admit(files, root, policy);
             // Fails if another load has ended at the same time.
-            if let Some(report) = installed.replace(loads, &found.hooks, found.report) {
+            if let Some(report) = installed.replace(loads, &hooks, report) {
                 return report;
             }
         }
@@ -376,16 +352,29 @@ impl HookConfig {
 
     /// Reads the files that exist, in the order of their hooks. Without a root or a policy, reads no project's.
     fn read_files(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Vec<Loaded> {
-        let of_project = match policy {
-            Some(TrustPolicy::Everything) => Compiled::Enabled,
-            _ => Compiled::None,
-        };
+        let compiles = policy == Some(&TrustPolicy::Everything);
+        let root = root.map(absolute);
+        let root = root.as_deref();
+        let host = self.host(true);
         let mut files: Vec<Loaded> = self.read_system().into_iter().collect();
-        files.extend(self.read_global());
-        if let (Some(root), Some(_)) = (root, policy) {
-            files.extend(self.read_project(root, of_project));
+        for path in self.global_candidates() {
+            files.extend(reader::load(&path, None, host, true));
         }
-        files.extend(self.read_sources(root, of_project));
+        if let Some(root) = root.filter(|_| policy.is_some()) {
+            for path in self.project_candidates(root) {
+                files.extend(reader::load(&path, Some(root), host, compiles));
+            }
+        }
+        let with_user = self.has_global_files();
+        files.extend(sources::load(&self.sources, root, with_user, compiles));
+        files
+    }
+
+    /// Reads the files of a project.
+    fn read_files_of_project(&self, root: &Path) -> Vec<Loaded> {
+        let mut files = self.read_files(Some(root), Some(&TrustPolicy::Everything));
+        sources::switch_project(&mut files);
+        files.retain(Loaded::is_in_project);
         files
     }
 
@@ -395,25 +384,23 @@ impl HookConfig {
         mut files: Vec<Loaded>,
         root: Option<&Path>,
         policy: Option<&TrustPolicy>,
-    ) -> LoadedHooks {
+    ) -> (LoadReport, Vec<Arc<Hook>>) {
         sources::switch_project(&mut files);
         let disable = disabled(files.iter());
         let of_system = files
             .iter()
             .filter(|file| file.owner == Owner::Administrator);
         let disable_of_system = disabled(of_system);
-        let mut admission = Admission::default();
-        if let Some(root) = root {
-            self.admit_project(root, policy, &disable, &mut files, &mut admission);
-        }
+        let admission = root.map(|root| self.admit_project(&mut files, root, policy, &disable));
+        let admission = admission.unwrap_or_default();
         sources::switch_all(&mut files);
 
         let mut report = LoadReport::default();
         let mut hooks: Vec<Arc<Hook>> = Vec::new();
         for loaded in files {
-            loaded.problems().iter().for_each(log_problem);
+            loaded.problems.iter().for_each(log_problem);
             loaded.add_to(&mut report);
-            hooks.extend(loaded.into_hooks(self.placeholders));
+            hooks.extend(loaded.items.into_iter().map(|item| item.hook));
         }
         admission.problems.iter().for_each(log_problem);
         report.problems.extend(admission.problems);
@@ -432,36 +419,9 @@ impl HookConfig {
             let names = report.disabled.join(", ");
             info!("hooks disabled by name: {}", printable(&names));
         }
-        report.in_use = report::in_use(&hooks);
-        LoadedHooks { report, hooks }
-    }
-
-    /// Sets the gates of the hooks in a project's files, its hooks.json and those of sources.
-    fn admit_project(
-        &self,
-        root: &Path,
-        policy: Option<&TrustPolicy>,
-        disable: &HashSet<String>,
-        files: &mut Vec<Loaded>,
-        admission: &mut Admission,
-    ) {
-        let own_path = self.project_path(root);
-        let existing = own_path.clone().filter(|path| path.exists());
-        let other = files.iter().find(|file| file.is_in_project());
-        let other_path = other.map(|file| file.path.to_path_buf());
-        admission.path = existing.or(other_path).or(own_path).unwrap_or_default();
-        let store = match policy {
-            None => {
-                files.retain(|file| file.owner != Owner::Project);
-                return admission.refuse_all();
-            }
-            Some(TrustPolicy::Everything) => return,
-            Some(TrustPolicy::Approved(store)) => store,
-        };
-        admission.admit(files, root, store, disable, &self.sources);
-        let by_default = || admission::approve_command(&self.profile, root);
-        let command = self.approve_command.clone().unwrap_or_else(by_default);
-        admission.report(&self.vocabulary, &command);
+        let can_run = |hook: &&Arc<Hook>| hook.may_run() && hook.refusal().is_none();
+        report.in_use = hooks.iter().filter(can_run).count();
+        (report, hooks)
     }
 
     /// Returns the store of the user's approvals: `trust.json` next to the user's hooks file. None if the
@@ -484,7 +444,7 @@ impl HookConfig {
         let root = self.root_of(path);
         // The user may not have written another file.
         let host = self.host(root.is_some());
-        let own = || reader::load(path, root.as_deref(), host, Compiled::All);
+        let own = || reader::load(path, root.as_deref(), host, true);
         match other().or_else(own) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
@@ -529,10 +489,8 @@ impl HookConfig {
 
     /// Returns the first error in a project's hooks files.
     pub(crate) fn project_error(&self, root: &Path) -> Option<Problem> {
-        let mut files = self.read_project(root, Compiled::Enabled);
-        files.extend(self.read_sources(Some(root), Compiled::Enabled));
-        let in_project = files.iter().filter(|file| file.is_in_project());
-        let mut problems = in_project.flat_map(Loaded::problems);
+        let files = self.read_files_of_project(root);
+        let mut problems = files.into_iter().flat_map(|file| file.problems);
         problems.find(|problem| problem.severity == Severity::Error)
     }
 
@@ -541,7 +499,7 @@ impl HookConfig {
     #[must_use]
     pub fn reads(&self, approved: &Approved) -> bool {
         let protocol = &approved.definition["protocol"];
-        protocol.is_null() || reads(&self.sources, protocol)
+        protocol.is_null() || sources::source_of(&self.sources, protocol).is_some()
     }
 
     /// Whether a host with this profile reads the path as a hooks file of its own.
@@ -617,18 +575,9 @@ impl HookConfig {
         }
     }
 
-    fn hooks_of(&self, files: Vec<Loaded>) -> Vec<Hook> {
-        let mut hooks = Vec::new();
-        for loaded in files {
-            loaded.problems().iter().for_each(log_problem);
-            hooks.extend(loaded.into_hooks(false).map(Arc::unwrap_or_clone));
-        }
-        hooks
-    }
-
     fn read_system(&self) -> Option<Loaded> {
         let path = self.system_path()?;
-        let mut loaded = reader::load(&path, None, self.host(true), Compiled::Enabled)?;
+        let mut loaded = reader::load(&path, None, self.host(true), true)?;
         #[cfg(unix)]
         {
             let or_user = matches!(self.system_file, SystemFile::At(_));
@@ -640,32 +589,6 @@ impl HookConfig {
         }
         loaded.mark_system();
         Some(loaded)
-    }
-
-    fn read_global(&self) -> Vec<Loaded> {
-        self.read_own(self.global_candidates(), None, Compiled::Enabled)
-    }
-
-    fn read_project(&self, root: &Path, compiled: Compiled) -> Vec<Loaded> {
-        let root = absolute(root);
-        self.read_own(self.project_candidates(&root), Some(&root), compiled)
-    }
-
-    fn read_own(
-        &self,
-        paths: Vec<PathBuf>,
-        root: Option<&Path>,
-        compiled: Compiled,
-    ) -> Vec<Loaded> {
-        let paths = paths.iter();
-        let files = paths.filter_map(|path| reader::load(path, root, self.host(true), compiled));
-        files.collect()
-    }
-
-    fn read_sources(&self, root: Option<&Path>, of_project: Compiled) -> Vec<Loaded> {
-        let root = root.map(absolute);
-        let with_user = self.has_global_files();
-        sources::load(&self.sources, root.as_deref(), with_user, of_project)
     }
 
     fn has_global_files(&self) -> bool {
@@ -685,10 +608,15 @@ impl HookConfig {
     }
 }
 
-/// The hooks of the user's and a project's files, before they are registered.
-struct LoadedHooks {
-    report: LoadReport,
-    hooks: Vec<Arc<Hook>>,
+/// Returns the usable hooks, and logs the problems.
+fn hooks_of(files: Vec<Loaded>) -> Vec<Hook> {
+    let mut hooks = Vec::new();
+    for loaded in files {
+        loaded.problems.iter().for_each(log_problem);
+        let usable = loaded.items.into_iter().filter(|item| !item.is_placeholder);
+        hooks.extend(usable.map(|item| Arc::unwrap_or_clone(item.hook)));
+    }
+    hooks
 }
 
 /// Returns the names of the hooks that these files disable.

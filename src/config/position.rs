@@ -26,24 +26,12 @@ pub struct TextRange {
     pub end: Position,
 }
 
-impl TextRange {
-    /// Returns a range of one character of one byte.
-    pub(super) fn of_first(start: Position) -> Self {
-        let end = Position {
-            column: start.column + 1,
-            offset: start.offset + 1,
-            ..start
-        };
-        Self { start, end }
-    }
-}
-
 /// The positions of a text. A lookup reads at most one block, however long a line is.
 pub(super) struct Positions<'a> {
     text: &'a str,
     /// The number of bytes of the file before the text.
     skipped: usize,
-    /// The beginning of each block: the number of lines before it, and of characters before it in its line.
+    /// The beginning of each block, and the end: the number of lines before it, and of characters before it in its line.
     blocks: Vec<(usize, usize)>,
 }
 
@@ -52,15 +40,15 @@ const BLOCK: usize = 256;
 impl<'a> Positions<'a> {
     pub(super) fn new(text: &'a str, skipped: usize) -> Self {
         let mut at = (0, 0);
-        let blocks = text.as_bytes().chunks(BLOCK).map(|block| {
-            let begins = at;
+        let mut blocks = vec![at];
+        for block in text.as_bytes().chunks(BLOCK) {
             at = advance(at, block);
-            begins
-        });
+            blocks.push(at);
+        }
         Self {
             text,
             skipped,
-            blocks: blocks.collect(),
+            blocks,
         }
     }
 
@@ -72,15 +60,9 @@ impl<'a> Positions<'a> {
     }
 
     pub(super) fn position(&self, offset: usize) -> Position {
-        let index = offset / BLOCK;
-        let (line, column) = match self.blocks.get(index) {
-            Some(begins) => advance(*begins, &self.text.as_bytes()[index * BLOCK..offset]),
-            // The end of an empty text, or of a text that ends with a block.
-            None => match self.blocks.last() {
-                Some(begins) => advance(*begins, &self.text.as_bytes()[(index - 1) * BLOCK..]),
-                None => (0, 0),
-            },
-        };
+        let block = offset / BLOCK;
+        let rest = &self.text.as_bytes()[block * BLOCK..offset];
+        let (line, column) = advance(self.blocks[block], rest);
         Position {
             line: line + 1,
             column: column + 1,

@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::content::{CONDITIONS_TOO_LARGE, Item, Loaded, Owner, described, placeholder};
+use super::content::{Item, Loaded, Owner, described, placeholder};
 use super::file::{self, FileError};
-use super::known_elsewhere::meant_key;
+use super::known_elsewhere::help_for_key;
 use super::lint::{self, Host};
 use super::position::{Positions, TextRange};
 use super::report::{Problem, Severity};
@@ -26,36 +26,21 @@ use crate::printable::shortened;
 /// The most entries of a file.
 pub(crate) const MOST_ENTRIES: usize = 1000;
 
-/// The most unknown keys of an entry that are compared with a missing one.
-const MOST_COMPARED: usize = 100;
-
-/// The most values in all entries. A value takes a hundred times the memory of its text.
-const MOST_VALUES: usize = 50_000;
-
-/// The hooks whose conditions are compiled when a file is read. Compiling takes time.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Compiled {
-    /// All hooks.
-    All,
-    /// Hooks that are switched on.
-    Enabled,
-    /// No hooks: it is known later which hooks may run.
-    None,
-}
-
 /// Loads a file; none if it does not exist. Relative paths in it are resolved against `base_dir`, the root of its project.
+/// Conditions are compiled if `compiles`: that takes time, and the hooks of a project may not run. Those that may are
+/// compiled when they are first tested.
 pub(super) fn load(
     path: &Path,
     base_dir: Option<&Path>,
     host: Host<'_>,
-    compiled: Compiled,
+    compiles: bool,
 ) -> Option<Loaded> {
     let (mut loaded, text) = open(path)?;
     if base_dir.is_some() {
         loaded.owner = Owner::Project;
     }
     match text {
-        Ok(text) => read(&text, base_dir, host, compiled, &mut loaded),
+        Ok(text) => read(&text, base_dir, host, compiles, &mut loaded),
         Err(problem) => loaded.give_up(problem),
     }
     Some(loaded)
@@ -92,30 +77,17 @@ pub(super) fn open(path: &Path) -> Option<(Loaded, Text)> {
 /// Loads a text with this name.
 pub(super) fn load_text(path: &Path, text: &str, host: Host<'_>) -> Loaded {
     let mut loaded = Loaded::nothing(path);
-    read(text, None, host, Compiled::All, &mut loaded);
+    read(text, None, host, true, &mut loaded);
     loaded
 }
 
-/// Returns the place of each entry of a text that was read before.
-pub(super) fn ranges_of_entries(text: &str) -> Result<Vec<Range<usize>>, Problem> {
-    let tree = tree::parse_object(text)?;
-    let entries = entries(Node::new(&tree).member("hooks"));
-    Ok(entries.map(|entry| entry.range()).collect())
-}
-
 /// Reads a text into a loaded file.
-fn read(
-    text: &str,
-    base_dir: Option<&Path>,
-    host: Host<'_>,
-    compiled: Compiled,
-    loaded: &mut Loaded,
-) {
+fn read(text: &str, base_dir: Option<&Path>, host: Host<'_>, compiles: bool, loaded: &mut Loaded) {
     let mut reader = Reader {
         file: FileReader::new(text, loaded),
         base_dir: base_dir.map(Arc::from),
         host,
-        compiled,
+        compiles,
     };
     if let Err(problem) = reader.try_read() {
         let problem = reader.file.placed(problem.in_entry(None));
@@ -155,7 +127,7 @@ impl<'a> FileReader<'a> {
         self.loaded.items.push(Item {
             hook: Arc::new(hook),
             is_placeholder,
-            start: Some(self.positions.position(at)),
+            start: Some(self.positions.range(&(at..at + 1))),
         });
     }
 
@@ -180,7 +152,7 @@ struct Reader<'a> {
     file: FileReader<'a>,
     base_dir: Option<Arc<Path>>,
     host: Host<'a>,
-    compiled: Compiled,
+    compiles: bool,
 }
 
 impl Reader<'_> {
@@ -188,7 +160,9 @@ impl Reader<'_> {
         let tree = tree::parse_object(self.file.text)?;
         let file = Node::new(&tree);
         let hooks = list_of_hooks(file)?;
-        check_limits(hooks)?;
+        if let Some(entry) = entries(hooks).nth(MOST_ENTRIES) {
+            return Err(Problem::limit(TOO_MANY_ENTRIES).at(entry.range()));
+        }
         for member in file.members().filter(|member| member.key != "hooks") {
             self.other_key(&member);
         }
@@ -229,6 +203,8 @@ impl Reader<'_> {
     }
 
     fn entry(&mut self, index: usize, entry: Node<'_, '_>) -> Result<(), Problem> {
+        let range = self.file.positions.range(&entry.range());
+        self.file.loaded.entries.push(range);
         let mut problems = Vec::new();
         let mut value = value_of(entry, &mut problems);
         problems.extend(repeated(entry));
@@ -236,7 +212,9 @@ impl Reader<'_> {
             Ok(hook) if problems.is_empty() => match self.compile_when(&hook) {
                 Ok(()) => self.usable(index, hook, entry),
                 Err(_) if self.file.allowance.is_spent => {
-                    return Err(Problem::error("", CONDITIONS_TOO_LARGE).at(first(entry)));
+                    let words =
+                        "the file has conditions that take more than 16 MiB together when compiled";
+                    return Err(Problem::error("", words).at(first(entry)));
                 }
                 Err(error) => problems.push(problem_of(entry, error)),
             },
@@ -245,26 +223,23 @@ impl Reader<'_> {
                 problems.extend(errors.into_iter().map(|error| problem_of(entry, error)));
             }
         }
-        let named = keys_named_by(&problems, entry);
         if !problems.is_empty() {
             forget_repeated(&mut value, &problems);
             self.unusable(index, entry, problems, &value);
         }
         for member in unknown_keys(entry) {
-            // The problem of a missing key has named it.
-            if !named.contains(&member.key_range) && self.file.loaded.shows_all() {
-                let problem = unknown_key_of_entry(&member);
-                self.file.report(Some(index), problem);
+            if !self.file.loaded.shows_all() {
+                break;
             }
+            self.file.report(Some(index), unknown_key_of_entry(&member));
         }
         Ok(())
     }
 
     fn compile_when(&mut self, hook: &Hook) -> Result<(), HookError> {
-        match self.compiled {
-            Compiled::All => hook.compile_when(&mut self.file.allowance),
-            Compiled::Enabled if hook.enabled() => hook.compile_when(&mut self.file.allowance),
-            Compiled::Enabled | Compiled::None => Ok(()),
+        match self.compiles {
+            true => hook.compile_when(&mut self.file.allowance),
+            false => Ok(()),
         }
     }
 
@@ -310,52 +285,32 @@ pub(crate) const TOO_MANY_ENTRIES: &str = "the file has more than 1,000 hooks";
 /// Returns the list of hooks; none if the file has no such key.
 fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Problem> {
     let mut lists = file.members().filter(|member| member.key == "hooks");
-    let first = lists.next();
+    let Some(list) = lists.next() else {
+        // The key may be `hooks` with a typo, and then the list must not count as missing.
+        let mut others = file.members().filter(|member| !is_known(member.key));
+        let Some(Member { key, key_range, .. }) = others.next() else {
+            return Ok(None);
+        };
+        let words = format!("the file has no list `hooks`, and an unknown key `{key}`");
+        let problem = Problem::error("", words).at(key_range);
+        return Err(problem.with_suggestion_of(list_meant_by(key)));
+    };
     if let Some(second) = lists.next() {
         return Err(Problem::error("", "`hooks` occurs twice").at(second.key_range));
     }
-    match first {
-        Some(list) if list.value.items().is_none() => {
-            let mut problem = Problem::error("", "`hooks`: expected a list");
-            if list.value.is_object() {
-                problem = problem.with_help(LIKE_OTHER_TOOLS);
-            }
-            Err(problem.at(list.value.range()))
-        }
-        Some(list) => Ok(Some(list.value)),
-        // The key may be `hooks` with a typo, and then the list must not count as missing.
-        None => match file.members().find(|member| !is_known(member.key)) {
-            Some(other) => {
-                let words = format!(
-                    "the file has no list `hooks`, and an unknown key `{}`",
-                    other.key
-                );
-                let problem = Problem::error("", words).at(other.key_range);
-                Err(problem.with_suggestion_of(list_meant_by(other.key)))
-            }
-            None => Ok(None),
-        },
+    if list.value.items().is_some() {
+        return Ok(Some(list.value));
     }
+    let problem = Problem::error("", "`hooks`: expected a list").at(list.value.range());
+    Err(match list.value.is_object() {
+        true => problem.with_help(LIKE_OTHER_TOOLS),
+        false => problem,
+    })
 }
 
 fn entries<'t, 'a>(hooks: Option<Node<'t, 'a>>) -> impl Iterator<Item = Node<'t, 'a>> {
     let items = hooks.and_then(|list| list.items());
     items.into_iter().flatten().map(Node::without_key)
-}
-
-fn check_limits(hooks: Option<Node<'_, '_>>) -> Result<(), Problem> {
-    if let Some(entry) = entries(hooks).nth(MOST_ENTRIES) {
-        return Err(Problem::limit(TOO_MANY_ENTRIES).at(entry.range()));
-    }
-    let mut values = 0;
-    for entry in entries(hooks) {
-        values += entry.count();
-        if values > MOST_VALUES {
-            let words = "the file has more than 50,000 values in its hooks";
-            return Err(Problem::error("", words).at(first(entry)));
-        }
-    }
-    Ok(())
 }
 
 /// Whether a file may have this key besides `hooks`.
@@ -396,33 +351,23 @@ fn value_of(entry: Node<'_, '_>, problems: &mut Vec<Problem>) -> Value {
 
 const TWICE: &str = "the key occurs twice";
 
-/// Finds keys that occur twice, in the entry and in its `env` and `when`: a person may mean one value, and the
-/// program use the other.
+/// Finds keys that occur twice, in the entry and within its keys: a person may mean one value, and the program use the
+/// other.
 fn repeated(entry: Node<'_, '_>) -> Vec<Problem> {
     let mut found = Vec::new();
-    add_repeated(entry, "", &mut found);
-    for member in entry.members() {
-        if matches!(member.key, "env" | "when") {
-            add_repeated(member.value, member.key, &mut found);
-            for inner in member.value.members() {
-                add_repeated(inner.value, member.key, &mut found);
-            }
-        }
-    }
+    add_repeated(entry, None, &mut found);
     found
 }
 
-fn add_repeated(object: Node<'_, '_>, path: &str, found: &mut Vec<Problem>) {
+fn add_repeated(object: Node<'_, '_>, within: Option<&str>, found: &mut Vec<Problem>) {
     let mut seen = HashSet::new();
-    for Member { key, key_range, .. } in object.members() {
-        let is_read = !path.is_empty() || is_key(key);
-        if is_read && !seen.insert(key) {
-            let key = match path {
-                "" => key.to_owned(),
-                path => format!("{path}.{key}"),
-            };
-            found.push(Problem::error(key, TWICE).at(key_range));
+    let is_read = |member: &Member<'_, '_>| within.is_some() || is_key(member.key);
+    for member in object.members().filter(is_read) {
+        if !seen.insert(member.key) {
+            let key = within.map_or(member.key.to_owned(), |it| format!("{it}.{}", member.key));
+            found.push(Problem::error(key, TWICE).at(member.key_range));
         }
+        add_repeated(member.value, within.or(Some(member.key)), found);
     }
 }
 
@@ -454,56 +399,17 @@ fn problem_of(entry: Node<'_, '_>, error: HookError) -> Problem {
     problem.expected = error.expected;
     problem.found = error.found;
     problem.suggestion = error.suggestion;
-    match find(entry, &error.key) {
-        None => {
-            let meant = key_that_means(entry, &error.key);
-            problem.help = meant.map(|member| {
-                let words = format!("`{}` probably means it", shortened(member.key));
-                match meant_key(member.key) {
-                    Some((_, help)) => format!("{words}: {help}"),
-                    None => words,
-                }
-            });
-        }
-        Some(value) if error.key == "timeout" => {
-            let seconds = value.text().and_then(seconds_in);
-            problem.help =
-                seconds.map(|it| format!("write {it}, without quotes: the unit is seconds"));
-        }
-        Some(_) => {}
+    if error.key == "timeout" {
+        let text = entry.get("timeout").and_then(|value| value.text());
+        let seconds = text.and_then(seconds_in);
+        problem.help = seconds.map(|it| format!("write {it}, without quotes: the unit is seconds"));
     }
     problem
 }
 
-/// Returns the unknown key of an entry that probably means this missing one.
-fn key_that_means<'t, 'a>(entry: Node<'t, 'a>, missing: &str) -> Option<Member<'t, 'a>> {
-    let mut unknown = unknown_keys(entry).take(MOST_COMPARED);
-    unknown.find(|member| match meant_key(member.key) {
-        Some((meant, _)) => meant == missing,
-        None => nearest_key(member.key) == Some(missing),
-    })
-}
-
-/// Returns the places of the unknown keys that problems of missing keys name.
-fn keys_named_by(problems: &[Problem], entry: Node<'_, '_>) -> Vec<Range<usize>> {
-    let keys = problems.iter().filter_map(|it| it.key.as_deref());
-    let missing = keys.filter(|key| find(entry, key).is_none());
-    let named = missing.filter_map(|key| key_that_means(entry, key));
-    named.map(|member| member.key_range).collect()
-}
-
 /// Returns the number of seconds in a text such as `5s`.
 fn seconds_in(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let is_number = |c: char| c.is_ascii_digit() || c == '.';
-    let (number, unit) = text.split_at(text.find(|c| !is_number(c)).unwrap_or(text.len()));
-    let factor = match unit.trim() {
-        "" | "s" | "sec" | "seconds" => 1.0,
-        "ms" => 0.001,
-        "m" | "min" => 60.0,
-        _ => return None,
-    };
-    Some(number.parse::<f64>().ok()? * factor)
+    text.trim_end_matches('s').trim().parse().ok()
 }
 
 /// Returns the place of a key, such as `timeout`, `env.PATH`, `args[1]`, `when./path[1]`; the beginning of the entry if
@@ -544,8 +450,8 @@ fn unknown_key(member: &Member<'_, '_>) -> Problem {
 
 fn unknown_key_of_entry(member: &Member<'_, '_>) -> Problem {
     let problem = unknown_key(member);
-    match meant_key(member.key) {
-        Some((_, help)) => problem.with_help(help),
+    match help_for_key(member.key) {
+        Some(help) => problem.with_help(help),
         None => problem.with_suggestion_of(nearest_key(member.key)),
     }
 }

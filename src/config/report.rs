@@ -4,13 +4,12 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::position::TextRange;
-use crate::hook::{Hook, named};
+use crate::hook::named;
 use crate::printable::{printable, shortened};
 use crate::trust::TrustStore;
 
@@ -87,12 +86,6 @@ impl LoadReport {
 
 fn file_names<S: Serializer>(files: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(files.iter().map(|file| file.to_string_lossy()))
-}
-
-/// Returns the number of these hooks that can run.
-pub(super) fn in_use(hooks: &[Arc<Hook>]) -> usize {
-    let usable = |hook: &&Arc<Hook>| hook.may_run() && hook.refusal().is_none();
-    hooks.iter().filter(usable).count()
 }
 
 named! {

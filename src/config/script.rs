@@ -2,9 +2,8 @@
 //!
 //! Knows no grammar: where it is not sure what a word is, it finds nothing.
 
-use std::fs::Metadata;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::known_elsewhere::{ABOUT_NAMES, name_elsewhere};
 use super::report::Problem;
@@ -14,7 +13,7 @@ use crate::printable::shortened;
 use crate::trust::{End, follow_within};
 
 /// The most bytes of a command that is checked, and the most of its words.
-const LONGEST_COMMAND: usize = 64 * 1024;
+pub(super) const LONGEST_COMMAND: usize = 64 * 1024;
 const MOST_WORDS: usize = 20;
 
 /// The bytes of a script that are read: its first line, and the names that it uses.
@@ -34,18 +33,21 @@ const NOT_PLAIN: [char; 15] = [
     '$', '*', '?', '[', '{', '~', '`', '\\', ';', '&', '|', '(', ')', '<', '>',
 ];
 
-/// A word that names a file.
-struct Script {
-    name: String,
-    /// The program before it, unless it is the command itself.
-    runner: Option<String>,
+/// The first words of a command, as far as they are known.
+#[derive(Default)]
+struct Start {
+    /// The program, if it is searched for in `PATH`.
+    program: Option<String>,
+    /// The file that runs.
+    script: Option<String>,
     key: String,
 }
 
 /// Returns why the script of a hook cannot run: the first word if it is a path, or the word behind a program that runs
 /// files if it is the name of one. `directory` returns the value of a variable that names a directory.
 pub(crate) fn check(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<Problem> {
-    fault(hook, directory, |_| None)
+    let start = start_of(hook.command(), directory)?;
+    text_of(hook, &start).err()
 }
 
 /// As [`check`], of a hook of hooks.json: a script for another program finds nothing in its input.
@@ -53,105 +55,108 @@ pub(super) fn check_own(
     hook: &Hook,
     directory: impl Fn(&str) -> Option<String>,
 ) -> Option<Problem> {
-    fault(hook, directory, |text| name_elsewhere(hook, text))
-}
-
-/// `foreign` returns why a text is for another program.
-fn fault(
-    hook: &Hook,
-    directory: impl Fn(&str) -> Option<String>,
-    foreign: impl Fn(&str) -> Option<String>,
-) -> Option<Problem> {
-    let Some(script) = script_of(hook.command(), directory) else {
-        let HookCommand::Program(args) = hook.command() else {
-            return None;
-        };
-        return missing_program(hook, args.first()?, "args[0]");
+    let start = start_of(hook.command(), directory)?;
+    let text = match text_of(hook, &start) {
+        Ok(text) => text?,
+        Err(problem) => return Some(problem),
     };
-    let program = script.runner.as_ref().unwrap_or(&script.name);
-    if let Some(problem) = missing_program(hook, program, &script.key) {
-        return Some(problem);
-    }
-    let name = shortened(&script.name);
-    match place(hook, &script.name)? {
-        Place::At(_, metadata) if !metadata.is_file() => None,
-        Place::Missing => {
-            let words = format!("`{name}` does not exist");
-            Some(Problem::warning(&script.key, words))
-        }
-        Place::At(_, metadata) if script.runner.is_none() && !is_executable(&metadata) => {
-            let words = format!("`{name}` is not executable");
-            let problem = Problem::warning(&script.key, words);
-            Some(problem.with_help("make it executable with `chmod +x`"))
-        }
-        Place::At(path, _) => fault_within(hook, &script, &path, foreign),
-    }
+    let name = start.script?;
+    let words = format!(
+        "in `{}`: {}",
+        shortened(&name),
+        name_elsewhere(hook, &text)?
+    );
+    Some(Problem::warning(start.key, words).with_help(ABOUT_NAMES))
 }
 
-/// Returns why a script cannot run, or finds nothing in its input, by its text.
-fn fault_within(
-    hook: &Hook,
-    script: &Script,
-    path: &Path,
-    foreign: impl Fn(&str) -> Option<String>,
-) -> Option<Problem> {
-    let text = beginning_of(path)?;
-    let name = shortened(&script.name);
+/// Returns the beginning of the script's text, if it can be read; or why the script cannot run.
+fn text_of(hook: &Hook, start: &Start) -> Result<Option<String>, Problem> {
+    let warning = |words: String| Problem::warning(start.key.as_str(), words);
+    if let Some(program) = &start.program
+        && is_missing_program(hook, program)
+    {
+        let program = shortened(program);
+        return Err(warning(format!("`{program}` is not found in `PATH`")));
+    }
+    let Some(script) = &start.script else {
+        return Ok(None);
+    };
+    let name = shortened(script);
+    let path = match place(hook, script) {
+        End::Missing => return Err(warning(format!("`{name}` does not exist"))),
+        End::At(path, metadata) if metadata.is_file() => {
+            if start.program.is_none() && cfg!(unix) && !files::is_executable(&metadata) {
+                let problem = warning(format!("`{name}` is not executable"));
+                return Err(problem.with_help("make it executable with `chmod +x`"));
+            }
+            path
+        }
+        End::At(..) | End::Outside => return Ok(None),
+    };
+    let Some(text) = beginning_of(&path) else {
+        return Ok(None);
+    };
     let line = text.split('\n').next().unwrap_or_default();
-    if let Some(words) = fault_of_first_line(hook, path, line, script.runner.as_deref()) {
-        return Some(Problem::warning(&script.key, format!("`{name}` {words}")));
+    match fault_of_first_line(hook, &path, line, start.program.as_deref()) {
+        Some(words) => Err(warning(format!("`{name}` {words}"))),
+        None => Ok(Some(text)),
     }
-    let words = foreign(&text)?;
-    let problem = Problem::warning(&script.key, format!("in `{name}`: {words}"));
-    Some(problem.with_help(ABOUT_NAMES))
 }
 
-/// Returns the script that a command runs.
-fn script_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -> Option<Script> {
-    let is_shell = matches!(command, HookCommand::Shell { .. });
-    let words = words_of(command)?;
-    let mut words = words
-        .into_iter()
-        .map(|word| match is_shell {
-            true => unquoted(&with_home(word)).map(|word| expanded(&word, &directory)),
-            false => Some(word),
-        })
-        .enumerate();
-    // A variable that is set for the command comes before it.
-    let is_set = |word: &Option<String>| word.as_ref().is_some_and(|it| is_assignment(it));
-    let (index, first) = words.find(|(_, word)| !is_shell || !is_set(word))?;
-    let first = first.filter(|word| is_plain(word))?;
-    let key = |index: usize| match is_shell {
-        true => "command".to_owned(),
-        false => format!("args[{index}]"),
-    };
-    // A program with a space in its name is a whole command in most cases.
-    if is_path(&first) || (!is_shell && first.contains(' ')) {
-        return Some(Script {
-            name: first,
-            runner: None,
-            key: key(index),
-        });
-    }
-    let (index, second) = words.next()?;
-    let second = second.filter(|word| is_plain(word) && !is_assignment(word))?;
-    let is_file = !second.starts_with('-') && Path::new(&second).extension().is_some();
-    (is_runner(&first) && is_file).then(|| Script {
-        name: second,
-        runner: Some(first),
-        key: key(index),
-    })
-}
-
-/// Returns the first words of a command; None if it is for a shell whose words are others.
-fn words_of(command: &HookCommand) -> Option<Vec<String>> {
+/// Returns the first words of a command; None if they are not known.
+fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -> Option<Start> {
     match command {
-        HookCommand::Program(args) => Some(args.iter().take(MOST_WORDS).cloned().collect()),
-        HookCommand::Shell { text, shell } => {
-            let words = text.split_whitespace().take(MOST_WORDS);
-            let is_read = text.len() <= LONGEST_COMMAND && is_posix(*shell);
-            is_read.then(|| words.map(str::to_owned).collect())
+        HookCommand::Program(args) => {
+            let first = args.first()?.clone();
+            if is_path(&first) && is_plain(&first) {
+                return Some(Start::with(first, "args[0]"));
+            }
+            let second = args.get(1).cloned();
+            let run = second.and_then(|second| Start::run(&first, second, "args[1]"));
+            Some(run.unwrap_or(Start {
+                program: Some(first),
+                script: None,
+                key: "args[0]".to_owned(),
+            }))
         }
+        HookCommand::Shell { text, shell } => {
+            if text.len() > LONGEST_COMMAND || !is_posix(*shell) {
+                return None;
+            }
+            // Variables that are set for the command come before it.
+            let words = text.split_whitespace().take(MOST_WORDS);
+            let mut words = words.skip_while(|word| is_assignment(word));
+            let mut next = || Some(expanded(&unquoted(words.next()?)?, &directory));
+            let first = next().filter(|word| is_plain(word))?;
+            if is_path(&first) {
+                return Some(Start::with(first, "command"));
+            }
+            Start::run(&first, next()?, "command")
+        }
+    }
+}
+
+impl Start {
+    fn with(script: String, key: &str) -> Self {
+        Self {
+            program: None,
+            script: Some(script),
+            key: key.to_owned(),
+        }
+    }
+
+    /// Returns the start if the program runs the file that the second word names.
+    fn run(program: &str, second: String, key: &str) -> Option<Self> {
+        let stem = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let is_runner = RUNNERS.contains(&stem) || RUNNERS.contains(&program);
+        let is_file = !second.starts_with('-')
+            && !is_assignment(&second)
+            && is_plain(&second)
+            && Path::new(&second).extension().is_some();
+        (is_runner && is_file).then(|| Self {
+            program: Some(program.to_owned()),
+            ..Self::with(second, key)
+        })
     }
 }
 
@@ -166,18 +171,18 @@ pub(super) fn is_posix(shell: Option<Shell>) -> bool {
     }
 }
 
-/// Returns a word with the variable that a shell puts in for `~`.
-fn with_home(word: String) -> String {
-    match word.strip_prefix("~/") {
-        Some(rest) => format!("$HOME/{rest}"),
-        None => word,
-    }
-}
-
-/// Returns a word without its quotes; None if a quote ends in another word.
+/// Returns a word without its quotes, with the variable that a shell puts in for `~`; None if a quote ends in another
+/// word.
 fn unquoted(word: &str) -> Option<String> {
     let is_whole = |quote: char| word.matches(quote).count().is_multiple_of(2);
-    (is_whole('"') && is_whole('\'')).then(|| word.replace(['"', '\''], ""))
+    if !is_whole('"') || !is_whole('\'') {
+        return None;
+    }
+    let word = match word.strip_prefix("~/") {
+        Some(rest) => format!("$HOME/{rest}"),
+        None => word.to_owned(),
+    };
+    Some(word.replace(['"', '\''], ""))
 }
 
 fn is_plain(word: &str) -> bool {
@@ -185,46 +190,27 @@ fn is_plain(word: &str) -> bool {
 }
 
 fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        !name.is_empty() && name.chars().all(is_name)
-    })
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    word.split_once('=')
+        .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(is_name))
 }
 
 fn is_path(word: &str) -> bool {
     word.contains('/') || cfg!(windows) && word.contains('\\')
 }
 
-fn is_runner(word: &str) -> bool {
-    let stem = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    RUNNERS.contains(&stem) || RUNNERS.contains(&word)
-}
-
-enum Place {
-    Missing,
-    At(PathBuf, Metadata),
-}
-
-/// Returns the file that a word names; None if it is not known where the hook runs. Of a project, only what is within it
-/// is looked at, since its files may name any path.
-fn place(hook: &Hook, name: &str) -> Option<Place> {
-    let name = Path::new(name);
-    if let Some(base) = hook.base_dir() {
-        let directory = hook.working_dir().unwrap_or(Path::new(""));
-        return match follow_within(base, &directory.join(name)) {
-            End::Missing => Some(Place::Missing),
-            End::Outside => None,
-            End::At(path, metadata) => Some(Place::At(base.join(path), metadata)),
-        };
-    }
-    let is_of_server =
-        name.to_string_lossy().starts_with(r"\\") || name.to_string_lossy().starts_with("//");
-    if !name.is_absolute() || is_of_server {
-        return None;
-    }
-    match name.metadata() {
-        Ok(metadata) => Some(Place::At(name.to_owned(), metadata)),
-        Err(error) => (error.kind() == std::io::ErrorKind::NotFound).then_some(Place::Missing),
+/// Returns where a word leads, as far as it is known where the hook runs. Of a project, only what is within it is looked
+/// at, since its files may name any path.
+fn place(hook: &Hook, name: &str) -> End {
+    let is_of_server = name.starts_with(r"\\") || name.starts_with("//");
+    let (base, directory) = match hook.base_dir() {
+        Some(base) => (base, hook.working_dir()),
+        None if Path::new(name).is_absolute() && !is_of_server => (Path::new("/"), None),
+        None => return End::Outside,
+    };
+    match follow_within(base, &directory.unwrap_or(Path::new("")).join(name)) {
+        End::At(path, metadata) => End::At(base.join(path), metadata),
+        end => end,
     }
 }
 
@@ -269,13 +255,6 @@ fn beginning_of(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn missing_program(hook: &Hook, program: &str, key: &str) -> Option<Problem> {
-    is_missing_program(hook, program).then(|| {
-        let words = format!("`{}` is not found in `PATH`", shortened(program));
-        Problem::warning(key, words)
-    })
-}
-
 /// Whether the `PATH` that a hook inherits has no such program.
 fn is_missing_program(hook: &Hook, program: &str) -> bool {
     let has_own = hook.env().contains_key("PATH") || hook.inherit_rule().is_some();
@@ -290,63 +269,32 @@ fn is_missing_program(hook: &Hook, program: &str) -> bool {
     !std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }
 
-#[cfg(unix)]
-fn is_executable(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    metadata.permissions().mode() & 0o111 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_metadata: &Metadata) -> bool {
-    true
-}
-
-/// Returns the variables outside of quotes whose values a shell splits into words: not those in `[[ ]]`, behind `case` and
-/// in assignments. In a text with other commands within, comments or here-documents, quotes are not followed.
+/// Returns the words that are one variable, outside of quotes: a shell splits their values into words. Where quotes and
+/// commands are not simple, finds nothing.
 pub(super) fn split_variables(text: &str) -> impl Iterator<Item = &str> {
-    let is_simple = !["$(", "`", "<<", "#"].iter().any(|it| text.contains(it));
-    let text = if is_simple { text } else { "" };
-    let mut quote = None;
-    let mut is_escaped = false;
-    let mut is_in_test = false;
-    text.char_indices().filter_map(move |(at, c)| {
-        if std::mem::take(&mut is_escaped) {
-            return None;
+    let is_simple = !["$(", "`", "<<", "#", "\\", "[["]
+        .iter()
+        .any(|it| text.contains(it));
+    let words = if is_simple { text } else { "" }.split_whitespace();
+    let mut before = "";
+    let mut quotes = [0, 0];
+    words.filter_map(move |word| {
+        let is_outside = quotes.iter().all(|count| count % 2 == 0);
+        for (count, quote) in quotes.iter_mut().zip(['"', '\'']) {
+            *count += word.matches(quote).count();
         }
-        match (c, quote) {
-            ('\\', Some('"') | None) => is_escaped = true,
-            ('\'' | '"', None) => quote = Some(c),
-            (_, Some(open)) if c == open => quote = None,
-            ('[', None) if text[at..].starts_with("[[") => is_in_test = true,
-            (']', None) if text[at..].starts_with("]]") => is_in_test = false,
-            ('$', None) if !is_in_test && !is_kept_whole(&text[..at]) => {
-                return variable(&text[at + 1..]);
-            }
-            _ => {}
-        }
-        None
+        let is_split = is_outside && !matches!(std::mem::replace(&mut before, word), "case" | "in");
+        variable(word.trim_end_matches(';')).filter(|_| is_split)
     })
 }
 
-/// Whether a shell does not split what stands behind this text: in an assignment, behind `case`, and where a list of words
-/// is meant.
-fn is_kept_whole(before: &str) -> bool {
-    let ends_word = |c: char| c.is_whitespace() || ";&|(".contains(c);
-    let start = before.rfind(ends_word).map_or(0, |at| at + 1);
-    let mut words = before[..start].split_whitespace().rev();
-    before[start..].contains('=') || matches!(words.next(), Some("case" | "in"))
-}
-
-/// Returns the name of a variable behind `$`; None if the shell puts in something else.
-fn variable(text: &str) -> Option<&str> {
+/// Returns the name of a variable.
+fn variable(word: &str) -> Option<&str> {
+    let name = word.strip_prefix('$')?;
+    let braced = name.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
+    let name = braced.unwrap_or(name);
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    match text.strip_prefix('{') {
-        Some(braced) => braced
-            .split_once('}')
-            .map(|(name, _)| name)
-            .filter(|it| it.chars().all(is_name)),
-        None => Some(&text[..text.find(|c| !is_name(c)).unwrap_or(text.len())]),
-    }
+    name.chars().all(is_name).then_some(name)
 }
 
 #[cfg(test)]
@@ -357,9 +305,10 @@ mod tests {
     fn only_variables_outside_of_quotes_are_split() {
         for (text, expected) in [
             ("[ $A = x ]", &["A"][..]),
-            ("echo ${B}/x \"$C\" '$D' \\$E $F", &["B", "F"]),
+            ("echo ${B} \"$C\" '$D' \"x $E\" $F; $G", &["B", "F", "G"]),
+            ("echo \\$A", &[]),
             ("case $A in x) ;; esac", &[]),
-            ("[[ $A == x ]] && echo $B", &["B"]),
+            ("[[ $A == x ]] && echo $B", &[]),
             ("x=$A; echo \"it's $B\"", &[]),
             ("echo \"a\\\" $A\"", &[]),
             ("echo \"$(basename \"$A\")\"", &[]),
@@ -380,10 +329,10 @@ mod tests {
     fn only_a_script_is_a_script() {
         let script = |text: &str| {
             let hook = Hook::new("*", text).unwrap();
-            let found = script_of(hook.command(), |name| {
+            let found = start_of(hook.command(), |name| {
                 (name == "ROOT").then(|| "/root".to_owned())
             });
-            found.map(|script| script.name)
+            found.and_then(|start| start.script)
         };
         for (text, expected) in [
             ("./guard.sh --strict", Some("./guard.sh")),

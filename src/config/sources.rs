@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::content::{Loaded, Owner, Switches};
-use super::reader::{Compiled, open};
+use super::reader::open;
 use super::report::{Problem, Severity};
 use crate::hook::{Hook, Protocol};
 
@@ -67,33 +67,29 @@ pub(crate) enum Content {
     LeftOut(String, Arc<dyn Form>),
 }
 
-/// Loads the files that exist. Conditions of a project's hooks are compiled as `of_project` says.
+/// Loads the files that exist. Conditions of a project's hooks are compiled if `compiles`.
 pub(super) fn load(
     sources: &[Arc<dyn Source>],
     root: Option<&Path>,
     with_user: bool,
-    of_project: Compiled,
+    compiles: bool,
 ) -> Vec<Loaded> {
     let mut loaded = Vec::new();
     for file in sources.iter().flat_map(|it| it.files(root, with_user)) {
         let is_full = is_full(&loaded);
-        loaded.extend(load_file(file, is_full, of_project));
+        loaded.extend(load_file(file, is_full, compiles));
     }
     loaded
 }
 
 /// Loads a file; none if it does not exist. If the project `is_full`, its plugins are left out.
-fn load_file(file: SourceFile, is_full: bool, of_project: Compiled) -> Option<Loaded> {
-    let SourceFile {
-        path,
-        owner,
-        content,
-    } = file;
+fn load_file(file: SourceFile, is_full: bool, compiles: bool) -> Option<Loaded> {
+    let (path, owner) = (file.path, file.owner);
     let mut loaded = Loaded::nothing(&path);
     loaded.owner = owner;
     loaded.is_left_out = true;
     let problem = |words| Problem::of_file(Severity::Error, &path, words);
-    match content {
+    match file.content {
         Content::Nothing => return None,
         Content::Problem(words) => loaded.report(problem(words)),
         Content::LeftOut(words, form) => loaded.refuse(problem(words), form.is_strict()),
@@ -102,17 +98,17 @@ fn load_file(file: SourceFile, is_full: bool, of_project: Compiled) -> Option<Lo
             loaded.refuse(problem(words.to_owned()), form.is_strict());
         }
         Content::Plugin(form) => {
-            let mut loaded = read(&path, owner, &*form, of_project)?;
+            let mut loaded = read(&path, owner, &*form, compiles)?;
             loaded.switches = Switches::default();
             return Some(loaded);
         }
-        Content::Settings(form) => return read(&path, owner, &*form, of_project),
+        Content::Settings(form) => return read(&path, owner, &*form, compiles),
     }
     Some(loaded)
 }
 
-fn read(path: &Path, owner: Owner, form: &dyn Form, of_project: Compiled) -> Option<Loaded> {
-    let is_compiled = owner != Owner::Project || of_project != Compiled::None;
+fn read(path: &Path, owner: Owner, form: &dyn Form, compiles: bool) -> Option<Loaded> {
+    let is_compiled = owner != Owner::Project || compiles;
     let (mut loaded, text) = open(path)?;
     loaded.owner = owner;
     match text {
@@ -154,17 +150,13 @@ pub(super) fn switch_all(files: &mut [Loaded]) {
     }
 }
 
-/// Whether a source has hooks with this value of their key `protocol`.
-pub(super) fn reads(sources: &[Arc<dyn Source>], protocol: &Value) -> bool {
-    let name = protocol["name"].as_str().unwrap_or_default();
-    sources.iter().any(|it| it.reads(name))
-}
-
-/// Returns the protocol of a hook that was approved and is gone, from the value of its key `protocol`.
-fn lost(sources: &[Arc<dyn Source>], protocol: &Value) -> Option<Arc<dyn Protocol>> {
+/// Returns the source that has hooks with this value of their key `protocol`.
+pub(super) fn source_of<'a>(
+    sources: &'a [Arc<dyn Source>],
+    protocol: &Value,
+) -> Option<&'a Arc<dyn Source>> {
     let name = protocol["name"].as_str()?;
-    let found = sources.iter().find(|it| it.reads(name))?;
-    found.lost(name, &protocol["definition"])
+    sources.iter().find(|it| it.reads(name))
 }
 
 /// Returns a hook that was approved and is gone, with the protocol that its definition has: `hook` is the rest. None if
@@ -175,13 +167,12 @@ pub(super) fn with_lost_protocol(
     hook: Hook,
     protocol: Option<&Value>,
 ) -> Option<Hook> {
-    let Some(protocol) = protocol else {
+    let Some(own) = protocol else {
         return Some(hook);
     };
-    if !reads(sources, protocol) {
-        return None;
-    }
-    Some(match lost(sources, protocol) {
+    let source = source_of(sources, own)?;
+    let name = own["name"].as_str().unwrap_or_default();
+    Some(match source.lost(name, &own["definition"]) {
         Some(protocol) => hook.with_protocol(protocol),
         None => hook,
     })

@@ -7,8 +7,7 @@ use std::ops::Range;
 
 use jsonc_parser::ast::{self, ObjectProp};
 use jsonc_parser::common::Ranged;
-use jsonc_parser::tokens::Token;
-use jsonc_parser::{CollectOptions, ParseOptions, Scanner, ScannerOptions, parse_to_ast};
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Number, Value};
 
 use super::file::{FileError, LARGEST_FILE};
@@ -19,7 +18,7 @@ use super::syntax::{self, words};
 const DEEPEST: usize = 100;
 
 /// The most values and keys of a text: a tree takes a hundred times the memory of its text.
-const MOST_VALUES: usize = 250_000;
+const MOST_VALUES: usize = 100_000;
 
 /// The problem of a text that is no object.
 pub(crate) const NO_OBJECT: &str = "expected an object with a list `hooks`";
@@ -57,11 +56,10 @@ fn no_object(text: &str, place: Range<usize>) -> Problem {
 }
 
 fn parse(text: &str) -> Result<Tree<'_>, Problem> {
-    let mut values = 0;
-    let checked = match check_tokens(text, &mut values) {
+    let by_check = match check(text) {
         // The tree would take too much memory.
-        Err(problem) if values > MOST_VALUES => return Err(problem),
-        checked => checked,
+        Err(problem) if problem.is_limit => return Err(problem),
+        checked => checked.err(),
     };
     let parsed = parse_to_ast(text, &CollectOptions::default(), &parse_options());
     let tree = match parsed {
@@ -71,10 +69,10 @@ fn parse(text: &str) -> Result<Tree<'_>, Problem> {
         }),
         Err(error) => Err(not_json(text, &words(&error, text), syntax::range(&error))),
     };
-    match (tree, checked) {
-        (Err(by_parser), Err(by_check)) if by_check.start() < by_parser.start() => Err(by_check),
-        (Ok(_), Err(by_check)) => Err(by_check),
-        (tree, _) => tree,
+    match (tree, by_check) {
+        (Err(by_parser), Some(by_check)) if by_parser.start() <= by_check.start() => Err(by_parser),
+        (_, Some(by_check)) => Err(by_check),
+        (tree, None) => tree,
     }
 }
 
@@ -102,89 +100,57 @@ pub(super) fn parse_options() -> ParseOptions {
     }
 }
 
-/// Checks what the parser accepts and JSON does not: characters in strings, and white space. Ends at an error of the
-/// scanner, which the parser reports. Counts the `values`.
-fn check_tokens(text: &str, values: &mut usize) -> Result<(), Problem> {
-    let parser = parse_options();
-    let options = ScannerOptions {
-        allow_single_quoted_strings: parser.allow_single_quoted_strings,
-        allow_hexadecimal_numbers: parser.allow_hexadecimal_numbers,
-        allow_unary_plus_numbers: parser.allow_unary_plus_numbers,
-        allow_bare_decimal_point_numbers: parser.allow_bare_decimal_point_numbers,
-        allow_non_finite_numbers: parser.allow_non_finite_numbers,
-        allow_extended_string_escapes: parser.allow_extended_string_escapes,
-    };
-    let mut scanner = Scanner::new(text, &options);
-    let mut end = 0;
-    loop {
-        let token = scanner.scan();
-        *values += match token {
-            Ok(Some(Token::Comma | Token::Colon | Token::CloseBrace | Token::CloseBracket)) => 0,
-            _ => 1,
+/// Checks what the parser accepts and JSON does not: control characters in strings, and other white space between values.
+/// Counts the values. Of a text that is not JSON, the parser finds the first mistake.
+fn check(text: &str) -> Result<(), Problem> {
+    let mut values = 0;
+    let mut at = 0;
+    while let Some(next) = text[at..].chars().next() {
+        let rest = &text[at..];
+        at += match next {
+            '"' => string(text, at)?,
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
+            ' ' | '\t' | '\n' | '\r' => 1,
+            _ if next.is_whitespace() || next == '\u{FEFF}' => {
+                let words = "expected only spaces, tabs and line ends between values";
+                return Err(not_json(text, words, at..at + next.len_utf8()));
+            }
+            // One is before each value and each key.
+            '{' | '[' | ',' | ':' => {
+                values += 1;
+                1
+            }
+            _ => next.len_utf8(),
         };
-        if *values > MOST_VALUES {
-            let at = scanner.token_start();
-            let words = "the file has more than 250,000 values and keys";
+        if values > MOST_VALUES {
+            let words = "the file has more than 100,000 values and keys";
             return Err(Problem::limit(words).at(at..at));
         }
-        check_space(text, end..scanner.token_start())?;
-        let range = scanner.token_start()..scanner.token_end();
-        match token {
-            Ok(Some(Token::String(_))) => check_string(text, range)?,
-            Ok(Some(_)) => {}
-            // A string without its end has a line break in most cases.
-            Err(_) if text[range.start..].starts_with('"') => {
-                return check_string(text, range.start..end_of_string(text, range.start));
-            }
-            Ok(None) | Err(_) => return Ok(()),
-        }
-        end = scanner.token_end();
     }
+    Ok(())
 }
 
-/// Checks the white space between values. The scanner accepts any white space of Unicode.
-fn check_space(text: &str, space: Range<usize>) -> Result<(), Problem> {
-    let is_json = |c| matches!(c, ' ' | '\t' | '\n' | '\r');
-    let mut characters = text[space.clone()].char_indices();
-    let Some((at, found)) = characters.find(|(_, c)| !is_json(*c)) else {
-        return Ok(());
-    };
-    let start = space.start + at;
-    let words = "expected only spaces, tabs and line ends between values";
-    Err(not_json(text, words, start..start + found.len_utf8()))
-}
-
-/// Returns the end of the string that begins here, or of the text.
-fn end_of_string(text: &str, start: usize) -> usize {
+/// Returns the length of the string that begins here.
+fn string(text: &str, start: usize) -> Result<usize, Problem> {
     let mut is_escaped = true;
     for (at, byte) in text.bytes().enumerate().skip(start) {
         match byte {
+            b'\n' | b'\r' => {
+                let words = "the string that begins here has no closing `\"` on its line";
+                return Err(not_json(text, words, start..at));
+            }
+            0..0x20 => {
+                let words = format!("a control character in a string: write `\\u{byte:04x}`");
+                return Err(not_json(text, &words, at..at + 1));
+            }
             _ if is_escaped => is_escaped = false,
             b'\\' => is_escaped = true,
-            b'"' => return at,
+            b'"' => return Ok(at + 1 - start),
             _ => {}
         }
     }
-    text.len()
-}
-
-fn check_string(text: &str, range: Range<usize>) -> Result<(), Problem> {
-    let mut bytes = text.as_bytes()[range.clone()].iter();
-    let Some(at) = bytes.position(|byte| *byte < 0x20) else {
-        return Ok(());
-    };
-    let at = range.start + at;
-    match text.as_bytes()[at] {
-        b'\n' | b'\r' => Err(not_json(
-            text,
-            "the string that begins here has no closing `\"` on its line",
-            range.start..at,
-        )),
-        code => {
-            let words = format!("a control character in a string: write `\\u{code:04x}`");
-            Err(not_json(text, &words, at..at + 1))
-        }
-    }
+    Ok(text.len() - start)
 }
 
 /// A value with its key.
@@ -292,13 +258,6 @@ impl<'t, 'a> Node<'t, 'a> {
             ast::Value::BooleanLit(literal) => Some(literal.value),
             _ => None,
         }
-    }
-
-    /// The number of values below this one.
-    pub(crate) fn count(&self) -> usize {
-        let items = self.items().into_iter().flatten();
-        let members = self.members().map(|member| member.value);
-        items.chain(members).map(|value| 1 + value.count()).sum()
     }
 
     /// Returns the value without its place.

@@ -13,4 +13,16 @@ pub(crate) use atomic::{NewFile, end_of_links, replace};
 pub(crate) use lock::{Lock, lock};
 #[cfg(unix)]
 pub(crate) use ownership::{check, check_system};
-pub(crate) use regular::open;
+pub(crate) use regular::{is_executable, open};
+
+/// Quotes a text as one word for a shell, for a command that a person copies.
+pub(crate) fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else if cfg!(windows) {
+        format!("\"{text}\"")
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}

@@ -102,10 +102,5 @@ fn check_directory(directory: &Path) -> Result<(), String> {
 /// Builds a command line for the user to copy: the path is one word, whatever it contains.
 fn command(program: &str, argument: &str, path: &Path) -> String {
     let path = path.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
-    if path.chars().all(is_plain) {
-        format!("{program} {argument} {path}")
-    } else {
-        format!("{program} {argument} '{}'", path.replace('\'', r"'\''"))
-    }
+    format!("{program} {argument} {}", super::quoted(&path))
 }

@@ -1,6 +1,6 @@
 //! Opens regular files only. Opening a pipe could block forever, and so could reading a device.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 
@@ -20,5 +20,19 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
         Ok(file)
     } else {
         Err(io::Error::other("not a regular file"))
+    }
+}
+
+/// Whether the system executes the file if it is named as a program. On Windows, only its name decides that.
+pub(crate) fn is_executable(metadata: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        metadata.permissions().mode() & 0o111 != 0
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        false
     }
 }

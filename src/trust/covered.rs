@@ -13,6 +13,7 @@ use glob::{MatchOptions, Pattern};
 
 use super::stamp::{self, Contents, Seen};
 use super::within::{End, Found, Tree, name_of};
+use crate::files;
 use crate::hook::{Candidates, Hook, builds_names, expanded};
 
 /// The most files and bytes of the scripts of one directory. They are looked at before each run; more are no
@@ -51,6 +52,7 @@ impl Project {
 }
 
 /// The files that an approval covers.
+#[derive(Default)]
 pub(super) struct Covered {
     /// By their names below the root: the digest of a file's content, or of a link's text; or why it is not
     /// covered. The name of a directory that is not covered ends with `/`.
@@ -74,36 +76,27 @@ pub(super) fn covered(
         tree: Tree::at(&project.root),
         is_skipped,
         excluded: Vec::new(),
-        covered: Covered {
-            files: BTreeMap::new(),
-            notes: Vec::new(),
-            seen: None,
-        },
+        covered: Covered::default(),
     };
-    let (excluded, inputs) = hook.inputs().iter().partition(|it| it.starts_with('!'));
-    let excluded: Vec<&String> = excluded;
-    let inputs: Vec<&String> = inputs;
-    if inputs.len() > MOST_INPUTS || excluded.len() > MOST_INPUTS {
-        look.note("only the first 100 `inputs` of each kind are covered".to_owned());
+    let inputs = hook.inputs();
+    if inputs.len() > MOST_INPUTS {
+        look.note("only the first 100 `inputs` are covered");
     }
-    look.exclude(&excluded[..excluded.len().min(MOST_INPUTS)]);
+    let inputs = &inputs[..inputs.len().min(MOST_INPUTS)];
+    for excluded in inputs.iter().filter_map(|it| it.strip_prefix('!')) {
+        look.exclude(excluded);
+    }
     look.named(hook);
     for directory in hooks_directories(hook, &project.root) {
         let found = look.tree.find(Path::new(""), &directory);
-        let way = Way {
-            name: name_of(&directory) + "/",
-            wanted: Wanted::Scripts,
-            levels: usize::MAX,
-        };
+        let way = Way::new(name_of(&directory) + "/", Wanted::Scripts);
         look.directory(&found, &way);
     }
-    for input in inputs.into_iter().take(MOST_INPUTS) {
+    for input in inputs.iter().filter(|it| !it.starts_with('!')) {
         look.input(input);
     }
     if look.tree.is_exhausted() {
-        look.note(
-            "the entry names too much: only the first 100,000 files are looked at".to_owned(),
-        );
+        look.note("the entry names too much: only the first 100,000 files are looked at");
     }
     let mut covered = look.covered;
     covered.seen = look.tree.into_seen(begun);
@@ -152,7 +145,20 @@ struct Way {
     /// Ends with `/`: the name under which it is said that the directory is too large.
     name: String,
     wanted: Wanted,
+    /// The directory's name below the root, with the links that were followed.
+    reached: String,
     levels: usize,
+}
+
+impl Way {
+    fn new(name: String, wanted: Wanted) -> Self {
+        Self {
+            name,
+            wanted,
+            reached: String::new(),
+            levels: usize::MAX,
+        }
+    }
 }
 
 struct Look<'a> {
@@ -164,20 +170,18 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn note(&mut self, words: String) {
+    fn note(&mut self, words: impl Into<String>) {
+        let words = words.into();
         if !self.covered.notes.contains(&words) {
             self.covered.notes.push(words);
         }
     }
 
-    fn exclude(&mut self, excluded: &[&String]) {
-        for input in excluded {
-            let name = plain(&input[1..]);
-            self.note(format!("`{name}` is excluded by `inputs`"));
-            let literal = || Pattern::new(&Pattern::escape(&name));
-            self.excluded
-                .extend(Pattern::new(&name).or_else(|_| literal()));
-        }
+    fn exclude(&mut self, input: &str) {
+        let name = plain(input);
+        self.note(format!("`{name}` is excluded by `inputs`"));
+        let pattern = Pattern::new(&name).or_else(|_| Pattern::new(&Pattern::escape(&name)));
+        self.excluded.extend(pattern);
     }
 
     fn is_excluded(&self, path: &Path) -> bool {
@@ -192,11 +196,11 @@ impl Look<'_> {
         let directory = |name: &str| directory_in(name, hook, root, &working_dir);
         let words = Candidates::of(hook);
         if words.is_cut {
-            self.note("the entry is too long: only its first words are looked up".to_owned());
+            self.note("the entry is too long: only its first words are looked up");
         }
         let texts = hook.command().texts();
         if texts.iter().any(|text| builds_names(text, directory)) {
-            self.note("this command may run files that are not listed here".to_owned());
+            self.note("this command may run files that are not listed here");
         }
         let paths: Vec<PathBuf> = words
             .list
@@ -251,36 +255,33 @@ impl Look<'_> {
             if starts.len() < MOST_DIRECTORIES {
                 starts.push(real.clone());
             } else {
-                let words = "names are looked up in the first directories of the command alone";
-                self.note(words.to_owned());
+                self.note("names are looked up in the first directories of the command alone");
             }
         }
     }
 
+    /// Adds what `inputs` names: a file or a directory; else, where nothing has this name, the files that match it.
     fn input(&mut self, input: &str) {
         let name = plain(input);
         let is_fixed = |part: &&str| !part.contains(['*', '?', '[']);
         let fixed: Vec<&str> = name.split('/').take_while(is_fixed).collect();
-        let levels = match name.split('/').count() - fixed.len() {
-            1.. if name.contains("**") => usize::MAX,
-            levels => levels,
-        };
-        let start = self.tree.find(Path::new(""), Path::new(&fixed.join("/")));
-        if let End::Outside = start.end {
+        let levels = name.split('/').count() - fixed.len();
+        let mut found = self.tree.find(Path::new(""), Path::new(&name));
+        let mut way = Way::new(format!("inputs: {name}/"), Wanted::All);
+        if levels > 0
+            && matches!(found.end, End::Missing)
+            && let Ok(pattern) = Pattern::new(&name)
+        {
+            way.reached = fixed.join("/");
+            way.wanted = Wanted::Like(pattern);
+            if !name.contains("**") {
+                way.levels = levels;
+            }
+            found = self.tree.find(Path::new(""), Path::new(&way.reached));
+        }
+        if let End::Outside = found.end {
             self.note(format!("`{name}` of `inputs` is not within the project"));
         }
-        let literal = self.tree.find(Path::new(""), Path::new(&name));
-        let is_pattern = levels > 0 && matches!(literal.end, End::Missing);
-        let wanted = match Pattern::new(&name) {
-            Ok(pattern) if is_pattern => Wanted::Like(pattern),
-            _ => Wanted::All,
-        };
-        let way = Way {
-            name: format!("inputs: {name}/"),
-            levels: if is_pattern { levels } else { usize::MAX },
-            wanted,
-        };
-        let found = if is_pattern { start } else { literal };
         if !self.directory(&found, &way) {
             self.note(format!("`{name}` of `inputs` matches nothing now"));
         }
@@ -346,34 +347,27 @@ impl Look<'_> {
     }
 
     fn is_script(&self, found: &Found, real: &Path, metadata: &Metadata) -> bool {
-        let path = self.project.root.join(real);
-        // A file that cannot be read may be a script.
-        let has_mark = || self.project.contents.has_mark(&path, metadata);
         is_named_as_script(found)
-            || is_executable(metadata)
+            || files::is_executable(metadata)
             || has_ending(real)
-            || has_mark().unwrap_or(true)
+            // A file that cannot be read may be a script.
+            || stamp::has_mark(&self.project.root.join(real)).unwrap_or(true)
     }
 
     /// Adds the files below a directory, or says why it is not covered. Of what is no directory, adds the file. Returns
     /// whether there is anything.
     fn directory(&mut self, found: &Found, way: &Way) -> bool {
-        let reached = match &way.wanted {
-            Wanted::Like(pattern) => fixed_part(pattern.as_str()),
-            _ => String::new(),
+        let real = match &found.end {
+            End::At(real, metadata) if metadata.is_dir() => real,
+            end => {
+                self.add(found, &way.reached, &way.wanted);
+                return !matches!(end, End::Missing);
+            }
         };
-        let End::At(real, metadata) = &found.end else {
-            self.add(found, &reached, &way.wanted);
-            return matches!(found.end, End::Outside);
-        };
-        if metadata.is_file() {
-            self.add(found, &reached, &way.wanted);
+        if self.is_excluded(real) || (self.is_skipped)(&way.name) {
             return true;
         }
-        if !metadata.is_dir() || self.is_excluded(real) || (self.is_skipped)(&way.name) {
-            return true;
-        }
-        match self.below(found, reached, way) {
+        match self.below(found, way) {
             Ok(all) => {
                 all.iter().for_each(|found| self.insert(found));
                 !all.is_empty()
@@ -386,13 +380,13 @@ impl Look<'_> {
     }
 
     /// Returns the files below a directory, each directory once.
-    fn below(&self, start: &Found, reached: String, way: &Way) -> Result<Vec<Found>, String> {
+    fn below(&self, start: &Found, way: &Way) -> Result<Vec<Found>, String> {
         let too_large = || "holds more than 1,000 files or 16 MiB of them count".to_owned();
         let mut left = MOST_FILES;
         let mut bytes = MOST_BYTES;
         let mut all = Vec::new();
         let mut seen = HashSet::new();
-        let mut waiting = vec![(start.end.clone(), reached, way.levels)];
+        let mut waiting = vec![(start.end.clone(), way.reached.clone(), way.levels)];
         while let Some((end, reached, levels)) = waiting.pop() {
             let End::At(directory, _) = end else {
                 continue;
@@ -406,10 +400,7 @@ impl Look<'_> {
             for name in names.iter().filter(|name| *name != ".git") {
                 let mut found = self.tree.find(&directory, Path::new(name));
                 found.links.splice(0..0, start.links.iter().cloned());
-                let reached = match reached.as_str() {
-                    "" => name_of(Path::new(name)),
-                    _ => format!("{reached}/{}", name_of(Path::new(name))),
-                };
+                let reached = name_of(&Path::new(&reached).join(name));
                 let takes = self.takes(&found, &reached, &way.wanted);
                 if let End::At(_, metadata) = &found.end {
                     if metadata.is_dir() {
@@ -425,13 +416,6 @@ impl Look<'_> {
         }
         Ok(all)
     }
-}
-
-/// Returns the parts of a pattern before its first wildcard.
-fn fixed_part(pattern: &str) -> String {
-    let is_fixed = |part: &&str| !part.contains(['*', '?', '[']);
-    let fixed: Vec<&str> = pattern.split('/').take_while(is_fixed).collect();
-    fixed.join("/")
 }
 
 /// Returns a path with each `..` resolved by its text.
@@ -495,15 +479,4 @@ fn is_named_as_script(found: &Found) -> bool {
 fn has_ending(path: &Path) -> bool {
     let ending = path.extension().and_then(|it| it.to_str());
     ending.is_some_and(|it| ENDINGS.contains(&&*it.to_ascii_lowercase()))
-}
-
-#[cfg(unix)]
-fn is_executable(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    metadata.permissions().mode() & 0o111 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_metadata: &Metadata) -> bool {
-    false
 }

@@ -94,91 +94,72 @@ impl Seen {
     }
 }
 
-/// What was read of files, by their paths. (A `Path` is hashed part by part, which takes longer.)
-#[derive(Debug)]
-struct Memo<T>(Mutex<HashMap<OsString, (Stamp, T)>>);
-
-impl<T: Clone> Memo<T> {
-    fn known(&self, path: &Path, metadata: &Metadata) -> Option<T> {
-        let stamp = Stamp::of(metadata).filter(|it| is_past(it.newest(), SystemTime::now()))?;
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (then, value) = known.get(path.as_os_str())?;
-        (*then == stamp).then(|| value.clone())
-    }
-
-    /// Keeps a value if the file was the same before and after reading it.
-    fn keep(&self, path: &Path, begun: SystemTime, [before, after]: [Metadata; 2], value: &T) {
-        let stamp = Stamp::of(&before).filter(|it| is_past(it.newest(), begun));
-        if stamp.is_some() && stamp == Stamp::of(&after) {
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if known.len() >= MOST_KNOWN {
-                known.clear();
-            }
-            known.extend(stamp.map(|stamp| (path.into(), (stamp, value.clone()))));
-        }
-    }
-
-    fn of_file(
-        &self,
-        path: &Path,
-        metadata: &Metadata,
-        read: impl FnOnce(&File) -> io::Result<T>,
-    ) -> io::Result<T> {
-        if let Some(value) = self.known(path, metadata) {
-            return Ok(value);
-        }
-        let begun = SystemTime::now();
-        let file = files::open(path)?;
-        let before = file.metadata()?;
-        let value = read(&file)?;
-        self.keep(path, begun, [before, file.metadata()?], &value);
-        Ok(value)
-    }
-}
-
-impl<T> Default for Memo<T> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-/// The contents of files. Each method gets the metadata of the path itself, which is no link.
+/// The contents of files, by their paths. (A `Path` is hashed part by part, which takes longer.) Each method gets the
+/// metadata of the path itself, which is no link.
 #[derive(Debug, Default)]
-pub(super) struct Contents {
-    digests: Memo<Arc<str>>,
-    marks: Memo<bool>,
-}
+pub(super) struct Contents(Mutex<HashMap<OsString, (Stamp, Arc<str>)>>);
 
 impl Contents {
     /// Returns the SHA-256 of a file.
     pub(super) fn digest(&self, path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
-        if metadata.len() > LARGEST_FILE {
+        if let Some(digest) = self.known(path, metadata) {
+            return Ok(digest);
+        }
+        let begun = SystemTime::now();
+        let file = files::open(path)?;
+        let before = file.metadata()?;
+        if before.len() > LARGEST_FILE {
             return Err(io::Error::other("larger than 1 GiB"));
         }
-        self.digests.of_file(path, metadata, |file| {
-            let mut sha = Sha256::new();
-            let mut buffer = vec![0; 64 * 1024];
-            let mut left = file.take(LARGEST_FILE + 1);
-            loop {
-                match left.read(&mut buffer)? {
-                    0 if left.limit() == 0 => return Err(io::Error::other("larger than 1 GiB")),
-                    0 => return Ok(in_hex(sha).into()),
-                    length => sha.update(&buffer[..length]),
-                }
-            }
-        })
+        let digest = read(&file)?;
+        self.keep(path, begun, [before, file.metadata()?], &digest);
+        Ok(digest)
     }
 
-    /// Whether a file starts with `#!`.
-    pub(super) fn has_mark(&self, path: &Path, metadata: &Metadata) -> io::Result<bool> {
-        self.marks.of_file(path, metadata, |mut file| {
-            let mut start = [0; 2];
-            match file.read_exact(&mut start) {
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-                read => read.map(|()| start == *b"#!"),
-            }
-        })
+    fn known(&self, path: &Path, metadata: &Metadata) -> Option<Arc<str>> {
+        let stamp = Stamp::of(metadata).filter(|it| is_past(it.newest(), SystemTime::now()))?;
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (then, digest) = known.get(path.as_os_str())?;
+        (*then == stamp).then(|| Arc::clone(digest))
     }
+
+    /// Keeps a digest if the file was the same before and after reading it.
+    fn keep(
+        &self,
+        path: &Path,
+        begun: SystemTime,
+        [before, after]: [Metadata; 2],
+        digest: &Arc<str>,
+    ) {
+        let settled = Stamp::of(&before).filter(|it| is_past(it.newest(), begun));
+        let Some(stamp) = settled.filter(|it| Stamp::of(&after).as_ref() == Some(it)) else {
+            return;
+        };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(path.into(), (stamp, Arc::clone(digest)));
+    }
+}
+
+fn read(file: &File) -> io::Result<Arc<str>> {
+    let mut sha = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    let mut left = file.take(LARGEST_FILE + 1);
+    loop {
+        match left.read(&mut buffer)? {
+            0 => return Ok(in_hex(sha).into()),
+            length => sha.update(&buffer[..length]),
+        }
+    }
+}
+
+/// Whether a file starts with `#!`.
+pub(super) fn has_mark(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    files::open(path)?.take(2).read_to_end(&mut start)?;
+    Ok(start == b"#!")
 }
 
 /// Returns the SHA-256 of a text.
@@ -231,10 +212,8 @@ mod tests {
         let later = SystemTime::now() + Duration::from_secs(10);
         let metadata = path.metadata().unwrap();
         let value: Arc<str> = "kept".into();
-        contents
-            .digests
-            .keep(path, later, [metadata.clone(), metadata], &value);
-        assert_eq!(contents.digests.0.lock().unwrap().len(), 1);
+        contents.keep(path, later, [metadata.clone(), metadata], &value);
+        assert_eq!(contents.0.lock().unwrap().len(), 1);
     }
 
     #[test]
@@ -266,8 +245,8 @@ mod tests {
         let after = path.metadata().unwrap();
         let contents = Contents::default();
         let later = SystemTime::now() + Duration::from_secs(10);
-        contents.marks.keep(&path, later, [before, after], &true);
-        assert!(contents.marks.0.lock().unwrap().is_empty());
+        contents.keep(&path, later, [before, after], &"kept".into());
+        assert!(contents.0.lock().unwrap().is_empty());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -66,9 +66,6 @@ struct Content {
 
 /// In version 3 an approval covers scripts, by one rule for all commands. Those of earlier versions count as lost.
 const VERSION: u32 = 3;
-
-/// The most bytes that are read from a store.
-const LARGEST_STORE: u64 = 64 * 1024 * 1024;
 
 impl TrustStore {
     /// Uses the store in this file, which does not have to exist.
@@ -190,9 +187,8 @@ impl TrustStore {
                 return Err(unusable(words));
             }
         }
-        let mut content: Content =
-            serde_json::from_reader(io::BufReader::new(file.take(LARGEST_STORE + 1)))
-                .map_err(|error| unusable(format!("cannot be read: {error}")))?;
+        let mut content: Content = serde_json::from_reader(io::BufReader::new(file))
+            .map_err(|error| unusable(format!("cannot be read: {error}")))?;
         match content.version {
             VERSION => Ok(content),
             1 | 2 => {
@@ -223,7 +219,6 @@ impl TrustStore {
         change(&mut content.projects);
         let text = serde_json::to_string_pretty(&content)
             .map_err(io::Error::from)
-            .and_then(within_bounds)
             .map_err(write_error)?;
         files::replace(&self.path, &(text + "\n"), NewFile::Private).map_err(write_error)
     }
@@ -233,15 +228,6 @@ impl TrustStore {
 /// it has some of its own.
 fn keys(root: &Path) -> [String; 2] {
     [root, &identity(root)].map(|path| path.to_string_lossy().into_owned())
-}
-
-/// Refuses a store that would be too large to be read again: all approvals of all projects would be lost.
-fn within_bounds(text: String) -> io::Result<String> {
-    if text.len() as u64 > LARGEST_STORE {
-        let words = "it would be larger than 64 MiB: approve fewer or smaller hooks";
-        return Err(io::Error::other(words));
-    }
-    Ok(text)
 }
 
 /// Refuses to run within a hook, of whatever host.

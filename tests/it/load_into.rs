@@ -333,7 +333,7 @@ fn a_bad_entry_costs_the_others_nothing() {
     let report = load(&world);
     assert_eq!(
         (report.loaded, report.files.len(), report.problems.len()),
-        (2, 2, 2)
+        (2, 2, 3)
     );
     assert_eq!(world.registry().len(), 4);
     let outcome = world.outcome(&HookEvent::session_start("s"));
@@ -347,21 +347,6 @@ fn a_bad_entry_costs_the_others_nothing() {
         ["1", "2", ""],
         "the placeholder of the project's file comes last"
     );
-}
-
-#[test]
-fn a_host_may_ask_for_the_report_alone() {
-    let world = World::new();
-    world.write(GLOBAL, r#"{"hooks": [{"event": "*"}]}"#);
-    let config = config(&world).with_placeholders(false);
-    let report = config.load_into(world.registry(), Path::new("none"), TrustPolicy::Everything);
-    assert!(!report.is_ok() && world.registry().is_empty());
-    let problem = report.problems[0].to_string();
-    assert!(
-        problem.ends_with("hooks[0].command: the key is missing, and there is no `args`"),
-        "{problem}"
-    );
-    assert!(world.outcome(&bash()).allowed());
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! Hooks that are loaded again when their files change. On Unix only: Wine, where the tests for Windows run, does
-//! not report changes.
+//! Hooks that are loaded again when their files change.
 #![cfg(all(feature = "watch", unix))]
 
 use std::collections::HashSet;
@@ -467,7 +466,7 @@ fn watchers_time() -> Duration {
     for task in std::fs::read_dir("/proc/self/task").unwrap().flatten() {
         let read = |file: &str| std::fs::read_to_string(task.path().join(file)).unwrap_or_default();
         let name = read("comm");
-        if name.starts_with("forge-hooks-wat") || name.starts_with("notify") {
+        if name.starts_with("forge-hooks-wat") {
             let schedstat = read("schedstat");
             let nanoseconds = schedstat.split(' ').next().unwrap_or_default();
             time += Duration::from_nanos(nanoseconds.parse().unwrap_or_default());
@@ -541,7 +540,6 @@ impl log::Log for Panics {
     fn flush(&self) {}
 }
 
-/// Also where the library that watches writes to the log itself.
 #[test]
 fn a_logger_that_always_panics_is_survived() {
     if !alone("watching::a_logger_that_always_panics_is_survived") {

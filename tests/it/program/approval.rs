@@ -122,7 +122,7 @@ fn status_shows_changes_since_the_approval() {
     user.write("project/.src/forge/hooks.json", r#"{"hooks": []}"#);
     user.run(&["status"]).is_as_in("status_gone.txt");
     let fired = user.run(&SUDO);
-    let words = "have changed or been removed: `guard`, `other`; `guard` blocks";
+    let words = "have changed or been removed, so they block what they could have blocked: `guard`, `other`";
     assert!(fired.err.contains(words), "{fired:?}");
     let help = "help: review the changes; to approve them: `forge-hooks trust`";
     assert!(fired.err.contains(help), "{fired:?}");

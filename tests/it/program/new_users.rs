@@ -106,7 +106,7 @@ fn an_invalid_entry_is_named_once() {
     assert!(printed.out.contains(words), "{printed:?}");
 }
 
-/// A person reads one line of each file, and is not told that what cannot be blocked is.
+/// A person reads one line of each file, and is not told that everything is blocked.
 #[test]
 fn changed_hooks_are_reported_in_one_line() {
     let user = User::new();
@@ -121,15 +121,15 @@ fn changed_hooks_are_reported_in_one_line() {
     for (events, words) in [
         (
             &["session:start"][..],
-            "`session-start` was approved but has changed or been removed\n",
+            "`session-start` was approved but has changed or been removed, so it blocks what it could have blocked\n",
         ),
         (
             &["tool:pre_execute"],
-            "`tool-pre_execute` was approved but has changed or been removed, so it blocks\n",
+            "`tool-pre_execute` was approved but has changed or been removed, so it blocks what it could have blocked\n",
         ),
         (
             &["session:start", "tool:pre_execute"],
-            "; `tool-pre_execute` blocks\n",
+            "so they block what they could have blocked: `session-start`, `tool-pre_execute`\n",
         ),
     ] {
         file(events, "true");
