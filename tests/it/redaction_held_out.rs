@@ -1,5 +1,6 @@
 //! Lines as they occur in commands, logs and files, written without looking at the rules: how many secrets leak, and
-//! how many ordinary lines change. It is no list of promises; rules are not made for these lines one by one.
+//! how many ordinary lines change (today 12 of 112, and 3 of 105). It is no list of promises; rules are not made for
+//! these lines one by one.
 
 use forge_hooks::Redactor;
 
