@@ -6,8 +6,6 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::names::is_one_of;
-
 /// A pattern that is compiled when it is first used. Tests show that all compile.
 pub(super) type Lazy = LazyLock<Option<Regex>>;
 
@@ -50,6 +48,11 @@ const PLAIN: &str = "null none nil undefined true false yes no on off enabled di
 pub(super) fn is_secret(value: &str) -> bool {
     let not_secret = [&REFERENCE, &ELSEWHERE, &EMPTY];
     !is_one_of(PLAIN, value) && !not_secret.iter().any(|pattern| matches(pattern, value))
+}
+
+/// Whether a word is in a list, whose words are separated by blanks.
+pub(super) fn is_one_of(list: &str, word: &str) -> bool {
+    list.split(' ').any(|one| one.eq_ignore_ascii_case(word))
 }
 
 /// `12`, `1,234`, `45.2%`: a count.

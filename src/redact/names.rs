@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use super::forms::{Lazy, matches, pattern};
+use super::forms::{Lazy, is_one_of, matches, pattern};
 
 /// A word that ends with one of these names a secret.
 const NOUNS: &str =
@@ -107,10 +107,6 @@ fn names_secret(before: &str, word: &str) -> bool {
     let kind = kind.map(|kind| if kind.is_empty() { before } else { kind });
     let is_key = kind.is_some_and(|kind| is_one_of(KEYS, kind));
     is_key || is_one_of(WORDS, word) || NOUNS.split(' ').any(|noun| word.ends_with(noun))
-}
-
-pub(super) fn is_one_of(list: &str, word: &str) -> bool {
-    list.split(' ').any(|one| one.eq_ignore_ascii_case(word))
 }
 
 /// Splits a name: lower-case letters, `_` between words and in place of all other characters; `_.` for a dot.
