@@ -152,7 +152,7 @@ impl<'a> Pair<'a> {
             return start;
         }
         let call = length_of(&CALLED, near(text, start));
-        if call > 0 && (self.blank || !self.sign.contains('=')) {
+        if call > 0 && self.sign != ">" && (self.blank || !self.sign.contains('=')) {
             return start + call;
         }
         self.push(start..self.bare_end(start), spans)

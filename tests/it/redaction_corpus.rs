@@ -93,6 +93,7 @@ pub(crate) const MASKED: &[(&str, &str, &str)] = &[
     ("pwd: hunter2", "hunter2", "pwd"),
     ("invalid token: t-123", "t-123", "invalid token"),
     ("password:hunter2", "hunter2", "password:"),
+    ("<password>hunter</password><user>me</user>", "hunter", "<user>me</user>"),
     ("<password>hunter2</password><user>me</user>", "hunter2", "<user>me</user>"),
     ("sent bearer abc123def456 to it", "abc123def456", "to it"),
     ("HeaderMap {\"authorization\": Sensitive1, \"x\": 1}", "Sensitive1", "\"x\": 1}"),
