@@ -310,7 +310,7 @@ fn extensions(directory: &Path, tool: &Tool) -> Vec<PathBuf> {
     let entries = entries.take(MOST_EXTENSIONS).flatten();
     let mut directories: Vec<_> = entries.map(|entry| entry.path()).collect();
     directories.retain(|path| path.is_dir());
-    directories.sort();
+    directories.sort_unstable();
     directories
 }
 

@@ -26,7 +26,7 @@ fn write(value: &Value, text: &mut String) {
         }
         Value::Object(members) => {
             let mut members: Vec<_> = members.iter().collect();
-            members.sort_by_key(|(key, _)| *key);
+            members.sort_unstable_by_key(|(key, _)| *key);
             text.push('{');
             for (key, member) in members {
                 write(&Value::from(key.as_str()), text);
@@ -91,7 +91,7 @@ mod tests {
             "{\"1\":2}",
         ];
         let mut texts: Vec<String> = others.map(parse).to_vec();
-        texts.sort();
+        texts.sort_unstable();
         texts.dedup();
         assert_eq!(texts.len(), others.len());
         assert_eq!(parse("18446744073709551615"), "18446744073709551615");

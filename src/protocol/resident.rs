@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn no_id_comes_twice() {
         let mut ids: Vec<_> = (0..1000).map(|_| new_id()).collect();
-        ids.sort();
+        ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), 1000);
     }

@@ -1,32 +1,102 @@
-//! Finds where a value ends, by its form: a string, a YAML block, brackets, a call, a bare word. Also works
-//! within text that is itself in a string (`\"x\"`, `\n`). Knows nothing of names.
+//! Finds where a value ends, by its form: a string, brackets, a bare word. Also works within text that is itself
+//! in a string (`\"x\"`). Decides which values are not secrets. Knows nothing of names.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use super::names::{Lazy, pattern};
+use regex::Regex;
+
+/// A pattern that is compiled when it is first used. Tests show that all compile.
+pub(super) type Lazy = LazyLock<Option<Regex>>;
+
+macro_rules! pattern {
+    ($($pattern:expr),+) => { $crate::redact::forms::Lazy::new(|| regex::Regex::new(concat!($($pattern),+)).ok()) };
+}
+pub(super) use pattern;
 
 /// The number of bytes searched for an optional part, and for the end of a string on other lines.
-const NEAR: usize = 256;
+const NEAR: usize = 512;
 const FAR: usize = 4096;
 
 /// The parts of a bare value besides letters: `a\ b`, `abc"def ghi"`, `it's`.
-#[rustfmt::skip]
 macro_rules! bare {
-    ($stops:literal) => { pattern!(r#"^(?:[^"'`\\\r\n"#, $stops, r#"]|\\[ \t]?|["'`][^\s,;:)\]}>"'`\\][^"'`\r\n]*["'`]|'\w)*"#) };
+    ($stops:literal) => {
+        pattern!(
+            r#"^(?:[^"'`\\\r\n"#,
+            $stops,
+            r#"]|\\[ \t]?|["'`][^\s,;:)\]}>"'`\\][^"'`\r\n]*["'`]|'\w)*"#
+        )
+    };
 }
 pub(super) static LINE: Lazy = bare!("");
 pub(super) static SETTING: Lazy = bare!(" \t");
 pub(super) static WORD: Lazy = bare!(" \t&;|<>)");
-/// `next()`, `env["X"]`, `Option<String>`: the value comes from another place.
-pub(super) static CALL: Lazy = pattern!(
-    r"^[A-Za-z_&!*.:]{2,}(?:\([^\r\n()]*(?:\([^\r\n()]*\)[^\r\n()]*)*\)|\[[^\r\n\]]*\]|<[^\r\n>]+>)"
-);
-static QUOTE: Lazy = pattern!(r#"^\\*["'`]"#);
-static HEAD: Lazy =
-    pattern!(r"^(?:[!&]\S+[ \t]+)*(?:[|>][-+0-9]*)?[ \t]*(?:#[^\r\n]*)?(?:\r?\n|\\n)");
-static BLOCK_LINE: Lazy = pattern!(r"^[^\n]*");
-static ESCAPED_LINE: Lazy = pattern!(r#"^(?:[^"\n\\]|\\[^n])*"#);
-static MAPPING: Lazy = pattern!(r"^[^\r\n]*(?:: |:$|:\r|=)");
+
+/// `$TOKEN`, `${TOKEN}`, `%TOKEN%`, `!TOKEN!`, `{{ token }}`, `<token>`: the value comes from another place.
+static REFERENCE: Lazy = pattern!(r"^(?:\$\w+|\$\{[\w.:-]+\}|%\w+%|!\w+!|\{\{.*\}\}|<.*>)$");
+/// `$(cat token)`, `${{ secrets.TOKEN }}`, `process.env.TOKEN`
+static ELSEWHERE: Lazy = pattern!(r"^(?:\$\(|\$\{\{|\$env:|process\.env|import\.meta\.env)");
+/// A mask, or no letter and no digit.
+static EMPTY: Lazy =
+    pattern!(r#"^(?:[*.]*|\s*|[!-/:-@\[-`{-~]{1,3}|\s*\[redacted\][)\]},;"'`\\]*\s*)$"#);
+static NUMBER: Lazy = pattern!("^[0-9][0-9.,_/]*[kKM%]?$");
+/// Words that only say whether there is a secret, or of which type it is.
+const PLAIN: &str = "null none nil undefined true false yes no on off enabled disabled required optional all any \
+    basic bearer digest str &str string bool boolean int integer number bytes u8 u16 u32 u64 usize i8 i16 i32 i64 \
+    isize void unknown";
+
+pub(super) fn is_secret(value: &str) -> bool {
+    let not_secret = [&REFERENCE, &ELSEWHERE, &EMPTY];
+    !is_one_of(PLAIN, value) && !not_secret.iter().any(|pattern| matches(pattern, value))
+}
+
+/// Whether a word is in a list, whose words are separated by blanks.
+pub(super) fn is_one_of(list: &str, word: &str) -> bool {
+    list.split(' ').any(|one| one.eq_ignore_ascii_case(word))
+}
+
+/// `12`, `1,234`, `45.2%`: a count.
+pub(super) fn is_number(value: &str) -> bool {
+    matches(&NUMBER, value)
+}
+
+/// Words with what belongs to each, by their first byte.
+pub(super) struct ByFirstByte<T>(Vec<Vec<(&'static str, T)>>);
+
+impl<T: Copy> ByFirstByte<T> {
+    /// The words of a row are separated by blanks.
+    pub(super) fn new(rows: impl Iterator<Item = (&'static str, T)>) -> Self {
+        let mut all = vec![Vec::new(); 256];
+        for (words, value) in rows {
+            let words = words.split(' ');
+            words.for_each(|word| all[usize::from(word.as_bytes()[0])].push((word, value)));
+        }
+        Self(all)
+    }
+
+    pub(super) fn get(&self, byte: u8) -> &[(&'static str, T)] {
+        &self.0[usize::from(byte)]
+    }
+}
+
+/// Which bytes are letters, digits or one of these signs.
+pub(super) const fn class(signs: &[u8]) -> [bool; 256] {
+    let (mut class, mut at) = ([false; 256], 0);
+    while at < 128 {
+        class[at] = (at as u8).is_ascii_alphanumeric();
+        at += 1;
+    }
+    at = 0;
+    while at < signs.len() {
+        class[signs[at] as usize] = true;
+        at += 1;
+    }
+    class
+}
+
+pub(super) fn matches(pattern: &Lazy, text: &str) -> bool {
+    pattern.as_ref().is_some_and(|regex| regex.is_match(text))
+}
 
 /// The length of the match at the beginning of this text.
 pub(super) fn length_of(pattern: &Lazy, text: &str) -> usize {
@@ -46,7 +116,10 @@ pub(super) fn near(text: &str, start: usize) -> &str {
 
 /// The quote at `at`, including the backslashes that escape it within another string: `"`, `\"`.
 pub(super) fn quote(text: &str, at: usize) -> &str {
-    &text[at..at + length_of(&QUOTE, near(text, at))]
+    let rest = &text[at..char_boundary(text, at + 64)];
+    let escapes = rest.len() - rest.trim_start_matches('\\').len();
+    let is_quote = rest[escapes..].starts_with(['"', '\'', '`']);
+    &rest[..if is_quote { escapes + 1 } else { 0 }]
 }
 
 /// The end of the string that begins at `start`: before its closing quote, or at the end of the line.
@@ -70,15 +143,11 @@ pub(super) fn string_end(text: &str, start: usize, quote: &str, lines: bool) -> 
     line.unwrap_or(text.len())
 }
 
-/// The content of the string that opens at `at`, with one quote or three.
+/// The content of the string that opens at `at`.
 pub(super) fn string(text: &str, at: usize, lines: bool) -> Option<Range<usize>> {
     let quote = Some(quote(text, at)).filter(|quote| !quote.is_empty())?;
-    let (start, triple) = (at + quote.len(), quote.repeat(3));
-    let Some(inner) = text[at..].strip_prefix(&triple) else {
-        return Some(start..string_end(text, start, quote, lines));
-    };
-    let start = at + triple.len();
-    Some(start..start + inner.find(&triple).unwrap_or(inner.len()))
+    let start = at + quote.len();
+    Some(start..string_end(text, start, quote, lines))
 }
 
 /// The position after the bracket that closes the one at `open`, or the end of the text.
@@ -100,34 +169,4 @@ pub(super) fn bracket_end(text: &str, open: usize) -> usize {
         }
     }
     text.len()
-}
-
-/// A YAML block (`|`, `>-`, `!tag |2`) or a plain value on the lines after its name: all lines that are
-/// indented deeper than the line that ends with `before`.
-pub(super) fn block(text: &str, start: usize, before: &str) -> Option<Range<usize>> {
-    let head = &text[start..start + length_of(&HEAD, near(text, start))];
-    let line_break = if head.ends_with("\\n") { "\\n" } else { "\n" };
-    let named = before.rsplit(line_break).next().unwrap_or_default();
-    let indent = named.len() - named.trim_start_matches([' ', '-']).len();
-    let (mut at, mut block) = (start + head.len(), start..start);
-    while !head.is_empty() && at < text.len() {
-        let form = [&BLOCK_LINE, &ESCAPED_LINE][line_break.len() - 1];
-        let line = &text[at..at + length_of(form, &text[at..])];
-        let inner = line.trim_start_matches(' ');
-        let first = at + line.len() - inner.len();
-        let is_first = block.is_empty() && !head.contains(['|', '>']);
-        let is_outside = first - at <= indent || is_first && length_of(&MAPPING, inner) > 0;
-        if !inner.trim().is_empty() && is_outside {
-            break;
-        }
-        if !inner.trim().is_empty() {
-            let start = if block.is_empty() { first } else { block.start };
-            block = start..first + inner.trim_end().len();
-        }
-        at += line.len() + line_break.len();
-        if text.get(at - line_break.len()..at) != Some(line_break) {
-            break;
-        }
-    }
-    Some(block).filter(|block| !block.is_empty())
 }

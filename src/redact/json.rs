@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::Redactor;
-use super::names::{COUNTS, matches};
-use super::plain;
+use super::forms::{self, matches};
+use super::pairs::COUNTS;
 
 /// The depth that `serde_json` reads. A value from another source may be deeper than the stack allows.
 const DEEPEST: usize = 128;
@@ -40,7 +40,7 @@ fn object(redactor: &Redactor, members: &Map<String, Value>, depth: usize) -> Va
 fn is_secret(key: &str, value: &Value) -> bool {
     let counts = match value {
         Value::Null | Value::Bool(_) => return false,
-        Value::String(text) => return plain::is_secret(text),
+        Value::String(text) => return forms::is_secret(text),
         Value::Number(_) => true,
         Value::Array(items) => items.iter().all(Value::is_number),
         Value::Object(members) => members.values().all(Value::is_number),
@@ -59,7 +59,7 @@ fn list(redactor: &Redactor, items: &[Value], depth: usize) -> Value {
     let mut hide = false;
     let items = items.iter().map(|item| {
         let text = item.as_str();
-        let is_value = |text: &&str| hide && plain::is_secret(text) && !text.starts_with('-');
+        let is_value = |text: &&str| hide && forms::is_secret(text) && !text.starts_with('-');
         let value = text.filter(is_value);
         hide = text.is_some_and(is_name);
         let shown = || masked(redactor, item, depth + 1);

@@ -2,14 +2,14 @@
 //!
 //! Knows nothing of hooks and events. Each rule finds places of secrets in the unchanged text, and all places
 //! are masked together, so that no rule hides a secret from another. A secret is found by its name (`pairs`,
-//! `names`), by its shape or its context (`shapes`), or because its value is known (`values`).
+//! `names`), by the word before it (`places`), by its shape (`tokens`), or because its value is known (`values`).
 
 mod forms;
 mod json;
 mod names;
 mod pairs;
-mod plain;
-mod shapes;
+mod places;
+mod tokens;
 mod values;
 
 use std::borrow::Cow;
@@ -133,11 +133,11 @@ impl Redactor {
             pairs::find(text, names, &mut spans);
         }
         if !names.off {
-            shapes::find(text, names, &mut spans);
+            tokens::find(text, &mut spans);
             values::find(text, secrets, &mut spans);
         }
         for pattern in patterns {
-            shapes::find_pattern(pattern, text, &mut spans);
+            find_pattern(pattern, text, &mut spans);
         }
         mask(text, spans)
     }
@@ -160,6 +160,16 @@ impl fmt::Debug for Redactor {
             .field("keys", &self.rules.names.added.len())
             .field("patterns", &self.rules.patterns.len())
             .finish()
+    }
+}
+
+fn find_pattern(pattern: &Regex, text: &str, spans: &mut Vec<Range<usize>>) {
+    let mut names = pattern.capture_names().flatten();
+    let is_whole = names.all(|name| name != "secret");
+    for groups in pattern.captures_iter(text) {
+        let whole = groups.get(0).filter(|_| is_whole);
+        let found = groups.name("secret").or(whole);
+        spans.extend(found.map(|found| found.range()));
     }
 }
 

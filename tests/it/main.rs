@@ -59,6 +59,7 @@ mod protocols;
 mod redaction;
 mod redaction_contexts;
 mod redaction_corpus;
+mod redaction_held_out;
 mod redaction_ordinary;
 mod redaction_page;
 mod redaction_shapes;

@@ -35,8 +35,8 @@ assert_eq!(redactor.text("card 1234-5678"), "card [redacted]");
 # Ok::<(), forge_hooks::redact::RedactError>(())
 ```
 
-The default rules know names (`password`, `API_KEY`, `client-key-data`), the shapes of tokens of about
-100 vendors, and some commands. They do not understand sentences or programs. In case of doubt they mask a word
+The default rules know names (`password`, `API_KEY`, `client-key-data`), the beginnings of tokens of about
+80 vendors, and some commands. They do not understand sentences, programs or formats of files. In case of doubt they mask a word
 that is not a secret, as in `unexpected token: [redacted]`. They cannot find every secret: a program that knows its
 secrets should pass them to [`text_with`](https://docs.rs/forge-hooks/latest/forge_hooks/struct.Redactor.html#method.text_with).
 

@@ -91,7 +91,7 @@ impl Files {
         if is_directory && depth < DEEPEST && self.files.len() <= MOST {
             let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
             let mut entries: Vec<_> = entries.take(MOST + 1).map(|it| it.path()).collect();
-            entries.sort();
+            entries.sort_unstable();
             for entry in entries {
                 self.add_all(entry, depth + 1);
             }
