@@ -192,10 +192,7 @@ pub(crate) fn place(hook: &Hook) -> String {
     }
 }
 
-/// The most characters of a command in a title.
-const LONGEST_COMMAND: usize = 40;
-
-/// Returns the title of a hook: its label, or the beginning of its command if only its pattern would be left.
+/// Returns the title of a hook: its label, or what an entry without a name is that cannot be used.
 pub(crate) fn title(hook: &Hook) -> String {
     if hook.name().is_none() && hook.refusal().is_some() {
         return match hook.source() {
@@ -203,16 +200,7 @@ pub(crate) fn title(hook: &Hook) -> String {
             _ => "a file that cannot be used".to_owned(),
         };
     }
-    if hook.label() != hook.event_pattern() {
-        return hook.label().to_owned();
-    }
-    let command = hook.command().to_string();
-    let line = command.lines().next().unwrap_or_default();
-    let mut title: String = line.chars().take(LONGEST_COMMAND).collect();
-    if title.len() < command.len() {
-        title += "...";
-    }
-    title
+    hook.label().to_owned()
 }
 
 /// Returns the variables of the program's environment that the hook inherits, if it names them.

@@ -108,7 +108,7 @@ fn a_game_shows_its_mods_and_obeys_one() {
     has_lines(
         &output,
         &[
-            "level:loaded: heard",
+            "echo heard: heard",
             "not saved: blocked by hook `ironman`: exited with code 3",
         ],
     );
@@ -202,7 +202,7 @@ fn an_editor_runs_approved_hooks() {
     world.write("ws/.myeditor/hooks.json", hooks);
     let output = output_of("editor", &["ws", "x.lock"], &world);
     has_lines(&output, &["x.lock: saved"]);
-    let expected = "2 hooks are not approved and do not run: `locks`, `file:saved`";
+    let expected = "2 hooks are not approved and do not run: `locks`, `echo heard`";
     assert!(output.contains(expected), "{output}");
     assert!(output.contains("`editor --trust ws`"), "{output}");
 

@@ -159,7 +159,7 @@ fn a_removed_disabled_hook_blocks_nothing() {
     assert_eq!(user.run(&["trust", "-y"]).status, 0);
     user.write("project/.src/forge/hooks.json", r#"{"hooks": []}"#);
     let printed = user.run(&["status"]);
-    assert!(printed.out.contains("\n  `*` is gone\n"), "{printed:?}");
+    assert!(printed.out.contains("\n  `false` is gone\n"), "{printed:?}");
     assert_eq!(user.run(&["fire", "session:start"]).status, 0);
 }
 

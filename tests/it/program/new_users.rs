@@ -217,7 +217,7 @@ fn a_hook_without_a_name_is_called_by_its_command() {
     let user = User::new();
     let command = "echo a long command that goes on and on; exit 1";
     let printed = fire(&user, json!([{"event": "tool:*", "command": command}]), &LS);
-    let words = "blocked by echo a long command that goes on and on;...: a long command";
+    let words = "blocked by echo a long command that goes on and on; exit 1: a long command";
     assert!(printed.out.contains(words), "{printed:?}");
 }
 

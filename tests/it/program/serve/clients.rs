@@ -23,7 +23,8 @@ fn asks_and_shows_a_blocked_call(interpreter: &str, client: &str) {
     if is_missing(interpreter) {
         return;
     }
-    let user = User::with_project_file(GUARDED);
+    let user = User::new();
+    user.write("project/.myagent/hooks.json", GUARDED);
     let unapproved = agent(&user, interpreter, client, "\n");
     assert!(unapproved.out.contains("`guard` is new"), "{unapproved:?}");
     assert!(unapproved.out.contains("[y/N] ran\n"), "{unapproved:?}");

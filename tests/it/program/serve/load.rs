@@ -19,8 +19,8 @@ fn large(id: usize, size: usize) -> String {
     line.replace("TEXT", &"x".repeat(size))
 }
 
-/// More than may wait to be read, which is 64 MiB.
-const LARGE: usize = 10;
+/// More than may wait to be read, which is 64 MiB, and than the program has in hand.
+const LARGE: usize = 12;
 
 #[test]
 fn a_host_that_does_not_read_is_told_when_it_does() {
@@ -55,7 +55,7 @@ fn a_host_that_does_not_read_is_told_when_it_does() {
     );
     let refused = (0..LARGE).filter(|id| responses[&id.to_string()].get("error").is_some());
     let refused: Vec<_> = refused.collect();
-    assert!((1..=2).contains(&refused.len()), "{refused:?}");
+    assert!((1..=4).contains(&refused.len()), "{refused:?}");
     assert!(
         refused
             .iter()
