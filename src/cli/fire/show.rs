@@ -89,9 +89,9 @@ impl Show {
                 self.outcome = Some(outcome);
                 if !is_stopped && self.interrupted.is_none() {
                     self.finish(is_first, terminal)?;
-                }
-                if self.spinner.is_running() && !self.is_silent {
-                    terminal.note("waiting for hooks in the background")?;
+                    if self.left > 0 && !self.is_silent {
+                        terminal.note("waiting for hooks in the background")?;
+                    }
                 }
             }
             Some(Note::Over) | None => {}

@@ -30,10 +30,6 @@ impl Spinner {
         self.running.push((hook, Instant::now()));
     }
 
-    pub(super) fn is_running(&self) -> bool {
-        !self.running.is_empty()
-    }
-
     pub(super) fn remove(&mut self, hook: &Arc<Hook>) {
         let mut running = self.running.iter();
         if let Some(at) = running.position(|(it, _)| Arc::ptr_eq(it, hook)) {

@@ -13,7 +13,7 @@ fn user() -> User {
         json!({"event": "tool:pre_execute:write", "name": "asker", "command": r#"echo '{"decision": "ask", "reason": "sure?"}'"#}),
         json!({"event": "tool:pre_execute:edit", "name": "changer", "command": r#"echo '{"updatedInput": {"command": "sudo x"}}'"#}),
         json!({"event": "tool:pre_execute:edit", "name": "second", "command": "case $FORGE_TOOL_ARGS in *sudo*) echo changed; exit 1;; esac"}),
-        json!({"event": "tool:pre_execute", "name": "log", "command": "echo >>log", "background": true}),
+        json!({"event": "tool:pre_execute", "name": "log", "command": "sleep 0.3; echo >>log", "background": true}),
     ];
     hooks["hooks"].as_array_mut().unwrap().extend(more);
     user.write("project/hooks.json", &hooks.to_string());

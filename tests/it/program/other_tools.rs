@@ -9,6 +9,8 @@ use crate::support::is_missing;
 const PRE: &str = "PreToolUse";
 const POST: &str = "PostToolUse";
 
+const AS_CLAUDE: [&str; 5] = ["fire", "--as", "claude", "--event-json", "-"];
+
 /// A settings file with this one handler for an event.
 fn settings(event: &str, handler: &Value) -> String {
     json!({"hooks": {event: [{"hooks": [handler]}]}}).to_string()
@@ -313,6 +315,39 @@ fn a_hook_in_the_background_counts_as_run() {
     assert_eq!(status, 0);
     assert_eq!(report["ran"], 1, "{report:#}");
     assert!(user.read("project/seen").contains("\"tool_response\""));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_hook_sets_is_in_the_file_of_the_environment() {
+    let user = User::new();
+    let sets = command("echo export A=1 >>\"$CLAUDE_ENV_FILE\"");
+    let file = user.write("set.json", &settings("SessionStart", &sets));
+    let input = payload(&user, "SessionStart").to_string();
+    let args = [&AS_CLAUDE[..], &["--settings", file.to_str().unwrap()]].concat();
+    for _ in 0..2 {
+        let mut fire = user.command(&args);
+        fire.env("CLAUDE_ENV_FILE", user.path("kept"));
+        let printed = user.feed(fire, &input);
+        assert!(printed.out.contains("  sets  export A=1\n"), "{printed:?}");
+    }
+    assert_eq!(user.read("kept"), "export A=1\nexport A=1\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_outcome_is_shown_before_hooks_in_the_background() {
+    let user = User::new();
+    let mut slow = command("sleep 0.3");
+    slow["async"] = true.into();
+    let file = user.write("slow.json", &settings(PRE, &slow));
+    let args = [&AS_CLAUDE[..], &["--settings", file.to_str().unwrap()]].concat();
+    let printed = user.run_with_input(&args, &payload(&user, PRE).to_string());
+    let outcome = printed.out.find("the host would continue").unwrap();
+    let late = printed.out.find("in the background, ok").unwrap();
+    assert!(outcome < late, "{printed:?}");
+    let waits = "waiting for hooks in the background";
+    assert!(printed.err.contains(waits), "{printed:?}");
 }
 
 #[cfg(unix)]

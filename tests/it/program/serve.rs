@@ -479,6 +479,30 @@ fn what_was_shown_is_what_is_approved() {
 }
 
 #[test]
+fn a_host_knows_what_to_show_before_any_event() {
+    let told = |user: &User, variable: &str| {
+        let mut command = user.command(&["serve"]);
+        command.env(variable, "1");
+        let mut served = Served::start(command);
+        let messages = served.result("initialize", &json!({}))["messages"].take();
+        assert_eq!(served.result("shutdown", &json!({})), Value::Null);
+        messages.to_string()
+    };
+    let shown = told(&User::new(), "UNUSED");
+    assert!(
+        shown.contains("there is no hooks file: looked for"),
+        "{shown}"
+    );
+    let user = user_with(&json!([{"event": "*", "comand": "true"}]));
+    let shown = told(&user, "FORGE_HOOKS_DISABLE");
+    assert!(shown.contains("the key is missing"), "{shown}");
+    assert!(
+        shown.contains("no hook runs: `FORGE_HOOKS_DISABLE` is set"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn a_hook_cannot_approve() {
     let user = stranger();
     let mut command = user.command(&["serve"]);
