@@ -223,6 +223,8 @@ impl Reader<'_> {
                 problems.extend(errors.into_iter().map(|error| problem_of(entry, error)));
             }
         }
+        name_typos(entry, &mut problems);
+        let named: Vec<_> = problems.iter().map(Problem::start).collect();
         if !problems.is_empty() {
             forget_repeated(&mut value, &problems);
             self.unusable(index, entry, problems, &value);
@@ -231,7 +233,9 @@ impl Reader<'_> {
             if !self.file.loaded.shows_all() {
                 break;
             }
-            self.file.report(Some(index), unknown_key_of_entry(&member));
+            if !named.contains(&member.key_range.start) {
+                self.file.report(Some(index), unknown_key_of_entry(&member));
+            }
         }
         Ok(())
     }
@@ -441,6 +445,21 @@ fn first(entry: Node<'_, '_>) -> Range<usize> {
 fn unknown_keys<'t, 'a>(entry: Node<'t, 'a>) -> impl Iterator<Item = Member<'t, 'a>> {
     let is_unknown = |member: &Member<'_, '_>| !is_key(member.key) && !is_note(member.key);
     entry.members().filter(is_unknown)
+}
+
+/// A missing key with a typo is one problem, at the typo.
+fn name_typos(entry: Node<'_, '_>, problems: &mut [Problem]) {
+    for problem in problems {
+        let key = problem.key.as_deref().unwrap_or_default();
+        let is_it = |member: &Member<'_, '_>| nearest_key(member.key) == Some(key);
+        if entry.get(key).is_none()
+            && let Some(typo) = unknown_keys(entry).find(is_it)
+        {
+            let mut named = unknown_key_of_entry(&typo);
+            named.severity = Severity::Error;
+            *problem = named;
+        }
+    }
 }
 
 fn unknown_key(member: &Member<'_, '_>) -> Problem {

@@ -119,10 +119,11 @@ fn settings(fields: &mut Fields<'_>) -> Option<Settings> {
     }
     let pattern = pattern(fields);
     let command = command(fields);
+    let (has_pattern, has_command) = (pattern.is_some(), command.is_some());
     let placeholder = HookCommand::Program(Vec::new());
     let mut read = Settings::new(
-        pattern.clone().unwrap_or_else(EventPattern::any),
-        command.clone().unwrap_or(placeholder),
+        pattern.unwrap_or_else(EventPattern::any),
+        command.unwrap_or(placeholder),
     );
     let when = When::read(fields.entry);
     let text = |text: Text| text.0;
@@ -146,19 +147,18 @@ fn settings(fields: &mut Fields<'_>) -> Option<Settings> {
     read.unknown = unknown
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
-    check_withhold(fields, &read, pattern.as_ref());
+    check_withhold(fields, &read, has_pattern);
     check_resident(fields, &read);
-    (pattern.is_some() && command.is_some()).then_some(read)
+    (has_pattern && has_command).then_some(read)
 }
 
 /// Checks that a hook with the policy `withhold` can withhold the output of a tool.
-fn check_withhold(fields: &mut Fields<'_>, read: &Settings, pattern: Option<&EventPattern>) {
+fn check_withhold(fields: &mut Fields<'_>, read: &Settings, has_pattern: bool) {
     if read.on_failure != FailurePolicy::Withhold {
         return;
     }
-    if let Some(pattern) = pattern
-        && !pattern.matches_only(&EventType::ToolPostExecute)
-    {
+    let pattern = &read.pattern;
+    if has_pattern && !pattern.matches_only(&EventType::ToolPostExecute) {
         let message = format!(
             "`withhold` is only for hooks on `tool:post_execute`, but `{}` matches other events too: name only that event",
             pattern.as_str()

@@ -273,8 +273,7 @@ fn a_missing_key_may_have_another_name() {
     assert_eq!(
         of_entry(entry),
         [
-            "error: FILE:3:5: hooks[0].event: the key is missing",
-            "warning: FILE:3:6: hooks[0].events: unknown key `events`, did you mean `event`?",
+            "error: FILE:3:6: hooks[0].events: unknown key `events`, did you mean `event`?",
             "warning: FILE:3:58: hooks[0].Shell: unknown key `Shell`, did you mean `shell`?",
         ]
     );

@@ -333,7 +333,7 @@ fn a_bad_entry_costs_the_others_nothing() {
     let report = load(&world);
     assert_eq!(
         (report.loaded, report.files.len(), report.problems.len()),
-        (2, 2, 3)
+        (2, 2, 2)
     );
     assert_eq!(world.registry().len(), 4);
     let outcome = world.outcome(&HookEvent::session_start("s"));

@@ -108,7 +108,9 @@ fn an_unusable_entry_blocks_and_is_drawn() {
     let printed = user.run(&args);
     assert_eq!(printed.status, 1, "{printed:?}");
     assert!(
-        printed.err.contains("hooks[0].command: the key is missing"),
+        printed
+            .err
+            .contains("hooks[0].comand: unknown key `comand`"),
         "{printed:?}"
     );
     assert!(

@@ -495,7 +495,7 @@ fn a_host_knows_what_to_show_before_any_event() {
     );
     let user = user_with(&json!([{"event": "*", "comand": "true"}]));
     let shown = told(&user, "FORGE_HOOKS_DISABLE");
-    assert!(shown.contains("the key is missing"), "{shown}");
+    assert!(shown.contains("unknown key `comand`"), "{shown}");
     assert!(
         shown.contains("no hook runs: `FORGE_HOOKS_DISABLE` is set"),
         "{shown}"
