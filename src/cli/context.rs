@@ -11,9 +11,7 @@ use crate::cli::terminal::Terminal;
 use crate::compat::{TOOLS, Tool};
 use crate::config::TrustPolicy;
 use crate::trust::TrustStore;
-use crate::{
-    AppProfile, Hook, HookExecutor, HookExecutorBuilder, Hooks, HooksBuilder, LoadReport, templates,
-};
+use crate::{AppProfile, Hook, HookExecutorBuilder, Hooks, HooksBuilder, LoadReport, templates};
 
 pub(crate) struct Context<'a> {
     pub(crate) hooks: &'a Hooks,
@@ -91,8 +89,9 @@ impl Context<'_> {
         })
     }
 
-    /// Builds an executor with the host's names and events, and the working directory of `found`.
-    pub(crate) fn executor(&self, found: &Hooks, executor: HookExecutorBuilder) -> HookExecutor {
+    /// Builds an executor with the host's names and events, and the working directory of `found`. Dropping the result
+    /// writes the last lines of the user's trace.
+    pub(crate) fn engine(&self, found: &Hooks, executor: HookExecutorBuilder) -> Hooks {
         let profile = self.profile().clone().with_global_files([""; 0]);
         let builder = self.hooks.to_builder().other_tools([]);
         let builder = builder.profile(profile.with_project_files([""; 0]));
@@ -104,7 +103,7 @@ impl Context<'_> {
         let executor = executor.allow_disable(self.disabled_by().is_some());
         // Its registry has the hooks already.
         let builder = builder.without_system_file();
-        builder.executor(executor).load().executor().clone()
+        builder.executor(executor).load()
     }
 
     /// Whether there is no host, so that options say which one is meant.

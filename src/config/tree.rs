@@ -109,7 +109,8 @@ fn check(text: &str) -> Result<(), Problem> {
         let rest = &text[at..];
         at += match next {
             '"' => string(text, at)?,
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            // The parser ends a comment at each of them.
+            '/' if rest.starts_with("//") => rest.find(['\n', '\r']).unwrap_or(rest.len()),
             '/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
             ' ' | '\t' | '\n' | '\r' => 1,
             _ if next.is_whitespace() || next == '\u{FEFF}' => {

@@ -63,6 +63,8 @@ static PREFIXES: LazyLock<ByFirstByte<Follows>> = LazyLock::new(|| {
 });
 
 const LEAST: usize = 16;
+/// The bytes of a token that show whether it is random.
+const TELLING: usize = 64;
 const IN_WORD: [bool; 256] = class(b"");
 const IN_SIGNED: [bool; 256] = class(b"_=+/~.-");
 /// The bytes of tokens and of their prefixes.
@@ -102,14 +104,16 @@ fn token_end(text: &str, at: usize) -> Option<usize> {
         } else {
             &IN_SIGNED
         };
-        let length = rest
-            .bytes()
-            .take_while(|byte| class[usize::from(*byte)])
-            .count();
-        let token = rest[..length].trim_end_matches('.');
-        let is_random = || token.len() >= 20 && !before.ends_with(['_', '-']) && is_random(token);
-        let is_token = token.len() >= LEAST && (*follows != Random || is_random());
-        is_token.then_some(at + prefix.len() + token.len())
+        let run = || rest.bytes().take_while(|byte| class[usize::from(*byte)]);
+        // A token that is found is passed over. What is none is looked at again from its next byte, so only its beginning
+        // is read.
+        let head = &rest[..run().take(TELLING).count()];
+        let is_random = || head.len() >= 20 && !before.ends_with(['_', '-']) && is_random(head);
+        if head.len() < LEAST || *follows == Random && !is_random() {
+            return None;
+        }
+        let token = rest[..run().count()].trim_end_matches('.');
+        (token.len() >= LEAST).then_some(at + prefix.len() + token.len())
     })
 }
 

@@ -286,6 +286,18 @@ fn a_hook_cannot_ignore_a_lost_approval() {
     project.blocks("has changed");
 }
 
+/// Two seconds after its change a file counts as known.
+#[test]
+fn a_changed_script_blocks_again_and_again() {
+    let project = Project::new();
+    project.approve();
+    project.world.write("project/guard.sh", "changed");
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+    let _ = project.load();
+    project.blocks("has changed");
+    project.blocks("has changed");
+}
+
 #[test]
 fn an_approval_ignores_the_order() {
     let project = Project::new();

@@ -56,7 +56,8 @@ impl Firing<'_> {
         let executor = HookExecutor::builder()
             .registry(Arc::clone(self.hooks.registry()))
             .observer(Notes(sender.clone()));
-        let executor = self.context.executor(self.hooks, executor);
+        let engine = self.context.engine(self.hooks, executor);
+        let executor = engine.executor();
         let event = Arc::new(event);
         let mut show = Show::new(
             self.is_silent,

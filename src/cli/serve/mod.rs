@@ -3,6 +3,7 @@
 //! One thread reads, one writes, the executor's threads run hooks. This file is the thread between them: it alone handles
 //! requests and responds.
 
+mod desk;
 pub(crate) mod message;
 mod outbox;
 mod server;
@@ -17,8 +18,9 @@ use crate::cli::context::Context;
 use crate::cli::error::{Done, Ended, Failure};
 use crate::cli::io::streams;
 use crate::cli::terminal::Terminal;
+use desk::start;
 use outbox::Outbox;
-use server::{LAST_WRITES, LONGEST_LINE, News, Server, start};
+use server::{LAST_WRITES, LONGEST_LINE, News, Server};
 pub(crate) use vocabulary::declare;
 
 /// How often a signal, the death of the host and a changed report are looked for.
@@ -46,7 +48,7 @@ pub(crate) fn run(workers: usize, context: &Context<'_>, terminal: &mut Terminal
     // A host that sends faster than its requests are handled waits.
     let (read, lines) = bounded(1);
     start(move || read_lines(BufReader::new(input), &read))?;
-    let mut server = Server::new(hooks, outbox, news, workers, context);
+    let mut server = Server::new(hooks, outbox, news, workers, context)?;
     let ended = loop {
         let goes_on = select! {
             recv(lines) -> line => line.is_ok_and(|line| server.line(&line)),

@@ -2,7 +2,7 @@
 //!
 //! Belongs to one thread. What happens on others arrives as [`News`]; only notifications of hooks are sent from there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,22 +11,21 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::desk::{Answer, Desk, Task, start};
 use super::message::{
-    Approve, Block, Cancel, ENDING, FAILED, Fire, INVALID_PARAMS, INVALID_REQUEST, Id, Incoming,
-    Initialize, Initialized, NOT_APPROVED, NOT_INITIALIZED, OfHook, Options, QUEUE_FULL, Refusal,
-    Shutdown, UNKNOWN_METHOD, parse,
+    Cancel, ENDING, FAILED, Fire, INVALID_PARAMS, INVALID_REQUEST, Id, Incoming, Initialize,
+    NOT_INITIALIZED, OfHook, Options, QUEUE_FULL, Refusal, Shutdown, UNKNOWN_METHOD, parse,
 };
 use super::outbox::{Outbox, not_read};
 use crate::cli::cases::changed_by;
 use crate::cli::context::Context;
-use crate::cli::error::{Failure, json_words, with_causes};
+use crate::cli::error::{Failure, json_words};
 use crate::cli::events;
 use crate::cli::events::name_of;
 use crate::cli::fire::{Report, unknown_key};
-use crate::trust::TrustError;
 use crate::{
     FireOptions, HookEvent, HookExecutor, HookHandle, HookResult, HookRun, Hooks, LoadReport,
     Observer, Outcome, SubmitError,
@@ -50,6 +49,7 @@ const TICK: Duration = Duration::from_millis(2);
 pub(super) enum News {
     /// The hooks of this fire may have ended.
     Ended(Id),
+    Answered(Id, Answer),
     /// After a `shutdown`, no hook runs any more.
     Drained,
     OutputClosed,
@@ -60,12 +60,18 @@ pub(super) struct Server {
     report: Arc<LoadReport>,
     /// For the user, at the start.
     messages: Vec<String>,
-    executor: HookExecutor,
+    /// Has the executor. Dropping it writes the end of the user's trace.
+    engine: Hooks,
     pub(super) outbox: Outbox,
     notifier: Arc<Notifier>,
     news: Sender<News>,
     fires: HashMap<Id, Open>,
+    desk: Desk,
+    /// The requests at the desk.
+    asked: HashSet<Id>,
     is_initialized: bool,
+    /// Whether the host has asked for notifications. They begin with the response.
+    is_notified: bool,
     ending: Option<Ending>,
 }
 
@@ -100,7 +106,7 @@ impl Server {
         news: Sender<News>,
         workers: usize,
         context: &Context<'_>,
-    ) -> Self {
+    ) -> Result<Self, Failure> {
         let notifier = Arc::new(Notifier {
             outbox: outbox.clone(),
             is_on: AtomicBool::new(false),
@@ -110,18 +116,27 @@ impl Server {
             .registry(Arc::clone(hooks.registry()))
             .workers(workers)
             .observer(Arc::clone(&notifier));
-        Self {
+        let engine = context.engine(&hooks, executor);
+        let sender = news.clone();
+        let answered = move |id, answer| {
+            // Without a receiver, the program is about to end.
+            let _ = sender.send(News::Answered(id, answer));
+        };
+        Ok(Self {
+            desk: Desk::open(hooks.clone(), answered)?,
+            asked: HashSet::new(),
             report: hooks.report(),
             messages: context.messages(&hooks),
-            executor: context.executor(&hooks, executor),
+            engine,
             hooks,
             outbox,
             notifier,
             news,
             fires: HashMap::new(),
             is_initialized: false,
+            is_notified: false,
             ending: None,
-        }
+        })
     }
 
     /// Handles a line of the host. Returns whether to go on.
@@ -140,6 +155,7 @@ impl Server {
     pub(super) fn hear(&mut self, news: News) -> bool {
         match news {
             News::Ended(id) => self.advance(&id),
+            News::Answered(id, answer) => self.answered(&id, answer),
             News::Drained => {
                 if let Some(ending) = &mut self.ending {
                     ending.is_drained = true;
@@ -150,6 +166,18 @@ impl Server {
         true
     }
 
+    fn answered(&mut self, id: &Id, answer: Answer) {
+        self.asked.remove(id);
+        match answer {
+            Ok(result) => self.outbox.respond(id, result),
+            Err(refusal) => self.outbox.refuse(Some(id), refusal),
+        }
+        // The first answer is that of `initialize`.
+        self.notifier
+            .is_on
+            .store(self.is_notified, Ordering::Relaxed);
+    }
+
     /// Whether a `shutdown` is done, and the host has read its response.
     pub(super) fn has_ended(&mut self) -> bool {
         let Some(ending) = &mut self.ending else {
@@ -157,7 +185,7 @@ impl Server {
         };
         let is_late = Instant::now() >= ending.until;
         if ending.is_drained
-            && (self.fires.is_empty() || is_late)
+            && (self.fires.is_empty() && self.asked.is_empty() || is_late)
             && let Some(id) = ending.id.take()
         {
             self.outbox.respond(&id, ());
@@ -178,7 +206,7 @@ impl Server {
 
     /// Ends all hooks, and writes the last responses until the deadline.
     pub(super) fn end(mut self, heard: &Receiver<News>, deadline: Instant) {
-        let _ = self.executor.shutdown(Duration::ZERO);
+        let _ = self.engine.executor().shutdown(Duration::ZERO);
         while !self.fires.is_empty()
             && let Ok(news) = heard.recv_deadline(deadline)
         {
@@ -212,7 +240,7 @@ impl Server {
 
     fn request(&mut self, id: &Id, message: &Incoming<'_>, size: usize) -> Answered {
         let ending = self.ending.as_ref().and_then(|it| it.id.as_ref());
-        if self.fires.contains_key(id) || ending == Some(id) {
+        if self.fires.contains_key(id) || self.asked.contains(id) || ending == Some(id) {
             return Err(invalid("another request with this id has no response yet"));
         }
         if !self.is_initialized && message.method != "initialize" {
@@ -222,11 +250,15 @@ impl Server {
         match &*message.method {
             "initialize" => self.initialize(id, &message.params()?),
             "fire" => self.fire(id, message.params()?, size),
-            "approvals" => self.respond(id, waiting(&self.hooks)?),
-            "approve" => self.approve(id, &message.params()?),
-            "revoke" => self.revoke(id),
-            "reload" => self.respond(id, &*self.hooks.reload()),
-            "events" => self.respond(id, events::Report::of(self.hooks.vocabulary())),
+            "approvals" => self.ask(id, Task::Approvals),
+            "approve" => self.ask(id, Task::Approve(message.params()?)),
+            "revoke" => self.ask(id, Task::Revoke),
+            "reload" => self.ask(id, Task::Reload),
+            "events" => {
+                let report = events::Report::of(self.hooks.vocabulary());
+                self.outbox.respond(id, report);
+                Ok(())
+            }
             "shutdown" => self.shutdown(id, &message.params()?),
             other => {
                 let words = format!("unknown method `{other}`");
@@ -235,26 +267,19 @@ impl Server {
         }
     }
 
-    fn respond(&self, id: &Id, result: impl Serialize) -> Answered {
-        self.outbox.respond(id, result);
-        Ok(())
-    }
-
     fn initialize(&mut self, id: &Id, params: &Initialize) -> Answered {
         if self.is_initialized {
             return Err(invalid("`initialize` was called already"));
         }
         self.is_initialized = true;
-        // A project whose approvals cannot be read has a problem in the report.
-        let waiting = waiting(&self.hooks).unwrap_or_default();
-        let initialized = Initialized {
-            version: env!("CARGO_PKG_VERSION"),
-            messages: std::mem::take(&mut self.messages),
-            report: &self.hooks.report(),
-            approvals: waiting.len(),
-        };
-        self.respond(id, initialized)?;
-        self.notifier.is_on.store(params.notify, Ordering::Relaxed);
+        self.is_notified = params.notify;
+        let messages = std::mem::take(&mut self.messages);
+        self.ask(id, Task::Initialize(messages))
+    }
+
+    fn ask(&mut self, id: &Id, task: Task) -> Answered {
+        self.desk.ask(id, task)?;
+        self.asked.insert(id.clone());
         Ok(())
     }
 
@@ -303,7 +328,7 @@ impl Server {
         self.notifier
             .ids()
             .insert(Arc::as_ptr(&event).addr(), id.clone());
-        let handle = match self.executor.submit(Arc::clone(&event), options) {
+        let handle = match self.engine.executor().submit(Arc::clone(&event), options) {
             Ok(handle) => handle,
             Err(error) => {
                 self.notifier.ids().remove(&Arc::as_ptr(&event).addr());
@@ -356,29 +381,6 @@ impl Server {
         self.outbox.respond(id, report);
     }
 
-    /// Approves what has this digest now, and nothing else.
-    fn approve(&self, id: &Id, params: &Approve) -> Answered {
-        let mut is_asked = false;
-        let is_approved = self.hooks.approve_with(|approval| {
-            is_asked = true;
-            approval.digest().eq_ignore_ascii_case(&params.digest)
-        })?;
-        let words = match (is_asked, is_approved) {
-            (true, true) => return self.respond(id, &*self.hooks.report()),
-            (true, false) => "the hooks or their scripts are not those that were shown",
-            (false, _) => "there is nothing to approve",
-        };
-        Err(Refusal::new(NOT_APPROVED, words))
-    }
-
-    fn revoke(&self, id: &Id) -> Answered {
-        let project = self.hooks.trust().zip(self.hooks.project());
-        let words = "no project whose hooks need an approval";
-        let (store, root) = project.ok_or_else(|| Refusal::new(NOT_APPROVED, words))?;
-        store.revoke(root)?;
-        self.respond(id, &*self.hooks.reload())
-    }
-
     /// Lets the hooks end until the deadline, on another thread.
     fn shutdown(&mut self, id: &Id, params: &Shutdown) -> Answered {
         if self.ending.is_some() {
@@ -387,7 +389,7 @@ impl Server {
         let deadline = Duration::try_from_secs_f64(params.deadline)
             .map_err(|error| Refusal::new(INVALID_PARAMS, format!("`deadline`: {error}")))?
             .min(LONGEST_SHUTDOWN);
-        let (executor, news) = (self.executor.clone(), self.news.clone());
+        let (executor, news) = (self.engine.executor().clone(), self.news.clone());
         start(move || {
             let _ = executor.shutdown(deadline);
             let _ = news.send(News::Drained);
@@ -400,12 +402,6 @@ impl Server {
         });
         Ok(())
     }
-}
-
-pub(super) fn start(work: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
-    let thread = thread::Builder::new().name("forge-hooks serve".to_owned());
-    let started = thread.spawn(work).map(drop);
-    started.map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
 }
 
 /// Wakes the server when the hooks of a fire have ended.
@@ -470,26 +466,6 @@ fn is_ending() -> Refusal {
 
 fn invalid(words: &'static str) -> Refusal {
     Refusal::new(INVALID_REQUEST, words)
-}
-
-/// Returns what a person must decide on.
-fn waiting(hooks: &Hooks) -> Result<Vec<Block>, TrustError> {
-    let mut waiting = Vec::new();
-    hooks.approve_with(|approval| {
-        waiting.push(Block {
-            digest: approval.digest(),
-            text: approval.to_string(),
-            entries: approval.hooks.clone(),
-        });
-        false
-    })?;
-    Ok(waiting)
-}
-
-impl From<TrustError> for Refusal {
-    fn from(error: TrustError) -> Self {
-        Self::new(NOT_APPROVED, with_causes(&error))
-    }
 }
 
 impl From<Options> for FireOptions {

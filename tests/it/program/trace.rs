@@ -1,6 +1,8 @@
 //! `trace`: what a host wrote of its hooks, as a table and as a page.
 
-use super::User;
+use serde_json::json;
+
+use super::{LS, User, with};
 
 pub(super) const TRACE: &str = concat!(
     r#"{"time":1760000001.25,"event":"tool:pre_execute","tool":"bash","session":"s1","hook":"guard","pattern":"*","command":"./guard.sh","source":"hooks.json: hooks[0]","host_pid":7,"queued":0.0,"duration":0.0042,"pid":9,"exit_code":1,"failure":"exit","decision":"block","should_continue":false,"reason":"no sudo\nreally"}"#,
@@ -50,6 +52,19 @@ fn the_page_of_a_trace_is_self_contained() {
         .is_refused("`--html ./hooks.jsonl` is the trace itself");
     let printed = user.run(&["trace", "hooks.jsonl", "--html", "-"]);
     assert_eq!(printed.out, page);
+}
+
+#[test]
+fn fire_writes_each_line_of_a_trace() {
+    let user = User::new();
+    let guards = vec![json!({"event": "tool:*", "command": "exit 1"}); 20];
+    user.write("h.json", &json!({"hooks": guards}).to_string());
+    let hooks = user.path("h.json");
+    let more = ["--keep-going", "--config", hooks.to_str().unwrap()];
+    let mut fire = user.command(&with(&LS, &more));
+    fire.env("FORGE_HOOKS_TRACE", user.path("trace"));
+    assert_eq!(user.feed(fire, "").status, 1);
+    assert_eq!(user.read("trace").lines().count(), 20);
 }
 
 #[test]

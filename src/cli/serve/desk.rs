@@ -1,0 +1,122 @@
+//! The requests that read files, which may take long: one after the other, on a thread of their own.
+//!
+//! Does not know how an answer is sent.
+
+use std::thread;
+
+use crossbeam_channel::{Sender, bounded};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::message::{Approve, Block, FAILED, Id, Initialized, NOT_APPROVED, QUEUE_FULL, Refusal};
+use crate::Hooks;
+use crate::cli::error::{Failure, with_causes};
+use crate::trust::TrustError;
+
+/// The most requests that wait.
+const MOST_TASKS: usize = 16;
+
+pub(super) type Answer = Result<Value, Refusal>;
+
+pub(super) enum Task {
+    /// With what to show the user.
+    Initialize(Vec<String>),
+    Approvals,
+    Approve(Approve),
+    Revoke,
+    Reload,
+}
+
+pub(super) struct Desk(Sender<(Id, Task)>);
+
+impl Desk {
+    pub(super) fn open(
+        hooks: Hooks,
+        answered: impl Fn(Id, Answer) + Send + 'static,
+    ) -> Result<Self, Failure> {
+        let (sender, tasks) = bounded::<(Id, Task)>(MOST_TASKS);
+        start(move || {
+            for (id, task) in tasks {
+                answered(id, task.answer(&hooks));
+            }
+        })?;
+        Ok(Self(sender))
+    }
+
+    pub(super) fn ask(&self, id: &Id, task: Task) -> Result<(), Refusal> {
+        let words = "too many requests that read files are waiting";
+        let refused = |_| Refusal::new(QUEUE_FULL, words);
+        self.0.try_send((id.clone(), task)).map_err(refused)
+    }
+}
+
+impl Task {
+    fn answer(self, hooks: &Hooks) -> Answer {
+        match self {
+            Self::Initialize(messages) => written(Initialized {
+                version: env!("CARGO_PKG_VERSION"),
+                messages,
+                report: &hooks.report(),
+                // A project whose approvals cannot be read has a problem in the report.
+                approvals: waiting(hooks).unwrap_or_default().len(),
+            }),
+            Self::Approvals => written(waiting(hooks)?),
+            Self::Approve(params) => approve(hooks, &params),
+            Self::Revoke => revoke(hooks),
+            Self::Reload => written(&*hooks.reload()),
+        }
+    }
+}
+
+fn written(result: impl Serialize) -> Answer {
+    serde_json::to_value(result).map_err(|error| Refusal::new(FAILED, error.to_string()))
+}
+
+/// Returns what a person must decide on.
+fn waiting(hooks: &Hooks) -> Result<Vec<Block>, TrustError> {
+    let mut waiting = Vec::new();
+    hooks.approve_with(|approval| {
+        waiting.push(Block {
+            digest: approval.digest(),
+            text: approval.to_string(),
+            entries: approval.hooks.clone(),
+        });
+        false
+    })?;
+    Ok(waiting)
+}
+
+/// Approves what has this digest now, and nothing else.
+fn approve(hooks: &Hooks, params: &Approve) -> Answer {
+    let mut is_asked = false;
+    let is_approved = hooks.approve_with(|approval| {
+        is_asked = true;
+        approval.digest().eq_ignore_ascii_case(&params.digest)
+    })?;
+    let words = match (is_asked, is_approved) {
+        (true, true) => return written(&*hooks.report()),
+        (true, false) => "the hooks or their scripts are not those that were shown",
+        (false, _) => "there is nothing to approve",
+    };
+    Err(Refusal::new(NOT_APPROVED, words))
+}
+
+fn revoke(hooks: &Hooks) -> Answer {
+    let project = hooks.trust().zip(hooks.project());
+    let words = "no project whose hooks need an approval";
+    let (store, root) = project.ok_or_else(|| Refusal::new(NOT_APPROVED, words))?;
+    store.revoke(root)?;
+    written(&*hooks.reload())
+}
+
+impl From<TrustError> for Refusal {
+    fn from(error: TrustError) -> Self {
+        Self::new(NOT_APPROVED, with_causes(&error))
+    }
+}
+
+pub(super) fn start(work: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+    let thread = thread::Builder::new().name("forge-hooks serve".to_owned());
+    let started = thread.spawn(work).map(drop);
+    started.map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
+}
