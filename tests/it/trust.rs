@@ -298,6 +298,26 @@ fn a_changed_script_blocks_again_and_again() {
     project.blocks("has changed");
 }
 
+/// The time of the last change of a file's state is compared too, which no program can set.
+#[test]
+#[cfg(unix)]
+fn a_script_whose_time_was_set_back_blocks() {
+    let project = Project::new();
+    project.approve();
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+    let _ = project.load();
+    assert!(project.guard().allowed());
+    let path = project.root().join("guard.sh");
+    let before = std::fs::read_to_string(&path).unwrap();
+    let modified = path.metadata().unwrap().modified().unwrap();
+    project
+        .world
+        .write("project/guard.sh", &before.to_uppercase());
+    let script = std::fs::File::options().write(true).open(&path).unwrap();
+    script.set_modified(modified).unwrap();
+    project.blocks("has changed");
+}
+
 #[test]
 fn an_approval_ignores_the_order() {
     let project = Project::new();
