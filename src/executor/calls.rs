@@ -16,7 +16,7 @@ pub(super) struct Calls {
 #[derive(Default)]
 struct State {
     running: usize,
-    /// A shutdown has waited for the end. To wake nobody would be a system call in each call.
+    /// A shutdown has waited for the end. Before, each call would make a system call to wake a thread that is not there.
     is_awaited: bool,
     /// Cancels all calls that run. Each cut begins a new one: calls after a shutdown work as before.
     cancel: Arc<Cancel>,

@@ -84,9 +84,11 @@ impl Firing<'_> {
             let _ = executor.shutdown(Duration::ZERO);
         }
         shown?;
-        let outcome = show.outcome.map(|outcome| *outcome);
+        let Some(outcome) = show.outcome else {
+            return Err(Failure::new("the hooks have ended without an outcome"));
+        };
         Ok(Pass {
-            outcome: outcome.unwrap_or_else(|| Outcome::new(event.event_type.clone(), Vec::new())),
+            outcome: *outcome,
             event,
             background: show.background,
             interrupted: show.interrupted,

@@ -73,6 +73,20 @@ fn half_a_line_at_the_end_ends_it_too() {
     all_end(&hooks);
 }
 
+/// What an approval covers is read on a thread of its own, here for much longer than a test may take.
+#[test]
+fn it_ends_while_it_reads_what_an_approval_covers() {
+    let user = User::with_project_file(
+        r#"{"hooks": [{"event": "*", "command": "true", "inputs": ["large"]}]}"#,
+    );
+    let large = std::fs::File::create(user.path("project/large")).unwrap();
+    large.set_len(1000 << 20).unwrap();
+    let mut served = Served::start(user.command(&["serve"]));
+    served.request(&json!(1), "initialize", &json!({}));
+    let (status, took) = served.end();
+    assert!(status == Some(0) && took < SOON, "{status:?} {took:?}");
+}
+
 #[test]
 fn a_signal_ends_it() {
     let (_user, mut served, hooks) = with_running_hooks();
