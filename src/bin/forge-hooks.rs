@@ -28,7 +28,12 @@ impl Interrupts {
     /// Installs the handlers. A signal without a handler ends the program as usual.
     fn heard() -> Self {
         let mut heard = Vec::new();
-        for (signal, status) in [(SIGINT, 130), (SIGTERM, 143)] {
+        let mut signals = vec![(SIGINT, 130), (SIGTERM, 143)];
+        #[cfg(target_os = "linux")]
+        if hangs_up() {
+            signals.push((signal_hook::consts::SIGHUP, 129));
+        }
+        for (signal, status) in signals {
             let is_raised = Arc::new(AtomicBool::new(false));
             match listen(signal, status.into(), &is_raised) {
                 Ok(()) => heard.push((is_raised, status)),
@@ -52,4 +57,14 @@ fn listen(signal: i32, status: i32, is_raised: &Arc<AtomicBool>) -> io::Result<(
     flag::register_conditional_shutdown(signal, status, Arc::clone(is_raised))?;
     flag::register(signal, Arc::clone(is_raised))?;
     Ok(())
+}
+
+/// Whether the program ends when its terminal is closed. `nohup` starts it with this signal ignored, and so it stays.
+#[cfg(target_os = "linux")]
+fn hangs_up() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mut lines = status.lines();
+    let ignored = lines.find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+    ignored.is_some_and(|set| set & 1 << (signal_hook::consts::SIGHUP - 1) == 0)
 }

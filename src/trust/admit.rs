@@ -12,8 +12,6 @@ use super::gate::Unchanged;
 use crate::hook::{Gate, GateVerdict, Hook};
 
 const NOT_APPROVED: &str = "it comes from a project and has not been approved";
-const OUTDATED: &str =
-    "an earlier version, whose approvals covered other files, approved it; approve it again";
 const VANISHED: &str =
     "it was approved, but its entry was changed or removed since; approve the hooks again";
 
@@ -81,10 +79,7 @@ impl ProjectApprovals {
             let gate = Arc::new(Refused(verdict.clone()));
             return (hook.with_closed_gate(gate), verdict);
         };
-        let gate: Arc<dyn Gate> = match approved.outdated {
-            true => Refused::lost(OUTDATED),
-            false => Arc::new(Unchanged::new(&self.project, &approved.files)),
-        };
+        let gate = Arc::new(Unchanged::new(&self.project, &approved.files));
         let verdict = gate.check(&hook);
         (hook.with_approval(gate), verdict)
     }

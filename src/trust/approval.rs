@@ -44,10 +44,8 @@ pub struct Approved {
     /// The order of keys and the form of numbers make no difference.
     pub digest: String,
     /// The hook's [label](Hook::label).
-    #[serde(default)]
     pub label: String,
     /// The hook's file, relative to the project's root. Empty for a hook without a file.
-    #[serde(default)]
     pub source: String,
     /// The covered files and links below the root, each with the SHA-256 of its content or of the link's text. None
     /// for what is not covered, for example a directory that is too large; `notes` has the reasons.
@@ -55,10 +53,6 @@ pub struct Approved {
     /// What a person should know besides, one line each. Not saved in the store.
     #[serde(skip)]
     pub notes: Vec<String>,
-    /// Whether the approval is from an earlier version, whose approvals covered other files.
-    /// The hook fails until it is approved again.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub outdated: bool,
 }
 
 /// Returns the SHA-256 of an entry's normal form.
@@ -116,9 +110,6 @@ impl Approval {
         for (now, hook) in approval.hooks.iter().zip(hooks) {
             let label = &now.label;
             match before.iter().find(|old| old.digest == now.digest) {
-                Some(old) if old.outdated => {
-                    changes.push(format!("`{label}` was approved by an earlier version"));
-                }
                 Some(old) => {
                     let files = old.changed_files(&approval.root, hook)?;
                     changes.extend(files.iter().map(|(file, what)| format!("`{file}` {what}")));
@@ -182,7 +173,6 @@ impl Approved {
             source: source_of(hook),
             files,
             notes,
-            outdated: false,
         }
     }
 

@@ -20,6 +20,8 @@ use crate::hook::{Candidates, Hook, builds_names, expanded};
 /// directory of hooks, but for example a `node_modules`.
 const MOST_FILES: usize = 1000;
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
+/// The most bytes of all files of an entry: reading them takes about a second.
+const MOST_IN_ALL: u64 = 256 * 1024 * 1024;
 /// The most `inputs`, each of which can be such a directory.
 const MOST_INPUTS: usize = 100;
 /// The most directories in which the words of a command are looked up.
@@ -76,6 +78,7 @@ pub(super) fn covered(
         tree: Tree::at(&project.root),
         is_skipped,
         excluded: Vec::new(),
+        left: MOST_IN_ALL,
         covered: Covered::default(),
     };
     let inputs = hook.inputs();
@@ -166,6 +169,8 @@ struct Look<'a> {
     tree: Tree<'a>,
     is_skipped: &'a dyn Fn(&str) -> bool,
     excluded: Vec<Pattern>,
+    /// How many more bytes may be read.
+    left: u64,
     covered: Covered,
 }
 
@@ -309,9 +314,7 @@ impl Look<'_> {
                 if self.covered.files.contains_key(&name) {
                     return;
                 }
-                let path = self.project.root.join(real);
-                let digest = self.project.contents.digest(&path, metadata);
-                let digest = digest.map_err(|error| format!("cannot be read: {error}"));
+                let digest = self.digest(real, metadata);
                 self.covered.files.insert(name, digest);
             }
             (End::Outside, Some((link, _))) => {
@@ -322,6 +325,14 @@ impl Look<'_> {
             }
             _ => {}
         }
+    }
+
+    fn digest(&mut self, real: &Path, metadata: &Metadata) -> Result<Arc<str>, String> {
+        let left = self.left.checked_sub(metadata.len());
+        self.left = left.ok_or("the files of this entry have more than 256 MiB")?;
+        let path = self.project.root.join(real);
+        let digest = self.project.contents.digest(&path, metadata);
+        digest.map_err(|error| format!("cannot be read: {error}"))
     }
 
     /// Whether this counts: a regular file of the wanted kind, or a link. A link to a script that is missing
@@ -430,10 +441,14 @@ fn without_parents(path: &Path) -> PathBuf {
     plain
 }
 
-/// Returns the names in a directory, at most one more than are covered.
+/// Returns the names in a directory, sorted, at most one more than are covered.
 fn names_in(directory: &Path) -> io::Result<Vec<OsString>> {
     let entries = directory.read_dir()?.take(MOST_FILES + 1);
-    entries.map(|entry| Ok(entry?.file_name())).collect()
+    let names = entries.map(|entry| Ok(entry?.file_name()));
+    let mut names: Vec<OsString> = names.collect::<io::Result<_>>()?;
+    // What is beyond a limit is the same each time.
+    names.sort_unstable();
+    Ok(names)
 }
 
 /// `*` does not match `/`.

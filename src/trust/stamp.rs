@@ -10,12 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash;
 
 use crate::files;
 
-/// The most bytes of one file: reading them takes a few seconds. No script is larger.
-const LARGEST_FILE: u64 = 1024 * 1024 * 1024;
 /// The most files with a known content. With more, all are read again.
 const MOST_KNOWN: usize = 20_000;
 /// A file that has changed within this time may change again without another stamp: some file systems keep
@@ -108,10 +106,7 @@ impl Contents {
         let begun = SystemTime::now();
         let file = files::open(path)?;
         let before = file.metadata()?;
-        if before.len() > LARGEST_FILE {
-            return Err(io::Error::other("larger than 1 GiB"));
-        }
-        let digest = read(&file)?;
+        let digest = read(&file, metadata.len())?;
         self.keep(path, begun, [before, file.metadata()?], &digest);
         Ok(digest)
     }
@@ -143,14 +138,15 @@ impl Contents {
     }
 }
 
-fn read(file: &File) -> io::Result<Arc<str>> {
-    let mut sha = Sha256::new();
+/// Reads no more than one byte beyond the length that the file had: it may be growing.
+fn read(file: &File, length: u64) -> io::Result<Arc<str>> {
+    let mut hash = Hash::new();
     let mut buffer = vec![0; 64 * 1024];
-    let mut left = file.take(LARGEST_FILE + 1);
+    let mut left = file.take(length + 1);
     loop {
         match left.read(&mut buffer)? {
-            0 => return Ok(in_hex(sha).into()),
-            length => sha.update(&buffer[..length]),
+            0 => return Ok(in_hex(hash).into()),
+            length => hash.update(&buffer[..length]),
         }
     }
 }
@@ -164,11 +160,13 @@ pub(super) fn has_mark(path: &Path) -> io::Result<bool> {
 
 /// Returns the SHA-256 of a text.
 pub(super) fn of_text(text: impl AsRef<[u8]>) -> String {
-    in_hex(Sha256::new_with_prefix(text))
+    let mut hash = Hash::new();
+    hash.update(text);
+    in_hex(hash)
 }
 
-fn in_hex(sha: Sha256) -> String {
-    sha.finalize()
+fn in_hex(hash: Hash) -> String {
+    hash.finalize()
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect()

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::admit::ProjectApprovals;
-use super::approval::{Approval, Approved, canonical_root, digest_of};
+use super::approval::{Approval, Approved, canonical_root};
 use super::error::TrustError;
 use super::worktree::identity;
 use crate::files::{self, NewFile};
@@ -50,8 +50,7 @@ use crate::profile::HOOK_CHAIN;
 /// or runs ([`Approval::NEVER_COVERED`]), against a change between the check and the run, nor against a program that
 /// already runs as the user.
 ///
-/// The file is JSON. Approvals of earlier versions covered other files, so their hooks fail until they are approved
-/// again.
+/// The file is JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustStore {
     path: PathBuf,
@@ -64,7 +63,7 @@ struct Content {
     projects: BTreeMap<String, Vec<Approved>>,
 }
 
-/// In version 3 an approval covers scripts, by one rule for all commands. Those of earlier versions count as lost.
+/// Another version of the file would be of approvals that cover something else.
 const VERSION: u32 = 3;
 
 impl TrustStore {
@@ -187,19 +186,13 @@ impl TrustStore {
                 return Err(unusable(words));
             }
         }
-        let mut content: Content = serde_json::from_reader(io::BufReader::new(file))
+        let content: Content = serde_json::from_reader(io::BufReader::new(file))
             .map_err(|error| unusable(format!("cannot be read: {error}")))?;
         match content.version {
             VERSION => Ok(content),
-            1 | 2 => {
-                for approved in content.projects.values_mut().flatten() {
-                    approved.digest = digest_of(&approved.definition);
-                    approved.outdated = true;
-                }
-                Ok(content)
-            }
             version => Err(unusable(format!(
-                "has version {version}, expected at most {VERSION}; use a newer version of this program"
+                "has version {version}, expected {VERSION}; use the program that wrote it, or remove it and approve \
+                 the hooks again"
             ))),
         }
     }

@@ -442,7 +442,7 @@ fn projects_do_not_concern_each_other() {
 
 #[test]
 fn an_unreadable_store_loses_approvals() {
-    for text in ["{", "[]", r#"{"version": 7, "projects": {}}"#] {
+    for text in ["{", "[]", r#"{"version": 2, "projects": {}}"#] {
         let project = Project::new();
         project.approve();
         project.world.write("config/src/forge/trust.json", text);
@@ -452,44 +452,6 @@ fn an_unreadable_store_loses_approvals() {
         ));
         project.is_blocked("trust.json`");
     }
-}
-
-#[test]
-fn an_approval_of_an_earlier_version_is_lost() {
-    for version in [1, 2] {
-        an_approval_of_version(version);
-    }
-}
-
-fn an_approval_of_version(version: u32) {
-    let (project, other) = (Project::new(), Project::new());
-    let store = project.store();
-    for project in [&project, &other] {
-        store.approve(&project.look()).unwrap();
-    }
-    let text = std::fs::read_to_string(store.path()).unwrap();
-    let mut old: serde_json::Value = serde_json::from_str(&text).unwrap();
-    old["version"] = version.into();
-    for approved in old["projects"].as_object_mut().unwrap().values_mut() {
-        for hook in approved.as_array_mut().unwrap() {
-            let hook = hook.as_object_mut().unwrap();
-            hook.retain(|key, _| matches!(&**key, "definition" | "files" | "digest"));
-            hook["digest"] = "0".repeat(64).into();
-        }
-    }
-    std::fs::write(store.path(), old.to_string()).unwrap();
-    project.is_blocked("approve it again");
-    store.approve(&project.look()).unwrap();
-    assert!(project.load().is_ok());
-    assert!(
-        !project
-            .guard()
-            .results()
-            .iter()
-            .any(|it| it.failure == Some(FailureKind::ApprovalLost))
-    );
-    let kept = store.approved(other.root()).unwrap();
-    assert!(kept.len() == 2 && kept.iter().all(|approved| approved.outdated));
 }
 
 #[cfg(unix)]

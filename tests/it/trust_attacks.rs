@@ -249,6 +249,29 @@ fn a_directory_that_becomes_too_large_blocks() {
 }
 
 #[test]
+fn an_entry_has_so_many_bytes() {
+    let inputs = json!(["a", "b", "c"]);
+    let world = with_hook(&json!({"command": "true", "inputs": inputs}));
+    world.write("project/a", "1");
+    let large = world.write("project/b", "");
+    File::create(large).unwrap().set_len(256 << 20).unwrap();
+    world.write("project/c", "1");
+    let mut shown = String::new();
+    let hooks = host(&world);
+    let asked = |approval: &forge_hooks::trust::Approval| {
+        shown = approval.to_string();
+        true
+    };
+    assert!(hooks.approve_with(asked).unwrap());
+    let words = "Note: `b` is not covered: the files of this entry have more than 256 MiB";
+    assert!(shown.contains(words), "{shown}");
+    assert!(shown.contains("Scripts covered: `a`, `c`"), "{shown}");
+    assert_eq!(lost(&hooks), None);
+    world.write("project/c", "2");
+    blocks(&hooks, "`c` has changed");
+}
+
+#[test]
 fn what_is_too_large_is_not_read() {
     let world = with_hook(&json!({"command": "true", "inputs": ["data", "deep"]}));
     let big = world.write(&format!("{HOOKS}/big.py"), "");
