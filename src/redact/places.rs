@@ -13,11 +13,11 @@ static PLACES: [(&str, Lazy); 15] = [
     ("://", pattern!(r"^://([A-Za-z0-9_-]{20,})@")),
     // `curl -u me:[hunter2]`, `"--user", "me:[hunter2]"`
     ("-u -U --user --proxy-user", pattern!(r#"^(?:[ \t]+|=|["'], *["'])["']?[^\s:"'/]+:([^\s"'/][^\s"']*)"#)),
-    // `curl -ume:[hunter2]`, `curl -b id=[1]`
+    // `curl -ume:[hunter2]`, `curl -b [id=1]`
     ("curl", pattern!(r#"^ (?:[^\r\n]*? )?-[A-Za-z]{0,4}[uU]["' ]?[^\s:"'/]+:([^\s"'/][^\s"']*)"#)),
-    ("curl", pattern!(r#"^ (?:[^\r\n]*? )?-b ["']?([^\s"']+)"#)),
+    ("curl", pattern!(r#"^ (?:[^\r\n]*? )?-b ["']?([^\s"']*=[^\s"']*)"#)),
     // `mysql -p[hunter2]`, `docker login -u me -p [hunter2]`, `redis-cli -a [hunter2]`
-    ("mysql mysqldump mariadb", pattern!(r#"^ (?:[^\r\n]*? )?-p["']?([^\s"'-][^\s"']*)"#)),
+    ("mysql mysqladmin mysqldump mariadb mariadb-dump", pattern!(r#"^ (?:[^\r\n]*? )?-p["']?([^\s"'-][^\s"']*)"#)),
     ("sshpass login", pattern!(r#"^ (?:[^\r\n]*? )?-p ?["']?([^\s"']+)"#)),
     ("redis-cli", pattern!(r#"^ (?:[^\r\n]*? )?-a ["']?([^\s"']+)"#)),
     // `openssl rsa -passin pass:[hunter2]`

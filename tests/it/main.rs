@@ -57,12 +57,6 @@ mod protocol_page;
 #[cfg(unix)]
 mod protocols;
 mod redaction;
-mod redaction_contexts;
-mod redaction_corpus;
-mod redaction_held_out;
-mod redaction_ordinary;
-mod redaction_page;
-mod redaction_shapes;
 mod registry;
 #[cfg(unix)]
 mod resident;
