@@ -145,7 +145,7 @@ pub(super) fn spawn_unless_busy(command: &mut Command, deadline: Instant) -> io:
         match command.spawn() {
             Err(error)
                 if error.kind() == io::ErrorKind::ExecutableFileBusy
-                    && pause <= Duration::from_millis(16)
+                    && pause <= Duration::from_millis(128)
                     && Instant::now() + pause < deadline =>
             {
                 std::thread::sleep(pause);
