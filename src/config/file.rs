@@ -6,7 +6,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::position::{Position, Positions};
+use super::position::{Position, Positions, TextRange};
+use super::report::{Problem, Severity};
 use crate::files;
 
 /// The most bytes of a hooks file.
@@ -28,6 +29,18 @@ pub(crate) enum FileError {
     #[error("the file {0}")]
     #[cfg(unix)]
     Unsafe(String),
+}
+
+impl FileError {
+    pub(super) fn problem(&self, path: &Path) -> Problem {
+        let mut problem = Problem::of_file(Severity::Error, path, self.to_string());
+        problem.is_limit = matches!(self, Self::TooLarge);
+        if let Self::NotUtf8 { position, .. } = *self {
+            let (start, end) = (position, position);
+            problem.range = Some(TextRange { start, end });
+        }
+        problem
+    }
 }
 
 /// The text, and a warning if others can write the file.

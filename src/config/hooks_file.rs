@@ -10,11 +10,14 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::HookConfig;
+use super::content::{Loaded, Owner};
 use super::edit::{self, Slot};
 use super::places::absolute;
 use super::position::TextRange;
+use super::reader::HooksJson;
 use super::report::{ConfigError, Problem, Severity};
-use super::{reader, save};
+use super::save;
+use super::sources::Form;
 use crate::hook::Hook;
 
 /// A hooks file whose entries are edited one by one. All other bytes stay: comments, formatting, keys that
@@ -181,7 +184,8 @@ impl HooksFile {
 
     /// Returns the entries of a text, or why it is not a hooks file.
     fn entries_of(&self, text: &str) -> Result<Vec<HooksFileEntry>, String> {
-        let loaded = reader::load_text(&self.path, text, HookConfig::default().host(false));
+        let mut loaded = Loaded::nothing(&self.path, Owner::User);
+        HooksJson::default().read(text, true, &mut loaded);
         if loaded.unreadable {
             let last = loaded.problems.into_iter().next_back();
             return Err(last.map_or_else(String::new, |problem| problem.message));

@@ -4,6 +4,7 @@
 //! names.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -18,12 +19,12 @@ use crate::profile::COMMON_PREFIX;
 use crate::redact::Redactor;
 
 /// The names of a host.
-#[derive(Clone, Copy)]
-pub(super) struct Host<'a> {
+#[derive(Default)]
+pub(super) struct Host {
     /// Its events and tools.
-    pub(super) vocabulary: &'a Vocabulary,
+    pub(super) vocabulary: Arc<Vocabulary>,
     /// Its own prefixes of the variables that hooks receive.
-    pub(super) prefixes: &'a [String],
+    pub(super) prefixes: Vec<String>,
     /// Whether the scripts of hooks are looked at, as far as it is known where they are.
     pub(super) looks_at_files: bool,
 }
@@ -35,23 +36,27 @@ const LONGEST_USUAL: Duration = Duration::from_secs(60 * 60);
 const MOST_NAMES: usize = 20;
 
 /// Returns warnings about a hook, each with its key.
-pub(super) fn lint(hook: &Hook, host: Host<'_>) -> Vec<Problem> {
-    let mut found = event(hook, host.vocabulary);
-    found.extend(timeout(hook));
-    found.extend(working_dir(hook));
-    found.extend(when(hook));
-    found.extend(foreign_name(hook));
-    match hook.command() {
-        HookCommand::Program(args) => found.extend(shell_word(args, host.prefixes)),
-        HookCommand::Shell { text, shell } => {
-            found.extend(unquoted(text, *shell, host.prefixes));
-        }
-    }
+pub(super) fn lint(hook: &Hook, host: &Host) -> Vec<Problem> {
+    let command = match hook.command() {
+        HookCommand::Program(args) => shell_word(args, &host.prefixes),
+        HookCommand::Shell { text, shell } => unquoted(text, *shell, &host.prefixes),
+    };
     // The script of a hook that is switched off may come later.
-    if hook.enabled() && host.looks_at_files {
-        found.extend(script::check_own(hook, |name| directory_in(name, hook)));
-    }
-    found.extend(inherit(hook));
+    let script = match hook.enabled() && host.looks_at_files {
+        true => script::check_own(hook, |name| directory_in(name, hook)),
+        false => None,
+    };
+    let others = [
+        timeout(hook),
+        working_dir(hook),
+        when(hook),
+        foreign_name(hook),
+        command,
+        script,
+        inherit(hook),
+    ];
+    let mut found = event(hook, &host.vocabulary);
+    found.extend(others.into_iter().flatten());
     found
 }
 

@@ -206,24 +206,14 @@ impl Watching {
         )
     }
 
-    /// Reads the files that decide which hooks there are, whether they exist or not.
+    /// Reads the files that decide which hooks there are and may run.
     fn look(&self) -> Vec<Look> {
-        let root = self.root.as_deref();
-        let mut files: Vec<_> = self.config.system_path().into_iter().collect();
-        files.extend(self.config.global_candidates());
-        files.extend(
-            root.iter()
-                .flat_map(|it| self.config.project_candidates(it)),
-        );
-        let with_user = self.config.has_global_files();
-        for source in &self.config.sources {
-            let others = source.files(root, with_user);
-            files.extend(others.into_iter().map(|file| file.path));
-        }
+        let files = self.config.files(self.root.as_deref()).into_iter();
+        let mut paths: Vec<_> = files.map(|file| file.path).collect();
         if let Some(TrustPolicy::Approved(store)) = &self.policy {
-            files.push(store.path().to_owned());
+            paths.push(store.path().to_owned());
         }
-        files.into_iter().map(Look::at).collect()
+        paths.into_iter().map(Look::at).collect()
     }
 }
 
