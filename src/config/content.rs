@@ -37,8 +37,8 @@ pub(crate) struct Loaded {
     pub(super) path: Arc<Path>,
     pub(super) owner: Owner,
     pub(super) items: Vec<Item>,
-    /// The places of the entries of a hooks.json.
-    pub(super) entries: Vec<TextRange>,
+    /// The entries of a hooks.json.
+    pub(super) entries: Vec<Entry>,
     /// At most 1,000, and one that says that there are others.
     pub(super) problems: Vec<Problem>,
     /// No part of the file can be used.
@@ -51,6 +51,13 @@ pub(crate) struct Loaded {
     pub(super) is_left_out: bool,
     /// The number of its usable hooks, if hooks from before have replaced them.
     pub(super) usable_as_read: Option<usize>,
+}
+
+/// An entry of a hooks.json, with its hook or its first problem.
+#[derive(Clone)]
+pub(super) struct Entry {
+    pub(super) range: TextRange,
+    pub(super) hook: Result<Arc<Hook>, Box<Problem>>,
 }
 
 #[derive(Clone)]

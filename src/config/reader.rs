@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::content::{Item, Loaded, MOST_PROBLEMS, Switches, described, placeholder};
+use super::content::{Entry, Item, Loaded, MOST_PROBLEMS, Switches, described, placeholder};
 use super::file;
 use super::known_elsewhere::help_for_key;
 use super::lint::{self, Host};
@@ -86,9 +86,9 @@ impl<'a> FileReader<'a> {
         HookSource::new(Arc::clone(&self.loaded.path), index, Some(line))
     }
 
-    pub(crate) fn add(&mut self, hook: Hook, is_placeholder: bool, at: usize) {
+    pub(crate) fn add(&mut self, hook: impl Into<Arc<Hook>>, is_placeholder: bool, at: usize) {
         self.loaded.items.push(Item {
-            hook: Arc::new(hook),
+            hook: hook.into(),
             is_placeholder,
             start: Some(self.positions.range(&(at..at + 1))),
         });
@@ -96,10 +96,13 @@ impl<'a> FileReader<'a> {
 
     /// Reports a problem of a key, and returns it as the reason of a placeholder hook.
     pub(crate) fn report(&mut self, index: Option<usize>, problem: Problem) -> String {
+        self.note(index, problem).reason()
+    }
+
+    fn note(&mut self, index: Option<usize>, problem: Problem) -> Problem {
         let problem = self.placed(problem.in_entry(index)).made_printable();
-        let reason = problem.reason();
-        self.loaded.report(problem);
-        reason
+        self.loaded.report(problem.clone());
+        problem
     }
 
     /// Adds the file, with lines and columns.
@@ -159,8 +162,6 @@ impl Reader<'_> {
     }
 
     fn entry(&mut self, index: usize, entry: Node<'_, '_>) -> Result<(), Problem> {
-        let range = self.file.positions.range(&entry.range());
-        self.file.loaded.entries.push(range);
         let mut problems = Vec::new();
         let value = value_of(entry, &mut problems);
         add_repeated(entry, None, &mut problems);
@@ -174,15 +175,17 @@ impl Reader<'_> {
             let keys = unknown_keys(entry).take(MOST_PROBLEMS + 1);
             unknown.extend(keys.map(|member| unknown_key_of_entry(&member)));
         }
-        match read {
-            Ok(hook) if problems.is_empty() => self.usable(index, hook, entry),
+        let hook = match read {
+            Ok(hook) if problems.is_empty() => Ok(self.usable(index, hook, entry)),
             read => {
                 let errors = read.err().into_iter().flatten();
                 problems.extend(errors.map(|error| problem_of(entry, error)));
                 name_typos(entry, &mut problems, &mut unknown);
-                self.unusable(index, entry, problems, value);
+                Err(self.unusable(index, entry, problems, value))
             }
-        }
+        };
+        let range = self.file.positions.range(&entry.range());
+        self.file.loaded.entries.push(Entry { range, hook });
         for problem in unknown {
             self.file.report(Some(index), problem);
         }
@@ -197,7 +200,7 @@ impl Reader<'_> {
         Ok(hook)
     }
 
-    fn usable(&mut self, index: usize, hook: Hook, entry: Node<'_, '_>) {
+    fn usable(&mut self, index: usize, hook: Hook, entry: Node<'_, '_>) -> Arc<Hook> {
         let start = entry.range().start;
         let mut hook = hook.with_source(self.file.source(Some(index), start));
         if let Some(base) = &self.form.base_dir {
@@ -209,33 +212,36 @@ impl Reader<'_> {
                 self.file.report(Some(index), problem.at(place));
             }
         }
-        self.file.add(hook, false, start);
+        let hook = Arc::new(hook);
+        self.file.add(Arc::clone(&hook), false, start);
+        hook
     }
 
-    /// Reports why an entry cannot be used. Its placeholder uses no key that occurs twice: it is unknown which of two values
-    /// is meant.
+    /// Reports why an entry cannot be used, and returns the first problem. Its placeholder uses no key that occurs twice: it
+    /// is unknown which of two values is meant.
     fn unusable(
         &mut self,
         index: usize,
         entry: Node<'_, '_>,
         mut problems: Vec<Problem>,
         mut value: Value,
-    ) {
-        let mut reason = None;
+    ) -> Box<Problem> {
         problems.sort_by_key(Problem::start);
-        for problem in problems {
-            if let Some(entry) = value.as_object_mut().filter(|_| problem.message == TWICE) {
-                entry.remove(problem.key.as_deref().unwrap_or_default());
-            }
-            let reported = self.file.report(Some(index), problem);
-            reason.get_or_insert(reported);
+        if let Some(entry) = value.as_object_mut() {
+            let twice = problems.iter().filter(|it| it.message == TWICE);
+            twice.for_each(|it| drop(entry.remove(it.key.as_deref().unwrap_or_default())));
         }
+        let problems = problems.into_iter();
+        let noted: Vec<_> = problems.map(|it| self.file.note(Some(index), it)).collect();
+        let first = noted.into_iter().next();
+        // There is one, or the entry could be used.
+        let first = first.unwrap_or_else(|| Problem::error("", "this entry cannot be used"));
         let start = entry.range().start;
         let source = self.file.source(Some(index), start);
-        let any = described(&reason.unwrap_or_default(), source);
-        if let Some(hook) = placeholder(&value, any) {
+        if let Some(hook) = placeholder(&value, described(&first.reason(), source)) {
             self.file.add(hook, true, start);
         }
+        Box::new(first)
     }
 }
 
