@@ -51,16 +51,13 @@ pub(super) struct Text {
 
 /// Reads a file whose hooks may run. None if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<Text>, FileError> {
-    let Some((file, text)) = open_and_read(path)? else {
+    let Some((_file, text)) = open_and_read(path)? else {
         return Ok(None);
     };
     #[cfg(unix)]
-    let warning = files::check(path, &file.metadata()?).map_err(FileError::Unsafe)?;
+    let warning = files::check(path, &_file.metadata()?).map_err(FileError::Unsafe)?;
     #[cfg(not(unix))]
-    let warning = {
-        drop(file);
-        None
-    };
+    let warning = None;
     Ok(Some(Text { text, warning }))
 }
 
@@ -72,21 +69,20 @@ pub(super) fn read_for_saving(path: &Path) -> Result<Option<String>, FileError> 
 fn open_and_read(path: &Path) -> Result<Option<(File, String)>, FileError> {
     let metadata = match path.metadata() {
         Err(error) if is_missing(&error) => {
-            let is_link = path.symlink_metadata().is_ok_and(|link| link.is_symlink());
-            return if is_link {
-                Err(FileError::Dangling)
-            } else {
-                Ok(None)
-            };
+            let is_link = path.is_symlink();
+            return is_link.then_some(Err(FileError::Dangling)).transpose();
         }
         metadata => metadata?,
     };
     // Before the file is opened, for better messages.
-    if metadata.is_dir() {
-        return Err(FileError::NoFile("a directory"));
-    }
     if !metadata.is_file() {
-        return Err(FileError::NoFile("a special file"));
+        let is_directory = metadata.is_dir();
+        let kind = if is_directory {
+            "a directory"
+        } else {
+            "a special file"
+        };
+        return Err(FileError::NoFile(kind));
     }
     let size = metadata.len().min(LARGEST_FILE + 1);
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
@@ -102,12 +98,11 @@ fn text(bytes: Vec<u8>) -> Result<String, FileError> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let bytes = error.as_bytes();
-        let utf16 = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);
         let before = String::from_utf8_lossy(&bytes[..valid]);
         let (text, mark) = without_mark(&before);
         FileError::NotUtf8 {
             position: Positions::new(text, mark).position(text.len()),
-            utf16,
+            utf16: matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]),
         }
     })
 }

@@ -117,8 +117,8 @@ fn working_dir(hook: &Hook) -> Option<Problem> {
 
 /// Whether this is the name of a variable with a value of the event.
 fn is_of_event(name: &str, prefixes: &[String]) -> bool {
-    let own = prefixes.iter().map(String::as_str);
-    std::iter::once(COMMON_PREFIX).chain(own).any(|prefix| {
+    let mut prefixes = prefixes.iter().map(String::as_str).chain([COMMON_PREFIX]);
+    prefixes.any(|prefix| {
         let rest = name.strip_prefix(prefix);
         rest.is_some_and(|rest| rest.starts_with('_'))
     })
@@ -126,18 +126,19 @@ fn is_of_event(name: &str, prefixes: &[String]) -> bool {
 
 /// Finds words that only a shell would change. Behind an option, as in `sh -c`, another program may read them as code.
 fn shell_word(args: &[String], prefixes: &[String]) -> Option<Problem> {
-    let is_found = |word: &String| is_replaced_by_shell(word, prefixes);
-    let index = args.iter().position(is_found)?;
+    let index = args
+        .iter()
+        .position(|word| is_replaced_by_shell(word, prefixes))?;
     if index > 0 && args[index - 1].starts_with('-') {
         return None;
     }
     let word = shortened(&args[index]);
     let message = format!("`{word}` is used as it is, since `args` run without a shell");
-    let problem = Problem::warning(format!("args[{index}]"), message);
-    Some(problem.with_help(match word.starts_with('~') {
+    let help = match word.starts_with('~') {
         true => "write the whole path, or use `command`",
         false => "to have a shell put in the variable, use `command`",
-    }))
+    };
+    Some(Problem::warning(format!("args[{index}]"), message).with_help(help))
 }
 
 /// Whether a word begins with the home directory, or with a variable of the event.
@@ -145,11 +146,10 @@ fn is_replaced_by_shell(word: &str, prefixes: &[String]) -> bool {
     let Some(name) = word.strip_prefix('$') else {
         return word.starts_with("~/");
     };
-    let name = name.strip_prefix('{').unwrap_or(name);
-    let mut names = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    names
-        .next()
-        .is_some_and(|name| name == "HOME" || is_of_event(name, prefixes))
+    let name = name.trim_start_matches('{');
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let name = &name[..end.unwrap_or(name.len())];
+    name == "HOME" || is_of_event(name, prefixes)
 }
 
 /// Finds a glob where an expression, or a part of the value, was probably meant.
@@ -198,13 +198,10 @@ fn unquoted(text: &str, shell: Option<Shell>, prefixes: &[String]) -> Option<Pro
 /// Finds the first name in `inherit` that looks like that of a secret. A name with a star is skipped, since it may be for
 /// other variables.
 fn inherit(hook: &Hook) -> Option<Problem> {
-    let names = hook.inherit()?.iter().take(MOST_NAMES);
-    let mut names = names.filter(|name| !name.contains('*'));
-    let name = names.find(|name| is_secret(name))?;
-    let message = format!(
-        "the list passes on `{}`, whose name looks like that of a secret",
-        shortened(name)
-    );
+    let mut names = hook.inherit()?.iter().take(MOST_NAMES);
+    let name = names.find(|name| !name.contains('*') && is_secret(name))?;
+    let name = shortened(name);
+    let message = format!("the list passes on `{name}`, whose name looks like that of a secret");
     let problem = Problem::warning("inherit", message);
     Some(problem.with_help("remove it unless the hook needs it"))
 }

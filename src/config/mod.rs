@@ -243,10 +243,10 @@ impl HookConfig {
             let is_in_project = matches!(file.owner, Owner::Project | Owner::NamedInProject);
             is_in_project && matches!(file.content, Content::Settings(_)) && file.path.exists()
         };
-        let mut sources = self.sources.iter();
-        let own = self.project_candidates(root);
-        own.iter().any(|path| path.exists())
-            || sources.any(|it| it.files(Some(root), false).iter().any(is_settings))
+        let mut own = self.project_candidates(root).into_iter();
+        let mut others = self.sources.iter();
+        own.any(|path| path.exists())
+            || others.any(|it| it.files(Some(root), false).iter().any(is_settings))
     }
 
     /// Returns the hooks without any file: an empty list.
@@ -341,21 +341,28 @@ impl HookConfig {
     /// Returns the files that decide which hooks there are, in the order of their hooks, whether they exist or not.
     fn files(&self, root: Option<&Path>) -> Vec<SourceFile> {
         let host = Arc::new(self.host(true));
-        let own = |path, owner| SourceFile {
-            path,
-            owner,
-            content: Content::Settings(Arc::new(HooksJson {
-                base_dir: root.filter(|_| owner == Owner::Project).map(Arc::from),
-                host: Arc::clone(&host),
-            })),
-        };
-        let system = self.system_path().into_iter();
-        let user = self.global_candidates().into_iter();
         let project = root.map(|root| self.project_candidates(root));
-        let project = project.into_iter().flatten();
-        let mut files: Vec<_> = system.map(|it| own(it, Owner::Administrator)).collect();
-        files.extend(user.map(|it| own(it, Owner::User)));
-        files.extend(project.map(|it| own(it, Owner::Project)));
+        let mut files = Vec::new();
+        for (owner, base_dir, paths) in [
+            (
+                Owner::Administrator,
+                None,
+                self.system_path().into_iter().collect(),
+            ),
+            (Owner::User, None, self.global_candidates()),
+            (Owner::Project, root, project.unwrap_or_default()),
+        ] {
+            let form = HooksJson {
+                base_dir: base_dir.map(Arc::from),
+                host: Arc::clone(&host),
+            };
+            let form = Arc::new(form);
+            files.extend(paths.into_iter().map(|path| SourceFile {
+                path,
+                owner,
+                content: Content::Settings(Arc::clone(&form) as _),
+            }));
+        }
         let with_user = !self.profile.global_files().is_empty();
         let others = self.sources.iter();
         files.extend(others.flat_map(|it| it.files(root, with_user)));
@@ -458,8 +465,8 @@ impl HookConfig {
 
     /// Returns the first error in a project's hooks files.
     pub(crate) fn project_error(&self, root: &Path) -> Option<Problem> {
-        let files = self.read_files_of_project(root);
-        let mut problems = files.into_iter().flat_map(|file| file.problems);
+        let files = self.read_files_of_project(root).into_iter();
+        let mut problems = files.flat_map(|file| file.problems);
         problems.find(|problem| problem.severity == Severity::Error)
     }
 
@@ -473,9 +480,9 @@ impl HookConfig {
 
     /// Whether a host with this profile reads the path as a hooks file of its own.
     fn is_own_place(&self, path: &Path) -> bool {
-        let files = self.profile.global_files().iter();
-        let mut files = files.chain(self.profile.project_files());
-        std::path::absolute(path).is_ok_and(|path| files.any(|file| path.ends_with(file)))
+        let path = absolute(path);
+        let mut files = self.profile.global_files().iter();
+        files.any(|file| path.ends_with(file)) || self.root_of(&path).is_some()
     }
 
     /// Returns the root of the project whose hooks file this is.

@@ -208,7 +208,8 @@ impl Reader<'_> {
         }
         if self.file.loaded.shows_all() {
             for problem in lint::lint(&hook, &self.form.host) {
-                let place = place_of(entry, problem.key.as_deref().unwrap_or_default());
+                let value = find(entry, problem.key.as_deref().unwrap_or_default());
+                let place = value.map_or_else(|| first(entry), |value| value.range());
                 self.file.report(Some(index), problem.at(place));
             }
         }
@@ -250,26 +251,26 @@ pub(crate) const TOO_MANY_ENTRIES: &str = "the file has more than 1,000 hooks";
 /// Returns the list of hooks; none if the file has no such key.
 fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Problem> {
     let mut lists = file.members().filter(|member| member.key == "hooks");
-    let Some(list) = lists.next() else {
-        // The key may be `hooks` with a typo, and then the list must not count as missing.
-        let mut others = file.members().filter(|member| !is_known(member.key));
-        let Some(Member { key, key_range, .. }) = others.next() else {
-            return Ok(None);
-        };
-        let words = format!("the file has no list `hooks`, and an unknown key `{key}`");
-        let problem = Problem::error("", words).at(key_range);
-        return Err(problem.with_suggestion_of(list_meant_by(key)));
-    };
-    if let Some(second) = lists.next() {
-        return Err(Problem::error("", "`hooks` occurs twice").at(second.key_range));
-    }
-    if list.value.items().is_some() {
-        return Ok(Some(list.value));
-    }
-    let problem = Problem::error("", "`hooks`: expected a list").at(list.value.range());
-    Err(match list.value.is_object() {
-        true => problem.with_help(LIKE_OTHER_TOOLS),
-        false => problem,
+    Err(match (lists.next(), lists.next()) {
+        (_, Some(second)) => Problem::error("", "`hooks` occurs twice").at(second.key_range),
+        (Some(list), None) if list.value.items().is_some() => return Ok(Some(list.value)),
+        (Some(list), None) => {
+            let problem = Problem::error("", "`hooks`: expected a list").at(list.value.range());
+            match list.value.is_object() {
+                true => problem.with_help(LIKE_OTHER_TOOLS),
+                false => problem,
+            }
+        }
+        (None, None) => {
+            // The key may be `hooks` with a typo, and then the list must not count as missing.
+            let Some(other) = file.members().find(|member| !is_known(member.key)) else {
+                return Ok(None);
+            };
+            let key = other.key;
+            let words = format!("the file has no list `hooks`, and an unknown key `{key}`");
+            let problem = Problem::error("", words).at(other.key_range);
+            problem.with_suggestion_of(list_meant_by(key))
+        }
     })
 }
 
@@ -297,13 +298,13 @@ fn value_of(entry: Node<'_, '_>, problems: &mut Vec<Problem>) -> Value {
         });
     }
     let mut map = Map::new();
-    for member in entry.members() {
-        match member.value.value(1) {
-            Ok(value) => drop(map.insert(member.key.to_owned(), value)),
-            Err(mut problem) => {
-                problem.key = Some(member.key.to_owned());
-                problems.push(problem);
-            }
+    for Member { key, value, .. } in entry.members() {
+        match value.value(1) {
+            Ok(value) => drop(map.insert(key.to_owned(), value)),
+            Err(problem) => problems.push(Problem {
+                key: Some(key.to_owned()),
+                ..problem
+            }),
         }
     }
     Value::Object(map)
@@ -326,28 +327,27 @@ fn add_repeated(object: Node<'_, '_>, within: Option<&str>, found: &mut Vec<Prob
 }
 
 fn problem_of(entry: Node<'_, '_>, error: HookError) -> Problem {
+    let words = error.to_string();
     let error = match error {
         HookError::Key(error) => *error,
         HookError::Pattern(error) => KeyError {
             suggestion: meant_by(error.pattern()),
-            ..KeyError::new("event", error.to_string())
+            ..KeyError::new("event", words)
         },
-        HookError::EmptyCommand if entry.get("args").is_some() => {
-            KeyError::new("args", error.to_string())
-        }
-        HookError::EmptyCommand => KeyError::new("command", error.to_string()),
-        HookError::NotAnObject { .. } => KeyError::new("", error.to_string()),
+        HookError::EmptyCommand if entry.get("args").is_some() => KeyError::new("args", words),
+        HookError::EmptyCommand => KeyError::new("command", words),
+        HookError::NotAnObject { .. } => KeyError::new("", words),
     };
-    let mut problem = Problem::error(&error.key, error.message).at(place_of(entry, &error.key));
-    problem.expected = error.expected;
-    problem.found = error.found;
-    problem.suggestion = error.suggestion;
-    if error.key == "timeout" {
-        let text = entry.get("timeout").and_then(|value| value.text());
-        let seconds = text.and_then(seconds_in);
-        problem.help = seconds.map(|it| format!("write {it}, without quotes: the unit is seconds"));
+    let place = find(entry, &error.key).map_or_else(|| first(entry), |value| value.range());
+    let text = entry.get("timeout").and_then(|value| value.text());
+    let seconds = text.filter(|_| error.key == "timeout").and_then(seconds_in);
+    Problem {
+        expected: error.expected,
+        found: error.found,
+        suggestion: error.suggestion,
+        help: seconds.map(|it| format!("write {it}, without quotes: the unit is seconds")),
+        ..Problem::error(error.key, error.message).at(place)
     }
-    problem
 }
 
 /// Returns the number of seconds in a text such as `5s`.
@@ -355,12 +355,7 @@ fn seconds_in(text: &str) -> Option<f64> {
     text.trim_end_matches('s').trim().parse().ok()
 }
 
-/// Returns the place of a key, such as `timeout`, `env.PATH`, `args[1]`, `when./path[1]`; the beginning of the entry if
-/// it has no such key.
-fn place_of(entry: Node<'_, '_>, key: &str) -> Range<usize> {
-    find(entry, key).map_or_else(|| first(entry), |value| value.range())
-}
-
+/// Returns the value of a key, such as `timeout`, `env.PATH`, `args[1]`, `when./path[1]`.
 fn find<'t, 'a>(entry: Node<'t, 'a>, key: &str) -> Option<Node<'t, 'a>> {
     let (object, name) = match key.split_once('.') {
         Some((object @ ("env" | "when"), name)) => (entry.member(object)?, name),

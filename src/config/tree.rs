@@ -102,19 +102,10 @@ pub(super) fn parse_options() -> ParseOptions {
     }
 }
 
-const STRICT: ScannerOptions = ScannerOptions {
-    allow_single_quoted_strings: false,
-    allow_hexadecimal_numbers: false,
-    allow_unary_plus_numbers: false,
-    allow_bare_decimal_point_numbers: false,
-    allow_non_finite_numbers: false,
-    allow_extended_string_escapes: false,
-};
-
 /// Checks what the parser accepts and JSON does not: control characters in strings, and other white space between tokens.
 /// Counts the values. Of a text that is not JSON, the parser finds the first mistake.
 fn check(text: &str) -> Result<(), Problem> {
-    let mut scanner = Scanner::new(text, &STRICT);
+    let mut scanner = Scanner::new(text, &ScannerOptions::default());
     let (mut values, mut end) = (0, 0);
     while let Ok(token) = scanner.scan() {
         let start = scanner.token_start();

@@ -111,9 +111,8 @@ impl HookConfig {
         // The hooks are loaded on the calling thread, if a thread can be started at all.
         let (begin, begins) = bounded::<Watching>(1);
         let work = move || {
-            if let Ok(watching) = begins.recv()
-                && log_safely(|| watching.run()).is_none()
-            {
+            let watched = begins.recv().map(|watching| log_safely(|| watching.run()));
+            if watched == Ok(None) {
                 error!("the watcher of hooks files has panicked: changes are not loaded any more");
             }
         };
@@ -132,13 +131,9 @@ impl HookConfig {
     }
 }
 
-/// A file as it was read, with its warning; none if it does not exist. Of a file that cannot be used, the reason and the
+/// A file and its text, with its warning; none if it does not exist. Of a file that cannot be used, the reason and the
 /// time of its last change.
-#[derive(PartialEq)]
-struct Look {
-    path: PathBuf,
-    text: Result<Option<(String, Option<String>)>, String>,
-}
+type Look = (PathBuf, Result<Option<(String, Option<String>)>, String>);
 
 struct Watching {
     config: HookConfig,
@@ -197,13 +192,10 @@ impl Watching {
     }
 
     fn load(&mut self) -> Arc<LoadReport> {
-        let last_good = &mut self.last_good;
-        self.config.install_changed(
-            &self.installed,
-            self.root.as_deref(),
-            self.policy.as_ref(),
-            |files| last_good.apply(files),
-        )
+        let (root, policy) = (self.root.as_deref(), self.policy.as_ref());
+        let change = |files: &mut [_]| self.last_good.apply(files);
+        self.config
+            .install_changed(&self.installed, root, policy, change)
     }
 
     /// Reads the files that decide which hooks there are and may run.
@@ -213,26 +205,22 @@ impl Watching {
         if let Some(TrustPolicy::Approved(store)) = &self.policy {
             paths.push(store.path().to_owned());
         }
-        paths.into_iter().map(Look::at).collect()
+        paths.into_iter().map(look_at).collect()
     }
 }
 
-impl Look {
-    fn at(path: PathBuf) -> Self {
-        let text = match file::read(&path) {
-            Ok(found) => Ok(found.map(|it| (it.text, it.warning))),
-            Err(error) => {
-                let changed = path.metadata().and_then(|it| it.modified()).ok();
-                Err(format!("{error} {changed:?}"))
-            }
-        };
-        Self { path, text }
-    }
+fn look_at(path: PathBuf) -> Look {
+    let text = file::read(&path).map_err(|error| {
+        let changed = path.metadata().and_then(|it| it.modified()).ok();
+        format!("{error} {changed:?}")
+    });
+    let text = text.map(|found| found.map(|it| (it.text, it.warning)));
+    (path, text)
 }
 
 /// Returns whether each file is one complete object, of this crate or of another tool.
 fn is_whole(files: &[Look]) -> bool {
-    files.iter().all(|file| match &file.text {
+    files.iter().all(|(_, text)| match text {
         Ok(Some((text, _))) => tree::parse_object(file::without_mark(text).0).is_ok(),
         Ok(None) => true,
         Err(_) => false,

@@ -26,9 +26,7 @@ pub(crate) fn replace(path: &Path, text: &str, new: NewFile) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(".hooks").suffix(".json");
-    let kept = fs::metadata(&target)
-        .ok()
-        .map(|metadata| metadata.permissions());
+    let kept = fs::metadata(&target).ok().map(|it| it.permissions());
     #[cfg(unix)]
     if kept.is_none() && new == NewFile::AsUsual {
         use std::os::unix::fs::PermissionsExt;
