@@ -36,6 +36,8 @@ pub(crate) enum Owner {
 pub(crate) struct Loaded {
     pub(super) path: Arc<Path>,
     pub(super) owner: Owner,
+    /// The length of its text.
+    pub(super) bytes: usize,
     pub(super) items: Vec<Item>,
     /// The entries of a hooks.json.
     pub(super) entries: Vec<Entry>,
@@ -101,6 +103,7 @@ impl Loaded {
         Self {
             path: path.into(),
             owner,
+            bytes: 0,
             items: Vec::new(),
             entries: Vec::new(),
             problems: Vec::new(),

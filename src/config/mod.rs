@@ -417,7 +417,7 @@ impl HookConfig {
         let mut report = LoadReport::default();
         let text = file::read(path).ok().flatten();
         let form = self.form_of(path, text.as_ref().map(|it| &*it.text), &mut report);
-        match sources::read(path, Owner::User, &*form, true, &mut 0) {
+        match sources::read(path, Owner::User, &*form, true) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
                 let missing = Problem::of_file(Severity::Error, path, "the file does not exist");

@@ -95,7 +95,10 @@ fn beginning(hook: &Hook, start: &Start) -> Result<Option<String>, Problem> {
 /// Returns the first words of a command; None if they are not known.
 fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -> Option<Start> {
     let (words, keys): (Vec<_>, _) = match command {
-        HookCommand::Program(args) => (args[..].to_vec(), ["args[0]", "args[1]"]),
+        HookCommand::Program(args) => {
+            let words = args.iter().take(2).cloned();
+            (words.collect(), ["args[0]", "args[1]"])
+        }
         HookCommand::Shell { text, shell } => {
             if text.len() > LONGEST_COMMAND || !is_posix(*shell) {
                 return None;
@@ -107,19 +110,20 @@ fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -
             (words.collect(), ["command"; 2])
         }
     };
-    let first = words.first()?.clone();
-    let second = words.get(1).filter(|second| runs(&first, second)).cloned();
-    let is_script = is_path(&first) && is_plain(&first);
-    // A shell may have a function of any name.
-    let is_known = second.is_some() || matches!(command, HookCommand::Program(_));
-    (is_script || is_known).then(|| Start {
-        key: keys[usize::from(!is_script && second.is_some())],
-        script: if is_script {
-            Some(first.clone())
-        } else {
-            second
-        },
-        program: (!is_script).then_some(first),
+    let mut words = words.into_iter();
+    let first = words.next()?;
+    let second = words.next().filter(|second| runs(&first, second));
+    let (program, script, key) = match second {
+        _ if is_path(&first) && is_plain(&first) => (None, Some(first), keys[0]),
+        Some(second) => (Some(first), Some(second), keys[1]),
+        None if matches!(command, HookCommand::Program(_)) => (Some(first), None, keys[0]),
+        // A shell may have a function of any name.
+        None => return None,
+    };
+    Some(Start {
+        program,
+        script,
+        key,
     })
 }
 
@@ -133,13 +137,9 @@ fn runs(program: &str, word: &str) -> bool {
 
 /// Whether the words of a command are those of `sh`.
 pub(super) fn is_posix(shell: Option<Shell>) -> bool {
-    match shell {
-        None => cfg!(unix),
-        Some(shell) => !matches!(
-            shell,
-            Shell::Fish | Shell::Pwsh | Shell::PowerShell | Shell::Cmd
-        ),
-    }
+    use Shell::{Cmd, Fish, PowerShell, Pwsh};
+    let is_other = matches!(shell, Some(Fish | Pwsh | PowerShell | Cmd));
+    !is_other && (shell.is_some() || cfg!(unix))
 }
 
 /// Returns a word without its quotes, with the variable that a shell puts in for `~`; None if a quote ends in another
@@ -161,9 +161,12 @@ fn is_plain(word: &str) -> bool {
 }
 
 fn is_assignment(word: &str) -> bool {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    word.split_once('=')
-        .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(is_name))
+    let name = word.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| !name.is_empty() && is_name(name))
+}
+
+fn is_name(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 fn is_path(word: &str) -> bool {
@@ -265,8 +268,7 @@ fn variable(word: &str) -> Option<&str> {
     let name = word.strip_prefix('$')?;
     let braced = name.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
     let name = braced.unwrap_or(name);
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    name.chars().all(is_name).then_some(name)
+    is_name(name).then_some(name)
 }
 
 #[cfg(test)]

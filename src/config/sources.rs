@@ -72,31 +72,36 @@ pub(crate) enum Content {
 /// never run. Those that may are compiled when they are first tested.
 pub(super) fn load(files: Vec<SourceFile>, compiles: bool) -> Vec<Loaded> {
     let mut bytes = 0;
-    let files = files.into_iter();
-    files
-        .filter_map(|file| load_file(file, compiles, &mut bytes))
-        .collect()
+    let mut loaded = Vec::new();
+    for file in files {
+        let is_project = file.owner == Owner::Project;
+        let is_full = is_project && bytes > MOST_BYTES;
+        if let Some(file) = load_file(file, compiles, is_full) {
+            bytes += if is_project { file.bytes } else { 0 };
+            loaded.push(file);
+        }
+    }
+    loaded
 }
 
-/// Loads a file; none if it does not exist. Counts the bytes of the project's.
-fn load_file(file: SourceFile, compiles: bool, bytes: &mut usize) -> Option<Loaded> {
+/// Loads a file; none if it does not exist. If the project `is_full`, its plugins are left out.
+fn load_file(file: SourceFile, compiles: bool, is_full: bool) -> Option<Loaded> {
     let (path, owner) = (file.path, file.owner);
+    let is_compiled = owner != Owner::Project || compiles;
     let (words, form) = match file.content {
         Content::Nothing => return None,
-        Content::Problem(words) => (words, None),
-        Content::LeftOut(words, form) => (words, Some(form)),
-        Content::Plugin(form)
-            if owner == Owner::Project && *bytes > MOST_BYTES && path.exists() =>
-        {
+        Content::Settings(form) => return read(&path, owner, &*form, is_compiled),
+        Content::Plugin(form) if is_full && path.exists() => {
             let words = "the file is left out: the project has more than 16 MiB of such files";
             (words.to_owned(), Some(form))
         }
         Content::Plugin(form) => {
-            let mut loaded = read(&path, owner, &*form, compiles, bytes)?;
-            loaded.switches = Switches::default();
-            return Some(loaded);
+            let loaded = read(&path, owner, &*form, is_compiled)?;
+            let switches = Switches::default();
+            return Some(Loaded { switches, ..loaded });
         }
-        Content::Settings(form) => return read(&path, owner, &*form, compiles, bytes),
+        Content::Problem(words) => (words, None),
+        Content::LeftOut(words, form) => (words, Some(form)),
     };
     let mut loaded = Loaded::nothing(&path, owner);
     loaded.is_left_out = true;
@@ -113,8 +118,7 @@ pub(super) fn read(
     path: &Path,
     owner: Owner,
     form: &dyn Form,
-    compiles: bool,
-    bytes: &mut usize,
+    is_compiled: bool,
 ) -> Option<Loaded> {
     let mut loaded = Loaded::nothing(path, owner);
     match file::read(path) {
@@ -124,10 +128,7 @@ pub(super) fn read(
                 let words = format!("the file {words}");
                 loaded.report(Problem::of_file(Severity::Warning, path, words));
             }
-            if owner == Owner::Project {
-                *bytes += file.text.len();
-            }
-            let is_compiled = owner != Owner::Project || compiles;
+            loaded.bytes = file.text.len();
             loaded.switches = form.read(&file.text, is_compiled, &mut loaded);
         }
         Err(error) => loaded.refuse(error.problem(path), form.is_strict()),

@@ -150,16 +150,27 @@ struct Watching {
 
 impl Watching {
     fn run(mut self) {
-        while self.sleep(LOOK_INTERVAL) {
-            let seen = self.look();
+        let mut seen = Vec::new();
+        let mut quiet = 0;
+        let mut changed = None;
+        while self.sleep(if changed.is_some() {
+            QUIET
+        } else {
+            LOOK_INTERVAL
+        }) {
+            let now = self.look();
+            quiet = if now == seen { quiet + 1 } else { 0 };
+            seen = now;
             if seen == self.loaded {
+                changed = None;
                 continue;
             }
-            let Some(settled) = self.look_when_quiet(seen) else {
-                return;
-            };
-            if settled != self.loaded {
-                self.loaded = settled;
+            let since = *changed.get_or_insert_with(Instant::now);
+            // Twice as long for a file that ends in the middle.
+            let is_quiet = quiet > 1 || (quiet == 1 && is_whole(&seen));
+            if is_quiet || since.elapsed() >= LONGEST_UNREST {
+                self.loaded = std::mem::take(&mut seen);
+                changed = None;
                 let report = self.load();
                 info!("hooks were loaded again: {} are in use", report.in_use);
                 // Full: the host does not read them.
@@ -171,24 +182,6 @@ impl Watching {
     /// Returns false when the watcher is dropped.
     fn sleep(&self, time: Duration) -> bool {
         self.stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout)
-    }
-
-    /// Returns the files when nothing has changed for a while, twice as long for a file that ends in the middle. None
-    /// when the watcher is dropped.
-    fn look_when_quiet(&self, mut seen: Vec<Look>) -> Option<Vec<Look>> {
-        let end = Instant::now() + LONGEST_UNREST;
-        let mut quiet = 0;
-        loop {
-            if !self.sleep(QUIET) {
-                return None;
-            }
-            let now = self.look();
-            quiet = if now == seen { quiet + 1 } else { 0 };
-            seen = now;
-            if quiet == 2 || (quiet == 1 && is_whole(&seen)) || Instant::now() >= end {
-                return Some(seen);
-            }
-        }
     }
 
     fn load(&mut self) -> Arc<LoadReport> {

@@ -3,31 +3,22 @@
 use std::time::Duration;
 
 use forge_hooks::{HookConfig, LoadReport};
+use serde_json::{Value, json};
 
 use crate::support::{World, assert_computes_within};
 
-fn check(text: impl AsRef<[u8]>) -> (World, LoadReport) {
+fn check(text: &str) -> (World, LoadReport) {
     let world = World::new();
-    let path = world.write("hooks.json", "");
-    std::fs::write(&path, text).unwrap();
+    let path = world.write("hooks.json", text);
     let report = HookConfig::default().check(path);
     (world, report)
 }
 
 /// The problems without the name of the file, each on a line.
-fn problems(text: impl AsRef<[u8]>) -> Vec<String> {
+fn problems(text: &str) -> String {
     let (world, report) = check(text);
     let path = world.path("hooks.json").display().to_string();
-    let reported = report
-        .problems
-        .iter()
-        .map(|problem| problem.to_string().replace(&path, "FILE"));
-    reported.collect()
-}
-
-/// Of a file with this one entry, on its third line.
-fn of_entry(entry: &str) -> Vec<String> {
-    problems(format!("{{\n  \"hooks\": [\n    {entry}\n  ]\n}}\n"))
+    report.to_string().replace(&path, "FILE")
 }
 
 /// `golden/validate.txt` has all messages.
@@ -51,28 +42,8 @@ fn a_problem_is_one_line() {
             "error: FILE:4:3: the file is not valid JSON: expected `,` or `}`, found `]`",
         ),
     ] {
-        assert_eq!(of_entry(entry), [expected], "{entry}");
-    }
-}
-
-/// What is not a mistake, though it looks like one.
-#[test]
-fn what_is_right_is_not_reported() {
-    for entry in [
-        r#"{"event": "tool:pre_execute:bash,tool:error", "command": "x"}"#,
-        r#"{"event": "tool:pre_execute:my_tool|Custom", "command": "x"}"#,
-        r#"{"event": "*", "shell": "sh", "command": "[ \"$FORGE_TOOL_NAME\" = x ] && case $FORGE_EVENT in *) ;; esac"}"#,
-        r#"{"event": "*", "args": ["sh", "-c", "$FORGE_EVENT"]}"#,
-        r#"{"event": "*", "args": ["awk", "$NF", "$TODO"]}"#,
-        r#"{"event": "tool:pre_execute:Bash|bash, mode:changed:Edit", "command": "x"}"#,
-        r#"{"event": "*", "command": "x", "when": {"/tool_args/command": ["ls", "pwd"]}}"#,
-        r#"{"event": "*", "command": "x", "when": {"/path": "Cargo.toml", "/tool_args/command": "git *"}}"#,
-        r#"{"event": "*", "command": "x", "when": {"/a": {"regex": "\\bsudo"}}}"#,
-        r#"{"event": "*", "command": "x", "timeout": 3600}"#,
-        r#"{"event": "*", "command": "jq '.data.tool_args // .tool_input'"}"#,
-        r#"{"event": "*", "command": "$CLAUDE_PROJECT_DIR/x", "env": {"CLAUDE_PROJECT_DIR": "/x"}}"#,
-    ] {
-        assert_eq!(of_entry(entry), [""; 0], "{entry}");
+        let reported = problems(&format!("{{\n  \"hooks\": [\n    {entry}\n  ]\n}}\n"));
+        assert_eq!(reported.trim_end(), expected, "{entry}");
     }
 }
 
@@ -175,30 +146,19 @@ fn the_json_report_is_complete() {
     let (world, report) =
         check(r#"{"hooks": [{"event": "*", "command": "x", "on_failure": "blok"}]}"#);
     let path = world.path("hooks.json");
-    let expected = serde_json::json!({
-        "files": [path.to_string_lossy()],
-        "loaded": 0,
-        "in_use": 0,
-        "disabled": [],
-        "unapproved": [],
+    let expected = r#"{
+        "files": ["FILE"], "loaded": 0, "in_use": 0, "disabled": [], "unapproved": [],
         "problems": [{
-            "severity": "error",
-            "file": path.to_string_lossy(),
-            "index": 0,
-            "key": "hooks[0].on_failure",
-            "line": 1,
-            "column": 57,
-            "end_line": 1,
-            "end_column": 63,
-            "offset": 56,
-            "end_offset": 62,
+            "severity": "error", "file": "FILE", "index": 0, "key": "hooks[0].on_failure",
+            "line": 1, "column": 57, "end_line": 1, "end_column": 63, "offset": 56, "end_offset": 62,
             "message": "expected one of `block`, `continue`, `withhold`, found `blok`",
-            "expected": "one of `block`, `continue`, `withhold`",
-            "found": "`blok`",
-            "suggestion": "block",
-            "help": null,
-        }],
-    });
+            "expected": "one of `block`, `continue`, `withhold`", "found": "`blok`",
+            "suggestion": "block", "help": null
+        }]
+    }"#;
+    let mut expected: Value = serde_json::from_str(expected).unwrap();
+    expected["files"][0] = json!(path.to_string_lossy());
+    expected["problems"][0]["file"] = json!(path.to_string_lossy());
     assert_eq!(report.to_json(), expected);
 }
 
@@ -230,17 +190,6 @@ fn a_text_has_the_problems_of_its_file() {
         assert_eq!((file.range, &file.message), (text.range, &text.message));
         assert_eq!(text.path, std::path::Path::new("a buffer"));
     }
-}
-
-#[test]
-fn ranges_count_characters_and_bytes() {
-    let text = "\u{FEFF}{\"hooks\": [\n {\"event\": \"ä:b\", \"command\": \"x\", \"ö\": 1}]}";
-    let (_world, report) = check(text);
-    let range = report.problems[0].range.unwrap();
-    let (start, end) = (range.start, range.end);
-    assert_eq!((start.line, start.column), (2, 35));
-    assert_eq!((end.line, end.column), (2, 38));
-    assert_eq!(&text[start.offset..end.offset], "\"ö\"");
 }
 
 /// Each of these once took a time that grew with the square of its length.
@@ -290,8 +239,8 @@ fn a_file_at_a_limit_can_be_used() {
             "the file is larger than 1 MiB",
         ),
     ] {
-        assert_eq!(problems(at), [""; 0]);
-        let found = problems(beyond);
-        assert!(found[0].ends_with(words), "{found:?}");
+        assert_eq!(problems(&at), "");
+        let found = problems(&beyond);
+        assert!(found.trim_end().ends_with(words), "{found}");
     }
 }

@@ -9,7 +9,7 @@ use proptest::sample::{Index, select};
 use serde_json::Value;
 
 use crate::config::{FORGE, commands, config, file_of};
-use crate::editing::{SEPARATORS, STYLED, any_entry};
+use crate::editing::{SEPARATORS, STYLED, all_json, any_entry};
 use crate::support::{World, hook};
 
 const PROJECT: &str = "project/.src/forge/hooks.json";
@@ -143,26 +143,10 @@ fn an_edited_hook_asks_again() {
     assert_eq!(after(&|file| file.remove(0)), (vec![false], 2));
 }
 
-#[derive(Debug, Clone)]
-enum Edit {
-    Switch(Index, bool),
-    Insert(Index, u16),
-    Replace(Index, u16),
-    Remove(Index),
-    Move(Index, Index),
-    Save,
-}
+/// What is done, where, and for a move where to.
+type Edit = (&'static str, Index, Index);
 
-fn any_edit() -> impl Strategy<Value = Edit> {
-    prop_oneof![
-        any::<(Index, bool)>().prop_map(|(index, on)| Edit::Switch(index, on)),
-        any::<(Index, u16)>().prop_map(|(index, number)| Edit::Insert(index, number)),
-        any::<(Index, u16)>().prop_map(|(index, number)| Edit::Replace(index, number)),
-        any::<Index>().prop_map(Edit::Remove),
-        any::<(Index, Index)>().prop_map(|(index, to)| Edit::Move(index, to)),
-        Just(Edit::Save),
-    ]
-}
+const EDITS: &[&str] = &["save", "insert", "replace", "remove", "move", "on", "off"];
 
 /// An entry of the file, and its text as long as it is not edited.
 struct Model {
@@ -179,40 +163,39 @@ impl Model {
     }
 }
 
-fn apply(edit: Edit, file: &mut HooksFile, model: &mut Vec<Model>) {
-    let new = |number: u16| hook("*", &number.to_string()).with_name("new");
+fn apply((edit, index, to): Edit, file: &mut HooksFile, model: &mut Vec<Model>) {
     let length = model.len();
+    let new = hook("*", &to.index(1000).to_string()).with_name("new");
+    if edit == "save" {
+        return file.save().unwrap();
+    }
+    if edit == "insert" || length == 0 {
+        let index = index.index(length + 1);
+        model.insert(index, Model::edited(&new));
+        return file.insert(index, new);
+    }
+    let (index, to) = (index.index(length), to.index(length));
     match edit {
-        Edit::Insert(index, number) => {
-            let index = index.index(length + 1);
-            file.insert(index, new(number));
-            model.insert(index, Model::edited(&new(number)));
+        "replace" => {
+            model[index] = Model::edited(&new);
+            assert!(file.replace(index, new));
         }
-        Edit::Save => file.save().unwrap(),
-        _ if length == 0 => {}
-        Edit::Switch(index, enabled) => {
-            let index = index.index(length);
+        "remove" => {
+            assert!(file.remove(index));
+            model.remove(index);
+        }
+        "move" => {
+            assert!(file.move_to(index, to));
+            let moved = model.remove(index);
+            model.insert(to, moved);
+        }
+        switch => {
+            let enabled = switch == "on";
             let hook = file.entries()[index].hook().ok().cloned();
             assert_eq!(file.set_enabled(index, enabled), hook.is_some());
             if let Some(hook) = hook.filter(|hook| hook.enabled() != enabled) {
                 model[index] = Model::edited(&hook.with_enabled(enabled));
             }
-        }
-        Edit::Replace(index, number) => {
-            let index = index.index(length);
-            assert!(file.replace(index, new(number)));
-            model[index] = Model::edited(&new(number));
-        }
-        Edit::Remove(index) => {
-            let index = index.index(length);
-            assert!(file.remove(index));
-            model.remove(index);
-        }
-        Edit::Move(index, to) => {
-            let (index, to) = (index.index(length), to.index(length));
-            assert!(file.move_to(index, to));
-            let moved = model.remove(index);
-            model.insert(to, moved);
         }
     }
 }
@@ -223,7 +206,8 @@ proptest! {
     #[test]
     fn edits_keep_the_bytes_of_other_entries(
         entries in proptest::collection::vec((any_entry(), select(SEPARATORS)), 0..6),
-        edits in proptest::collection::vec(any_edit(), 0..12),
+        (begin, end) in (select(&["", "\n    ", " // x\n    "][..]), select(&["", "\n  ", ",", " // y\n  "][..])),
+        edits in proptest::collection::vec((select(EDITS), any::<Index>(), any::<Index>()), 0..12),
     ) {
         let mut list = String::new();
         for (index, (entry, separator)) in entries.iter().enumerate() {
@@ -231,7 +215,8 @@ proptest! {
             list += if index + 1 < entries.len() { separator } else { "" };
         }
         let world = World::new();
-        let text = format!("{{\n  // of mine\n  \"hooks\": [{list}],\n  \"_\": [ 1 ]\n}}");
+        let end = if entries.is_empty() { "" } else { end };
+        let text = format!("{{\n  // of mine\n  \"hooks\": [{begin}{list}{end}],\n  \"_\": [ 1 ]\n}}");
         let mut file = open(&world, &text);
         let json = |entry: &HooksFileEntry| entry.hook().ok().map(Hook::to_json);
         let texts = entries.iter().map(|(entry, _)| Some(entry.clone()));
@@ -252,8 +237,16 @@ proptest! {
         for file in [&file, &again] {
             prop_assert_eq!(file.entries().iter().map(json).collect::<Vec<_>>(), &expected[..], "{}\n{}", text, saved);
         }
+        // A list in another order moves entries, and changes none.
+        let config = config(&world);
+        let mut hooks = config.load_global();
+        hooks.reverse();
+        config.save_global(&hooks).unwrap();
+        prop_assert_eq!(all_json(&config.load_global()), all_json(&hooks));
+        let moved = world.read(FORGE);
         for entry in model.iter().filter_map(|entry| entry.text.as_ref()) {
             prop_assert!(saved.contains(entry), "{entry}\n{text}\n{saved}");
+            prop_assert!(moved.contains(entry), "{entry}\n{saved}\n{moved}");
         }
     }
 }
