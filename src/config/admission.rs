@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::content::{Item, Loaded, Owner};
 use super::places::absolute;
 use super::report::{LoadReport, Problem, Severity, TrustPolicy};
-use super::sources::{switch_all, switch_project, with_lost_protocol};
+use super::sources::{switch_off, with_lost_protocol};
 use super::{HookConfig, log_problem};
 use crate::files::quoted;
 use crate::hook::{GateVerdict, Hook};
@@ -42,11 +42,12 @@ impl HookConfig {
         root: Option<&Path>,
         policy: Option<&TrustPolicy>,
     ) -> (LoadReport, Vec<Arc<Hook>>) {
-        switch_project(&mut files);
+        switch_off(&mut files, true);
         let disabled = Disabled::by(&files);
         let project = root.map(|root| self.admit_project(&mut files, root, policy, &disabled));
         let project = project.unwrap_or_default();
-        switch_all(&mut files);
+        // After approvals were checked: an approval is for a hook as its project has it.
+        switch_off(&mut files, false);
 
         let mut report = LoadReport::default();
         files.iter().for_each(|file| file.add_to(&mut report));

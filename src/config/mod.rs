@@ -260,7 +260,7 @@ impl HookConfig {
     #[must_use]
     pub fn load_global(&self) -> Vec<Hook> {
         let mut files = self.read_files(None, None);
-        sources::switch_all(&mut files);
+        sources::switch_off(&mut files, false);
         files.retain(|file| file.owner == Owner::User);
         hooks_of(files)
     }
@@ -394,7 +394,7 @@ impl HookConfig {
     /// Reads the files of a project.
     fn read_files_of_project(&self, root: &Path) -> Vec<Loaded> {
         let mut files = self.read_files(Some(root), Some(&TrustPolicy::Everything));
-        sources::switch_project(&mut files);
+        sources::switch_off(&mut files, true);
         files.retain(Loaded::is_in_project);
         files
     }

@@ -136,25 +136,18 @@ pub(super) fn read(
     Some(loaded)
 }
 
-/// Applies the switches of each of a project's files to it and the project's files before it.
-pub(super) fn switch_project(files: &mut [Loaded]) {
+/// Applies the switches of a project's files, each to it and the project's files before it; or those of the other files,
+/// to all.
+pub(super) fn switch_off(files: &mut [Loaded], of_project: bool) {
     for index in 0..files.len() {
-        if files[index].is_in_project() {
-            let switches = files[index].switches.clone();
-            let of_project = files[..=index]
-                .iter_mut()
-                .filter(|file| file.is_in_project());
-            of_project.for_each(|file| file.switch_off(&switches));
+        if files[index].is_in_project() != of_project {
+            continue;
         }
-    }
-}
-
-/// Applies the switches of the files that are not the project's. Comes after approvals were checked.
-pub(super) fn switch_all(files: &mut [Loaded]) {
-    let of_users = files.iter().filter(|file| !file.is_in_project());
-    let switches: Vec<_> = of_users.map(|file| file.switches.clone()).collect();
-    for file in files {
-        switches.iter().for_each(|it| file.switch_off(it));
+        let switches = files[index].switches.clone();
+        let end = if of_project { index + 1 } else { files.len() };
+        let concerned = files[..end].iter_mut();
+        let concerned = concerned.filter(|file| !of_project || file.is_in_project());
+        concerned.for_each(|file| file.switch_off(&switches));
     }
 }
 
