@@ -15,7 +15,7 @@ use super::file;
 use super::report::{Problem, Severity};
 use crate::hook::{Hook, Protocol};
 
-/// The most bytes of a project's files, before its plugins are left out.
+/// The most bytes of the files of a project's plugins.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// Files that have hooks in another form than hooks.json.
@@ -74,10 +74,11 @@ pub(super) fn load(files: Vec<SourceFile>, compiles: bool) -> Vec<Loaded> {
     let mut bytes = 0;
     let mut loaded = Vec::new();
     for file in files {
-        let is_project = file.owner == Owner::Project;
-        let is_full = is_project && bytes > MOST_BYTES;
+        let is_plugin = matches!(file.content, Content::Plugin(_));
+        let is_counted = is_plugin && file.owner == Owner::Project;
+        let is_full = is_counted && bytes > MOST_BYTES;
         if let Some(file) = load_file(file, compiles, is_full) {
-            bytes += if is_project { file.bytes } else { 0 };
+            bytes += if is_counted { file.bytes } else { 0 };
             loaded.push(file);
         }
     }

@@ -201,10 +201,9 @@ pub(crate) fn nearly_a_file() -> impl Strategy<Value = String> {
     })
 }
 
-/// So many cases take less than 0.3 s.
 fn some_cases() -> ProptestConfig {
     ProptestConfig {
-        cases: 128,
+        cases: 64,
         ..ProptestConfig::default()
     }
 }

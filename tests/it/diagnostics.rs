@@ -192,7 +192,7 @@ fn a_text_has_the_problems_of_its_file() {
     }
 }
 
-/// Each of these once took a time that grew with the square of its length.
+/// Each of these once took a time that grew with the square of its length. Shorter ones would not show it.
 #[test]
 fn a_file_is_checked_in_linear_time() {
     let list = |entry: &str, count: usize| format!("{{\"hooks\": [{}7]}}", entry.repeat(count));

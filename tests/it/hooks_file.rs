@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::config::{FORGE, commands, config, file_of};
 use crate::editing::{SEPARATORS, STYLED, all_json, any_entry};
-use crate::support::{World, hook};
+use crate::support::{World, all_cases, hook};
 
 const PROJECT: &str = "project/.src/forge/hooks.json";
 
@@ -201,7 +201,8 @@ fn apply((edit, index, to): Edit, file: &mut HooksFile, model: &mut Vec<Model>) 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
+    // Each case waits several times until a file is on the disk.
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: if all_cases() { 256 } else { 16 }, ..ProptestConfig::default() })]
 
     #[test]
     fn edits_keep_the_bytes_of_other_entries(
