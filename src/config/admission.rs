@@ -1,43 +1,88 @@
-//! Decides which of a project's hooks may run if a person must approve them.
+//! Decides which hooks of the files that were read may run: not those whose names are disabled, and of a project's only
+//! those that are approved.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::HookConfig;
-use super::content::{Loaded, MOST_NOT_APPROVED, Owner};
+use super::content::{Item, Loaded, Owner};
 use super::places::absolute;
-use super::report::{Problem, Severity, TrustPolicy};
-use super::sources::with_lost_protocol;
+use super::report::{LoadReport, Problem, Severity, TrustPolicy};
+use super::sources::{switch_off, with_lost_protocol};
+use super::{HookConfig, log_problem};
 use crate::files::quoted;
 use crate::hook::{GateVerdict, Hook};
+use crate::logging::info;
+use crate::printable::printable;
 use crate::profile::AppProfile;
 use crate::trust::{ProjectApprovals, TrustError};
 
-/// The result of checking a project's hooks.
+/// The most hooks that are registered of a project without any approval. They are skipped, and more of them would slow
+/// each event down.
+const MOST_NOT_APPROVED: usize = 1000;
+
+/// What is known of a project's hooks after their gates were set.
 #[derive(Default)]
-pub(super) struct Admission {
+struct Admission {
     /// Approved hooks that are no longer in the file, or whose file has vanished. Each fails with a message.
-    pub(super) vanished: Vec<Hook>,
-    /// The labels of the hooks that are not approved.
-    pub(super) unapproved: Vec<String>,
-    pub(super) problems: Vec<Problem>,
+    vanished: Vec<Hook>,
+    /// The number of hooks that are not approved.
+    not_approved: usize,
+    /// The labels of those that are switched on, and the file of the first of them.
+    unapproved: Vec<String>,
+    unapproved_in: Option<PathBuf>,
+    problems: Vec<Problem>,
 }
 
 impl HookConfig {
-    /// Sets the gates of the hooks in a project's files, its hooks.json and those of sources. Without a policy, removes
-    /// these hooks: no store of approvals can be found. The user's files switch off the hooks with the names in `disable`.
-    pub(super) fn admit_project(
+    /// Returns the hooks in these files that `load_into` registers, and the report.
+    pub(super) fn admit(
+        &self,
+        mut files: Vec<Loaded>,
+        root: Option<&Path>,
+        policy: Option<&TrustPolicy>,
+    ) -> (LoadReport, Vec<Arc<Hook>>) {
+        switch_off(&mut files, true);
+        let disabled = Disabled::by(&files);
+        let project = root.map(|root| self.admit_project(&mut files, root, policy, &disabled));
+        let project = project.unwrap_or_default();
+        // After approvals were checked: an approval is for a hook as its project has it.
+        switch_off(&mut files, false);
+
+        let mut report = LoadReport::default();
+        files.iter().for_each(|file| file.add_to(&mut report));
+        report.problems.extend(project.problems);
+        report.problems.iter().for_each(log_problem);
+        report.unapproved = project.unapproved;
+        let items = files.into_iter().flat_map(|file| file.items);
+        let mut hooks: Vec<Arc<Hook>> = items.map(|item| item.hook).collect();
+        hooks.extend(project.vanished.into_iter().map(Arc::new));
+        hooks.retain(|hook| {
+            let name = hook.name().filter(|_| disabled.concern(hook));
+            report.disabled.extend(name.map(str::to_owned));
+            name.is_none()
+        });
+        if !report.disabled.is_empty() {
+            let names = report.disabled.join(", ");
+            info!("hooks disabled by name: {}", printable(&names));
+        }
+        let can_run = |hook: &&Arc<Hook>| hook.may_run() && hook.refusal().is_none();
+        report.in_use = hooks.iter().filter(can_run).count();
+        (report, hooks)
+    }
+
+    /// Sets the gates of the hooks in a project's files. Without a policy, removes these hooks: no store of approvals can
+    /// be found. Hooks that are missing or not approved are one problem each.
+    fn admit_project(
         &self,
         files: &mut Vec<Loaded>,
         root: &Path,
         policy: Option<&TrustPolicy>,
-        disable: &HashSet<String>,
+        disabled: &Disabled,
     ) -> Admission {
         let mut found = Admission::default();
-        let own = self.project_path(root);
-        let existing = own.clone().filter(|path| path.exists());
-        let other = files.iter().find(|file| file.is_in_project());
-        let first = existing.or_else(|| Some(other?.path.to_path_buf()));
+        let first = files.iter().find(|file| file.is_in_project());
+        let first = first.map(|file| file.path.to_path_buf());
         let store = match policy {
             Some(TrustPolicy::Everything) => return found,
             Some(TrustPolicy::Approved(store)) => store,
@@ -47,16 +92,17 @@ impl HookConfig {
                 return found;
             }
         };
+        let to_approve = files.iter_mut().filter(|it| it.owner == Owner::Project);
         let approvals = match store.approvals(root) {
             Ok(approvals) => approvals,
             // Approvals are bound to the project's directory: without the directory, there are none.
             Err(TrustError::Root { .. }) => ProjectApprovals::none(root),
             Err(error) => {
-                refuse_without_store(files, &error.to_string(), disable);
+                to_approve.for_each(|file| refuse_without_store(file, &error, disabled));
                 return found;
             }
         };
-        let unapproved_in = set_gates(files, &approvals, disable, &mut found.unapproved);
+        to_approve.for_each(|file| set_gates(file, &approvals, disabled, &mut found));
         if approvals.knows_project() {
             let in_project = files.iter().filter(|file| file.is_in_project());
             found.vanished = approvals.vanished(in_project.flat_map(Loaded::hooks), |hook, own| {
@@ -65,52 +111,109 @@ impl HookConfig {
         }
         let command = self.approve_command.clone();
         let command = command.unwrap_or_else(|| approve_command(&self.profile, root));
-        let path = first.or(own).unwrap_or_default();
+        let path = first.or_else(|| self.project_path(root));
+        let path = path.unwrap_or_default();
         found
             .problems
-            .extend(about_vanished(&found.vanished, &path, &command));
-        let path = unapproved_in.unwrap_or(path);
-        found
-            .problems
-            .extend(about_unapproved(&found, &path, &command));
+            .extend(about_vanished(&found, &path, &command));
+        let unapproved = about_unapproved(&found, &path, &command);
+        found.problems.extend(unapproved);
         found
     }
 }
 
-/// Sets the gate of each hook, adds the labels of those that are not approved, and returns the file of the first of them.
-fn set_gates(
-    files: &mut [Loaded],
-    approvals: &ProjectApprovals,
-    disable: &HashSet<String>,
-    unapproved: &mut Vec<String>,
-) -> Option<PathBuf> {
-    let mut first = None;
-    let mut left = MOST_NOT_APPROVED;
-    for file in to_approve(files) {
-        if approvals.knows_project() {
-            file.hide_entries(disable, |item| item.is_placeholder);
-        } else {
-            // Errors in a clone without approvals must not block its host.
-            file.drop_placeholders();
-        }
-        let path = file.path.to_path_buf();
-        file.change_hooks(|hook| {
-            let (hook, verdict) = approvals.set_gate(hook);
-            match verdict {
-                GateVerdict::ApprovalLost(why) => return (hook, Some(why)),
-                // A hook that is switched off would not run in any case.
-                GateVerdict::NotApproved(_) if hook.enabled() => {
-                    first.get_or_insert_with(|| path.clone());
-                    unapproved.push(hook.label().to_owned());
-                }
-                GateVerdict::NotApproved(_) | GateVerdict::Run => {}
+/// The names of hooks that files disable.
+struct Disabled(HashMap<String, Owner>);
+
+impl Disabled {
+    fn by(files: &[Loaded]) -> Self {
+        let mut names = HashMap::new();
+        // The administrator's file is the first.
+        for file in files {
+            for name in &file.disable {
+                names.entry(name.clone()).or_insert(file.owner);
             }
-            (hook, None)
-        });
-        file.keep_first(&mut left);
+        }
+        Self(names)
     }
-    unapproved.truncate(MOST_NOT_APPROVED);
-    first
+
+    /// Whether a hook is disabled: one of the administrator's only by the administrator.
+    fn concern(&self, hook: &Hook) -> bool {
+        let by = hook.name().and_then(|name| self.0.get(name));
+        by.is_some_and(|owner| !hook.is_system() || *owner == Owner::Administrator)
+    }
+
+    /// Makes a hook name only its place: no person has approved what stands there, so a model must not read it. A disabled
+    /// hook stays, since it will be left out.
+    fn hide_entry(&self, item: &mut Item) {
+        if !self.concern(&item.hook) {
+            item.change(Hook::without_entry_text);
+        }
+    }
+}
+
+/// Sets the gate of each hook of a file.
+fn set_gates(
+    file: &mut Loaded,
+    approvals: &ProjectApprovals,
+    disabled: &Disabled,
+    found: &mut Admission,
+) {
+    let mut items = std::mem::take(&mut file.items);
+    let before = items.len();
+    items.retain_mut(|item| {
+        if item.is_placeholder {
+            disabled.hide_entry(item);
+            return true;
+        }
+        let (hook, verdict) = approvals.set_gate(Hook::clone(&item.hook));
+        item.hook = Arc::new(hook);
+        match verdict {
+            GateVerdict::ApprovalLost(why) => file.report(problem_of(item, &file.path, why)),
+            GateVerdict::NotApproved(_) => {
+                found.not_approved += 1;
+                let is_kept = found.not_approved <= MOST_NOT_APPROVED;
+                // A hook that is switched off would not run in any case.
+                if is_kept && item.hook.enabled() {
+                    let path = || file.path.to_path_buf();
+                    found.unapproved_in.get_or_insert_with(path);
+                    found.unapproved.push(item.hook.label().to_owned());
+                }
+                return is_kept;
+            }
+            GateVerdict::Run => {}
+        }
+        true
+    });
+    if items.len() < before {
+        let words = format!(
+            "the project has more than {MOST_NOT_APPROVED} hooks that are not approved: the others are left out"
+        );
+        file.report(Problem::of_file(Severity::Warning, &file.path, words));
+    }
+    if !approvals.knows_project() {
+        // Errors in a clone without approvals must not block its host.
+        items.retain(|item| !item.is_placeholder);
+    }
+    file.items = items;
+}
+
+fn problem_of(item: &Item, path: &Path, words: String) -> Problem {
+    let mut problem = Problem::of_file(Severity::Error, path, words);
+    problem.range = item.start;
+    problem.in_entry(item.hook.source().and_then(|source| source.index))
+}
+
+/// Refuses all hooks: a store that cannot be read may have approved any of them, or none.
+fn refuse_without_store(file: &mut Loaded, error: &TrustError, disabled: &Disabled) {
+    let why = error.to_string();
+    for item in &mut file.items {
+        if !item.is_placeholder {
+            item.change(|hook| ProjectApprovals::without_store(hook, &why));
+        }
+        disabled.hide_entry(item);
+    }
+    file.report(Problem::of_file(Severity::Error, &file.path, why));
 }
 
 fn without_home(path: &Path) -> Problem {
@@ -120,8 +223,8 @@ fn without_home(path: &Path) -> Problem {
 }
 
 /// Reports the hooks that are gone as one problem, with the command that approves them.
-fn about_vanished(vanished: &[Hook], path: &Path, command: &str) -> Option<Problem> {
-    let labels: Vec<&str> = vanished.iter().map(Hook::label).collect();
+fn about_vanished(found: &Admission, path: &Path, command: &str) -> Option<Problem> {
+    let labels: Vec<&str> = found.vanished.iter().map(Hook::label).collect();
     let names = listed(&labels);
     let words = match labels.len() {
         0 => return None,
@@ -132,9 +235,9 @@ fn about_vanished(vanished: &[Hook], path: &Path, command: &str) -> Option<Probl
             "{count} hooks were approved but have changed or been removed, so they block what they could have blocked: {names}"
         ),
     };
-    let problem = Problem::of_file(Severity::Error, path, words);
     let help = format!("review the changes; to approve them: `{command}`");
-    Some(problem.with_help(help).made_printable())
+    let problem = Problem::of_file(Severity::Error, path, words).with_help(help);
+    Some(problem.made_printable())
 }
 
 /// Reports the hooks that are not approved as one problem.
@@ -152,12 +255,10 @@ fn about_unapproved(found: &Admission, path: &Path, command: &str) -> Option<Pro
         1 => format!("1 hook is not approved and does not run: {names}"),
         count => format!("{count} hooks are not approved and do not run: {names}"),
     };
-    let problem = Problem::of_file(Severity::Warning, path, words);
-    Some(
-        problem
-            .with_help(format!("to approve: `{command}`"))
-            .made_printable(),
-    )
+    let path = found.unapproved_in.as_deref().unwrap_or(path);
+    let help = format!("to approve: `{command}`");
+    let problem = Problem::of_file(Severity::Warning, path, words).with_help(help);
+    Some(problem.made_printable())
 }
 
 /// The most hooks that a message names.
@@ -166,11 +267,11 @@ const MOST_NAMED: usize = 10;
 fn listed(labels: &[&str]) -> String {
     let named = labels.iter().take(MOST_NAMED);
     let names: Vec<_> = named.map(|label| format!("`{label}`")).collect();
-    let mut names = names.join(", ");
-    if labels.len() > MOST_NAMED {
-        names += &format!(" and {} more", labels.len() - MOST_NAMED);
+    let names = names.join(", ");
+    match labels.len().saturating_sub(MOST_NAMED) {
+        0 => names,
+        more => format!("{names} and {more} more"),
     }
-    names
 }
 
 /// Returns the command of the program `forge-hooks`.
@@ -181,23 +282,8 @@ fn approve_command(profile: &AppProfile, root: &Path) -> String {
     }
     command += " trust";
     let root = absolute(root);
-    let is_current = std::env::current_dir().is_ok_and(|current| current == root);
-    if !is_current {
+    if !std::env::current_dir().is_ok_and(|current| current == root) {
         command += &format!(" --project {}", quoted(&root.to_string_lossy()));
     }
     command
-}
-
-/// Returns the files whose hooks need an approval.
-fn to_approve(files: &mut [Loaded]) -> impl Iterator<Item = &mut Loaded> {
-    files.iter_mut().filter(|file| file.owner == Owner::Project)
-}
-
-/// Refuses all hooks: a store that cannot be read may have approved any of them, or none.
-fn refuse_without_store(files: &mut [Loaded], why: &str, disable: &HashSet<String>) {
-    for file in to_approve(files) {
-        file.change_hooks(|hook| (ProjectApprovals::without_store(hook, why), None));
-        file.hide_entries(disable, |_| true);
-        file.report(Problem::of_file(Severity::Error, &file.path, why));
-    }
 }

@@ -6,7 +6,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::position::{Position, Positions};
+use super::position::{Position, Positions, TextRange};
+use super::report::{Problem, Severity};
 use crate::files;
 
 /// The most bytes of a hooks file.
@@ -30,6 +31,18 @@ pub(crate) enum FileError {
     Unsafe(String),
 }
 
+impl FileError {
+    pub(super) fn problem(&self, path: &Path) -> Problem {
+        let mut problem = Problem::of_file(Severity::Error, path, self.to_string());
+        problem.is_limit = matches!(self, Self::TooLarge);
+        if let Self::NotUtf8 { position, .. } = *self {
+            let (start, end) = (position, position);
+            problem.range = Some(TextRange { start, end });
+        }
+        problem
+    }
+}
+
 /// The text, and a warning if others can write the file.
 pub(super) struct Text {
     pub(super) text: String,
@@ -38,16 +51,13 @@ pub(super) struct Text {
 
 /// Reads a file whose hooks may run. None if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<Text>, FileError> {
-    let Some((file, text)) = open_and_read(path)? else {
+    let Some((_file, text)) = open_and_read(path)? else {
         return Ok(None);
     };
     #[cfg(unix)]
-    let warning = files::check(path, &file.metadata()?).map_err(FileError::Unsafe)?;
+    let warning = files::check(path, &_file.metadata()?).map_err(FileError::Unsafe)?;
     #[cfg(not(unix))]
-    let warning = {
-        drop(file);
-        None
-    };
+    let warning = None;
     Ok(Some(Text { text, warning }))
 }
 
@@ -59,21 +69,20 @@ pub(super) fn read_for_saving(path: &Path) -> Result<Option<String>, FileError> 
 fn open_and_read(path: &Path) -> Result<Option<(File, String)>, FileError> {
     let metadata = match path.metadata() {
         Err(error) if is_missing(&error) => {
-            let is_link = path.symlink_metadata().is_ok_and(|link| link.is_symlink());
-            return if is_link {
-                Err(FileError::Dangling)
-            } else {
-                Ok(None)
-            };
+            let is_link = path.is_symlink();
+            return is_link.then_some(Err(FileError::Dangling)).transpose();
         }
         metadata => metadata?,
     };
     // Before the file is opened, for better messages.
-    if metadata.is_dir() {
-        return Err(FileError::NoFile("a directory"));
-    }
     if !metadata.is_file() {
-        return Err(FileError::NoFile("a special file"));
+        let is_directory = metadata.is_dir();
+        let kind = if is_directory {
+            "a directory"
+        } else {
+            "a special file"
+        };
+        return Err(FileError::NoFile(kind));
     }
     let size = metadata.len().min(LARGEST_FILE + 1);
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
@@ -89,12 +98,11 @@ fn text(bytes: Vec<u8>) -> Result<String, FileError> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let bytes = error.as_bytes();
-        let utf16 = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);
         let before = String::from_utf8_lossy(&bytes[..valid]);
         let (text, mark) = without_mark(&before);
         FileError::NotUtf8 {
             position: Positions::new(text, mark).position(text.len()),
-            utf16,
+            utf16: matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]),
         }
     })
 }

@@ -3,18 +3,21 @@
 //! Does not know how a text is changed (`edit` does), nor what an approval covers.
 
 use std::borrow::Borrow;
-use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::HookConfig;
+use super::content::{Entry, Loaded, Owner};
 use super::edit::{self, Slot};
 use super::places::absolute;
 use super::position::TextRange;
-use super::report::{ConfigError, Problem, Severity};
-use super::{reader, save};
+use super::reader::HooksJson;
+use super::report::{ConfigError, Problem};
+use super::save;
+use super::sources::Form;
 use crate::hook::Hook;
 
 /// A hooks file whose entries are edited one by one. All other bytes stay: comments, formatting, keys that
@@ -181,39 +184,24 @@ impl HooksFile {
 
     /// Returns the entries of a text, or why it is not a hooks file.
     fn entries_of(&self, text: &str) -> Result<Vec<HooksFileEntry>, String> {
-        let loaded = reader::load_text(&self.path, text, HookConfig::default().host(false));
+        let mut loaded = Loaded::nothing(&self.path, Owner::User);
+        let form = HooksJson {
+            base_dir: self.root.as_deref().map(Arc::from),
+            ..HooksJson::default()
+        };
+        form.read(text, true, &mut loaded);
         if loaded.unreadable {
-            let last = loaded.problems.into_iter().next_back();
+            let last = loaded.problems.pop();
             return Err(last.map_or_else(String::new, |problem| problem.message));
         }
-        let index_of = |hook: &Hook| hook.source().and_then(|source| source.index);
-        let hooks: HashMap<_, &Hook> = loaded.hooks().map(|hook| (index_of(hook), hook)).collect();
-        let entry = |(index, range): (usize, &TextRange)| HooksFileEntry {
-            range: Some(*range),
+        let entries = loaded.entries.into_iter().enumerate();
+        let entries = entries.map(|(index, Entry { range, hook })| HooksFileEntry {
+            range: Some(range),
             index: Some(index),
-            old: hooks.get(&Some(index)).map(|hook| hook.to_json()),
-            hook: match hooks.get(&Some(index)) {
-                Some(hook) => Ok(Box::new(self.based(hook))),
-                None => Err(Box::new(self.problem_of(index, &loaded.problems))),
-            },
-        };
-        Ok(loaded.entries.iter().enumerate().map(entry).collect())
-    }
-
-    fn based(&self, hook: &Hook) -> Hook {
-        match &self.root {
-            Some(root) => hook.clone().with_base_dir(root.as_path()),
-            None => hook.clone(),
-        }
-    }
-
-    fn problem_of(&self, index: usize, problems: &[Problem]) -> Problem {
-        let is_its = |it: &&Problem| it.index == Some(index) && it.severity == Severity::Error;
-        problems.iter().find(is_its).cloned().unwrap_or_else(|| {
-            // A file may have more problems than are reported.
-            let words = "this entry cannot be used";
-            Problem::of_file(Severity::Error, &self.path, words).in_entry(Some(index))
-        })
+            old: hook.as_ref().ok().map(|hook| hook.to_json()),
+            hook: hook.map(|hook| Box::new(Hook::clone(&hook))),
+        });
+        Ok(entries.collect())
     }
 
     /// The path of the file.
@@ -230,13 +218,9 @@ impl HooksFile {
 
     /// Switches a hook on or off; returns false if the index does not exist or the entry cannot be used.
     pub fn set_enabled(&mut self, index: usize, enabled: bool) -> bool {
-        match self.entries.get(index).map(HooksFileEntry::hook) {
-            Some(Ok(hook)) => {
-                let hook = hook.clone().with_enabled(enabled);
-                self.replace(index, hook)
-            }
-            _ => false,
-        }
+        let hook = self.entries.get(index).and_then(|entry| entry.hook().ok());
+        let hook = hook.map(|hook| hook.clone().with_enabled(enabled));
+        hook.is_some_and(|hook| self.replace(index, hook))
     }
 
     /// Inserts a hook before the entry at this index, or after all entries if there are fewer.
@@ -248,13 +232,8 @@ impl HooksFile {
     /// Replaces an entry by a hook; returns false if the index does not exist. If the entry can be used, only
     /// the keys that differ are written, else the whole entry.
     pub fn replace(&mut self, index: usize, hook: Hook) -> bool {
-        match self.entries.get_mut(index) {
-            Some(entry) => {
-                entry.set_hook(hook);
-                true
-            }
-            None => false,
-        }
+        let entry = self.entries.get_mut(index);
+        entry.map(|entry| entry.set_hook(hook)).is_some()
     }
 
     /// Removes an entry; returns false if the index does not exist.

@@ -18,7 +18,8 @@ impl LastGood {
     pub(super) fn apply(&mut self, files: &mut [Loaded]) {
         let before = std::mem::take(&mut self.0);
         for file in files.iter_mut().filter(|file| !file.is_left_out) {
-            if !file.is_broken() {
+            let is_broken = file.unreadable || file.items.iter().any(|item| item.is_placeholder);
+            if !is_broken {
                 self.0.insert(Arc::clone(&file.path), file.clone());
             } else if let Some(good) = before.get(&file.path) {
                 let path = file.path.to_string_lossy();
@@ -27,7 +28,12 @@ impl LastGood {
                     printable(&path)
                 );
                 self.0.insert(Arc::clone(&file.path), good.clone());
-                file.restore(good.clone());
+                file.usable_as_read = Some(file.hooks().count());
+                // The problems stay.
+                let good = good.clone();
+                file.items = good.items;
+                file.disable = good.disable;
+                file.switches = good.switches;
             }
         }
     }

@@ -4,6 +4,7 @@
 //! names.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -18,12 +19,12 @@ use crate::profile::COMMON_PREFIX;
 use crate::redact::Redactor;
 
 /// The names of a host.
-#[derive(Clone, Copy)]
-pub(super) struct Host<'a> {
+#[derive(Default)]
+pub(super) struct Host {
     /// Its events and tools.
-    pub(super) vocabulary: &'a Vocabulary,
+    pub(super) vocabulary: Arc<Vocabulary>,
     /// Its own prefixes of the variables that hooks receive.
-    pub(super) prefixes: &'a [String],
+    pub(super) prefixes: Vec<String>,
     /// Whether the scripts of hooks are looked at, as far as it is known where they are.
     pub(super) looks_at_files: bool,
 }
@@ -34,25 +35,35 @@ const LONGEST_USUAL: Duration = Duration::from_secs(60 * 60);
 /// The most names of `inherit` that are checked: checking takes longer than reading.
 const MOST_NAMES: usize = 20;
 
+/// A probable mistake: its key, what is wrong, and what to do.
+type Finding = (String, String, String);
+
+const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 7] = [
+    timeout,
+    working_dir,
+    when,
+    foreign_name,
+    shell_word,
+    unquoted,
+    inherit,
+];
+
 /// Returns warnings about a hook, each with its key.
-pub(super) fn lint(hook: &Hook, host: Host<'_>) -> Vec<Problem> {
-    let mut found = event(hook, host.vocabulary);
-    found.extend(timeout(hook));
-    found.extend(working_dir(hook));
-    found.extend(when(hook));
-    found.extend(foreign_name(hook));
-    match hook.command() {
-        HookCommand::Program(args) => found.extend(shell_word(args, host.prefixes)),
-        HookCommand::Shell { text, shell } => {
-            found.extend(unquoted(text, *shell, host.prefixes));
-        }
-    }
+pub(super) fn lint(hook: &Hook, host: &Host) -> Vec<Problem> {
+    let unfired = hook.pattern().unfired(&host.vocabulary).into_iter();
+    let unfired = unfired.map(|unfired| Problem {
+        help: unfired.help.map(str::to_owned),
+        suggestion: unfired.suggestion,
+        ..Problem::warning("event", unfired.message)
+    });
+    let found = CHECKS.iter().filter_map(|check| check(hook, host));
+    let found = found.map(|(key, words, help)| Problem::warning(key, words).with_help(help));
     // The script of a hook that is switched off may come later.
-    if hook.enabled() && host.looks_at_files {
-        found.extend(script::check_own(hook, |name| directory_in(name, hook)));
-    }
-    found.extend(inherit(hook));
-    found
+    let script = match hook.enabled() && host.looks_at_files {
+        true => script::check_own(hook, |name| directory_in(name, hook)),
+        false => None,
+    };
+    unfired.chain(found).chain(script).collect()
 }
 
 /// Returns the directory in a variable, if it is known here.
@@ -65,143 +76,134 @@ fn directory_in(name: &str, hook: &Hook) -> Option<String> {
     Some(path.to_string_lossy().into_owned())
 }
 
-fn event(hook: &Hook, vocabulary: &Vocabulary) -> Vec<Problem> {
-    let unfired = hook.pattern().unfired(vocabulary).into_iter();
-    let problems = unfired.map(|unfired| {
-        let mut problem = Problem::warning("event", unfired.message);
-        problem.help = unfired.help.map(str::to_owned);
-        problem.with_suggestion_of(unfired.suggestion)
-    });
-    problems.collect()
-}
-
-fn timeout(hook: &Hook) -> Option<Problem> {
+fn timeout(hook: &Hook, _: &Host) -> Option<Finding> {
     let timeout = hook.own_timeout().filter(|it| *it > LONGEST_USUAL)?;
     let seconds = timeout.as_secs_f64();
-    let message = format!("{seconds} seconds are longer than an hour");
-    let help = format!(
-        "the unit is seconds, not milliseconds: {seconds} milliseconds are {}",
-        seconds / 1000.0
-    );
-    Some(Problem::warning("timeout", message).with_help(help))
+    let meant = seconds / 1000.0;
+    Some((
+        "timeout".to_owned(),
+        format!("{seconds} seconds are longer than an hour"),
+        format!("the unit is seconds, not milliseconds: {seconds} milliseconds are {meant}"),
+    ))
+}
+
+fn working_dir(hook: &Hook, _: &Host) -> Option<Finding> {
+    let directory = hook.working_dir()?.to_string_lossy();
+    let is_replaced = directory == "~" || directory.starts_with("~/") || directory.starts_with('$');
+    let finding = [
+        "working_dir",
+        "`~` and variables are not replaced here",
+        "write the whole path",
+    ];
+    is_replaced.then(|| finding.map(str::to_owned).into())
+}
+
+/// Finds a glob where an expression, or a part of the value, was probably meant.
+fn when(hook: &Hook, _: &Host) -> Option<Finding> {
+    hook.when().find_map(|(pointer, condition)| {
+        let Condition::Glob(glob) = condition else {
+            return None;
+        };
+        let shown = shortened(glob);
+        let is_whole = !glob.contains(['*', '?', '[']) && !glob.is_empty();
+        let (words, help) = if glob.starts_with('^') || glob.contains("\\b") {
+            (
+                format!("`{shown}` is a glob, and looks like a regular expression"),
+                "a regular expression is {\"regex\": \"...\"}".to_owned(),
+            )
+        } else if is_whole && pointer.ends_with("/command") {
+            (
+                format!("`{shown}` has no `*`: it matches only a value that is exactly this"),
+                format!("to find it within a value, write `*{shown}*`"),
+            )
+        } else {
+            return None;
+        };
+        Some((format!("when.{pointer}"), words, help))
+    })
 }
 
 /// Finds a name of another program in the command.
-fn foreign_name(hook: &Hook) -> Option<Problem> {
+fn foreign_name(hook: &Hook, _: &Host) -> Option<Finding> {
     let texts = hook.command().texts();
-    let mut found = texts
-        .iter()
-        .enumerate()
-        .filter_map(|(index, text)| Some((index, name_elsewhere(hook, text)?)));
-    let (index, message) = found.next()?;
+    let names = texts.iter().map(|text| name_elsewhere(hook, text));
+    let (index, words) = names.enumerate().find(|(_, found)| found.is_some())?;
     let key = match hook.command() {
         HookCommand::Shell { .. } => "command".to_owned(),
         HookCommand::Program(_) => format!("args[{index}]"),
     };
-    Some(Problem::warning(key, message).with_help(ABOUT_NAMES))
+    Some((key, words?, ABOUT_NAMES.to_owned()))
 }
 
-fn working_dir(hook: &Hook) -> Option<Problem> {
-    let directory = hook.working_dir()?.to_string_lossy();
-    let is_replaced = directory == "~" || directory.starts_with("~/") || directory.starts_with('$');
-    is_replaced.then(|| {
-        let message = "`~` and variables are not replaced here";
-        Problem::warning("working_dir", message).with_help("write the whole path")
-    })
+/// Finds words that only a shell would change. Behind an option, as in `sh -c`, another program may read them as code.
+fn shell_word(hook: &Hook, host: &Host) -> Option<Finding> {
+    let HookCommand::Program(args) = hook.command() else {
+        return None;
+    };
+    let mut words = args.iter().enumerate();
+    let (index, word) = words.find(|(_, word)| is_replaced_by_shell(word, host))?;
+    if index > 0 && args[index - 1].starts_with('-') {
+        return None;
+    }
+    let help = match word.starts_with('~') {
+        true => "write the whole path, or use `command`",
+        false => "to have a shell put in the variable, use `command`",
+    };
+    let word = shortened(word);
+    let words = format!("`{word}` is used as it is, since `args` run without a shell");
+    Some((format!("args[{index}]"), words, help.to_owned()))
+}
+
+/// Whether a word begins with the home directory, or with a variable of the event.
+fn is_replaced_by_shell(word: &str, host: &Host) -> bool {
+    let Some(name) = word.strip_prefix('$') else {
+        return word.starts_with("~/");
+    };
+    let name = name.strip_prefix('{').unwrap_or(name);
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let name = &name[..end.unwrap_or(name.len())];
+    name == "HOME" || is_of_event(name, host)
 }
 
 /// Whether this is the name of a variable with a value of the event.
-fn is_of_event(name: &str, prefixes: &[String]) -> bool {
-    let own = prefixes.iter().map(String::as_str);
-    std::iter::once(COMMON_PREFIX).chain(own).any(|prefix| {
+fn is_of_event(name: &str, host: &Host) -> bool {
+    let own = host.prefixes.iter().map(String::as_str);
+    own.chain([COMMON_PREFIX]).any(|prefix| {
         let rest = name.strip_prefix(prefix);
         rest.is_some_and(|rest| rest.starts_with('_'))
     })
 }
 
-/// Finds words that only a shell would change. Behind an option, as in `sh -c`, another program may read them as code.
-fn shell_word(args: &[String], prefixes: &[String]) -> Option<Problem> {
-    let is_found = |word: &String| is_replaced_by_shell(word, prefixes);
-    let index = args.iter().position(is_found)?;
-    if index > 0 && args[index - 1].starts_with('-') {
-        return None;
-    }
-    let word = shortened(&args[index]);
-    let message = format!("`{word}` is used as it is, since `args` run without a shell");
-    let problem = Problem::warning(format!("args[{index}]"), message);
-    Some(problem.with_help(match word.starts_with('~') {
-        true => "write the whole path, or use `command`",
-        false => "to have a shell put in the variable, use `command`",
-    }))
-}
-
-/// Whether a word begins with the home directory, or with a variable of the event.
-fn is_replaced_by_shell(word: &str, prefixes: &[String]) -> bool {
-    let Some(name) = word.strip_prefix('$') else {
-        return word.starts_with("~/");
-    };
-    let name = name.strip_prefix('{').unwrap_or(name);
-    let mut names = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    names
-        .next()
-        .is_some_and(|name| name == "HOME" || is_of_event(name, prefixes))
-}
-
-/// Finds a glob where an expression, or a part of the value, was probably meant.
-fn when(hook: &Hook) -> Option<Problem> {
-    hook.when().find_map(|(pointer, condition)| {
-        let Condition::Glob(glob) = condition else {
-            return None;
-        };
-        let (message, help) = misread(pointer, glob)?;
-        Some(Problem::warning(format!("when.{pointer}"), message).with_help(help))
-    })
-}
-
-fn misread(pointer: &str, glob: &str) -> Option<(String, String)> {
-    let shown = shortened(glob);
-    if glob.starts_with('^') || glob.contains("\\b") {
-        return Some((
-            format!("`{shown}` is a glob, and looks like a regular expression"),
-            "a regular expression is {\"regex\": \"...\"}".to_owned(),
-        ));
-    }
-    let is_whole = !glob.contains(['*', '?', '[']) && !glob.is_empty();
-    (is_whole && pointer.ends_with("/command")).then(|| {
-        (
-            format!("`{shown}` has no `*`: it matches only a value that is exactly this"),
-            format!("to find it within a value, write `*{shown}*`"),
-        )
-    })
-}
-
 /// Finds a variable of the event that a shell splits into words, since it is not in quotes.
-fn unquoted(text: &str, shell: Option<Shell>, prefixes: &[String]) -> Option<Problem> {
+fn unquoted(hook: &Hook, host: &Host) -> Option<Finding> {
+    let HookCommand::Shell { text, shell } = hook.command() else {
+        return None;
+    };
     // `zsh` splits no variables.
-    let splits = script::is_posix(shell) && shell != Some(Shell::Zsh);
+    let splits = script::is_posix(*shell) && *shell != Some(Shell::Zsh);
     if !splits || text.len() > script::LONGEST_COMMAND {
         return None;
     }
-    let mut names = script::split_variables(text);
-    let name = names.find(|name| is_of_event(name, prefixes))?;
+    let name = script::split_variables(text).find(|name| is_of_event(name, host))?;
     let name = shortened(name);
-    let message = format!("`${name}` is not in quotes, so the shell splits its value into words");
-    let help = format!("write \\\"${name}\\\"");
-    Some(Problem::warning("command", message).with_help(help))
+    Some((
+        "command".to_owned(),
+        format!("`${name}` is not in quotes, so the shell splits its value into words"),
+        format!("write \\\"${name}\\\""),
+    ))
 }
 
 /// Finds the first name in `inherit` that looks like that of a secret. A name with a star is skipped, since it may be for
 /// other variables.
-fn inherit(hook: &Hook) -> Option<Problem> {
-    let names = hook.inherit()?.iter().take(MOST_NAMES);
-    let mut names = names.filter(|name| !name.contains('*'));
-    let name = names.find(|name| is_secret(name))?;
-    let message = format!(
-        "the list passes on `{}`, whose name looks like that of a secret",
-        shortened(name)
-    );
-    let problem = Problem::warning("inherit", message);
-    Some(problem.with_help("remove it unless the hook needs it"))
+fn inherit(hook: &Hook, _: &Host) -> Option<Finding> {
+    let mut names = hook.inherit()?.iter().take(MOST_NAMES);
+    let name = names.find(|name| !name.contains('*') && is_secret(name))?;
+    let name = shortened(name);
+    Some((
+        "inherit".to_owned(),
+        format!("the list passes on `{name}`, whose name looks like that of a secret"),
+        "remove it unless the hook needs it".to_owned(),
+    ))
 }
 
 /// Returns whether the value of a variable of this name would be masked. The two exceptions are directories.
@@ -223,11 +225,12 @@ mod tests {
             (&[], None),
         ] {
             let hook = Hook::new("session:start", "x").unwrap();
-            let found = inherit(&hook.with_inherit(names.iter().copied()));
+            let hook = hook.with_inherit(names.iter().copied());
+            let found = inherit(&hook, &Host::default());
             let expected = secret.map(|it| {
                 format!("the list passes on `{it}`, whose name looks like that of a secret")
             });
-            assert_eq!(found.map(|it| it.message), expected, "{names:?}");
+            assert_eq!(found.map(|it| it.1), expected, "{names:?}");
         }
     }
 }

@@ -27,7 +27,6 @@ mod watch;
 
 use std::any::Any;
 use std::borrow::Borrow;
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,8 +34,7 @@ use serde_json::Value;
 
 use crate::events::Vocabulary;
 use crate::hook::Hook;
-use crate::logging::{debug, info, warn};
-use crate::printable::printable;
+use crate::logging::{debug, warn};
 use crate::profile::AppProfile;
 use crate::redact::Redactor;
 use crate::registry::HookRegistry;
@@ -55,6 +53,7 @@ pub(crate) use sources::{Content, Form, Source, SourceFile};
 use content::Loaded;
 use lint::Host;
 use places::{absolute, below, config_home, first_existing};
+use reader::HooksJson;
 
 /// What sources need to read their files as hooks.json is read.
 pub(crate) mod reading {
@@ -119,19 +118,11 @@ pub(crate) mod reading {
 pub struct HookConfig {
     profile: AppProfile,
     config_home: Option<PathBuf>,
-    system_file: SystemFile,
+    /// The administrator's file, or that there is none; else it is where the profile has it.
+    system_file: Option<Option<PathBuf>>,
     sources: Vec<Arc<dyn Source>>,
     vocabulary: Arc<Vocabulary>,
     approve_command: Option<String>,
-}
-
-/// Where the administrator's file is.
-#[derive(Debug, Clone)]
-enum SystemFile {
-    OfProfile,
-    At(PathBuf),
-    /// None is read.
-    Nowhere,
 }
 
 /// Has the names of the specification.
@@ -148,7 +139,7 @@ impl HookConfig {
         Self {
             profile,
             config_home: None,
-            system_file: SystemFile::OfProfile,
+            system_file: None,
             sources: Vec::new(),
             vocabulary: Arc::default(),
             approve_command: None,
@@ -172,25 +163,22 @@ impl HookConfig {
     /// Sets the path of the administrator's file; see [`HooksBuilder::system_file`](crate::HooksBuilder::system_file).
     #[must_use]
     pub fn with_system_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.system_file = SystemFile::At(path.into());
+        self.system_file = Some(Some(path.into()));
         self
     }
 
     /// Reads no administrator's file.
     #[must_use]
     pub fn without_system_file(mut self) -> Self {
-        self.system_file = SystemFile::Nowhere;
+        self.system_file = Some(None);
         self
     }
 
     /// The path of the administrator's file, whether it exists or not. None if no such file is read.
     #[must_use]
     pub fn system_path(&self) -> Option<PathBuf> {
-        match &self.system_file {
-            SystemFile::OfProfile => self.profile.system_file(),
-            SystemFile::At(path) => Some(path.clone()),
-            SystemFile::Nowhere => None,
-        }
+        let set = self.system_file.clone();
+        set.unwrap_or_else(|| self.profile.system_file())
     }
 
     /// Sets the names of the host.
@@ -255,10 +243,10 @@ impl HookConfig {
             let is_in_project = matches!(file.owner, Owner::Project | Owner::NamedInProject);
             is_in_project && matches!(file.content, Content::Settings(_)) && file.path.exists()
         };
-        let mut sources = self.sources.iter();
-        let own = self.project_candidates(root);
-        own.iter().any(|path| path.exists())
-            || sources.any(|it| it.files(Some(root), false).iter().any(is_settings))
+        let mut own = self.project_candidates(root).into_iter();
+        let mut others = self.sources.iter();
+        own.any(|path| path.exists())
+            || others.any(|it| it.files(Some(root), false).iter().any(is_settings))
     }
 
     /// Returns the hooks without any file: an empty list.
@@ -272,7 +260,7 @@ impl HookConfig {
     #[must_use]
     pub fn load_global(&self) -> Vec<Hook> {
         let mut files = self.read_files(None, None);
-        sources::switch_all(&mut files);
+        sources::switch_off(&mut files, false);
         files.retain(|file| file.owner == Owner::User);
         hooks_of(files)
     }
@@ -350,78 +338,65 @@ impl HookConfig {
         }
     }
 
-    /// Reads the files that exist, in the order of their hooks. Without a root or a policy, reads no project's.
+    /// Returns the files that decide which hooks there are, in the order of their hooks, whether they exist or not.
+    fn files(&self, root: Option<&Path>) -> Vec<SourceFile> {
+        let host = Arc::new(self.host(true));
+        let project = root.map(|root| self.project_candidates(root));
+        let mut files = Vec::new();
+        for (owner, base_dir, paths) in [
+            (
+                Owner::Administrator,
+                None,
+                self.system_path().into_iter().collect(),
+            ),
+            (Owner::User, None, self.global_candidates()),
+            (Owner::Project, root, project.unwrap_or_default()),
+        ] {
+            let form = HooksJson {
+                base_dir: base_dir.map(Arc::from),
+                host: Arc::clone(&host),
+            };
+            let form = Arc::new(form);
+            files.extend(paths.into_iter().map(|path| SourceFile {
+                path,
+                owner,
+                content: Content::Settings(Arc::clone(&form) as _),
+            }));
+        }
+        let with_user = !self.profile.global_files().is_empty();
+        let others = self.sources.iter();
+        files.extend(others.flat_map(|it| it.files(root, with_user)));
+        files
+    }
+
+    /// Reads the files that exist.
     fn read_files(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Vec<Loaded> {
         let compiles = policy == Some(&TrustPolicy::Everything);
-        let root = root.map(absolute);
-        let root = root.as_deref();
-        let host = self.host(true);
-        let mut files: Vec<Loaded> = self.read_system().into_iter().collect();
-        for path in self.global_candidates() {
-            files.extend(reader::load(&path, None, host, true));
-        }
-        if let Some(root) = root.filter(|_| policy.is_some()) {
-            for path in self.project_candidates(root) {
-                files.extend(reader::load(&path, Some(root), host, compiles));
+        let mut files = sources::load(self.files(root.map(absolute).as_deref()), compiles);
+        let system = files.first_mut();
+        if let Some(system) = system.filter(|file| file.owner == Owner::Administrator) {
+            #[cfg(unix)]
+            {
+                let or_user = self.system_file.is_some();
+                if let Err(words) = crate::files::check_system(&system.path, or_user) {
+                    let words = format!("the file {words}");
+                    let problem = Problem::of_file(Severity::Error, &system.path, words);
+                    system.refuse(problem, true);
+                    system.disable.clear();
+                }
             }
+            let items = system.items.iter_mut();
+            items.for_each(|item| item.change(Hook::with_system));
         }
-        let with_user = self.has_global_files();
-        files.extend(sources::load(&self.sources, root, with_user, compiles));
         files
     }
 
     /// Reads the files of a project.
     fn read_files_of_project(&self, root: &Path) -> Vec<Loaded> {
         let mut files = self.read_files(Some(root), Some(&TrustPolicy::Everything));
-        sources::switch_project(&mut files);
+        sources::switch_off(&mut files, true);
         files.retain(Loaded::is_in_project);
         files
-    }
-
-    /// Returns the hooks in these files that `load_into` registers, and the report.
-    fn admit(
-        &self,
-        mut files: Vec<Loaded>,
-        root: Option<&Path>,
-        policy: Option<&TrustPolicy>,
-    ) -> (LoadReport, Vec<Arc<Hook>>) {
-        sources::switch_project(&mut files);
-        let disable = disabled(files.iter());
-        let of_system = files
-            .iter()
-            .filter(|file| file.owner == Owner::Administrator);
-        let disable_of_system = disabled(of_system);
-        let admission = root.map(|root| self.admit_project(&mut files, root, policy, &disable));
-        let admission = admission.unwrap_or_default();
-        sources::switch_all(&mut files);
-
-        let mut report = LoadReport::default();
-        let mut hooks: Vec<Arc<Hook>> = Vec::new();
-        for loaded in files {
-            loaded.problems.iter().for_each(log_problem);
-            loaded.add_to(&mut report);
-            hooks.extend(loaded.items.into_iter().map(|item| item.hook));
-        }
-        admission.problems.iter().for_each(log_problem);
-        report.problems.extend(admission.problems);
-        report.unapproved = admission.unapproved;
-        hooks.extend(admission.vanished.into_iter().map(Arc::new));
-        hooks.retain(|hook| {
-            let names = match hook.is_system() {
-                true => &disable_of_system,
-                false => &disable,
-            };
-            let disabled = hook.name().filter(|name| names.contains(*name));
-            report.disabled.extend(disabled.map(str::to_owned));
-            disabled.is_none()
-        });
-        if !report.disabled.is_empty() {
-            let names = report.disabled.join(", ");
-            info!("hooks disabled by name: {}", printable(&names));
-        }
-        let can_run = |hook: &&Arc<Hook>| hook.may_run() && hook.refusal().is_none();
-        report.in_use = hooks.iter().filter(can_run).count();
-        (report, hooks)
     }
 
     /// Returns the store of the user's approvals: `trust.json` next to the user's hooks file. None if the
@@ -440,12 +415,9 @@ impl HookConfig {
     pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
         let path = path.as_ref();
         let mut report = LoadReport::default();
-        let other = || self.check_source(path, &file::read(path).ok()??.text);
-        let root = self.root_of(path);
-        // The user may not have written another file.
-        let host = self.host(root.is_some());
-        let own = || reader::load(path, root.as_deref(), host, true);
-        match other().or_else(own) {
+        let text = file::read(path).ok().flatten();
+        let form = self.form_of(path, text.as_ref().map(|it| &*it.text), &mut report);
+        match sources::read(path, Owner::User, &*form, true) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
                 let missing = Problem::of_file(Severity::Error, path, "the file does not exist");
@@ -468,29 +440,33 @@ impl HookConfig {
     pub fn check_text(&self, name: impl AsRef<Path>, text: &str) -> LoadReport {
         let name = name.as_ref();
         let mut report = LoadReport::default();
-        let other = self.check_source(name, text);
-        let host = self.host(false);
-        let loaded = other.unwrap_or_else(|| reader::load_text(name, text, host));
+        let form = self.form_of(name, Some(text), &mut report);
+        let mut loaded = Loaded::nothing(name, Owner::User);
+        form.read(text, true, &mut loaded);
         loaded.add_to(&mut report);
         report
     }
 
-    /// Checks a text if it is one of a source.
-    fn check_source(&self, path: &Path, text: &str) -> Option<Loaded> {
-        if self.is_own_place(path) {
-            return None;
+    /// Returns the form of a file that is checked, and reports it if it is another tool's.
+    fn form_of(&self, path: &Path, text: Option<&str>, report: &mut LoadReport) -> Arc<dyn Form> {
+        let mut others = self.sources.iter().filter(|_| !self.is_own_place(path));
+        let other = text.and_then(|text| others.find_map(|it| it.form_of(path, text)));
+        if let Some(form) = other {
+            report.read_as.push((path.to_owned(), form.title()));
+            return form;
         }
-        let form = self.sources.iter().find_map(|it| it.form_of(path, text))?;
-        let mut loaded = Loaded::nothing(path);
-        loaded.read_as = Some(form.title());
-        form.read(text, true, &mut loaded);
-        Some(loaded)
+        let root = self.root_of(path);
+        Arc::new(HooksJson {
+            // The user may not have written another file.
+            host: Arc::new(self.host(root.is_some())),
+            base_dir: root.map(Arc::from),
+        })
     }
 
     /// Returns the first error in a project's hooks files.
     pub(crate) fn project_error(&self, root: &Path) -> Option<Problem> {
-        let files = self.read_files_of_project(root);
-        let mut problems = files.into_iter().flat_map(|file| file.problems);
+        let files = self.read_files_of_project(root).into_iter();
+        let mut problems = files.flat_map(|file| file.problems);
         problems.find(|problem| problem.severity == Severity::Error)
     }
 
@@ -504,9 +480,9 @@ impl HookConfig {
 
     /// Whether a host with this profile reads the path as a hooks file of its own.
     fn is_own_place(&self, path: &Path) -> bool {
-        let files = self.profile.global_files().iter();
-        let mut files = files.chain(self.profile.project_files());
-        std::path::absolute(path).is_ok_and(|path| files.any(|file| path.ends_with(file)))
+        let path = absolute(path);
+        let mut files = self.profile.global_files().iter();
+        files.any(|file| path.ends_with(file)) || self.root_of(&path).is_some()
     }
 
     /// Returns the root of the project whose hooks file this is.
@@ -567,32 +543,12 @@ impl HookConfig {
         hooks_file::save_all(&candidates, Some(root), hooks)
     }
 
-    fn host(&self, looks_at_files: bool) -> Host<'_> {
+    fn host(&self, looks_at_files: bool) -> Host {
         Host {
-            vocabulary: &self.vocabulary,
-            prefixes: self.profile.env_prefixes(),
+            vocabulary: Arc::clone(&self.vocabulary),
+            prefixes: self.profile.env_prefixes().to_vec(),
             looks_at_files,
         }
-    }
-
-    fn read_system(&self) -> Option<Loaded> {
-        let path = self.system_path()?;
-        let mut loaded = reader::load(&path, None, self.host(true), true)?;
-        #[cfg(unix)]
-        {
-            let or_user = matches!(self.system_file, SystemFile::At(_));
-            if let Err(words) = crate::files::check_system(&path, or_user) {
-                let words = format!("the file {words}");
-                loaded.give_up(Problem::of_file(Severity::Error, &path, words));
-                loaded.disable.clear();
-            }
-        }
-        loaded.mark_system();
-        Some(loaded)
-    }
-
-    fn has_global_files(&self) -> bool {
-        !self.profile.global_files().is_empty()
     }
 
     fn global_candidates(&self) -> Vec<PathBuf> {
@@ -613,15 +569,9 @@ fn hooks_of(files: Vec<Loaded>) -> Vec<Hook> {
     let mut hooks = Vec::new();
     for loaded in files {
         loaded.problems.iter().for_each(log_problem);
-        let usable = loaded.items.into_iter().filter(|item| !item.is_placeholder);
-        hooks.extend(usable.map(|item| Arc::unwrap_or_clone(item.hook)));
+        hooks.extend(loaded.hooks().cloned());
     }
     hooks
-}
-
-/// Returns the names of the hooks that these files disable.
-fn disabled<'a>(files: impl Iterator<Item = &'a Loaded>) -> HashSet<String> {
-    files.flat_map(|file| &file.disable).cloned().collect()
 }
 
 fn log_problem(problem: &Problem) {

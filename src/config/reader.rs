@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::content::{Item, Loaded, Owner, described, placeholder};
-use super::file::{self, FileError};
+use super::content::{Entry, Item, Loaded, MOST_PROBLEMS, Switches, described, placeholder};
+use super::file;
 use super::known_elsewhere::help_for_key;
 use super::lint::{self, Host};
-use super::position::{Positions, TextRange};
+use super::position::Positions;
 use super::report::{Problem, Severity};
+use super::sources::Form;
 use super::tree::{self, Member, Node};
 use crate::events::{meant_by, nearest};
 use crate::hook::{
@@ -26,72 +27,34 @@ use crate::printable::shortened;
 /// The most entries of a file.
 pub(crate) const MOST_ENTRIES: usize = 1000;
 
-/// Loads a file; none if it does not exist. Relative paths in it are resolved against `base_dir`, the root of its project.
-/// Conditions are compiled if `compiles`: that takes time, and the hooks of a project may not run. Those that may are
-/// compiled when they are first tested.
-pub(super) fn load(
-    path: &Path,
-    base_dir: Option<&Path>,
-    host: Host<'_>,
-    compiles: bool,
-) -> Option<Loaded> {
-    let (mut loaded, text) = open(path)?;
-    if base_dir.is_some() {
-        loaded.owner = Owner::Project;
-    }
-    match text {
-        Ok(text) => read(&text, base_dir, host, compiles, &mut loaded),
-        Err(problem) => loaded.give_up(problem),
-    }
-    Some(loaded)
+/// hooks.json: the form of this crate's own files.
+#[derive(Default)]
+pub(super) struct HooksJson {
+    /// The root of the project whose file it is: relative paths in it are resolved against it.
+    pub(super) base_dir: Option<Arc<Path>>,
+    pub(super) host: Arc<Host>,
 }
 
-/// The text of a file, or why it cannot be read.
-type Text = Result<String, Problem>;
+impl Form for HooksJson {
+    fn title(&self) -> &'static str {
+        "hooks.json"
+    }
 
-/// Opens a file of any tool; none if it does not exist.
-pub(super) fn open(path: &Path) -> Option<(Loaded, Text)> {
-    let mut loaded = Loaded::nothing(path);
-    let error = match file::read(path) {
-        Ok(None) => return None,
-        Ok(Some(file::Text { text, warning })) => {
-            if let Some(words) = warning {
-                let words = format!("the file {words}");
-                loaded.report(Problem::of_file(Severity::Warning, path, words));
-            }
-            return Some((loaded, Ok(text)));
+    fn is_strict(&self) -> bool {
+        true
+    }
+
+    fn read(&self, text: &str, is_compiled: bool, loaded: &mut Loaded) -> Switches {
+        let mut reader = Reader {
+            file: FileReader::new(text, loaded),
+            form: self,
+            is_compiled,
+        };
+        if let Err(problem) = reader.try_read() {
+            let problem = reader.file.placed(problem.in_entry(None));
+            reader.file.loaded.refuse(problem, true);
         }
-        Err(error) => error,
-    };
-    let mut problem = Problem::of_file(Severity::Error, path, error.to_string());
-    problem.is_limit = matches!(error, FileError::TooLarge);
-    if let FileError::NotUtf8 { position, .. } = error {
-        problem.range = Some(TextRange {
-            start: position,
-            end: position,
-        });
-    }
-    Some((loaded, Err(problem)))
-}
-
-/// Loads a text with this name.
-pub(super) fn load_text(path: &Path, text: &str, host: Host<'_>) -> Loaded {
-    let mut loaded = Loaded::nothing(path);
-    read(text, None, host, true, &mut loaded);
-    loaded
-}
-
-/// Reads a text into a loaded file.
-fn read(text: &str, base_dir: Option<&Path>, host: Host<'_>, compiles: bool, loaded: &mut Loaded) {
-    let mut reader = Reader {
-        file: FileReader::new(text, loaded),
-        base_dir: base_dir.map(Arc::from),
-        host,
-        compiles,
-    };
-    if let Err(problem) = reader.try_read() {
-        let problem = reader.file.placed(problem.in_entry(None));
-        reader.file.loaded.give_up(problem);
+        Switches::default()
     }
 }
 
@@ -123,9 +86,9 @@ impl<'a> FileReader<'a> {
         HookSource::new(Arc::clone(&self.loaded.path), index, Some(line))
     }
 
-    pub(crate) fn add(&mut self, hook: Hook, is_placeholder: bool, at: usize) {
+    pub(crate) fn add(&mut self, hook: impl Into<Arc<Hook>>, is_placeholder: bool, at: usize) {
         self.loaded.items.push(Item {
-            hook: Arc::new(hook),
+            hook: hook.into(),
             is_placeholder,
             start: Some(self.positions.range(&(at..at + 1))),
         });
@@ -133,10 +96,13 @@ impl<'a> FileReader<'a> {
 
     /// Reports a problem of a key, and returns it as the reason of a placeholder hook.
     pub(crate) fn report(&mut self, index: Option<usize>, problem: Problem) -> String {
+        self.note(index, problem).reason()
+    }
+
+    fn note(&mut self, index: Option<usize>, problem: Problem) -> Problem {
         let problem = self.placed(problem.in_entry(index)).made_printable();
-        let reason = problem.reason();
-        self.loaded.report(problem);
-        reason
+        self.loaded.report(problem.clone());
+        problem
     }
 
     /// Adds the file, with lines and columns.
@@ -150,9 +116,8 @@ impl<'a> FileReader<'a> {
 /// Reads a hooks.json.
 struct Reader<'a> {
     file: FileReader<'a>,
-    base_dir: Option<Arc<Path>>,
-    host: Host<'a>,
-    compiles: bool,
+    form: &'a HooksJson,
+    is_compiled: bool,
 }
 
 impl Reader<'_> {
@@ -160,127 +125,124 @@ impl Reader<'_> {
         let tree = tree::parse_object(self.file.text)?;
         let file = Node::new(&tree);
         let hooks = list_of_hooks(file)?;
-        if let Some(entry) = entries(hooks).nth(MOST_ENTRIES) {
+        let entries = || hooks.and_then(|list| list.items()).into_iter().flatten();
+        if let Some(entry) = entries().nth(MOST_ENTRIES) {
             return Err(Problem::limit(TOO_MANY_ENTRIES).at(entry.range()));
         }
         for member in file.members().filter(|member| member.key != "hooks") {
             self.other_key(&member);
         }
-        for (index, entry) in entries(hooks).enumerate() {
-            self.entry(index, entry)?;
+        for (index, entry) in entries().enumerate() {
+            self.entry(index, entry.without_key())?;
         }
         Ok(())
     }
 
-    /// Reads a key next to `hooks`.
+    /// Reads a key next to `hooks`. If `disable` cannot be read, hooks stay on.
     fn other_key(&mut self, member: &Member<'_, '_>) {
-        match member.key {
-            "disable" => self.disable(member.value),
-            key if is_known(key) || !self.file.loaded.shows_all() => {}
-            key => {
-                let problem = unknown_key(member);
-                let meant = problem.with_suggestion_of(list_meant_by(key));
-                self.file.report(None, meant);
+        let (key, value) = (member.key, member.value);
+        let problem = if key != "disable" {
+            if is_known(key) || !self.file.loaded.shows_all() {
+                return;
             }
-        }
-    }
-
-    /// Reads `disable`. If it cannot be read, hooks stay on.
-    fn disable(&mut self, value: Node<'_, '_>) {
-        let problem = if self.base_dir.is_some() {
-            value.warning("a project's file cannot disable hooks: only the user's file can")
+            unknown_key(member).with_suggestion_of(list_meant_by(key))
+        } else if self.form.base_dir.is_some() {
+            let words = "a project's file cannot disable hooks: only the user's file can";
+            value.warning(words).at(value.range())
         } else {
-            let items = value.items().map(|items| items.map(|item| item.text()));
-            match items.and_then(Iterator::collect::<Option<Vec<_>>>) {
-                Some(names) => {
-                    let names = names.into_iter().map(str::to_owned);
-                    return self.file.loaded.disable.extend(names);
-                }
-                None => value.error("expected a list of names of hooks"),
+            let names = value.items().map(|items| items.map(|item| item.text()));
+            if let Some(names) = names.and_then(Iterator::collect::<Option<Vec<_>>>) {
+                let names = names.into_iter().map(str::to_owned);
+                return self.file.loaded.disable.extend(names);
             }
+            let words = "expected a list of names of hooks";
+            value.error(words).at(value.range())
         };
-        self.file.report(None, problem.at(value.range()));
+        self.file.report(None, problem);
     }
 
     fn entry(&mut self, index: usize, entry: Node<'_, '_>) -> Result<(), Problem> {
-        let range = self.file.positions.range(&entry.range());
-        self.file.loaded.entries.push(range);
         let mut problems = Vec::new();
-        let mut value = value_of(entry, &mut problems);
-        problems.extend(repeated(entry));
-        match Hook::read(&value) {
-            Ok(hook) if problems.is_empty() => match self.compile_when(&hook) {
-                Ok(()) => self.usable(index, hook, entry),
-                Err(_) if self.file.allowance.is_spent => {
-                    let words =
-                        "the file has conditions that take more than 16 MiB together when compiled";
-                    return Err(Problem::error("", words).at(first(entry)));
-                }
-                Err(error) => problems.push(problem_of(entry, error)),
-            },
-            Ok(_) => {}
-            Err(errors) => {
-                problems.extend(errors.into_iter().map(|error| problem_of(entry, error)));
-            }
+        let value = value_of(entry, &mut problems);
+        add_repeated(entry, None, &mut problems);
+        let read = Hook::read(&value).and_then(|hook| self.compiled(hook));
+        if self.file.allowance.is_spent {
+            let words = "the file has conditions that take more than 16 MiB together when compiled";
+            return Err(Problem::error("", words).at(first(entry)));
         }
-        name_typos(entry, &mut problems);
-        let named: Vec<_> = problems.iter().map(Problem::start).collect();
-        if !problems.is_empty() {
-            forget_repeated(&mut value, &problems);
-            self.unusable(index, entry, problems, &value);
+        let mut unknown = Vec::new();
+        if self.file.loaded.shows_all() {
+            let keys = unknown_keys(entry).take(MOST_PROBLEMS + 1);
+            unknown.extend(keys.map(|member| unknown_key_of_entry(&member)));
         }
-        for member in unknown_keys(entry) {
-            if !self.file.loaded.shows_all() {
-                break;
+        let hook = match read {
+            Ok(hook) if problems.is_empty() => Ok(self.usable(index, hook, entry)),
+            read => {
+                let errors = read.err().into_iter().flatten();
+                problems.extend(errors.map(|error| problem_of(entry, error)));
+                name_typos(entry, &mut problems, &mut unknown);
+                Err(self.unusable(index, entry, problems, value))
             }
-            if !named.contains(&member.key_range.start) {
-                self.file.report(Some(index), unknown_key_of_entry(&member));
-            }
+        };
+        let range = self.file.positions.range(&entry.range());
+        self.file.loaded.entries.push(Entry { range, hook });
+        for problem in unknown {
+            self.file.report(Some(index), problem);
         }
         Ok(())
     }
 
-    fn compile_when(&mut self, hook: &Hook) -> Result<(), HookError> {
-        match self.compiles {
-            true => hook.compile_when(&mut self.file.allowance),
-            false => Ok(()),
+    fn compiled(&mut self, hook: Hook) -> Result<Hook, Vec<HookError>> {
+        if self.is_compiled {
+            let compiled = hook.compile_when(&mut self.file.allowance);
+            compiled.map_err(|error| vec![error])?;
         }
+        Ok(hook)
     }
 
-    fn usable(&mut self, index: usize, hook: Hook, entry: Node<'_, '_>) {
+    fn usable(&mut self, index: usize, hook: Hook, entry: Node<'_, '_>) -> Arc<Hook> {
         let start = entry.range().start;
         let mut hook = hook.with_source(self.file.source(Some(index), start));
-        if let Some(base) = &self.base_dir {
+        if let Some(base) = &self.form.base_dir {
             hook = hook.with_base_dir(Arc::clone(base));
         }
         if self.file.loaded.shows_all() {
-            for problem in lint::lint(&hook, self.host) {
-                let place = place_of(entry, problem.key.as_deref().unwrap_or_default());
+            for problem in lint::lint(&hook, &self.form.host) {
+                let value = find(entry, problem.key.as_deref().unwrap_or_default());
+                let place = value.map_or_else(|| first(entry), |value| value.range());
                 self.file.report(Some(index), problem.at(place));
             }
         }
-        self.file.add(hook, false, start);
+        let hook = Arc::new(hook);
+        self.file.add(Arc::clone(&hook), false, start);
+        hook
     }
 
+    /// Reports why an entry cannot be used, and returns the first problem. Its placeholder uses no key that occurs twice: it
+    /// is unknown which of two values is meant.
     fn unusable(
         &mut self,
         index: usize,
         entry: Node<'_, '_>,
         mut problems: Vec<Problem>,
-        value: &Value,
-    ) {
-        let mut reason = None;
+        mut value: Value,
+    ) -> Box<Problem> {
         problems.sort_by_key(Problem::start);
-        for problem in problems {
-            let reported = self.file.report(Some(index), problem);
-            reason.get_or_insert(reported);
+        if let Some(entry) = value.as_object_mut() {
+            let twice = problems.iter().filter(|it| it.message == TWICE);
+            twice.for_each(|it| drop(entry.remove(it.key.as_deref().unwrap_or_default())));
         }
+        let problems = problems.into_iter();
+        let noted: Vec<_> = problems.map(|it| self.file.note(Some(index), it)).collect();
+        let first = noted.into_iter().next();
+        // There is one, or the entry could be used.
+        let first = first.unwrap_or_else(|| Problem::error("", "this entry cannot be used"));
         let start = entry.range().start;
         let source = self.file.source(Some(index), start);
-        let any = described(&reason.unwrap_or_default(), source);
-        if let Some(hook) = placeholder(value, any) {
+        if let Some(hook) = placeholder(&value, described(&first.reason(), source)) {
             self.file.add(hook, true, start);
         }
+        Box::new(first)
     }
 }
 
@@ -289,32 +251,27 @@ pub(crate) const TOO_MANY_ENTRIES: &str = "the file has more than 1,000 hooks";
 /// Returns the list of hooks; none if the file has no such key.
 fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Problem> {
     let mut lists = file.members().filter(|member| member.key == "hooks");
-    let Some(list) = lists.next() else {
-        // The key may be `hooks` with a typo, and then the list must not count as missing.
-        let mut others = file.members().filter(|member| !is_known(member.key));
-        let Some(Member { key, key_range, .. }) = others.next() else {
-            return Ok(None);
-        };
-        let words = format!("the file has no list `hooks`, and an unknown key `{key}`");
-        let problem = Problem::error("", words).at(key_range);
-        return Err(problem.with_suggestion_of(list_meant_by(key)));
-    };
-    if let Some(second) = lists.next() {
-        return Err(Problem::error("", "`hooks` occurs twice").at(second.key_range));
-    }
-    if list.value.items().is_some() {
-        return Ok(Some(list.value));
-    }
-    let problem = Problem::error("", "`hooks`: expected a list").at(list.value.range());
-    Err(match list.value.is_object() {
-        true => problem.with_help(LIKE_OTHER_TOOLS),
-        false => problem,
+    Err(match (lists.next(), lists.next()) {
+        (_, Some(second)) => Problem::error("", "`hooks` occurs twice").at(second.key_range),
+        (Some(list), None) if list.value.items().is_some() => return Ok(Some(list.value)),
+        (Some(list), None) => {
+            let problem = Problem::error("", "`hooks`: expected a list").at(list.value.range());
+            match list.value.is_object() {
+                true => problem.with_help(LIKE_OTHER_TOOLS),
+                false => problem,
+            }
+        }
+        (None, None) => {
+            // The key may be `hooks` with a typo, and then the list must not count as missing.
+            let Some(other) = file.members().find(|member| !is_known(member.key)) else {
+                return Ok(None);
+            };
+            let key = other.key;
+            let words = format!("the file has no list `hooks`, and an unknown key `{key}`");
+            let problem = Problem::error("", words).at(other.key_range);
+            problem.with_suggestion_of(list_meant_by(key))
+        }
     })
-}
-
-fn entries<'t, 'a>(hooks: Option<Node<'t, 'a>>) -> impl Iterator<Item = Node<'t, 'a>> {
-    let items = hooks.and_then(|list| list.items());
-    items.into_iter().flatten().map(Node::without_key)
 }
 
 /// Whether a file may have this key besides `hooks`.
@@ -341,13 +298,13 @@ fn value_of(entry: Node<'_, '_>, problems: &mut Vec<Problem>) -> Value {
         });
     }
     let mut map = Map::new();
-    for member in entry.members() {
-        match member.value.value(1) {
-            Ok(value) => drop(map.insert(member.key.to_owned(), value)),
-            Err(mut problem) => {
-                problem.key = Some(member.key.to_owned());
-                problems.push(problem);
-            }
+    for Member { key, value, .. } in entry.members() {
+        match value.value(1) {
+            Ok(value) => drop(map.insert(key.to_owned(), value)),
+            Err(problem) => problems.push(Problem {
+                key: Some(key.to_owned()),
+                ..problem
+            }),
         }
     }
     Value::Object(map)
@@ -355,14 +312,8 @@ fn value_of(entry: Node<'_, '_>, problems: &mut Vec<Problem>) -> Value {
 
 const TWICE: &str = "the key occurs twice";
 
-/// Finds keys that occur twice, in the entry and within its keys: a person may mean one value, and the program use the
+/// Adds the keys that occur twice, in the entry and within its keys: a person may mean one value, and the program use the
 /// other.
-fn repeated(entry: Node<'_, '_>) -> Vec<Problem> {
-    let mut found = Vec::new();
-    add_repeated(entry, None, &mut found);
-    found
-}
-
 fn add_repeated(object: Node<'_, '_>, within: Option<&str>, found: &mut Vec<Problem>) {
     let mut seen = HashSet::new();
     let is_read = |member: &Member<'_, '_>| within.is_some() || is_key(member.key);
@@ -375,40 +326,28 @@ fn add_repeated(object: Node<'_, '_>, within: Option<&str>, found: &mut Vec<Prob
     }
 }
 
-/// Removes keys that occur twice: it is unknown which of two values is meant, and the placeholder must not use the
-/// wrong one.
-fn forget_repeated(value: &mut Value, problems: &[Problem]) {
-    let Value::Object(entry) = value else {
-        return;
-    };
-    for problem in problems.iter().filter(|problem| problem.message == TWICE) {
-        entry.remove(problem.key.as_deref().unwrap_or_default());
-    }
-}
-
 fn problem_of(entry: Node<'_, '_>, error: HookError) -> Problem {
+    let words = error.to_string();
     let error = match error {
         HookError::Key(error) => *error,
         HookError::Pattern(error) => KeyError {
             suggestion: meant_by(error.pattern()),
-            ..KeyError::new("event", error.to_string())
+            ..KeyError::new("event", words)
         },
-        HookError::EmptyCommand if entry.get("args").is_some() => {
-            KeyError::new("args", error.to_string())
-        }
-        HookError::EmptyCommand => KeyError::new("command", error.to_string()),
-        HookError::NotAnObject { .. } => KeyError::new("", error.to_string()),
+        HookError::EmptyCommand if entry.get("args").is_some() => KeyError::new("args", words),
+        HookError::EmptyCommand => KeyError::new("command", words),
+        HookError::NotAnObject { .. } => KeyError::new("", words),
     };
-    let mut problem = Problem::error(&error.key, error.message).at(place_of(entry, &error.key));
-    problem.expected = error.expected;
-    problem.found = error.found;
-    problem.suggestion = error.suggestion;
-    if error.key == "timeout" {
-        let text = entry.get("timeout").and_then(|value| value.text());
-        let seconds = text.and_then(seconds_in);
-        problem.help = seconds.map(|it| format!("write {it}, without quotes: the unit is seconds"));
+    let place = find(entry, &error.key).map_or_else(|| first(entry), |value| value.range());
+    let text = entry.get("timeout").and_then(|value| value.text());
+    let seconds = text.filter(|_| error.key == "timeout").and_then(seconds_in);
+    Problem {
+        expected: error.expected,
+        found: error.found,
+        suggestion: error.suggestion,
+        help: seconds.map(|it| format!("write {it}, without quotes: the unit is seconds")),
+        ..Problem::error(error.key, error.message).at(place)
     }
-    problem
 }
 
 /// Returns the number of seconds in a text such as `5s`.
@@ -416,12 +355,7 @@ fn seconds_in(text: &str) -> Option<f64> {
     text.trim_end_matches('s').trim().parse().ok()
 }
 
-/// Returns the place of a key, such as `timeout`, `env.PATH`, `args[1]`, `when./path[1]`; the beginning of the entry if
-/// it has no such key.
-fn place_of(entry: Node<'_, '_>, key: &str) -> Range<usize> {
-    find(entry, key).map_or_else(|| first(entry), |value| value.range())
-}
-
+/// Returns the value of a key, such as `timeout`, `env.PATH`, `args[1]`, `when./path[1]`.
 fn find<'t, 'a>(entry: Node<'t, 'a>, key: &str) -> Option<Node<'t, 'a>> {
     let (object, name) = match key.split_once('.') {
         Some((object @ ("env" | "when"), name)) => (entry.member(object)?, name),
@@ -448,16 +382,15 @@ fn unknown_keys<'t, 'a>(entry: Node<'t, 'a>) -> impl Iterator<Item = Member<'t, 
 }
 
 /// A missing key with a typo is one problem, at the typo.
-fn name_typos(entry: Node<'_, '_>, problems: &mut [Problem]) {
+fn name_typos(entry: Node<'_, '_>, problems: &mut [Problem], unknown: &mut Vec<Problem>) {
     for problem in problems {
         let key = problem.key.as_deref().unwrap_or_default();
-        let is_it = |member: &Member<'_, '_>| nearest_key(member.key) == Some(key);
+        let is_it = |other: &Problem| other.suggestion.as_deref() == Some(key);
         if entry.get(key).is_none()
-            && let Some(typo) = unknown_keys(entry).find(is_it)
+            && let Some(typo) = unknown.iter().position(is_it)
         {
-            let mut named = unknown_key_of_entry(&typo);
-            named.severity = Severity::Error;
-            *problem = named;
+            *problem = unknown.remove(typo);
+            problem.severity = Severity::Error;
         }
     }
 }

@@ -71,9 +71,8 @@ impl LoadReport {
     /// Returns whether no problem is an [error](Severity::Error).
     #[must_use]
     pub fn is_ok(&self) -> bool {
-        self.problems
-            .iter()
-            .all(|problem| problem.severity != Severity::Error)
+        let mut problems = self.problems.iter();
+        problems.all(|problem| problem.severity != Severity::Error)
     }
 
     /// Returns the report as JSON, as [`Serialize`] writes it.
@@ -137,10 +136,11 @@ pub struct Problem {
 impl Problem {
     /// Creates a problem of a file as a whole.
     pub(super) fn of_file(severity: Severity, path: &Path, message: impl Into<String>) -> Self {
-        let mut problem = Self::new(severity, "", message);
-        problem.path = path.to_owned();
-        problem.key = None;
-        problem
+        Self {
+            path: path.to_owned(),
+            key: None,
+            ..Self::new(severity, "", message)
+        }
     }
 
     /// Creates a problem of a key in a text that is being read. The reader of the text knows the file.
@@ -169,20 +169,21 @@ impl Problem {
         Self::new(Severity::Error, key, message)
     }
 
-    /// A limit of this crate is exceeded, and the file cannot be used.
-    pub(crate) fn limit(message: impl Into<String>) -> Self {
-        let mut problem = Self::error("", message);
-        problem.is_limit = true;
-        problem
-    }
-
     pub(crate) fn warning(key: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, key, message)
     }
 
-    pub(crate) fn at(mut self, bytes: Range<usize>) -> Self {
-        self.bytes = bytes;
-        self
+    /// A limit of this crate is exceeded, and the file cannot be used.
+    pub(crate) fn limit(message: impl Into<String>) -> Self {
+        let is_limit = true;
+        Self {
+            is_limit,
+            ..Self::error("", message)
+        }
+    }
+
+    pub(crate) fn at(self, bytes: Range<usize>) -> Self {
+        Self { bytes, ..self }
     }
 
     /// The first of its bytes in the text that is being read.
@@ -190,25 +191,25 @@ impl Problem {
         self.bytes.start
     }
 
-    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
+    pub(crate) fn with_help(self, help: impl Into<String>) -> Self {
+        let help = Some(help.into());
+        Self { help, ..self }
     }
 
-    pub(crate) fn with_suggestion_of(mut self, name: Option<impl Into<String>>) -> Self {
-        self.suggestion = name.map(Into::into);
-        self
+    pub(crate) fn with_suggestion_of(self, name: Option<impl Into<String>>) -> Self {
+        let suggestion = name.map(Into::into);
+        Self { suggestion, ..self }
     }
 
     /// Sets the entry in which the key is.
     pub(crate) fn in_entry(mut self, index: Option<usize>) -> Self {
         let key = self.key.take().unwrap_or_default();
         let key = shortened(&key);
+        let entry = index.map(|index| format!("hooks[{index}]"));
         self.index = index;
-        self.key = match index {
-            Some(index) if key.is_empty() => Some(format!("hooks[{index}]")),
-            Some(index) => Some(format!("hooks[{index}].{key}")),
-            None if key.is_empty() => None,
+        self.key = match entry {
+            _ if key.is_empty() => entry,
+            Some(entry) => Some(format!("{entry}.{key}")),
             None => Some(key.into_owned()),
         };
         self
@@ -216,16 +217,15 @@ impl Problem {
 
     /// Makes hidden characters visible: a hooks file may come with a repository that was just cloned.
     pub(super) fn made_printable(mut self) -> Self {
-        let texts = [
-            Some(&mut self.message),
-            self.key.as_mut(),
-            self.expected.as_mut(),
-            self.found.as_mut(),
-            self.suggestion.as_mut(),
-            self.help.as_mut(),
-        ];
-        for text in texts.into_iter().flatten() {
-            *text = printable(text);
+        self.message = printable(&self.message);
+        for text in [
+            &mut self.key,
+            &mut self.expected,
+            &mut self.found,
+            &mut self.suggestion,
+            &mut self.help,
+        ] {
+            *text = text.as_deref().map(printable);
         }
         self
     }
@@ -324,9 +324,6 @@ pub enum ConfigError {
 }
 
 fn shown(paths: &[PathBuf]) -> String {
-    let shown: Vec<_> = paths
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
+    let shown: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
     shown.join(", ")
 }

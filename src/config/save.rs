@@ -4,12 +4,13 @@
 
 use std::fs::File;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::file::{self, FileError};
 use super::report::ConfigError;
 use crate::files::{self, NewFile};
 use crate::logging::warn;
+use crate::trust::{End, follow_within};
 
 /// The most copies of a broken file. When they exist, saving fails, so that a person looks at them.
 const MOST_COPIES: usize = 100;
@@ -18,32 +19,26 @@ const MOST_COPIES: usize = 100;
 pub(super) fn place(candidates: &[PathBuf]) -> Result<PathBuf, ConfigError> {
     // A link to a missing file counts: a person has chosen that path.
     let is_there = |path: &&PathBuf| path.symlink_metadata().is_ok();
-    let existing: Vec<&PathBuf> = candidates.iter().filter(is_there).collect();
-    match existing[..] {
-        [] => candidates.first().cloned().ok_or(ConfigError::NoPlace),
-        [only] => Ok(only.clone()),
-        _ => Err(ConfigError::SeveralFiles {
-            paths: existing.into_iter().cloned().collect(),
-        }),
+    let mut existing: Vec<PathBuf> = candidates.iter().filter(is_there).cloned().collect();
+    if existing.len() > 1 {
+        return Err(ConfigError::SeveralFiles { paths: existing });
     }
+    let path = existing.pop().or_else(|| candidates.first().cloned());
+    path.ok_or(ConfigError::NoPlace)
 }
 
 /// Reads the current text; none if the file does not exist. A project's file must be within its root.
 pub(super) fn read(path: &Path, root: Option<&Path>) -> Result<Option<String>, ConfigError> {
     check_place(path, root)?;
-    match file::read_for_saving(path) {
-        Ok(text) => Ok(text),
-        Err(FileError::Dangling) => Ok(None),
-        Err(FileError::Io(source)) => Err(ConfigError::Read {
+    file::read_for_saving(path).or_else(|error| match error {
+        FileError::Dangling => Ok(None),
+        FileError::Io(source) => Err(ConfigError::Read {
             path: path.to_owned(),
             source,
         }),
-        Err(FileError::NoFile(kind)) => {
-            let words = FileError::NoFile(kind).to_string();
-            Err(cannot_write(path, io::Error::other(words)))
-        }
-        Err(error) => Err(unusable(path, error.to_string())),
-    }
+        FileError::NoFile(_) => Err(cannot_write(path, io::Error::other(error.to_string()))),
+        _ => Err(unusable(path, error.to_string())),
+    })
 }
 
 /// Locks a file, so that no other program saves it meanwhile.
@@ -57,33 +52,15 @@ pub(super) fn replace(path: &Path, text: &str) -> Result<(), ConfigError> {
     files::replace(path, text, NewFile::AsUsual).map_err(|error| cannot_write(path, error))
 }
 
-fn check_place(path: &Path, root: Option<&Path>) -> Result<(), ConfigError> {
-    match root {
-        Some(root) => check_within(root, path).map_err(|error| cannot_write(path, error)),
-        None => Ok(()),
-    }
-}
-
 /// Checks that the path is within the root. A repository may contain a link to one of the user's files, which
 /// must not be replaced.
-fn check_within(root: &Path, path: &Path) -> io::Result<()> {
-    // If the project does not exist yet, it has no links.
-    let Ok(root) = root.canonicalize() else {
-        return Ok(());
-    };
-    let target = std::path::absolute(files::end_of_links(path)?)?;
-    let mut ancestors = target.ancestors();
-    let existing =
-        ancestors.find_map(|directory| Some((directory, directory.canonicalize().ok()?)));
-    let is_within = existing.is_some_and(|(directory, real)| {
-        let new = target.strip_prefix(directory).unwrap_or(&target);
-        let goes_up = new.components().any(|part| part == Component::ParentDir);
-        real.starts_with(root) && !goes_up
-    });
-    if is_within {
-        Ok(())
-    } else {
-        Err(io::Error::other("a link leads out of the project"))
+fn check_place(path: &Path, root: Option<&Path>) -> Result<(), ConfigError> {
+    match root.map(|root| follow_within(root, path)) {
+        Some(End::Outside) => {
+            let words = "a link leads out of the project";
+            Err(cannot_write(path, io::Error::other(words)))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -99,24 +76,27 @@ pub(super) fn put_aside(path: &Path, reason: &str) -> Result<(), ConfigError> {
 }
 
 fn copy_aside(path: &Path) -> io::Result<PathBuf> {
-    for number in 0..MOST_COPIES {
-        let mut copy = path.as_os_str().to_owned();
-        copy.push(".broken");
+    let names = (0..MOST_COPIES).map(|number| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".broken");
         if number > 0 {
-            copy.push(format!(".{number}"));
+            name.push(format!(".{number}"));
         }
-        let copy = PathBuf::from(copy);
-        if copy.symlink_metadata().is_err() {
-            // It has the same mode from the beginning, since the file may contain secrets.
-            std::fs::copy(path, &copy)?;
-            // Windows does not do this for a file that is open for reading.
-            let _ = File::open(&copy)?.sync_all();
-            return Ok(copy);
-        }
-    }
-    Err(io::Error::other(format!(
-        "{MOST_COPIES} copies of broken files exist next to it: check and remove them"
-    )))
+        PathBuf::from(name)
+    });
+    let free = names
+        .into_iter()
+        .find(|name| name.symlink_metadata().is_err());
+    let copy = free.ok_or_else(|| {
+        io::Error::other(format!(
+            "{MOST_COPIES} copies of broken files exist next to it: check and remove them"
+        ))
+    })?;
+    // It has the same mode from the beginning, since the file may contain secrets.
+    std::fs::copy(path, &copy)?;
+    // Windows does not do this for a file that is open for reading.
+    let _ = File::open(&copy)?.sync_all();
+    Ok(copy)
 }
 
 pub(super) fn unusable(path: &Path, reason: String) -> ConfigError {

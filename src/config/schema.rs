@@ -22,18 +22,16 @@ pub(super) fn schema(vocabulary: &Vocabulary) -> Value {
 
 /// Returns the values of `event` that editors offer; any other pattern is valid too.
 fn listed_events(vocabulary: &Vocabulary) -> Vec<Value> {
-    let mut listed = Vec::new();
-    for spec in vocabulary.events() {
+    let events = vocabulary.events().iter().map(|spec| {
         let name = spec.event_type().as_str();
-        listed.push(json!({"const": name, "description": about(spec)}));
-    }
-    for tool in vocabulary.tools() {
-        let pattern = format!("tool:pre_execute:{tool}");
+        json!({"const": name, "description": about(spec)})
+    });
+    let tools = vocabulary.tools().iter().map(|tool| {
         let about = format!("Before the tool `{tool}` runs. Can be blocked.");
-        listed.push(json!({"const": pattern, "description": about}));
-    }
-    listed.push(json!({"type": "string", "minLength": 1}));
-    listed
+        json!({"const": format!("tool:pre_execute:{tool}"), "description": about})
+    });
+    let other = json!({"type": "string", "minLength": 1});
+    events.chain(tools).chain([other]).collect()
 }
 
 /// Describes an event: the host's description, whether hooks can block it, and its data.
@@ -45,10 +43,10 @@ fn about(spec: &EventSpec) -> String {
     if spec.can_block() {
         sentences.push("Can be blocked".to_owned());
     }
-    let mut keys = Vec::new();
-    for (key, about) in spec.data_keys() {
-        keys.push(format!("{key} ({about})"));
-    }
+    let keys = spec.data_keys();
+    let keys: Vec<_> = keys
+        .map(|(key, about)| format!("{key} ({about})"))
+        .collect();
     if !keys.is_empty() {
         sentences.push(format!("Data: {}", keys.join(", ")));
     }

@@ -34,20 +34,18 @@ const NOT_PLAIN: [char; 15] = [
 ];
 
 /// The first words of a command, as far as they are known.
-#[derive(Default)]
 struct Start {
     /// The program, if it is searched for in `PATH`.
     program: Option<String>,
     /// The file that runs.
     script: Option<String>,
-    key: String,
+    key: &'static str,
 }
 
 /// Returns why the script of a hook cannot run: the first word if it is a path, or the word behind a program that runs
 /// files if it is the name of one. `directory` returns the value of a variable that names a directory.
 pub(crate) fn check(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<Problem> {
-    let start = start_of(hook.command(), directory)?;
-    text_of(hook, &start).err()
+    beginning(hook, &start_of(hook.command(), directory)?).err()
 }
 
 /// As [`check`], of a hook of hooks.json: a script for another program finds nothing in its input.
@@ -56,68 +54,50 @@ pub(super) fn check_own(
     directory: impl Fn(&str) -> Option<String>,
 ) -> Option<Problem> {
     let start = start_of(hook.command(), directory)?;
-    let text = match text_of(hook, &start) {
-        Ok(text) => text?,
+    let words = match beginning(hook, &start) {
+        Ok(text) => name_elsewhere(hook, &text?)?,
         Err(problem) => return Some(problem),
     };
-    let name = start.script?;
-    let words = format!(
-        "in `{}`: {}",
-        shortened(&name),
-        name_elsewhere(hook, &text)?
-    );
+    let words = format!("in `{}`: {words}", shortened(&start.script?));
     Some(Problem::warning(start.key, words).with_help(ABOUT_NAMES))
 }
 
 /// Returns the beginning of the script's text, if it can be read; or why the script cannot run.
-fn text_of(hook: &Hook, start: &Start) -> Result<Option<String>, Problem> {
-    let warning = |words: String| Problem::warning(start.key.as_str(), words);
-    if let Some(program) = &start.program
-        && is_missing_program(hook, program)
-    {
-        let program = shortened(program);
-        return Err(warning(format!("`{program}` is not found in `PATH`")));
+fn beginning(hook: &Hook, start: &Start) -> Result<Option<String>, Problem> {
+    let fault = |words: String| Err(Problem::warning(start.key, words));
+    let program = start.program.as_deref();
+    if let Some(program) = program.filter(|it| is_missing_program(hook, it)) {
+        return fault(format!("`{}` is not found in `PATH`", shortened(program)));
     }
     let Some(script) = &start.script else {
         return Ok(None);
     };
     let name = shortened(script);
-    let path = match place(hook, script) {
-        End::Missing => return Err(warning(format!("`{name}` does not exist"))),
-        End::At(path, metadata) if metadata.is_file() => {
-            if start.program.is_none() && cfg!(unix) && !files::is_executable(&metadata) {
-                let problem = warning(format!("`{name}` is not executable"));
-                return Err(problem.with_help("make it executable with `chmod +x`"));
-            }
-            path
-        }
+    let (path, metadata) = match place(hook, script) {
+        End::Missing => return fault(format!("`{name}` does not exist")),
+        End::At(path, metadata) if metadata.is_file() => (path, metadata),
         End::At(..) | End::Outside => return Ok(None),
     };
+    if program.is_none() && cfg!(unix) && !files::is_executable(&metadata) {
+        let fault = fault(format!("`{name}` is not executable"));
+        return fault.map_err(|it| it.with_help("make it executable with `chmod +x`"));
+    }
     let Some(text) = beginning_of(&path) else {
         return Ok(None);
     };
     let line = text.split('\n').next().unwrap_or_default();
-    match fault_of_first_line(hook, &path, line, start.program.as_deref()) {
-        Some(words) => Err(warning(format!("`{name}` {words}"))),
+    match fault_of_first_line(hook, &path, line, program) {
+        Some(words) => fault(format!("`{name}` {words}")),
         None => Ok(Some(text)),
     }
 }
 
 /// Returns the first words of a command; None if they are not known.
 fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -> Option<Start> {
-    match command {
+    let (words, keys): (Vec<_>, _) = match command {
         HookCommand::Program(args) => {
-            let first = args.first()?.clone();
-            if is_path(&first) && is_plain(&first) {
-                return Some(Start::with(first, "args[0]"));
-            }
-            let second = args.get(1).cloned();
-            let run = second.and_then(|second| Start::run(&first, second, "args[1]"));
-            Some(run.unwrap_or(Start {
-                program: Some(first),
-                script: None,
-                key: "args[0]".to_owned(),
-            }))
+            let words = args.iter().take(2).cloned();
+            (words.collect(), ["args[0]", "args[1]"])
         }
         HookCommand::Shell { text, shell } => {
             if text.len() > LONGEST_COMMAND || !is_posix(*shell) {
@@ -125,50 +105,41 @@ fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -
             }
             // Variables that are set for the command come before it.
             let words = text.split_whitespace().take(MOST_WORDS);
-            let mut words = words.skip_while(|word| is_assignment(word));
-            let mut next = || Some(expanded(&unquoted(words.next()?)?, &directory));
-            let first = next().filter(|word| is_plain(word))?;
-            if is_path(&first) {
-                return Some(Start::with(first, "command"));
-            }
-            Start::run(&first, next()?, "command")
+            let words = words.skip_while(|word| is_assignment(word)).take(2);
+            let words = words.map_while(|word| Some(expanded(&unquoted(word)?, &directory)));
+            (words.collect(), ["command"; 2])
         }
-    }
+    };
+    let mut words = words.into_iter();
+    let first = words.next()?;
+    let second = words.next().filter(|second| runs(&first, second));
+    let (program, script, key) = match second {
+        _ if is_path(&first) && is_plain(&first) => (None, Some(first), keys[0]),
+        Some(second) => (Some(first), Some(second), keys[1]),
+        None if matches!(command, HookCommand::Program(_)) => (Some(first), None, keys[0]),
+        // A shell may have a function of any name.
+        None => return None,
+    };
+    Some(Start {
+        program,
+        script,
+        key,
+    })
 }
 
-impl Start {
-    fn with(script: String, key: &str) -> Self {
-        Self {
-            program: None,
-            script: Some(script),
-            key: key.to_owned(),
-        }
-    }
-
-    /// Returns the start if the program runs the file that the second word names.
-    fn run(program: &str, second: String, key: &str) -> Option<Self> {
-        let stem = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        let is_runner = RUNNERS.contains(&stem) || RUNNERS.contains(&program);
-        let is_file = !second.starts_with('-')
-            && !is_assignment(&second)
-            && is_plain(&second)
-            && Path::new(&second).extension().is_some();
-        (is_runner && is_file).then(|| Self {
-            program: Some(program.to_owned()),
-            ..Self::with(second, key)
-        })
-    }
+/// Whether the program runs the file that the word behind it names.
+fn runs(program: &str, word: &str) -> bool {
+    let stem = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let is_runner = RUNNERS.contains(&stem) || RUNNERS.contains(&program);
+    let is_file = !word.starts_with('-') && Path::new(word).extension().is_some();
+    is_runner && is_file && !is_assignment(word) && is_plain(word)
 }
 
 /// Whether the words of a command are those of `sh`.
 pub(super) fn is_posix(shell: Option<Shell>) -> bool {
-    match shell {
-        None => cfg!(unix),
-        Some(shell) => !matches!(
-            shell,
-            Shell::Fish | Shell::Pwsh | Shell::PowerShell | Shell::Cmd
-        ),
-    }
+    use Shell::{Cmd, Fish, PowerShell, Pwsh};
+    let is_other = matches!(shell, Some(Fish | Pwsh | PowerShell | Cmd));
+    !is_other && (shell.is_some() || cfg!(unix))
 }
 
 /// Returns a word without its quotes, with the variable that a shell puts in for `~`; None if a quote ends in another
@@ -190,9 +161,12 @@ fn is_plain(word: &str) -> bool {
 }
 
 fn is_assignment(word: &str) -> bool {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    word.split_once('=')
-        .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(is_name))
+    let name = word.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| !name.is_empty() && is_name(name))
+}
+
+fn is_name(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 fn is_path(word: &str) -> bool {
@@ -233,19 +207,20 @@ fn fault_of_first_line(
         return Some("has CRLF line ends, with which it does not run: save it with LF".to_owned());
     }
     let mut words = interpreter?.split_whitespace();
-    let program = Path::new(words.next()?);
-    let is_usual = |it: &&str| program.parent() == Some(Path::new(it));
-    if !INTERPRETERS.iter().any(is_usual) {
+    let program = words.next()?;
+    let (directory, name) = program.rsplit_once('/')?;
+    if !INTERPRETERS.contains(&directory) {
         return None;
     }
-    let missing = match words.next() {
-        Some(named) if program.ends_with("env") && !named.starts_with('-') => {
-            is_missing_program(hook, named).then(|| named.to_owned())
-        }
-        _ => (!program.exists()).then(|| program.to_string_lossy().into_owned()),
-    }?;
-    let missing = shortened(&missing);
-    Some(format!("needs `{missing}`, which is not found"))
+    let named = words
+        .next()
+        .filter(|it| name == "env" && !it.starts_with('-'));
+    let is_missing = match named {
+        Some(named) => is_missing_program(hook, named),
+        None => !Path::new(program).exists(),
+    };
+    let missing = shortened(named.unwrap_or(program));
+    is_missing.then(|| format!("needs `{missing}`, which is not found"))
 }
 
 fn beginning_of(path: &Path) -> Option<String> {
@@ -293,8 +268,7 @@ fn variable(word: &str) -> Option<&str> {
     let name = word.strip_prefix('$')?;
     let braced = name.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
     let name = braced.unwrap_or(name);
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    name.chars().all(is_name).then_some(name)
+    is_name(name).then_some(name)
 }
 
 #[cfg(test)]

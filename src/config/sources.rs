@@ -1,6 +1,7 @@
-//! Hooks in other files than hooks.json: which files there are, and how each is read, is known to a source.
+//! The files that have hooks, hooks.json and others: whose they are, and loading them.
 //!
-//! Loads the files; does not decide which of their hooks may run.
+//! A `Source` knows which files of another kind there are, a `Form` how one is read. Does not decide which of their hooks
+//! may run.
 
 use std::any::Any;
 use std::fmt;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::content::{Loaded, Owner, Switches};
-use super::reader::open;
+use super::file;
 use super::report::{Problem, Severity};
 use crate::hook::{Hook, Protocol};
 
@@ -47,7 +48,7 @@ pub(crate) trait Form: Send + Sync {
     fn read(&self, text: &str, is_compiled: bool, loaded: &mut Loaded) -> Switches;
 }
 
-/// A file of a source.
+/// A file that may have hooks.
 pub(crate) struct SourceFile {
     pub(crate) path: PathBuf,
     pub(crate) owner: Owner,
@@ -55,7 +56,7 @@ pub(crate) struct SourceFile {
 }
 
 pub(crate) enum Content {
-    /// Settings of a user or a project, which may switch hooks off.
+    /// Settings, which may switch hooks off.
     Settings(Arc<dyn Form>),
     /// Hooks of a plugin. A project's are read up to a limit, and switch nothing off.
     Plugin(Arc<dyn Form>),
@@ -67,86 +68,87 @@ pub(crate) enum Content {
     LeftOut(String, Arc<dyn Form>),
 }
 
-/// Loads the files that exist. Conditions of a project's hooks are compiled if `compiles`.
-pub(super) fn load(
-    sources: &[Arc<dyn Source>],
-    root: Option<&Path>,
-    with_user: bool,
-    compiles: bool,
-) -> Vec<Loaded> {
+/// Loads the files that exist. Conditions of a project's hooks are compiled if `compiles`: that takes time, and they may
+/// never run. Those that may are compiled when they are first tested.
+pub(super) fn load(files: Vec<SourceFile>, compiles: bool) -> Vec<Loaded> {
+    let mut bytes = 0;
     let mut loaded = Vec::new();
-    for file in sources.iter().flat_map(|it| it.files(root, with_user)) {
-        let is_full = is_full(&loaded);
-        loaded.extend(load_file(file, is_full, compiles));
+    for file in files {
+        let is_plugin = matches!(file.content, Content::Plugin(_));
+        let is_counted = is_plugin && file.owner == Owner::Project;
+        let is_full = is_counted && bytes > MOST_BYTES;
+        if let Some(file) = load_file(file, compiles, is_full) {
+            bytes += if is_counted { file.bytes } else { 0 };
+            loaded.push(file);
+        }
     }
     loaded
 }
 
 /// Loads a file; none if it does not exist. If the project `is_full`, its plugins are left out.
-fn load_file(file: SourceFile, is_full: bool, compiles: bool) -> Option<Loaded> {
+fn load_file(file: SourceFile, compiles: bool, is_full: bool) -> Option<Loaded> {
     let (path, owner) = (file.path, file.owner);
-    let mut loaded = Loaded::nothing(&path);
-    loaded.owner = owner;
-    loaded.is_left_out = true;
-    let problem = |words| Problem::of_file(Severity::Error, &path, words);
-    match file.content {
+    let is_compiled = owner != Owner::Project || compiles;
+    let (words, form) = match file.content {
         Content::Nothing => return None,
-        Content::Problem(words) => loaded.report(problem(words)),
-        Content::LeftOut(words, form) => loaded.refuse(problem(words), form.is_strict()),
-        Content::Plugin(form) if owner == Owner::Project && is_full && path.exists() => {
+        Content::Settings(form) => return read(&path, owner, &*form, is_compiled),
+        Content::Plugin(form) if is_full && path.exists() => {
             let words = "the file is left out: the project has more than 16 MiB of such files";
-            loaded.refuse(problem(words.to_owned()), form.is_strict());
+            (words.to_owned(), Some(form))
         }
         Content::Plugin(form) => {
-            let mut loaded = read(&path, owner, &*form, compiles)?;
-            loaded.switches = Switches::default();
-            return Some(loaded);
+            let loaded = read(&path, owner, &*form, is_compiled)?;
+            let switches = Switches::default();
+            return Some(Loaded { switches, ..loaded });
         }
-        Content::Settings(form) => return read(&path, owner, &*form, compiles),
+        Content::Problem(words) => (words, None),
+        Content::LeftOut(words, form) => (words, Some(form)),
+    };
+    let mut loaded = Loaded::nothing(&path, owner);
+    loaded.is_left_out = true;
+    let problem = Problem::of_file(Severity::Error, &path, words);
+    match form {
+        Some(form) => loaded.refuse(problem, form.is_strict()),
+        None => loaded.report(problem),
     }
     Some(loaded)
 }
 
-fn read(path: &Path, owner: Owner, form: &dyn Form, compiles: bool) -> Option<Loaded> {
-    let is_compiled = owner != Owner::Project || compiles;
-    let (mut loaded, text) = open(path)?;
-    loaded.owner = owner;
-    match text {
-        Ok(text) => {
-            loaded.size = text.len();
-            loaded.switches = form.read(&text, is_compiled, &mut loaded);
+/// Reads a file; none if it does not exist.
+pub(super) fn read(
+    path: &Path,
+    owner: Owner,
+    form: &dyn Form,
+    is_compiled: bool,
+) -> Option<Loaded> {
+    let mut loaded = Loaded::nothing(path, owner);
+    match file::read(path) {
+        Ok(None) => return None,
+        Ok(Some(file)) => {
+            if let Some(words) = file.warning {
+                let words = format!("the file {words}");
+                loaded.report(Problem::of_file(Severity::Warning, path, words));
+            }
+            loaded.bytes = file.text.len();
+            loaded.switches = form.read(&file.text, is_compiled, &mut loaded);
         }
-        Err(problem) => loaded.refuse(problem, form.is_strict()),
+        Err(error) => loaded.refuse(error.problem(path), form.is_strict()),
     }
     Some(loaded)
 }
 
-/// Whether no more files of the project's plugins are read.
-fn is_full(files: &[Loaded]) -> bool {
-    let of_project = files.iter().filter(|file| file.owner == Owner::Project);
-    of_project.map(|file| file.size).sum::<usize>() > MOST_BYTES
-}
-
-/// Applies the switches of each of a project's files to it and the project's files before it.
-pub(super) fn switch_project(files: &mut [Loaded]) {
+/// Applies the switches of a project's files, each to it and the project's files before it; or those of the other files,
+/// to all.
+pub(super) fn switch_off(files: &mut [Loaded], of_project: bool) {
     for index in 0..files.len() {
-        if !files[index].is_in_project() || files[index].switches.is_empty() {
+        if files[index].is_in_project() != of_project {
             continue;
         }
         let switches = files[index].switches.clone();
-        let before = files[..=index].iter_mut();
-        let of_project = before.filter(|file| file.is_in_project());
-        of_project.for_each(|file| file.switch_off(&switches));
-    }
-}
-
-/// Applies the switches of the files that are not the project's. Comes after approvals were checked.
-pub(super) fn switch_all(files: &mut [Loaded]) {
-    let of_users = files.iter().filter(|file| !file.is_in_project());
-    let mut switches: Vec<_> = of_users.map(|file| file.switches.clone()).collect();
-    switches.retain(|it| !it.is_empty());
-    for file in files {
-        switches.iter().for_each(|it| file.switch_off(it));
+        let end = if of_project { index + 1 } else { files.len() };
+        let concerned = files[..end].iter_mut();
+        let concerned = concerned.filter(|file| !of_project || file.is_in_project());
+        concerned.for_each(|file| file.switch_off(&switches));
     }
 }
 

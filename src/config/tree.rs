@@ -7,8 +7,9 @@ use std::ops::Range;
 
 use jsonc_parser::ast::{self, ObjectProp};
 use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
-use serde_json::{Map, Number, Value};
+use jsonc_parser::tokens::Token;
+use jsonc_parser::{CollectOptions, ParseOptions, Scanner, ScannerOptions, parse_to_ast};
+use serde_json::{Number, Value};
 
 use super::file::{FileError, LARGEST_FILE};
 use super::report::{Problem, Severity};
@@ -48,40 +49,41 @@ pub(crate) fn parse_object(text: &str) -> Result<Tree<'_>, Problem> {
 
 fn no_object(text: &str, place: Range<usize>) -> Problem {
     let is_list = text[place.start..].starts_with('[');
-    let mut problem = Problem::error("", NO_OBJECT).at(place);
-    if is_list {
-        problem = problem.with_help("write {\"hooks\": [ ... ]} around the list");
+    let problem = Problem::error("", NO_OBJECT).at(place);
+    match is_list {
+        true => problem.with_help("write {\"hooks\": [ ... ]} around the list"),
+        false => problem,
     }
-    problem
 }
 
+/// Returns the tree, or the first mistake.
 fn parse(text: &str) -> Result<Tree<'_>, Problem> {
-    let by_check = match check(text) {
+    let checked = match check(text) {
         // The tree would take too much memory.
         Err(problem) if problem.is_limit => return Err(problem),
-        checked => checked.err(),
+        checked => checked,
     };
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &parse_options());
-    let tree = match parsed {
-        Ok(parsed) => parsed.value.ok_or_else(|| {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &parse_options())
+        .map_err(|error| not_json(text, &words(&error, text), syntax::range(&error)))
+        .and_then(|parsed| {
             let end = text.len();
-            not_json(text, "expected a value, found the end", end..end)
-        }),
-        Err(error) => Err(not_json(text, &words(&error, text), syntax::range(&error))),
-    };
-    match (tree, by_check) {
-        (Err(by_parser), Some(by_check)) if by_parser.start() <= by_check.start() => Err(by_parser),
-        (_, Some(by_check)) => Err(by_check),
-        (tree, None) => tree,
+            let nothing = || not_json(text, "expected a value, found the end", end..end);
+            parsed.value.ok_or_else(nothing)
+        });
+    match (parsed, checked) {
+        (Err(parsed), Err(checked)) if parsed.start() > checked.start() => Err(checked),
+        (Ok(_), Err(checked)) => Err(checked),
+        (parsed, _) => parsed,
     }
 }
 
 fn not_json(text: &str, words: &str, range: Range<usize>) -> Problem {
-    let help = syntax::help(text, &range);
-    let words = format!("the file is not valid JSON: {words}");
-    let mut problem = Problem::error("", words).at(range);
-    problem.help = help.map(str::to_owned);
-    problem
+    let help = syntax::help(text, &range).map(str::to_owned);
+    let problem = Problem::error("", format!("the file is not valid JSON: {words}"));
+    Problem {
+        help,
+        ..problem.at(range)
+    }
 }
 
 /// Allows JSON with comments and trailing commas, and nothing else.
@@ -100,58 +102,47 @@ pub(super) fn parse_options() -> ParseOptions {
     }
 }
 
-/// Checks what the parser accepts and JSON does not: control characters in strings, and other white space between values.
+/// Checks what the parser accepts and JSON does not: control characters in strings, and other white space between tokens.
 /// Counts the values. Of a text that is not JSON, the parser finds the first mistake.
 fn check(text: &str) -> Result<(), Problem> {
-    let mut values = 0;
-    let mut at = 0;
-    while let Some(next) = text[at..].chars().next() {
-        let rest = &text[at..];
-        at += match next {
-            '"' => string(text, at)?,
-            // The parser ends a comment at each of them.
-            '/' if rest.starts_with("//") => rest.find(['\n', '\r']).unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
-            ' ' | '\t' | '\n' | '\r' => 1,
-            _ if next.is_whitespace() || next == '\u{FEFF}' => {
-                let words = "expected only spaces, tabs and line ends between values";
-                return Err(not_json(text, words, at..at + next.len_utf8()));
-            }
+    let mut scanner = Scanner::new(text, &ScannerOptions::default());
+    let (mut values, mut end) = (0, 0);
+    while let Ok(token) = scanner.scan() {
+        let start = scanner.token_start();
+        let is_other = |c: char| !matches!(c, ' ' | '\t' | '\n' | '\r');
+        if let Some(at) = text[end..start].find(is_other) {
+            let words = "expected only spaces, tabs and line ends between values";
+            return Err(not_json(text, words, end + at..start));
+        }
+        end = scanner.token_end();
+        match token {
+            None => break,
+            Some(Token::String(_)) => check_string(text, start..end)?,
             // One is before each value and each key.
-            '{' | '[' | ',' | ':' => {
-                values += 1;
-                1
+            Some(Token::OpenBrace | Token::OpenBracket | Token::Comma | Token::Colon) => {
+                values += 1
             }
-            _ => next.len_utf8(),
-        };
+            Some(_) => {}
+        }
         if values > MOST_VALUES {
             let words = "the file has more than 100,000 values and keys";
-            return Err(Problem::limit(words).at(at..at));
+            return Err(Problem::limit(words).at(end..end));
         }
     }
     Ok(())
 }
 
-/// Returns the length of the string that begins here.
-fn string(text: &str, start: usize) -> Result<usize, Problem> {
-    let mut is_escaped = true;
-    for (at, byte) in text.bytes().enumerate().skip(start) {
-        match byte {
-            b'\n' | b'\r' => {
-                let words = "the string that begins here has no closing `\"` on its line";
-                return Err(not_json(text, words, start..at));
-            }
-            0..0x20 => {
-                let words = format!("a control character in a string: write `\\u{byte:04x}`");
-                return Err(not_json(text, &words, at..at + 1));
-            }
-            _ if is_escaped => is_escaped = false,
-            b'\\' => is_escaped = true,
-            b'"' => return Ok(at + 1 - start),
-            _ => {}
-        }
+fn check_string(text: &str, range: Range<usize>) -> Result<(), Problem> {
+    let mut bytes = text[range.clone()].bytes().zip(range.start..);
+    let Some((byte, at)) = bytes.find(|(byte, _)| *byte < b' ') else {
+        return Ok(());
+    };
+    if matches!(byte, b'\n' | b'\r') {
+        let words = "the string that begins here has no closing `\"` on its line";
+        return Err(not_json(text, words, range.start..at));
     }
-    Ok(text.len() - start)
+    let words = format!("a control character in a string: write `\\u{byte:04x}`");
+    Err(not_json(text, &words, at..at + 1))
 }
 
 /// A value with its key.
@@ -159,6 +150,11 @@ fn string(text: &str, start: usize) -> Result<usize, Problem> {
 pub(crate) struct Node<'t, 'a> {
     pub(crate) key: &'t str,
     tree: &'t Tree<'a>,
+}
+
+fn span(part: &impl Ranged) -> Range<usize> {
+    let range = part.range();
+    range.start..range.end
 }
 
 /// A key of an object, its place, and its value.
@@ -179,8 +175,7 @@ impl<'t, 'a> Node<'t, 'a> {
     }
 
     pub(crate) fn range(&self) -> Range<usize> {
-        let range = self.tree.range();
-        range.start..range.end
+        span(self.tree)
     }
 
     /// The place that a message shows: of an object or a list its first byte.
@@ -201,18 +196,15 @@ impl<'t, 'a> Node<'t, 'a> {
 
     /// Returns the value of a key; `null` counts as missing, since other programs write it for missing values.
     pub(crate) fn get(&self, key: &str) -> Option<Self> {
-        let found = self.member(key)?;
-        (!matches!(found.tree, ast::Value::NullKeyword(_))).then_some(found)
+        let is_null = |found: &Self| found.tree.as_null_keyword().is_some();
+        self.member(key).filter(|found| !is_null(found))
     }
 
     pub(crate) fn members(&self) -> impl Iterator<Item = Member<'t, 'a>> + use<'t, 'a> {
-        self.properties().iter().map(|property| {
-            let range = property.name.range();
-            Member {
-                key: property.name.as_str(),
-                key_range: range.start..range.end,
-                value: Self::of(property),
-            }
+        self.properties().iter().map(|property| Member {
+            key: property.name.as_str(),
+            key_range: span(&property.name),
+            value: Self::of(property),
         })
     }
 
@@ -224,9 +216,8 @@ impl<'t, 'a> Node<'t, 'a> {
     }
 
     fn properties(&self) -> &'t [ObjectProp<'a>] {
-        self.tree
-            .as_object()
-            .map_or(&[], |object| &object.properties)
+        let object = self.tree.as_object();
+        object.map_or(&[], |object| &object.properties)
     }
 
     /// Returns the items of a list, with the list's key.
@@ -241,24 +232,15 @@ impl<'t, 'a> Node<'t, 'a> {
     }
 
     pub(crate) fn text(&self) -> Option<&'t str> {
-        match self.tree {
-            ast::Value::StringLit(literal) => Some(&literal.value),
-            _ => None,
-        }
+        Some(&self.tree.as_string_lit()?.value)
     }
 
     pub(crate) fn number(&self) -> Option<f64> {
-        match self.tree {
-            ast::Value::NumberLit(literal) => literal.value.parse().ok(),
-            _ => None,
-        }
+        self.tree.as_number_lit()?.value.parse().ok()
     }
 
     pub(crate) fn switch(&self) -> Option<bool> {
-        match self.tree {
-            ast::Value::BooleanLit(literal) => Some(literal.value),
-            _ => None,
-        }
+        Some(self.tree.as_boolean_lit()?.value)
     }
 
     /// Returns the value without its place.
@@ -287,11 +269,9 @@ impl<'t, 'a> Node<'t, 'a> {
                 Value::Array(values)
             }
             ast::Value::Object(_) => {
-                let mut map = Map::new();
-                for member in self.members() {
-                    map.insert(member.key.to_owned(), member.value.value(depth + 1)?);
-                }
-                Value::Object(map)
+                let member =
+                    |it: Member<'_, '_>| Ok((it.key.to_owned(), it.value.value(depth + 1)?));
+                Value::Object(self.members().map(member).collect::<Result<_, _>>()?)
             }
         })
     }

@@ -111,9 +111,8 @@ impl HookConfig {
         // The hooks are loaded on the calling thread, if a thread can be started at all.
         let (begin, begins) = bounded::<Watching>(1);
         let work = move || {
-            if let Ok(watching) = begins.recv()
-                && log_safely(|| watching.run()).is_none()
-            {
+            let watched = begins.recv().map(|watching| log_safely(|| watching.run()));
+            if watched == Ok(None) {
                 error!("the watcher of hooks files has panicked: changes are not loaded any more");
             }
         };
@@ -132,13 +131,9 @@ impl HookConfig {
     }
 }
 
-/// A file as it was read, with its warning; none if it does not exist. Of a file that cannot be used, the reason and the
+/// A file and its text, with its warning; none if it does not exist. Of a file that cannot be used, the reason and the
 /// time of its last change.
-#[derive(PartialEq)]
-struct Look {
-    path: PathBuf,
-    text: Result<Option<(String, Option<String>)>, String>,
-}
+type Look = (PathBuf, Result<Option<(String, Option<String>)>, String>);
 
 struct Watching {
     config: HookConfig,
@@ -155,16 +150,27 @@ struct Watching {
 
 impl Watching {
     fn run(mut self) {
-        while self.sleep(LOOK_INTERVAL) {
-            let seen = self.look();
+        let mut seen = Vec::new();
+        let mut quiet = 0;
+        let mut changed = None;
+        while self.sleep(if changed.is_some() {
+            QUIET
+        } else {
+            LOOK_INTERVAL
+        }) {
+            let now = self.look();
+            quiet = if now == seen { quiet + 1 } else { 0 };
+            seen = now;
             if seen == self.loaded {
+                changed = None;
                 continue;
             }
-            let Some(settled) = self.look_when_quiet(seen) else {
-                return;
-            };
-            if settled != self.loaded {
-                self.loaded = settled;
+            let since = *changed.get_or_insert_with(Instant::now);
+            // Twice as long for a file that ends in the middle.
+            let is_quiet = quiet > 1 || (quiet == 1 && is_whole(&seen));
+            if is_quiet || since.elapsed() >= LONGEST_UNREST {
+                self.loaded = std::mem::take(&mut seen);
+                changed = None;
                 let report = self.load();
                 info!("hooks were loaded again: {} are in use", report.in_use);
                 // Full: the host does not read them.
@@ -178,71 +184,36 @@ impl Watching {
         self.stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout)
     }
 
-    /// Returns the files when nothing has changed for a while, twice as long for a file that ends in the middle. None
-    /// when the watcher is dropped.
-    fn look_when_quiet(&self, mut seen: Vec<Look>) -> Option<Vec<Look>> {
-        let end = Instant::now() + LONGEST_UNREST;
-        let mut quiet = 0;
-        loop {
-            if !self.sleep(QUIET) {
-                return None;
-            }
-            let now = self.look();
-            quiet = if now == seen { quiet + 1 } else { 0 };
-            seen = now;
-            if quiet == 2 || (quiet == 1 && is_whole(&seen)) || Instant::now() >= end {
-                return Some(seen);
-            }
-        }
-    }
-
     fn load(&mut self) -> Arc<LoadReport> {
-        let last_good = &mut self.last_good;
-        self.config.install_changed(
-            &self.installed,
-            self.root.as_deref(),
-            self.policy.as_ref(),
-            |files| last_good.apply(files),
-        )
+        let (root, policy) = (self.root.as_deref(), self.policy.as_ref());
+        let change = |files: &mut [_]| self.last_good.apply(files);
+        self.config
+            .install_changed(&self.installed, root, policy, change)
     }
 
-    /// Reads the files that decide which hooks there are, whether they exist or not.
+    /// Reads the files that decide which hooks there are and may run.
     fn look(&self) -> Vec<Look> {
-        let root = self.root.as_deref();
-        let mut files: Vec<_> = self.config.system_path().into_iter().collect();
-        files.extend(self.config.global_candidates());
-        files.extend(
-            root.iter()
-                .flat_map(|it| self.config.project_candidates(it)),
-        );
-        let with_user = self.config.has_global_files();
-        for source in &self.config.sources {
-            let others = source.files(root, with_user);
-            files.extend(others.into_iter().map(|file| file.path));
-        }
+        let files = self.config.files(self.root.as_deref()).into_iter();
+        let mut paths: Vec<_> = files.map(|file| file.path).collect();
         if let Some(TrustPolicy::Approved(store)) = &self.policy {
-            files.push(store.path().to_owned());
+            paths.push(store.path().to_owned());
         }
-        files.into_iter().map(Look::at).collect()
+        paths.into_iter().map(look_at).collect()
     }
 }
 
-impl Look {
-    fn at(path: PathBuf) -> Self {
-        let text = match file::read(&path) {
-            Ok(found) => Ok(found.map(|it| (it.text, it.warning))),
-            Err(error) => {
-                let changed = path.metadata().and_then(|it| it.modified()).ok();
-                Err(format!("{error} {changed:?}"))
-            }
-        };
-        Self { path, text }
-    }
+fn look_at(path: PathBuf) -> Look {
+    let text = file::read(&path).map_err(|error| {
+        let changed = path.metadata().and_then(|it| it.modified()).ok();
+        format!("{error} {changed:?}")
+    });
+    let text = text.map(|found| found.map(|it| (it.text, it.warning)));
+    (path, text)
 }
 
 /// Returns whether each file is one complete object, of this crate or of another tool.
 fn is_whole(files: &[Look]) -> bool {
-    files.iter().all(|file| match &file.text {
+    files.iter().all(|(_, text)| match text {
         Ok(Some((text, _))) => tree::parse_object(file::without_mark(text).0).is_ok(),
         Ok(None) => true,
         Err(_) => false,

@@ -26,9 +26,7 @@ pub(crate) fn replace(path: &Path, text: &str, new: NewFile) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(".hooks").suffix(".json");
-    let kept = fs::metadata(&target)
-        .ok()
-        .map(|metadata| metadata.permissions());
+    let kept = fs::metadata(&target).ok().map(|it| it.permissions());
     #[cfg(unix)]
     if kept.is_none() && new == NewFile::AsUsual {
         use std::os::unix::fs::PermissionsExt;
@@ -49,7 +47,7 @@ pub(crate) fn replace(path: &Path, text: &str, new: NewFile) -> io::Result<()> {
 }
 
 /// Follows symbolic links to the file that will be replaced, which need not exist. The links themselves stay.
-pub(crate) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+pub(super) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     // Linux follows the same number (path_resolution(7)).
     const MOST_LINKS: usize = 40;
     let mut path = path.to_owned();

@@ -44,27 +44,23 @@ pub(crate) fn lock(path: &Path) -> io::Result<Lock> {
     }
     let deadline = Instant::now() + LONGEST_WAIT;
     loop {
-        match try_lock(&path) {
+        let busy = match try_lock(&path) {
             Ok(Some(_file)) => {
-                return Ok(Lock {
-                    _file,
-                    #[cfg(unix)]
-                    path,
-                });
+                #[cfg(unix)]
+                return Ok(Lock { _file, path });
+                #[cfg(not(unix))]
+                return Ok(Lock { _file });
             }
-            Ok(None) if Instant::now() < deadline => thread::sleep(NEXT_TRY),
-            Ok(None) => return Err(io::Error::other("another program is changing it")),
+            Ok(None) => io::Error::other("another program is changing it"),
             // Windows says this of a file that is just being removed, too.
-            Err(error) if is_denied_on_windows(&error) && Instant::now() < deadline => {
-                thread::sleep(NEXT_TRY);
-            }
+            Err(error) if cfg!(windows) && error.kind() == io::ErrorKind::PermissionDenied => error,
             Err(error) => return Err(error),
+        };
+        if Instant::now() >= deadline {
+            return Err(busy);
         }
+        thread::sleep(NEXT_TRY);
     }
-}
-
-fn is_denied_on_windows(error: &io::Error) -> bool {
-    cfg!(windows) && error.kind() == io::ErrorKind::PermissionDenied
 }
 
 #[cfg(unix)]

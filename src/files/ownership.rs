@@ -35,8 +35,7 @@ pub(crate) fn check(path: &Path, metadata: &Metadata) -> Result<Warning, String>
     for directory in [link.parent(), target.parent()].into_iter().flatten() {
         check_directory(directory)?;
     }
-    let warns = metadata.mode() & GROUP_WRITABLE != 0;
-    Ok(warns.then(|| {
+    Ok((metadata.mode() & GROUP_WRITABLE != 0).then(|| {
         let fix = command("chmod", "g-w", path);
         format!("is writable by its group; run `{fix}` if that is not intended")
     }))

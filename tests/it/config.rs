@@ -1,11 +1,9 @@
 //! hooks.json as the specification has it: where it is found, and what is loaded of it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use forge_hooks::config::{ConfigError, TrustPolicy};
-use forge_hooks::{
-    AppProfile, FireOptions, Hook, HookConfig, HookEvent, HookExecutor, HookRegistry,
-};
+use forge_hooks::{AppProfile, Hook, HookConfig, HookEvent, HookRegistry};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -47,61 +45,42 @@ fn both_names_are_loaded_in_order() {
     let project = world.path("project");
     assert_eq!(commands(&config.load_global()), ["1", "2", "3"]);
     assert_eq!(commands(&config.load_project(&project)), ["4", "5"]);
-    assert_eq!(
-        commands(&config.load_all(&project)),
-        ["1", "2", "3", "4", "5"]
-    );
-    let hooks = config.load_global();
-    let source = hooks[1].source().unwrap();
-    assert_eq!(
-        (&*source.path, source.index),
-        (world.path(FORGE).as_path(), Some(1))
-    );
+    let all = config.load_all(&project);
+    assert_eq!(commands(&all), ["1", "2", "3", "4", "5"]);
+    let source = all[1].source().unwrap();
+    assert_eq!(*source.path, world.path(FORGE));
+    assert_eq!(source.index, Some(1));
 }
 
 #[test]
 fn a_hook_knows_the_line_of_its_entry() {
     let world = World::new();
     let text = "{\n \"comment\": \"ä\\n\",\n\n \"hooks\": [{\"event\": \"*\",\n \"command\": \"x\"}, 7,\r\n {\"event\": \"*\", \"command\": \"y\"}]}";
-    world.write("config/src/forge/hooks.json", text);
-    let registry = HookRegistry::new();
-    let _ = config(&world).load_into(&registry, world.directory(), TrustPolicy::Everything);
-    let sources = registry.hooks();
-    let sources = sources.iter().map(|hook| hook.source().unwrap());
-    let places: Vec<_> = sources.map(|source| (source.index, source.line)).collect();
-    assert_eq!(
-        places,
-        [(Some(0), Some(4)), (Some(1), Some(5)), (Some(2), Some(6))]
-    );
-    world.write("config/src/forge/hooks.json", "no JSON");
-    registry.clear();
-    let _ = config(&world).load_into(&registry, world.directory(), TrustPolicy::Everything);
-    let whole = registry.hooks()[0].source().unwrap().clone();
-    assert_eq!((whole.index, whole.line), (None, None));
-}
-
-#[test]
-fn missing_files_are_not_an_error() {
-    let world = World::new();
-    assert!(config(&world).load_all(world.path("project")).is_empty());
-    assert!(config(&world).default_hooks().is_empty());
+    world.write(FORGE, text);
+    let places = || {
+        let registry = HookRegistry::new();
+        let _ = config(&world).load_into(&registry, world.directory(), TrustPolicy::Everything);
+        let hooks = registry.hooks();
+        let sources = hooks.iter().map(|hook| hook.source().unwrap());
+        let places = sources.map(|source| (source.index, source.line));
+        places.collect::<Vec<_>>()
+    };
+    let expected = [(0, 4), (1, 5), (2, 6)].map(|(index, line)| (Some(index), Some(line)));
+    assert_eq!(places(), expected);
+    world.write(FORGE, "no JSON");
+    assert_eq!(places(), [(None, None)]);
 }
 
 #[test]
 fn a_profile_names_the_files() {
     let world = World::new();
     let config = HookConfig::new(AppProfile::new("mygame")).with_config_home(world.path("config"));
-    assert_eq!(
-        config.global_path(),
-        Some(world.path("config/mygame/hooks.json"))
-    );
-    assert_eq!(
-        config.project_path("/p"),
-        Some(PathBuf::from("/p/.mygame/hooks.json"))
-    );
     assert_eq!(config.profile().name(), "mygame");
+    let project = Path::new("/p/.mygame/hooks.json");
+    assert_eq!(config.project_path("/p").as_deref(), Some(project));
     world.write(FORGE, &file_of(&["1"]));
-    world.write("config/mygame/hooks.json", &file_of(&["2"]));
+    let path = world.write("config/mygame/hooks.json", &file_of(&["2"]));
+    assert_eq!(config.global_path(), Some(path));
     assert_eq!(commands(&config.load_global()), ["2"]);
 }
 
@@ -119,90 +98,39 @@ fn the_path_is_the_existing_or_first_file() {
 #[test]
 fn usable_parts_of_a_broken_file_are_loaded() {
     let world = World::new();
-    let config = config(&world);
-    world.write(FORGE, "{\"hooks\": [{\"event\": \"*\", ");
-    assert!(
-        config.load_global().is_empty(),
-        "the default hooks are none"
-    );
-    world.write(
-        FORGE,
-        r#"{"hooks": [{"event": "*", "command": "1"}, {"event": "*"}, 7, {"event": "*", "command": "2"}]}"#,
-    );
-    assert_eq!(commands(&config.load_global()), ["1", "2"]);
-    std::fs::write(
-        world.path(FORGE),
-        [b"\xEF\xBB\xBF", file_of(&["1"]).as_bytes()].concat(),
-    )
-    .unwrap();
-    assert_eq!(
-        commands(&config.load_global()),
-        ["1"],
-        "a mark at the beginning is passed over"
-    );
+    let broken = r#"{"hooks": [{"event": "*", "command": "1"}, {"event": "*"}, 7, {"event": "*", "command": "2"}]}"#;
+    let after_mark = format!("\u{FEFF}{}", file_of(&["1"]));
+    for (text, loaded) in [
+        ("{\"hooks\": [{\"event\": \"*\", ", &[][..]),
+        (broken, &["1", "2"]),
+        (&after_mark, &["1"]),
+    ] {
+        world.write(FORGE, text);
+        assert_eq!(commands(&config(&world).load_global()), loaded, "{text}");
+    }
 }
 
 #[test]
-fn non_files_and_large_files_are_not_read() {
+fn a_directory_is_not_replaced() {
     let world = World::new();
-    let config = config(&world);
-    let path = world.write(FORGE, "");
-    let file = std::fs::File::options().write(true).open(&path).unwrap();
-    file.set_len(1024 * 1024 + 1).unwrap();
-    assert!(config.load_global().is_empty());
-    drop(file);
-    std::fs::remove_file(&path).unwrap();
-    std::fs::create_dir(&path).unwrap();
-    assert!(config.load_global().is_empty());
-    assert!(matches!(
-        config.save_global([hook("*", "1")]),
-        Err(ConfigError::Write { path: named, .. }) if named == path
-    ));
-}
-
-#[test]
-fn a_file_over_1_mib_is_not_read() {
-    let world = World::new();
-    let config = config(&world);
-    let text = file_of(&["1"]);
-    let largest = text.clone() + &" ".repeat(1024 * 1024 - text.len());
-    world.write(FORGE, &largest);
-    assert_eq!(commands(&config.load_global()), ["1"]);
-    let path = world.write(FORGE, &(largest + " "));
-    assert!(config.load_global().is_empty());
-    config.save_global([hook("*", "2")]).unwrap();
-    let copy = path.with_file_name("hooks.json.broken");
-    assert_eq!(copy.metadata().unwrap().len(), 1024 * 1024 + 1);
-    assert_eq!(commands(&config.load_global()), ["2"]);
+    std::fs::create_dir_all(world.path(FORGE)).unwrap();
+    let error = config(&world).save_global([hook("*", "1")]).unwrap_err();
+    assert!(matches!(error, ConfigError::Write { path, .. } if path == world.path(FORGE)));
 }
 
 #[test]
 fn a_file_as_directory_is_a_missing_file() {
     let world = World::new();
     let config = config(&world);
-    world.write("config/src", "");
-    world.write("project/.src", "");
-    let report = config.load_into(
-        world.registry(),
-        world.path("project"),
-        TrustPolicy::Everything,
-    );
-    assert!(report.files.is_empty(), "{report:?}");
-    assert!(report.is_ok() && world.registry().is_empty());
-}
-
-#[cfg(unix)]
-#[test]
-fn a_pipe_does_not_block_loading() {
-    let world = World::new();
-    let path = world.write(FORGE, "");
-    std::fs::remove_file(&path).unwrap();
-    let made = std::process::Command::new("mkfifo")
-        .arg(&path)
-        .status()
-        .unwrap();
-    assert!(made.success());
-    assert!(config(&world).load_global().is_empty());
+    for _ in 0..2 {
+        let project = world.path("project");
+        assert!(config.load_all(&project).is_empty());
+        let report = config.load_into(world.registry(), project, TrustPolicy::Everything);
+        assert!(report.is_ok() && report.files.is_empty(), "{report:?}");
+        assert!(world.registry().is_empty() && config.default_hooks().is_empty());
+        world.write("config/src", "");
+        world.write("project/.src", "");
+    }
 }
 
 #[test]
@@ -214,31 +142,13 @@ fn a_projects_hooks_run_in_its_root() {
     let file = json!({"hooks": [entry, below]}).to_string();
     world.write("project/.src/forge/hooks.json", &file);
     std::fs::create_dir(world.path("project/sub")).unwrap();
-    let executor = HookExecutor::builder().build();
-    executor
-        .registry()
-        .load_hooks(config(&world).load_project(world.path("project")));
-    let event = HookEvent::user_interrupt();
-    let results = executor.execute_hooks(&event, FireOptions::default());
+    let hooks = config(&world).load_project(world.path("project"));
+    world.registry().load_hooks(hooks);
     let project = world.path("project").canonicalize().unwrap();
-    for (result, expected) in results.iter().zip([project.clone(), project.join("sub")]) {
-        assert_eq!(
-            Path::new(result.stdout.trim()).canonicalize().unwrap(),
-            expected
-        );
-    }
-    assert_eq!(results.len(), 2);
-}
-
-#[test]
-fn only_project_hooks_have_a_base() {
-    let world = World::new();
-    world.write(FORGE, &file_of(&["1"]));
-    world.write("project/.src/forge/hooks.json", &file_of(&["2"]));
-    let project = world.path("project");
-    let hooks = config(&world).load_all(&project);
-    let bases: Vec<_> = hooks.iter().map(Hook::base_dir).collect();
-    assert_eq!(bases, [None, Some(project.as_path())]);
+    let results = world.fire(&HookEvent::user_interrupt());
+    let directories = results.iter().map(|result| Path::new(result.stdout.trim()));
+    let directories: Vec<_> = directories.map(|it| it.canonicalize().unwrap()).collect();
+    assert_eq!(directories, [project.clone(), project.join("sub")]);
 }
 
 /// Or the hooks would run elsewhere once the host has changed its directory.
@@ -246,85 +156,62 @@ fn only_project_hooks_have_a_base() {
 #[test]
 fn a_relative_project_stays_where_it_was() {
     let world = World::new();
-    world.write("project/.src/forge/hooks.json", &file_of(&["1"]));
+    world.write(FORGE, &file_of(&["1"]));
+    world.write("project/.src/forge/hooks.json", &file_of(&["2"]));
     let up = std::env::current_dir().unwrap().components().count() - 1;
     let project = world.path("project").canonicalize().unwrap();
     let relative = Path::new(&"../".repeat(up)).join(project.strip_prefix("/").unwrap());
-    let hooks = config(&world).load_project(&relative);
-    let base = hooks[0].base_dir().unwrap();
-    assert!(relative.is_relative() && base.is_absolute());
+    let hooks = config(&world).load_all(&relative);
+    let [users, projects] = &hooks[..] else {
+        panic!("{hooks:?}");
+    };
+    let base = projects.base_dir().unwrap();
+    assert!(users.base_dir().is_none() && relative.is_relative() && base.is_absolute());
     assert_eq!(base.canonicalize().unwrap(), project);
-    assert!(hooks[0].source().unwrap().path.is_absolute());
+    assert!(projects.source().unwrap().path.is_absolute());
 }
 
 /// Generates JSON similar to a hooks file, with mistakes of every kind.
 pub(crate) fn nearly_a_file() -> impl Strategy<Value = String> {
+    const KEYS: &str = "event command args timeout env hooks disable shell enabled ä";
+    const TEXTS: &str = "tool:* * a: [ x '$FORGE_EVENT' [[ \u{1b}[2J";
+    let one_of = |words: &'static str| select(words.split(' ').collect::<Vec<_>>());
     let word = prop_oneof![
-        select(
-            &[
-                "event", "command", "args", "timeout", "env", "hooks", "disable", "enabled"
-            ][..]
-        )
-        .prop_map(|word| json!(word)),
-        select(
-            &[
-                "tool:*",
-                "*",
-                "a:",
-                "[",
-                "x",
-                "'$FORGE_EVENT'",
-                "[[ \"",
-                "\u{1b}[2J"
-            ][..]
-        )
-        .prop_map(|word| json!(word)),
-        any::<f64>().prop_map(|number| json!(number)),
-        any::<bool>().prop_map(|switch| json!(switch)),
+        one_of(KEYS).prop_map(Value::from),
+        one_of(TEXTS).prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        any::<bool>().prop_map(Value::from),
         Just(Value::Null),
     ];
-    let value = word.prop_recursive(4, 64, 6, |inner| {
-        let key = select(
-            &[
-                "event", "command", "args", "timeout", "env", "hooks", "disable", "shell", "ä",
-            ][..],
-        );
+    let value = word.prop_recursive(4, 64, 6, move |inner| {
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
-            proptest::collection::vec((key, inner), 0..6).prop_map(|members| {
-                Value::from_iter(
-                    members
-                        .into_iter()
-                        .map(|(key, value)| (key.to_owned(), value)),
-                )
-            }),
+            proptest::collection::vec((one_of(KEYS), inner), 0..6).prop_map(Value::from_iter),
         ]
     });
     let whole = value.prop_map(|value| json!({"hooks": [value]}).to_string());
-    (
-        whole,
-        any::<proptest::sample::Index>(),
-        any::<u8>(),
-        0..3_u8,
-    )
-        .prop_map(|(mut text, at, byte, change)| {
-            let at = at.index(text.len());
-            if change > 0 && text.is_char_boundary(at) && text.is_char_boundary(at + 1) {
-                let with = if change == 1 {
-                    ""
-                } else {
-                    &char::from(byte % 128).to_string()
-                };
-                text.replace_range(at..=at, with);
-            }
-            text
-        })
+    let at = any::<proptest::sample::Index>();
+    (whole, at, any::<u8>(), 0..3_u8).prop_map(|(mut text, at, byte, change)| {
+        let at = at.index(text.len());
+        if change > 0 && text.is_char_boundary(at) && text.is_char_boundary(at + 1) {
+            let with = char::from(byte % 128).to_string();
+            text.replace_range(at..=at, if change == 1 { "" } else { &with });
+        }
+        text
+    })
+}
+
+fn some_cases() -> ProptestConfig {
+    ProptestConfig {
+        cases: 64,
+        ..ProptestConfig::default()
+    }
 }
 
 #[test]
 fn every_broken_file_is_reported() {
     let world = World::new();
-    proptest!(|(text in nearly_a_file())| {
+    proptest!(some_cases(), |(text in nearly_a_file())| {
         world.registry().clear();
         let path = world.write(FORGE, &text);
         let report = config(&world).load_into(world.registry(), world.path("p"), TrustPolicy::Everything);
@@ -348,7 +235,7 @@ fn every_broken_file_is_reported() {
 fn no_bytes_make_loading_panic() {
     let world = World::new();
     let path = world.write(FORGE, "");
-    proptest!(|(content in proptest::collection::vec(any::<u8>(), 0..200))| {
+    proptest!(some_cases(), |(content in proptest::collection::vec(any::<u8>(), 0..200))| {
         std::fs::write(&path, content).unwrap();
         let _ = config(&world).load_global();
     });

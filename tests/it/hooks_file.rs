@@ -3,14 +3,14 @@
 use forge_hooks::Hook;
 use forge_hooks::config::{ConfigError, HooksFile, HooksFileEntry};
 use forge_hooks::protocol::GateVerdict;
-use forge_hooks::trust::{Approval, TrustStore};
+use forge_hooks::trust::Approval;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
 
 use crate::config::{FORGE, commands, config, file_of};
-use crate::editing::{SEPARATORS, STYLED, any_entry};
-use crate::support::{World, hook};
+use crate::editing::{SEPARATORS, STYLED, all_json, any_entry};
+use crate::support::{World, all_cases, hook};
 
 const PROJECT: &str = "project/.src/forge/hooks.json";
 
@@ -31,61 +31,37 @@ fn styled(edit: impl FnOnce(&mut HooksFile)) -> String {
 #[test]
 fn entries_have_a_place_and_a_hook_or_problem() {
     let world = World::new();
-    let text = "{\"hooks\": [\n  {\"event\": \"*\", \"command\": \"1\"},\n  {\"event\": \"*\", \"comand\": \"ä\"}\n]}";
-    let file = open(&world, text);
+    let [one, two] = [
+        r#"{"event": "*", "command": "1"}"#,
+        r#"{"event": "*", "comand": "ä"}"#,
+    ];
+    let text = format!("{{\"hooks\": [\n  {one},\n  {two}\n]}}");
+    let file = open(&world, &text);
     assert_eq!(file.path(), world.path(FORGE));
-    let places: Vec<_> = file
-        .entries()
-        .iter()
-        .map(|entry| {
-            let range = entry.range().unwrap();
-            (
-                range.start.line,
-                &text[range.start.offset..range.end.offset],
-            )
-        })
-        .collect();
-    assert_eq!(
-        places,
-        [
-            (2, r#"{"event": "*", "command": "1"}"#),
-            (3, r#"{"event": "*", "comand": "ä"}"#)
-        ]
-    );
-    assert_eq!(
-        file.entries()[0].hook().unwrap().source().unwrap().line,
-        Some(2)
-    );
+    let range = |index: usize| file.entries()[index].range().unwrap();
+    let place = |index: usize| {
+        let (start, end) = (range(index).start, range(index).end);
+        (start.line, &text[start.offset..end.offset])
+    };
+    assert_eq!([place(0), place(1)], [(2, one), (3, two)]);
+    let hook = file.entries()[0].hook().unwrap();
+    assert_eq!(hook.source().unwrap().line, Some(2));
     let problem = file.entries()[1].hook().unwrap_err();
     assert_eq!(problem.index, Some(1));
 }
 
 #[test]
-fn saving_without_an_edit_changes_no_byte() {
-    assert_eq!(styled(|_| {}), STYLED);
-    let there_and_back = styled(|file| {
+fn what_is_undone_or_refused_changes_no_byte() {
+    let saved = styled(|file| {
         assert!(file.set_enabled(1, false) && file.set_enabled(1, true));
         assert!(file.move_to(0, 2) && file.move_to(2, 0));
-    });
-    assert_eq!(there_and_back, STYLED);
-}
-
-#[test]
-fn switching_a_hook_changes_one_key() {
-    let saved = styled(|file| assert!(file.set_enabled(0, false)));
-    assert_eq!(
-        saved,
-        STYLED.replace("\"enabled\": true", "\"enabled\": false")
-    );
-}
-
-#[test]
-fn a_place_without_an_entry_is_refused() {
-    let unchanged = styled(|file| {
         assert!(!file.set_enabled(3, false) && !file.remove(3) && !file.move_to(3, 0));
         assert!(!file.replace(3, hook("*", "x")));
     });
-    assert_eq!(unchanged, STYLED);
+    assert_eq!(saved, STYLED);
+    let saved = styled(|file| assert!(file.set_enabled(0, false)));
+    let expected = STYLED.replace("\"enabled\": true", "\"enabled\": false");
+    assert_eq!(saved, expected);
 }
 
 #[test]
@@ -126,95 +102,51 @@ fn a_broken_file_is_not_edited() {
 #[test]
 fn an_unusable_entry_is_replaced_in_its_place() {
     let world = World::new();
+    let second = r#"{"event": "*", "command": "2"}]}"#;
     let mut file = open(
         &world,
-        r#"{"hooks": [{"event": "*"}, {"event": "*", "command": "2"}]}"#,
+        &format!(r#"{{"hooks": [{{"event": "*"}}, {second}"#),
     );
     assert!(!file.set_enabled(0, false));
     assert!(file.replace(0, hook("*", "1")));
     file.save().unwrap();
     assert_eq!(commands(&config(&world).load_global()), ["1", "2"]);
-    assert!(
-        world
-            .read(FORGE)
-            .contains(r#"{"event": "*", "command": "2"}]}"#)
-    );
-}
-
-/// A project with these commands as approved hooks.
-struct Project {
-    world: World,
-    store: TrustStore,
-}
-
-impl Project {
-    fn new(commands: &[&str]) -> Self {
-        let world = World::new();
-        world.write(PROJECT, &file_of(commands));
-        let store = config(&world).trust_store().unwrap();
-        let project = Self { world, store };
-        let root = project.world.path("project");
-        let hooks = config(&project.world).load_project(&root);
-        let approval = Approval::of(&root, hooks).unwrap();
-        project.store.approve(&approval).unwrap();
-        project
-    }
-
-    fn edit(&self, edit: impl FnOnce(&mut HooksFile)) {
-        let root = self.world.path("project");
-        let mut file = config(&self.world).project_file(root).unwrap();
-        edit(&mut file);
-        file.save().unwrap();
-    }
-
-    /// How the hooks stand, and how many approved ones are not there.
-    fn status(&self) -> (String, usize) {
-        let root = self.world.path("project");
-        let hooks = config(&self.world).load_project(&root);
-        let present: Vec<Value> = hooks.iter().map(Hook::to_json).collect();
-        let gone = self.store.approved(&root).unwrap().into_iter();
-        let gone = gone.filter(|it| !present.contains(&it.definition));
-        let verdicts = self.store.status(&root, hooks).unwrap();
-        let letters = verdicts.iter().map(|verdict| match verdict {
-            GateVerdict::Run => 'r',
-            GateVerdict::NotApproved(_) => 'n',
-            _ => 'l',
-        });
-        (letters.collect(), gone.count())
-    }
+    assert!(world.read(FORGE).contains(second));
 }
 
 #[test]
 fn an_edited_hook_asks_again() {
-    let project = Project::new(&["echo 1", "echo 2"]);
-    project.edit(|file| assert!(file.move_to(1, 0)));
-    assert_eq!(project.status(), ("rr".to_owned(), 0));
-    project.edit(|file| assert!(file.replace(1, hook("tool:*", "echo changed"))));
-    assert_eq!(project.status(), ("rn".to_owned(), 1));
-    project.edit(|file| assert!(file.remove(0)));
-    assert_eq!(project.status(), ("n".to_owned(), 2));
+    let world = World::new();
+    let root = world.path("project");
+    world.write(PROJECT, &file_of(&["echo 1", "echo 2"]));
+    let config = config(&world);
+    let store = config.trust_store().unwrap();
+    let hooks = || config.load_project(&root);
+    store
+        .approve(&Approval::of(&root, hooks()).unwrap())
+        .unwrap();
+    // How the hooks stand, and how many approved ones are not there.
+    let after = |edit: &dyn Fn(&mut HooksFile) -> bool| {
+        let mut file = config.project_file(&root).unwrap();
+        assert!(edit(&mut file));
+        file.save().unwrap();
+        let present: Vec<Value> = hooks().iter().map(Hook::to_json).collect();
+        let approved = store.approved(&root).unwrap().into_iter();
+        let gone = approved.filter(|it| !present.contains(&it.definition));
+        let verdicts = store.status(&root, hooks()).unwrap().into_iter();
+        let runs = verdicts.map(|verdict| verdict == GateVerdict::Run);
+        (runs.collect::<Vec<_>>(), gone.count())
+    };
+    assert_eq!(after(&|file| file.move_to(1, 0)), (vec![true, true], 0));
+    let changed = after(&|file| file.replace(1, hook("tool:*", "echo changed")));
+    assert_eq!(changed, (vec![true, false], 1));
+    assert_eq!(after(&|file| file.remove(0)), (vec![false], 2));
 }
 
-#[derive(Debug, Clone)]
-enum Edit {
-    Switch(Index, bool),
-    Insert(Index, u16),
-    Replace(Index, u16),
-    Remove(Index),
-    Move(Index, Index),
-    Save,
-}
+/// What is done, where, and for a move where to.
+type Edit = (&'static str, Index, Index);
 
-fn any_edit() -> impl Strategy<Value = Edit> {
-    prop_oneof![
-        any::<(Index, bool)>().prop_map(|(index, on)| Edit::Switch(index, on)),
-        any::<(Index, u16)>().prop_map(|(index, number)| Edit::Insert(index, number)),
-        any::<(Index, u16)>().prop_map(|(index, number)| Edit::Replace(index, number)),
-        any::<Index>().prop_map(Edit::Remove),
-        any::<(Index, Index)>().prop_map(|(index, to)| Edit::Move(index, to)),
-        Just(Edit::Save),
-    ]
-}
+const EDITS: &[&str] = &["save", "insert", "replace", "remove", "move", "on", "off"];
 
 /// An entry of the file, and its text as long as it is not edited.
 struct Model {
@@ -231,51 +163,52 @@ impl Model {
     }
 }
 
-fn apply(edit: Edit, file: &mut HooksFile, model: &mut Vec<Model>) {
-    let new = |number: u16| hook("*", &number.to_string()).with_name("new");
+fn apply((edit, index, to): Edit, file: &mut HooksFile, model: &mut Vec<Model>) {
     let length = model.len();
+    let new = hook("*", &to.index(1000).to_string()).with_name("new");
+    if edit == "save" {
+        return file.save().unwrap();
+    }
+    if edit == "insert" || length == 0 {
+        let index = index.index(length + 1);
+        model.insert(index, Model::edited(&new));
+        return file.insert(index, new);
+    }
+    let (index, to) = (index.index(length), to.index(length));
     match edit {
-        Edit::Insert(index, number) => {
-            let index = index.index(length + 1);
-            file.insert(index, new(number));
-            model.insert(index, Model::edited(&new(number)));
+        "replace" => {
+            model[index] = Model::edited(&new);
+            assert!(file.replace(index, new));
         }
-        Edit::Save => file.save().unwrap(),
-        _ if length == 0 => {}
-        Edit::Switch(index, enabled) => {
-            let index = index.index(length);
+        "remove" => {
+            assert!(file.remove(index));
+            model.remove(index);
+        }
+        "move" => {
+            assert!(file.move_to(index, to));
+            let moved = model.remove(index);
+            model.insert(to, moved);
+        }
+        switch => {
+            let enabled = switch == "on";
             let hook = file.entries()[index].hook().ok().cloned();
             assert_eq!(file.set_enabled(index, enabled), hook.is_some());
             if let Some(hook) = hook.filter(|hook| hook.enabled() != enabled) {
                 model[index] = Model::edited(&hook.with_enabled(enabled));
             }
         }
-        Edit::Replace(index, number) => {
-            let index = index.index(length);
-            assert!(file.replace(index, new(number)));
-            model[index] = Model::edited(&new(number));
-        }
-        Edit::Remove(index) => {
-            let index = index.index(length);
-            assert!(file.remove(index));
-            model.remove(index);
-        }
-        Edit::Move(index, to) => {
-            let (index, to) = (index.index(length), to.index(length));
-            assert!(file.move_to(index, to));
-            let moved = model.remove(index);
-            model.insert(to, moved);
-        }
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 256, ..ProptestConfig::default() })]
+    // Each case waits several times until a file is on the disk.
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: if all_cases() { 256 } else { 16 }, ..ProptestConfig::default() })]
 
     #[test]
     fn edits_keep_the_bytes_of_other_entries(
         entries in proptest::collection::vec((any_entry(), select(SEPARATORS)), 0..6),
-        edits in proptest::collection::vec(any_edit(), 0..12),
+        (begin, end) in (select(&["", "\n    ", " // x\n    "][..]), select(&["", "\n  ", ",", " // y\n  "][..])),
+        edits in proptest::collection::vec((select(EDITS), any::<Index>(), any::<Index>()), 0..12),
     ) {
         let mut list = String::new();
         for (index, (entry, separator)) in entries.iter().enumerate() {
@@ -283,7 +216,8 @@ proptest! {
             list += if index + 1 < entries.len() { separator } else { "" };
         }
         let world = World::new();
-        let text = format!("{{\n  // of mine\n  \"hooks\": [{list}],\n  \"_\": [ 1 ]\n}}");
+        let end = if entries.is_empty() { "" } else { end };
+        let text = format!("{{\n  // of mine\n  \"hooks\": [{begin}{list}{end}],\n  \"_\": [ 1 ]\n}}");
         let mut file = open(&world, &text);
         let json = |entry: &HooksFileEntry| entry.hook().ok().map(Hook::to_json);
         let texts = entries.iter().map(|(entry, _)| Some(entry.clone()));
@@ -304,8 +238,16 @@ proptest! {
         for file in [&file, &again] {
             prop_assert_eq!(file.entries().iter().map(json).collect::<Vec<_>>(), &expected[..], "{}\n{}", text, saved);
         }
+        // A list in another order moves entries, and changes none.
+        let config = config(&world);
+        let mut hooks = config.load_global();
+        hooks.reverse();
+        config.save_global(&hooks).unwrap();
+        prop_assert_eq!(all_json(&config.load_global()), all_json(&hooks));
+        let moved = world.read(FORGE);
         for entry in model.iter().filter_map(|entry| entry.text.as_ref()) {
             prop_assert!(saved.contains(entry), "{entry}\n{text}\n{saved}");
+            prop_assert!(moved.contains(entry), "{entry}\n{saved}\n{moved}");
         }
     }
 }
