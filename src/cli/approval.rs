@@ -1,14 +1,13 @@
 //! The approval of a project's hooks: what it covers and what has changed since; `trust` and `untrust`.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 
 use serde::Serialize;
 
 use crate::cli::args::{Trust, Untrust};
-use crate::cli::context::Context;
-use crate::cli::error::{Done, Ended, Failure};
-use crate::cli::terminal::{Style, Terminal, counted};
+use crate::cli::files::named;
+use crate::cli::{Context, Done, Ended, Failure, Style, Terminal, counted};
 use crate::config::TrustPolicy;
 use crate::trust::{Approval, Approved, TrustStore};
 use crate::{HookRegistry, LoadReport, printable};
@@ -83,12 +82,8 @@ impl Project {
         }
     }
 
-    /// Shows whether the hooks are approved, what has changed, and what to do.
-    pub(crate) fn sum_up(
-        &self,
-        context: &Context<'_>,
-        terminal: &mut Terminal<'_>,
-    ) -> Result<(), Failure> {
+    /// Says whether the hooks are approved, what has changed, and what to do.
+    pub(crate) fn summary(&self, context: &Context<'_>) -> String {
         let hooks = counted(self.approval.hooks.len(), "hook");
         let trust = context.command("trust");
         let (style, words) = match (self.report.is_ok(), self.is_approved()) {
@@ -106,19 +101,19 @@ impl Project {
                 (Style::WARNING, words)
             }
         };
-        let root = printable(&self.approval.root.to_string_lossy());
-        writeln!(terminal, "{root}: {}", terminal.styled(style, words))?;
+        let root = named(&self.approval.root);
+        let mut summary = format!("{root}: {}\n", style.of(&words));
         for change in &self.approval.changes {
-            writeln!(terminal, "  {}", printable(change))?;
+            summary += &format!("  {}\n", printable(change));
         }
         if !self.approval.changes.is_empty() {
-            writeln!(terminal, "Digest: {}", self.approval.digest())?;
+            summary += &format!("Digest: {}\n", self.approval.digest());
         }
         if self.unread > 0 {
             let hooks = counted(self.unread, "approved hook");
-            writeln!(terminal, "not shown: {hooks} of other tools")?;
+            summary += &format!("not shown: {hooks} of other tools\n");
         }
-        Ok(())
+        summary
     }
 }
 
@@ -128,20 +123,18 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
     terminal.problems(&project.report)?;
     if !project.report.is_ok() {
         let words = "cannot approve the project's hooks: their file has errors";
-        let fix = format!("fix them; `{}` shows them", context.command("validate"));
-        return Err(Failure::new(words).with_fix(fix));
+        return Err(Failure::new(words).with_fix(context.fix_errors()));
     }
     let approval = &project.approval;
-    let root = printable(&approval.root.to_string_lossy());
+    let root = named(&approval.root);
     if !project.has_hooks() {
         let words = format!("found no hooks to approve in `{root}`");
         let fix = format!("write some with `{}`", context.command("init"));
         return Err(Failure::new(words).with_fix(fix));
     }
     let digest = approval.digest();
-    if let Some(expected) = &args.digest
-        && !expected.eq_ignore_ascii_case(&digest)
-    {
+    let given = args.digest.as_ref();
+    if given.is_some_and(|given| !given.eq_ignore_ascii_case(&digest)) {
         let words = format!("nothing was approved: `--digest` is not `{digest}`");
         return Err(Failure::new(words).with_fix("review the hooks, and use their digest"));
     }
@@ -152,8 +145,7 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
     write!(terminal, "{approval}")?;
     let hooks = counted(approval.hooks.len(), "hook");
     let question = format!("let {hooks} of {root} run as shown?");
-    let needs_answer = !args.yes && args.digest.is_none();
-    if needs_answer && !asked(&question, terminal)? {
+    if !args.yes && given.is_none() && !asked(&question, terminal)? {
         writeln!(terminal, "nothing was approved")?;
         return Ok(Ended::PROBLEMS);
     }
@@ -168,7 +160,7 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
 pub(crate) fn untrust(args: &Untrust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     context.needs_the_usual_files(APPROVES)?;
     let (store, root) = (context.trust_store()?, context.needed_root()?);
-    let shown = printable(&root.to_string_lossy());
+    let shown = named(&root);
     if store.approved(&root)?.is_empty() {
         writeln!(terminal, "{shown}: nothing was approved")?;
         return Ok(Ended::FINE);
@@ -188,7 +180,7 @@ const LONGEST_ANSWER: u64 = 1000;
 
 /// Asks the user; true means yes.
 fn asked(question: &str, terminal: &mut Terminal<'_>) -> Result<bool, Failure> {
-    if !terminal.is_terminal.input {
+    if !terminal.is_input_a_terminal {
         let words = "cannot ask for confirmation: standard input is not a terminal";
         return Err(Failure::new(words).with_fix("review the hooks, then add `--yes`"));
     }

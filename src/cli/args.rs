@@ -2,13 +2,14 @@
 //!
 //! Does not know what a command does.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
-use crate::cli::error::Failure;
+use crate::cli::Failure;
 use crate::compat::{self, Tool};
 
 /// The program name in the texts of this file.
@@ -59,12 +60,11 @@ pub(crate) fn vocabulary(matches: &clap::ArgMatches) -> Option<&PathBuf> {
 
 /// One of the tools, by its name.
 fn other_tool() -> impl TypedValueParser<Value = &'static Tool> {
-    let names = compat::TOOLS.map(Tool::name);
-    PossibleValuesParser::new(names).map(|name| {
-        let named = compat::TOOLS.into_iter().find(|tool| tool.name() == name);
-        // The parser lets no other name through.
-        named.unwrap_or(compat::CLAUDE)
-    })
+    let named = |name: String| {
+        let mut tools = compat::TOOLS.into_iter();
+        tools.find(|tool| tool.name() == name).ok_or("unknown tool")
+    };
+    PossibleValuesParser::new(compat::TOOLS.map(Tool::name)).try_map(named)
 }
 
 /// The variable with the name of the host, for users of one host.
@@ -75,32 +75,28 @@ impl Standalone {
     pub(crate) fn host(&self) -> Result<Option<String>, Failure> {
         let of_variable = || std::env::var(PROFILE_VARIABLE).ok();
         let name = self.profile.clone().or_else(of_variable);
-        let name = name.filter(|name| !name.is_empty());
-        if let Some(Err(expected)) = name.as_deref().map(profile_name) {
-            let name = name.unwrap_or_default();
+        let Some(name) = name.filter(|name| !name.is_empty()) else {
+            return Ok(None);
+        };
+        profile_name(&name).map(Some).map_err(|expected| {
             let words = format!("invalid name `{name}` in `{PROFILE_VARIABLE}`: {expected}");
-            return Err(Failure::new(words));
-        }
-        Ok(name)
+            Failure::new(words)
+        })
     }
 
     /// Returns these options as they were given, and the tool of `fire --as`, for a command that means the same host.
     pub(crate) fn names(&self, cli: &Cli) -> String {
-        let mut names = String::new();
-        if let Some(name) = &self.profile {
-            names += &format!(" --profile {name}");
+        let mut tools = BTreeSet::from_iter(self.other_tools.iter().map(|tool| tool.name()));
+        if let Command::Fire(fire) = &cli.command {
+            tools.extend(fire.tool_of.map(Tool::name));
         }
-        let mut tools: Vec<_> = self.other_tools.iter().map(|tool| tool.name()).collect();
-        if let Command::Fire(fire) = &cli.command
-            && let Some(tool) = fire.tool_of.map(Tool::name)
-            && !tools.contains(&tool)
-        {
-            tools.push(tool);
-        }
-        if !tools.is_empty() {
-            names += &format!(" --other-tools {}", tools.join(","));
-        }
-        names
+        let tools = Vec::from_iter(tools).join(",");
+        let options = [
+            (" --profile ", self.profile.as_deref()),
+            (" --other-tools ", Some(&*tools).filter(|it| !it.is_empty())),
+        ];
+        let given = options.map(|(option, value)| value.map(|value| option.to_owned() + value));
+        given.into_iter().flatten().collect()
     }
 }
 
@@ -251,12 +247,7 @@ pub(crate) struct Fire {
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Add the event and the hooks' decision to this table of cases for `test`.
-    #[arg(
-        long,
-        value_name = "FILE",
-        value_hint = ValueHint::FilePath,
-        conflicts_with = "dry_run"
-    )]
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
     pub(crate) record: Option<PathBuf>,
     /// Read --event-json as an event of this tool, and run the hooks of this tool: the user's, the project's,
     /// and those of --settings and --plugin.

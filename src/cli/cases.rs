@@ -12,9 +12,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::cli::entries::title;
-use crate::cli::error::{Failure, json_words};
+use crate::cli::error::json_words;
 use crate::cli::files;
-use crate::cli::terminal::Terminal;
+use crate::cli::{Failure, Terminal};
 use crate::{Decision, EventType, HookEvent, HookResult, Outcome};
 
 #[derive(Debug, Deserialize, Serialize)]

@@ -11,8 +11,10 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-use crate::cli::error::{Failure, placed_json_words};
+use crate::cli::Failure;
+use crate::cli::error::placed_json_words;
 use crate::files::{self, NewFile};
+use crate::printable;
 
 /// Opens a regular file.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
@@ -44,11 +46,15 @@ pub(crate) fn too_large() -> io::Error {
     io::Error::other("it is larger than 16 MiB")
 }
 
-/// Returns the path for a message: relative to the working directory if it is below it.
+/// Returns a path as it is shown.
+pub(crate) fn named(path: &Path) -> String {
+    printable(&path.to_string_lossy())
+}
+
+/// Returns a path as it is shown, relative to the working directory if it is below it.
 pub(crate) fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
-    let path = path.strip_prefix(here).unwrap_or(path);
-    path.to_string_lossy().into_owned()
+    named(path.strip_prefix(here).unwrap_or(path))
 }
 
 /// Returns the error of a file, or of an option with its file, that cannot be read.

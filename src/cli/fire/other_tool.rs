@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 use super::event;
 use super::firing::{Firing, Pass};
 use crate::cli::args::Fire;
-use crate::cli::context::{Context, absolute};
+use crate::cli::context::existing;
 use crate::cli::entries::{place, title};
-use crate::cli::error::{Done, Ended, Failure, placed_json_words};
-use crate::cli::terminal::Terminal;
+use crate::cli::error::placed_json_words;
+use crate::cli::{Context, Done, Ended, Failure, Terminal};
 use crate::compat::{EventError, Tool};
 use crate::{Decision, FireOptions, HookEvent, HookResult, Outcome};
 
@@ -103,8 +103,8 @@ pub(super) fn run(
         report = Report::of(&pass.event, &pass.outcome, &pass.background);
         // A hook that stops the turn may do so without a decision.
         let is_fine = matches!(report.decision, Answer::None | Answer::Allow);
-        let is_fine = is_fine && pass.outcome.allowed();
-        ended = pass.interrupted.map_or(Ended::fine_if(is_fine), Ended);
+        let fine = Ended::fine_if(is_fine && pass.outcome.allowed());
+        ended = pass.interrupted.map_or(fine, Ended);
     }
     let problems = problems.problems.iter().map(ToString::to_string);
     report.diagnostics.splice(0..0, problems.chain(notes));
@@ -158,7 +158,7 @@ fn named(args: &Fire) -> Result<Vec<PathBuf>, Failure> {
         ("--settings", &args.settings, false),
         ("--plugin", &args.plugin, true),
     ] {
-        for path in absolute(option, paths)? {
+        for path in existing(option, paths)? {
             if path.is_dir() != is_plugin {
                 let is = if is_plugin { "is not" } else { "is" };
                 let words = format!("`{option} {}` {is} a directory", path.display());
@@ -173,34 +173,31 @@ fn named(args: &Fire) -> Result<Vec<PathBuf>, Failure> {
 
 impl Report {
     fn of(event: &HookEvent, outcome: &Outcome, background: &[HookResult]) -> Self {
-        let owned = |text: Option<&str>| text.map(str::to_owned);
+        let results = [outcome.results(), background].concat();
+        let allows = || {
+            let mut outputs = outcome.results().iter().filter_map(HookResult::output);
+            let allow = outputs.find(|output| output.decision == Some(Decision::Allow))?;
+            allow.reason.as_deref()
+        };
         let (decision, reason) = match outcome.decision() {
-            Some(Decision::Block) => (Answer::Deny, owned(outcome.reason())),
-            Some(Decision::Ask) => {
-                let asks = outcome.asks().and_then(HookResult::reason);
-                (Answer::Ask, owned(asks))
-            }
-            Some(Decision::Allow) => {
-                let mut outputs = outcome.results().iter().filter_map(HookResult::output);
-                let allows = outputs.find(|output| output.decision == Some(Decision::Allow));
-                (Answer::Allow, allows.and_then(|it| it.reason.clone()))
-            }
+            Some(Decision::Block) => (Answer::Deny, outcome.reason()),
+            Some(Decision::Ask) => (Answer::Ask, outcome.asks().and_then(HookResult::reason)),
+            Some(Decision::Allow) => (Answer::Allow, allows()),
             None => (Answer::None, None),
         };
         let messages = outcome.system_messages().into_iter();
-        let results = [outcome.results(), background].concat();
         let diagnostics = results.iter().flat_map(|result| {
             let diagnostics = result.diagnostics().iter();
             diagnostics.map(|words| format!("{}: {words}", named_hook(result)))
         });
         Self {
             decision,
-            reason,
+            reason: reason.map(str::to_owned),
             context: outcome.additional_context(),
             feedback: outcome.feedback(),
             system_messages: messages.map(str::to_owned).collect(),
             stop: outcome.stops_turn(),
-            stop_reason: owned(outcome.stop_reason()),
+            stop_reason: outcome.stop_reason().map(str::to_owned),
             updated_input: whole_input(event, outcome),
             updated_output: outcome.updated_output(),
             ran: results.iter().filter(|it| it.started()).count(),
@@ -215,13 +212,10 @@ impl Report {
 /// Returns the tool's whole input with the changes of the hooks, if there are any.
 fn whole_input(event: &HookEvent, outcome: &Outcome) -> Option<Map<String, Value>> {
     let changes = outcome.updated_input()?;
-    match event.data.get("tool_args") {
-        Some(Value::Object(input)) => {
-            let changed = outcome.changed_input(input);
-            Some(changed.unwrap_or_else(|| input.clone()))
-        }
-        _ => Some(changes),
-    }
+    let Some(Value::Object(input)) = event.data.get("tool_args") else {
+        return Some(changes);
+    };
+    outcome.changed_input(input).or_else(|| Some(input.clone()))
 }
 
 /// Names a hook with its place, since many hooks of a file have the same title.

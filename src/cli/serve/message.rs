@@ -2,6 +2,8 @@
 //!
 //! Answers nothing.
 
+use std::borrow::Cow;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -25,24 +27,57 @@ pub(crate) enum Id {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Refusal {
     code: i32,
-    message: String,
+    message: Cow<'static, str>,
 }
 
-pub(super) const NOT_JSON: i32 = -32700;
-pub(super) const INVALID_REQUEST: i32 = -32600;
-pub(super) const UNKNOWN_METHOD: i32 = -32601;
-pub(super) const INVALID_PARAMS: i32 = -32602;
-pub(super) const FAILED: i32 = -32603;
-pub(super) const QUEUE_FULL: i32 = -32000;
-pub(super) const UNREAD: i32 = -32001;
-pub(super) const NOT_INITIALIZED: i32 = -32002;
-pub(super) const ENDING: i32 = -32003;
-/// Nothing was approved or withdrawn.
-pub(super) const NOT_APPROVED: i32 = -32004;
-
+/// The refusals, by their codes.
 impl Refusal {
-    pub(super) fn new(code: i32, message: impl Into<String>) -> Self {
-        let message = message.into();
+    pub(super) const ID_IN_USE: Self =
+        Self::fixed(-32600, "another request with this id has no response yet");
+    pub(super) const LINE_TOO_LONG: Self = Self::fixed(-32600, "a line has more than 16 MiB");
+    pub(super) const INITIALIZED: Self = Self::fixed(-32600, "`initialize` was called already");
+    pub(super) const QUEUE_FULL: Self = Self::fixed(-32000, "too many fires are waiting");
+    pub(super) const DESK_FULL: Self =
+        Self::fixed(-32000, "too many requests that read files are waiting");
+    pub(super) const UNREAD: Self =
+        Self::fixed(-32001, "too many bytes of responses have not been read");
+    pub(super) const NOT_INITIALIZED: Self =
+        Self::fixed(-32002, "the first request is `initialize`");
+    pub(super) const ENDING: Self = Self::fixed(-32003, "`shutdown` was called");
+
+    fn not_json(words: impl Into<String>) -> Self {
+        Self::new(-32700, words)
+    }
+
+    fn not_a_request(words: impl Into<String>) -> Self {
+        Self::new(-32600, words)
+    }
+
+    pub(super) fn unknown_method(name: &str) -> Self {
+        Self::new(-32601, format!("unknown method `{name}`"))
+    }
+
+    pub(super) fn params(words: impl Into<String>) -> Self {
+        Self::new(-32602, words)
+    }
+
+    /// The system does not do what is needed.
+    pub(super) fn failed(words: impl Into<String>) -> Self {
+        Self::new(-32603, words)
+    }
+
+    /// Nothing was approved or withdrawn.
+    pub(super) fn not_approved(words: impl Into<String>) -> Self {
+        Self::new(-32004, words)
+    }
+
+    fn new(code: i32, message: impl Into<String>) -> Self {
+        let message = Cow::Owned(message.into());
+        Self { code, message }
+    }
+
+    const fn fixed(code: i32, message: &'static str) -> Self {
+        let message = Cow::Borrowed(message);
         Self { code, message }
     }
 }
@@ -71,31 +106,30 @@ fn not_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Id>, D:
 
 /// Reads a line. The error has the id, if there is one.
 pub(super) fn parse(line: &[u8]) -> Result<Incoming<'_>, (Option<Id>, Refusal)> {
-    let not_json = |words: String| (None, Refusal::new(NOT_JSON, words));
-    let text = str::from_utf8(line).map_err(|error| not_json(error.to_string()))?;
+    let text = str::from_utf8(line);
+    let text = text.map_err(|error| (None, Refusal::not_json(error.to_string())))?;
     serde_json::from_str(text).map_err(|why| {
         let value: Value = match serde_json::from_str(text) {
             Ok(value) => value,
-            Err(error) => return not_json(json_words(&error)),
+            Err(error) => return (None, Refusal::not_json(json_words(&error))),
         };
         let words = match &value {
             Value::Array(_) => "batches are not supported".to_owned(),
-            value if !value.is_object() => "expected an object".to_owned(),
-            _ => format!("not a request of JSON-RPC 2.0: {}", json_words(&why)),
+            Value::Object(_) => format!("not a request of JSON-RPC 2.0: {}", json_words(&why)),
+            _ => "expected an object".to_owned(),
         };
         let id = value.get("id").and_then(|id| Id::deserialize(id).ok());
-        (id, Refusal::new(INVALID_REQUEST, words))
+        (id, Refusal::not_a_request(words))
     })
 }
 
 impl Incoming<'_> {
     /// Reads the parameters. Missing ones are an empty object.
     pub(super) fn params<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
-        let text = self.params.map_or("{}", RawValue::get);
-        if !text.starts_with('{') {
-            return Err(Refusal::new(INVALID_PARAMS, "`params` is not an object"));
+        match self.params.map_or("{}", RawValue::get) {
+            text if !text.starts_with('{') => Err(Refusal::params("`params` is not an object")),
+            text => serde_json::from_str(text).map_err(|error| Refusal::params(json_words(&error))),
         }
-        serde_json::from_str(text).map_err(|error| Refusal::new(INVALID_PARAMS, json_words(&error)))
     }
 }
 

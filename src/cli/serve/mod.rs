@@ -5,6 +5,7 @@
 
 mod desk;
 pub(crate) mod message;
+mod notifier;
 mod outbox;
 mod server;
 mod vocabulary;
@@ -14,10 +15,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, bounded, select, unbounded};
 
-use crate::cli::context::Context;
-use crate::cli::error::{Done, Ended, Failure};
 use crate::cli::io::streams;
-use crate::cli::terminal::Terminal;
+use crate::cli::{Context, Done, Ended, Failure, Terminal};
 use desk::start;
 use outbox::Outbox;
 use server::{LAST_WRITES, LONGEST_LINE, News, Server};

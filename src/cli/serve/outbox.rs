@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crossbeam_channel::{Sender, unbounded};
 use serde::Serialize;
 
-use super::message::{Body, Id, Outgoing, Refusal, UNREAD, Version};
+use super::message::{Body, Id, Outgoing, Refusal, Version};
 
 /// The most bytes of responses that wait, before fires are refused and results are replaced by an error.
 const MOST_UNSENT: usize = 64 * 1024 * 1024;
@@ -62,7 +62,7 @@ impl Outbox {
     pub(super) fn respond(&self, id: &Id, result: impl Serialize) {
         let line = line_of(Body::Result { id, result });
         if line.len() > SHORT && self.is_full() {
-            return self.refuse(Some(id), not_read());
+            return self.refuse(Some(id), Refusal::UNREAD);
         }
         self.add(line);
     }
@@ -84,10 +84,6 @@ impl Outbox {
         // Without a receiver, the program is about to end.
         let _ = self.lines.send(line);
     }
-}
-
-pub(super) fn not_read() -> Refusal {
-    Refusal::new(UNREAD, "too many bytes of responses have not been read")
 }
 
 fn line_of(body: Body<'_, impl Serialize>) -> Vec<u8> {

@@ -4,8 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,20 +14,16 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::desk::{Answer, Desk, Task, start};
-use super::message::{
-    Cancel, ENDING, FAILED, Fire, INVALID_PARAMS, INVALID_REQUEST, Id, Incoming, Initialize,
-    NOT_INITIALIZED, OfHook, Options, QUEUE_FULL, Refusal, Shutdown, UNKNOWN_METHOD, parse,
-};
-use super::outbox::{Outbox, not_read};
+use super::message::{Cancel, Fire, Id, Incoming, Initialize, Options, Refusal, Shutdown, parse};
+use super::notifier::Notifier;
+use super::outbox::Outbox;
 use crate::cli::cases::changed_by;
-use crate::cli::context::Context;
-use crate::cli::error::{Failure, json_words};
-use crate::cli::events;
-use crate::cli::events::name_of;
+use crate::cli::error::json_words;
+use crate::cli::events::{self, name_of};
 use crate::cli::fire::{Report, unknown_key};
+use crate::cli::{Context, Failure};
 use crate::{
-    FireOptions, HookEvent, HookExecutor, HookHandle, HookResult, HookRun, Hooks, LoadReport,
-    Observer, Outcome, SubmitError,
+    FireOptions, HookEvent, HookExecutor, HookHandle, Hooks, LoadReport, Outcome, SubmitError,
 };
 
 /// The most bytes of requests for fires that have no response yet.
@@ -107,11 +102,7 @@ impl Server {
         workers: usize,
         context: &Context<'_>,
     ) -> Result<Self, Failure> {
-        let notifier = Arc::new(Notifier {
-            outbox: outbox.clone(),
-            is_on: AtomicBool::new(false),
-            ids: Mutex::default(),
-        });
+        let notifier = Arc::new(Notifier::new(outbox.clone()));
         let executor = HookExecutor::builder()
             .registry(Arc::clone(hooks.registry()))
             .workers(workers)
@@ -142,7 +133,7 @@ impl Server {
     /// Handles a line of the host. Returns whether to go on.
     pub(super) fn line(&mut self, line: &[u8]) -> bool {
         let refused = match line.len() > LONGEST_LINE {
-            true => Err((None, invalid("a line has more than 16 MiB"))),
+            true => Err((None, Refusal::LINE_TOO_LONG)),
             false => self.message(line),
         };
         if let Err((id, refusal)) = refused {
@@ -173,9 +164,7 @@ impl Server {
             Err(refusal) => self.outbox.refuse(Some(id), refusal),
         }
         // The first answer is that of `initialize`.
-        self.notifier
-            .is_on
-            .store(self.is_notified, Ordering::Relaxed);
+        self.notifier.set(self.is_notified);
     }
 
     /// Whether a `shutdown` is done, and the host has read its response.
@@ -198,9 +187,7 @@ impl Server {
         let report = self.hooks.report();
         if !Arc::ptr_eq(&report, &self.report) {
             self.report = report;
-            if self.notifier.is_on.load(Ordering::Relaxed) {
-                self.outbox.notify("report/changed", &*self.report);
-            }
+            self.notifier.notify("report/changed", &*self.report);
         }
     }
 
@@ -241,11 +228,10 @@ impl Server {
     fn request(&mut self, id: &Id, message: &Incoming<'_>, size: usize) -> Answered {
         let ending = self.ending.as_ref().and_then(|it| it.id.as_ref());
         if self.fires.contains_key(id) || self.asked.contains(id) || ending == Some(id) {
-            return Err(invalid("another request with this id has no response yet"));
+            return Err(Refusal::ID_IN_USE);
         }
         if !self.is_initialized && message.method != "initialize" {
-            let words = "the first request is `initialize`";
-            return Err(Refusal::new(NOT_INITIALIZED, words));
+            return Err(Refusal::NOT_INITIALIZED);
         }
         match &*message.method {
             "initialize" => self.initialize(id, &message.params()?),
@@ -260,16 +246,13 @@ impl Server {
                 Ok(())
             }
             "shutdown" => self.shutdown(id, &message.params()?),
-            other => {
-                let words = format!("unknown method `{other}`");
-                Err(Refusal::new(UNKNOWN_METHOD, words))
-            }
+            other => Err(Refusal::unknown_method(other)),
         }
     }
 
     fn initialize(&mut self, id: &Id, params: &Initialize) -> Answered {
         if self.is_initialized {
-            return Err(invalid("`initialize` was called already"));
+            return Err(Refusal::INITIALIZED);
         }
         self.is_initialized = true;
         self.is_notified = params.notify;
@@ -285,16 +268,15 @@ impl Server {
 
     fn fire(&mut self, id: &Id, params: Fire, size: usize) -> Answered {
         if self.ending.is_some() {
-            return Err(is_ending());
+            return Err(Refusal::ENDING);
         }
-        let event = self.event(params.event);
-        let event = event.map_err(|words| Refusal::new(INVALID_PARAMS, words))?;
+        let event = self.event(params.event).map_err(Refusal::params)?;
         if self.outbox.is_full() {
-            return Err(not_read());
+            return Err(Refusal::UNREAD);
         }
         let open: usize = self.fires.values().map(|fire| fire.size).sum();
         if open + size > MOST_OPEN {
-            return Err(queue_full());
+            return Err(Refusal::QUEUE_FULL);
         }
         self.submit(id, event, params.options.into(), size, None)
     }
@@ -325,16 +307,9 @@ impl Server {
         first: Option<(Arc<HookEvent>, Outcome)>,
     ) -> Answered {
         let event = Arc::new(event);
-        self.notifier
-            .ids()
-            .insert(Arc::as_ptr(&event).addr(), id.clone());
-        let handle = match self.engine.executor().submit(Arc::clone(&event), options) {
-            Ok(handle) => handle,
-            Err(error) => {
-                self.notifier.ids().remove(&Arc::as_ptr(&event).addr());
-                return Err(error.into());
-            }
-        };
+        self.notifier.open(&event, id);
+        let submitted = self.engine.executor().submit(Arc::clone(&event), options);
+        let handle = submitted.inspect_err(|_| self.notifier.close(&event))?;
         let open = Open {
             size,
             event,
@@ -361,7 +336,7 @@ impl Server {
         let Some(fire) = self.fires.remove(id) else {
             return;
         };
-        self.notifier.ids().remove(&Arc::as_ptr(&fire.event).addr());
+        self.notifier.close(&fire.event);
         if fire.first.is_none()
             && !fire.is_cancelled
             && let Some(changed) = changed_by(&fire.event, &outcome)
@@ -384,17 +359,17 @@ impl Server {
     /// Lets the hooks end until the deadline, on another thread.
     fn shutdown(&mut self, id: &Id, params: &Shutdown) -> Answered {
         if self.ending.is_some() {
-            return Err(is_ending());
+            return Err(Refusal::ENDING);
         }
         let deadline = Duration::try_from_secs_f64(params.deadline)
-            .map_err(|error| Refusal::new(INVALID_PARAMS, format!("`deadline`: {error}")))?
+            .map_err(|error| Refusal::params(format!("`deadline`: {error}")))?
             .min(LONGEST_SHUTDOWN);
         let (executor, news) = (self.engine.executor().clone(), self.news.clone());
         start(move || {
             let _ = executor.shutdown(deadline);
             let _ = news.send(News::Drained);
         })
-        .map_err(|failure| Refusal::new(FAILED, failure.message()))?;
+        .map_err(|failure| Refusal::failed(failure.message))?;
         self.ending = Some(Ending {
             id: Some(id.clone()),
             is_drained: false,
@@ -414,58 +389,14 @@ impl Wake for Bell {
     }
 }
 
-/// Tells the host of each hook that starts or ends.
-struct Notifier {
-    outbox: Outbox,
-    is_on: AtomicBool,
-    /// The open fires by the address of their event: the observer receives this very one.
-    ids: Mutex<HashMap<usize, Id>>,
-}
-
-impl Notifier {
-    fn ids(&self) -> MutexGuard<'_, HashMap<usize, Id>> {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn notify(&self, method: &'static str, run: &HookRun<'_>) {
-        if self.is_on.load(Ordering::Relaxed) {
-            let id = self.ids().get(&(&raw const *run.event).addr()).cloned();
-            let hook = run.hook.label();
-            self.outbox.notify(method, OfHook { id, hook });
-        }
-    }
-}
-
-impl Observer for Notifier {
-    fn on_start(&self, run: &HookRun<'_>) {
-        self.notify("hook/started", run);
-    }
-
-    fn on_finish(&self, run: &HookRun<'_>, _: &HookResult) {
-        self.notify("hook/finished", run);
-    }
-}
-
 impl From<SubmitError> for Refusal {
     fn from(error: SubmitError) -> Self {
         match error {
-            SubmitError::Busy(_) => queue_full(),
-            SubmitError::ShutDown(_) => is_ending(),
-            SubmitError::NoThread(..) => Self::new(FAILED, error.to_string()),
+            SubmitError::Busy(_) => Refusal::QUEUE_FULL,
+            SubmitError::ShutDown(_) => Refusal::ENDING,
+            SubmitError::NoThread(..) => Self::failed(error.to_string()),
         }
     }
-}
-
-fn queue_full() -> Refusal {
-    Refusal::new(QUEUE_FULL, "too many fires are waiting")
-}
-
-fn is_ending() -> Refusal {
-    Refusal::new(ENDING, "`shutdown` was called")
-}
-
-fn invalid(words: &'static str) -> Refusal {
-    Refusal::new(INVALID_REQUEST, words)
 }
 
 impl From<Options> for FireOptions {

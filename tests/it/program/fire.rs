@@ -196,7 +196,7 @@ fn wrong_usage_names_option_and_fix() {
         (&["fire", "start"], "events` lists the events"),
         (
             &["fire", "tool:*"],
-            "`tool:*` is a pattern, expected one event, such as `tool:pre_execute`",
+            "`tool:*` is a pattern, expected one event",
         ),
         (
             &["fire", "PreToolUse"],
