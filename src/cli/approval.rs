@@ -12,9 +12,6 @@ use crate::config::TrustPolicy;
 use crate::trust::{Approval, Approved, TrustStore};
 use crate::{HookRegistry, LoadReport, printable};
 
-const APPROVES: &str =
-    "only the project's own files are approved; one of `--config` needs no approval";
-
 /// A project's hooks, compared with their approval.
 pub(crate) struct Project {
     store: TrustStore,
@@ -118,7 +115,6 @@ impl Project {
 }
 
 pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    context.needs_the_usual_files(APPROVES)?;
     let project = Project::load(context, context.needed_root()?)?;
     terminal.problems(&project.report)?;
     if !project.report.is_ok() {
@@ -158,7 +154,6 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
 }
 
 pub(crate) fn untrust(args: &Untrust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    context.needs_the_usual_files(APPROVES)?;
     let (store, root) = (context.trust_store()?, context.needed_root()?);
     let shown = named(&root);
     if store.approved(&root)?.is_empty() {

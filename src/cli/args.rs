@@ -198,6 +198,17 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// Whether it changes the user's or the project's files, or their approval.
+    pub(crate) fn changes_the_usual_files(&self) -> bool {
+        match self {
+            Self::Templates(templates) => templates.add,
+            Self::Init(_) | Self::Trust(_) | Self::Untrust(_) => true,
+            _ => false,
+        }
+    }
+}
+
 #[derive(Args)]
 #[command(
     after_help = "Exit status: 0 if the host would continue and no hook failed; 1 if one blocks, asks or fails (unless \

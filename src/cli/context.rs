@@ -139,14 +139,6 @@ impl Context<'_> {
         self.needed_root().map_err(|failure| failure.with_fix(fix))
     }
 
-    /// Refuses `--config` for a command that works only with the standard files.
-    pub(crate) fn needs_the_usual_files(&self, does: &str) -> Result<(), Failure> {
-        if self.common.config.is_empty() {
-            return Ok(());
-        }
-        Err(Failure::new(does).with_fix("leave `--config` out"))
-    }
-
     /// The variable that disables all hooks, if it is set.
     pub(crate) fn disabled_by(&self) -> Option<&str> {
         self.hooks.executor().disabled_by()

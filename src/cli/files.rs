@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
 #[cfg(unix)]
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -95,22 +95,7 @@ pub(crate) fn replace_like(path: &Path, text: &str, model: Option<&File>) -> io:
 
 /// Returns the error of something that exists and is no regular file.
 fn not_regular(path: &Path) -> Option<io::Error> {
-    let kind = path.metadata().ok()?.file_type();
-    #[cfg(unix)]
-    let special = [
-        (kind.is_fifo(), "a named pipe"),
-        (kind.is_socket(), "a socket"),
-    ];
-    #[cfg(not(unix))]
-    let special = [];
-    let kinds = [(kind.is_file(), ""), (kind.is_dir(), "a directory")];
-    let mut kinds = kinds.into_iter().chain(special);
-    let words = match kinds.find(|(is_it, _)| *is_it) {
-        Some((_, "")) => return None,
-        Some((_, words)) => words,
-        None => "a device",
-    };
-    let words =
-        format!("{words}, expected a regular file (`-` stands for standard input and output)");
-    Some(io::Error::other(words))
+    let is_special = path.metadata().is_ok_and(|it| !it.is_file());
+    let words = "not a regular file (`-` stands for standard input and output)";
+    is_special.then(|| io::Error::other(words))
 }

@@ -15,7 +15,7 @@ use crate::config::{Problem, Severity};
 use crate::trust::{Approval, Approved};
 use crate::{Hook, HookEvent, LoadReport, printable};
 
-/// What `forge-hooks list` prints.
+/// What `forge-hooks list --json` prints.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "list"))]
 pub(crate) struct Report<'a> {

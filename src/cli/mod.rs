@@ -152,6 +152,10 @@ fn run_parsed<A: Into<OsString>>(
 }
 
 fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+    if command.changes_the_usual_files() && !context.common.config.is_empty() {
+        let words = "this command is for the user's and the project's own files";
+        return Err(Failure::new(words).with_fix("leave `--config` out"));
+    }
     match command {
         Command::Fire(args) => fire::run(args, context, terminal),
         Command::Test(args) => test::run(args, context, terminal),

@@ -16,8 +16,6 @@ use crate::{Hook, printable};
 const SCHEMA: &str = "hooks.schema.json";
 
 pub(crate) fn init(args: &Init, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    let does = "`init` writes the project's file, or with `--global` the user's";
-    context.needs_the_usual_files(does)?;
     let config = context.hooks.config();
     let path = match args.global {
         true => config.global_path(),
@@ -135,8 +133,6 @@ fn add(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<(), Failure> {
-    let does = "`--add` adds to the project's file, or with `--global` to the user's";
-    context.needs_the_usual_files(does)?;
     let deadline = Instant::now() + LONGEST_WAIT;
     let path = loop {
         let mut file = file_without(name, global, context)?;

@@ -14,7 +14,7 @@ use crate::cli::fire::Firing;
 use crate::cli::{Context, Done, Ended, Failure, Style, Terminal, counted};
 use crate::{FireOptions, HookEvent, printable};
 
-/// What `forge-hooks test` prints.
+/// What `forge-hooks test --json` prints.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "test"))]
 pub(crate) struct Report {

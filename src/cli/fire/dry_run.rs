@@ -12,7 +12,7 @@ use crate::executor::{Explanation, Fate};
 use crate::pattern::{Mismatch, PatternPart};
 use crate::{FireOptions, Hook, HookEvent, Hooks, printable};
 
-/// What `forge-hooks fire --dry-run` prints.
+/// What `forge-hooks fire --dry-run --json` prints.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "dry-run"))]
 pub(crate) struct Report<'a> {

@@ -14,7 +14,7 @@ pub(super) fn of(traced: &Traced) -> String {
     let rows = traced
         .entries
         .iter()
-        .map(|entry| (style(entry.kind), row(entry)));
+        .map(|entry| (shown(entry.kind).1, row(entry)));
     let rows: Vec<_> = [head].into_iter().chain(rows).collect();
     let widths: [usize; 6] = std::array::from_fn(|column| {
         let widths = rows.iter().map(|(_, row)| row[column].chars().count());
@@ -30,12 +30,14 @@ pub(super) fn of(traced: &Traced) -> String {
     table + &sum(traced) + "\n"
 }
 
-fn style(kind: Kind) -> Style {
+fn shown(kind: Kind) -> (&'static str, Style) {
     match kind {
-        Kind::Allow => Style::PLAIN,
-        Kind::Block => Style::BAD,
-        Kind::Ask | Kind::Failed | Kind::Dropped => Style::WARNING,
-        Kind::Skipped => Style::DIM,
+        Kind::Allow => ("allowed", Style::PLAIN),
+        Kind::Ask => ("asked", Style::WARNING),
+        Kind::Block => ("blocked", Style::BAD),
+        Kind::Failed => ("failed", Style::WARNING),
+        Kind::Skipped => ("skipped", Style::DIM),
+        Kind::Dropped => ("dropped", Style::WARNING),
     }
 }
 
@@ -50,7 +52,7 @@ fn sum(traced: &Traced) -> String {
         Kind::Dropped,
     ] {
         let count = traced.entries.iter().filter(|it| it.kind == kind).count();
-        words.extend((count > 0).then(|| format!("{count} {}", kind.name())));
+        words.extend((count > 0).then(|| format!("{count} {}", shown(kind).0)));
     }
     for (count, what) in [
         (traced.left_out, "left out before these"),
@@ -91,7 +93,7 @@ fn row(entry: &Entry) -> [String; 6] {
     [
         clock(entry.number("time")),
         took,
-        entry.kind.name().to_owned(),
+        shown(entry.kind).0.to_owned(),
         narrow(event.trim_end()),
         narrow(&hook),
         why.join(": "),
