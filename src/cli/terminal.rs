@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::LoadReport;
 use crate::cli::draw::{Texts, drawn};
-use crate::cli::files;
+use crate::cli::{Done, Ended, files};
 use crate::printable::{printable, printable_json};
 
 /// The style of a text: the code that begins it. A stream without colours leaves it out.
@@ -165,6 +165,12 @@ impl<'a> Terminal<'a> {
             true => self.json(report),
             false => write!(self, "{report}"),
         }
+    }
+
+    /// Prints the last line of a command, which ends so.
+    pub(crate) fn end(&mut self, ended: Ended, line: impl fmt::Display) -> Done {
+        writeln!(self, "{line}")?;
+        Ok(ended)
     }
 
     /// Prints a value for programs, without control characters for a terminal.

@@ -8,7 +8,7 @@ use crossbeam_channel::{Sender, bounded};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::message::{Approve, Block, Id, Initialized, Refusal};
+use super::message::{Approve, Block, Code, Id, Initialized, Refusal};
 use crate::Hooks;
 use crate::cli::Failure;
 use crate::cli::error::with_causes;
@@ -45,8 +45,9 @@ impl Desk {
     }
 
     pub(super) fn ask(&self, id: &Id, task: Task) -> Result<(), Refusal> {
+        let words = "too many requests that read files are waiting";
         let sent = self.0.try_send((id.clone(), task));
-        sent.map_err(|_| Refusal::DESK_FULL)
+        sent.map_err(|_| Code::QueueFull.refuses(words))
     }
 }
 
@@ -69,7 +70,7 @@ impl Task {
 }
 
 fn written(result: impl Serialize) -> Answer {
-    serde_json::to_value(result).map_err(|error| Refusal::failed(error.to_string()))
+    serde_json::to_value(result).map_err(|error| Code::Failed.refuses(error.to_string()))
 }
 
 /// Returns what a person must decide on.
@@ -98,20 +99,20 @@ fn approve(hooks: &Hooks, params: &Approve) -> Answer {
         (true, false) => "the hooks or their scripts are not those that were shown",
         (false, _) => "there is nothing to approve",
     };
-    Err(Refusal::not_approved(words))
+    Err(Code::NotApproved.refuses(words))
 }
 
 fn revoke(hooks: &Hooks) -> Answer {
     let project = hooks.trust().zip(hooks.project());
     let words = "no project whose hooks need an approval";
-    let (store, root) = project.ok_or_else(|| Refusal::not_approved(words))?;
+    let (store, root) = project.ok_or_else(|| Code::NotApproved.refuses(words))?;
     store.revoke(root)?;
     written(&*hooks.reload())
 }
 
 impl From<TrustError> for Refusal {
     fn from(error: TrustError) -> Self {
-        Self::not_approved(with_causes(&error))
+        Code::NotApproved.refuses(with_causes(&error))
     }
 }
 

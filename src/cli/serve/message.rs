@@ -30,55 +30,43 @@ pub(crate) struct Refusal {
     message: Cow<'static, str>,
 }
 
-/// The refusals, by their codes.
-impl Refusal {
-    pub(super) const ID_IN_USE: Self =
-        Self::fixed(-32600, "another request with this id has no response yet");
-    pub(super) const LINE_TOO_LONG: Self = Self::fixed(-32600, "a line has more than 16 MiB");
-    pub(super) const INITIALIZED: Self = Self::fixed(-32600, "`initialize` was called already");
-    pub(super) const QUEUE_FULL: Self = Self::fixed(-32000, "too many fires are waiting");
-    pub(super) const DESK_FULL: Self =
-        Self::fixed(-32000, "too many requests that read files are waiting");
-    pub(super) const UNREAD: Self =
-        Self::fixed(-32001, "too many bytes of responses have not been read");
-    pub(super) const NOT_INITIALIZED: Self =
-        Self::fixed(-32002, "the first request is `initialize`");
-    pub(super) const ENDING: Self = Self::fixed(-32003, "`shutdown` was called");
-
-    fn not_json(words: impl Into<String>) -> Self {
-        Self::new(-32700, words)
-    }
-
-    fn not_a_request(words: impl Into<String>) -> Self {
-        Self::new(-32600, words)
-    }
-
-    pub(super) fn unknown_method(name: &str) -> Self {
-        Self::new(-32601, format!("unknown method `{name}`"))
-    }
-
-    pub(super) fn params(words: impl Into<String>) -> Self {
-        Self::new(-32602, words)
-    }
-
+/// The codes of errors: those of JSON-RPC, and those of `serve`.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Code {
+    NotJson = -32700,
+    NotARequest = -32600,
+    UnknownMethod = -32601,
+    Params = -32602,
     /// The system does not do what is needed.
-    pub(super) fn failed(words: impl Into<String>) -> Self {
-        Self::new(-32603, words)
-    }
-
+    Failed = -32603,
+    QueueFull = -32000,
+    Unread = -32001,
+    NotInitialized = -32002,
+    Ending = -32003,
     /// Nothing was approved or withdrawn.
-    pub(super) fn not_approved(words: impl Into<String>) -> Self {
-        Self::new(-32004, words)
+    NotApproved = -32004,
+}
+
+impl Code {
+    pub(super) fn refuses(self, message: impl Into<Cow<'static, str>>) -> Refusal {
+        Refusal {
+            code: self as i32,
+            message: message.into(),
+        }
+    }
+}
+
+impl Refusal {
+    pub(super) fn queue_full() -> Self {
+        Code::QueueFull.refuses("too many fires are waiting")
     }
 
-    fn new(code: i32, message: impl Into<String>) -> Self {
-        let message = Cow::Owned(message.into());
-        Self { code, message }
+    pub(super) fn unread() -> Self {
+        Code::Unread.refuses("too many bytes of responses have not been read")
     }
 
-    const fn fixed(code: i32, message: &'static str) -> Self {
-        let message = Cow::Borrowed(message);
-        Self { code, message }
+    pub(super) fn ending() -> Self {
+        Code::Ending.refuses("`shutdown` was called")
     }
 }
 
@@ -107,11 +95,11 @@ fn not_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Id>, D:
 /// Reads a line. The error has the id, if there is one.
 pub(super) fn parse(line: &[u8]) -> Result<Incoming<'_>, (Option<Id>, Refusal)> {
     let text = str::from_utf8(line);
-    let text = text.map_err(|error| (None, Refusal::not_json(error.to_string())))?;
+    let text = text.map_err(|error| (None, Code::NotJson.refuses(error.to_string())))?;
     serde_json::from_str(text).map_err(|why| {
         let value: Value = match serde_json::from_str(text) {
             Ok(value) => value,
-            Err(error) => return (None, Refusal::not_json(json_words(&error))),
+            Err(error) => return (None, Code::NotJson.refuses(json_words(&error))),
         };
         let words = match &value {
             Value::Array(_) => "batches are not supported".to_owned(),
@@ -119,7 +107,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Incoming<'_>, (Option<Id>, Refusal)> 
             _ => "expected an object".to_owned(),
         };
         let id = value.get("id").and_then(|id| Id::deserialize(id).ok());
-        (id, Refusal::not_a_request(words))
+        (id, Code::NotARequest.refuses(words))
     })
 }
 
@@ -127,8 +115,12 @@ impl Incoming<'_> {
     /// Reads the parameters. Missing ones are an empty object.
     pub(super) fn params<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         match self.params.map_or("{}", RawValue::get) {
-            text if !text.starts_with('{') => Err(Refusal::params("`params` is not an object")),
-            text => serde_json::from_str(text).map_err(|error| Refusal::params(json_words(&error))),
+            text if !text.starts_with('{') => {
+                Err(Code::Params.refuses("`params` is not an object"))
+            }
+            text => {
+                serde_json::from_str(text).map_err(|error| Code::Params.refuses(json_words(&error)))
+            }
         }
     }
 }

@@ -62,7 +62,7 @@ impl Outbox {
     pub(super) fn respond(&self, id: &Id, result: impl Serialize) {
         let line = line_of(Body::Result { id, result });
         if line.len() > SHORT && self.is_full() {
-            return self.refuse(Some(id), Refusal::UNREAD);
+            return self.refuse(Some(id), Refusal::unread());
         }
         self.add(line);
     }

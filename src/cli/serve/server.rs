@@ -14,7 +14,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::desk::{Answer, Desk, Task, start};
-use super::message::{Cancel, Fire, Id, Incoming, Initialize, Options, Refusal, Shutdown, parse};
+use super::message::{
+    Cancel, Code, Fire, Id, Incoming, Initialize, Options, Refusal, Shutdown, parse,
+};
 use super::notifier::Notifier;
 use super::outbox::Outbox;
 use crate::cli::cases::changed_by;
@@ -64,9 +66,8 @@ pub(super) struct Server {
     desk: Desk,
     /// The requests at the desk.
     asked: HashSet<Id>,
-    is_initialized: bool,
-    /// Whether the host has asked for notifications. They begin with the response.
-    is_notified: bool,
+    /// Whether the host has asked for notifications; none before `initialize`. They begin with the response.
+    is_notified: Option<bool>,
     ending: Option<Ending>,
 }
 
@@ -124,8 +125,7 @@ impl Server {
             notifier,
             news,
             fires: HashMap::new(),
-            is_initialized: false,
-            is_notified: false,
+            is_notified: None,
             ending: None,
         })
     }
@@ -133,7 +133,10 @@ impl Server {
     /// Handles a line of the host. Returns whether to go on.
     pub(super) fn line(&mut self, line: &[u8]) -> bool {
         let refused = match line.len() > LONGEST_LINE {
-            true => Err((None, Refusal::LINE_TOO_LONG)),
+            true => Err((
+                None,
+                Code::NotARequest.refuses("a line has more than 16 MiB"),
+            )),
             false => self.message(line),
         };
         if let Err((id, refusal)) = refused {
@@ -164,7 +167,7 @@ impl Server {
             Err(refusal) => self.outbox.refuse(Some(id), refusal),
         }
         // The first answer is that of `initialize`.
-        self.notifier.set(self.is_notified);
+        self.notifier.set(self.is_notified == Some(true));
     }
 
     /// Whether a `shutdown` is done, and the host has read its response.
@@ -228,10 +231,12 @@ impl Server {
     fn request(&mut self, id: &Id, message: &Incoming<'_>, size: usize) -> Answered {
         let ending = self.ending.as_ref().and_then(|it| it.id.as_ref());
         if self.fires.contains_key(id) || self.asked.contains(id) || ending == Some(id) {
-            return Err(Refusal::ID_IN_USE);
+            return Err(
+                Code::NotARequest.refuses("another request with this id has no response yet")
+            );
         }
-        if !self.is_initialized && message.method != "initialize" {
-            return Err(Refusal::NOT_INITIALIZED);
+        if self.is_notified.is_none() && message.method != "initialize" {
+            return Err(Code::NotInitialized.refuses("the first request is `initialize`"));
         }
         match &*message.method {
             "initialize" => self.initialize(id, &message.params()?),
@@ -246,16 +251,15 @@ impl Server {
                 Ok(())
             }
             "shutdown" => self.shutdown(id, &message.params()?),
-            other => Err(Refusal::unknown_method(other)),
+            other => Err(Code::UnknownMethod.refuses(format!("unknown method `{other}`"))),
         }
     }
 
     fn initialize(&mut self, id: &Id, params: &Initialize) -> Answered {
-        if self.is_initialized {
-            return Err(Refusal::INITIALIZED);
+        if self.is_notified.is_some() {
+            return Err(Code::NotARequest.refuses("`initialize` was called already"));
         }
-        self.is_initialized = true;
-        self.is_notified = params.notify;
+        self.is_notified = Some(params.notify);
         let messages = std::mem::take(&mut self.messages);
         self.ask(id, Task::Initialize(messages))
     }
@@ -268,15 +272,17 @@ impl Server {
 
     fn fire(&mut self, id: &Id, params: Fire, size: usize) -> Answered {
         if self.ending.is_some() {
-            return Err(Refusal::ENDING);
+            return Err(Refusal::ending());
         }
-        let event = self.event(params.event).map_err(Refusal::params)?;
+        let event = self
+            .event(params.event)
+            .map_err(|words| Code::Params.refuses(words))?;
         if self.outbox.is_full() {
-            return Err(Refusal::UNREAD);
+            return Err(Refusal::unread());
         }
         let open: usize = self.fires.values().map(|fire| fire.size).sum();
         if open + size > MOST_OPEN {
-            return Err(Refusal::QUEUE_FULL);
+            return Err(Refusal::queue_full());
         }
         self.submit(id, event, params.options.into(), size, None)
     }
@@ -359,17 +365,17 @@ impl Server {
     /// Lets the hooks end until the deadline, on another thread.
     fn shutdown(&mut self, id: &Id, params: &Shutdown) -> Answered {
         if self.ending.is_some() {
-            return Err(Refusal::ENDING);
+            return Err(Refusal::ending());
         }
         let deadline = Duration::try_from_secs_f64(params.deadline)
-            .map_err(|error| Refusal::params(format!("`deadline`: {error}")))?
+            .map_err(|error| Code::Params.refuses(format!("`deadline`: {error}")))?
             .min(LONGEST_SHUTDOWN);
         let (executor, news) = (self.engine.executor().clone(), self.news.clone());
         start(move || {
             let _ = executor.shutdown(deadline);
             let _ = news.send(News::Drained);
         })
-        .map_err(|failure| Refusal::failed(failure.message))?;
+        .map_err(|failure| Code::Failed.refuses(failure.message))?;
         self.ending = Some(Ending {
             id: Some(id.clone()),
             is_drained: false,
@@ -392,9 +398,9 @@ impl Wake for Bell {
 impl From<SubmitError> for Refusal {
     fn from(error: SubmitError) -> Self {
         match error {
-            SubmitError::Busy(_) => Refusal::QUEUE_FULL,
-            SubmitError::ShutDown(_) => Refusal::ENDING,
-            SubmitError::NoThread(..) => Self::failed(error.to_string()),
+            SubmitError::Busy(_) => Refusal::queue_full(),
+            SubmitError::ShutDown(_) => Refusal::ending(),
+            SubmitError::NoThread(..) => Code::Failed.refuses(error.to_string()),
         }
     }
 }

@@ -39,8 +39,7 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Done {
     // The page has the content of the trace, so the same users may read it.
     files::replace_like(out, &text, file.as_ref())
         .map_err(|error| Failure::new(format!("cannot write `{}`: {error}", out.display())))?;
-    writeln!(terminal, "wrote {}", files::named(out))?;
-    Ok(Ended::FINE)
+    terminal.end(Ended::FINE, format_args!("wrote {}", files::named(out)))
 }
 
 /// Reads the trace, and returns its file.
