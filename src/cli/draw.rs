@@ -11,6 +11,9 @@ use crate::cli::files;
 use crate::config::{Problem, Severity, TextRange};
 use crate::{LoadReport, printable};
 
+/// The most bytes of a line that are shown: a whole file may be one line.
+const LONGEST: usize = 160;
+
 /// Texts by the names of their files. What is in no file is added before the problems are drawn.
 pub(crate) type Texts = HashMap<PathBuf, Option<String>>;
 
@@ -63,38 +66,51 @@ fn with_place<'a>(title: Title<'a>, problem: &Problem, excerpt: Option<&'a Excer
     let snippet = Snippet::source(&excerpt.text)
         .line_start(start.line)
         .annotation(mark);
-    match excerpt.is_unchanged {
+    match excerpt.begins_the_line {
         true => title.element(snippet.path(path)),
         false => title.element(place).element(snippet),
     }
 }
 
-/// The line with a problem, with hidden characters made visible, and the range of the problem in it.
+/// A part of the line with a problem, with hidden characters made visible, and the range of the problem in it.
 struct Excerpt {
     text: String,
     start: usize,
     end: usize,
-    /// Its columns are those of the file.
-    is_unchanged: bool,
+    /// Its columns are those of the line.
+    begins_the_line: bool,
 }
 
-/// Returns the line in which a range begins. None if the text has changed since it was read.
+/// Returns the line in which a range begins, or a part of it. None if the text has changed since it was read.
 fn excerpt(text: &str, range: TextRange) -> Option<Excerpt> {
-    let (start, end) = (range.start.offset, range.end.offset);
+    let start = range.start.offset;
     let (before, after) = text.split_at_checked(start)?;
     let mark = text.len() - text.trim_start_matches('\u{FEFF}').len();
     let line_start = before.rfind('\n').map_or(mark, |at| at + 1);
     let line_end = start + after.find('\n').unwrap_or(after.len());
+    let from = match line_end - line_start <= LONGEST {
+        true => line_start,
+        false => floor(text, start.saturating_sub(LONGEST / 4)).max(line_start),
+    };
+    let to = floor(text, (from + LONGEST).min(line_end)).max(start);
+    let marked = floor(text, range.end.offset.clamp(start, to));
     let shown = |from, to| Some(printable(text.get(from..to)?.trim_end_matches('\r')));
-    let marked = end.clamp(start, line_end);
-    let (before, within) = (shown(line_start, start)?, shown(start, marked)?);
-    let whole = format!("{before}{within}{}", shown(marked, line_end)?);
+    let (before, within) = (printable(text.get(from..start)?), shown(start, marked)?);
+    let whole = format!("{before}{within}{}", shown(marked, to)?);
     Some(Excerpt {
         start: before.len(),
         end: before.len() + within.len(),
-        is_unchanged: whole == text[line_start..line_end].trim_end_matches('\r'),
+        begins_the_line: from == line_start && whole == text[from..to].trim_end_matches('\r'),
         text: whole,
     })
+}
+
+/// Returns the end of the last whole character before this index.
+fn floor(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 #[cfg(test)]

@@ -92,8 +92,15 @@ fn not_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Id>, D:
     Id::deserialize(deserializer).map(Some)
 }
 
+/// The most bytes of a line.
+pub(super) const LONGEST_LINE: usize = 16 * 1024 * 1024;
+
 /// Reads a line. The error has the id, if there is one.
 pub(super) fn parse(line: &[u8]) -> Result<Incoming<'_>, (Option<Id>, Refusal)> {
+    if line.len() > LONGEST_LINE {
+        let words = "a line has more than 16 MiB";
+        return Err((None, Code::NotARequest.refuses(words)));
+    }
     let text = str::from_utf8(line);
     let text = text.map_err(|error| (None, Code::NotJson.refuses(error.to_string())))?;
     serde_json::from_str(text).map_err(|why| {
@@ -135,19 +142,9 @@ pub(super) struct Outgoing<'a, T> {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Body<'a, T> {
-    Result {
-        id: &'a Id,
-        result: T,
-    },
-    /// Without an id if the line has none that can be read.
-    Error {
-        id: Option<&'a Id>,
-        error: Refusal,
-    },
-    Notification {
-        method: &'static str,
-        params: T,
-    },
+    Result { id: Option<&'a Id>, result: T },
+    Error { id: Option<&'a Id>, error: Refusal },
+    Notification { method: &'static str, params: T },
 }
 
 /// The parameters of `initialize`.

@@ -59,17 +59,16 @@ impl Outbox {
         self.unsent() >= 2 * MOST_UNSENT
     }
 
-    pub(super) fn respond(&self, id: &Id, result: impl Serialize) {
-        let line = line_of(Body::Result { id, result });
-        if line.len() > SHORT && self.is_full() {
-            return self.refuse(Some(id), Refusal::unread());
+    /// Adds a response; without an id, to a line that has none that can be read.
+    pub(super) fn answer(&self, id: Option<&Id>, answer: Result<impl Serialize, Refusal>) {
+        let line = line_of(match answer {
+            Ok(result) => Body::Result { id, result },
+            Err(error) => Body::Error { id, error },
+        });
+        match line.len() > SHORT && self.is_full() {
+            true => self.answer(id, Err::<(), _>(Refusal::unread())),
+            false => self.add(line),
         }
-        self.add(line);
-    }
-
-    pub(super) fn refuse(&self, id: Option<&Id>, error: Refusal) {
-        let body: Body<'_, ()> = Body::Error { id, error };
-        self.add(line_of(body));
     }
 
     /// Drops the notification if the queue is full.

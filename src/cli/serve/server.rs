@@ -31,9 +31,6 @@ use crate::{
 /// The most bytes of requests for fires that have no response yet.
 const MOST_OPEN: usize = 64 * 1024 * 1024;
 
-/// The most bytes of a line.
-pub(super) const LONGEST_LINE: usize = 16 * 1024 * 1024;
-
 /// How long the last responses may take to be written. With the time to end the hooks, less than a second.
 pub(super) const LAST_WRITES: Duration = Duration::from_millis(400);
 
@@ -130,19 +127,11 @@ impl Server {
         })
     }
 
-    /// Handles a line of the host. Returns whether to go on.
-    pub(super) fn line(&mut self, line: &[u8]) -> bool {
-        let refused = match line.len() > LONGEST_LINE {
-            true => Err((
-                None,
-                Code::NotARequest.refuses("a line has more than 16 MiB"),
-            )),
-            false => self.message(line),
-        };
-        if let Err((id, refusal)) = refused {
-            self.outbox.refuse(id.as_ref(), refusal);
+    /// Handles a line of the host.
+    pub(super) fn line(&mut self, line: &[u8]) {
+        if let Err((id, refusal)) = self.message(line) {
+            self.outbox.answer(id.as_ref(), Err::<(), _>(refusal));
         }
-        true
     }
 
     /// Handles what happened on another thread. Returns whether to go on.
@@ -162,10 +151,7 @@ impl Server {
 
     fn answered(&mut self, id: &Id, answer: Answer) {
         self.asked.remove(id);
-        match answer {
-            Ok(result) => self.outbox.respond(id, result),
-            Err(refusal) => self.outbox.refuse(Some(id), refusal),
-        }
+        self.outbox.answer(Some(id), answer);
         // The first answer is that of `initialize`.
         self.notifier.set(self.is_notified == Some(true));
     }
@@ -180,7 +166,7 @@ impl Server {
             && (self.fires.is_empty() && self.asked.is_empty() || is_late)
             && let Some(id) = ending.id.take()
         {
-            self.outbox.respond(&id, ());
+            self.outbox.answer(Some(&id), Ok(()));
         }
         ending.id.is_none() && (self.outbox.is_empty() || is_late)
     }
@@ -247,7 +233,7 @@ impl Server {
             "reload" => self.ask(id, Task::Reload),
             "events" => {
                 let report = events::Report::of(self.hooks.vocabulary());
-                self.outbox.respond(id, report);
+                self.outbox.answer(Some(id), Ok(report));
                 Ok(())
             }
             "shutdown" => self.shutdown(id, &message.params()?),
@@ -350,7 +336,7 @@ impl Server {
             let options = fire.options.without_background();
             let first = Some((fire.event, outcome));
             if let Err(refusal) = self.submit(id, changed, options, fire.size, first) {
-                self.outbox.refuse(Some(id), refusal);
+                self.outbox.answer(Some(id), Err::<(), _>(refusal));
             }
             return;
         }
@@ -359,7 +345,7 @@ impl Server {
             Some((event, outcome)) => Report::new(event, outcome, Some(last)),
             None => last,
         };
-        self.outbox.respond(id, report);
+        self.outbox.answer(Some(id), Ok(report));
     }
 
     /// Lets the hooks end until the deadline, on another thread.
