@@ -17,8 +17,8 @@ const NAME: &str = "forge-hooks";
 
 /// Returns the command line of a program with this name.
 pub(crate) fn command(program: &str, version: &str) -> clap::Command {
-    let command = Cli::command().name(program.to_owned());
-    called(command.version(version.to_owned()), program)
+    let command = called(Cli::command(), program);
+    command.name(program.to_owned()).version(version.to_owned())
 }
 
 /// The option of [`Standalone`] that only a program without a host has.
@@ -108,10 +108,13 @@ pub(crate) fn profile_name(text: &str) -> Result<String, &'static str> {
     Err("expected a letter, then letters, digits, `_` and `-`")
 }
 
+/// Adds the ends of the help texts, with the name of the program.
 fn called(command: clap::Command, program: &str) -> clap::Command {
     let command = command.mut_subcommands(|command| called(command, program));
-    match command.get_after_help().map(ToString::to_string) {
-        Some(help) => command.after_help(help.replace(NAME, program)),
+    let ends = include_str!("help.txt").split("== ");
+    let mut ends = ends.filter_map(|end| end.split_once('\n'));
+    match ends.find(|(name, _)| *name == command.get_name()) {
+        Some((_, end)) => command.after_help(end.trim_end().replace(NAME, program)),
         None => command,
     }
 }
@@ -121,10 +124,7 @@ fn called(command: clap::Command, program: &str) -> clap::Command {
 #[command(
     name = NAME,
     max_term_width = 100,
-    infer_long_args = false,
-    after_help = "Exit status: 0 success; 1 blocked, a hook failed, or problems were found; 2 wrong usage, or \
-                  the command could not run; 130 ended by Ctrl-C.\n\n\
-                  Example:\n  forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}'"
+    infer_long_args = false
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -176,21 +176,14 @@ pub(crate) enum Command {
     /// Show a trace of hooks that a program wrote: as a table, or as a page with a timeline.
     Trace(Trace),
     /// Run hooks for a program in any language, which speaks JSON-RPC 2.0 on standard input and output.
-    #[command(
-        after_help = "Exit status: 0 after `shutdown` or the end of the input; 2 if it could not start; 130 or \
-                            143 after a signal.\n\n\
-                            Example:\n  forge-hooks serve --project ~/src/thing"
-    )]
     Serve {
         /// Run at most N hooks at a time
         #[arg(long, value_name = "N", default_value = "4")]
         workers: usize,
     },
     /// Print the JSON Schema of hooks.json.
-    #[command(after_help = "Example:\n  forge-hooks schema > hooks.schema.json")]
     Schema,
     /// Print a completion script for a shell.
-    #[command(after_help = "Example:\n  source <(forge-hooks completions bash)")]
     Completions {
         /// The shell.
         #[arg(value_enum)]
@@ -210,15 +203,6 @@ impl Command {
 }
 
 #[derive(Args)]
-#[command(
-    after_help = "Exit status: 0 if the host would continue and no hook failed; 1 if one blocks, asks or fails (unless \
-                  it has `\"on_failure\": \"continue\"`); with --as, 1 only if one denies or asks; 2 wrong usage; \
-                  130 after Ctrl-C.\n\n\
-                  Examples:\n  forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}'\n  \
-                  forge-hooks fire session:message --session s1 --data role=user --data content=hello\n  \
-                  echo '{\"type\":\"session:start\"}' | forge-hooks fire --event-json - --dry-run\n  \
-                  forge-hooks fire --as claude --event-json pre-tool-use.json --plugin ~/src/my-plugin"
-)]
 pub(crate) struct Fire {
     /// The event, for example `tool:pre_execute`.
     #[arg(conflicts_with = "event_json")]
@@ -284,11 +268,6 @@ pub(crate) struct Fire {
 }
 
 #[derive(Args)]
-#[command(
-    after_help = "Exit status: 0 if all cases pass, 1 if a case fails, 2 if the table is invalid.\n\n\
-                  Example:\n  forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}' --record cases.json\n  \
-                  forge-hooks test cases.json"
-)]
 pub(crate) struct Test {
     /// The table, a JSON array of cases; `-` is standard input.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -299,7 +278,6 @@ pub(crate) struct Test {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  forge-hooks events --json")]
 pub(crate) struct Events {
     /// Print one object for programs.
     #[arg(long)]
@@ -307,10 +285,6 @@ pub(crate) struct Events {
 }
 
 #[derive(Args)]
-#[command(
-    after_help = "Exit status: 0 if there are no errors, 1 if there are; with --strict, 1 for warnings too.\n\n\
-                        Example:\n  forge-hooks validate --strict .src/forge/hooks.json"
-)]
 pub(crate) struct Validate {
     /// The files, `-` for standard input [default: the user's and the project's].
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -324,10 +298,6 @@ pub(crate) struct Validate {
 }
 
 #[derive(Args)]
-#[command(
-    after_help = "Exit status: 0 if every hook of the project is approved and no file has errors, else 1.\n\n\
-                  Example:\n  forge-hooks list --event tool:pre_execute --tool bash"
-)]
 pub(crate) struct List {
     /// Only hooks for this event.
     #[arg(long, value_name = "EVENT")]
@@ -341,7 +311,6 @@ pub(crate) struct List {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  forge-hooks init && forge-hooks validate")]
 pub(crate) struct Init {
     /// Write the user's file, not the project's.
     #[arg(long)]
@@ -349,7 +318,6 @@ pub(crate) struct Init {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  forge-hooks templates block_sudo --add")]
 pub(crate) struct Templates {
     /// The template [default: all].
     pub(crate) name: Option<String>,
@@ -362,7 +330,6 @@ pub(crate) struct Templates {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  forge-hooks trust --project ~/src/thing")]
 pub(crate) struct Trust {
     /// Approve without asking.
     #[arg(long, short)]
@@ -373,7 +340,6 @@ pub(crate) struct Trust {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  forge-hooks untrust --project ~/src/thing")]
 pub(crate) struct Untrust {
     /// Withdraw without asking.
     #[arg(long, short)]
@@ -381,9 +347,6 @@ pub(crate) struct Untrust {
 }
 
 #[derive(Args)]
-#[command(
-    after_help = "Examples:\n  forge-hooks trace hooks.jsonl\n  forge-hooks trace hooks.jsonl --html trace.html"
-)]
 pub(crate) struct Trace {
     /// The trace, with one JSON object per line; `-` is standard input.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
