@@ -1,20 +1,16 @@
 //! The approval of a project's hooks: what it covers and what has changed since; `trust` and `untrust`.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 
 use serde::Serialize;
 
 use crate::cli::args::{Trust, Untrust};
-use crate::cli::context::Context;
-use crate::cli::error::{Done, Ended, Failure};
-use crate::cli::terminal::{Style, Terminal, counted};
+use crate::cli::files::named;
+use crate::cli::{Context, Done, Ended, Failure, Style, Terminal, counted};
 use crate::config::TrustPolicy;
 use crate::trust::{Approval, Approved, TrustStore};
 use crate::{HookRegistry, LoadReport, printable};
-
-const APPROVES: &str =
-    "only the project's own files are approved; one of `--config` needs no approval";
 
 /// A project's hooks, compared with their approval.
 pub(crate) struct Project {
@@ -49,16 +45,18 @@ impl Project {
     pub(crate) fn load(context: &Context<'_>, root: PathBuf) -> Result<Self, Failure> {
         let (store, config) = (context.trust_store()?, context.hooks.config());
         let hooks = config.load_project(&root);
-        let mut before = store.approved(&root)?;
-        let all = before.len();
-        before.retain(|approved| config.reads(approved));
+        let (before, unread): (Vec<_>, Vec<_>) = store
+            .approved(&root)?
+            .into_iter()
+            .partition(|approved| config.reads(approved));
         let mut report = config.load_into(&HookRegistry::new(), &root, TrustPolicy::Everything);
-        let problems = &mut report.problems;
-        problems.retain(|problem| problem.path.starts_with(&root));
+        report
+            .problems
+            .retain(|problem| problem.path.starts_with(&root));
         Ok(Self {
             approval: Approval::since(&before, &root, &hooks)?,
             has_approval: !before.is_empty(),
-            unread: all - before.len(),
+            unread: unread.len(),
             report,
             store,
         })
@@ -83,112 +81,98 @@ impl Project {
         }
     }
 
-    /// Shows whether the hooks are approved, what has changed, and what to do.
-    pub(crate) fn sum_up(
-        &self,
-        context: &Context<'_>,
-        terminal: &mut Terminal<'_>,
-    ) -> Result<(), Failure> {
+    /// Says whether the hooks are approved, what has changed, and what to do.
+    pub(crate) fn summary(&self, context: &Context<'_>) -> String {
         let hooks = counted(self.approval.hooks.len(), "hook");
         let trust = context.command("trust");
-        let (style, words) = match (self.report.is_ok(), self.is_approved()) {
-            (false, _) => (
-                Style::BAD,
-                "a hooks file has errors; fix them first".to_owned(),
-            ),
-            (true, true) => (Style::GOOD, format!("{hooks} approved")),
-            (true, false) if self.has_approval => {
-                let words = format!("changed since the approval; review it with `{trust}`");
-                (Style::BAD, words)
-            }
-            (true, false) => {
-                let words = format!("{hooks} not approved; review and approve with `{trust}`");
-                (Style::WARNING, words)
-            }
+        let changed = "changed since the approval; review it with";
+        let state = if !self.report.is_ok() {
+            Style::BAD.of("a hooks file has errors; fix them first")
+        } else if self.is_approved() {
+            Style::GOOD.paint(format!("{hooks} approved"))
+        } else if self.has_approval {
+            Style::BAD.of(&format!("{changed} `{trust}`"))
+        } else {
+            Style::WARNING.of(&format!(
+                "{hooks} not approved; review and approve with `{trust}`"
+            ))
         };
-        let root = printable(&self.approval.root.to_string_lossy());
-        writeln!(terminal, "{root}: {}", terminal.styled(style, words))?;
-        for change in &self.approval.changes {
-            writeln!(terminal, "  {}", printable(change))?;
-        }
-        if !self.approval.changes.is_empty() {
-            writeln!(terminal, "Digest: {}", self.approval.digest())?;
+        let mut lines = vec![format!("{}: {state}", named(&self.approval.root))];
+        let changes = self.approval.changes.iter();
+        lines.extend(changes.map(|change| format!("  {}", printable(change))));
+        if lines.len() > 1 {
+            lines.push(format!("Digest: {}", self.approval.digest()));
         }
         if self.unread > 0 {
             let hooks = counted(self.unread, "approved hook");
-            writeln!(terminal, "not shown: {hooks} of other tools")?;
+            lines.push(format!("not shown: {hooks} of other tools"));
         }
-        Ok(())
+        lines.join("\n") + "\n"
     }
 }
 
 pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    context.needs_the_usual_files(APPROVES)?;
     let project = Project::load(context, context.needed_root()?)?;
     terminal.problems(&project.report)?;
     if !project.report.is_ok() {
         let words = "cannot approve the project's hooks: their file has errors";
-        let fix = format!("fix them; `{}` shows them", context.command("validate"));
-        return Err(Failure::new(words).with_fix(fix));
+        return Err(Failure::new(words).with_fix(context.fix_errors()));
     }
     let approval = &project.approval;
-    let root = printable(&approval.root.to_string_lossy());
+    let root = named(&approval.root);
     if !project.has_hooks() {
         let words = format!("found no hooks to approve in `{root}`");
         let fix = format!("write some with `{}`", context.command("init"));
         return Err(Failure::new(words).with_fix(fix));
     }
     let digest = approval.digest();
-    if let Some(expected) = &args.digest
-        && !expected.eq_ignore_ascii_case(&digest)
-    {
+    let given = args.digest.as_ref();
+    if given.is_some_and(|given| !given.eq_ignore_ascii_case(&digest)) {
         let words = format!("nothing was approved: `--digest` is not `{digest}`");
         return Err(Failure::new(words).with_fix("review the hooks, and use their digest"));
     }
     if project.is_approved() {
-        writeln!(terminal, "{root}: already approved")?;
-        return Ok(Ended::FINE);
+        return terminal.end(Ended::FINE, format_args!("{root}: already approved"));
     }
     write!(terminal, "{approval}")?;
     let hooks = counted(approval.hooks.len(), "hook");
     let question = format!("let {hooks} of {root} run as shown?");
-    let needs_answer = !args.yes && args.digest.is_none();
-    if needs_answer && !asked(&question, terminal)? {
-        writeln!(terminal, "nothing was approved")?;
-        return Ok(Ended::PROBLEMS);
+    if given.is_none() && !is_confirmed(args.yes, &question, terminal)? {
+        return terminal.end(Ended::PROBLEMS, "nothing was approved");
     }
     // Approvals of hooks that were not read stay.
     let config = context.hooks.config();
     let store = &project.store;
     store.approve_beside(approval, |approved| !config.reads(approved))?;
-    writeln!(terminal, "{root}: {hooks} approved")?;
-    Ok(Ended::FINE)
+    terminal.end(Ended::FINE, format_args!("{root}: {hooks} approved"))
 }
 
 pub(crate) fn untrust(args: &Untrust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    context.needs_the_usual_files(APPROVES)?;
     let (store, root) = (context.trust_store()?, context.needed_root()?);
-    let shown = printable(&root.to_string_lossy());
+    let shown = named(&root);
     if store.approved(&root)?.is_empty() {
-        writeln!(terminal, "{shown}: nothing was approved")?;
-        return Ok(Ended::FINE);
+        return terminal.end(Ended::FINE, format_args!("{shown}: nothing was approved"));
     }
     let question = format!("withdraw the approval of {shown}?");
-    if !args.yes && !asked(&question, terminal)? {
-        writeln!(terminal, "no approval was withdrawn")?;
-        return Ok(Ended::PROBLEMS);
+    if !is_confirmed(args.yes, &question, terminal)? {
+        return terminal.end(Ended::PROBLEMS, "no approval was withdrawn");
     }
     store.revoke(&root)?;
-    writeln!(terminal, "{shown}: the approval was withdrawn")?;
-    Ok(Ended::FINE)
+    terminal.end(
+        Ended::FINE,
+        format_args!("{shown}: the approval was withdrawn"),
+    )
 }
 
 /// The most bytes of an answer that are read.
 const LONGEST_ANSWER: u64 = 1000;
 
-/// Asks the user; true means yes.
-fn asked(question: &str, terminal: &mut Terminal<'_>) -> Result<bool, Failure> {
-    if !terminal.is_terminal.input {
+/// Whether the user has confirmed it, by an option or when asked.
+fn is_confirmed(yes: bool, question: &str, terminal: &mut Terminal<'_>) -> Result<bool, Failure> {
+    if yes {
+        return Ok(true);
+    }
+    if !terminal.is_input_a_terminal {
         let words = "cannot ask for confirmation: standard input is not a terminal";
         return Err(Failure::new(words).with_fix("review the hooks, then add `--yes`"));
     }

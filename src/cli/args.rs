@@ -2,13 +2,14 @@
 //!
 //! Does not know what a command does.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
-use crate::cli::error::Failure;
+use crate::cli::Failure;
 use crate::compat::{self, Tool};
 
 /// The program name in the texts of this file.
@@ -16,8 +17,8 @@ const NAME: &str = "forge-hooks";
 
 /// Returns the command line of a program with this name.
 pub(crate) fn command(program: &str, version: &str) -> clap::Command {
-    let command = Cli::command().name(program.to_owned());
-    called(command.version(version.to_owned()), program)
+    let command = called(Cli::command(), program);
+    command.name(program.to_owned()).version(version.to_owned())
 }
 
 /// The option of [`Standalone`] that only a program without a host has.
@@ -59,12 +60,11 @@ pub(crate) fn vocabulary(matches: &clap::ArgMatches) -> Option<&PathBuf> {
 
 /// One of the tools, by its name.
 fn other_tool() -> impl TypedValueParser<Value = &'static Tool> {
-    let names = compat::TOOLS.map(Tool::name);
-    PossibleValuesParser::new(names).map(|name| {
-        let named = compat::TOOLS.into_iter().find(|tool| tool.name() == name);
-        // The parser lets no other name through.
-        named.unwrap_or(compat::CLAUDE)
-    })
+    let named = |name: String| {
+        let mut tools = compat::TOOLS.into_iter();
+        tools.find(|tool| tool.name() == name).ok_or("unknown tool")
+    };
+    PossibleValuesParser::new(compat::TOOLS.map(Tool::name)).try_map(named)
 }
 
 /// The variable with the name of the host, for users of one host.
@@ -75,32 +75,28 @@ impl Standalone {
     pub(crate) fn host(&self) -> Result<Option<String>, Failure> {
         let of_variable = || std::env::var(PROFILE_VARIABLE).ok();
         let name = self.profile.clone().or_else(of_variable);
-        let name = name.filter(|name| !name.is_empty());
-        if let Some(Err(expected)) = name.as_deref().map(profile_name) {
-            let name = name.unwrap_or_default();
+        let Some(name) = name.filter(|name| !name.is_empty()) else {
+            return Ok(None);
+        };
+        profile_name(&name).map(Some).map_err(|expected| {
             let words = format!("invalid name `{name}` in `{PROFILE_VARIABLE}`: {expected}");
-            return Err(Failure::new(words));
-        }
-        Ok(name)
+            Failure::new(words)
+        })
     }
 
     /// Returns these options as they were given, and the tool of `fire --as`, for a command that means the same host.
     pub(crate) fn names(&self, cli: &Cli) -> String {
-        let mut names = String::new();
-        if let Some(name) = &self.profile {
-            names += &format!(" --profile {name}");
+        let mut tools = BTreeSet::from_iter(self.other_tools.iter().map(|tool| tool.name()));
+        if let Command::Fire(fire) = &cli.command {
+            tools.extend(fire.tool_of.map(Tool::name));
         }
-        let mut tools: Vec<_> = self.other_tools.iter().map(|tool| tool.name()).collect();
-        if let Command::Fire(fire) = &cli.command
-            && let Some(tool) = fire.tool_of.map(Tool::name)
-            && !tools.contains(&tool)
-        {
-            tools.push(tool);
-        }
-        if !tools.is_empty() {
-            names += &format!(" --other-tools {}", tools.join(","));
-        }
-        names
+        let tools = Vec::from_iter(tools).join(",");
+        let options = [
+            (" --profile ", self.profile.as_deref()),
+            (" --other-tools ", Some(&*tools).filter(|it| !it.is_empty())),
+        ];
+        let given = options.map(|(option, value)| value.map(|value| option.to_owned() + value));
+        given.into_iter().flatten().collect()
     }
 }
 
@@ -112,10 +108,13 @@ pub(crate) fn profile_name(text: &str) -> Result<String, &'static str> {
     Err("expected a letter, then letters, digits, `_` and `-`")
 }
 
+/// Adds the ends of the help texts, with the name of the program.
 fn called(command: clap::Command, program: &str) -> clap::Command {
     let command = command.mut_subcommands(|command| called(command, program));
-    match command.get_after_help().map(ToString::to_string) {
-        Some(help) => command.after_help(help.replace(NAME, program)),
+    let ends = include_str!("help.txt").split("== ");
+    let mut ends = ends.filter_map(|end| end.split_once('\n'));
+    match ends.find(|(name, _)| *name == command.get_name()) {
+        Some((_, end)) => command.after_help(end.trim_end().replace(NAME, program)),
         None => command,
     }
 }
@@ -125,10 +124,7 @@ fn called(command: clap::Command, program: &str) -> clap::Command {
 #[command(
     name = NAME,
     max_term_width = 100,
-    infer_long_args = false,
-    after_help = "Exit status: 0 success; 1 blocked, a hook failed, or problems were found; 2 wrong usage, or \
-                  the command could not run; 130 ended by Ctrl-C.\n\n\
-                  Example:\n  forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}'"
+    infer_long_args = false
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -180,21 +176,14 @@ pub(crate) enum Command {
     /// Show a trace of hooks that a program wrote: as a table, or as a page with a timeline.
     Trace(Trace),
     /// Run hooks for a program in any language, which speaks JSON-RPC 2.0 on standard input and output.
-    #[command(
-        after_help = "Exit status: 0 after `shutdown` or the end of the input; 2 if it could not start; 130 or \
-                            143 after a signal.\n\n\
-                            Example:\n  forge-hooks serve --project ~/src/thing"
-    )]
     Serve {
         /// Run at most N hooks at a time
         #[arg(long, value_name = "N", default_value = "4")]
         workers: usize,
     },
     /// Print the JSON Schema of hooks.json.
-    #[command(after_help = "Example:\n  forge-hooks schema > hooks.schema.json")]
     Schema,
     /// Print a completion script for a shell.
-    #[command(after_help = "Example:\n  source <(forge-hooks completions bash)")]
     Completions {
         /// The shell.
         #[arg(value_enum)]
@@ -202,16 +191,18 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// Whether it changes the user's or the project's files, or their approval.
+    pub(crate) fn changes_the_usual_files(&self) -> bool {
+        match self {
+            Self::Templates(templates) => templates.add,
+            Self::Init(_) | Self::Trust(_) | Self::Untrust(_) => true,
+            _ => false,
+        }
+    }
+}
+
 #[derive(Args)]
-#[command(
-    after_help = "Exit status: 0 if the host would continue and no hook failed; 1 if one blocks, asks or fails (unless \
-                  it has `\"on_failure\": \"continue\"`); with --as, 1 only if one denies or asks; 2 wrong usage; \
-                  130 after Ctrl-C.\n\n\
-                  Examples:\n  forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}'\n  \
-                  forge-hooks fire session:message --session s1 --data role=user --data content=hello\n  \
-                  echo '{\"type\":\"session:start\"}' | forge-hooks fire --event-json - --dry-run\n  \
-                  forge-hooks fire --as claude --event-json pre-tool-use.json --plugin ~/src/my-plugin"
-)]
 pub(crate) struct Fire {
     /// The event, for example `tool:pre_execute`.
     #[arg(conflicts_with = "event_json")]
@@ -251,12 +242,7 @@ pub(crate) struct Fire {
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Add the event and the hooks' decision to this table of cases for `test`.
-    #[arg(
-        long,
-        value_name = "FILE",
-        value_hint = ValueHint::FilePath,
-        conflicts_with = "dry_run"
-    )]
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
     pub(crate) record: Option<PathBuf>,
     /// Read --event-json as an event of this tool, and run the hooks of this tool: the user's, the project's,
     /// and those of --settings and --plugin.
@@ -282,11 +268,6 @@ pub(crate) struct Fire {
 }
 
 #[derive(Args)]
-#[command(
-    after_help = "Exit status: 0 if all cases pass, 1 if a case fails, 2 if the table is invalid.\n\n\
-                  Example:\n  forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}' --record cases.json\n  \
-                  forge-hooks test cases.json"
-)]
 pub(crate) struct Test {
     /// The table, a JSON array of cases; `-` is standard input.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -297,7 +278,6 @@ pub(crate) struct Test {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  forge-hooks events --json")]
 pub(crate) struct Events {
     /// Print one object for programs.
     #[arg(long)]
@@ -305,10 +285,6 @@ pub(crate) struct Events {
 }
 
 #[derive(Args)]
-#[command(
-    after_help = "Exit status: 0 if there are no errors, 1 if there are; with --strict, 1 for warnings too.\n\n\
-                        Example:\n  forge-hooks validate --strict .src/forge/hooks.json"
-)]
 pub(crate) struct Validate {
     /// The files, `-` for standard input [default: the user's and the project's].
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -322,10 +298,6 @@ pub(crate) struct Validate {
 }
 
 #[derive(Args)]
-#[command(
-    after_help = "Exit status: 0 if every hook of the project is approved and no file has errors, else 1.\n\n\
-                  Example:\n  forge-hooks list --event tool:pre_execute --tool bash"
-)]
 pub(crate) struct List {
     /// Only hooks for this event.
     #[arg(long, value_name = "EVENT")]
@@ -339,7 +311,6 @@ pub(crate) struct List {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  forge-hooks init && forge-hooks validate")]
 pub(crate) struct Init {
     /// Write the user's file, not the project's.
     #[arg(long)]
@@ -347,7 +318,6 @@ pub(crate) struct Init {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  forge-hooks templates block_sudo --add")]
 pub(crate) struct Templates {
     /// The template [default: all].
     pub(crate) name: Option<String>,
@@ -360,7 +330,6 @@ pub(crate) struct Templates {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  forge-hooks trust --project ~/src/thing")]
 pub(crate) struct Trust {
     /// Approve without asking.
     #[arg(long, short)]
@@ -371,7 +340,6 @@ pub(crate) struct Trust {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  forge-hooks untrust --project ~/src/thing")]
 pub(crate) struct Untrust {
     /// Withdraw without asking.
     #[arg(long, short)]
@@ -379,9 +347,6 @@ pub(crate) struct Untrust {
 }
 
 #[derive(Args)]
-#[command(
-    after_help = "Examples:\n  forge-hooks trace hooks.jsonl\n  forge-hooks trace hooks.jsonl --html trace.html"
-)]
 pub(crate) struct Trace {
     /// The trace, with one JSON object per line; `-` is standard input.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]

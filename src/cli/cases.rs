@@ -2,19 +2,17 @@
 //!
 //! Runs no hooks.
 
-use std::borrow::Cow;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
-use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::cli::entries::title;
-use crate::cli::error::{Failure, json_words};
-use crate::cli::files;
-use crate::cli::terminal::Terminal;
+use crate::cli::error::json_words;
+use crate::cli::{Failure, Terminal, files};
+use crate::files::lock;
 use crate::{Decision, EventType, HookEvent, HookResult, Outcome};
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -32,19 +30,12 @@ pub(crate) struct Case {
     args: Option<Value>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     data: Map<String, Value>,
-    #[serde(deserialize_with = "decision")]
     pub(crate) expect: Decision,
     /// A glob for the whole reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) updated_input: Option<Map<String, Value>>,
-}
-
-fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decision, D::Error> {
-    let name = String::deserialize(deserializer)?;
-    let known = Decision::ALL.iter().copied().find(|it| it.as_str() == name);
-    known.ok_or_else(|| D::Error::unknown_variant(&name, &["allow", "ask", "block"]))
 }
 
 const EXAMPLE: &str = r#"write each case as in {"event": "tool:pre_execute", "tool": "bash", "args": {"command": "sudo ls"}, "expect": "block"}"#;
@@ -69,10 +60,12 @@ impl Case {
         let mut event = HookEvent::new(event_type);
         event.tool_name.clone_from(&self.tool);
         event.data.clone_from(&self.data);
-        match &self.args {
-            Some(args) => event.with_data("tool_args", args.clone()),
-            None => event,
-        }
+        let args = self
+            .args
+            .iter()
+            .map(|args| ("tool_args".to_owned(), args.clone()));
+        event.data.extend(args);
+        event
     }
 
     /// Returns its position, for example `cases.json:3`.
@@ -84,7 +77,7 @@ impl Case {
 /// Reads the cases of a file; `-` is standard input.
 pub(crate) fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<Vec<Case>, Failure> {
     let text = terminal.read_text(file);
-    let text = text.map_err(|error| files::cannot_read(&shown(file), error))?;
+    let text = text.map_err(|error| files::cannot_read(shown(file), error))?;
     let cases = parse(file, &text)?;
     if cases.is_empty() {
         let words = format!("found no cases in `{}`", shown(file));
@@ -113,10 +106,10 @@ fn parse(file: &Path, text: &str) -> Result<Vec<Case>, Failure> {
 }
 
 /// Returns the name of a file for a message.
-fn shown(file: &Path) -> Cow<'_, str> {
-    match file == Path::new("-") {
-        true => Cow::Borrowed("standard input"),
-        false => file.to_string_lossy(),
+fn shown(file: &Path) -> &str {
+    match file.to_str() {
+        Some("-") => "standard input",
+        name => name.unwrap_or("the table"),
     }
 }
 
@@ -144,19 +137,17 @@ impl Record {
             .with_fix("name another file")
     }
 
-    /// Keeps other programs from adding a case at the same time. A missing directory is not created.
-    fn lock(&self) -> io::Result<crate::files::Lock> {
-        std::path::absolute(&self.0)?
-            .parent()
-            .map_or(Ok(()), |directory| directory.metadata().map(drop))?;
-        crate::files::lock(&self.0)
-    }
-
     /// Adds a case at the end, and returns the file. The text of the other cases stays, also of those that were added
     /// while the hooks ran.
     pub(crate) fn append(self, event: &HookEvent, verdict: &Verdict) -> Result<PathBuf, Failure> {
         let cannot_write = |error| self.cannot("write", &error);
-        let _lock = self.lock().map_err(cannot_write)?;
+        // A missing directory is not created, as the lock would do.
+        let path = absolute(&self.0).map_err(cannot_write)?;
+        path.parent()
+            .map_or(Ok(()), |it| it.metadata().map(drop))
+            .map_err(cannot_write)?;
+        // Keeps other programs from adding a case at the same time.
+        let _lock = lock(&self.0).map_err(cannot_write)?;
         let case = serde_json::to_string_pretty(&Case::new(event, verdict));
         let case = case.map_err(|error| cannot_write(error.into()))?;
         let case = case.replace('\n', "\n  ");
@@ -237,7 +228,7 @@ mod tests {
             ),
             (
                 "[{\"event\": \"x\", \"expect\": \"deny\"}]",
-                "1:33: unknown value `deny`, expected one of `allow`, `ask`, `block`",
+                "1:33: expected one of `allow`, `ask`, `block`, found `deny`",
             ),
             (
                 "[{\"event\": \"x\", \"event\": \"y\"}]",

@@ -1,17 +1,14 @@
-//! The context of every command: the host's hooks and names, the common options, and where files are looked for.
-//!
-use std::collections::BTreeMap;
-use std::io;
-use std::path::{Path, PathBuf};
+//! The context of every command: the host's hooks and names, and the hooks that the common options select.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf, absolute};
+
+use crate::cli::Failure;
 use crate::cli::args::{self, Common};
-use crate::cli::error::Failure;
-use crate::cli::files::shown;
-use crate::cli::terminal::Terminal;
-use crate::compat::{TOOLS, Tool};
+use crate::compat::Tool;
 use crate::config::TrustPolicy;
 use crate::trust::TrustStore;
-use crate::{AppProfile, Hook, HookExecutorBuilder, Hooks, HooksBuilder, LoadReport, templates};
+use crate::{AppProfile, Hook, HookExecutorBuilder, Hooks, HooksBuilder, templates};
 
 pub(crate) struct Context<'a> {
     pub(crate) hooks: &'a Hooks,
@@ -32,13 +29,11 @@ impl Context<'_> {
         if common.config.is_empty() && common.project.is_none() && !common.no_global {
             return Ok(self.hooks.clone());
         }
-        // Naming a file on the command line approves it; no other file is read then.
-        let policy = if common.config.is_empty() {
-            TrustPolicy::Approved(self.trust_store()?)
-        } else {
-            TrustPolicy::Everything
-        };
-        self.load_under(policy)
+        self.load_under(match common.config.is_empty() {
+            true => TrustPolicy::Approved(self.trust_store()?),
+            // Naming a file on the command line approves it; no other file is read then.
+            false => TrustPolicy::Everything,
+        })
     }
 
     /// Loads a separate set from the files that the common options select.
@@ -71,38 +66,36 @@ impl Context<'_> {
     /// Returns a builder with the host's names, events and tools, and the files that the common options select.
     fn selected(&self) -> Result<HooksBuilder, Failure> {
         let (common, profile) = (self.common, self.profile().clone());
-        let builder = self.hooks.to_builder();
-        let builder = if !common.config.is_empty() {
-            let files = absolute("--config", &common.config)?;
-            let profile = profile.with_global_files(files);
-            let profile = profile.with_project_files([""; 0]);
-            builder.profile(profile).other_tools([])
+        let mut builder = self.hooks.to_builder();
+        if !common.config.is_empty() {
+            let files = existing("--config", &common.config)?;
+            let profile = profile.with_global_files(files).with_project_files([""; 0]);
+            builder = builder.profile(profile).other_tools([]);
         } else if common.no_global {
-            builder.profile(profile.with_global_files([""; 0]))
-        } else {
-            builder
-        };
-        let builder = builder.approve_command(self.command("trust"));
-        Ok(match self.root()? {
-            Some(root) => builder.project(root),
-            None => builder,
-        })
+            builder = builder.profile(profile.with_global_files([""; 0]));
+        }
+        if let Some(root) = self.root()? {
+            builder = builder.project(root);
+        }
+        Ok(builder.approve_command(self.command("trust")))
     }
 
     /// Builds an executor with the host's names and events, and the working directory of `found`. Dropping the result
     /// writes the last lines of the user's trace.
-    pub(crate) fn engine(&self, found: &Hooks, executor: HookExecutorBuilder) -> Hooks {
-        let profile = self.profile().clone().with_global_files([""; 0]);
-        let builder = self.hooks.to_builder().other_tools([]);
-        let builder = builder.profile(profile.with_project_files([""; 0]));
-        let executor = match found.project() {
-            Some(root) => executor.working_dir(root),
-            None => executor,
-        };
+    pub(crate) fn engine(&self, found: &Hooks, mut executor: HookExecutorBuilder) -> Hooks {
+        if let Some(root) = found.project() {
+            executor = executor.working_dir(root);
+        }
         // If the host does not let a variable disable hooks, neither do the commands.
         let executor = executor.allow_disable(self.disabled_by().is_some());
         // Its registry has the hooks already.
-        let builder = builder.without_system_file();
+        let profile = self.profile().clone().with_global_files([""; 0]);
+        let builder = self
+            .hooks
+            .to_builder()
+            .without_system_file()
+            .other_tools([]);
+        let builder = builder.profile(profile.with_project_files([""; 0]));
         builder.executor(executor).load()
     }
 
@@ -146,14 +139,6 @@ impl Context<'_> {
         self.needed_root().map_err(|failure| failure.with_fix(fix))
     }
 
-    /// Refuses `--config` for a command that works only with the standard files.
-    pub(crate) fn needs_the_usual_files(&self, does: &str) -> Result<(), Failure> {
-        if self.common.config.is_empty() {
-            return Ok(());
-        }
-        Err(Failure::new(does).with_fix("leave `--config` out"))
-    }
-
     /// The variable that disables all hooks, if it is set.
     pub(crate) fn disabled_by(&self) -> Option<&str> {
         self.hooks.executor().disabled_by()
@@ -164,128 +149,9 @@ impl Context<'_> {
         templates::for_profile(self.profile())
     }
 
-    /// Writes to standard error what is wrong with hooks files, and that a variable disables all hooks but the
-    /// administrator's, if there is one.
-    pub(crate) fn warn(
-        &self,
-        found: &Hooks,
-        report: &LoadReport,
-        terminal: &mut Terminal<'_>,
-    ) -> io::Result<()> {
-        terminal.problems(report)?;
-        match self.disabled(found) {
-            Some(words) => terminal.note(words),
-            None => Ok(()),
-        }
-    }
-
-    /// Says that a variable disables hooks, if there is one.
-    fn disabled(&self, found: &Hooks) -> Option<String> {
-        let variable = self.disabled_by()?;
-        let has_system = found.registry().hooks().iter().any(|it| it.is_system());
-        let what = match has_system {
-            true => "only the administrator's hooks run",
-            false => "no hook runs",
-        };
-        Some(format!("{what}: `{variable}` is set"))
-    }
-
-    /// Returns what a user should know of these hooks before any event, in lines.
-    pub(crate) fn messages(&self, found: &Hooks) -> Vec<String> {
-        let report = found.report();
-        let problems = report.problems.iter().map(ToString::to_string);
-        let missing = self.nothing_found(found).into_iter();
-        problems
-            .chain(missing)
-            .chain(self.disabled(found))
-            .collect()
-    }
-
-    /// Says which files were looked for, if there is none of them and no other hook.
-    pub(crate) fn nothing_found(&self, found: &Hooks) -> Vec<String> {
-        if !found.report().files.is_empty() || !found.registry().is_empty() {
-            return Vec::new();
-        }
-        let looked = self.not_found(found).join("` and `");
-        let mut lines = vec![format!("there is no hooks file: looked for `{looked}`")];
-        lines.extend(self.misplaced(found));
-        if lines.len() == 1 {
-            lines.push(format!("fix: write one with `{}`", self.command("init")));
-        }
-        lines
-    }
-
-    /// Returns the usual files of these hooks that do not exist.
-    pub(crate) fn not_found(&self, found: &Hooks) -> Vec<String> {
-        let config = found.config();
-        let project = found.project().and_then(|root| config.project_path(root));
-        let usual = config.global_path().into_iter().chain(project);
-        let missing = usual.filter(|path| !path.exists());
-        missing.map(|path| shown(&path)).collect()
-    }
-
-    /// Returns a hint for each file in the project that looks like a hooks file, and is not read.
-    pub(crate) fn misplaced(&self, found: &Hooks) -> Vec<String> {
-        let right = |root| found.config().project_path(root);
-        let Some((root, right)) = found.project().and_then(|root| Some((root, right(root)?)))
-        else {
-            return Vec::new();
-        };
-        if right.exists() {
-            return Vec::new();
-        }
-        let named = format!(".{}", self.profile().name());
-        let beside = right.parent().unwrap_or(root);
-        let directories = [
-            beside,
-            root,
-            &root.join(&named),
-            &root.join(named).join("hooks"),
-        ];
-        let names = ["hooks.json", "hook.json", "Hooks.json", "hooks.jsonc"];
-        let near = directories
-            .into_iter()
-            .flat_map(|near| names.map(|name| near.join(name)));
-        let default = AppProfile::default();
-        let others = default.project_files().iter().map(|file| root.join(file));
-        let mut wrong: Vec<_> = others.chain(near).filter(|path| path.is_file()).collect();
-        wrong.sort();
-        wrong.dedup();
-        if wrong.is_empty() && self.is_standalone() {
-            return self.of_others(root);
-        }
-        let right = shown(&right);
-        let hint =
-            |path: &PathBuf| format!("hint: `{}` is not read: move it to `{right}`", shown(path));
-        wrong.iter().map(hint).collect()
-    }
-
-    /// Returns a hint for each file in a hidden directory of the project that has hooks of another host or tool.
-    fn of_others(&self, root: &Path) -> Vec<String> {
-        let entries = root.read_dir().into_iter().flatten().flatten();
-        let hidden = entries.filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
-            args::profile_name(name.strip_prefix('.')?).ok()
-        });
-        let hint = |name: String, file: &str| {
-            let path = root.join(format!(".{name}")).join(file);
-            let report = path.is_file().then(|| self.hooks.config().check(&path))?;
-            let title = report.read_as.first().map(|(_, title)| *title);
-            let tool = TOOLS.into_iter().find(|tool| Some(tool.title()) == title);
-            let is_for = match tool {
-                Some(tool) => format!("has hooks of {}: add `--other-tools {tool}`", tool.title()),
-                None => format!("is for hosts called `{name}`: add `--profile {name}`"),
-            };
-            let shown = shown(&path);
-            (report.loaded > 0).then(|| format!("hint: `{shown}` {is_for}"))
-        };
-        let files = ["hooks.json", "settings.json"];
-        let mut hints: Vec<_> = hidden
-            .flat_map(|name| files.map(|file| hint(name.clone(), file)))
-            .flatten()
-            .collect();
-        hints.sort();
-        hints
+    /// How to fix a hooks file with errors.
+    pub(crate) fn fix_errors(&self) -> String {
+        format!("fix them; `{}` shows them", self.command("validate"))
     }
 
     /// A command of this program for the user to type, for the same host and project.
@@ -312,7 +178,7 @@ fn quoted(text: &str) -> String {
 
 /// Converts a project's root to the form that is shown and compared.
 pub(crate) fn directory(given: &Path) -> Result<PathBuf, Failure> {
-    let root = std::path::absolute(given)
+    let root = absolute(given)
         .map_err(|error| Failure::new(format!("cannot find the project: {error}")))?;
     if !root.is_dir() {
         let words = format!("the project `{}` is not a directory", given.display());
@@ -322,16 +188,15 @@ pub(crate) fn directory(given: &Path) -> Result<PathBuf, Failure> {
     Ok(root.components().collect())
 }
 
-/// Makes paths absolute, so that they do not depend on a directory.
-pub(crate) fn absolute(option: &str, files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let mut paths = Vec::new();
-    for file in files {
-        if let Err(error) = file.metadata() {
-            let words = format!("cannot read `{option} {}`: {error}", file.display());
-            return Err(Failure::new(words).with_fix("name a file that exists"));
-        }
-        let path = std::path::absolute(file).map_err(|error| Failure::new(error.to_string()))?;
-        paths.push(path);
-    }
-    Ok(paths)
+/// Returns the absolute paths of an option's files, so that they do not depend on a directory.
+pub(crate) fn existing(option: &str, files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let path = |file: &PathBuf| {
+        file.metadata()
+            .and_then(|_| absolute(file))
+            .map_err(|error| {
+                let words = format!("cannot read `{option} {}`: {error}", file.display());
+                Failure::new(words).with_fix("name a file that exists")
+            })
+    };
+    files.iter().map(path).collect()
 }

@@ -3,9 +3,9 @@
 //! Reads the files again to show the lines; does not know how they are read as hooks.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet, Title};
 
 use crate::cli::files;
 use crate::config::{Problem, Severity, TextRange};
@@ -14,92 +14,61 @@ use crate::{LoadReport, printable};
 /// The most bytes of a line that are shown: a whole file may be one line.
 const LONGEST: usize = 160;
 
-/// The texts of files, as far as they have been read.
-#[derive(Default)]
-pub(crate) struct Texts(HashMap<PathBuf, Option<String>>);
+/// Texts by the names of their files. What is in no file is added before the problems are drawn.
+pub(crate) type Texts = HashMap<PathBuf, Option<String>>;
 
-impl Texts {
-    /// Adds a text that is in no file.
-    pub(crate) fn add(&mut self, name: &Path, text: String) {
-        self.0.insert(name.to_owned(), Some(text));
-    }
-
-    fn of(&mut self, path: &Path) -> Option<&str> {
-        let read = || files::open(path).and_then(files::text_of).ok();
-        self.0
-            .entry(path.to_owned())
-            .or_insert_with(read)
-            .as_deref()
-    }
-}
-
-/// Draws all problems, with short paths, with or without colours for a terminal. Empty if there are none.
-pub(crate) fn drawn(report: &LoadReport, texts: &mut Texts, colours: bool) -> String {
+/// Draws all problems in colours, with short paths. Empty if there are none.
+pub(crate) fn drawn(report: &LoadReport, mut texts: Texts) -> String {
     let mut all = Vec::new();
-    for (number, problem) in report.problems.iter().enumerate() {
-        let mut later = report.problems[number + 1..].iter();
-        let is_repeated = problem.help.is_some() && later.any(|it| it.help == problem.help);
+    let mut problems = report.problems.iter();
+    while let Some(problem) = problems.next() {
         let excerpt = problem.range.and_then(|range| {
-            let text = texts.of(&problem.path)?;
-            excerpt(text, range)
+            let path = &problem.path;
+            let read = || files::open(path).and_then(files::text_of).ok();
+            let text = texts.entry(path.clone()).or_insert_with(read);
+            excerpt(text.as_deref()?, range)
         });
-        let help = problem.help.as_ref().filter(|_| !is_repeated);
-        all.push(drawn_with(problem, help, excerpt, colours));
+        // Of the same help, the last one is shown.
+        let help = problem.help.as_ref();
+        let help = help.filter(|help| problems.clone().all(|it| it.help.as_ref() != Some(*help)));
+        all.push(drawn_with(problem, help, excerpt.as_ref()));
     }
     all.join("\n")
 }
 
-fn drawn_with(
-    problem: &Problem,
-    help: Option<&String>,
-    excerpt: Option<Excerpt>,
-    colours: bool,
-) -> String {
+fn drawn_with(problem: &Problem, help: Option<&String>, excerpt: Option<&Excerpt>) -> String {
     let level = match problem.severity {
         Severity::Warning => Level::WARNING,
         _ => Level::ERROR,
     };
-    let title = match &problem.key {
-        Some(key) => format!("{key}: {}", problem.message),
-        None => problem.message.clone(),
-    };
-    let mut group = with_place(level.primary_title(title), problem, excerpt.as_ref());
-    if let Some(name) = &problem.suggestion {
-        group = group.element(Level::HELP.message(format!("did you mean `{name}`?")));
+    let key = problem.key.iter().map(|key| format!("{key}: "));
+    let title = key.collect::<String>() + &problem.message;
+    let mut group = with_place(level.primary_title(title), problem, excerpt);
+    let meant = problem.suggestion.as_ref();
+    let meant = meant.map(|name| format!("did you mean `{name}`?"));
+    for words in meant.into_iter().chain(help.cloned()) {
+        group = group.element(Level::HELP.message(words));
     }
-    if let Some(help) = help {
-        group = group.element(Level::HELP.message(help.clone()));
-    }
-    let renderer = match colours {
-        true => Renderer::styled(),
-        false => Renderer::plain(),
-    };
-    // Without a line of the file, the renderer leaves the space out.
-    let drawn = renderer.render(&[group]).replace("\n-->", "\n -->");
-    drawn + "\n"
+    Renderer::styled().render(&[group]) + "\n"
 }
 
-fn with_place<'a>(
-    group: annotate_snippets::Title<'a>,
-    problem: &Problem,
-    excerpt: Option<&'a Excerpt>,
-) -> Group<'a> {
-    let path = printable(&files::shown(&problem.path));
+fn with_place<'a>(title: Title<'a>, problem: &Problem, excerpt: Option<&'a Excerpt>) -> Group<'a> {
+    let path = files::shown(&problem.path);
     let mut place = Origin::path(path.clone());
-    let start = problem.range.map(|range| range.start);
-    if let Some(start) = start {
-        place = place.line(start.line).char_column(start.column);
-    }
-    let (Some(excerpt), Some(start)) = (excerpt, start) else {
-        return group.element(place);
+    let Some(start) = problem.range.map(|range| range.start) else {
+        return title.element(place);
+    };
+    place = place.line(start.line).char_column(start.column);
+    let Some(excerpt) = excerpt else {
+        return title.element(place);
     };
     let mark = AnnotationKind::Primary.span(excerpt.start..excerpt.end);
     let snippet = Snippet::source(&excerpt.text)
         .line_start(start.line)
         .annotation(mark);
     match excerpt.begins_the_line {
-        true => group.element(snippet.path(path)),
-        false => group.element(place).element(snippet),
+        true => title.element(snippet.path(path)),
+        false => title.element(place).element(snippet),
     }
 }
 
@@ -114,33 +83,25 @@ struct Excerpt {
 
 /// Returns the line in which a range begins, or a part of it. None if the text has changed since it was read.
 fn excerpt(text: &str, range: TextRange) -> Option<Excerpt> {
-    let (start, end) = (range.start.offset, range.end.offset);
+    let start = range.start.offset;
     let (before, after) = text.split_at_checked(start)?;
-    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let mark = text.len() - text.trim_start_matches('\u{FEFF}').len();
+    let line_start = before.rfind('\n').map_or(mark, |at| at + 1);
     let line_end = start + after.find('\n').unwrap_or(after.len());
-    let mark = if line_start == 0 && text.starts_with('\u{FEFF}') {
-        '\u{FEFF}'.len_utf8()
-    } else {
-        0
-    };
-    let is_short = line_end - line_start <= LONGEST;
-    let near = floor(text, start.saturating_sub(LONGEST / 4));
-    let from = match is_short {
-        true => line_start + mark,
-        false => near.max(line_start + mark),
+    let from = match line_end - line_start <= LONGEST {
+        true => line_start,
+        false => floor(text, start.saturating_sub(LONGEST / 4)).max(line_start),
     };
     let to = floor(text, (from + LONGEST).min(line_end)).max(start);
-    let marked = floor(text, end.clamp(start, to));
-    let before = printable(text.get(from..start)?);
-    let within = printable(text[start..marked].trim_end_matches('\r'));
-    let behind = printable(text[marked..to].trim_end_matches('\r'));
-    let shown = format!("{before}{within}{behind}");
+    let marked = floor(text, range.end.offset.clamp(start, to));
+    let shown = |from, to| Some(printable(text.get(from..to)?.trim_end_matches('\r')));
+    let (before, within) = (printable(text.get(from..start)?), shown(start, marked)?);
+    let whole = format!("{before}{within}{}", shown(marked, to)?);
     Some(Excerpt {
         start: before.len(),
         end: before.len() + within.len(),
-        begins_the_line: from == line_start + mark
-            && shown == text[from..to].trim_end_matches('\r'),
-        text: shown,
+        begins_the_line: from == line_start && whole == text[from..to].trim_end_matches('\r'),
+        text: whole,
     })
 }
 
@@ -164,8 +125,9 @@ mod tests {
         (directory, HookConfig::default().check(path))
     }
 
-    fn draw(report: &LoadReport, colours: bool) -> String {
-        drawn(report, &mut Texts::default(), colours)
+    fn draw(report: &LoadReport) -> String {
+        let drawn = drawn(report, Texts::default());
+        crate::cli::terminal::without_styles(&drawn)
     }
 
     #[test]
@@ -174,7 +136,7 @@ mod tests {
             "{\n  \"hooks\": [\n    {\"event\": \"*\", \"command\": \"x\", \"timout\": 5},\n    \
              {\"event\": \"*\", \"command\": \"x\", \"timeout\": \"5\"}\n  ]\n}\n",
         );
-        let drawn = draw(&report, false);
+        let drawn = draw(&report);
         let path = world.path().join("hooks.json").display().to_string();
         let expected = "\
 warning: hooks[0].timout: unknown key `timout`
@@ -194,15 +156,6 @@ error: hooks[1].timeout: expected a number of seconds, found a string
   = help: write 5, without quotes: the unit is seconds
 ";
         assert_eq!(drawn.replace(&path, "FILE"), expected, "{drawn}");
-        assert!(draw(&report, true).contains("\u{1b}["));
-    }
-
-    #[test]
-    fn a_file_without_a_place_is_drawn_alike() {
-        let directory = tempfile::tempdir().unwrap();
-        let report = HookConfig::default().check(directory.path().join("none.json"));
-        let drawn = draw(&report, false);
-        assert!(drawn.contains("\n --> "), "{drawn}");
     }
 
     #[test]
@@ -211,7 +164,7 @@ error: hooks[1].timeout: expected a number of seconds, found a string
         let good = r#"{"event":"*","command":"ä"}"#;
         let text = format!("{{\"hooks\":[{}{entry}]}}", format!("{good},").repeat(999));
         let (_world, report) = check(&text);
-        let drawn = draw(&report, false);
+        let drawn = draw(&report);
         assert!(drawn.len() < 1000, "{drawn}");
         assert!(drawn.contains("\"timeout\":\"5\""), "{drawn}");
         assert_eq!(
@@ -225,7 +178,7 @@ error: hooks[1].timeout: expected a number of seconds, found a string
         let (_world, report) = check(
             "{\"hooks\": [{\"event\": \"a\u{200b}:b\", \"command\": \"x\", \"timeout\": \"\u{e0041}\u{fe0f}\"}]}",
         );
-        let drawn = draw(&report, false);
+        let drawn = draw(&report);
         assert!(drawn.contains(r"a\u{200b}:b"), "{drawn}");
         // The mark is as long as what it marks, and the column is that of the file.
         let line = drawn
@@ -252,9 +205,9 @@ error: hooks[1].timeout: expected a number of seconds, found a string
     fn a_text_that_has_changed_is_not_shown() {
         let (directory, report) = check("{\"hooks\": [7]}");
         std::fs::write(directory.path().join("hooks.json"), "{}").unwrap();
-        assert!(!draw(&report, false).contains("{}"));
-        let mut texts = Texts::default();
-        texts.add(&report.problems[0].path, "{\"hooks\": [8]}".to_owned());
-        assert!(drawn(&report, &mut texts, false).contains("[8]"));
+        assert!(!draw(&report).contains("{}"));
+        let path = report.problems[0].path.clone();
+        let texts = Texts::from([(path, Some("{\"hooks\": [8]}".to_owned()))]);
+        assert!(drawn(&report, texts).contains("[8]"));
     }
 }

@@ -1,17 +1,16 @@
 //! Hooks as the commands show them: each with its title, its place and its state.
 
 use std::fmt::Display;
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::cli::Style;
 use crate::cli::files::shown;
-use crate::cli::terminal::{Style, Terminal};
 use crate::executor::{Explanation, Fate};
-use crate::{FailureKind, Hook, Hooks, printable};
+use crate::{FailureKind, Hook, Hooks};
 
 /// A hook of a file or of the host.
 #[derive(Serialize)]
@@ -146,10 +145,7 @@ impl Entry {
             Some(root) => found.config().load_all(root),
             None => found.config().load_global(),
         };
-        all.retain(|hook| {
-            hook.name()
-                .is_some_and(|name| disabled.iter().any(|it| it == name))
-        });
+        all.retain(|hook| disabled.iter().any(|name| hook.name() == Some(name)));
         let entry = |hook| Self {
             state: State::DisabledByName,
             why: Some("does not run: disabled by name in the user's file".to_owned()),
@@ -168,16 +164,11 @@ fn place_in(files: &[PathBuf], hook: &Hook) -> (usize, usize) {
     (file.unwrap_or(usize::MAX), source.index.unwrap_or_default())
 }
 
-/// Shows what is said of a hook, in one line.
-pub(crate) fn headline(
-    hook: &Hook,
-    words: impl Display,
-    terminal: &mut Terminal<'_>,
-) -> io::Result<()> {
-    let name = terminal.styled(Style::STRONG, printable(&title(hook)));
-    let place = format!("({})", printable(&place(hook)));
-    let place = terminal.styled(Style::DIM, place);
-    writeln!(terminal, "{name} {place}: {words}")
+/// Returns what is said of a hook, in one line: with its title and its place.
+pub(crate) fn headline(hook: &Hook, words: impl Display) -> String {
+    let name = Style::STRONG.of(&title(hook));
+    let place = Style::DIM.paint(format_args!("({})", place(hook)));
+    format!("{name} {place}: {words}\n")
 }
 
 /// Returns the position of a hook, for example `hooks.json:7`.
@@ -185,11 +176,8 @@ pub(crate) fn place(hook: &Hook) -> String {
     let Some(source) = hook.source() else {
         return "not in a file".to_owned();
     };
-    let path = shown(&source.path);
-    match source.line {
-        Some(line) => format!("{path}:{line}"),
-        None => path,
-    }
+    let line = source.line.map(|line| format!(":{line}"));
+    shown(&source.path) + &line.unwrap_or_default()
 }
 
 /// Returns the title of a hook: its label, or what an entry without a name is that cannot be used.

@@ -6,6 +6,10 @@ use std::io;
 
 use serde::Serialize;
 
+use crate::config::ConfigError;
+use crate::printable_lines;
+use crate::trust::TrustError;
+
 /// The end of a command, as its exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ended(pub(crate) u8);
@@ -32,11 +36,15 @@ pub(crate) type Done = Result<Ended, Failure>;
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Failure {
-    message: String,
+    pub(crate) message: String,
     /// How to fix it.
     fix: Option<String>,
+    /// What is shown to people instead: the usage of a command.
     #[serde(skip)]
-    is_closed_pipe: bool,
+    usage: Option<String>,
+    /// Whether the reader of the output has closed it, which is not an error.
+    #[serde(skip)]
+    pub(crate) is_closed_pipe: bool,
 }
 
 /// What any command prints with `--json` if it could not run.
@@ -52,6 +60,7 @@ impl Failure {
         Self {
             message: message.into(),
             fix: None,
+            usage: None,
             is_closed_pipe: false,
         }
     }
@@ -67,23 +76,31 @@ impl Failure {
         self.message = format!("{place}: {}", self.message);
         self
     }
+}
 
-    pub(crate) fn message(&self) -> String {
-        self.message.clone()
-    }
-
-    /// Whether the reader of the output has closed it, which is not an error.
-    pub(crate) fn is_closed_pipe(&self) -> bool {
-        self.is_closed_pipe
+/// For people.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(usage) = &self.usage {
+            return f.write_str(usage);
+        }
+        write!(f, "error: {}", printable_lines(&self.message))?;
+        match &self.fix {
+            Some(fix) => write!(f, "\n  fix: {}", printable_lines(fix)),
+            None => Ok(()),
+        }
     }
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", self.message)?;
-        match &self.fix {
-            Some(fix) => write!(f, "\n  fix: {fix}"),
-            None => Ok(()),
+/// Converts wrong usage.
+impl From<clap::Error> for Failure {
+    fn from(error: clap::Error) -> Self {
+        let text = error.render();
+        let words = text.to_string();
+        let words = words.lines().next().unwrap_or_default();
+        Self {
+            usage: Some(text.ansi().to_string().trim_end().to_owned()),
+            ..Self::new(words.trim_start_matches("error: "))
         }
     }
 }
@@ -91,28 +108,26 @@ impl fmt::Display for Failure {
 /// Converts an error of writing to standard output.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        let is_closed_pipe = error.kind() == io::ErrorKind::BrokenPipe;
         Self {
-            is_closed_pipe,
+            is_closed_pipe: error.kind() == io::ErrorKind::BrokenPipe,
             ..Self::new(format!("cannot write the output: {error}"))
         }
     }
 }
 
-impl From<crate::config::ConfigError> for Failure {
-    fn from(error: crate::config::ConfigError) -> Self {
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
         Self::new(with_causes(&error))
     }
 }
 
-impl From<crate::trust::TrustError> for Failure {
-    fn from(error: crate::trust::TrustError) -> Self {
-        let failure = Self::new(with_causes(&error));
-        match error {
-            crate::trust::TrustError::Unusable { .. } => failure.with_fix(
-                "correct this file, or remove it and approve the hooks of each project again",
-            ),
-            _ => failure,
+impl From<TrustError> for Failure {
+    fn from(error: TrustError) -> Self {
+        let fix = "correct this file, or remove it and approve the hooks of each project again";
+        let is_unusable = matches!(error, TrustError::Unusable { .. });
+        Self {
+            fix: is_unusable.then(|| fix.to_owned()),
+            ..Self::new(with_causes(&error))
         }
     }
 }

@@ -1,15 +1,13 @@
 //! The events that the host fires: `events`, which shows them, and their names on the command line.
 
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::fmt;
 
 use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::args::Events;
-use crate::cli::context::Context;
-use crate::cli::error::{Done, Ended, Failure};
-use crate::cli::terminal::{Style, Terminal};
+use crate::cli::{Context, Done, Ended, Failure, Style, Terminal};
 use crate::compat::{self, Tool};
 use crate::events::Vocabulary;
 use crate::{AppProfile, EventSpec, EventType, HookEvent, printable};
@@ -50,26 +48,7 @@ struct Key<'a> {
 }
 
 pub(crate) fn run(args: &Events, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    let report = Report::of(context.hooks.vocabulary());
-    if args.json {
-        terminal.json(&report)?;
-        return Ok(Ended::FINE);
-    }
-    for event in &report.events {
-        event.show(terminal)?;
-    }
-    let (session, mut always): (Vec<_>, Vec<_>) = variables(any_event())
-        .into_iter()
-        .partition(|name| name.ends_with("_SESSION_ID"));
-    always.push(WORKING_DIR.to_owned());
-    let (session, always) = (session.join(" "), always.join(" "));
-    writeln!(
-        terminal,
-        "every event: {always}, and {session} if there is a session"
-    )?;
-    if !report.tools.is_empty() {
-        writeln!(terminal, "tools: {}", printable(&report.tools.join(" ")))?;
-    }
+    terminal.show(args.json, &Report::of(context.hooks.vocabulary()))?;
     Ok(Ended::FINE)
 }
 
@@ -94,14 +73,34 @@ impl<'a> Report<'a> {
     }
 }
 
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for event in &self.events {
+            writeln!(f, "{event}")?;
+        }
+        let (session, mut always): (Vec<_>, Vec<_>) = variables(any_event())
+            .into_iter()
+            .partition(|name| name.ends_with("_SESSION_ID"));
+        always.push(WORKING_DIR.to_owned());
+        let (session, always) = (session.join(" "), always.join(" "));
+        writeln!(
+            f,
+            "every event: {always}, and {session} if there is a session"
+        )?;
+        match self.tools {
+            [] => Ok(()),
+            tools => writeln!(f, "tools: {}", printable(&tools.join(" "))),
+        }
+    }
+}
+
 impl<'a> Event<'a> {
     fn new(event: &'a EventSpec) -> Self {
         let common = variables(any_event());
         let mut all = common.clone();
         all.insert(WORKING_DIR.to_owned());
         let mut key = |key, description, example| {
-            let mut variables = variables(example);
-            variables.retain(|name| !common.contains(name));
+            let mut variables = &variables(example) - &common;
             all.extend(variables.iter().cloned());
             Key {
                 key,
@@ -127,24 +126,22 @@ impl<'a> Event<'a> {
             variables: all,
         }
     }
+}
 
-    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
-        let name = terminal.styled(Style::STRONG, self.name);
-        let blocks = if self.can_block {
-            "can be blocked"
-        } else {
-            "cannot be blocked"
+impl fmt::Display for Event<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cannot = if self.can_block { "can" } else { "cannot" };
+        let about = match self.description {
+            "" => String::new(),
+            about => printable(about) + "; ",
         };
-        match printable(self.description) {
-            about if about.is_empty() => writeln!(terminal, "{name}: {blocks}")?,
-            about => writeln!(terminal, "{name}: {about}; {blocks}")?,
-        }
+        let name = Style::STRONG.of(self.name);
+        writeln!(f, "{name}: {about}{cannot} be blocked")?;
         for key in self.tool.iter().chain(&self.data) {
             let variable = key.variable.as_deref().unwrap_or_default();
             let (key, about) = (printable(key.key), printable(key.description));
-            writeln!(terminal, "  {key:<16} {variable:<22} {about}")?;
+            writeln!(f, "  {key:<16} {variable:<22} {about}")?;
         }
-        writeln!(terminal)?;
         Ok(())
     }
 }
@@ -160,33 +157,29 @@ pub(crate) fn event_type(
     if let Some(known) = vocabulary.event(name) {
         return Ok(known.event_type().clone());
     }
-    let refused = |words: String| Err(Failure::new(words).with_fix(list_of_events(context)));
-    if let Some((event, tool)) = with_tool(name)
-        && vocabulary.event(event).is_some()
-    {
+    let list = list_of_events(context);
+    if name.contains(['*', '?', '[', '|', ',']) || name.matches(':').count() > 1 {
+        let fix = match with_tool(name).filter(|(event, _)| vocabulary.event(event).is_some()) {
+            Some((event, tool)) => format!("name the event `{event}` and the tool `{tool}`"),
+            None => list,
+        };
         let words = format!("`{name}` is a pattern, expected one event");
-        let fix = format!("name the event `{event}` and the tool `{tool}`");
         return Err(Failure::new(words).with_fix(fix));
-    }
-    if name.contains(['*', '?', '[', '|', ',']) {
-        return refused(format!(
-            "`{name}` is a pattern, expected one event, such as `tool:pre_execute`"
-        ));
     }
     let nearest = vocabulary.nearest_event(name).map(name_of);
     let of_other = of_other_tool(name).map(|(_, event)| event);
     let meant = of_other.as_ref().map(EventType::as_str).or(nearest);
     if let Some(meant) = meant.filter(|_| custom != Some(true)) {
+        let fix = match custom.is_some() && of_other.is_none() {
+            true => "for a custom event, add `--custom`".to_owned(),
+            false => list,
+        };
         let words = format!("unknown event `{name}`; did you mean `{meant}`?");
-        if custom.is_some() && of_other.is_none() {
-            return Err(Failure::new(words).with_fix("for a custom event, add `--custom`"));
-        }
-        return refused(words);
+        return Err(Failure::new(words).with_fix(fix));
     }
-    EventType::custom(name).or_else(|_| {
-        refused(format!(
-            "unknown event `{name}`; a custom event is `category:action` of a-z, 0-9 and _"
-        ))
+    EventType::custom(name).map_err(|_| {
+        let form = "a custom event is `category:action` of a-z, 0-9 and _";
+        Failure::new(format!("unknown event `{name}`; {form}")).with_fix(list)
     })
 }
 

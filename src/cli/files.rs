@@ -6,13 +6,15 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
 #[cfg(unix)]
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-use crate::cli::error::{Failure, placed_json_words};
+use crate::cli::Failure;
+use crate::cli::error::placed_json_words;
 use crate::files::{self, NewFile};
+use crate::printable;
 
 /// Opens a regular file.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
@@ -44,11 +46,15 @@ pub(crate) fn too_large() -> io::Error {
     io::Error::other("it is larger than 16 MiB")
 }
 
-/// Returns the path for a message: relative to the working directory if it is below it.
+/// Returns a path as it is shown.
+pub(crate) fn named(path: &Path) -> String {
+    printable(&path.to_string_lossy())
+}
+
+/// Returns a path as it is shown, relative to the working directory if it is below it.
 pub(crate) fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
-    let path = path.strip_prefix(here).unwrap_or(path);
-    path.to_string_lossy().into_owned()
+    named(path.strip_prefix(here).unwrap_or(path))
 }
 
 /// Returns the error of a file, or of an option with its file, that cannot be read.
@@ -89,22 +95,7 @@ pub(crate) fn replace_like(path: &Path, text: &str, model: Option<&File>) -> io:
 
 /// Returns the error of something that exists and is no regular file.
 fn not_regular(path: &Path) -> Option<io::Error> {
-    let kind = path.metadata().ok()?.file_type();
-    #[cfg(unix)]
-    let special = [
-        (kind.is_fifo(), "a named pipe"),
-        (kind.is_socket(), "a socket"),
-    ];
-    #[cfg(not(unix))]
-    let special = [];
-    let kinds = [(kind.is_file(), ""), (kind.is_dir(), "a directory")];
-    let mut kinds = kinds.into_iter().chain(special);
-    let words = match kinds.find(|(is_it, _)| *is_it) {
-        Some((_, "")) => return None,
-        Some((_, words)) => words,
-        None => "a device",
-    };
-    let words =
-        format!("{words}, expected a regular file (`-` stands for standard input and output)");
-    Some(io::Error::other(words))
+    let is_special = path.metadata().is_ok_and(|it| !it.is_file());
+    let words = "not a regular file (`-` stands for standard input and output)";
+    is_special.then(|| io::Error::other(words))
 }

@@ -1,14 +1,10 @@
 //! Generated output: completions, the schema.
 
-use std::io::Write;
-
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
 
-use crate::cli::context::Context;
-use crate::cli::error::{Done, Ended};
 use crate::cli::events::name_of;
-use crate::cli::terminal::Terminal;
+use crate::cli::{Context, Done, Ended, Terminal};
 
 pub(crate) fn schema(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     terminal.json(&context.hooks.json_schema())?;
@@ -46,29 +42,30 @@ pub(crate) fn completions(
 /// are valid too.
 fn with_values(context: &Context<'_>) -> clap::Command {
     let vocabulary = context.hooks.vocabulary();
-    let events = vocabulary.events().iter().map(name_of);
-    let tools = vocabulary.tools().iter().map(String::as_str);
-    let tools: Vec<_> = tools.filter(|tool| !tool.contains('*')).collect();
-    let complete = |command: clap::Command, arg: &'static str, values: &[&str]| {
+    let mut tools: Vec<_> = vocabulary.tools().iter().map(String::as_str).collect();
+    tools.retain(|tool| !tool.contains('*'));
+    let events: Vec<_> = vocabulary.events().iter().map(name_of).collect();
+    let templates: Vec<_> = context.templates().into_keys().collect();
+    let mut program = context.command_line.clone();
+    for (command, arg, values) in [
+        ("fire", "event", &events),
+        ("list", "event", &events),
+        ("fire", "tool", &tools),
+        ("list", "tool", &tools),
+        ("templates", "name", &templates),
+    ] {
+        if values.is_empty() {
+            continue;
+        }
         let values = values
             .iter()
             .map(|value| PossibleValue::new((*value).to_owned()));
-        let values = PossibleValuesParser::new(values.collect::<Vec<_>>());
-        command.mut_arg(arg, |arg| arg.value_parser(values))
-    };
-    let events: Vec<_> = events.collect();
-    let templates: Vec<_> = context.templates().into_keys().collect();
-    let mut program = context.command_line.clone();
-    for command in ["fire", "list"] {
+        let values = PossibleValuesParser::new(values);
         program = program.mut_subcommand(command, |command| {
-            let command = complete(command, "event", &events);
-            if tools.is_empty() {
-                return command;
-            }
-            complete(command, "tool", &tools)
+            command.mut_arg(arg, |arg| arg.value_parser(values))
         });
     }
-    program.mut_subcommand("templates", |command| complete(command, "name", &templates))
+    program
 }
 
 /// Registers a bash script for a name with a dash. The generator writes the state of such a program

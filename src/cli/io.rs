@@ -2,14 +2,13 @@
 //!
 //! Does not know the commands.
 
+use crate::cli::Terminal;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 #[cfg(unix)]
 use std::os::fd::AsFd;
 #[cfg(windows)]
 use std::os::windows::io::AsHandle;
-
-use crate::cli::terminal::{Terminal, Terminals};
 
 /// The name and version of a program, and the streams of its commands.
 ///
@@ -26,11 +25,9 @@ impl Io<'static> {
     pub fn system(program: impl Into<String>) -> Self {
         let mut io = Self::new(program, io::stdin(), io::stdout(), io::stderr());
         io.terminal.is_system = true;
-        io.terminal.is_terminal = Terminals {
-            input: io::stdin().is_terminal(),
-            output: io::stdout().is_terminal(),
-            errors: io::stderr().is_terminal(),
-        };
+        io.terminal.is_input_a_terminal = io::stdin().is_terminal();
+        io.terminal.out.is_terminal = io::stdout().is_terminal();
+        io.terminal.errors.is_terminal = io::stderr().is_terminal();
         io
     }
 }
@@ -49,7 +46,7 @@ impl<'a> Io<'a> {
         Self {
             program: program.into(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            terminal: Terminal::new(Box::new(input), Box::new(output), Box::new(errors)),
+            terminal: Terminal::new(input, output, errors),
         }
     }
 

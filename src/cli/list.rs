@@ -1,20 +1,19 @@
 //! `list`: all hooks, where they are defined, whether they run, whether they are approved, and where the program looked.
 
-use std::io::Write;
+use std::fmt;
+use std::path::Path;
 
 use serde::Serialize;
 
 use crate::cli::approval::{Approvals, Project};
 use crate::cli::args::List;
-use crate::cli::context::Context;
 use crate::cli::entries::{Entry, inherited, place, title};
-use crate::cli::error::{Done, Ended, Failure};
 use crate::cli::events;
 use crate::cli::files::shown;
-use crate::cli::terminal::{Style, Terminal};
+use crate::cli::{Context, Done, Ended, Failure, Style, Terminal};
 use crate::config::{Problem, Severity};
 use crate::trust::{Approval, Approved};
-use crate::{Hook, HookEvent, LoadReport, printable, printable_lines};
+use crate::{Hook, HookEvent, LoadReport, printable};
 
 /// What `forge-hooks list --json` prints.
 #[derive(Serialize)]
@@ -30,6 +29,12 @@ pub(crate) struct Report<'a> {
     approvals: Option<Approvals<'a>>,
     #[cfg_attr(test, schemars(with = "Vec<crate::cli::shape_tests::Problem>"))]
     problems: &'a [Problem],
+    /// Files that were probably meant to be read.
+    #[serde(skip)]
+    hints: Vec<String>,
+    /// What to do for an approval.
+    #[serde(skip)]
+    summary: String,
 }
 
 pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
@@ -41,70 +46,71 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
         }
         _ => Ok(None),
     };
-    // Without approvals, the hooks are listed all the same.
-    let is_known = project.is_ok();
-    if let Err(failure) = &project {
-        terminal.note(printable_lines(&failure.to_string()))?;
-    }
-    let project = project.ok().flatten();
-    let problems = found.report();
+    let (project, unknown) = match project {
+        Ok(project) => (project, None),
+        // Without approvals, the hooks are listed all the same.
+        Err(failure) => (None, Some(failure)),
+    };
+    let loaded = found.report();
     let mut hooks = Entry::all(&found);
     if let Some(events) = wanted {
         hooks.retain(|entry| events.iter().any(|event| is_for(&entry.source, event)));
     }
-    let files = problems.files.iter();
+    let with_hooks = project.as_ref().filter(|it| it.has_hooks());
     let report = Report {
-        files: files.map(|path| path.to_string_lossy().into()).collect(),
+        files: loaded
+            .files
+            .iter()
+            .map(|path| path.to_string_lossy().into())
+            .collect(),
         not_found: context.not_found(&found),
         hooks,
         approvals: project.as_ref().map(Project::for_programs),
-        problems: &problems.problems,
+        problems: &loaded.problems,
+        hints: context.misplaced(&found),
+        summary: with_hooks.map(|it| it.summary(context)).unwrap_or_default(),
     };
-    if args.json {
-        terminal.json(&report)?;
-    } else {
-        let mut others = LoadReport::clone(&problems);
+    if let Some(failure) = &unknown {
+        terminal.note(failure)?;
+    }
+    if !args.json {
+        let mut others = LoadReport::clone(&loaded);
         if project.is_some() {
-            // What is to be approved is summed up below.
+            // The summary says what is to be approved.
             let trust = context.command("trust");
-            let is_other = |help: &String| !help.contains(&trust);
-            let problems = &mut others.problems;
-            problems.retain(|problem| problem.help.as_ref().is_none_or(is_other));
+            let is_other = |it: &Problem| !it.help.as_ref().is_some_and(|it| it.contains(&trust));
+            others.problems.retain(is_other);
         }
         context.warn(&found, &others, terminal)?;
-        report.show(&problems, terminal)?;
-        for hint in context.misplaced(&found) {
-            let hint = terminal.styled(Style::WARNING, printable(&hint));
-            writeln!(terminal, "{hint}")?;
-        }
-        if let Some(project) = project.as_ref().filter(|it| it.has_hooks()) {
-            project.sum_up(context, terminal)?;
-        }
     }
+    terminal.show(args.json, &report)?;
     let is_approved = project.is_none_or(|project| project.is_approved());
-    Ok(Ended::fine_if(is_known && problems.is_ok() && is_approved))
+    Ok(Ended::fine_if(
+        unknown.is_none() && loaded.is_ok() && is_approved,
+    ))
 }
 
-impl Report<'_> {
-    fn show(&self, problems: &LoadReport, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for entry in &self.hooks {
-            show(entry, terminal)?;
+            show(entry, f)?;
         }
         if self.hooks.is_empty() {
             let is_error = |problem: &Problem| problem.severity == Severity::Error;
-            let usable = match self.problems.iter().any(is_error) {
-                true => "usable ",
-                false => "",
-            };
-            writeln!(terminal, "no {usable}hooks\n")?;
+            let has_errors = self.problems.iter().any(is_error);
+            let usable = if has_errors { "usable " } else { "" };
+            writeln!(f, "no {usable}hooks\n")?;
         }
-        for file in &problems.files {
-            writeln!(terminal, "read       {}", printable(&shown(file)))?;
+        for file in &self.files {
+            writeln!(f, "read       {}", shown(Path::new(file)))?;
         }
         for file in &self.not_found {
-            writeln!(terminal, "not found  {}", printable(file))?;
+            writeln!(f, "not found  {file}")?;
         }
-        Ok(())
+        for hint in &self.hints {
+            writeln!(f, "{}", Style::WARNING.of(hint))?;
+        }
+        f.write_str(&self.summary)
     }
 }
 
@@ -135,29 +141,25 @@ fn is_for(hook: &Hook, event: &HookEvent) -> bool {
     }
 }
 
-fn show(entry: &Entry, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+fn show(entry: &Entry, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let hook = &entry.source;
-    let name = terminal.styled(Style::STRONG, printable(&title(hook)));
-    writeln!(terminal, "{name}")?;
+    writeln!(f, "{}", Style::STRONG.of(&title(hook)))?;
     let state = entry.why.as_deref().unwrap_or("enabled");
-    let rows = [
-        (Style::DIM, "where", place(hook)),
-        (entry.state.style(), "state", state.to_owned()),
-    ];
-    let details = details(hook).into_iter();
-    let details = details.map(|(what, text)| (Style::PLAIN, what, text));
-    for (style, what, text) in rows.into_iter().chain(details) {
-        let text = terminal.styled(style, printable(&text));
-        writeln!(terminal, "  {what:<8} {text}")?;
+    writeln!(f, "  where    {}", Style::DIM.paint(place(hook)))?;
+    writeln!(f, "  state    {}", entry.state.style().of(state))?;
+    for (what, text) in details(hook) {
+        writeln!(f, "  {what:<8} {}", printable(&text))?;
     }
     if let (Some(root), Some(_)) = (hook.base_dir(), hook.gate()) {
-        let approval = Approval::of(root, [&**hook])?;
-        for line in approval.hooks.iter().flat_map(Approved::covers) {
-            writeln!(terminal, "  {line}")?;
+        let covers = match Approval::of(root, [&**hook]) {
+            Ok(approval) => approval.hooks.iter().flat_map(Approved::covers).collect(),
+            Err(error) => vec![printable(&error.to_string())],
+        };
+        for line in covers {
+            writeln!(f, "  {line}")?;
         }
     }
-    writeln!(terminal)?;
-    Ok(())
+    writeln!(f)
 }
 
 /// Returns the settings of a hook, each with its name.
@@ -168,15 +170,12 @@ fn details(hook: &Hook) -> Vec<(&'static str, String)> {
     }
     if hook.refusal().is_none() {
         let command = hook.command().to_string();
-        let (first, more) = match command.split_once('\n') {
-            Some((first, _)) => (first, " ..."),
-            None => (&*command, ""),
-        };
-        all.push(("command", format!("{first}{more}")));
+        let first = command
+            .split_once('\n')
+            .map(|(first, _)| format!("{first} ..."));
+        all.push(("command", first.unwrap_or(command)));
     }
-    if let Some(inherited) = inherited(hook) {
-        all.push(("inherits", inherited));
-    }
+    all.extend(inherited(hook).map(|names| ("inherits", names)));
     if hook.resident() {
         all.push(("resident", "its process is kept for many events".to_owned()));
     }

@@ -15,6 +15,7 @@ mod events;
 mod files;
 mod fire;
 mod generate;
+mod hints;
 mod io;
 mod list;
 #[cfg(test)]
@@ -29,20 +30,20 @@ mod trace;
 mod validate;
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{ArgMatches, Args, ColorChoice, FromArgMatches};
 
 use crate::compat::OtherTools;
-use crate::{AppProfile, Hooks, printable};
+use crate::{AppProfile, Hooks};
 use args::{Cli, Command, Standalone};
-use context::Context;
-use error::{Done, Ended, Failure, ForPrograms};
-use terminal::Terminal;
+use error::ForPrograms;
 
+pub(crate) use context::Context;
+pub(crate) use error::{Done, Ended, Failure};
 pub use io::Io;
+pub(crate) use terminal::{Style, Terminal, counted};
 
 /// Runs one command of a host, for example `fire tool:pre_execute --tool bash`. Returns the exit status: 0 for
 /// success; 1 if a hook blocks, asks or fails, or problems were found ([the
@@ -87,13 +88,11 @@ pub fn run_standalone<A: Into<OsString>>(
     let command_line = args::without_a_host(command_line);
     let program = io.program.clone();
     run_parsed(command_line, args, io, |cli, matches| {
-        let given = Standalone::from_arg_matches(matches)
-            .map_err(|error| Failure::new(error.to_string()))?;
+        let given = Standalone::from_arg_matches(matches)?;
         let names = given.names(cli);
-        let profile = match given.host()? {
-            Some(name) => AppProfile::new(name),
-            None => AppProfile::default(),
-        };
+        let profile = given
+            .host()?
+            .map_or_else(AppProfile::default, AppProfile::new);
         let mut builder = Hooks::builder(profile)
             .approve_command(format!("{program}{names} trust"))
             .other_tools(OtherTools::new(given.other_tools));
@@ -105,8 +104,8 @@ pub fn run_standalone<A: Into<OsString>>(
     })
 }
 
-/// Parses and runs a command. `hooks` are those of its host, with the options that a suggested command needs to mean
-/// the same host.
+/// Parses and runs a command, and prints its error. `hooks` are those of its host, with the options that a suggested
+/// command needs to mean the same host.
 fn run_parsed<A: Into<OsString>>(
     command_line: clap::Command,
     args: impl IntoIterator<Item = A>,
@@ -114,14 +113,17 @@ fn run_parsed<A: Into<OsString>>(
     hooks: impl FnOnce(&Cli, &ArgMatches) -> Result<(Hooks, String), Failure>,
 ) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
-    let is_json = args.iter().any(|arg| arg == "--json");
     let terminal = &mut io.terminal;
     terminal.set_colours(ColorChoice::Auto);
     let parser = command_line.clone().bin_name(&io.program);
     let matches = parser.no_binary_name(true).try_get_matches_from(&args);
     let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let ended = match parsed {
-        Err(error) => refuse(&error, is_json, terminal),
+        Err(help) if !help.use_stderr() => {
+            let printed = write!(terminal, "{}", help.render().ansi());
+            printed.map(|()| Ended::FINE).map_err(Into::into)
+        }
+        Err(error) => Err(error.into()),
         Ok((cli, matches)) => hooks(&cli, &matches).and_then(|(hooks, names)| {
             terminal.set_colours(cli.common.color);
             let context = Context {
@@ -135,39 +137,25 @@ fn run_parsed<A: Into<OsString>>(
         }),
     };
     let ended = ended.and_then(|ended| Ok(terminal.flush().map(|()| ended)?));
-    let Ended(status) = match ended {
-        Ok(ended) => ended,
-        Err(failure) if failure.is_closed_pipe() => Ended::CLOSED_PIPE,
-        Err(failure) => {
-            // If the message cannot be written either, only the exit status reports the error.
-            if is_json {
-                let _ = terminal.json(&ForPrograms { error: &failure });
-            }
-            for line in failure.to_string().lines() {
-                let _ = terminal.note(printable(line));
-            }
-            Ended::NOTHING_DONE
+    let Ended(status) = ended.unwrap_or_else(|failure| {
+        if failure.is_closed_pipe {
+            return Ended::CLOSED_PIPE;
         }
-    };
+        // If the message cannot be written either, only the exit status reports the error.
+        if args.iter().any(|arg| arg == "--json") {
+            let _ = terminal.json(&ForPrograms { error: &failure });
+        }
+        let _ = terminal.note(failure);
+        Ended::NOTHING_DONE
+    });
     ExitCode::from(status)
 }
 
-/// Prints help or the version, or reports wrong usage.
-fn refuse(error: &clap::Error, is_json: bool, terminal: &mut Terminal<'_>) -> Done {
-    terminal.help(error)?;
-    if !error.use_stderr() {
-        return Ok(Ended::FINE);
-    }
-    if is_json {
-        let text = error.render().to_string();
-        let words = text.lines().next().unwrap_or_default();
-        let failure = Failure::new(words.trim_start_matches("error: "));
-        terminal.json(&ForPrograms { error: &failure })?;
-    }
-    Ok(Ended::NOTHING_DONE)
-}
-
 fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+    if command.changes_the_usual_files() && !context.common.config.is_empty() {
+        let words = "this command is for the user's and the project's own files";
+        return Err(Failure::new(words).with_fix("leave `--config` out"));
+    }
     match command {
         Command::Fire(args) => fire::run(args, context, terminal),
         Command::Test(args) => test::run(args, context, terminal),

@@ -1,15 +1,13 @@
 //! Hooks to start from: `init` writes a hooks file, `templates` shows hooks, or adds one to a file.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::cli::args::{Init, Templates};
-use crate::cli::context::Context;
-use crate::cli::error::{Done, Ended, Failure};
-use crate::cli::files;
-use crate::cli::terminal::{Style, Terminal};
+use crate::cli::files::{self, named};
+use crate::cli::{Context, Done, Ended, Failure, Style, Terminal};
 use crate::config::{ConfigError, HooksFile};
 use crate::files::lock;
 use crate::{Hook, printable};
@@ -18,8 +16,6 @@ use crate::{Hook, printable};
 const SCHEMA: &str = "hooks.schema.json";
 
 pub(crate) fn init(args: &Init, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    let does = "`init` writes the project's file, or with `--global` the user's";
-    context.needs_the_usual_files(does)?;
     let config = context.hooks.config();
     let path = match args.global {
         true => config.global_path(),
@@ -29,22 +25,18 @@ pub(crate) fn init(args: &Init, context: &Context<'_>, terminal: &mut Terminal<'
         Failure::new("cannot find a home directory to write to").with_fix("set `XDG_CONFIG_HOME`")
     })?;
     write_new(&path, args, context)?;
-    let shown = printable(&path.to_string_lossy());
-    writeln!(terminal, "wrote {}", terminal.styled(Style::STRONG, shown))?;
+    writeln!(terminal, "wrote {}", Style::STRONG.paint(named(&path)))?;
     writeln!(terminal, "editors use {SCHEMA} for completion")?;
     if context.is_standalone() {
-        let name = printable(context.profile().name());
-        writeln!(
-            terminal,
-            "hosts called `{name}` read it; for another host, use `--profile NAME`"
-        )?;
+        let hosts = printable(context.profile().name());
+        let other = "for another host, use `--profile NAME`";
+        writeln!(terminal, "hosts called `{hosts}` read it; {other}")?;
     }
     writeln!(terminal, "edit it, and try it:")?;
     let event = r#"fire tool:pre_execute --tool bash --args '{"command":"sudo ls"}'"#;
-    for command in ["validate", "trust", event] {
-        if command != "trust" || !args.global {
-            writeln!(terminal, "  {}", context.command(command))?;
-        }
+    let trust = (!args.global).then_some("trust");
+    for command in ["validate"].into_iter().chain(trust).chain([event]) {
+        writeln!(terminal, "  {}", context.command(command))?;
     }
     Ok(Ended::FINE)
 }
@@ -84,25 +76,24 @@ const GUARD: &str = if cfg!(windows) {
 };
 
 fn content(context: &Context<'_>) -> String {
+    let before = pattern("tool:pre_execute", &["bash"], context);
+    let after = pattern("tool:post_execute", &["write", "edit"], context);
     STARTER
         .replace("{program}", context.program)
         .replace("{guard}", GUARD)
-        .replace("{before}", &pattern("tool:pre_execute", &["bash"], context))
-        .replace(
-            "{after}",
-            &pattern("tool:post_execute", &["write", "edit"], context),
-        )
+        .replace("{before}", &before)
+        .replace("{after}", &after)
 }
 
 /// A pattern for those of these tools that the host has; for any tool if it has none of them.
 fn pattern(event: &str, tools: &[&str], context: &Context<'_>) -> String {
     let vocabulary = context.hooks.vocabulary();
-    let mut tools = tools.to_vec();
     // A host that declares no tools may have any.
-    tools.retain(|tool| vocabulary.tools().is_empty() || vocabulary.has_tool(tool));
-    match tools.is_empty() {
+    let is_known = |tool: &&str| vocabulary.tools().is_empty() || vocabulary.has_tool(tool);
+    let known: Vec<_> = tools.iter().copied().filter(is_known).collect();
+    match known.is_empty() {
         true => event.to_owned(),
-        false => format!("{event}:{}", tools.join("|")),
+        false => format!("{event}:{}", known.join("|")),
     }
 }
 
@@ -114,63 +105,51 @@ pub(crate) fn templates(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Done {
+    let mut templates = context.templates();
     let Some(name) = &args.name else {
-        for (name, hook) in context.templates() {
-            let name = terminal.styled(Style::STRONG, format!("{name:<22}"));
+        for (name, hook) in templates {
+            let name = Style::STRONG.paint(format_args!("{name:<22}"));
             let (event, words) = (hook.event_pattern(), hook.description());
             writeln!(terminal, "{name}{event:<26}{words}")?;
         }
         return Ok(Ended::FINE);
     };
-    let hook = template(name, context)?;
-    if args.add {
-        return add(name, hook, args, context, terminal);
-    }
-    terminal.json(&hook.to_json())?;
-    Ok(Ended::FINE)
-}
-
-fn template(name: &str, context: &Context<'_>) -> Result<Hook, Failure> {
-    let mut templates = context.templates();
-    templates.remove(name).ok_or_else(|| {
-        let known: Vec<_> = templates.keys().copied().collect();
+    let hook = templates.remove(&**name).ok_or_else(|| {
+        let known = Vec::from_iter(templates.into_keys()).join(", ");
         Failure::new(format!("unknown template `{name}`"))
-            .with_fix(format!("the templates are {}", known.join(", ")))
-    })
+            .with_fix(format!("the templates are {known}"))
+    })?;
+    match args.add {
+        true => add(name, &hook, args.global, context, terminal)?,
+        false => terminal.json(&hook.to_json())?,
+    }
+    Ok(Ended::FINE)
 }
 
 fn add(
     name: &str,
-    hook: Hook,
-    args: &Templates,
+    hook: &Hook,
+    global: bool,
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
-) -> Done {
-    let does = "`--add` adds to the project's file, or with `--global` to the user's";
-    context.needs_the_usual_files(does)?;
+) -> Result<(), Failure> {
     let deadline = Instant::now() + LONGEST_WAIT;
     let path = loop {
-        let mut file = file_without(name, args.global, context)?;
+        let mut file = file_without(name, global, context)?;
         file.insert(usize::MAX, hook.clone());
         match file.save() {
             // Another program has saved it meanwhile.
             Err(ConfigError::Changed { .. }) if Instant::now() < deadline => {}
-            saved => {
-                saved?;
-                break file.path().to_owned();
-            }
+            saved => break saved.map(|()| named(file.path()))?,
         }
     };
-    let path = printable(&path.to_string_lossy());
     writeln!(terminal, "added `{name}` to {path}")?;
-    if !args.global {
+    if !global {
         let trust = context.command("trust");
-        writeln!(
-            terminal,
-            "it runs only after you have approved it: `{trust}`"
-        )?;
+        let only = "it runs only after you have approved it";
+        writeln!(terminal, "{only}: `{trust}`")?;
     }
-    Ok(Ended::FINE)
+    Ok(())
 }
 
 /// Opens the file. Refuses a file with errors, and one that has this template already.
@@ -180,17 +159,16 @@ fn file_without(name: &str, global: bool, context: &Context<'_>) -> Result<Hooks
         true => config.global_file()?,
         false => config.project_file(context.root_unless_global()?)?,
     };
-    let mut hooks = Vec::new();
     for entry in file.entries() {
-        let shown = printable(&file.path().to_string_lossy());
-        hooks.push(entry.hook().map_err(|_| {
-            let fix = format!("fix them; `{}` shows them", context.command("validate"));
-            Failure::new(format!("cannot add to `{shown}`: the file has errors")).with_fix(fix)
-        })?);
-    }
-    if hooks.iter().any(|there| there.name() == Some(name)) {
-        let words = format!("a hook called `{name}` already exists");
-        return Err(Failure::new(words).with_fix(format!("see `{}`", context.command("list"))));
+        let hook = entry.hook().map_err(|_| {
+            let shown = named(file.path());
+            Failure::new(format!("cannot add to `{shown}`: the file has errors"))
+                .with_fix(context.fix_errors())
+        })?;
+        if hook.name() == Some(name) {
+            let words = format!("a hook called `{name}` already exists");
+            return Err(Failure::new(words).with_fix(format!("see `{}`", context.command("list"))));
+        }
     }
     Ok(file)
 }

@@ -1,4 +1,4 @@
-//! The output of the commands: colours if wanted, no control sequences from other sources, and a
+//! The streams of the commands: colours if wanted, no control sequences from other sources, and a
 //! silent end if the output was closed.
 
 use std::fmt;
@@ -10,27 +10,10 @@ use serde::Serialize;
 
 use crate::LoadReport;
 use crate::cli::draw::{Texts, drawn};
-use crate::cli::files;
-use crate::printable::printable_json;
+use crate::cli::{Done, Ended, files};
+use crate::printable::{printable, printable_json};
 
-/// Whether a stream has colours, by the rules of no-color.org and bixense.com/clicolors.
-fn has_colours(choice: ColorChoice, is_terminal: bool) -> bool {
-    match choice {
-        ColorChoice::Always => true,
-        ColorChoice::Never => false,
-        ColorChoice::Auto if anstyle_query::no_color() => false,
-        ColorChoice::Auto if is_forced() => true,
-        ColorChoice::Auto => is_terminal && anstyle_query::term_supports_color(),
-    }
-}
-
-/// Whether colours are forced; `CLICOLOR_FORCE=0` does not force them.
-fn is_forced() -> bool {
-    let value = std::env::var_os("CLICOLOR_FORCE");
-    value.is_some_and(|value| !value.is_empty() && value != "0")
-}
-
-/// The style of a text if there are colours: the code that begins it.
+/// The style of a text: the code that begins it. A stream without colours leaves it out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Style(&'static str);
 
@@ -41,57 +24,103 @@ impl Style {
     pub(crate) const WARNING: Self = Self("\x1b[33m");
     pub(crate) const STRONG: Self = Self("\x1b[1m");
     pub(crate) const DIM: Self = Self("\x1b[2m");
+
+    /// Returns a text in this style, in one line, with hidden characters made visible.
+    pub(crate) fn of(self, text: &str) -> String {
+        self.paint(printable(text))
+    }
+
+    /// Returns a text in this style. Text from other sources must be [printable](crate::printable).
+    pub(crate) fn paint(self, text: impl fmt::Display) -> String {
+        let Self(code) = self;
+        let end = if code.is_empty() { "" } else { "\x1b[0m" };
+        format!("{code}{text}{end}")
+    }
 }
 
-/// Which of the three streams are terminals.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Terminals {
-    pub(crate) input: bool,
-    pub(crate) output: bool,
-    pub(crate) errors: bool,
+/// A stream for people. Without colours, it leaves the codes of styles out.
+pub(crate) struct Stream<'a> {
+    to: BufWriter<Box<dyn Write + 'a>>,
+    pub(crate) is_terminal: bool,
+    has_colours: bool,
+}
+
+impl<'a> Stream<'a> {
+    fn new(to: impl Write + 'a) -> Self {
+        Self {
+            to: BufWriter::new(Box::new(to)),
+            is_terminal: false,
+            has_colours: false,
+        }
+    }
+
+    /// Decides by the rules of no-color.org and bixense.com/clicolors.
+    fn set_colours(&mut self, choice: ColorChoice) {
+        let forced = std::env::var_os("CLICOLOR_FORCE");
+        self.has_colours = match choice {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto if anstyle_query::no_color() => false,
+            ColorChoice::Auto if forced.is_some_and(|it| !it.is_empty() && it != "0") => true,
+            ColorChoice::Auto => self.is_terminal && anstyle_query::term_supports_color(),
+        };
+        if self.has_colours {
+            // Old consoles of Windows show the codes as text unless this is enabled.
+            anstyle_query::windows::enable_ansi_colors();
+        }
+    }
+
+    fn print(&mut self, text: &str) -> io::Result<()> {
+        match self.has_colours {
+            true => self.to.write_all(text.as_bytes()),
+            false => self.to.write_all(without_styles(text).as_bytes()),
+        }
+    }
+}
+
+pub(crate) fn without_styles(text: &str) -> String {
+    let is_code = |c: char| c.is_ascii_digit() || c == ';';
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| match part.split_once('m') {
+        Some((code, rest)) if code.chars().all(is_code) => text + rest,
+        _ => text + "\x1b[" + part,
+    })
 }
 
 /// The streams of the commands: their output, and the user's answers.
 pub(crate) struct Terminal<'a> {
     pub(crate) input: Box<dyn Read + 'a>,
-    out: BufWriter<Box<dyn Write + 'a>>,
-    errors: Box<dyn Write + 'a>,
-    pub(crate) is_terminal: Terminals,
+    pub(crate) out: Stream<'a>,
+    pub(crate) errors: Stream<'a>,
+    pub(crate) is_input_a_terminal: bool,
     /// Whether the streams are those of the process.
     pub(crate) is_system: bool,
     pub(crate) interrupted: Box<dyn FnMut() -> Option<u8> + 'a>,
     /// The exit status of the signal that was received.
     ended_by: Option<u8>,
-    pub(crate) colours: bool,
-    colours_of_errors: bool,
 }
 
 impl<'a> Terminal<'a> {
     pub(crate) fn new(
-        input: Box<dyn Read + 'a>,
-        output: Box<dyn Write + 'a>,
-        errors: Box<dyn Write + 'a>,
+        input: impl Read + 'a,
+        output: impl Write + 'a,
+        errors: impl Write + 'a,
     ) -> Self {
         Self {
-            input,
-            out: BufWriter::new(output),
-            errors,
-            is_terminal: Terminals::default(),
+            input: Box::new(input),
+            out: Stream::new(output),
+            errors: Stream::new(errors),
+            is_input_a_terminal: false,
             is_system: false,
             interrupted: Box::new(|| None),
             ended_by: None,
-            colours: false,
-            colours_of_errors: false,
         }
     }
 
     pub(crate) fn set_colours(&mut self, choice: ColorChoice) {
-        self.colours = has_colours(choice, self.is_terminal.output);
-        self.colours_of_errors = has_colours(choice, self.is_terminal.errors);
-        if self.colours || self.colours_of_errors {
-            // Old consoles of Windows show the codes as text unless this is enabled.
-            anstyle_query::windows::enable_ansi_colors();
-        }
+        self.out.set_colours(choice);
+        self.errors.set_colours(choice);
     }
 
     /// Returns the exit status of the signal that was received, if any. Signals are handled from the first
@@ -113,59 +142,62 @@ impl<'a> Terminal<'a> {
 
     /// Whether a line can be erased.
     pub(crate) fn can_move(&self) -> bool {
-        self.is_terminal.output && anstyle_query::term_supports_ansi_color()
+        self.out.is_terminal && anstyle_query::term_supports_ansi_color()
     }
 
-    /// Formats a text in this style if there are colours. Text from other sources must be made
-    /// [printable](crate::printable) first.
-    pub(crate) fn styled<T: fmt::Display>(&self, style: Style, text: T) -> Styled<T> {
-        let style = if self.colours { style } else { Style::PLAIN };
-        Styled { style, text }
+    /// Prints a text for people: this is what `write!` calls.
+    pub(crate) fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
+        self.out.print(&text.to_string())
+    }
+
+    /// Prints what is no text for people.
+    pub(crate) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.to.write_all(bytes)
+    }
+
+    /// Prints a report, for programs or for people.
+    pub(crate) fn show<T: Serialize + fmt::Display>(
+        &mut self,
+        is_json: bool,
+        report: &T,
+    ) -> io::Result<()> {
+        match is_json {
+            true => self.json(report),
+            false => write!(self, "{report}"),
+        }
+    }
+
+    /// Prints the last line of a command, which ends so.
+    pub(crate) fn end(&mut self, ended: Ended, line: impl fmt::Display) -> Done {
+        writeln!(self, "{line}")?;
+        Ok(ended)
     }
 
     /// Prints a value for programs, without control characters for a terminal.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
         let json = printable_json(&serde_json::to_string_pretty(value)?);
-        writeln!(self.out, "{json}")
+        self.write_all(json.as_bytes())?;
+        self.write_all(b"\n")
     }
 
     /// Writes a note to standard error.
     pub(crate) fn note(&mut self, text: impl fmt::Display) -> io::Result<()> {
-        let flushed = self.out.flush();
-        writeln!(self.errors, "{text}")?;
+        let flushed = self.flush();
+        self.errors.print(&format!("{text}\n"))?;
+        self.errors.to.flush()?;
         flushed
-    }
-
-    /// Prints help or the version, or writes wrong usage to standard error.
-    pub(crate) fn help(&mut self, help: &clap::Error) -> io::Result<()> {
-        let text = help.render();
-        let (output, colours): (&mut dyn Write, _) = match help.use_stderr() {
-            true => (&mut self.errors, self.colours_of_errors),
-            false => (&mut self.out, self.colours),
-        };
-        match colours {
-            true => write!(output, "{}", text.ansi())?,
-            false => write!(output, "{text}")?,
-        }
-        output.flush()
     }
 
     /// Writes the problems of hooks files to standard error.
     pub(crate) fn problems(&mut self, report: &LoadReport) -> io::Result<()> {
-        if report.problems.is_empty() {
-            return Ok(());
+        match report.problems.is_empty() {
+            true => Ok(()),
+            false => self.note(drawn(report, Texts::default())),
         }
-        self.note(drawn(report, &mut Texts::default(), self.colours_of_errors))
-    }
-}
-
-impl Write for Terminal<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.write(bytes)
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.out.to.flush()
     }
 }
 
@@ -174,17 +206,4 @@ pub(crate) fn counted(number: impl fmt::Display, what: &str) -> String {
     let number = number.to_string();
     let ending = if number == "1" { "" } else { "s" };
     format!("{number} {what}{ending}")
-}
-
-pub(crate) struct Styled<T> {
-    style: Style,
-    text: T,
-}
-
-impl<T: fmt::Display> fmt::Display for Styled<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Style(code) = self.style;
-        let end = if code.is_empty() { "" } else { "\x1b[0m" };
-        write!(f, "{code}{}{end}", self.text)
-    }
 }

@@ -1,6 +1,6 @@
 //! `test`: fires each case of a table, and compares the hooks' decision with the expected one.
 
-use std::io::Write;
+use std::fmt;
 use std::path::Path;
 
 use glob::Pattern;
@@ -9,11 +9,9 @@ use serde_json::{Value, json};
 
 use crate::cli::args::Test;
 use crate::cli::cases::{self, Case, Verdict};
-use crate::cli::context::Context;
-use crate::cli::error::{Done, Ended, Failure};
 use crate::cli::events;
 use crate::cli::fire::Firing;
-use crate::cli::terminal::{Style, Terminal, counted};
+use crate::cli::{Context, Done, Ended, Failure, Style, Terminal, counted};
 use crate::{FireOptions, HookEvent, printable};
 
 /// What `forge-hooks test --json` prints.
@@ -62,24 +60,30 @@ pub(crate) fn run(args: &Test, context: &Context<'_>, terminal: &mut Terminal<'_
         let found = Verdict::new(&first.outcome, again.as_ref().map(|it| &it.outcome));
         let judged = Judged::compare(case, reason.as_ref(), found);
         if !args.json {
-            judged.show(terminal)?;
+            write!(terminal, "{judged}")?;
+            terminal.flush()?;
         }
         cases.push(judged);
     }
     let failed = cases.iter().filter(|it| !it.passed).count();
     let report = Report { cases, failed };
-    if args.json {
-        terminal.json(&report)?;
-    } else {
-        let style = if failed > 0 { Style::BAD } else { Style::GOOD };
-        let words = terminal.styled(style, format!("{failed} failed"));
-        let cases = counted(report.cases.len(), "case");
-        writeln!(terminal, "\n{cases}: {words}")?;
-    }
+    terminal.show(args.json, &report)?;
     Ok(match terminal.interrupted() {
         Some(status) => Ended(status),
         None => Ended::fine_if(failed == 0),
     })
+}
+
+/// The end of what is shown: the cases were shown one after the other.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let style = match self.failed {
+            0 => Style::GOOD,
+            _ => Style::BAD,
+        };
+        let failed = style.paint(format_args!("{} failed", self.failed));
+        writeln!(f, "\n{}: {failed}", counted(self.cases.len(), "case"))
+    }
 }
 
 /// The most bytes of a `reason`: `glob` recurses at each `*`.
@@ -93,18 +97,16 @@ fn ready(
 ) -> Result<(Case, HookEvent, Option<Pattern>), Failure> {
     let at = |failure: Failure| failure.at(&case.place(file));
     let event_type = events::event_type(&case.event, None, context).map_err(at)?;
-    let reason = case.reason.as_deref().unwrap_or_default();
-    if reason.len() > LONGEST_REASON {
+    let reason = case.reason.as_deref();
+    if reason.is_some_and(|reason| reason.len() > LONGEST_REASON) {
         let words = format!("`reason` is longer than {LONGEST_REASON} bytes");
         return Err(at(
             Failure::new(words).with_fix("write `*` for a part of it")
         ));
     }
-    let reason = case.reason.as_deref().map(Pattern::new).transpose();
-    let reason = reason.map_err(|error| {
-        let words = format!("`reason` is not a glob: {error}");
+    let reason = reason.map(Pattern::new).transpose().map_err(|error| {
         let fix = "to match the characters `*`, `?` and `[`, write `[*]`, `[?]` and `[[]`";
-        at(Failure::new(words).with_fix(fix))
+        at(Failure::new(format!("`reason` is not a glob: {error}")).with_fix(fix))
     })?;
     let event = case.event(event_type);
     Ok((case, event, reason))
@@ -113,20 +115,20 @@ fn ready(
 impl Judged {
     fn compare(case: Case, reason: Option<&Pattern>, found: Verdict) -> Self {
         let found_reason = found.reason.as_deref().unwrap_or_default();
-        let has_input = case.updated_input.is_none() || case.updated_input == found.updated_input;
-        let mut differs = Vec::new();
-        for (part, is_same) in [
+        let input = &case.updated_input;
+        let same = [
             ("decision", case.expect == found.decision),
             (
                 "reason",
                 reason.is_none_or(|glob| glob.matches(found_reason)),
             ),
-            ("updatedInput", has_input),
-        ] {
-            if !is_same {
-                differs.push(part);
-            }
-        }
+            (
+                "updatedInput",
+                input.is_none() || *input == found.updated_input,
+            ),
+        ];
+        let differs = same.iter().filter(|(_, is_same)| !is_same);
+        let differs: Vec<_> = differs.map(|(part, _)| *part).collect();
         let tool = case.tool.as_deref().unwrap_or_default();
         let unnamed = || format!("{} {tool}", case.event).trim_end().to_owned();
         Self {
@@ -143,15 +145,15 @@ impl Judged {
             differs,
         }
     }
+}
 
-    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
-        let (style, word) = match self.passed {
-            true => (Style::GOOD, "ok  "),
-            false => (Style::BAD, "FAIL"),
+impl fmt::Display for Judged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = match self.passed {
+            true => Style::GOOD.paint("ok  "),
+            false => Style::BAD.paint("FAIL"),
         };
-        let word = terminal.styled(style, word);
-        let name = printable(&self.name);
-        writeln!(terminal, "{word}  {name} (line {})", self.line)?;
+        writeln!(f, "{word}  {} (line {})", printable(&self.name), self.line)?;
         let (expected, found) = (json!(self.expected), json!(self.found));
         for part in &self.differs {
             let found = match &found[part] {
@@ -159,12 +161,11 @@ impl Judged {
                 found => found.to_string(),
             };
             let line = format!("{part}: expected {}, found {found}", expected[part]);
-            writeln!(terminal, "      {}", printable(&line))?;
+            writeln!(f, "      {}", printable(&line))?;
         }
-        if let (Some(hook), false) = (&self.found.hook, self.passed) {
-            writeln!(terminal, "      decided by {}", printable(hook))?;
+        match &self.found.hook {
+            Some(hook) if !self.passed => writeln!(f, "      decided by {}", printable(hook)),
+            _ => Ok(()),
         }
-        terminal.flush()?;
-        Ok(())
     }
 }

@@ -1,64 +1,45 @@
 //! `validate`: shows all problems of hooks files.
 
-use std::io::Write;
+use std::fmt;
 use std::path::Path;
 
-use crate::cli::args::Validate;
-use crate::cli::context::Context;
-use crate::cli::draw::{Texts, drawn};
-use crate::cli::error::{Done, Ended, Failure};
-use crate::cli::terminal::{Style, Terminal, counted};
-use crate::config::{Severity, TrustPolicy};
-use crate::{HookConfig, Hooks, LoadReport, printable};
+use serde::Serialize;
 
-pub(crate) fn run(args: &Validate, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    let mut texts = Texts::default();
-    let report = if args.files.is_empty() {
-        let hooks = context.load_under(TrustPolicy::Everything)?;
-        let report = hooks.report();
-        if report.files.is_empty() && report.problems.is_empty() {
-            return Err(no_file(context, &hooks));
-        }
-        LoadReport::clone(&report)
-    } else {
-        check_all(args, context.hooks.config(), &mut texts, terminal)?
-    };
-    if args.json {
-        terminal.json(&report)?;
-    } else {
-        show(&report, &mut texts, terminal)?;
-    }
-    let is_bad = !report.is_ok() || (args.strict && !report.problems.is_empty());
-    Ok(Ended::fine_if(!is_bad))
+use crate::cli::args::Validate;
+use crate::cli::draw::{Texts, drawn};
+use crate::cli::files::named;
+use crate::cli::{Context, Done, Ended, Failure, Style, Terminal, counted};
+use crate::config::{Severity, TrustPolicy};
+use crate::{Hooks, LoadReport};
+
+/// What `forge-hooks validate` prints.
+#[derive(Serialize, Default)]
+#[serde(transparent)]
+struct Report {
+    all: LoadReport,
+    /// What was read from standard input.
+    #[serde(skip)]
+    texts: Texts,
 }
 
 /// The name of standard input in problems.
 const STANDARD_INPUT: &str = "standard input";
 
-fn check_all(
-    args: &Validate,
-    config: &HookConfig,
-    texts: &mut Texts,
-    terminal: &mut Terminal<'_>,
-) -> Result<LoadReport, Failure> {
-    let mut all = LoadReport::default();
-    for file in &args.files {
-        let report = if file == Path::new("-") {
-            let text = terminal.read_text(file);
-            let text = text
-                .map_err(|error| Failure::new(format!("cannot read {STANDARD_INPUT}: {error}")))?;
-            let report = config.check_text(STANDARD_INPUT, &text);
-            texts.add(Path::new(STANDARD_INPUT), text);
-            report
-        } else {
-            config.check(file)
-        };
-        all.files.extend(report.files);
-        all.loaded += report.loaded;
-        all.read_as.extend(report.read_as);
-        all.problems.extend(report.problems);
+pub(crate) fn run(args: &Validate, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+    let mut report = Report::default();
+    if args.files.is_empty() {
+        let hooks = context.load_under(TrustPolicy::Everything)?;
+        report.all = LoadReport::clone(&hooks.report());
+        if report.all.files.is_empty() && report.all.problems.is_empty() {
+            return Err(no_file(context, &hooks));
+        }
     }
-    Ok(all)
+    for file in &args.files {
+        report.add(file, context, terminal)?;
+    }
+    terminal.show(args.json, &report)?;
+    let is_bad = args.strict && !report.all.problems.is_empty();
+    Ok(Ended::fine_if(report.all.is_ok() && !is_bad))
 }
 
 fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
@@ -71,36 +52,58 @@ fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
     Failure::new(words).with_fix(format!("name one, or write one with `{init}`"))
 }
 
-fn show(
-    report: &LoadReport,
-    texts: &mut Texts,
-    terminal: &mut Terminal<'_>,
-) -> Result<(), Failure> {
-    if !report.problems.is_empty() {
-        let drawn = drawn(report, texts, terminal.colours);
-        writeln!(terminal, "{drawn}")?;
+impl Report {
+    /// Adds what is found in a file; `-` is standard input.
+    fn add(
+        &mut self,
+        file: &Path,
+        context: &Context<'_>,
+        terminal: &mut Terminal<'_>,
+    ) -> Result<(), Failure> {
+        let config = context.hooks.config();
+        let report = if file == Path::new("-") {
+            let text = terminal
+                .read_text(file)
+                .map_err(|error| Failure::new(format!("cannot read {STANDARD_INPUT}: {error}")))?;
+            let report = config.check_text(STANDARD_INPUT, &text);
+            self.texts.insert(STANDARD_INPUT.into(), Some(text));
+            report
+        } else {
+            config.check(file)
+        };
+        self.all.files.extend(report.files);
+        self.all.loaded += report.loaded;
+        self.all.read_as.extend(report.read_as);
+        self.all.problems.extend(report.problems);
+        Ok(())
     }
-    for (path, tool) in &report.read_as {
-        let path = printable(&path.to_string_lossy());
-        writeln!(terminal, "note: {path} was read as settings of {tool}")?;
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = &self.all;
+        if !all.problems.is_empty() {
+            writeln!(f, "{}", drawn(all, self.texts.clone()))?;
+        }
+        for (path, tool) in &all.read_as {
+            writeln!(f, "note: {} was read as settings of {tool}", named(path))?;
+        }
+        let is_error = |severity| severity == Severity::Error;
+        let errors = all
+            .problems
+            .iter()
+            .filter(|it| is_error(it.severity))
+            .count();
+        let warnings = all.problems.len() - errors;
+        let style = match (errors, warnings) {
+            (0, 0) => Style::GOOD,
+            (0, _) => Style::WARNING,
+            _ => Style::BAD,
+        };
+        let files = counted(all.files.len(), "file");
+        let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
+        let usable = counted(all.loaded, "hook");
+        let verdict = format!("{files}: {errors}, {warnings}, {usable} usable");
+        writeln!(f, "{}", style.paint(verdict))
     }
-    let (files, hooks) = (report.files.len(), report.loaded);
-    let count = |severity| {
-        let problems = report.problems.iter();
-        problems.filter(|it| it.severity == severity).count()
-    };
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-    let style = match (errors, warnings) {
-        (0, 0) => Style::GOOD,
-        (0, _) => Style::WARNING,
-        _ => Style::BAD,
-    };
-    let counts = [
-        counted(errors, "error"),
-        counted(warnings, "warning"),
-        format!("{} usable", counted(hooks, "hook")),
-    ];
-    let verdict = format!("{}: {}", counted(files, "file"), counts.join(", "));
-    writeln!(terminal, "{}", terminal.styled(style, verdict))?;
-    Ok(())
 }

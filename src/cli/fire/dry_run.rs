@@ -1,14 +1,12 @@
 //! `fire --dry-run`: which hooks would run, in order, and for each other hook why not; and why no hook ran.
 
-use std::io::Write;
+use std::fmt;
 
 use serde::Serialize;
 
-use crate::cli::context::Context;
 use crate::cli::entries::{Entry, State, headline, inherited, title};
-use crate::cli::error::{Done, Ended, Failure};
 use crate::cli::files::shown;
-use crate::cli::terminal::{Style, Terminal, counted};
+use crate::cli::{Context, Done, Ended, Style, Terminal, counted};
 use crate::config::Severity;
 use crate::executor::{Explanation, Fate};
 use crate::pattern::{Mismatch, PatternPart};
@@ -24,6 +22,9 @@ pub(crate) struct Report<'a> {
     disabled_by: Option<&'a str>,
     /// The hooks of the event in the order in which they would run, then the others.
     hooks: Vec<Entry>,
+    /// Where hooks were looked for, if there is no hooks file.
+    #[serde(skip)]
+    nothing_found: Vec<String>,
 }
 
 pub(super) fn run(
@@ -34,54 +35,49 @@ pub(super) fn run(
     found: &Hooks,
     terminal: &mut Terminal<'_>,
 ) -> Done {
-    let explained = found.executor().explain(event, options);
-    let mut hooks: Vec<_> = explained.into_iter().map(Entry::explained).collect();
-    hooks.extend(Entry::disabled_by_name(found));
-    let fails = |entry: &Entry| matches!(entry.state, State::ApprovalLost | State::Unusable);
-    let ended = Ended::fine_if(!hooks.iter().any(fails));
+    let explained = found.executor().explain(event, options).into_iter();
+    let by_name = Entry::disabled_by_name(found);
     let report = Report {
         event,
         disabled_by: context.disabled_by(),
-        hooks,
+        hooks: explained.map(Entry::explained).chain(by_name).collect(),
+        nothing_found: context.nothing_found(found),
     };
-    if is_json {
-        terminal.json(&report)?;
-        return Ok(ended);
+    if !is_json {
+        terminal.problems(&found.report())?;
     }
-    terminal.problems(&found.report())?;
-    for entry in &report.hooks {
-        show(entry, event, terminal)?;
-    }
-    if !report.hooks.is_empty() {
-        writeln!(terminal)?;
-    }
-    let running = report.hooks.iter().filter(|it| it.why.is_none()).count();
-    let (name, all) = (&event.event_type, counted(report.hooks.len(), "hook"));
-    writeln!(terminal, "{name}: {running} of {all} would run")?;
-    for line in context.nothing_found(found) {
-        writeln!(terminal, "{}", printable(&line))?;
-    }
-    Ok(ended)
+    terminal.show(is_json, &report)?;
+    let fails = |entry: &Entry| matches!(entry.state, State::ApprovalLost | State::Unusable);
+    Ok(Ended::fine_if(!report.hooks.iter().any(fails)))
 }
 
-fn show(entry: &Entry, event: &HookEvent, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
-    let order = entry.prediction.as_ref().and_then(|it| it.order);
-    let order = order.map_or_else(String::new, |order| format!("{order}. "));
-    let (style, words) = match &entry.why {
-        None => (
-            Style::GOOD,
-            format!("runs{}", settings(&entry.source, event)),
-        ),
-        Some(why) if order.is_empty() => (Style::DIM, why.clone()),
-        Some(why) => (Style::BAD, why.clone()),
-    };
-    let words = terminal.styled(style, printable(&format!("{order}{words}")));
-    Ok(headline(&entry.source, words, terminal)?)
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for entry in &self.hooks {
+            let order = entry.prediction.as_ref().and_then(|it| it.order);
+            let order = order.map(|order| format!("{order}. ")).unwrap_or_default();
+            let (style, words) = match &entry.why {
+                None => (Style::GOOD, settings(&entry.source, self.event)),
+                Some(why) if order.is_empty() => (Style::DIM, why.clone()),
+                Some(why) => (Style::BAD, why.clone()),
+            };
+            let words = style.of(&(order + &words));
+            f.write_str(&headline(&entry.source, words))?;
+        }
+        if !self.hooks.is_empty() {
+            writeln!(f)?;
+        }
+        let running = self.hooks.iter().filter(|it| it.why.is_none()).count();
+        let (name, all) = (&self.event.event_type, counted(self.hooks.len(), "hook"));
+        writeln!(f, "{name}: {running} of {all} would run")?;
+        let mut lines = self.nothing_found.iter();
+        lines.try_for_each(|line| writeln!(f, "{}", printable(line)))
+    }
 }
 
 /// Returns what a user should know of a hook that runs.
 fn settings(hook: &Hook, event: &HookEvent) -> String {
-    let mut words = String::new();
+    let mut words = "runs".to_owned();
     if hook.background() {
         words += " in the background";
     }
@@ -122,23 +118,21 @@ pub(super) fn why_none(
     for Explanation { hook, fate, .. } in explained {
         let near = nearest_tool(event, fate);
         if near.is_some() || hook.pattern().matches(event) {
-            let (title, fate) = (title(hook), fate.to_string());
-            let why = fate.trim_start_matches("does not run: ");
-            named.push(format!("`{title}`: {why}{}", near.unwrap_or_default()));
+            named.push((title(hook), fate.to_string() + &near.unwrap_or_default()));
         }
     }
-    for entry in Entry::disabled_by_name(found) {
-        if entry.source.pattern().matches(event) {
-            let title = title(&entry.source);
-            named.push(format!("`{title}`: disabled by name in the user's file"));
-        }
-    }
+    let by_name = Entry::disabled_by_name(found).into_iter();
+    let by_name = by_name.filter(|entry| entry.source.pattern().matches(event));
+    named.extend(by_name.map(|it| (title(&it.source), it.why.unwrap_or_default())));
+    let shortened = |(title, why): &(String, String)| {
+        format!("`{title}`: {}", why.trim_start_matches("does not run: "))
+    };
+    let mut lines: Vec<_> = named.iter().take(MOST_NAMED).map(shortened).collect();
     if named.len() > MOST_NAMED {
-        named.truncate(MOST_NAMED);
-        named.push("`--dry-run` shows all".to_owned());
+        lines.push("`--dry-run` shows all".to_owned());
     }
-    named.extend(context.nothing_found(found));
-    named
+    lines.extend(context.nothing_found(found));
+    lines
 }
 
 /// Returns a hint if only the name of the tool differs, and that nearly agrees, as `Bash` and `bash`.

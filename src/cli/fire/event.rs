@@ -6,11 +6,10 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::cli::args::Fire;
-use crate::cli::context::Context;
-use crate::cli::error::{Failure, placed_json_words};
+use crate::cli::error::placed_json_words;
 use crate::cli::events;
 use crate::cli::files;
-use crate::cli::terminal::Terminal;
+use crate::cli::{Context, Failure, Terminal};
 use crate::{EventSpec, HookEvent};
 
 pub(super) fn from_args(
@@ -18,20 +17,19 @@ pub(super) fn from_args(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<HookEvent, Failure> {
+    let event_type = |name: &str| events::event_type(name, Some(args.custom), context);
     let mut event = match (&args.event_json, &args.event) {
         (Some(file), _) => {
             let mut event = read(file, terminal)?;
-            event.event_type =
-                events::event_type(event.event_type.as_str(), Some(args.custom), context)?;
+            event.event_type = event_type(event.event_type.as_str())?;
             event
         }
-        (None, Some(name)) => HookEvent::new(events::event_type(name, Some(args.custom), context)?),
+        (None, Some(name)) => HookEvent::new(event_type(name)?),
         (None, None) => {
-            return Err(Failure::new("no event given").with_fix(format!(
-                "name one, as in `{}`, or use `--event-json FILE`; {}",
-                context.command("fire tool:pre_execute"),
-                events::list_of_events(context)
-            )));
+            let example = context.command("fire tool:pre_execute");
+            let list = events::list_of_events(context);
+            let fix = format!("name one, as in `{example}`, or use `--event-json FILE`; {list}");
+            return Err(Failure::new("no event given").with_fix(fix));
         }
     };
     if let Some(tool) = &args.tool {
@@ -40,11 +38,13 @@ pub(super) fn from_args(
     if let Some(id) = &args.session {
         event = event.with_session_id(id);
     }
-    if let Some(text) = &args.args {
-        event = event.with_data("tool_args", json_of("--args", text)?);
-    }
-    if let Some(text) = &args.result {
-        event = event.with_data("tool_result", json_of("--result", text)?);
+    for (key, option, text) in [
+        ("tool_args", "--args", &args.args),
+        ("tool_result", "--result", &args.result),
+    ] {
+        if let Some(text) = text {
+            event = event.with_data(key, json_of(option, text)?);
+        }
     }
     if let Some(error) = &args.error {
         event = event.with_data("error", error.as_str());
@@ -53,12 +53,10 @@ pub(super) fn from_args(
         let (key, value) = pair_of(pair)?;
         event = event.with_data(key, value);
     }
-    let missing = missing_options(&event, context);
+    let missing = missing_options(&event, context).join(" and ");
     if args.event_json.is_none() && !missing.is_empty() {
-        let missing = missing.join(" and ");
-        terminal.note(format_args!(
-            "note: a host sends the tool and its arguments: add {missing}"
-        ))?;
+        let words = "note: a host sends the tool and its arguments: add";
+        terminal.note(format_args!("{words} {missing}"))?;
     }
     Ok(event)
 }
@@ -84,24 +82,23 @@ fn json_of(option: &str, text: &str) -> Result<Value, Failure> {
         });
     }
     serde_json::from_str(text).map_err(|error| {
-        let words = format!("`{option}`: {}", placed_json_words(&error));
-        let fix = format!(
-            r#"write it as in `{option} '{{"command":"ls"}}'`, and a text as in `{option} '"ls"'`"#
-        );
-        Failure::new(words).with_fix(fix)
+        let object = format!(r#"`{option} '{{"command":"ls"}}'`"#);
+        let fix = format!(r#"write it as in {object}, and a text as in `{option} '"ls"'`"#);
+        Failure::new(format!("`{option}`: {}", placed_json_words(&error))).with_fix(fix)
     })
 }
 
 /// Parses a value as JSON; if it is not JSON, it is a string.
 fn pair_of(pair: &str) -> Result<(&str, Value), Failure> {
-    match pair.split_once('=') {
-        Some((key, value)) if !key.is_empty() => {
-            let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
-            Ok((key, value))
-        }
-        _ => Err(Failure::new(format!("`--data {pair}` has no key"))
-            .with_fix("write it as in `--data role=user`")),
-    }
+    let pair_with_key = pair.split_once('=').filter(|(key, _)| !key.is_empty());
+    let (key, value) = pair_with_key.ok_or_else(|| {
+        Failure::new(format!("`--data {pair}` has no key"))
+            .with_fix("write it as in `--data role=user`")
+    })?;
+    Ok((
+        key,
+        serde_json::from_str(value).unwrap_or_else(|_| value.into()),
+    ))
 }
 
 fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, Failure> {

@@ -1,6 +1,5 @@
 //! An event, fired at its hooks while they are shown and a signal is listened for; and once more if hooks have changed it.
 
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
@@ -9,9 +8,7 @@ use std::time::Duration;
 use super::notes::{Note, Notes};
 use super::show::Show;
 use crate::cli::cases::changed_by;
-use crate::cli::context::Context;
-use crate::cli::error::Failure;
-use crate::cli::terminal::Terminal;
+use crate::cli::{Context, Failure, Terminal};
 use crate::{FireOptions, HookEvent, HookExecutor, HookResult, Hooks, Outcome};
 
 /// How often the spinner turns and an interrupt is checked.
@@ -48,10 +45,10 @@ impl Firing<'_> {
     ) -> Result<Pass, Failure> {
         // From here on Ctrl-C ends the hooks, not only this program.
         let _ = terminal.interrupted();
-        let options = match is_first {
-            true => self.options,
-            false => self.options.without_background(),
-        };
+        let mut options = self.options;
+        if !is_first {
+            options = options.without_background();
+        }
         let (sender, notes) = mpsc::channel();
         let executor = HookExecutor::builder()
             .registry(Arc::clone(self.hooks.registry()))
@@ -59,21 +56,22 @@ impl Firing<'_> {
         let engine = self.context.engine(self.hooks, executor);
         let executor = engine.executor();
         let event = Arc::new(event);
+        let explained = executor.explain(&event, options);
         let mut show = Show::new(
-            self.is_silent,
+            (self.is_silent, is_first),
             (self.context, self.hooks),
             &event,
-            &executor.explain(&event, options),
+            &explained,
             terminal,
         );
         execute(executor.clone(), Arc::clone(&event), options, sender)?;
         let shown = loop {
-            let note = notes.recv_timeout(TICK);
-            if let Ok(Note::Over) = note {
-                break show.finish(is_first, terminal);
-            }
-            if let Err(error) = show.note(note.ok(), is_first, terminal) {
-                break Err(error);
+            let shown = match notes.recv_timeout(TICK) {
+                Ok(Note::Over) => break show.conclude(),
+                note => show.note(note.ok()),
+            };
+            if shown.is_err() {
+                break shown;
             }
             if show.interrupted.is_some() {
                 let _ = executor.shutdown(Duration::ZERO);
@@ -84,11 +82,9 @@ impl Firing<'_> {
             let _ = executor.shutdown(Duration::ZERO);
         }
         shown?;
-        let Some(outcome) = show.outcome else {
-            return Err(Failure::new("the hooks have ended without an outcome"));
-        };
+        let none = || Failure::new("the hooks have ended without an outcome");
         Ok(Pass {
-            outcome: *outcome,
+            outcome: *show.outcome.ok_or_else(none)?,
             event,
             background: show.background,
             interrupted: show.interrupted,

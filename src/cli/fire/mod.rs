@@ -12,10 +12,9 @@ use serde::Serialize;
 
 use crate::cli::args::Fire;
 use crate::cli::cases::{Record, Verdict};
-use crate::cli::context::Context;
-use crate::cli::error::{Done, Ended};
-use crate::cli::terminal::Terminal;
-use crate::{FireOptions, HookEvent, Outcome, printable};
+use crate::cli::files::named;
+use crate::cli::{Context, Done, Ended, Terminal};
+use crate::{FireOptions, HookEvent, Outcome};
 pub(crate) use event::unknown_key;
 pub(crate) use firing::Firing;
 
@@ -69,15 +68,14 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
     };
     let (first, again) = firing.fire(event, terminal)?;
     let last = again.as_ref().unwrap_or(&first);
+    let second = again.as_ref().map(|it| &it.outcome);
     if let (Some(record), None) = (record, last.interrupted) {
-        let verdict = Verdict::new(&first.outcome, again.as_ref().map(|it| &it.outcome));
-        let path = printable(&record.append(&first.event, &verdict)?.to_string_lossy());
+        let verdict = Verdict::new(&first.outcome, second);
+        let path = named(&record.append(&first.event, &verdict)?);
         terminal.note(format_args!("recorded as a case in `{path}`"))?;
     }
     if args.json {
-        let again = again
-            .as_ref()
-            .map(|it| Report::new(&it.event, &it.outcome, None));
+        let again = second.map(|outcome| Report::new(&last.event, outcome, None));
         terminal.json(&Report::new(&first.event, &first.outcome, again))?;
     }
     Ok(match last.interrupted {

@@ -3,8 +3,8 @@
 //! Does not know the meaning of their answers.
 
 use std::fs::OpenOptions;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 use super::event;
 use super::firing::{Firing, Pass};
 use crate::cli::args::Fire;
-use crate::cli::context::{Context, absolute};
+use crate::cli::context::existing;
 use crate::cli::entries::{place, title};
-use crate::cli::error::{Done, Ended, Failure, placed_json_words};
-use crate::cli::terminal::Terminal;
+use crate::cli::error::placed_json_words;
+use crate::cli::{Context, Done, Ended, Failure, Terminal};
 use crate::compat::{EventError, Tool};
 use crate::{Decision, FireOptions, HookEvent, HookResult, Outcome};
 
@@ -72,14 +72,12 @@ pub(super) fn run(
         let words = "`--config` names hooks of this program, not of another tool";
         return Err(Failure::new(words).with_fix("name the tool's file with `--settings FILE`"));
     }
-    let Some(file) = args.event_json.as_deref() else {
-        let words = format!("`--as {tool}` needs `--event-json FILE`, and no EVENT");
-        let example = format!("fire --as {tool} --event-json event.json");
-        let fix = format!("write it as in `{}`", context.command(&example));
-        return Err(Failure::new(words).with_fix(fix));
-    };
-    let event = read(tool, file, terminal)?;
-    let hooks = context.load_as(tool, &named(args)?)?;
+    let event = read(tool, args, context, terminal)?;
+    let named = [
+        named("--settings", &args.settings, false)?,
+        named("--plugin", &args.plugin, true)?,
+    ];
+    let hooks = context.load_as(tool, &named.concat())?;
     let problems = hooks.report();
     if !args.json {
         terminal.problems(&problems)?;
@@ -99,12 +97,13 @@ pub(super) fn run(
             is_silent: args.json,
         };
         let pass = firing.pass(event, true, terminal)?;
-        keep_variables(tool, &pass)?;
-        report = Report::of(&pass.event, &pass.outcome, &pass.background);
+        let results = [pass.outcome.results(), &pass.background].concat();
+        keep_variables(tool, &results)?;
+        report = Report::of(&pass, results);
         // A hook that stops the turn may do so without a decision.
         let is_fine = matches!(report.decision, Answer::None | Answer::Allow);
-        let is_fine = is_fine && pass.outcome.allowed();
-        ended = pass.interrupted.map_or(Ended::fine_if(is_fine), Ended);
+        let fine = Ended::fine_if(is_fine && pass.outcome.allowed());
+        ended = pass.interrupted.map_or(fine, Ended);
     }
     let problems = problems.problems.iter().map(ToString::to_string);
     report.diagnostics.splice(0..0, problems.chain(notes));
@@ -116,34 +115,36 @@ pub(super) fn run(
 
 /// Appends what hooks have set for the session to the file that this program's own environment names, as a session of
 /// the tool has one.
-fn keep_variables(tool: &Tool, pass: &Pass) -> Result<(), Failure> {
+fn keep_variables(tool: &Tool, results: &[HookResult]) -> Result<(), Failure> {
     let named = tool.env_file().and_then(std::env::var_os);
     let Some(path) = named.filter(|path| !path.is_empty()) else {
         return Ok(());
     };
-    let results = pass.outcome.results().iter().chain(&pass.background);
-    for file in results.filter_map(HookResult::env_file) {
-        let mut options = OpenOptions::new();
-        let opened = options.append(true).create(true).open(&path);
-        let written = opened.and_then(|mut kept| kept.write_all(file.bytes()));
-        written.map_err(|error| {
-            let path = path.to_string_lossy();
-            Failure::new(format!("cannot write `{path}`: {error}"))
-        })?;
-    }
-    Ok(())
+    let keep = |bytes: &[u8]| -> io::Result<()> {
+        let mut kept = OpenOptions::new().append(true).create(true).open(&path)?;
+        kept.write_all(bytes)
+    };
+    let mut files = results.iter().filter_map(HookResult::env_file);
+    let kept = files.try_for_each(|file| keep(file.bytes()));
+    kept.map_err(|error| Failure::new(format!("cannot write `{}`: {error}", path.display())))
 }
 
 /// Reads the event. An inner error says why no host fires it.
 fn read(
     tool: &'static Tool,
-    file: &Path,
+    args: &Fire,
+    context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Result<HookEvent, String>, Failure> {
-    let text = event::text_of(file, terminal)?;
+    let Some(file) = args.event_json.as_deref() else {
+        let words = format!("`--as {tool}` needs `--event-json FILE`, and no EVENT");
+        let example = context.command(&format!("fire --as {tool} --event-json event.json"));
+        return Err(Failure::new(words).with_fix(format!("write it as in `{example}`")));
+    };
     let fix = "write it as the tool does: {\"hook_event_name\": \"SessionStart\", ...}";
-    let payload: Value = serde_json::from_str(&text)
-        .map_err(|error| event::cannot_read(file, placed_json_words(&error)).with_fix(fix))?;
+    let text = event::text_of(file, terminal)?;
+    let payload = serde_json::from_str(&text).map_err(|error| placed_json_words(&error));
+    let payload: Value = payload.map_err(|why| event::cannot_read(file, why).with_fix(fix))?;
     match tool.event(payload) {
         Ok(event) => Ok(Ok(event)),
         Err(error @ EventError::NotFired { .. }) => Ok(Err(error.to_string())),
@@ -151,57 +152,46 @@ fn read(
     }
 }
 
-/// Returns the files and plugins of the command line.
-fn named(args: &Fire) -> Result<Vec<PathBuf>, Failure> {
-    let mut named = Vec::new();
-    for (option, paths, is_plugin) in [
-        ("--settings", &args.settings, false),
-        ("--plugin", &args.plugin, true),
-    ] {
-        for path in absolute(option, paths)? {
-            if path.is_dir() != is_plugin {
-                let is = if is_plugin { "is not" } else { "is" };
-                let words = format!("`{option} {}` {is} a directory", path.display());
-                let fix = "`--settings FILE` names a file, `--plugin DIR` a directory";
-                return Err(Failure::new(words).with_fix(fix));
-            }
-            named.push(path);
-        }
-    }
-    Ok(named)
+/// Returns the files or plugins of an option.
+fn named(option: &str, paths: &[PathBuf], is_plugin: bool) -> Result<Vec<PathBuf>, Failure> {
+    let paths = existing(option, paths)?;
+    let is_wrong = |path: &&PathBuf| path.is_dir() != is_plugin;
+    let Some(wrong) = paths.iter().find(is_wrong).map(|path| path.display()) else {
+        return Ok(paths);
+    };
+    let is = if is_plugin { "is not" } else { "is" };
+    let fix = "`--settings FILE` names a file, `--plugin DIR` a directory";
+    Err(Failure::new(format!("`{option} {wrong}` {is} a directory")).with_fix(fix))
 }
 
 impl Report {
-    fn of(event: &HookEvent, outcome: &Outcome, background: &[HookResult]) -> Self {
-        let owned = |text: Option<&str>| text.map(str::to_owned);
+    fn of(pass: &Pass, results: Vec<HookResult>) -> Self {
+        let outcome = &pass.outcome;
+        let allows = || {
+            let mut outputs = outcome.results().iter().filter_map(HookResult::output);
+            let allow = outputs.find(|output| output.decision == Some(Decision::Allow))?;
+            allow.reason.as_deref()
+        };
         let (decision, reason) = match outcome.decision() {
-            Some(Decision::Block) => (Answer::Deny, owned(outcome.reason())),
-            Some(Decision::Ask) => {
-                let asks = outcome.asks().and_then(HookResult::reason);
-                (Answer::Ask, owned(asks))
-            }
-            Some(Decision::Allow) => {
-                let mut outputs = outcome.results().iter().filter_map(HookResult::output);
-                let allows = outputs.find(|output| output.decision == Some(Decision::Allow));
-                (Answer::Allow, allows.and_then(|it| it.reason.clone()))
-            }
+            Some(Decision::Block) => (Answer::Deny, outcome.reason()),
+            Some(Decision::Ask) => (Answer::Ask, outcome.asks().and_then(HookResult::reason)),
+            Some(Decision::Allow) => (Answer::Allow, allows()),
             None => (Answer::None, None),
         };
         let messages = outcome.system_messages().into_iter();
-        let results = [outcome.results(), background].concat();
         let diagnostics = results.iter().flat_map(|result| {
-            let diagnostics = result.diagnostics().iter();
-            diagnostics.map(|words| format!("{}: {words}", named_hook(result)))
+            let words = result.diagnostics().iter();
+            words.map(|words| format!("{}: {words}", named_hook(result)))
         });
         Self {
             decision,
-            reason,
+            reason: reason.map(str::to_owned),
             context: outcome.additional_context(),
             feedback: outcome.feedback(),
             system_messages: messages.map(str::to_owned).collect(),
             stop: outcome.stops_turn(),
-            stop_reason: owned(outcome.stop_reason()),
-            updated_input: whole_input(event, outcome),
+            stop_reason: outcome.stop_reason().map(str::to_owned),
+            updated_input: whole_input(&pass.event, outcome),
             updated_output: outcome.updated_output(),
             ran: results.iter().filter(|it| it.started()).count(),
             errors: results.iter().filter_map(error_of).collect(),
@@ -215,13 +205,10 @@ impl Report {
 /// Returns the tool's whole input with the changes of the hooks, if there are any.
 fn whole_input(event: &HookEvent, outcome: &Outcome) -> Option<Map<String, Value>> {
     let changes = outcome.updated_input()?;
-    match event.data.get("tool_args") {
-        Some(Value::Object(input)) => {
-            let changed = outcome.changed_input(input);
-            Some(changed.unwrap_or_else(|| input.clone()))
-        }
-        _ => Some(changes),
-    }
+    let Some(Value::Object(input)) = event.data.get("tool_args") else {
+        return Some(changes);
+    };
+    outcome.changed_input(input).or_else(|| Some(input.clone()))
 }
 
 /// Names a hook with its place, since many hooks of a file have the same title.
@@ -233,10 +220,7 @@ fn named_hook(result: &HookResult) -> String {
 fn error_of(result: &HookResult) -> Option<String> {
     let failure = result.failure?;
     let error = result.error.as_deref().unwrap_or(failure.as_str());
-    let mut words = format!("{}: {error}", named_hook(result));
-    let complaint = result.stderr.trim();
-    if !complaint.is_empty() {
-        words += &format!(": {complaint}");
-    }
-    Some(words)
+    let complaint = Some(result.stderr.trim()).filter(|it| !it.is_empty());
+    let complaint = complaint.map(|it| format!(": {it}")).unwrap_or_default();
+    Some(format!("{}: {error}{complaint}", named_hook(result)))
 }

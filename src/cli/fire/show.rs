@@ -1,6 +1,6 @@
 //! Output for the user: each hook as it ends, and what the host would do.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,19 +10,21 @@ use super::dry_run;
 use super::notes::Note;
 use super::spinner::Spinner;
 use crate::cli::cases::changed_by;
-use crate::cli::context::Context;
 use crate::cli::entries::{headline, title};
-use crate::cli::terminal::{Style, Terminal, counted};
+use crate::cli::{Context, Style, Terminal, counted};
 use crate::executor::{Explanation, Fate};
 use crate::outcome::Residency;
 use crate::{
-    Decision, EventType, FailureKind, Hook, HookEvent, HookOutput, HookResult, Hooks, Outcome,
-    printable, printable_lines,
+    Decision, EventType, FailureKind, Hook, HookEvent, HookResult, Hooks, Outcome, printable,
+    printable_lines,
 };
 
 /// Shows what happens, unless it is silent.
-pub(super) struct Show {
+pub(super) struct Show<'a, 'io> {
+    terminal: &'a mut Terminal<'io>,
     is_silent: bool,
+    /// Whether hooks have not yet changed the event.
+    is_first: bool,
     event: Arc<HookEvent>,
     can_block: bool,
     /// The number of hooks for the event that have not ended.
@@ -36,16 +38,16 @@ pub(super) struct Show {
     pub(super) outcome: Option<Box<Outcome>>,
     /// Of the hooks in the background, which are shown after the outcome.
     pub(super) background: Vec<HookResult>,
-    is_finished: bool,
+    is_concluded: bool,
 }
 
-impl Show {
+impl<'a, 'io> Show<'a, 'io> {
     pub(super) fn new(
-        is_silent: bool,
+        (is_silent, is_first): (bool, bool),
         (context, hooks): (&Context<'_>, &Hooks),
         event: &Arc<HookEvent>,
         explained: &[Explanation],
-        terminal: &Terminal<'_>,
+        terminal: &'a mut Terminal<'io>,
     ) -> Self {
         let is_for = |it: &&Explanation| {
             it.order.is_some() || matches!(it.fate, Fate::NotApproved(_) | Fate::Stopped(_))
@@ -55,13 +57,14 @@ impl Show {
             0 if !is_silent => dry_run::why_none(event, explained, context, hooks),
             _ => Vec::new(),
         };
-        let vocabulary = context.hooks.vocabulary();
         let mut spinner = Spinner::default();
         spinner.is_on = !is_silent && terminal.can_move();
         Self {
+            terminal,
             is_silent,
+            is_first,
             event: Arc::clone(event),
-            can_block: vocabulary.can_block(&event.event_type),
+            can_block: context.hooks.vocabulary().can_block(&event.event_type),
             left,
             has_hooks: left > 0,
             none,
@@ -69,49 +72,44 @@ impl Show {
             interrupted: None,
             outcome: None,
             background: Vec::new(),
-            is_finished: false,
+            is_concluded: false,
         }
     }
 
     /// Shows what has happened to a hook, and whether a signal was received.
-    pub(super) fn note(
-        &mut self,
-        note: Option<Note>,
-        is_first: bool,
-        terminal: &mut Terminal<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn note(&mut self, note: Option<Note>) -> io::Result<()> {
         match note {
             Some(Note::Started(hook)) => self.spinner.add(hook),
-            Some(Note::Ended(result)) => self.ended(*result, terminal)?,
+            Some(Note::Ended(result)) => self.ended(*result)?,
             Some(Note::Outcome(outcome)) => {
                 // Which hooks did not run after one that stopped is known once all have ended.
                 let is_stopped = outcome.results().iter().any(|it| !it.should_continue());
                 self.outcome = Some(outcome);
                 if !is_stopped && self.interrupted.is_none() {
-                    self.finish(is_first, terminal)?;
+                    self.conclude()?;
                     if self.left > 0 && !self.is_silent {
-                        terminal.note("waiting for hooks in the background")?;
+                        self.terminal.note("waiting for hooks in the background")?;
                     }
                 }
             }
             Some(Note::Over) | None => {}
         }
         if self.interrupted.is_none() {
-            self.interrupted = terminal.interrupted();
+            self.interrupted = self.terminal.interrupted();
             if self.interrupted.is_some() {
-                self.spinner.clear(terminal)?;
+                self.spinner.clear(self.terminal)?;
                 let words = "interrupted: ending the hooks; once more ends this program at once";
-                terminal.note(words)?;
+                self.terminal.note(words)?;
             }
         }
-        self.spinner.draw(terminal)
+        self.spinner.draw(self.terminal)
     }
 
-    fn ended(&mut self, result: HookResult, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    fn ended(&mut self, result: HookResult) -> io::Result<()> {
         self.left = self.left.saturating_sub(1);
         self.spinner.remove(&result.hook);
-        if !result.hook.background() || self.is_finished {
-            self.result(&result, terminal)?;
+        if !result.hook.background() || self.is_concluded {
+            self.print(&self.result(&result))?;
         }
         if result.hook.background() {
             self.background.push(result);
@@ -119,62 +117,85 @@ impl Show {
         Ok(())
     }
 
-    fn result(&mut self, result: &HookResult, terminal: &mut Terminal<'_>) -> io::Result<()> {
-        self.spinner.clear(terminal)?;
-        if self.is_silent {
+    /// Shows the outcome, and then the hooks in the background that have ended before, once.
+    pub(super) fn conclude(&mut self) -> io::Result<()> {
+        let is_concluded = std::mem::replace(&mut self.is_concluded, true);
+        let Some(outcome) = self.outcome.as_deref().filter(|_| !is_concluded) else {
             return Ok(());
+        };
+        let background = self.background.iter().map(|result| self.result(result));
+        let text = background.fold(self.conclusion(outcome), |all, result| all + &result);
+        self.print(&text)
+    }
+
+    fn print(&mut self, text: &str) -> io::Result<()> {
+        self.spinner.clear(self.terminal)?;
+        if !self.is_silent {
+            write!(self.terminal, "{text}")?;
         }
+        self.terminal.flush()
+    }
+
+    fn result(&self, result: &HookResult) -> String {
+        let hook = &result.hook;
         let (style, verdict) = verdict(result, self.can_block);
-        let mut details = String::new();
-        if let Some(error) = result.error.as_deref() {
-            let reason = without_place(error, &result.hook);
-            details += &format!(", {}", printable(reason));
+        let mut words = style.paint(verdict);
+        if hook.background() {
+            words.insert_str(0, "in the background, ");
+        }
+        if let Some(error) = &result.error {
+            words += &format!(", {}", printable(without_place(error, hook)));
         }
         if result.started() {
-            details += result.residency.map_or("", residency);
-            details += &format!(", {}", shown(result.duration));
+            words += result.residency.map_or("", residency);
+            words += &format!(", {}", shown(result.duration));
         }
-        let how = match result.hook.background() {
-            true => "in the background, ",
-            false => "",
-        };
-        let verdict = terminal.styled(style, verdict);
-        headline(
-            &result.hook,
-            format_args!("{how}{verdict}{details}"),
-            terminal,
-        )?;
-        lines(terminal, "out", &result.stdout)?;
-        lines(terminal, "err", &result.stderr)?;
-        if let Some(output) = result.output() {
-            answer(terminal, output)?;
-        }
-        if let Some(file) = result.env_file() {
-            let set = String::from_utf8_lossy(file.bytes());
-            lines(terminal, "sets", &set)?;
+        let mut text = headline(hook, words);
+        let output = result.output().cloned().unwrap_or_default();
+        let set = result
+            .env_file()
+            .map(|file| String::from_utf8_lossy(file.bytes()).into());
+        for (what, lines) in [
+            ("out", Some(result.stdout.clone())),
+            ("err", Some(result.stderr.clone())),
+            ("reason", output.reason),
+            ("why it ends the turn", output.stop_reason),
+            ("for the user", output.system_message),
+            ("for the model", output.additional_context),
+            ("feedback", output.feedback),
+            (
+                "changes",
+                output.updated_input.map(|it| Value::from(it).to_string()),
+            ),
+            ("new output", output.updated_output.map(|it| it.to_string())),
+            ("sets", set),
+        ] {
+            for line in lines.unwrap_or_default().lines() {
+                text += &format!("  {}  {}\n", Style::DIM.paint(what), printable(line));
+            }
         }
         for words in result.diagnostics().iter().chain(&self.remarks(result)) {
-            let words = terminal.styled(Style::WARNING, printable(words));
-            writeln!(terminal, "  {words}")?;
+            text += &format!("  {}\n", Style::WARNING.of(words));
         }
-        terminal.flush()
+        text
     }
 
     /// Describes what the author of the hook probably did not intend.
     fn remarks(&self, result: &HookResult) -> Vec<String> {
         let hook = &result.hook;
-        let mut remarks = Vec::new();
-        if result.started() {
-            for pointer in hook.untested_conditions(&self.event) {
-                remarks.push(format!(
-                    "the condition of `{pointer}` was not tested: the event has no text there, or a very long one"
-                ));
-            }
-        }
-        let output = result.output();
-        let replaces = output.is_some_and(|output| output.updated_output.is_some());
-        let is_silent = result.stdout.is_empty() && result.stderr.is_empty();
-        let found_nothing = is_silent && result.exit_code == 1 && !result.should_continue();
+        let untested = match result.started() {
+            true => hook.untested_conditions(&self.event),
+            false => Vec::new(),
+        };
+        let untested = untested.into_iter().map(|pointer| {
+            let why = "the event has no text there, or a very long one";
+            format!("the condition of `{pointer}` was not tested: {why}")
+        });
+        let replaces = result
+            .output()
+            .is_some_and(|output| output.updated_output.is_some());
+        let is_quiet = result.stdout.is_empty() && result.stderr.is_empty();
+        let found_nothing = is_quiet && result.exit_code == 1 && !result.should_continue();
         let probable = [
             (
                 result.output_held_open,
@@ -193,68 +214,43 @@ impl Show {
                 "hint: `grep` exits with 1 if it finds nothing: write `if grep ...; then ...; exit 1; fi`, or set `\"on_failure\": \"continue\"`",
             ),
         ];
-        let words = probable.into_iter().filter(|(is_it, _)| *is_it);
-        remarks.extend(words.map(|(_, words)| words.to_owned()));
-        remarks
+        let probable = probable.into_iter().filter(|(is_it, _)| *is_it);
+        untested
+            .chain(probable.map(|(_, words)| words.to_owned()))
+            .collect()
     }
 
-    /// Shows the outcome, and then the hooks in the background that have ended before, once.
-    pub(super) fn finish(&mut self, is_first: bool, terminal: &mut Terminal<'_>) -> io::Result<()> {
-        if std::mem::replace(&mut self.is_finished, true) {
-            return Ok(());
-        }
-        self.spinner.clear(terminal)?;
-        if let Some(outcome) = self.outcome.take() {
-            if !self.is_silent {
-                self.conclude(&outcome, is_first, terminal)?;
-            }
-            self.outcome = Some(outcome);
-        }
-        for result in self.background.clone() {
-            self.result(&result, terminal)?;
-        }
-        Ok(())
-    }
-
-    fn conclude(
-        &self,
-        outcome: &Outcome,
-        is_first: bool,
-        terminal: &mut Terminal<'_>,
-    ) -> io::Result<()> {
-        if self.has_hooks {
-            writeln!(terminal)?;
-        }
+    /// Says what the host would do, and why.
+    fn conclusion(&self, outcome: &Outcome) -> String {
         let (style, words) = match self.interrupted {
             Some(_) => (Style::WARNING, interrupted_words(outcome)),
-            None => self.conclusion(outcome),
+            None => self.decision(outcome),
         };
         let name = &self.event.event_type;
-        writeln!(terminal, "{name}: {}", terminal.styled(style, words))?;
-        for line in &self.none {
-            writeln!(terminal, "  {}", printable(line))?;
-        }
+        let mut lines = vec![format!("{name}: {}", style.paint(words))];
+        lines.extend(self.none.iter().map(|line| printable(line)));
         if outcome.stops_turn() {
-            writeln!(terminal, "  and it would end its turn")?;
+            lines.push("and it would end its turn".to_owned());
         }
-        let input = match (is_first, changed_by(&self.event, outcome).is_some()) {
-            (true, _) => Some("if the host applies changes"),
-            (false, true) => Some("a second change is ignored"),
-            (false, false) => None,
+        let is_changed = changed_by(&self.event, outcome).is_some();
+        let input = outcome
+            .updated_input()
+            .filter(|_| self.is_first || is_changed);
+        let applies = match self.is_first {
+            true => "if the host applies changes",
+            false => "a second change is ignored",
         };
         for (what, value) in [
-            (input, outcome.updated_input().map(Value::from)),
-            (Some("the output is replaced by"), outcome.updated_output()),
+            (applies, input.map(Value::from)),
+            ("the output is replaced by", outcome.updated_output()),
         ] {
-            if let (Some(what), Some(value)) = (what, value) {
-                writeln!(terminal, "  {what}: {}", printable(&value.to_string()))?;
-            }
+            lines.extend(value.map(|it| format!("{what}: {}", printable(&it.to_string()))));
         }
-        Ok(())
+        let before = if self.has_hooks { "\n" } else { "" };
+        format!("{before}{}\n", lines.join("\n  "))
     }
 
-    /// Returns what the host would do, and why.
-    fn conclusion(&self, outcome: &Outcome) -> (Style, String) {
+    fn decision(&self, outcome: &Outcome) -> (Style, String) {
         let rest = match self.left {
             0 => String::new(),
             left => format!(" ({} after it did not run)", counted(left, "hook")),
@@ -262,22 +258,22 @@ impl Show {
         if let Some(result) = outcome.blocked() {
             return objection(result, &rest);
         }
+        let goes_on = "the host would continue";
         let results = outcome.results().iter();
-        let failed = results.filter(|it| !it.should_continue()).count();
-        if !self.none.is_empty() {
-            let words = "no hook ran; the host would continue";
-            (Style::WARNING, words.to_owned())
-        } else if !self.has_hooks {
-            let words = "no hook matches this event; the host would continue";
-            (Style::GOOD, words.to_owned())
-        } else if failed > 0 {
-            let failed = counted(failed, "hook");
-            let words = format!(
-                "{failed} failed or decided to block; the host would continue, since this event cannot be blocked{rest}"
-            );
-            (Style::WARNING, words)
-        } else {
-            (Style::GOOD, "the host would continue".to_owned())
+        match results.filter(|it| !it.should_continue()).count() {
+            _ if !self.none.is_empty() => (Style::WARNING, format!("no hook ran; {goes_on}")),
+            _ if !self.has_hooks => (
+                Style::GOOD,
+                format!("no hook matches this event; {goes_on}"),
+            ),
+            0 => (Style::GOOD, goes_on.to_owned()),
+            failed => {
+                let failed = counted(failed, "hook");
+                let since = "since this event cannot be blocked";
+                let words =
+                    format!("{failed} failed or decided to block; {goes_on}, {since}{rest}");
+                (Style::WARNING, words)
+            }
         }
     }
 }
@@ -295,8 +291,8 @@ fn objection(result: &HookResult, rest: &str) -> (Style, String) {
     let reason = printable_lines(reason).replace('\n', "\n  ");
     match result.decision() {
         Decision::Ask => {
-            let words =
-                format!("{by} asks the user: {reason} (a host that cannot ask blocks){rest}");
+            let cannot = "(a host that cannot ask blocks)";
+            let words = format!("{by} asks the user: {reason} {cannot}{rest}");
             (Style::WARNING, words)
         }
         _ => (Style::BAD, format!("blocked by {by}: {reason}{rest}")),
@@ -312,43 +308,14 @@ fn without_place<'a>(reason: &'a str, hook: &Hook) -> &'a str {
     rest.map_or(reason, str::trim_start)
 }
 
-/// Shows a text, each line with a label.
-fn lines(terminal: &mut Terminal<'_>, what: &str, text: &str) -> io::Result<()> {
-    for line in text.lines() {
-        let what = terminal.styled(Style::DIM, what);
-        writeln!(terminal, "  {what}  {}", printable(line))?;
-    }
-    Ok(())
-}
-
-/// Shows how the host reads the hook's answer.
-fn answer(terminal: &mut Terminal<'_>, output: &HookOutput) -> io::Result<()> {
-    let input = output.updated_input.clone();
-    let input = input.map(|input| Value::from(input).to_string());
-    let replaced = output.updated_output.as_ref().map(Value::to_string);
-    for (what, text) in [
-        ("reason", &output.reason),
-        ("why it ends the turn", &output.stop_reason),
-        ("for the user", &output.system_message),
-        ("for the model", &output.additional_context),
-        ("feedback", &output.feedback),
-        ("changes", &input),
-        ("new output", &replaced),
-    ] {
-        lines(terminal, what, text.as_deref().unwrap_or_default())?;
-    }
-    Ok(())
-}
-
 fn interrupted_words(outcome: &Outcome) -> String {
-    let mut ended: Vec<_> = outcome.results().iter().collect();
-    ended.retain(|it| it.started() && it.failure == Some(FailureKind::Cancelled));
-    let names: Vec<_> = ended.iter().map(|it| printable(&title(&it.hook))).collect();
-    if names.is_empty() {
-        return "interrupted".to_owned();
+    let is_ended = |it: &&HookResult| it.started() && it.failure == Some(FailureKind::Cancelled);
+    let ended = outcome.results().iter().filter(is_ended);
+    let names: Vec<_> = ended.map(|it| printable(&title(&it.hook))).collect();
+    match names.join(", ") {
+        none if none.is_empty() => "interrupted".to_owned(),
+        names => format!("interrupted; {names} was ended, with all it had started"),
     }
-    let names = names.join(", ");
-    format!("interrupted; {names} was ended, with all it had started")
 }
 
 /// Returns the meaning of the hook's end in one word.

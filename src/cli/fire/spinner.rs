@@ -2,15 +2,18 @@
 //!
 //! Does not know the other output; code that prints clears the line first.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::Hook;
 use crate::cli::entries::title;
-use crate::cli::terminal::{Style, Terminal};
-use crate::{Hook, printable};
+use crate::cli::{Style, Terminal};
 
 const TURNS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/// Erases the line.
+const CLEAR: &str = "\r\x1b[2K";
 
 /// A wrapped line could not be erased. So in a narrow terminal, the end of the line is not visible.
 const NO_WRAP: &str = "\x1b[?7l";
@@ -38,10 +41,10 @@ impl Spinner {
     }
 
     pub(super) fn clear(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
-        if std::mem::take(&mut self.is_shown) {
-            write!(terminal, "\r\x1b[2K")?;
+        match std::mem::take(&mut self.is_shown) {
+            true => write!(terminal, "{CLEAR}"),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     pub(super) fn draw(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
@@ -54,10 +57,9 @@ impl Spinner {
             1 => String::new(),
             running => format!(" and {} more", running - 1),
         };
-        let line = format!("{turn} {seconds:.1} s {}{others}", printable(&title(hook)));
-        let line = terminal.styled(Style::DIM, line);
+        let line = format!("{turn} {seconds:.1} s {}{others}", title(hook));
         self.is_shown = true;
-        write!(terminal, "\r\x1b[2K{NO_WRAP}{line}{WRAP}")?;
+        write!(terminal, "{CLEAR}{NO_WRAP}{}{WRAP}", Style::DIM.of(&line))?;
         terminal.flush()
     }
 }

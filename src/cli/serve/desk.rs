@@ -8,9 +8,10 @@ use crossbeam_channel::{Sender, bounded};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::message::{Approve, Block, FAILED, Id, Initialized, NOT_APPROVED, QUEUE_FULL, Refusal};
+use super::message::{Approve, Block, Code, Id, Initialized, Refusal};
 use crate::Hooks;
-use crate::cli::error::{Failure, with_causes};
+use crate::cli::Failure;
+use crate::cli::error::with_causes;
 use crate::trust::TrustError;
 
 /// The most requests that wait.
@@ -45,8 +46,8 @@ impl Desk {
 
     pub(super) fn ask(&self, id: &Id, task: Task) -> Result<(), Refusal> {
         let words = "too many requests that read files are waiting";
-        let refused = |_| Refusal::new(QUEUE_FULL, words);
-        self.0.try_send((id.clone(), task)).map_err(refused)
+        let sent = self.0.try_send((id.clone(), task));
+        sent.map_err(|_| Code::QueueFull.refuses(words))
     }
 }
 
@@ -69,7 +70,7 @@ impl Task {
 }
 
 fn written(result: impl Serialize) -> Answer {
-    serde_json::to_value(result).map_err(|error| Refusal::new(FAILED, error.to_string()))
+    serde_json::to_value(result).map_err(|error| Code::Failed.refuses(error.to_string()))
 }
 
 /// Returns what a person must decide on.
@@ -98,20 +99,20 @@ fn approve(hooks: &Hooks, params: &Approve) -> Answer {
         (true, false) => "the hooks or their scripts are not those that were shown",
         (false, _) => "there is nothing to approve",
     };
-    Err(Refusal::new(NOT_APPROVED, words))
+    Err(Code::NotApproved.refuses(words))
 }
 
 fn revoke(hooks: &Hooks) -> Answer {
     let project = hooks.trust().zip(hooks.project());
     let words = "no project whose hooks need an approval";
-    let (store, root) = project.ok_or_else(|| Refusal::new(NOT_APPROVED, words))?;
+    let (store, root) = project.ok_or_else(|| Code::NotApproved.refuses(words))?;
     store.revoke(root)?;
     written(&*hooks.reload())
 }
 
 impl From<TrustError> for Refusal {
     fn from(error: TrustError) -> Self {
-        Self::new(NOT_APPROVED, with_causes(&error))
+        Code::NotApproved.refuses(with_causes(&error))
     }
 }
 

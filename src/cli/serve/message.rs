@@ -2,6 +2,8 @@
 //!
 //! Answers nothing.
 
+use std::borrow::Cow;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -25,25 +27,46 @@ pub(crate) enum Id {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Refusal {
     code: i32,
-    message: String,
+    message: Cow<'static, str>,
 }
 
-pub(super) const NOT_JSON: i32 = -32700;
-pub(super) const INVALID_REQUEST: i32 = -32600;
-pub(super) const UNKNOWN_METHOD: i32 = -32601;
-pub(super) const INVALID_PARAMS: i32 = -32602;
-pub(super) const FAILED: i32 = -32603;
-pub(super) const QUEUE_FULL: i32 = -32000;
-pub(super) const UNREAD: i32 = -32001;
-pub(super) const NOT_INITIALIZED: i32 = -32002;
-pub(super) const ENDING: i32 = -32003;
-/// Nothing was approved or withdrawn.
-pub(super) const NOT_APPROVED: i32 = -32004;
+/// The codes of errors: those of JSON-RPC, and those of `serve`.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Code {
+    NotJson = -32700,
+    NotARequest = -32600,
+    UnknownMethod = -32601,
+    Params = -32602,
+    /// The system does not do what is needed.
+    Failed = -32603,
+    QueueFull = -32000,
+    Unread = -32001,
+    NotInitialized = -32002,
+    Ending = -32003,
+    /// Nothing was approved or withdrawn.
+    NotApproved = -32004,
+}
+
+impl Code {
+    pub(super) fn refuses(self, message: impl Into<Cow<'static, str>>) -> Refusal {
+        Refusal {
+            code: self as i32,
+            message: message.into(),
+        }
+    }
+}
 
 impl Refusal {
-    pub(super) fn new(code: i32, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self { code, message }
+    pub(super) fn queue_full() -> Self {
+        Code::QueueFull.refuses("too many fires are waiting")
+    }
+
+    pub(super) fn unread() -> Self {
+        Code::Unread.refuses("too many bytes of responses have not been read")
+    }
+
+    pub(super) fn ending() -> Self {
+        Code::Ending.refuses("`shutdown` was called")
     }
 }
 
@@ -69,33 +92,43 @@ fn not_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Id>, D:
     Id::deserialize(deserializer).map(Some)
 }
 
+/// The most bytes of a line.
+pub(super) const LONGEST_LINE: usize = 16 * 1024 * 1024;
+
 /// Reads a line. The error has the id, if there is one.
 pub(super) fn parse(line: &[u8]) -> Result<Incoming<'_>, (Option<Id>, Refusal)> {
-    let not_json = |words: String| (None, Refusal::new(NOT_JSON, words));
-    let text = str::from_utf8(line).map_err(|error| not_json(error.to_string()))?;
+    if line.len() > LONGEST_LINE {
+        let words = "a line has more than 16 MiB";
+        return Err((None, Code::NotARequest.refuses(words)));
+    }
+    let text = str::from_utf8(line);
+    let text = text.map_err(|error| (None, Code::NotJson.refuses(error.to_string())))?;
     serde_json::from_str(text).map_err(|why| {
         let value: Value = match serde_json::from_str(text) {
             Ok(value) => value,
-            Err(error) => return not_json(json_words(&error)),
+            Err(error) => return (None, Code::NotJson.refuses(json_words(&error))),
         };
         let words = match &value {
             Value::Array(_) => "batches are not supported".to_owned(),
-            value if !value.is_object() => "expected an object".to_owned(),
-            _ => format!("not a request of JSON-RPC 2.0: {}", json_words(&why)),
+            Value::Object(_) => format!("not a request of JSON-RPC 2.0: {}", json_words(&why)),
+            _ => "expected an object".to_owned(),
         };
         let id = value.get("id").and_then(|id| Id::deserialize(id).ok());
-        (id, Refusal::new(INVALID_REQUEST, words))
+        (id, Code::NotARequest.refuses(words))
     })
 }
 
 impl Incoming<'_> {
     /// Reads the parameters. Missing ones are an empty object.
     pub(super) fn params<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
-        let text = self.params.map_or("{}", RawValue::get);
-        if !text.starts_with('{') {
-            return Err(Refusal::new(INVALID_PARAMS, "`params` is not an object"));
+        match self.params.map_or("{}", RawValue::get) {
+            text if !text.starts_with('{') => {
+                Err(Code::Params.refuses("`params` is not an object"))
+            }
+            text => {
+                serde_json::from_str(text).map_err(|error| Code::Params.refuses(json_words(&error)))
+            }
         }
-        serde_json::from_str(text).map_err(|error| Refusal::new(INVALID_PARAMS, json_words(&error)))
     }
 }
 
@@ -109,19 +142,9 @@ pub(super) struct Outgoing<'a, T> {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Body<'a, T> {
-    Result {
-        id: &'a Id,
-        result: T,
-    },
-    /// Without an id if the line has none that can be read.
-    Error {
-        id: Option<&'a Id>,
-        error: Refusal,
-    },
-    Notification {
-        method: &'static str,
-        params: T,
-    },
+    Result { id: Option<&'a Id>, result: T },
+    Error { id: Option<&'a Id>, error: Refusal },
+    Notification { method: &'static str, params: T },
 }
 
 /// The parameters of `initialize`.

@@ -5,6 +5,7 @@
 
 mod desk;
 pub(crate) mod message;
+mod notifier;
 mod outbox;
 mod server;
 mod vocabulary;
@@ -14,13 +15,12 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, bounded, select, unbounded};
 
-use crate::cli::context::Context;
-use crate::cli::error::{Done, Ended, Failure};
 use crate::cli::io::streams;
-use crate::cli::terminal::Terminal;
+use crate::cli::{Context, Done, Ended, Failure, Terminal};
 use desk::start;
+use message::LONGEST_LINE;
 use outbox::Outbox;
-use server::{LAST_WRITES, LONGEST_LINE, News, Server};
+use server::{LAST_WRITES, News, Server};
 pub(crate) use vocabulary::declare;
 
 /// How often a signal, the death of the host and a changed report are looked for.
@@ -51,7 +51,7 @@ pub(crate) fn run(workers: usize, context: &Context<'_>, terminal: &mut Terminal
     let mut server = Server::new(hooks, outbox, news, workers, context)?;
     let ended = loop {
         let goes_on = select! {
-            recv(lines) -> line => line.is_ok_and(|line| server.line(&line)),
+            recv(lines) -> line => line.map(|line| server.line(&line)).is_ok(),
             recv(heard) -> news => news.is_ok_and(|news| server.hear(news)),
             default(TICK) => true,
         };

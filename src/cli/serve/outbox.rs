@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crossbeam_channel::{Sender, unbounded};
 use serde::Serialize;
 
-use super::message::{Body, Id, Outgoing, Refusal, UNREAD, Version};
+use super::message::{Body, Id, Outgoing, Refusal, Version};
 
 /// The most bytes of responses that wait, before fires are refused and results are replaced by an error.
 const MOST_UNSENT: usize = 64 * 1024 * 1024;
@@ -59,17 +59,16 @@ impl Outbox {
         self.unsent() >= 2 * MOST_UNSENT
     }
 
-    pub(super) fn respond(&self, id: &Id, result: impl Serialize) {
-        let line = line_of(Body::Result { id, result });
-        if line.len() > SHORT && self.is_full() {
-            return self.refuse(Some(id), not_read());
+    /// Adds a response; without an id, to a line that has none that can be read.
+    pub(super) fn answer(&self, id: Option<&Id>, answer: Result<impl Serialize, Refusal>) {
+        let line = line_of(match answer {
+            Ok(result) => Body::Result { id, result },
+            Err(error) => Body::Error { id, error },
+        });
+        match line.len() > SHORT && self.is_full() {
+            true => self.answer(id, Err::<(), _>(Refusal::unread())),
+            false => self.add(line),
         }
-        self.add(line);
-    }
-
-    pub(super) fn refuse(&self, id: Option<&Id>, error: Refusal) {
-        let body: Body<'_, ()> = Body::Error { id, error };
-        self.add(line_of(body));
     }
 
     /// Drops the notification if the queue is full.
@@ -84,10 +83,6 @@ impl Outbox {
         // Without a receiver, the program is about to end.
         let _ = self.lines.send(line);
     }
-}
-
-pub(super) fn not_read() -> Refusal {
-    Refusal::new(UNREAD, "too many bytes of responses have not been read")
 }
 
 fn line_of(body: Body<'_, impl Serialize>) -> Vec<u8> {

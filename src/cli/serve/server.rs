@@ -4,8 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,26 +15,21 @@ use serde_json::{Map, Value};
 
 use super::desk::{Answer, Desk, Task, start};
 use super::message::{
-    Cancel, ENDING, FAILED, Fire, INVALID_PARAMS, INVALID_REQUEST, Id, Incoming, Initialize,
-    NOT_INITIALIZED, OfHook, Options, QUEUE_FULL, Refusal, Shutdown, UNKNOWN_METHOD, parse,
+    Cancel, Code, Fire, Id, Incoming, Initialize, Options, Refusal, Shutdown, parse,
 };
-use super::outbox::{Outbox, not_read};
+use super::notifier::Notifier;
+use super::outbox::Outbox;
 use crate::cli::cases::changed_by;
-use crate::cli::context::Context;
-use crate::cli::error::{Failure, json_words};
-use crate::cli::events;
-use crate::cli::events::name_of;
+use crate::cli::error::json_words;
+use crate::cli::events::{self, name_of};
 use crate::cli::fire::{Report, unknown_key};
+use crate::cli::{Context, Failure};
 use crate::{
-    FireOptions, HookEvent, HookExecutor, HookHandle, HookResult, HookRun, Hooks, LoadReport,
-    Observer, Outcome, SubmitError,
+    FireOptions, HookEvent, HookExecutor, HookHandle, Hooks, LoadReport, Outcome, SubmitError,
 };
 
 /// The most bytes of requests for fires that have no response yet.
 const MOST_OPEN: usize = 64 * 1024 * 1024;
-
-/// The most bytes of a line.
-pub(super) const LONGEST_LINE: usize = 16 * 1024 * 1024;
 
 /// How long the last responses may take to be written. With the time to end the hooks, less than a second.
 pub(super) const LAST_WRITES: Duration = Duration::from_millis(400);
@@ -69,9 +63,8 @@ pub(super) struct Server {
     desk: Desk,
     /// The requests at the desk.
     asked: HashSet<Id>,
-    is_initialized: bool,
-    /// Whether the host has asked for notifications. They begin with the response.
-    is_notified: bool,
+    /// Whether the host has asked for notifications; none before `initialize`. They begin with the response.
+    is_notified: Option<bool>,
     ending: Option<Ending>,
 }
 
@@ -107,11 +100,7 @@ impl Server {
         workers: usize,
         context: &Context<'_>,
     ) -> Result<Self, Failure> {
-        let notifier = Arc::new(Notifier {
-            outbox: outbox.clone(),
-            is_on: AtomicBool::new(false),
-            ids: Mutex::default(),
-        });
+        let notifier = Arc::new(Notifier::new(outbox.clone()));
         let executor = HookExecutor::builder()
             .registry(Arc::clone(hooks.registry()))
             .workers(workers)
@@ -133,22 +122,16 @@ impl Server {
             notifier,
             news,
             fires: HashMap::new(),
-            is_initialized: false,
-            is_notified: false,
+            is_notified: None,
             ending: None,
         })
     }
 
-    /// Handles a line of the host. Returns whether to go on.
-    pub(super) fn line(&mut self, line: &[u8]) -> bool {
-        let refused = match line.len() > LONGEST_LINE {
-            true => Err((None, invalid("a line has more than 16 MiB"))),
-            false => self.message(line),
-        };
-        if let Err((id, refusal)) = refused {
-            self.outbox.refuse(id.as_ref(), refusal);
+    /// Handles a line of the host.
+    pub(super) fn line(&mut self, line: &[u8]) {
+        if let Err((id, refusal)) = self.message(line) {
+            self.outbox.answer(id.as_ref(), Err::<(), _>(refusal));
         }
-        true
     }
 
     /// Handles what happened on another thread. Returns whether to go on.
@@ -168,14 +151,9 @@ impl Server {
 
     fn answered(&mut self, id: &Id, answer: Answer) {
         self.asked.remove(id);
-        match answer {
-            Ok(result) => self.outbox.respond(id, result),
-            Err(refusal) => self.outbox.refuse(Some(id), refusal),
-        }
+        self.outbox.answer(Some(id), answer);
         // The first answer is that of `initialize`.
-        self.notifier
-            .is_on
-            .store(self.is_notified, Ordering::Relaxed);
+        self.notifier.set(self.is_notified == Some(true));
     }
 
     /// Whether a `shutdown` is done, and the host has read its response.
@@ -188,7 +166,7 @@ impl Server {
             && (self.fires.is_empty() && self.asked.is_empty() || is_late)
             && let Some(id) = ending.id.take()
         {
-            self.outbox.respond(&id, ());
+            self.outbox.answer(Some(&id), Ok(()));
         }
         ending.id.is_none() && (self.outbox.is_empty() || is_late)
     }
@@ -198,9 +176,7 @@ impl Server {
         let report = self.hooks.report();
         if !Arc::ptr_eq(&report, &self.report) {
             self.report = report;
-            if self.notifier.is_on.load(Ordering::Relaxed) {
-                self.outbox.notify("report/changed", &*self.report);
-            }
+            self.notifier.notify("report/changed", &*self.report);
         }
     }
 
@@ -241,11 +217,12 @@ impl Server {
     fn request(&mut self, id: &Id, message: &Incoming<'_>, size: usize) -> Answered {
         let ending = self.ending.as_ref().and_then(|it| it.id.as_ref());
         if self.fires.contains_key(id) || self.asked.contains(id) || ending == Some(id) {
-            return Err(invalid("another request with this id has no response yet"));
+            return Err(
+                Code::NotARequest.refuses("another request with this id has no response yet")
+            );
         }
-        if !self.is_initialized && message.method != "initialize" {
-            let words = "the first request is `initialize`";
-            return Err(Refusal::new(NOT_INITIALIZED, words));
+        if self.is_notified.is_none() && message.method != "initialize" {
+            return Err(Code::NotInitialized.refuses("the first request is `initialize`"));
         }
         match &*message.method {
             "initialize" => self.initialize(id, &message.params()?),
@@ -256,23 +233,19 @@ impl Server {
             "reload" => self.ask(id, Task::Reload),
             "events" => {
                 let report = events::Report::of(self.hooks.vocabulary());
-                self.outbox.respond(id, report);
+                self.outbox.answer(Some(id), Ok(report));
                 Ok(())
             }
             "shutdown" => self.shutdown(id, &message.params()?),
-            other => {
-                let words = format!("unknown method `{other}`");
-                Err(Refusal::new(UNKNOWN_METHOD, words))
-            }
+            other => Err(Code::UnknownMethod.refuses(format!("unknown method `{other}`"))),
         }
     }
 
     fn initialize(&mut self, id: &Id, params: &Initialize) -> Answered {
-        if self.is_initialized {
-            return Err(invalid("`initialize` was called already"));
+        if self.is_notified.is_some() {
+            return Err(Code::NotARequest.refuses("`initialize` was called already"));
         }
-        self.is_initialized = true;
-        self.is_notified = params.notify;
+        self.is_notified = Some(params.notify);
         let messages = std::mem::take(&mut self.messages);
         self.ask(id, Task::Initialize(messages))
     }
@@ -285,16 +258,17 @@ impl Server {
 
     fn fire(&mut self, id: &Id, params: Fire, size: usize) -> Answered {
         if self.ending.is_some() {
-            return Err(is_ending());
+            return Err(Refusal::ending());
         }
-        let event = self.event(params.event);
-        let event = event.map_err(|words| Refusal::new(INVALID_PARAMS, words))?;
+        let event = self
+            .event(params.event)
+            .map_err(|words| Code::Params.refuses(words))?;
         if self.outbox.is_full() {
-            return Err(not_read());
+            return Err(Refusal::unread());
         }
         let open: usize = self.fires.values().map(|fire| fire.size).sum();
         if open + size > MOST_OPEN {
-            return Err(queue_full());
+            return Err(Refusal::queue_full());
         }
         self.submit(id, event, params.options.into(), size, None)
     }
@@ -325,16 +299,9 @@ impl Server {
         first: Option<(Arc<HookEvent>, Outcome)>,
     ) -> Answered {
         let event = Arc::new(event);
-        self.notifier
-            .ids()
-            .insert(Arc::as_ptr(&event).addr(), id.clone());
-        let handle = match self.engine.executor().submit(Arc::clone(&event), options) {
-            Ok(handle) => handle,
-            Err(error) => {
-                self.notifier.ids().remove(&Arc::as_ptr(&event).addr());
-                return Err(error.into());
-            }
-        };
+        self.notifier.open(&event, id);
+        let submitted = self.engine.executor().submit(Arc::clone(&event), options);
+        let handle = submitted.inspect_err(|_| self.notifier.close(&event))?;
         let open = Open {
             size,
             event,
@@ -361,7 +328,7 @@ impl Server {
         let Some(fire) = self.fires.remove(id) else {
             return;
         };
-        self.notifier.ids().remove(&Arc::as_ptr(&fire.event).addr());
+        self.notifier.close(&fire.event);
         if fire.first.is_none()
             && !fire.is_cancelled
             && let Some(changed) = changed_by(&fire.event, &outcome)
@@ -369,7 +336,7 @@ impl Server {
             let options = fire.options.without_background();
             let first = Some((fire.event, outcome));
             if let Err(refusal) = self.submit(id, changed, options, fire.size, first) {
-                self.outbox.refuse(Some(id), refusal);
+                self.outbox.answer(Some(id), Err::<(), _>(refusal));
             }
             return;
         }
@@ -378,23 +345,23 @@ impl Server {
             Some((event, outcome)) => Report::new(event, outcome, Some(last)),
             None => last,
         };
-        self.outbox.respond(id, report);
+        self.outbox.answer(Some(id), Ok(report));
     }
 
     /// Lets the hooks end until the deadline, on another thread.
     fn shutdown(&mut self, id: &Id, params: &Shutdown) -> Answered {
         if self.ending.is_some() {
-            return Err(is_ending());
+            return Err(Refusal::ending());
         }
         let deadline = Duration::try_from_secs_f64(params.deadline)
-            .map_err(|error| Refusal::new(INVALID_PARAMS, format!("`deadline`: {error}")))?
+            .map_err(|error| Code::Params.refuses(format!("`deadline`: {error}")))?
             .min(LONGEST_SHUTDOWN);
         let (executor, news) = (self.engine.executor().clone(), self.news.clone());
         start(move || {
             let _ = executor.shutdown(deadline);
             let _ = news.send(News::Drained);
         })
-        .map_err(|failure| Refusal::new(FAILED, failure.message()))?;
+        .map_err(|failure| Code::Failed.refuses(failure.message))?;
         self.ending = Some(Ending {
             id: Some(id.clone()),
             is_drained: false,
@@ -414,58 +381,14 @@ impl Wake for Bell {
     }
 }
 
-/// Tells the host of each hook that starts or ends.
-struct Notifier {
-    outbox: Outbox,
-    is_on: AtomicBool,
-    /// The open fires by the address of their event: the observer receives this very one.
-    ids: Mutex<HashMap<usize, Id>>,
-}
-
-impl Notifier {
-    fn ids(&self) -> MutexGuard<'_, HashMap<usize, Id>> {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn notify(&self, method: &'static str, run: &HookRun<'_>) {
-        if self.is_on.load(Ordering::Relaxed) {
-            let id = self.ids().get(&(&raw const *run.event).addr()).cloned();
-            let hook = run.hook.label();
-            self.outbox.notify(method, OfHook { id, hook });
-        }
-    }
-}
-
-impl Observer for Notifier {
-    fn on_start(&self, run: &HookRun<'_>) {
-        self.notify("hook/started", run);
-    }
-
-    fn on_finish(&self, run: &HookRun<'_>, _: &HookResult) {
-        self.notify("hook/finished", run);
-    }
-}
-
 impl From<SubmitError> for Refusal {
     fn from(error: SubmitError) -> Self {
         match error {
-            SubmitError::Busy(_) => queue_full(),
-            SubmitError::ShutDown(_) => is_ending(),
-            SubmitError::NoThread(..) => Self::new(FAILED, error.to_string()),
+            SubmitError::Busy(_) => Refusal::queue_full(),
+            SubmitError::ShutDown(_) => Refusal::ending(),
+            SubmitError::NoThread(..) => Code::Failed.refuses(error.to_string()),
         }
     }
-}
-
-fn queue_full() -> Refusal {
-    Refusal::new(QUEUE_FULL, "too many fires are waiting")
-}
-
-fn is_ending() -> Refusal {
-    Refusal::new(ENDING, "`shutdown` was called")
-}
-
-fn invalid(words: &'static str) -> Refusal {
-    Refusal::new(INVALID_REQUEST, words)
 }
 
 impl From<Options> for FireOptions {

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::cli::error::Failure;
+use crate::cli::Failure;
 use crate::cli::files;
 use crate::{EventSpec, EventType, HooksBuilder};
 

@@ -5,14 +5,12 @@ mod table;
 mod traced;
 
 use std::fs::File;
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufReader};
 use std::path::Path;
 
 use crate::cli::args::Trace;
-use crate::cli::error::{Done, Ended, Failure};
 use crate::cli::files;
-use crate::cli::terminal::Terminal;
-use crate::printable;
+use crate::cli::{Done, Ended, Failure, Terminal};
 use crate::printable::printable_json;
 use traced::{Traced, read_from};
 
@@ -25,7 +23,7 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Done {
         return Err(Failure::new(words).with_fix(fix));
     }
     let Some(out) = &args.html else {
-        table::show(&traced, terminal)?;
+        write!(terminal, "{}", table::of(&traced))?;
         return Ok(Ended::FINE);
     };
     let text = page(&traced);
@@ -41,8 +39,7 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Done {
     // The page has the content of the trace, so the same users may read it.
     files::replace_like(out, &text, file.as_ref())
         .map_err(|error| Failure::new(format!("cannot write `{}`: {error}", out.display())))?;
-    writeln!(terminal, "wrote {}", printable(&out.to_string_lossy()))?;
-    Ok(Ended::FINE)
+    terminal.end(Ended::FINE, format_args!("wrote {}", files::named(out)))
 }
 
 /// Reads the trace, and returns its file.

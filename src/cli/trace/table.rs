@@ -1,9 +1,7 @@
 //! A trace as a table for a terminal.
 
-use std::io::{self, Write};
-
 use super::traced::{Entry, Kind, Traced};
-use crate::cli::terminal::{Style, Terminal, counted};
+use crate::cli::{Style, counted};
 use crate::printable;
 
 /// The most characters of a column.
@@ -11,35 +9,40 @@ const WIDEST: usize = 32;
 
 const HEAD: [&str; 6] = ["ended (UTC)", "took", "outcome", "event", "hook", "why"];
 
-pub(super) fn show(traced: &Traced, terminal: &mut Terminal<'_>) -> io::Result<()> {
-    let head = HEAD.map(str::to_owned);
-    let rows: Vec<_> = traced.entries.iter().map(row).collect();
+pub(super) fn of(traced: &Traced) -> String {
+    let head = (Style::DIM, HEAD.map(str::to_owned));
+    let rows = traced
+        .entries
+        .iter()
+        .map(|entry| (shown(entry.kind).1, row(entry)));
+    let rows: Vec<_> = [head].into_iter().chain(rows).collect();
     let widths: [usize; 6] = std::array::from_fn(|column| {
-        let cells = rows.iter().chain([&head]);
-        let widths = cells.map(|row| row[column].chars().count());
+        let widths = rows.iter().map(|(_, row)| row[column].chars().count());
         widths.max().unwrap_or_default()
     });
-    if !rows.is_empty() {
-        let line = terminal.styled(Style::DIM, line(&head, widths));
-        writeln!(terminal, "{line}")?;
+    let mut table = String::new();
+    if !traced.entries.is_empty() {
+        for (style, row) in &rows {
+            table += &format!("{}\n", style.paint(line(row, widths)));
+        }
+        table += "\n";
     }
-    for (row, entry) in rows.iter().zip(&traced.entries) {
-        let style = match entry.kind {
-            Kind::Allow => Style::PLAIN,
-            Kind::Block => Style::BAD,
-            Kind::Ask | Kind::Failed | Kind::Dropped => Style::WARNING,
-            Kind::Skipped => Style::DIM,
-        };
-        let line = terminal.styled(style, line(row, widths));
-        writeln!(terminal, "{line}")?;
-    }
-    if !rows.is_empty() {
-        writeln!(terminal)?;
-    }
-    sum_up(traced, terminal)
+    table + &sum(traced) + "\n"
 }
 
-fn sum_up(traced: &Traced, terminal: &mut Terminal<'_>) -> io::Result<()> {
+fn shown(kind: Kind) -> (&'static str, Style) {
+    match kind {
+        Kind::Allow => ("allowed", Style::PLAIN),
+        Kind::Ask => ("asked", Style::WARNING),
+        Kind::Block => ("blocked", Style::BAD),
+        Kind::Failed => ("failed", Style::WARNING),
+        Kind::Skipped => ("skipped", Style::DIM),
+        Kind::Dropped => ("dropped", Style::WARNING),
+    }
+}
+
+/// Says how many lines there are, and how many of each kind that is noted.
+fn sum(traced: &Traced) -> String {
     let mut words = vec![counted(traced.entries.len(), "line")];
     for kind in [
         Kind::Block,
@@ -48,22 +51,17 @@ fn sum_up(traced: &Traced, terminal: &mut Terminal<'_>) -> io::Result<()> {
         Kind::Skipped,
         Kind::Dropped,
     ] {
-        let of_it = traced.entries.iter().filter(|it| it.kind == kind);
-        match of_it.count() {
-            0 => {}
-            count => words.push(format!("{count} {}", kind.name())),
-        }
+        let count = traced.entries.iter().filter(|it| it.kind == kind).count();
+        words.extend((count > 0).then(|| format!("{count} {}", shown(kind).0)));
     }
     for (count, what) in [
         (traced.left_out, "left out before these"),
         (traced.lost, "lost by the host"),
         (traced.broken, "unreadable"),
     ] {
-        if count > 0 {
-            words.push(format!("{} {what}", counted(count, "line")));
-        }
+        words.extend((count > 0).then(|| format!("{} {what}", counted(count, "line"))));
     }
-    writeln!(terminal, "{}", words.join(", "))
+    words.join(", ")
 }
 
 fn line(row: &[String; 6], widths: [usize; 6]) -> String {
@@ -74,32 +72,28 @@ fn line(row: &[String; 6], widths: [usize; 6]) -> String {
 }
 
 fn row(entry: &Entry) -> [String; 6] {
-    let first_line = |keys: &[&str]| {
-        let text = entry.text(keys)?;
-        Some(printable(text.lines().next().unwrap_or_default()))
-    };
+    let text = |keys: &[&str]| entry.text(keys).unwrap_or_default();
+    let first_line = |keys: &[&str]| printable(text(keys).lines().next().unwrap_or_default());
     let took = match entry.kind {
         Kind::Skipped | Kind::Dropped => String::new(),
         _ => format!("{:.1} ms", entry.number("duration") * 1e3),
     };
     // Only what takes long (a start) or should be rare (a replacement, a one-shot run).
-    let resident = first_line(&["resident"]).filter(|how| how != "kept");
-    let resident = resident.map(|how| format!("resident {}", how.replace('_', "-")));
-    let why = [
-        first_line(&["failure", "skipped", "dropped"]),
-        first_line(&["reason"]),
-        resident,
-    ];
-    let why: Vec<_> = why.into_iter().flatten().collect();
+    let resident = match &*first_line(&["resident"]) {
+        "" | "kept" => String::new(),
+        how => format!("resident {}", how.replace('_', "-")),
+    };
+    let failure = first_line(&["failure", "skipped", "dropped"]);
+    let mut why = vec![failure, first_line(&["reason"]), resident];
+    why.retain(|words| !words.is_empty());
     let is_background = entry.fields.get("background") == Some(&true.into());
     let background = if is_background { " &" } else { "" };
-    let text = |keys: &[&str]| entry.text(keys).unwrap_or_default();
     let event = format!("{} {}", text(&["event"]), text(&["tool"]));
     let hook = format!("{}{background}", text(&["hook", "pattern"]));
     [
         clock(entry.number("time")),
         took,
-        entry.kind.name().to_owned(),
+        shown(entry.kind).0.to_owned(),
         narrow(event.trim_end()),
         narrow(&hook),
         why.join(": "),

@@ -59,19 +59,6 @@ pub(super) enum Kind {
     Dropped,
 }
 
-impl Kind {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allowed",
-            Self::Ask => "asked",
-            Self::Block => "blocked",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-            Self::Dropped => "dropped",
-        }
-    }
-}
-
 pub(super) fn read_from(mut input: impl BufRead) -> io::Result<Traced> {
     let mut traced = Traced::default();
     let mut line = Vec::new();

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -21,140 +21,20 @@ use crate::support::all_cases;
 
 const CODES: [&str; 7] = ["0", "1", "2", "3", "126", "127", "KILL"];
 
-/// The name of an output, what is written to standard output, and what to standard error. `EVENT` is the tool's
-/// name of the event.
-const OUTPUTS: [(&str, &str, &str); 42] = [
-    ("nothing", "", ""),
-    ("stderr", "", "why"),
-    ("text", "text", ""),
-    ("text, stderr", "text", "why"),
-    ("{}", "{}", ""),
-    ("allow", r#"{"decision":"allow","reason":"r"}"#, "why"),
-    ("approve", r#"{"decision":"approve"}"#, ""),
-    ("block", r#"{"decision":"block","reason":"r"}"#, "why"),
-    ("block, no reason", r#"{"decision":"block"}"#, "why"),
-    ("deny", r#"{"decision":"deny","reason":"r"}"#, ""),
-    ("ask", r#"{"decision":"ask","reason":"r"}"#, ""),
-    (
-        "nested allow",
-        r#"{"hookSpecificOutput":{"hookEventName":"EVENT","permissionDecision":"allow","permissionDecisionReason":"r"}}"#,
-        "",
-    ),
-    (
-        "nested deny",
-        r#"{"hookSpecificOutput":{"hookEventName":"EVENT","permissionDecision":"deny","permissionDecisionReason":"r"}}"#,
-        "",
-    ),
-    (
-        "nested ask",
-        r#"{"hookSpecificOutput":{"hookEventName":"EVENT","permissionDecision":"ask","permissionDecisionReason":"r"}}"#,
-        "",
-    ),
-    (
-        "nested defer",
-        r#"{"hookSpecificOutput":{"hookEventName":"EVENT","permissionDecision":"defer"}}"#,
-        "",
-    ),
-    (
-        "block, nested allow",
-        r#"{"decision":"block","reason":"o","hookSpecificOutput":{"hookEventName":"EVENT","permissionDecision":"allow","permissionDecisionReason":"r"}}"#,
-        "",
-    ),
-    (
-        "no event name",
-        r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#,
-        "",
-    ),
-    (
-        "another event's name",
-        r#"{"hookSpecificOutput":{"hookEventName":"Other","permissionDecision":"deny"}}"#,
-        "",
-    ),
-    (
-        "behavior allow",
-        r#"{"hookSpecificOutput":{"hookEventName":"EVENT","decision":{"behavior":"allow"}}}"#,
-        "",
-    ),
-    (
-        "behavior deny",
-        r#"{"hookSpecificOutput":{"hookEventName":"EVENT","decision":{"behavior":"deny","message":"r"}}}"#,
-        "",
-    ),
-    (
-        "continue false",
-        r#"{"continue":false,"stopReason":"r"}"#,
-        "",
-    ),
-    (
-        "system message",
-        r#"{"systemMessage":"m","suppressOutput":true}"#,
-        "",
-    ),
-    ("context", r#"{"additionalContext":"c"}"#, ""),
-    (
-        "nested context",
-        r#"{"hookSpecificOutput":{"hookEventName":"EVENT","additionalContext":"c"}}"#,
-        "",
-    ),
-    ("updatedInput", r#"{"updatedInput":{"command":"new"}}"#, ""),
-    (
-        "nested updatedInput",
-        r#"{"hookSpecificOutput":{"hookEventName":"EVENT","permissionDecision":"allow","updatedInput":{"command":"new"}}}"#,
-        "",
-    ),
-    (
-        "tool_input",
-        r#"{"hookSpecificOutput":{"hookEventName":"EVENT","tool_input":{"command":"new"}}}"#,
-        "",
-    ),
-    ("updatedOutput", r#"{"updatedOutput":"new"}"#, ""),
-    (
-        "nested updatedToolOutput",
-        r#"{"hookSpecificOutput":{"hookEventName":"EVENT","updatedToolOutput":"new"}}"#,
-        "",
-    ),
-    ("unknown key", r#"{"note":1}"#, ""),
-    ("typo", r#"{"descision":"block"}"#, ""),
-    ("wrong type", r#"{"decision":1}"#, ""),
-    ("unknown decision", r#"{"decision":"blok"}"#, ""),
-    (
-        "a key twice",
-        r#"{"decision":"allow","decision":"block"}"#,
-        "",
-    ),
-    ("broken", r#"{"decision":"bl"#, ""),
-    (
-        "two objects",
-        "{\"systemMessage\":\"m\"}\n{\"decision\":\"block\"}",
-        "",
-    ),
-    (
-        "text before",
-        "checking\n{\"decision\":\"block\",\"reason\":\"r\"}",
-        "",
-    ),
-    (
-        "text after",
-        "{\"decision\":\"block\",\"reason\":\"r\"}\ndone",
-        "",
-    ),
-    (
-        "pretty, mark",
-        "\u{FEFF}\n{\n  \"decision\": \"block\",\n  \"reason\": \"r\"\n}\n",
-        "",
-    ),
-    ("a list", "[{\"decision\":\"block\"}]", ""),
-    (
-        "block on stderr",
-        "",
-        r#"{"decision":"block","reason":"r"}"#,
-    ),
-    (
-        "text, block on stderr",
-        "text",
-        r#"{"decision":"block","reason":"r"}"#,
-    ),
-];
+/// The name of an output, what is written to standard output, and what to standard error.
+type Written = (&'static str, String, String);
+
+static OUTPUTS: LazyLock<Vec<Written>> = LazyLock::new(|| {
+    let rows = include_str!("fire_inputs.txt").lines();
+    let rows = rows.filter(|row| !row.starts_with('#')).map(|row| {
+        let mut parts = row.split(" | ").map(|part| part.trim_end_matches(" |"));
+        let mut text = || parts.next().unwrap_or_default();
+        let name = text();
+        let written = |text: &str| text.replace('⏎', "\n").replace('⌂', "\u{FEFF}");
+        (name, written(text()), written(text()))
+    });
+    rows.collect()
+});
 
 /// Outputs of which the middle is not kept: this text, and blanks. They take long, and so are fired alone.
 const CUT: [(&str, &str); 3] = [
@@ -163,89 +43,31 @@ const CUT: [(&str, &str); 3] = [
     ("cut object", "{"),
 ];
 
-/// What a tool calls its events, with the fields that are not in each event.
-const EVENTS: [(&str, &[&str]); 4] = [
+/// What a tool calls its events.
+const EVENTS: [(&str, &str); 4] = [
     (
         "claude",
-        &[
-            "PreToolUse",
-            "PostToolUse",
-            "PostToolUseFailure",
-            "PermissionRequest",
-            "UserPromptSubmit",
-            "SessionStart",
-            "SessionEnd",
-            "Notification",
-            "Stop",
-            "SubagentStart",
-            "SubagentStop",
-            "PreCompact",
-            "PostCompact",
-            "ConfigChange",
-            "Setup",
-            "Unknown",
-        ],
+        "PreToolUse PostToolUse PostToolUseFailure PermissionRequest UserPromptSubmit SessionStart \
+            SessionEnd Notification Stop SubagentStart SubagentStop PreCompact PostCompact \
+            ConfigChange Setup Unknown",
     ),
     (
         "codex",
-        &[
-            "PreToolUse",
-            "PostToolUse",
-            "PermissionRequest",
-            "UserPromptSubmit",
-            "SessionStart",
-            "Stop",
-            "SubagentStart",
-            "SubagentStop",
-            "PreCompact",
-            "PostCompact",
-            "Unknown",
-        ],
+        "PreToolUse PostToolUse PermissionRequest UserPromptSubmit SessionStart Stop SubagentStart \
+            SubagentStop PreCompact PostCompact Unknown",
     ),
     (
         "gemini",
-        &[
-            "BeforeTool",
-            "AfterTool",
-            "BeforeAgent",
-            "AfterAgent",
-            "BeforeModel",
-            "AfterModel",
-            "SessionStart",
-            "SessionEnd",
-            "PreCompress",
-            "Notification",
-            "BeforeToolSelection",
-            "Unknown",
-        ],
+        "BeforeTool AfterTool BeforeAgent AfterAgent BeforeModel AfterModel SessionStart SessionEnd \
+            PreCompress Notification BeforeToolSelection Unknown",
     ),
     (
         "native",
-        &[
-            "tool:pre_execute",
-            "tool:post_execute",
-            "tool:error",
-            "llm:pre_request",
-            "llm:post_response",
-            "llm:stream_start",
-            "llm:stream_end",
-            "session:start",
-            "session:end",
-            "session:message",
-            "permission:check",
-            "permission:prompt",
-            "permission:granted",
-            "permission:denied",
-            "user:prompt_submit",
-            "user:interrupt",
-            "agent:stop",
-            "agent:subagent_start",
-            "agent:subagent_stop",
-            "context:pre_compact",
-            "context:post_compact",
-            "notification:show",
-            "level:loaded",
-        ],
+        "tool:pre_execute tool:post_execute tool:error llm:pre_request llm:post_response \
+            llm:stream_start llm:stream_end session:start session:end session:message permission:check \
+            permission:prompt permission:granted permission:denied user:prompt_submit user:interrupt \
+            agent:stop agent:subagent_start agent:subagent_stop context:pre_compact \
+            context:post_compact notification:show level:loaded",
     ),
 ];
 
@@ -319,23 +141,13 @@ fn payload(tool: &str, event: &str) -> Value {
 fn fire(user: &User, tool: &str, event: &str, commands: &[String]) -> (i32, Value) {
     let payload = payload(tool, event).to_string();
     let hooks = commands.iter();
-    let args = if tool == "native" {
+    let (words, file) = if tool == "native" {
         let hooks: Vec<_> = hooks
             .map(|text| json!({"event": "*", "command": text}))
             .collect();
         let file = user.write("hooks.json", &json!({"hooks": hooks}).to_string());
-        let args = [
-            "fire",
-            "--event-json",
-            "-",
-            "--json",
-            "--keep-going",
-            "--parallel",
-            "--custom",
-            "--config",
-            file.to_str().unwrap(),
-        ];
-        args.map(str::to_owned).to_vec()
+        let words = "fire --event-json - --json --keep-going --parallel --custom --config";
+        (words.to_owned(), file)
     } else {
         let hooks: Vec<_> = hooks
             .map(|text| json!({"type": "command", "command": text, "name": "h"}))
@@ -344,19 +156,11 @@ fn fire(user: &User, tool: &str, event: &str, commands: &[String]) -> (i32, Valu
             "settings.json",
             &json!({"hooks": {event: [{"hooks": hooks}]}}).to_string(),
         );
-        let args = [
-            "fire",
-            "--as",
-            tool,
-            "--event-json",
-            "-",
-            "--json",
-            "--settings",
-            file.to_str().unwrap(),
-        ];
-        args.map(str::to_owned).to_vec()
+        let words = format!("fire --as {tool} --event-json - --json --settings");
+        (words, file)
     };
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let mut args: Vec<&str> = words.split(' ').collect();
+    args.push(file.to_str().unwrap());
     let mut program = user.command(&args);
     program.env("SHELL", user.path("shell"));
     let printed = user.feed(program, &payload);
@@ -565,7 +369,7 @@ fn table_of(user: &User, corpus: &HashMap<String, Known>, (tool, event): (&str, 
     let part = Part::new(corpus, (tool, event), names, &CODES);
     let commands = part.run.iter().map(|index| {
         let (place, code) = part.case(*index);
-        let (_, out, err) = OUTPUTS[place];
+        let (_, out, err) = &OUTPUTS[place];
         let written = |text: &str| text.replace("EVENT", event);
         command(&written(out), &written(err), code)
     });
@@ -643,7 +447,7 @@ fn at_once<T: Sync>(jobs: &[T], run: impl Fn(&User, &T) -> String + Sync) -> Vec
 fn hooks_end_as_they_did() {
     let jobs: Vec<_> = EVENTS
         .iter()
-        .flat_map(|(tool, events)| events.iter().map(move |event| (*tool, *event)))
+        .flat_map(|(tool, events)| events.split(' ').map(|event| (*tool, event)))
         .collect();
     let corpus = corpus();
     let tables = at_once(&jobs, |user, job| table_of(user, &corpus, *job));

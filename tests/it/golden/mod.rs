@@ -3,6 +3,8 @@
 
 mod fire;
 mod outcomes;
+#[cfg(target_os = "linux")]
+mod sessions;
 mod validate;
 
 use std::collections::HashSet;

@@ -405,7 +405,7 @@ const SCENARIOS: &[Scenario] = &[
     ("plugins-too-large", |place| {
         let mut tools = place.tools([]);
         for number in 0..18 {
-            let text = "5".to_owned() + &" ".repeat((1 << 20) - 1);
+            let text = format!("5/*{}*/", "x".repeat((1 << 20) - 5));
             place.write(&format!("project/{number}/hooks/hooks.json"), text);
             tools = tools.with_plugin(place.path("project").join(number.to_string()));
         }

@@ -1,4 +1,4 @@
-//! The commands as a part of a host: its name, its events, its files; and the names that `--profile` gives.
+//! The commands as a part of a host: its name, its events, its files.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use forge_hooks::compat::{self, OtherTools};
 use forge_hooks::{AppProfile, EventSpec, EventType, Hooks};
 use tempfile::TempDir;
 
-use super::{GUARDED, User, with};
+use super::{GUARDED, with};
 
 /// What `mygame hooks` with these arguments says, and how it ends.
 struct Printed {
@@ -186,45 +186,6 @@ fn a_registered_hook_is_listed() {
     drop(io);
     let out = String::from_utf8(out).unwrap();
     assert!(out.contains("echo mine"), "{out}");
-}
-
-#[test]
-fn a_profile_names_files_and_variables() {
-    let user = User::with_project_file(GUARDED);
-    let hooks = r#"{"hooks": [{"event": "*", "command": "echo $MYGAME_EVENT"}]}"#;
-    user.write("config/mygame/hooks.json", hooks);
-    for args in [
-        ["--profile", "mygame", "fire", "session:start"],
-        ["fire", "session:start", "--profile", "mygame"],
-    ] {
-        let printed = user.run(&args);
-        assert!(printed.out.contains("out  session:start"), "{printed:?}");
-    }
-    assert_eq!(user.run(&["init", "--profile", "mygame"]).status, 0);
-    assert!(user.read("project/.mygame/hooks.json").contains("FORGE_"));
-    for name in ["", "a/b", "../x", "7"] {
-        let printed = user.run(&with(&["list", "--profile"], &[name]));
-        printed.is_refused("--profile");
-    }
-}
-
-#[test]
-fn suggested_commands_keep_the_options() {
-    let user = User::with_project_file(GUARDED);
-    let printed = user.run(&["init", "--profile", "mygame"]);
-    assert!(
-        printed.out.contains("forge-hooks --profile mygame trust\n"),
-        "{printed:?}"
-    );
-    for args in [&["fire", "tool:pre_execute"][..], &["status"], &["list"]] {
-        let printed = user.run(&with(args, &["--profile", "mygame"]));
-        let text = printed.out + &printed.err;
-        let words = "`forge-hooks --profile mygame trust`";
-        assert!(text.contains(words), "{args:?}: {text}");
-    }
-    let printed = user.run(&["status", "--project", "../project"]);
-    let words = "`forge-hooks trust --project ../project`";
-    assert!(printed.out.contains(words), "{printed:?}");
 }
 
 #[test]

@@ -1,14 +1,10 @@
 //! The program `forge-hooks`, as it was built: its commands, its exit statuses, what it prints.
 
-mod approval;
 mod cases;
 #[cfg(target_os = "linux")]
 mod completion;
 mod files;
-mod fire;
-mod for_programs;
 mod hosted;
-mod new_users;
 mod other_tools;
 mod printing;
 #[cfg(unix)]
@@ -17,10 +13,9 @@ mod schemas;
 #[cfg(unix)]
 mod serve;
 mod session;
-#[cfg(unix)]
-mod special_files;
 #[cfg(target_os = "linux")]
 mod terminal;
+#[cfg(target_os = "linux")]
 mod trace;
 
 use std::io::Write;
@@ -101,6 +96,18 @@ impl User {
             .stdin(Stdio::null());
     }
 
+    /// A shell that finds the program, and prints errors with the output.
+    pub(crate) fn shell(&self, script: &str) -> Command {
+        let directory = Path::new(PROGRAM).parent().unwrap().to_owned();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let directories = std::iter::once(directory).chain(std::env::split_paths(&path));
+        let mut shell = Command::new("sh");
+        self.set(&mut shell);
+        shell.env("PATH", std::env::join_paths(directories).unwrap());
+        shell.args(["-c", &format!("{{ {script}\n}} 2>&1")]);
+        shell
+    }
+
     pub(crate) fn run(&self, args: &[&str]) -> Printed {
         self.printed(self.command(args).output().unwrap())
     }
@@ -168,39 +175,6 @@ impl Printed {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
-
-    /// All of it, for a snapshot.
-    fn whole(&self) -> String {
-        let (status, out, err) = (self.status, &self.out, &self.err);
-        format!("exit status {status}\n--- output\n{out}--- error\n{err}")
-    }
-
-    /// Checks that the command could not run, printed nothing, and said why with these words.
-    #[track_caller]
-    pub(crate) fn is_refused(&self, words: &str) {
-        assert_eq!((self.status, &*self.out), (2, ""), "{words}: {self:?}");
-        assert!(self.err.contains(words), "{words}: {self:?}");
-    }
-
-    /// Checks that the output is the reviewed snapshot.
-    #[track_caller]
-    pub(crate) fn is_as_in(&self, name: &str) {
-        same_as_snapshot(name, &self.whole());
-    }
-}
-
-#[track_caller]
-pub(crate) fn same_as_snapshot(name: &str, text: &str) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let path = root.join("tests/it/snapshots").join(name);
-    if std::env::var_os("FORGE_HOOKS_BLESS").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(
-        text, expected,
-        "{name}: FORGE_HOOKS_BLESS=1 writes it again"
-    );
 }
 
 /// A guard that objects to `sudo`, and one that only looks on.

@@ -3,13 +3,11 @@
 use serde_json::{Value, json};
 
 use super::schemas::is_valid;
-use super::{LS, Printed, User, with};
+use super::{Printed, User, with};
 use crate::support::is_missing;
 
 const PRE: &str = "PreToolUse";
 const POST: &str = "PostToolUse";
-
-const AS_CLAUDE: [&str; 5] = ["fire", "--as", "claude", "--event-json", "-"];
 
 /// A settings file with this one handler for an event.
 fn settings(event: &str, handler: &Value) -> String {
@@ -166,19 +164,6 @@ fn claude_code_hooks_end_as_there() {
 
 #[cfg(unix)]
 #[test]
-fn a_stop_hook_sees_that_it_is_active() {
-    let user = User::new();
-    let text = "grep -q '\"stop_hook_active\":true' && exit 0; echo once more >&2; exit 2";
-    for (active, decision) in [(false, "deny"), (true, "none")] {
-        let mut payload = payload(&user, "Stop");
-        payload["stop_hook_active"] = active.into();
-        let (_, report) = user.answer_to(&payload, "claude", "Stop", &command(text));
-        assert_eq!(report["decision"], decision, "{report:#}");
-    }
-}
-
-#[cfg(unix)]
-#[test]
 fn failures_are_listed_and_prevent_nothing() {
     let user = User::new();
     user.write("project/plain.sh", "exit 2");
@@ -308,50 +293,6 @@ fn scripts_of_python_and_node_are_run() {
 
 #[cfg(unix)]
 #[test]
-fn a_hook_in_the_background_counts_as_run() {
-    let user = User::new();
-    let handler = json!({"type": "command", "command": "cat >seen; exit 2", "async": true});
-    let (status, report) = user.answer_of(POST, &handler);
-    assert_eq!(status, 0);
-    assert_eq!(report["ran"], 1, "{report:#}");
-    assert!(user.read("project/seen").contains("\"tool_response\""));
-}
-
-#[cfg(unix)]
-#[test]
-fn what_a_hook_sets_is_in_the_file_of_the_environment() {
-    let user = User::new();
-    let sets = command("echo export A=1 >>\"$CLAUDE_ENV_FILE\"");
-    let file = user.write("set.json", &settings("SessionStart", &sets));
-    let input = payload(&user, "SessionStart").to_string();
-    let args = [&AS_CLAUDE[..], &["--settings", file.to_str().unwrap()]].concat();
-    for _ in 0..2 {
-        let mut fire = user.command(&args);
-        fire.env("CLAUDE_ENV_FILE", user.path("kept"));
-        let printed = user.feed(fire, &input);
-        assert!(printed.out.contains("  sets  export A=1\n"), "{printed:?}");
-    }
-    assert_eq!(user.read("kept"), "export A=1\nexport A=1\n");
-}
-
-#[cfg(unix)]
-#[test]
-fn the_outcome_is_shown_before_hooks_in_the_background() {
-    let user = User::new();
-    let mut slow = command("sleep 0.3");
-    slow["async"] = true.into();
-    let file = user.write("slow.json", &settings(PRE, &slow));
-    let args = [&AS_CLAUDE[..], &["--settings", file.to_str().unwrap()]].concat();
-    let printed = user.run_with_input(&args, &payload(&user, PRE).to_string());
-    let outcome = printed.out.find("the host would continue").unwrap();
-    let late = printed.out.find("in the background, ok").unwrap();
-    assert!(outcome < late, "{printed:?}");
-    let waits = "waiting for hooks in the background";
-    assert!(printed.err.contains(waits), "{printed:?}");
-}
-
-#[cfg(unix)]
-#[test]
 fn what_a_project_brings_needs_an_approval() {
     let user = User::new();
     let text = settings(PRE, &command("echo no >&2; exit 2"));
@@ -375,17 +316,6 @@ fn what_a_project_brings_needs_an_approval() {
     is_as(&fire(&[]).json(), &denied, "approved");
     is_as(&fire(&named).json(), &denied, "approved and named");
     assert_eq!(user.run(&["list", "--json"]).json()["hooks"], json!([]));
-}
-
-#[cfg(unix)]
-#[test]
-fn the_users_files_run_unless_left_out() {
-    let user = User::new();
-    let text = settings(PRE, &command("echo no >&2; exit 2"));
-    user.write("home/.claude/settings.json", &text);
-    let fire = |args: &[&str]| user.fire_as("claude", &payload(&user, PRE), args).json();
-    assert_eq!(fire(&[])["decision"], "deny");
-    is_as(&fire(&["--no-global"]), &json!({"ran": 0}), "without");
 }
 
 #[cfg(unix)]
@@ -453,78 +383,6 @@ fn what_cannot_be_run_is_a_diagnostic() {
     }
 }
 
-#[test]
-fn an_event_hosts_never_fire_runs_nothing() {
-    let user = User::new();
-    let printed = user.fire_as("claude", &json!({"hook_event_name": "TaskCreated"}), &[]);
-    assert_eq!(printed.status, 0);
-    let report = printed.json();
-    is_as(&report, &json!({"ran": 0}), "TaskCreated");
-    assert!(
-        report["diagnostics"][0]
-            .as_str()
-            .unwrap()
-            .contains("`TaskCreated`")
-    );
-}
-
-#[test]
-fn input_that_is_no_event_ends_with_2() {
-    let user = User::new();
-    let start = json!({"hook_event_name": "SessionStart"}).to_string();
-    let directory = user.project().display().to_string();
-    for (input, args, words) in [
-        (
-            "{",
-            &[][..],
-            "cannot read `--event-json -`: the JSON is incomplete",
-        ),
-        ("[]", &[], "expected an object"),
-        ("{}", &[], "expected a string `hook_event_name`"),
-        (
-            r#"{"hook_event_name": "BeforeTool"}"#,
-            &[],
-            "`BeforeTool` is not an event of `claude`",
-        ),
-        (
-            &start,
-            &["--settings", "missing.json"],
-            "`--settings missing.json`",
-        ),
-        (&start, &["--settings", &directory], "is a directory"),
-        (&start, &["--plugin", "missing"], "`--plugin missing`"),
-        (&start, &["--config", "missing"], "`--settings FILE`"),
-        (&start, &["--tool", "Bash"], "cannot be used with"),
-    ] {
-        let all = ["fire", "--as", "claude", "--event-json", "-", "--json"];
-        let printed = user.run_with_input(&with(&all, args), input);
-        assert_eq!(printed.status, 2, "{input} {args:?}: {printed:?}");
-        is_valid("error", &printed.json());
-        assert!(printed.out.contains(words), "{input} {args:?}: {printed:?}");
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn people_are_shown_what_each_hook_says() {
-    let user = User::new();
-    user.write(
-        "settings.json",
-        &settings(PRE, &command("echo BLOCKED >&2; exit 1")),
-    );
-    user.write("event.json", &payload(&user, PRE).to_string());
-    let fire = ["fire", "--as", "claude", "--event-json", "../event.json"];
-    let printed = user.run(&with(&fire, &["--settings", "../settings.json"]));
-    assert_eq!(printed.status, 0);
-    for words in [
-        "BLOCKED",
-        "exit code 1 does not block here",
-        "tool:pre_execute: ",
-    ] {
-        assert!(printed.out.contains(words), "{words}: {printed:?}");
-    }
-}
-
 #[cfg(unix)]
 #[test]
 fn a_replaced_call_is_fired_again_whole() {
@@ -538,43 +396,4 @@ fn a_replaced_call_is_fired_again_whole() {
     let report = user.run(&with(&args, &call)).json();
     let again = &report["again"]["event"]["data"]["tool_args"];
     assert_eq!(*again, json!({"command": "ls"}));
-}
-
-#[cfg(unix)]
-#[test]
-fn an_identical_handler_is_not_counted() {
-    let user = User::new();
-    let handler = command("echo no >&2; exit 2");
-    let settings = json!({"hooks": {PRE: [{"hooks": [handler, handler]}]}});
-    user.write("home/.claude/settings.json", &settings.to_string());
-    let args = with(&LS, &["--other-tools", "claude"]);
-    let printed = user.run(&args);
-    assert!(
-        printed.out.ends_with("blocked by PreToolUse: no\n"),
-        "{printed:?}"
-    );
-    let dry = user.run(&with(&args, &["--dry-run"]));
-    let words = "does not run: an identical handler runs instead\n";
-    assert_eq!(dry.out.matches(words).count(), 1, "{dry:?}");
-    assert!(dry.out.ends_with("1 of 2 hooks would run\n"), "{dry:?}");
-}
-
-#[test]
-fn a_dry_run_stops_at_a_broken_hook() {
-    let user = User::new();
-    let handlers = json!({"PreToolUse": [{"hooks": [command("true")]}], "SessionEnd": [{"hooks": [command("true")]}]});
-    user.write(
-        "home/.claude/settings.json",
-        &json!({"hooks": handlers}).to_string(),
-    );
-    let hooks = json!({"hooks": [{"event": "*", "args": [], "name": "broken"}]});
-    user.write("config/src/forge/hooks.json", &hooks.to_string());
-    let more = ["--other-tools", "claude", "--dry-run", "--keep-going"];
-    for (args, words) in [
-        (&LS[..], "does not run: `broken`, which is before it,"),
-        (&["fire", "session:end"], ": 2. runs\n"),
-    ] {
-        let printed = user.run(&with(args, &more));
-        assert!(printed.out.contains(words), "{printed:?}");
-    }
 }

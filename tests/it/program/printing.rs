@@ -1,101 +1,10 @@
-//! How the program prints: colours, closed pipes, control characters, help, what is generated.
+//! How the program prints: closed pipes, hidden characters, a full disk.
 
 use std::process::Stdio;
 
 use serde_json::json;
 
-use super::{GUARDED, SUDO, User, with};
-
-const COMMANDS: [&str; 12] = [
-    "fire",
-    "test",
-    "events",
-    "validate",
-    "list",
-    "init",
-    "templates",
-    "trust",
-    "untrust",
-    "schema",
-    "trace",
-    "completions",
-];
-
-#[test]
-fn every_help_ends_with_an_example() {
-    let user = User::new();
-    for command in COMMANDS {
-        let printed = user.run(&[command, "--help"]);
-        assert_eq!(printed.status, 0, "{printed:?}");
-        let (_, example) = printed.out.rsplit_once("Example").expect(command);
-        assert!(
-            example.contains(&format!("forge-hooks {command}")),
-            "{command}: {example}"
-        );
-    }
-    user.run(&["--help"]).is_as_in("help.txt");
-    user.run(&["fire", "--help"]).is_as_in("help_fire.txt");
-    let version = user.run(&["--version"]);
-    assert_eq!(
-        version.out.trim(),
-        concat!("forge-hooks ", env!("CARGO_PKG_VERSION"))
-    );
-    assert_eq!(user.run(&[]).status, 2);
-}
-
-#[test]
-fn completions_list_every_command() {
-    let user = User::new();
-    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let script = user.run(&["completions", shell]);
-        assert_eq!(script.status, 0);
-        for command in COMMANDS {
-            assert!(script.out.contains(command), "{shell}: {command}");
-        }
-    }
-    assert_eq!(user.run(&["completions", "csh"]).status, 2);
-}
-
-#[test]
-fn colours_follow_option_and_environment() {
-    let user = User::new();
-    user.write("project/hooks.json", GUARDED);
-    type Pairs = &'static [(&'static str, &'static str)];
-    let cases: [(Pairs, &[&str], bool); 8] = [
-        (&[], &[], false),
-        (&[], &["--color", "always"], true),
-        (&[("CLICOLOR_FORCE", "1")], &[], true),
-        (&[("CLICOLOR_FORCE", "0")], &[], false),
-        (&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], &[], false),
-        (&[("CLICOLOR_FORCE", "1")], &["--color", "never"], false),
-        (&[("NO_COLOR", "1")], &["--color=always"], true),
-        (&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "")], &[], true),
-    ];
-    for (variables, option, expected) in cases {
-        let args = with(&SUDO, &["--config", "hooks.json"]);
-        let mut command = user.command(&with(&args, option));
-        let printed = user.printed(command.envs(variables.iter().copied()).output().unwrap());
-        let what = format!("{variables:?} {option:?}: {printed:?}");
-        assert_eq!(printed.out.contains("\x1b["), expected, "{what}");
-    }
-}
-
-#[test]
-fn json_has_no_colours() {
-    let user = User::with_project_file(GUARDED);
-    for args in [
-        &SUDO[..],
-        &["list"],
-        &["status"],
-        &["validate"],
-        &["schema"],
-    ] {
-        let json: &[&str] = if args == ["schema"] { &[] } else { &["--json"] };
-        let args = with(args, json);
-        let printed = user.run(&with(&args, &["--color", "always"]));
-        assert!(printed.json().is_object(), "{printed:?}");
-    }
-}
+use super::{SUDO, User, with};
 
 #[test]
 fn a_closed_pipe_ends_the_program_silently() {
@@ -120,31 +29,6 @@ fn a_closed_pipe_ends_the_program_silently() {
         assert_eq!(printed.err, "", "{args:?}");
         assert_eq!(printed.status, 141, "{args:?}");
     }
-}
-
-#[test]
-fn what_a_hook_writes_commands_no_terminal() {
-    let user = User::new();
-    let command = r"printf '\033[2J\033]0;title\007one\rtwo\033[31m\n\342\200\256'; printf '\233x' >&2; exit 1";
-    let file = json!({"hooks": [{"event": "*", "command": command, "name": "rude"}]}).to_string();
-    user.write("project/hooks.json", &file);
-    let args = ["fire", "user:prompt_submit", "--config", "hooks.json"];
-    let printed = user.run(&args);
-    let is_command = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
-    assert!(
-        !(printed.out.clone() + &printed.err).contains(is_command),
-        "{printed:?}"
-    );
-    assert!(printed.out.contains("  out  \\u{1b}[2J"), "{printed:?}");
-    // For programs it is what it is, written so that a terminal has nothing of it either.
-    let printed = user.run(&with(&args, &["--json"]));
-    assert!(!printed.out.contains(is_command), "{printed:?}");
-    let report = printed.json();
-    let out = report["results"][0]["stdout"].as_str().unwrap();
-    assert!(
-        out.starts_with("\x1b[2J") && out.ends_with('\u{202e}'),
-        "{out:?}"
-    );
 }
 
 /// Invisible characters, and characters that change the direction of text or control a terminal.

@@ -74,37 +74,6 @@ fn fire_shows_how_a_hook_got_its_event() {
 }
 
 #[test]
-fn what_did_not_start_got_no_event() {
-    let user = User::new();
-    let hook = json!({"event": "tool:*", "args": ["/nowhere/guard"], "resident": true});
-    user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
-    let printed = fire(&user, &[]);
-    let words = "blocks, program `/nowhere/guard` not found\n";
-    assert!(
-        printed.status == 1 && printed.out.contains(words),
-        "{printed:?}"
-    );
-}
-
-#[test]
-fn a_resident_hook_is_called_so() {
-    let user = user(GUARD);
-    let listed = user.run(&["list", "--config", "hooks.json"]).out;
-    let line = "  resident its process is kept for many events\n";
-    assert_eq!(listed.matches(line).count(), 1, "{listed}");
-    let dry = fire(&user, &["--dry-run"]).out;
-    assert!(
-        dry.contains("guard (hooks.json:1): 1. runs, resident\n"),
-        "{dry}"
-    );
-    let project = user.read("project/hooks.json");
-    user.write("project/.src/forge/hooks.json", &project);
-    let status = user.run(&["status", "--json"]).json();
-    is_valid("list", &status);
-    assert_eq!(status["hooks"][0]["hook"]["resident"], true);
-}
-
-#[test]
 fn a_missing_answer_names_the_flush() {
     if is_missing("python3") {
         return;

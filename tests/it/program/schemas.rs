@@ -46,42 +46,40 @@ fn user() -> User {
 }
 
 #[test]
-fn fire_prints_what_its_schema_describes() {
+fn what_is_printed_matches_its_schema() {
     let user = user();
-    for args in [
-        &SUDO[..],
-        &LS,
-        &["fire", "session:start"],
-        &["fire", "game:over"],
+    for (schema, args) in [
+        ("fire", with(&SUDO, &["--keep-going"])),
+        ("fire", with(&LS, &["--keep-going"])),
+        ("fire", vec!["fire", "session:start"]),
+        ("fire", vec!["fire", "game:over"]),
+        ("dry-run", with(&SUDO, &["--dry-run"])),
+        ("dry-run", vec!["fire", "session:start", "--dry-run"]),
+        ("list", vec!["list"]),
+        ("validate", vec!["validate"]),
+        ("events", vec!["events", "--profile", "mygame"]),
+        ("error", vec!["fire", "tool:pre_exec"]),
+        ("error", vec!["fire", "--jsn"]),
+        ("error", vec!["validate", "--profile", "/"]),
+        ("error", vec!["test", "none.json"]),
     ] {
-        let args = with(args, &["--json", "--keep-going"]);
-        let before = user.run(&args).json();
-        is_valid("fire", &before);
+        is_valid(schema, &user.run(&with(&args, &["--json"])).json());
     }
+    let case = r#"[{"event": "tool:error", "expect": "block"}]"#;
+    let tested = user.run_with_input(&["test", "-", "--json"], case).json();
+    is_valid("test", &tested);
     let all = user.run(&with(&SUDO, &["--json", "--keep-going"])).json();
-    let answers = all["results"].as_array().unwrap().iter();
-    let answers: Vec<_> = answers
+    let results = all["results"].as_array().unwrap();
+    let answers: Vec<_> = results
+        .iter()
         .map(|it| &it["output"])
         .filter(|it| !it.is_null())
         .collect();
-    assert_eq!(
-        json!(answers),
-        json!([
-            {"decision": "ask", "reason": "r", "updatedInput": {}},
-            {"stopReason": "s", "systemMessage": "m", "continue": false},
-        ])
-    );
-    let skipped = user.run(&with(&SUDO, &["--json", "--keep-going"])).json();
-    let skips = |it: &&Value| it["skipped"] == "not_approved";
-    let results = skipped["results"].as_array().unwrap();
-    assert_eq!(results.iter().filter(skips).count(), 2, "{skipped:#}");
-    user.run(&["trust", "--yes"]);
-    let blocked = user.run(&with(&SUDO, &["--json"])).json();
-    is_valid("fire", &blocked);
-    assert_eq!(
-        (&blocked["allowed"], &blocked["reason"]),
-        (&json!(false), &json!("r"))
-    );
+    let asks = json!({"decision": "ask", "reason": "r", "updatedInput": {}});
+    let stops = json!({"stopReason": "s", "systemMessage": "m", "continue": false});
+    assert_eq!(json!(answers), json!([asks, stops]));
+    let skips = results.iter().filter(|it| it["skipped"] == "not_approved");
+    assert_eq!(skips.count(), 2, "{all:#}");
 }
 
 /// What differs from run to run.
@@ -143,38 +141,6 @@ fn a_report_serializes_as_validate_prints_it() {
 }
 
 #[test]
-fn dry_run_prints_what_its_schema_describes() {
-    let user = user();
-    for args in [&SUDO[..], &["fire", "session:start"]] {
-        is_valid(
-            "dry-run",
-            &user.run(&with(args, &["--json", "--dry-run"])).json(),
-        );
-    }
-}
-
-#[test]
-fn list_and_validate_match_their_schemas() {
-    let user = user();
-    is_valid("list", &user.run(&["list", "--json"]).json());
-    is_valid("validate", &user.run(&["validate", "--json"]).json());
-    user.run(&["trust", "--yes"]);
-    user.write("project/.src/forge/hooks.json", r#"{"hooks": []}"#);
-    let lost = user.run(&["list", "--json"]).json();
-    is_valid("list", &lost);
-    let is_lost = |it: &&Value| it["state"] == "approval_lost";
-    assert_eq!(
-        lost["hooks"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(is_lost)
-            .count(),
-        2
-    );
-}
-
-#[test]
 fn an_approval_matches_its_schema() {
     let user = user();
     user.write("project/x.sh", "");
@@ -195,6 +161,11 @@ fn an_approval_matches_its_schema() {
         &file.replace("./x.sh", "./y.sh"),
     );
     approval(&["the entry of `a` has changed"]);
+    user.write("project/.src/forge/hooks.json", r#"{"hooks": []}"#);
+    let lost = user.run(&["list", "--json"]).json();
+    is_valid("list", &lost);
+    let hooks = lost["hooks"].as_array().unwrap().iter();
+    assert_eq!(hooks.filter(|it| it["state"] == "approval_lost").count(), 2);
 }
 
 #[test]

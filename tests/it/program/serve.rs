@@ -535,7 +535,8 @@ fn the_host_declares_its_events_and_tools() {
         r#"{"events": [{"name": "game:saved", "canBlock": false}]}"#,
     );
     let refused = user.run(&["serve", "--vocabulary", "words.json"]);
-    refused.is_refused("words.json`: unknown key `canBlock`");
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("words.json`: unknown key `canBlock`"));
 }
 
 /// It would read those of the process instead.

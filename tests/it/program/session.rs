@@ -1,23 +1,18 @@
 //! The commands of docs/session.md, docs/first-hook.md and docs/troubleshooting.md print what the pages show.
 
 use std::path::Path;
-use std::process::Command;
 
-use super::{PROGRAM, User};
+use super::User;
 
 /// Returns the output of the page's commands, each after its command.
 fn said_now(user: &User, root: &Path, page: &str) -> String {
-    let directory = Path::new(PROGRAM).parent().unwrap().to_owned();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let directories = std::iter::once(directory).chain(std::env::split_paths(&path));
-    let path = std::env::join_paths(directories).unwrap();
     let mut all = String::new();
     for line in page.lines().filter_map(|line| line.strip_prefix("$ ")) {
-        let mut command = Command::new("sh");
-        user.set(&mut command);
-        command.env_remove("XDG_CONFIG_HOME");
-        command.args(["-c", &format!("{{ {line}\n}} 2>&1")]);
-        let output = command.current_dir(root).env("PATH", &path).output();
+        let mut shell = user.shell(line);
+        let output = shell
+            .env_remove("XDG_CONFIG_HOME")
+            .current_dir(root)
+            .output();
         let printed = user.printed(output.unwrap());
         all += &format!("$ {line}\n{}", printed.out);
         if printed.status != 0 {

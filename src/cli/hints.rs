@@ -1,0 +1,123 @@
+//! What a user should know of the hooks files: their problems, that there is none, and which were probably meant.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::cli::args;
+use crate::cli::files::shown;
+use crate::cli::{Context, Terminal};
+use crate::compat::TOOLS;
+use crate::{AppProfile, Hooks, LoadReport};
+
+impl Context<'_> {
+    /// Writes to standard error what is wrong with hooks files, and that a variable disables all hooks but the
+    /// administrator's, if there is one.
+    pub(crate) fn warn(
+        &self,
+        found: &Hooks,
+        report: &LoadReport,
+        terminal: &mut Terminal<'_>,
+    ) -> io::Result<()> {
+        terminal.problems(report)?;
+        self.disabled(found)
+            .map_or(Ok(()), |words| terminal.note(words))
+    }
+
+    /// Says that a variable disables hooks, if there is one.
+    fn disabled(&self, found: &Hooks) -> Option<String> {
+        let variable = self.disabled_by()?;
+        let has_system = found.registry().hooks().iter().any(|it| it.is_system());
+        let what = match has_system {
+            true => "only the administrator's hooks run",
+            false => "no hook runs",
+        };
+        Some(format!("{what}: `{variable}` is set"))
+    }
+
+    /// Returns what a user should know of these hooks before any event, in lines.
+    pub(crate) fn messages(&self, found: &Hooks) -> Vec<String> {
+        let report = found.report();
+        let problems = report.problems.iter().map(ToString::to_string);
+        let missing = self.nothing_found(found).into_iter();
+        problems
+            .chain(missing)
+            .chain(self.disabled(found))
+            .collect()
+    }
+
+    /// Says which files were looked for, if there is none of them and no other hook.
+    pub(crate) fn nothing_found(&self, found: &Hooks) -> Vec<String> {
+        if !found.report().files.is_empty() || !found.registry().is_empty() {
+            return Vec::new();
+        }
+        let looked = self.not_found(found).join("` and `");
+        let mut lines = vec![format!("there is no hooks file: looked for `{looked}`")];
+        lines.extend(self.misplaced(found));
+        if lines.len() == 1 {
+            lines.push(format!("fix: write one with `{}`", self.command("init")));
+        }
+        lines
+    }
+
+    /// Returns the usual files of these hooks that do not exist.
+    pub(crate) fn not_found(&self, found: &Hooks) -> Vec<String> {
+        let config = found.config();
+        let project = found.project().and_then(|root| config.project_path(root));
+        let usual = config.global_path().into_iter().chain(project);
+        let missing = usual.filter(|path| !path.exists());
+        missing.map(|path| shown(&path)).collect()
+    }
+
+    /// Returns a hint for each file in the project that looks like a hooks file, and is not read.
+    pub(crate) fn misplaced(&self, found: &Hooks) -> Vec<String> {
+        let Some(root) = found.project() else {
+            return Vec::new();
+        };
+        let right = found.config().project_path(root);
+        let Some(right) = right.filter(|right| !right.exists()) else {
+            return Vec::new();
+        };
+        let named = root.join(format!(".{}", self.profile().name()));
+        let beside = right.parent().unwrap_or(root);
+        let near = [beside, root, &named, &named.join("hooks")];
+        let names = ["hooks.json", "hook.json", "Hooks.json", "hooks.jsonc"];
+        let near = near
+            .into_iter()
+            .flat_map(|near| names.map(|name| near.join(name)));
+        let default = AppProfile::default();
+        let others = default.project_files().iter().map(|file| root.join(file));
+        let wrong = others.chain(near).filter(|path| path.is_file());
+        let wrong = BTreeSet::from_iter(wrong);
+        if wrong.is_empty() && self.is_standalone() {
+            return self.of_others(root);
+        }
+        let right = shown(&right);
+        let hint =
+            |path: &PathBuf| format!("hint: `{}` is not read: move it to `{right}`", shown(path));
+        wrong.iter().map(hint).collect()
+    }
+
+    /// Returns a hint for each file in a hidden directory of the project that has hooks of another host or tool.
+    fn of_others(&self, root: &Path) -> Vec<String> {
+        let entries = root.read_dir().into_iter().flatten().flatten();
+        let hidden = entries.filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            args::profile_name(name.strip_prefix('.')?).ok()
+        });
+        let hint = |name: &str, file: &str| {
+            let path = root.join(format!(".{name}")).join(file);
+            let report = path.is_file().then(|| self.hooks.config().check(&path))?;
+            let title = report.read_as.first().map(|(_, title)| *title);
+            let tool = TOOLS.into_iter().find(|tool| Some(tool.title()) == title);
+            let is_for = match tool {
+                Some(tool) => format!("has hooks of {}: add `--other-tools {tool}`", tool.title()),
+                None => format!("is for hosts called `{name}`: add `--profile {name}`"),
+            };
+            (report.loaded > 0).then(|| format!("hint: `{}` {is_for}", shown(&path)))
+        };
+        let files = ["hooks.json", "settings.json"];
+        let hints = hidden.flat_map(|name| files.map(|file| hint(&name, file)));
+        BTreeSet::from_iter(hints.flatten()).into_iter().collect()
+    }
+}

@@ -1,0 +1,68 @@
+//! What a host that asks for notifications is told: each hook that starts or ends, and a changed report.
+//!
+//! Is called by the threads that run hooks.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+
+use super::message::{Id, OfHook};
+use super::outbox::Outbox;
+use crate::{HookEvent, HookResult, HookRun, Observer};
+
+pub(super) struct Notifier {
+    outbox: Outbox,
+    is_on: AtomicBool,
+    /// The open fires by the address of their event: the observer receives this very one.
+    ids: Mutex<HashMap<usize, Id>>,
+}
+
+impl Notifier {
+    pub(super) fn new(outbox: Outbox) -> Self {
+        Self {
+            outbox,
+            is_on: AtomicBool::new(false),
+            ids: Mutex::default(),
+        }
+    }
+
+    pub(super) fn set(&self, is_on: bool) {
+        self.is_on.store(is_on, Ordering::Relaxed);
+    }
+
+    pub(super) fn open(&self, event: &Arc<HookEvent>, id: &Id) {
+        self.ids().insert(Arc::as_ptr(event).addr(), id.clone());
+    }
+
+    pub(super) fn close(&self, event: &Arc<HookEvent>) {
+        self.ids().remove(&Arc::as_ptr(event).addr());
+    }
+
+    fn ids(&self) -> MutexGuard<'_, HashMap<usize, Id>> {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn notify(&self, method: &'static str, params: impl Serialize) {
+        if self.is_on.load(Ordering::Relaxed) {
+            self.outbox.notify(method, params);
+        }
+    }
+
+    fn notify_of(&self, method: &'static str, run: &HookRun<'_>) {
+        let id = self.ids().get(&(&raw const *run.event).addr()).cloned();
+        let hook = run.hook.label();
+        self.notify(method, OfHook { id, hook });
+    }
+}
+
+impl Observer for Notifier {
+    fn on_start(&self, run: &HookRun<'_>) {
+        self.notify_of("hook/started", run);
+    }
+
+    fn on_finish(&self, run: &HookRun<'_>, _: &HookResult) {
+        self.notify_of("hook/finished", run);
+    }
+}
