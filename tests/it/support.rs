@@ -85,6 +85,10 @@ impl World {
         self.registry().register(hook(pattern, command));
     }
 
+    pub(crate) fn add(&self, hook: Hook) {
+        self.registry().register(hook);
+    }
+
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
@@ -150,7 +154,7 @@ impl World {
     /// Fires the event at this hook alone, and returns its result.
     pub(crate) fn run(&self, hook: Hook, event: &HookEvent) -> HookResult {
         self.registry().clear();
-        self.registry().register(hook);
+        self.add(hook);
         let mut results = self.fire(event);
         assert_eq!(results.len(), 1);
         results.remove(0)
@@ -169,6 +173,11 @@ pub(crate) fn blocking_event() -> HookEvent {
 /// An event of the host's own.
 pub(crate) fn custom(name: &str) -> HookEvent {
     HookEvent::new(EventType::custom(name).unwrap())
+}
+
+/// What each hook has printed, without the end of the line.
+pub(crate) fn printed(results: &[HookResult]) -> Vec<&str> {
+    results.iter().map(|result| result.stdout.trim()).collect()
 }
 
 /// Waits for a condition, and fails when it has not come true within ten seconds.
@@ -215,6 +224,9 @@ pub(crate) const LONG: &str = if cfg!(windows) {
 } else {
     "sleep 60"
 };
+
+/// Between two commands of one line.
+pub(crate) const AND: &str = if cfg!(windows) { "& " } else { "; " };
 
 /// Returns a command that writes a file when it has started, and continues when another file exists;
 /// both are in the directory of its world.
