@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::support::{Notes, World, alone, eventually, hook};
 
-const DEEP: [usize; 2] = [129, 50_000];
+const DEEP: [usize; 2] = [129, 30_000];
 
 /// Returns alternating arrays and objects of this depth.
 fn nested(levels: usize) -> Value {

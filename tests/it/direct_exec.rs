@@ -145,7 +145,7 @@ fn no_shell_makes_no_difference() {
     let world = World::new();
     write_programs(&world);
     std::env::set_current_dir(world.directory()).unwrap();
-    let commands = from_environment("FORGE_HOOKS_TEST_COMMANDS", 90);
+    let commands = from_environment("FORGE_HOOKS_TEST_COMMANDS", 60);
     let mut runner = TestRunner::new(ProptestConfig {
         cases: commands / u32::try_from(HOSTS.len()).unwrap(),
         failure_persistence: None,

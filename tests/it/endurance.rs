@@ -156,7 +156,7 @@ mod on_linux {
         // The thread of the pool answers before it tidies up.
         eventually("the first event is done with", || state().0[0] == files);
         let before = state();
-        let hooks = from_environment("FORGE_HOOKS_TEST_HOOKS", 160);
+        let hooks = from_environment("FORGE_HOOKS_TEST_HOOKS", 80);
         (0..hooks / 8).for_each(fire);
         eventually("everything is given back", || state() == before);
         assert_eq!((before.1, before.2), (0, 0));

@@ -28,82 +28,60 @@ fn the_specification_has_sixteen_events() {
     }
 }
 
+/// The type, tool, session and data of the events of the test.
+const FACTORIES: &str = r#"
+tool:pre_execute bash - {"tool_args":{"command":"ls"}}
+tool:post_execute bash - {"tool_args":{"command":"ls"},"tool_result":true}
+tool:error bash - {"error":"e","tool_args":{"command":"ls"}}
+llm:pre_request - - {"llm_model":"m","message_count":7}
+llm:post_response - - {"llm_model":"m","llm_tokens":9}
+llm:stream_start - - {"llm_model":"m"}
+llm:stream_end - - {"llm_model":"m","llm_tokens":0}
+session:start - s {}
+session:end - s {}
+session:message - s {"content":"hi","role":"user"}
+permission:check t - {"perm_level":"ask"}
+permission:prompt t - {"perm_level":"ask","perm_rule":"r"}
+permission:granted t - {"perm_level":"ask","perm_rule":"r"}
+permission:denied t - {"perm_level":"ask","perm_rule":"r"}
+user:prompt_submit - - {"content":"do it"}
+user:interrupt - - {}
+game:loaded loader s {"level":"four"}
+"#;
+
 #[test]
 fn each_factory_sets_its_type_and_data() {
     let args = || json!({"command": "ls"});
     let rule = Some("r");
-    for (event, expected) in [
-        (
-            HookEvent::tool_pre_execute("bash", args()),
-            r#"tool:pre_execute bash - {"tool_args":{"command":"ls"}}"#,
-        ),
-        (
-            HookEvent::tool_post_execute("bash", args(), true),
-            r#"tool:post_execute bash - {"tool_args":{"command":"ls"},"tool_result":true}"#,
-        ),
-        (
-            HookEvent::tool_error("bash", args(), "e"),
-            r#"tool:error bash - {"error":"e","tool_args":{"command":"ls"}}"#,
-        ),
-        (
-            HookEvent::llm_pre_request("m", 7),
-            r#"llm:pre_request - - {"llm_model":"m","message_count":7}"#,
-        ),
-        (
-            HookEvent::llm_post_response("m", 9),
-            r#"llm:post_response - - {"llm_model":"m","llm_tokens":9}"#,
-        ),
-        (
-            HookEvent::llm_stream_start("m"),
-            r#"llm:stream_start - - {"llm_model":"m"}"#,
-        ),
-        (
-            HookEvent::llm_stream_end("m", 0),
-            r#"llm:stream_end - - {"llm_model":"m","llm_tokens":0}"#,
-        ),
-        (HookEvent::session_start("s"), "session:start - s {}"),
-        (HookEvent::session_end("s"), "session:end - s {}"),
-        (
-            HookEvent::session_message("s", "user", "hi"),
-            r#"session:message - s {"content":"hi","role":"user"}"#,
-        ),
-        (
-            HookEvent::permission_check("t", "ask", None),
-            r#"permission:check t - {"perm_level":"ask"}"#,
-        ),
-        (
-            HookEvent::permission_prompt("t", "ask", rule),
-            r#"permission:prompt t - {"perm_level":"ask","perm_rule":"r"}"#,
-        ),
-        (
-            HookEvent::permission_granted("t", "ask", rule),
-            r#"permission:granted t - {"perm_level":"ask","perm_rule":"r"}"#,
-        ),
-        (
-            HookEvent::permission_denied("t", "ask", rule),
-            r#"permission:denied t - {"perm_level":"ask","perm_rule":"r"}"#,
-        ),
-        (
-            HookEvent::user_prompt_submit("do it"),
-            r#"user:prompt_submit - - {"content":"do it"}"#,
-        ),
-        (HookEvent::user_interrupt(), "user:interrupt - - {}"),
-        (
-            custom("game:loaded")
-                .with_data("level", 3)
-                .with_data("level", "four")
-                .with_tool_name("map")
-                .with_tool_name("loader")
-                .with_session_id("s"),
-            r#"game:loaded loader s {"level":"four"}"#,
-        ),
-    ] {
+    let custom = custom("game:loaded").with_data("level", 3);
+    let custom = custom.with_tool_name("map").with_tool_name("loader");
+    let events = [
+        HookEvent::tool_pre_execute("bash", args()),
+        HookEvent::tool_post_execute("bash", args(), true),
+        HookEvent::tool_error("bash", args(), "e"),
+        HookEvent::llm_pre_request("m", 7),
+        HookEvent::llm_post_response("m", 9),
+        HookEvent::llm_stream_start("m"),
+        HookEvent::llm_stream_end("m", 0),
+        HookEvent::session_start("s"),
+        HookEvent::session_end("s"),
+        HookEvent::session_message("s", "user", "hi"),
+        HookEvent::permission_check("t", "ask", None),
+        HookEvent::permission_prompt("t", "ask", rule),
+        HookEvent::permission_granted("t", "ask", rule),
+        HookEvent::permission_denied("t", "ask", rule),
+        HookEvent::user_prompt_submit("do it"),
+        HookEvent::user_interrupt(),
+        custom.with_data("level", "four").with_session_id("s"),
+    ];
+    let mut shown = "\n".to_owned();
+    for event in events {
         let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "-".to_owned());
         let (tool, session) = (name(&event.tool_name), name(&event.session_id));
         let data = Value::from(event.data);
-        let shown = format!("{} {tool} {session} {data}", event.event_type);
-        assert_eq!(shown, expected);
+        shown += &format!("{} {tool} {session} {data}\n", event.event_type);
     }
+    assert_eq!(shown, FACTORIES);
 }
 
 #[test]

@@ -16,22 +16,6 @@ fn keep_going() -> FireOptions {
 }
 
 #[test]
-fn the_exit_code_says_whether_it_succeeds() {
-    let result = World::new().one(hook("*", "echo hello"));
-    assert_eq!((result.exit_code, result.stdout.trim()), (0, "hello"));
-    assert!(result.success() && result.should_continue() && !result.timed_out);
-    assert!(result.pid.is_some() && result.duration > Duration::ZERO);
-    assert_eq!(result.error, None);
-    for code in [1, 42, 125] {
-        let result = World::new().one(hook("*", &format!("exit {code}")));
-        let found = (result.exit_code, result.failure);
-        assert_eq!(found, (code, Some(FailureKind::Exit)));
-        assert!(!result.success() && !result.should_continue());
-        assert_eq!(result.error, Some(format!("exited with code {code}")));
-    }
-}
-
-#[test]
 fn hooks_run_in_registration_order() {
     let world = World::new();
     let clone = world.executor.clone();
@@ -40,22 +24,15 @@ fn hooks_run_in_registration_order() {
     world.hook("tool:pre_execute:bash", "echo 2");
     world.add(hook("*", "echo nor this").with_enabled(false));
     world.hook("tool:*", "echo 3");
-    assert_eq!(printed(&world.fire(&blocking_event())), ["1", "2", "3"]);
+    let results = world.fire(&blocking_event());
+    assert_eq!(printed(&results), ["1", "2", "3"]);
+    assert!(
+        results
+            .iter()
+            .all(|it| it.pid.is_some() && !it.duration.is_zero())
+    );
     let results = clone.execute_hooks(&blocking_event(), keep_going());
     assert_eq!(results.len(), 3, "clones share the registry");
-}
-
-#[test]
-fn the_first_failure_stops_the_chain() {
-    let world = World::running(["echo ok", "exit 1", "echo after>after"]);
-    assert_eq!(world.fire(&blocking_event()).len(), 2);
-    assert!(!world.path("after").exists());
-    let results = world
-        .executor
-        .execute_hooks(&blocking_event(), keep_going());
-    let codes: Vec<_> = results.iter().map(|result| result.exit_code).collect();
-    assert_eq!(codes, [0, 1, 0]);
-    assert!(world.path("after").exists());
 }
 
 #[test]

@@ -117,14 +117,14 @@ fn a_hook_in_the_background_never_blocks() {
     let entry = json!({"event": "*", "command": "exit 0", "background": true});
     world.add(Hook::from_json(&entry).unwrap());
     world.hook("*", "exit 0");
+    let outcome = world.outcome(&blocking_event());
+    assert!(outcome.allowed() && outcome.results().len() == 1);
     let broken = json!({"hooks": [{"event": "*", "command": 7, "background": true}]});
     world.write("p/.src/forge/hooks.json", &broken.to_string());
     let config = forge_hooks::HookConfig::default().with_config_home(world.path("none"));
     let policy = forge_hooks::config::TrustPolicy::Everything;
     let report = config.load_into(world.registry(), world.path("p"), policy);
     assert_eq!(report.problems.len(), 1);
-    let outcome = world.outcome(&blocking_event());
-    assert!(outcome.allowed() && outcome.results().len() == 1);
     assert!(world.submit(blocking_event()).wait().allowed());
     let ended = || notes.count("finish tool:pre_execute late");
     eventually("its timeout holds too", || ended() == 2);

@@ -1,6 +1,8 @@
 //! Shared by the scenarios: a world with its own directory and registry, and waiting for a
 //! condition.
 
+#[cfg(unix)]
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -286,8 +288,13 @@ impl Observer for Notes {
 /// Whether a program that a test would use is not here; then that is printed.
 #[cfg(unix)]
 pub(crate) fn is_missing(program: &str) -> bool {
-    let output = Command::new(program).arg("--version").output();
-    let missing = !output.is_ok_and(|output| output.status.success());
+    static LOOKED_FOR: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
+    let mut looked_for = LOOKED_FOR.lock().unwrap();
+    let look = || {
+        let output = Command::new(program).arg("--version").output();
+        !output.is_ok_and(|output| output.status.success())
+    };
+    let missing = *looked_for.entry(program.to_owned()).or_insert_with(look);
     if missing {
         println!("skipped: there is no {program}");
     }
