@@ -4,13 +4,10 @@
 use std::collections::BTreeMap;
 
 use forge_hooks::hook::Shell;
-use forge_hooks::{AppProfile, EventType, HookEvent};
-use proptest::prelude::*;
+use forge_hooks::{AppProfile, HookEvent};
 use serde_json::json;
 
 use crate::support::{World, custom, hook};
-
-const SHORT_NAMES: [&str; 4] = ["EVENT_TYPE", "TOOL_NAME", "TOOL_ARGS", "TOOL_RESULT"];
 
 #[test]
 fn a_profile_says_which_names_there_are() {
@@ -169,45 +166,6 @@ fn a_key_without_a_name_of_its_own_is_left_out() {
         ("FORGE_FILE", "x"),
     ] {
         assert_eq!(environment[name], value, "{name}");
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 64,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
-
-    #[test]
-    fn any_data_gives_a_valid_environment(
-        data in prop::collection::hash_map(
-            prop_oneof![any::<String>(), "[a-cA-C._ -]{0,3}(_FILE)?", "(?i)event|tool_name|path"],
-            any::<String>(),
-            0..8,
-        ),
-        tool in any::<Option<String>>(),
-        session in any::<Option<String>>(),
-    ) {
-        let mut event = HookEvent::new(EventType::ToolPreExecute);
-        event.data = data.into_iter().map(|(key, value)| (key, value.into())).collect();
-        event.tool_name = tool;
-        event.session_id = session;
-        let environment = event.to_env();
-        for (name, value) in &environment {
-            prop_assert!(!value.contains('\0'));
-            let Some(short) = name.strip_prefix("FORGE_") else {
-                prop_assert!(name.starts_with("OPENCODE_") || SHORT_NAMES.contains(&&**name));
-                continue;
-            };
-            let letter = |b: u8| matches!(b, b'A'..=b'Z' | b'0'..=b'9' | b'_');
-            prop_assert!(name.bytes().all(letter) && !name.ends_with("_FILE"));
-            prop_assert_eq!(environment.get(&format!("OPENCODE_{short}")), Some(value));
-        }
-        prop_assert_eq!(&environment["FORGE_EVENT"], "tool:pre_execute");
-        let clean = |text: &Option<String>| Some(text.as_ref()?.replace('\0', "\u{FFFD}"));
-        prop_assert_eq!(environment.get("FORGE_TOOL_NAME").cloned(), clean(&event.tool_name));
-        prop_assert_eq!(environment.get("FORGE_SESSION_ID").cloned(), clean(&event.session_id));
     }
 }
 

@@ -56,8 +56,8 @@ fn staged(world: &World) -> String {
 
 #[rustfmt::skip]
 const NAMES: &[&str] = &[
-    "plain", "with space", "-rf", "--all", "*", "[a-z]*", ":(top)x", ":!a", "!x", "new\nline",
-    "ends\n", "\u{e9}'\"$(touch ran)`touch ran`\\", "sub/-a b", "#x",
+    "\u{e9}'\"$(touch ran)`touch ran`\\", "plain", "with space", "--all", "*", ":(top)x", "[a-z]*",
+    ":!a", "!x", "ends\n", "-rf", "new\nline", "sub/-a b", "#x",
 ];
 
 #[test]
