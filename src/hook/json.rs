@@ -239,11 +239,11 @@ mod tests {
             "{errors:?}"
         );
         assert_eq!(Hook::from_json(&entry).unwrap_err(), errors[0]);
-        let keys = errors.iter().filter_map(|it| match it {
+        let mut keys = errors.iter().filter_map(|it| match it {
             HookError::Key(error) => Some(error),
             _ => None,
         });
-        let error = keys.filter(|it| it.key == "on_failure").next().unwrap();
+        let error = keys.find(|it| it.key == "on_failure").unwrap();
         assert_eq!(error.suggestion.as_deref(), Some("block"));
         assert_eq!(error.found.as_deref(), Some("`blok`"));
     }

@@ -187,19 +187,26 @@ fn block_outranks_ask_and_ask_allow() {
     }
 }
 
-#[test]
-fn a_question_goes_to_a_host_that_asks() {
+fn asking() -> World {
     let world = World::new();
     world.answering(json!({"decision": "ask", "reason": "sure?"}));
     world.answering("{}");
-    let outcome = world.outcome(&blocking_event());
-    assert_eq!(outcome.results().len(), 1, "it blocks and stops");
+    world
+}
+
+#[test]
+fn an_unhandled_question_blocks_and_stops() {
+    let outcome = asking().outcome(&blocking_event());
+    assert_eq!(outcome.results().len(), 1);
     assert!(!outcome.allowed() && outcome.asks().is_none());
     let error = outcome.into_result().unwrap_err();
     assert_eq!(error.result.decision(), Decision::Ask);
     assert!(error.to_string().ends_with(": sure?"), "{error}");
+}
 
-    let executor = &world.executor;
+#[test]
+fn a_question_goes_to_a_host_that_asks() {
+    let executor = &asking().executor;
     let options = FireOptions::default().handles_ask();
     let submitted = executor.submit(blocking_event(), options).unwrap();
     let called = executor.execute(&blocking_event(), options);

@@ -18,10 +18,9 @@ use forge_hooks::trace::TraceError;
 use forge_hooks::trust::{Approval, Approved, TrustError};
 use forge_hooks::{
     AppProfile, CancelToken, Decision, EventSpec, EventType, EventTypeError, FailureKind,
-    FailurePolicy, FireOptions, HOOK_TEMPLATES, Hook, HookBlockedError, HookConfig, HookError,
-    HookEvent, HookExecutor, HookExecutorBuilder, HookHandle, HookId, HookOutput, HookRegistry,
-    HookResult, Hooks, HooksBuilder, Lifecycle, LoadReport, Outcome, ShutdownReport, SubmitError,
-    Trace, fire_event, fire_event_blocking, fire_event_blocking_with,
+    FireOptions, Hook, HookBlockedError, HookConfig, HookError, HookEvent, HookExecutor,
+    HookExecutorBuilder, HookHandle, HookId, HookOutput, HookResult, Hooks, HooksBuilder,
+    Lifecycle, LoadReport, Outcome, ShutdownReport, SubmitError, Trace,
 };
 
 use forge_hooks::lifecycle::{
@@ -131,17 +130,6 @@ fn errors_do_not_repeat_their_source() {
     }
 }
 
-#[test]
-fn functions_of_the_specification_exist() {
-    let _: fn(HookEvent) -> Result<HookHandle, SubmitError> = fire_event;
-    let _: fn(&HookEvent) -> Vec<HookResult> = fire_event_blocking;
-    let _: fn(&HookEvent, FireOptions) -> Vec<HookResult> = fire_event_blocking_with;
-    let _: fn() -> &'static Arc<HookRegistry> = HookRegistry::global;
-    let _: fn() -> &'static HookExecutor = HookExecutor::global;
-    assert!(HOOK_TEMPLATES.contains_key("log_all"));
-    let _ = HookConfig::default();
-}
-
 /// As a host's test may write it, down to fields that contradict each other.
 #[test]
 fn a_result_by_hand_says_what_it_came_to() {
@@ -167,23 +155,6 @@ fn a_result_by_hand_says_what_it_came_to() {
         let kind = [FailureKind::Exit, FailureKind::TimedOut][usize::from(timed_out)];
         assert_eq!(result.failure, (!succeeds).then_some(kind), "{code}");
         assert_eq!(result.reason(), reason, "{code}");
-    }
-}
-
-#[test]
-fn a_hook_may_say_that_its_failures_continue() {
-    let lenient = hook("test", "test").with_on_failure(FailurePolicy::Continue);
-    for failure in FailureKind::ALL {
-        let mut result = HookResult::new(lenient.clone(), 1);
-        result.failure = Some(*failure);
-        assert!(!result.success());
-        assert_eq!(
-            result.should_continue(),
-            !matches!(failure, FailureKind::Cancelled | FailureKind::ApprovalLost),
-            "{failure:?}"
-        );
-        result.hook = Arc::new(hook("test", "test"));
-        assert!(!result.should_continue(), "{failure:?}");
     }
 }
 

@@ -77,6 +77,12 @@ fn each_factory_sets_its_type_and_data() {
     for event in events {
         let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "-".to_owned());
         let (tool, session) = (name(&event.tool_name), name(&event.session_id));
+        // Each key has a variable, and a field that is missing has none.
+        let variables = event.to_env();
+        let has = |name: &str| variables.contains_key(&format!("FORGE_{}", name.to_uppercase()));
+        assert!(event.data.keys().all(|key| has(key)), "{variables:?}");
+        assert_eq!(has("tool_name"), event.tool_name.is_some());
+        assert_eq!(has("session_id"), event.session_id.is_some());
         let data = Value::from(event.data);
         shown += &format!("{} {tool} {session} {data}\n", event.event_type);
     }

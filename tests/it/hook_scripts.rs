@@ -9,7 +9,7 @@ use std::time::Duration;
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::hook::Reads;
 use forge_hooks::trust::Approval;
-use forge_hooks::{FailurePolicy, FireOptions, Hook, HookConfig, HookEvent};
+use forge_hooks::{FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, LoadReport};
 use serde_json::{Value, json};
 
 use crate::support::{World, all_cases, blocking_event, custom, is_missing, one_in};
@@ -42,8 +42,8 @@ pub(crate) fn case(world: &World, hook: Hook, event: &HookEvent, code: i32, word
     assert_eq!(words.is_empty(), result.stderr.is_empty(), "{case}");
 }
 
-#[test]
-fn the_hooks_of_the_file_run() {
+/// A project with the hooks file and its scripts.
+fn load() -> (World, LoadReport) {
     let world = World::new();
     for entry in std::fs::read_dir(directory()).unwrap() {
         let path = entry.unwrap().path();
@@ -54,7 +54,13 @@ fn the_hooks_of_the_file_run() {
     }
     let root = world.path("project");
     let config = HookConfig::default().with_config_home(world.path("config"));
-    let report = config.load_into(world.registry(), &root, TrustPolicy::Everything);
+    let report = config.load_into(world.registry(), root, TrustPolicy::Everything);
+    (world, report)
+}
+
+#[test]
+fn the_hooks_file_has_no_problem() {
+    let (world, report) = load();
     let problems = report.to_string();
     assert!(report.is_ok() && report.problems.is_empty(), "{problems}");
     assert_eq!(report.loaded, 4);
@@ -63,12 +69,18 @@ fn the_hooks_of_the_file_run() {
         let blocks = hook.on_failure() == FailurePolicy::Block;
         assert_eq!(blocks, is_guard, "only a guard may block");
     }
+    let root = world.path("project");
     for hook in Approval::of(&root, world.registry().hooks()).unwrap().hooks {
         assert!(!hook.files.is_empty(), "{hook}");
     }
+}
+
+#[test]
+fn the_hooks_of_the_file_run() {
     if is_missing("jq") {
         return;
     }
+    let (world, _) = load();
     let args = json!({"file_path": "a.json", "content": "{}"});
     let results = world.fire(&HookEvent::tool_pre_execute("write", args));
     assert_eq!(results.len(), 3);

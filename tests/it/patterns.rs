@@ -1,8 +1,6 @@
 //! Patterns: what they match, what is printed of those that are malformed, and that neither a strange
 //! pattern nor a strange name of a tool can slow down or crash the host.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::time::Duration;
 
 use forge_hooks::pattern::EventPattern;
@@ -12,47 +10,9 @@ use proptest::prelude::*;
 use crate::support::assert_computes_within;
 
 /// Counts what each thread allocates, since other tests run beside.
-struct Counting;
-
-thread_local! {
-    // Neither lazily made nor dropped, so that the allocator may use it at any time.
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-fn count() {
-    ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
-}
-
-// SAFETY: each method hands its arguments on to the system's allocator, whose contract is the same,
-// and returns what that returns. Counting neither allocates nor panics.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: see above.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: see above.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: see above.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: see above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+#[allow(dead_code)]
+#[path = "../../benches/cost/memory.rs"]
+mod memory;
 
 #[track_caller]
 fn pattern(text: &str) -> EventPattern {
@@ -247,7 +207,7 @@ fn matching_allocates_nothing() {
         event("session:start"),
         event("game:saved größe"),
     ];
-    let before = ALLOCATIONS.get();
+    let before = memory::allocations();
     assert!(before > 0, "the patterns themselves were counted");
     let mut matches = 0;
     for pattern in &patterns {
@@ -256,7 +216,7 @@ fn matching_allocates_nothing() {
             matches += usize::from(pattern.matches_type(&event.event_type));
         }
     }
-    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert_eq!(memory::allocations() - before, 0);
     assert!(matches > 6);
 }
 
