@@ -12,41 +12,6 @@ use forge_hooks::{
 
 use crate::support::{AND, LONG, World, blocking_event, hook};
 
-/// What a hook may bring about: a row of the table in docs/protocol.md. Lost exit statuses are in
-/// `hosts`, circles in `circular`: they take a host of their own.
-struct Row {
-    hook: Hook,
-    /// On an event that can block, and on one that cannot.
-    failure: [Option<FailureKind>; 2],
-    /// On an event that can block, with each policy.
-    continues: [bool; 2],
-    succeeds: bool,
-    /// The event has a value that fits into no variable.
-    large: bool,
-}
-
-/// A hook that fails so, whatever the event.
-fn fails(failure: FailureKind, hook: Hook) -> Row {
-    Row {
-        hook,
-        failure: [Some(failure); 2],
-        continues: [false, true],
-        succeeds: false,
-        large: false,
-    }
-}
-
-/// A hook at which nothing fails, and that lets the operation go on or not.
-fn ends(hook: Hook, continues: bool) -> Row {
-    Row {
-        hook,
-        failure: [None; 2],
-        continues: [continues; 2],
-        succeeds: true,
-        large: false,
-    }
-}
-
 #[derive(Debug)]
 struct Refuses(GateVerdict);
 
@@ -65,68 +30,71 @@ impl Gate for Panics {
     }
 }
 
+/// What a hook may bring about: a row of the table in docs/protocol.md. Lost exit statuses are in
+/// `hosts`, circles in `circular`: they take a host of their own. A row is the failure on an event that can
+/// block, that on one that cannot, and whether the operation goes on or stops: under `block`, and under
+/// `continue`. With `large`, the event has a value that fits into no variable.
+type Row = (Hook, &'static str);
+
 fn rows(world: &World) -> Vec<Row> {
-    use FailureKind::{ApprovalLost, EventTooLarge, Exit, InvalidAnswer};
-    use FailureKind::{NotFound, Panicked, TimedOut};
     let missing = world.path("missing").display().to_string();
-    let gated = |gate: Arc<dyn Gate>| hook("*", "exit 0").with_gate(gate);
-    let lost = Refuses(GateVerdict::ApprovalLost("changed".into()));
-    let skipped = Refuses(GateVerdict::NotApproved("never seen".into()));
+    let plain = || hook("*", "exit 0");
+    let gated = |gate: Arc<dyn Gate>| plain().with_gate(gate);
+    let lost = Arc::new(Refuses(GateVerdict::ApprovalLost("changed".into())));
+    let skipped = Arc::new(Refuses(GateVerdict::NotApproved("never seen".into())));
+    let slow = hook("*", LONG).with_timeout(Duration::from_millis(50));
+    let program = Hook::program("*", [missing.as_str()]).unwrap();
     let says = |answer: &str, code: u8| {
         let says = world.says(answer);
         hook("*", &format!("{says}{AND}exit {code}"))
     };
+    let block = r#"{"decision": "block"}"#;
+    let ask = r#"{"decision": "ask"}"#;
     vec![
-        fails(Exit, hook("*", "exit 1")),
-        fails(
-            TimedOut,
-            hook("*", LONG).with_timeout(Duration::from_millis(50)),
+        (hook("*", "exit 1"), "exit exit stops goes"),
+        (slow, "timed_out timed_out stops goes"),
+        (
+            plain().with_working_dir(missing),
+            "not_found not_found stops goes",
         ),
-        fails(NotFound, hook("*", "exit 0").with_working_dir(&missing)),
-        fails(NotFound, Hook::program("*", [missing]).unwrap()),
-        fails(Panicked, gated(Arc::new(Panics))),
-        Row {
-            continues: [false, false],
-            ..fails(ApprovalLost, gated(Arc::new(lost)))
-        },
-        Row {
-            // The others run with a file in the place of the value.
-            failure: [Some(EventTooLarge), None],
-            large: true,
-            ..fails(EventTooLarge, hook("*", "exit 0"))
-        },
-        Row {
-            succeeds: false,
-            ..ends(gated(Arc::new(skipped)), true)
-        },
-        ends(hook("*", "exit 0"), true),
-        ends(says(r#"{"decision": "block"}"#, 0), false),
-        ends(says(r#"{"decision": "ask"}"#, 0), false),
-        Row {
-            succeeds: false,
-            ..ends(says(r#"{"decision": "block"}"#, 3), false)
-        },
-        fails(Exit, says(r#"{"decision": "ask"}"#, 1)),
-        Row {
-            failure: [Some(InvalidAnswer), None],
-            ..fails(InvalidAnswer, says(r#"{"decision": "blok"}"#, 0))
-        },
-        Row {
-            failure: [Some(InvalidAnswer), Some(Exit)],
-            ..fails(InvalidAnswer, says(r#"{"decision": 1}"#, 2))
-        },
+        (program, "not_found not_found stops goes"),
+        (gated(Arc::new(Panics)), "panicked panicked stops goes"),
+        (gated(lost), "approval_lost approval_lost stops stops"),
+        (gated(skipped), "- - goes goes"),
+        // The others run with a file in the place of the value.
+        (plain(), "event_too_large - stops goes large"),
+        (plain(), "- - goes goes"),
+        (says(block, 0), "- - stops stops"),
+        (says(block, 3), "- - stops stops"),
+        (says(ask, 0), "- - stops stops"),
+        (says(ask, 1), "exit exit stops goes"),
+        (
+            says(r#"{"decision": "blok"}"#, 0),
+            "invalid_answer - stops goes",
+        ),
+        (
+            says(r#"{"decision": 1}"#, 2),
+            "invalid_answer exit stops goes",
+        ),
     ]
 }
 
 #[cfg(unix)]
 fn rows_of_unix() -> Vec<Row> {
-    use FailureKind::{NotExecutable, NotFound, NotStarted, Signal};
+    let directory = Hook::program("*", ["/"]).unwrap();
+    let bad_name = hook("*", "true").with_env("A=B", "c");
     vec![
-        fails(Signal, hook("*", "kill -9 $$")),
-        fails(NotFound, hook("*", "no-such-command")),
-        fails(NotExecutable, hook("*", "/etc/passwd")),
-        fails(NotExecutable, Hook::program("*", ["/"]).unwrap()),
-        fails(NotStarted, hook("*", "true").with_env("A=B", "c")),
+        (hook("*", "kill -9 $$"), "signal signal stops goes"),
+        (
+            hook("*", "no-such-command"),
+            "not_found not_found stops goes",
+        ),
+        (
+            hook("*", "/etc/passwd"),
+            "not_executable not_executable stops goes",
+        ),
+        (directory, "not_executable not_executable stops goes"),
+        (bad_name, "not_started not_started stops goes"),
     ]
 }
 
@@ -136,36 +104,43 @@ fn what_blocks_is_what_the_table_says() {
     let mut rows = rows(&world);
     #[cfg(unix)]
     rows.extend(rows_of_unix());
-    for row in rows {
-        check(&world, &row, FailurePolicy::Block, row.continues[0]);
-        check(&world, &row, FailurePolicy::Continue, row.continues[1]);
+    for (hook, expected) in rows {
+        let words: Vec<_> = expected.split(' ').collect();
+        let value = "x".repeat(if words.len() > 4 { 300_000 } else { 0 });
+        for (policy, ends) in [
+            (FailurePolicy::Block, words[2]),
+            (FailurePolicy::Continue, words[3]),
+        ] {
+            // A hook whose failures are ignored is not a guard: it runs in spite of the large value.
+            let runs_all_the_same = words.len() > 4 && policy == FailurePolicy::Continue;
+            let before = if runs_all_the_same { "-" } else { words[0] };
+            let hook = hook.clone().with_on_failure(policy);
+            let event = blocking_event().with_data("value", &*value);
+            check(&world, &hook, &event, before, ends == "goes");
+            let event = HookEvent::user_interrupt().with_data("value", &*value);
+            check(&world, &hook, &event, words[1], ends == "goes");
+        }
     }
 }
 
-fn check(world: &World, row: &Row, policy: FailurePolicy, continues: bool) {
-    let hook = row.hook.clone().with_on_failure(policy);
-    let case = format!("{} under {policy}", hook.command());
+fn check(world: &World, hook: &Hook, event: &HookEvent, failure: &str, goes_on: bool) {
     world.registry().clear();
-    world.add(hook);
-    let value = "x".repeat(if row.large { 300_000 } else { 0 });
-
-    let outcome = world.outcome(&blocking_event().with_data("value", &*value));
+    world.add(hook.clone());
+    let outcome = world.outcome(event);
     let result = &outcome.results()[0];
-    // A hook whose failures are ignored is not a guard: it runs in spite of the large value.
-    let runs_all_the_same = row.large && policy == FailurePolicy::Continue;
-    let failure = row.failure[0].filter(|_| !runs_all_the_same);
-    assert_eq!(result.failure, failure, "{case}: {result:?}");
-    assert_eq!(result.should_continue(), continues, "{case}: {result:?}");
-    let succeeds = row.succeeds || runs_all_the_same;
-    assert_eq!(result.success(), succeeds, "{case}: {result:?}");
-    let has_words = failure.is_some() || result.skipped.is_some();
-    assert_eq!(result.error.is_some(), has_words, "{case}: {result:?}");
-    assert_eq!(outcome.allowed(), continues, "{case}");
-
-    let outcome = world.outcome(&HookEvent::user_interrupt().with_data("value", value));
-    let failure = outcome.results()[0].failure;
-    assert_eq!(failure, row.failure[1], "{case}, after the fact");
-    assert!(outcome.allowed(), "{case}, after the fact");
+    let case = format!("{} under {}: {result:?}", hook.command(), hook.on_failure());
+    let found = result.failure.map_or("-", |failure| failure.as_str());
+    assert_eq!(found, failure, "{case}");
+    let succeeds = failure == "-" && result.exit_code == 0;
+    assert_eq!(result.success(), succeeds, "{case}");
+    let has_words = failure != "-" || result.skipped.is_some();
+    assert_eq!(result.error.is_some(), has_words, "{case}");
+    if event.event_type.can_block() {
+        assert_eq!(result.should_continue(), goes_on, "{case}");
+        assert_eq!(outcome.allowed(), goes_on, "{case}");
+    } else {
+        assert!(outcome.allowed(), "{case}, after the fact");
+    }
 }
 
 #[test]

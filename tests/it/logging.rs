@@ -175,47 +175,29 @@ fn a_blocking_call_uses_the_callers_thread() {
 /// What a hook says, and the one warning that is logged of it.
 #[test]
 fn a_typo_in_an_answer_is_a_warning() {
-    let known = "is not a known key; did you mean";
+    let typo = "`descision` is not a known key; did you mean `decision`?";
     let text = "standard output is treated as plain text: its answer is invalid: ";
     let blocks = "blocks tool:pre_execute: no: password=[redacted]";
-    let cases = [
-        (
-            r#"{"descision": "x"}"#,
-            format!("`descision` {known} `decision`?"),
-        ),
-        (
-            r#"{"updated_input": "x"}"#,
-            format!("`updated_input` {known} `updatedInput`?"),
-        ),
-        (
-            r#"{"hookSpecificOutput": {"decision": "x"}}"#,
-            "did you mean `permissionDecision`?".to_owned(),
-        ),
-        (
-            r#"{"hookSpecificOutput": {"continue": true}}"#,
-            "did you mean `continue`?".to_owned(),
-        ),
-        (
-            r#"{"decision": "block", "reason": "no: password=hunter22"}"#,
-            blocks.to_owned(),
-        ),
-        (r#"{"decision": 1}"#, text.to_owned()),
-    ];
+    let block = r#"{"decision": "block", "reason": "no: password=hunter22"}"#;
     listen();
-    for (index, (answer, words)) in cases.into_iter().enumerate() {
+    for (name, event, answer, words) in [
+        ("log-typo", blocking_event(), r#"{"descision": "x"}"#, typo),
+        (
+            "log-late",
+            HookEvent::user_interrupt(),
+            r#"{"decision": 1}"#,
+            text,
+        ),
+        ("log-blocks", blocking_event(), block, blocks),
+    ] {
         let world = World::new();
-        let name = format!("log-answer-{index}");
-        let hook = hook("*", &world.says(answer)).with_description(&name);
-        let event = match words == text {
-            true => HookEvent::user_interrupt(),
-            false => blocking_event(),
-        };
+        let hook = hook("*", &world.says(answer)).with_description(name);
         world.run(hook, &event);
-        let mut logged = reported(&name);
+        let mut logged = reported(name);
         logged.retain(|(level, _)| *level <= Level::Warn);
         assert_eq!(logged.len(), 1, "{logged:?}");
-        assert_eq!(logged[0].0, Level::Warn);
-        assert!(logged[0].1.contains(&words), "{logged:?}");
+        let (level, line) = &logged[0];
+        assert!(*level == Level::Warn && line.contains(words), "{line}");
     }
 }
 
