@@ -151,7 +151,7 @@ fn a_hook_need_not_read_a_large_event() {
         "exec <&-; sleep 0.05",
         "sleep 0.1",
         "head -c 100 >/dev/null",
-        "yes | head -c 1000000; cat >/dev/null",
+        "yes | head -c 200000; cat >/dev/null",
         "cat | (sleep 0.05; cat) | tail -c 1 >/dev/null",
     ] {
         let result = world.run(reading(&format!("{command}; echo printed")), &large);
